@@ -1,17 +1,16 @@
 """fastsvm: support vector machines that predict much faster.
 
-compile(svc) makes a fast model of a fitted estimator of scikit-learn, of a model of libsvm-official, or of a LIBSVM
-model file; load(path) reads any model file, exact or compiled. Both give a FastSVM, which predicts as the estimator
-does::
+compile(svc) makes a fast model of a fitted scikit-learn estimator, a model of libsvm-official, or a LIBSVM model file;
+load(path) reads any model file, exact or compiled. Both return a FastSVM, which predicts like the estimator::
 
     fast = fastsvm_cli.compile(svc)                    # the same labels, every one
     fast = fastsvm_cli.compile(svc, "auto", X=X)       # the fastest that changes at most 0.5 % of those of X
     fast = fastsvm_cli.load("a9a.model.approx", exact="a9a.model")
     labels = fast.predict(X)                           # X: (rows, features), dense, sparse or a frame
 
-predict_file answers a file as the command fastsvm predict does, to_libsvm writes an estimator as a LIBSVM model file,
-fastsvm_cli.sklearn has estimators that train and compile, and fastsvm_cli.dask answers Dask's collections. Faults are
-FastsvmErrors, doubts FastsvmWarnings. The parts below are for loops of one's own::
+predict_file predicts a file like the command fastsvm predict; to_libsvm writes an estimator as a LIBSVM model file;
+fastsvm_cli.sklearn has estimators that train and compile; fastsvm_cli.dask predicts Dask's collections. Errors are
+FastsvmErrors, warnings FastsvmWarnings. For your own loops::
 
     model = fastsvm_cli.load_model("a9a.model.approx")
     for chunk in fastsvm_cli.read_chunks("a9a.t"):
@@ -19,7 +18,7 @@ FastsvmErrors, doubts FastsvmWarnings. The parts below are for loops of one's ow
         model.decision_values(chunk, decisions, fastsvm_cli.Wanted.values())  # or labels(), within(tolerance)
         numpy.asarray(decisions.value)                 # (rows, pairs)
 
-Nothing is loaded until it is used.
+Modules are loaded on first use.
 """
 
 __version__ = "0.1.0"

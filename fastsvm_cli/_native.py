@@ -1,4 +1,4 @@
-"""In place of the compiled core, which Python finds first where it has been built: this file is not installed."""
+"""Placeholder for the compiled core, which Python finds first once it is built. This file is not installed."""
 
 from pathlib import Path
 from typing import Any
@@ -11,4 +11,4 @@ raise ImportError(
 )
 
 
-def __getattr__(name: str) -> Any: ...  # for type checkers: the core has a stub of its own, which the build makes
+def __getattr__(name: str) -> Any: ...  # for type checkers: the build makes a stub of the core

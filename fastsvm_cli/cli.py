@@ -1,4 +1,4 @@
-"""The command: subcommands, and how every fault ends, once."""
+"""The fastsvm command: its subcommands and its error handling."""
 
 import os
 import sys
@@ -8,15 +8,13 @@ import click
 from fastsvm_cli import __version__
 from fastsvm_cli.errors import FastsvmError, FileError
 
-#: The commands, in the order in which one meets them: compile a model and predict with it; will that hold, and does it,
-#: or is another way better here; the other ways; and the
-#: way out. Each is a module of that name in commands/, whose click command is
-#: named `command`.
+#: The commands, in help order: compile and predict; measure; other ways to compile; export. Each is a module of that
+#: name in commands/, with a click command named `command`.
 COMMANDS = ("approx", "predict", "bound", "bench", "reduce", "order", "border", "export")
 
 
 class _Lazy(click.Group):
-    """Loads a command's module when the command is named."""
+    """Command group that imports a command's module on first use."""
 
     def get_help(self, context: click.Context) -> str:
         from fastsvm_cli.console.help_page import help_page
@@ -42,7 +40,7 @@ class _Lazy(click.Group):
         return import_module(f"fastsvm_cli.commands.{name}").command
 
 
-#: Packages that are installed with fastsvm, and that an installation may have lost.
+#: Required packages that a broken installation may lack.
 _REQUIRED = ("numpy", "scipy", "rich")
 
 
@@ -59,16 +57,15 @@ def fastsvm() -> None:
 
 
 def main() -> None:
-    """Every command. Exit codes: 0 done, 1 bad data or model, 2 wrong usage, 3 a limit that was set is exceeded; 128
-    + the signal's number where the process is told to stop (interruption.py). A reader that closes the pipe early has
-    what it wanted: that is 0."""
+    """Run the command. Exit codes: 0 done, 1 bad data or model, 2 wrong usage, 3 a given limit is exceeded, 128 +
+    signal number after a signal (interruption.py). A closed pipe (BrokenPipeError) is 0: its reader has read enough."""
     try:
         if "_FASTSVM_COMPLETE" in os.environ:
             from fastsvm_cli.console.completion import asked
 
             print(asked(fastsvm, os.environ["_FASTSVM_COMPLETE"]), end="")
             sys.exit(_flush(0))
-        # Not click's own main(), which would end with a failure where the reader of a pipe has gone.
+        # click's own main() would fail when the reader closes the pipe.
         with fastsvm.make_context("fastsvm", sys.argv[1:]) as context:
             fastsvm.invoke(context)
         code = 0
@@ -84,7 +81,7 @@ def main() -> None:
     except FastsvmError as error:
         print(f"Error: {error}", file=sys.stderr)
         code = 1
-    except OSError as error:  # FileError has those of files that we opened; what is left is standard output
+    except OSError as error:  # our own files raise FileError: this is standard output
         print(f"Error: {FileError(error.filename or 'standard output', error)}", file=sys.stderr)
         code = 1
     except MemoryError:
@@ -97,7 +94,7 @@ def main() -> None:
         print(f"Error: {name}: it is not installed, and this command needs it: pip install {name}", file=sys.stderr)
         code = 1
     except ImportError as error:
-        if not str(error).startswith("FASTSVM_INSTRUCTIONS: "):  # which the core reads, and refuses to run
+        if not str(error).startswith("FASTSVM_INSTRUCTIONS: "):  # raised by the core, which reads that variable
             raise
         print(f"Error: {error}", file=sys.stderr)
         code = 2
@@ -105,12 +102,12 @@ def main() -> None:
 
 
 def _flush(code: int) -> int:
-    """The exit code, once what was printed has been written."""
+    """Flush standard output, and return the exit code."""
     try:
         sys.stdout.flush()
     except OSError as error:
         if not isinstance(error, BrokenPipeError) and code == 0:
             print(f"Error: {FileError('standard output', error)}", file=sys.stderr)
             code = 1
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter reports an error at exit
     return code

@@ -1,5 +1,4 @@
-"""Predictions of Dask's collections: arrays, dataframes, bags of LIBSVM lines, delayed matrices. Lazy: nothing is
-computed before the result is.
+"""Lazy predictions of Dask's collections: arrays, dataframes, bags of LIBSVM lines, delayed matrices.
 
 >>> import dask.array
 >>> rows = dask.array.from_array(X, chunks=(1000, 8))  # X: (6000, 8)
@@ -7,7 +6,7 @@ computed before the result is.
 >>> labels.dtype, labels.numblocks, labels[:5].compute()
 (dtype('int64'), (6,), array([-1, -1,  1, -1, -1]))
 
-Needs Dask, `pip install 'fastsvm[dask]'`, which nothing else from Python does.
+Needs Dask: `pip install 'fastsvm[dask]'`. The rest of the Python API does not.
 """
 
 try:

@@ -1,22 +1,22 @@
-"""Faults a user can mend. cli.py turns each into one line on stderr and an exit code."""
+"""Errors that a user can fix. cli.py prints each as one line on stderr and sets the exit code."""
 
 from errno import EBADF
 
 
 class FastsvmError(Exception):
-    """The root: `str()` is the line the user reads, after "Error: ". What a file holds may end up in it: only what
-    prints does."""
+    """Base of all errors. `str()` is the line that the user reads after "Error: ". Unprintable characters, perhaps
+    from a file, become "?"."""
 
     def __init__(self, message: str):
         super().__init__("".join(c if c.isprintable() else "?" for c in message))
 
 
 class FastsvmWarning(UserWarning):
-    """A result that its user may not want, told through `warnings` from Python."""
+    """Warning about a result that the user may not want, issued through `warnings` from Python."""
 
 
 class DataFormatError(FastsvmError):
-    """A line of a data file is not what it should be: `path:line: what was found, what was expected`."""
+    """Malformed line of a data file: `path:line: what was found, what was expected`."""
 
     def __init__(self, path: str, line: int, why: str):
         super().__init__(f"{display(path)}:{line}: {why}")
@@ -24,7 +24,7 @@ class DataFormatError(FastsvmError):
 
 
 class ModelFormatError(FastsvmError):
-    """A model file cannot be used: `path: why`, or `path:line: why` where one line is at fault."""
+    """Unusable model file: `path: why`, or `path:line: why` if one line is at fault."""
 
     def __init__(self, path: str, why: str, line: "int | None" = None):
         super().__init__(f"{display(path)}{'' if line is None else f':{line}'}: {why}")
@@ -32,8 +32,8 @@ class ModelFormatError(FastsvmError):
 
 
 class RowError(FastsvmError):
-    """A model cannot evaluate a row of a chunk. Raised by `decision_values`; prediction/pipeline.py, which knows the
-    file, names the line."""
+    """Row of a chunk that a model cannot evaluate. Raised by `decision_values`; prediction/pipeline.py knows the
+    file and names the line."""
 
     def __init__(self, row: int, why: str):
         super().__init__(f"row {row}: {why}")
@@ -41,7 +41,7 @@ class RowError(FastsvmError):
 
 
 class FileError(FastsvmError):
-    """The operating system refused a file: `path: its words`."""
+    """File that the operating system refused: `path: its message`."""
 
     def __init__(self, path: str, error: "OSError | str"):
         super().__init__(f"{display(path)}: {error if isinstance(error, str) else _reason(error)}")
@@ -49,7 +49,7 @@ class FileError(FastsvmError):
 
 
 def display(path: str) -> str:
-    """A file's name as messages say it."""
+    """Return a file's name for messages."""
     return "standard input" if path == "-" else path or "''"
 
 

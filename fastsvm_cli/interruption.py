@@ -1,12 +1,11 @@
-"""Being told to stop: what SIGINT (Ctrl-C), SIGTERM and SIGHUP do to the process, at any moment of its life.
+"""Handling of SIGINT (Ctrl-C), SIGTERM and SIGHUP.
 
-The handler ends the process itself. An exception would have to find its way out of whatever runs just then (an
-import, a destructor, a library that catches too much), and it does not always. What must not stay behind is
-registered here while it exists. A command that has more to do when it is told to stop (child processes, a summary of
-what was measured) asks for exceptions with `raising`."""
+The handler ends the process itself: an exception may get lost in an import, a destructor, or a library that catches too
+much. Clean-up actions are registered here while they are needed. A command with more to do (child processes, a summary
+of measurements) uses exceptions, through `raising`.
+"""
 
-# The builtin module. `signal` wraps it in three enumerations, which takes a millisecond, in which Ctrl-C would still be
-# answered by a traceback.
+# The builtin module: importing `signal` takes a millisecond, in which Ctrl-C would still print a traceback.
 import _signal
 import os
 
@@ -24,27 +23,27 @@ _raised: "int | None" = None
 
 
 def install() -> None:
-    """From here on, being told to stop ends the process with 128 + the signal's number. What the parent ignores
-    (nohup, a shell's background job) stays ignored."""
+    """Install the handler: the signals end the process with 128 + the signal's number. Signals that the parent
+    ignores (nohup, a shell's background job) stay ignored."""
     for number in SIGNALS:
         if _signal.getsignal(number) != _signal.SIG_IGN:
             _signal.signal(number, stop)
 
 
 def add_undo(action: "Callable[[], object]") -> None:
-    """Call `action` if the process is told to stop before remove_undo(action). Errors that it raises are dropped: the
-    process ends in any case."""
+    """Call `action` if a signal arrives before remove_undo(action). Exceptions from it are dropped: the process
+    ends."""
     _undo.append(action)
 
 
 def remove_undo(action: "Callable[[], object]") -> None:
-    """What `action` would undo is done, or is undone already."""
+    """Unregister `action`."""
     if action in _undo:
         _undo.remove(action)
 
 
 class held:
-    """In this block, being told to stop waits for its end: for steps that must not be parted."""
+    """Context manager: delay signals until the end of the block, for steps that must not be separated."""
 
     def __enter__(self) -> None:
         global _holds
@@ -59,9 +58,8 @@ class held:
 
 
 class raising:
-    """In this block, being told to stop raises KeyboardInterrupt (SIGINT) or SystemExit, with the exit code, as
-    Python programs are used to. Where that got lost on its way (some libraries catch everything around an import),
-    the process ends with the block."""
+    """Context manager: signals raise KeyboardInterrupt (SIGINT) or SystemExit with the exit code. If the exception
+    gets lost (some libraries catch everything around an import), the process ends after the block."""
 
     def __enter__(self) -> None:
         global _raises
@@ -76,8 +74,8 @@ class raising:
 
 
 class temporary_folder:
-    """A new folder in this block, which is given its path; removed at its end, also where being told to stop comes
-    while the folder is made. For blocks in `raising`. dir, prefix: of tempfile."""
+    """Context manager: create a folder, yield its path, and remove it at the end, also if a signal arrives during
+    creation. For use in `raising`. dir, prefix: as of tempfile."""
 
     def __init__(self, *, dir: "str | None" = None, prefix: "str | None" = None):
         self._dir, self._prefix = dir, prefix

@@ -1,4 +1,4 @@
-"""What Linux has and other systems have not, or have by other names."""
+"""Differences between Linux and other systems."""
 
 import os
 import sys
@@ -11,20 +11,20 @@ LINUX = sys.platform == "linux"
 
 
 def usable_processors() -> int:
-    """How many processors this process may run on."""
+    """Return the number of processors available to this process."""
     return len(os.sched_getaffinity(0)) if LINUX else os.cpu_count() or 1
 
 
 def open_nothing(descriptor: int) -> int:
-    """A new descriptor, to take the place of standard input, output or error (0, 1 or 2), that can be neither read nor
-    written; on other systems than Linux, one that cannot be used as its place is. Raises OSError."""
+    """Return a new file descriptor, to replace standard input, output or error (0, 1 or 2), that can be neither read
+    nor written; except on Linux, one that cannot be used in that role. Raises OSError."""
     if LINUX:
         return os.open(os.devnull, os.O_PATH)
     return os.open(os.devnull, os.O_RDONLY if descriptor else os.O_WRONLY)
 
 
 def widen_pipe(file: int) -> None:
-    """Let a pipe hold a megabyte instead of 64 KB: fewer switches between the writer and us. A wish, not a need."""
+    """Enlarge a pipe's buffer from 64 KB to a megabyte if possible, for fewer context switches."""
     if LINUX:
         import fcntl
 
@@ -35,12 +35,12 @@ def widen_pipe(file: int) -> None:
 
 
 def name_of(file: "IO[bytes]") -> str:
-    """A path by which this process can open an open file once more."""
+    """Return a path by which this process can reopen an open file."""
     return f"{'/proc/self/fd' if LINUX else '/dev/fd'}/{file.fileno()}"
 
 
 def processor_name() -> str:
-    """Name of the processor, as the system says it."""
+    """Return the processor's name as the system reports it."""
     if LINUX:
         try:
             with open("/proc/cpuinfo") as file:

@@ -1,7 +1,7 @@
-"""Estimators for scikit-learn that train a support vector machine and compile it: for pipelines, cross-validation and
-grid searches over the options of compiling; and patch(), by which the exact engine answers for scikit-learn's own.
+"""scikit-learn estimators that train a support vector machine and compile it, for pipelines, cross-validation and grid
+searches over compile options; and patch(), which lets the exact engine answer for scikit-learn's own estimators.
 
-Needs scikit-learn (1.3 or newer), which nothing else in fastsvm does.
+Needs scikit-learn 1.3 or newer. The rest of fastsvm does not.
 """
 
 import numpy as np
@@ -24,11 +24,11 @@ __all__ = ["CompiledOneClassSVM", "CompiledSVC", "CompiledSVR", "patch", "patche
 
 
 class _Compiled(MetaEstimatorMixin, BaseEstimator):
-    """estimator: not fitted; None: scikit-learn's own with its defaults. method, options: of fastsvm_cli.compile,
-    options as a dictionary. method="auto" measures on the rows of fit, and the border of one class is drawn between
-    them. Without the option on_progress no progress is shown.
+    """Base of the estimators. estimator: unfitted; None: scikit-learn's own with its defaults. method, options: of
+    fastsvm_cli.compile, options as a dictionary. method="auto" measures on the rows of fit; method="border" of a
+    one-class model uses them as `data` by default. No progress is shown unless options has on_progress.
 
-    After fit: estimator_ (the one that was fitted), compiled_ (FastSVM), n_features_in_, feature_names_in_.
+    After fit: estimator_ (the fitted one), compiled_ (FastSVM), n_features_in_, feature_names_in_.
     """
 
     def __init__(self, estimator=None, *, method="exact", options=None):
@@ -43,13 +43,13 @@ class _Compiled(MetaEstimatorMixin, BaseEstimator):
         except ValueError as fault:
             if not fit_params:
                 raise
-            # LIBSVM speaks of weights, and not of whose they are.
+            # LIBSVM's message does not name the argument.
             raise ValueError(f"{fault} (fit was given {', '.join(fit_params)})") from fault
         options = {"on_progress": False, **(self.options or {})}
         if self.method == "auto":
             options["X"] = X
         elif self.method == "border" and self._default is OneClassSVM:
-            options.setdefault("data", X)  # between whose rows the border lies
+            options.setdefault("data", X)  # the border lies between rows
         self.compiled_ = compile(self.estimator_, self.method, **options)
         self.n_features_in_ = self.estimator_.n_features_in_
         if hasattr(self.estimator_, "feature_names_in_"):
@@ -59,15 +59,15 @@ class _Compiled(MetaEstimatorMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        """The answers of the compiled model: (n)."""
+        """Return the compiled model's answers: (n)."""
         return self._asked(X).predict(X)
 
     def agreement(self, X):
-        """How many answers are not those of the estimator that was trained: fastsvm_cli.estimators.agreement."""
+        """Compare the answers with those of the trained estimator. See fastsvm_cli.estimators.agreement."""
         return self._asked(X).agreement(X, self.estimator_)
 
     def _asked(self, X):
-        """The compiled model, that is about to be given X."""
+        """Return the compiled model, after checks of X."""
         check_is_fitted(self)
         _check_names(self, X)
         return self.compiled_
@@ -89,9 +89,9 @@ class _Compiled(MetaEstimatorMixin, BaseEstimator):
 
 
 class CompiledSVC(ClassifierMixin, _Compiled):
-    """A classifier that trains an SVC (or NuSVC, or a pipeline of scalers and one) and answers by the compiled model.
+    """Classifier that trains an SVC (or NuSVC, or a pipeline of scalers and one) and predicts with the compiled model.
 
-    After fit, besides: classes_.
+    After fit, also: classes_.
 
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
@@ -104,62 +104,63 @@ class CompiledSVC(ClassifierMixin, _Compiled):
     _default = SVC
 
     def fit(self, X, y, **fit_params):
-        """Train a copy of the estimator, then compile it. X: (n, d), dense or sparse; y: (n) classes; fit_params: of
-        the estimator's fit (sample_weight). Raises ModelFormatError for a model that the method does not take, and what
-        the estimator's fit raises."""
+        """Train a clone of the estimator, then compile it. X: (n, d), dense or sparse; y: (n) classes; fit_params:
+        of the estimator's fit (sample_weight). Returns self. Raises ModelFormatError for a model that the method
+        does not take, and what the estimator's fit raises."""
         self._fit(X, y, fit_params)
         self.classes_ = self.estimator_.classes_
         return self
 
     def decision_function(self, X):
-        """(n) for two classes, positive for the second; (n, columns) for several, as decision_function_shape of the
-        estimator says."""
+        """Return (n) for two classes, positive for the second; (n, columns) for more, by the estimator's
+        decision_function_shape."""
         return self._asked(X).decision_function(X)
 
     @available_if(lambda self: _knows_probabilities(self))
     def predict_proba(self, X):
-        """(n, classes), where the estimator has probabilities."""
+        """Return (n, classes) probabilities, if the estimator has them."""
         return self._asked(X).predict_proba(X)
 
     @available_if(lambda self: _knows_probabilities(self))
     def predict_log_proba(self, X):
-        """The logarithm of predict_proba."""
+        """Return the logarithm of predict_proba."""
         return np.log(self.predict_proba(X))
 
 
 class CompiledSVR(RegressorMixin, _Compiled):
-    """A regressor that trains an SVR (or NuSVR, or a pipeline of scalers and one) and answers by the compiled model."""
+    """Regressor that trains an SVR (or NuSVR, or a pipeline of scalers and one) and predicts with the compiled
+    model."""
 
     _default = SVR
 
     def fit(self, X, y, **fit_params):
-        """As of CompiledSVC; y: (n) numbers."""
+        """Like CompiledSVC.fit; y: (n) numbers."""
         return self._fit(X, y, fit_params)
 
 
 class CompiledOneClassSVM(OutlierMixin, _Compiled):
-    """A detector of outliers that trains a OneClassSVM (or a pipeline of scalers and one) and answers by the compiled
-    model. After fit, besides: offset_."""
+    """Outlier detector that trains a OneClassSVM (or a pipeline of scalers and one) and predicts with the compiled
+    model. After fit, also: offset_."""
 
     _default = OneClassSVM
 
     def fit(self, X, y=None, **fit_params):
-        """As of CompiledSVC, without y."""
+        """Like CompiledSVC.fit, without y."""
         self._fit(X, y, fit_params)
         self.offset_ = self.compiled_.offset_
         return self
 
     def decision_function(self, X):
-        """(n), positive for an inlier."""
+        """Return (n), positive for inliers."""
         return self._asked(X).decision_function(X)
 
     def score_samples(self, X):
-        """(n), decision_function without its offset."""
+        """Return (n), decision_function without its offset."""
         return self._asked(X).score_samples(X)
 
 
 def _knows_probabilities(estimator) -> bool:
-    """As far as that is known: of one that is not fitted, whether it asks for them."""
+    """Whether predict_proba is available; before fit, whether the estimator asks for it."""
     if hasattr(estimator, "compiled_"):
         return hasattr(estimator.compiled_, "predict_proba")
     inner = estimator._unfitted()
@@ -167,7 +168,7 @@ def _knows_probabilities(estimator) -> bool:
 
 
 def _check_names(estimator, X) -> None:
-    """The names of a frame's columns against those of fit, and the number of columns, in scikit-learn's own words."""
+    """Check the names and number of a frame's columns against those of fit, with scikit-learn's messages."""
     try:
         from sklearn.utils.validation import _check_feature_names
     except ImportError:

@@ -1,9 +1,9 @@
-"""The process of the command: what has to stand before anything else is imported, and the way out."""
+"""Entry point of the command: set-up before other imports, and exit."""
 
 
 def run() -> None:
-    """main(), able to be stopped from the first moment on, with little garbage collection, and out without taking the
-    interpreter apart, which together would be a fifth of a short command."""
+    """Run main(). Handles signals from the start, collects little garbage, and exits without interpreter shutdown:
+    the last two would take a fifth of a short command."""
     from fastsvm_cli import interruption
 
     interruption.install()

@@ -1,4 +1,4 @@
-"""Standard input, output and error as the process found them: perhaps closed, perhaps unable to print a file's name."""
+"""Standard input, output and error as inherited: perhaps closed, perhaps unable to print a file's name."""
 
 import codecs
 import io
@@ -11,19 +11,19 @@ _closed: "set[int]" = set()
 
 
 def prepare() -> None:
-    """Called once, before any file is opened.
+    """Prepare the streams. Called once, before any file is opened.
 
-    A closed descriptor 0, 1 or 2 is taken by a placeholder that can be neither read nor written, so that no file the
-    program opens becomes standard input, output or error by accident; using it is the error EBADF. File names that
-    are not text in the locale's encoding are printed as the bytes they are. What cannot be said on standard error
-    (closed, a full disk, a reader that has gone) is lost, and nothing else is."""
+    Each closed descriptor 0, 1 or 2 gets a placeholder that can be neither read nor written, so that no opened file
+    becomes a standard stream by accident; its use raises EBADF. File names that are not text in the locale's encoding
+    are printed as their bytes. Errors on standard error (closed, disk full, reader gone) are ignored.
+    """
     for descriptor, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)):
         if stream is None:
             _hold_place(descriptor)
     if sys.stdout is None:
         sys.stdout = open(1, "w", closefd=False)
     codecs.register_error("fastsvm-file-name", _bytes_of_name)
-    assert isinstance(sys.stdout, io.TextIOWrapper)  # what the interpreter and open() make
+    assert isinstance(sys.stdout, io.TextIOWrapper)  # from the interpreter or open()
     sys.stdout.reconfigure(errors="fastsvm-file-name")
     encoding = "utf-8" if sys.stderr is None else sys.stderr.encoding
     sys.stderr = io.TextIOWrapper(
@@ -32,7 +32,7 @@ def prepare() -> None:
 
 
 def is_closed(descriptor: int) -> bool:
-    """It was closed when the process began."""
+    """Return whether the descriptor was closed when the process began."""
     return descriptor in _closed
 
 
@@ -42,17 +42,17 @@ class _Forgiving(io.FileIO):
             written = super().write(data)
         except OSError:
             written = None
-        return len(data) if written is None else written  # None: a full pipe that does not wait
+        return len(data) if written is None else written  # None: a full non-blocking pipe
 
 
 def _hold_place(descriptor: int) -> None:
     _closed.add(descriptor)
     try:
         placed = open_nothing(descriptor)
-        if placed != descriptor:  # the interpreter has it already
+        if placed != descriptor:  # the interpreter has taken it already
             os.close(placed)
         else:
-            os.set_inheritable(placed, True)  # a child has no use for a file as its standard input either
+            os.set_inheritable(placed, True)  # so that a child does not open a file as a standard stream
     except OSError:
         pass
 

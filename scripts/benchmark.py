@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Times whole processes of svm-predict and fastsvm side by side, and prints Markdown tables of ratios: those of the
-front page and of scripts/README.md.
+"""Time whole processes of svm-predict and fastsvm side by side, and print the Markdown tables of ratios on the front
+page and in scripts/README.md.
 
     scripts/benchmark.py --models MODEL_DIR --data DATA_DIR
     scripts/benchmark.py --tuned FOLDER --published FOLDER --instructions avx2,avx512_vnni --json new.json
     scripts/benchmark.py ... --compare old.json
 
 MODEL_DIR and DATA_DIR: as in scripts/README.md. --tuned: NAME.model, NAME.test and, for probabilities, NAME.prob.model.
---published: NAME.model and NAME.rows. Programs take turns, each into a new file; a ratio is that of the medians, +- the
-spread of the ratios of single rounds. --compare names what moved by more than both spreads. Run it on a machine that
-does nothing else."""
+--published: NAME.model and NAME.rows. Programs run in turn, each into a new file. A ratio is that of the medians, +-
+the spread of the ratios of single rounds. --compare lists ratios that moved by more than both spreads. Run it on an
+idle machine.
+"""
 
 import argparse
 import json
@@ -31,13 +32,13 @@ SHARED = {
     "mnist1_g0.0001_c10": "mnist1.t",
     "u20_g0.1_c1": "u20.t",
 }
-#: What a tool asks svm-predict for, where that is not labels or values.
+#: Tools that ask svm-predict for probabilities.
 ASKED_FOR_PROBABILITIES = ("cpc2", "rnaz_decision", "multiloc2")
-LONG = 0.5  # seconds that svm-predict should take at least: rows are repeated until it does
+LONG = 0.5  # least seconds of svm-predict: rows are repeated until it takes that long
 
 
 class Case:
-    """One row of a table: the same question to svm-predict (`words`), and to fastsvm in several ways."""
+    """Row of a table: the same task for svm-predict (`words`), and for fastsvm in several ways."""
 
     def __init__(self, table, name, rows, words, ways):
         self.table, self.name, self.rows, self.words, self.ways = table, name, rows, words, ways
@@ -75,7 +76,7 @@ def published_cases(published):
 
 
 def seconds(program, words, rows, out, instructions):
-    """One process, from start to end."""
+    """Return the seconds of one process, from start to end."""
     out.unlink(missing_ok=True)
     *options, model = map(str, words)
     environment = {**os.environ, "FASTSVM_INSTRUCTIONS": instructions}
@@ -85,12 +86,12 @@ def seconds(program, words, rows, out, instructions):
 
 
 def fastsvm_words(words):
-    """The options of svm-predict are those of fastsvm-predict; -q keeps both silent."""
+    """Return the options for fastsvm-predict: those of svm-predict, and -q."""
     return ["-q", *words]
 
 
 def long_enough(case, svm_predict, out, folder):
-    """The rows, as many times over as svm-predict takes long."""
+    """Return the rows, repeated until svm-predict takes LONG seconds, and how often."""
     taken = seconds(svm_predict, case.words, case.rows, out, "")
     times = max(1, min(200, round(LONG / taken)))
     if times == 1:
@@ -101,7 +102,7 @@ def long_enough(case, svm_predict, out, folder):
 
 
 def measure(case, svm_predict, instructions, runs, folder):
-    """Way -> (ratio, spread), and the seconds of svm-predict."""
+    """Return {way: (ratio, spread)}, and the seconds of svm-predict."""
     out = folder / "out"
     rows, times = long_enough(case, svm_predict, out, folder)
     reference, found = [], {(way, name): [] for name in instructions for way in case.ways}
@@ -120,7 +121,7 @@ def measure(case, svm_predict, instructions, runs, folder):
 
 
 def table(title, found):
-    """Markdown: a row for each case."""
+    """Return a Markdown table, a row per case."""
     ways = list(dict.fromkeys(way for each in found.values() for way in each["ratios"]))
     rows = [["model", "svm-predict, s", *ways]]
     for name, each in found.items():
@@ -138,7 +139,7 @@ def table(title, found):
 
 
 def moved(now, before):
-    """Sentences about ratios that differ by more than both spreads."""
+    """Yield sentences about ratios that differ by more than both spreads."""
     for key, each in now["cases"].items():
         for way, (ratio, spread) in each["ratios"].items():
             old = before["cases"].get(key, {"ratios": {}})["ratios"].get(way)

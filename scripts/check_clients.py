@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""Whether LIBSVM's own svm-predict.c, unchanged, prints the same when it is linked with libfastsvm.
+"""Check that LIBSVM's own svm-predict.c, unchanged, prints the same when linked with libfastsvm.
 
     scripts/check_clients.py --prefix PREFIX --libsvm DIR... [--rows N] [--only WORD] shared_dir
 
 PREFIX: where `cmake --install` put libfastsvm. Each DIR holds svm.cpp, svm.h and svm-predict.c of a version of LIBSVM;
 the program is built twice, on svm.cpp and on libfastsvm. Both predict, with -b 0 and -b 1, the data file of each model
 in shared_dir/models (NAME_*.model: data/NAME.t), and N rows (500) that make_rows.py of shared_dir/published makes for
-each model there. Files, standard output and error, and exit codes are compared byte for byte; of regression models the
-values, to 1e-9 of the largest. --only: models whose names hold this word. Exit code 1 where a line of the table says
-so.
+each model there. Files, standard output and error, and exit codes must be equal byte for byte; values of regression
+models to 1e-9 of the largest. --only: models whose names contain this word. Exit code 1 on a difference.
 """
 
 import argparse
@@ -35,7 +34,7 @@ def run(*command):
 
 
 def build(source, prefix, folder):
-    """The two programs."""
+    """Return the paths of the two programs."""
     folder.mkdir()
     theirs, ours = folder / "theirs", folder / "ours"
     compiler = os.environ.get("CC", "cc")
@@ -50,7 +49,7 @@ def build(source, prefix, folder):
         "c++",
         source / "svm-predict.c",
     )
-    # Beside LIBSVM's svm.h, a source that includes "svm.h" gets that one.
+    # A source next to LIBSVM's svm.h would include that one.
     shutil.copy(source / "svm-predict.c", folder)
     library = next(path for path in (prefix / "lib", prefix / "lib64") if any(path.glob("libfastsvm.*")))
     include = f"-I{prefix / 'include'}", f"-I{prefix / 'include/libsvm-on-fastsvm'}"
@@ -66,7 +65,7 @@ def answered(program, options, data, model, output):
 
 
 def difference(theirs, ours, regression):
-    """Whether they are not the same, and words about it."""
+    """Return whether the results differ, and words about it."""
     if theirs[0] != ours[0] or theirs[2] != ours[2]:
         return True, f"exit {theirs[0]} {theirs[2]!r} and {ours[0]} {ours[2]!r}"
     if theirs == ours:
@@ -83,7 +82,7 @@ def difference(theirs, ours, regression):
 
 
 def cases(options, folder):
-    """(model, its rows)"""
+    """Yield (model, its rows)."""
 
     def models(place):
         return [path for path in sorted((options.shared / place).glob("*.model")) if options.only in path.stem]

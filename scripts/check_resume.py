@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Kill `fastsvm predict --resume` at random moments on a large file, go on each time, and hold the result against one
-run's.
+"""Kill `fastsvm predict --resume` at random moments on a large file, continue each time, and compare the result with
+that of one run.
 
     scripts/check_resume.py [--size GB] [--kills N] [--seed S] [--every S] [--folder DIR] data_file model_file
 
-The large file is the data file again and again (a compressed one: streams one after the other), made in a folder of its
-own under DIR (the system's for temporary files, unless it is said; as much again as the size and the output should be
-free), and removed afterwards. Prints how long one run takes, when each of the others was killed and how far it had
-come, and at the end, as text and as a line of JSON: whether the bytes and the summary are the same, the largest memory
-of each process, and how much longer all runs together took. Exit code 1 where they are not the same.
+The large file is the data file repeated (a compressed one as concatenated streams), in a new folder under DIR (default:
+the system's temporary folder; with room for it and twice the output), and removed afterwards. Prints the time of one
+run, when each of the others was killed and how far it was, and at the end, as text and as a line of JSON: whether the
+bytes and the summary are equal, the largest memory of each process, and the extra time of all runs together. Exit code
+1 on a difference.
 """
 
 import argparse
@@ -39,11 +39,11 @@ def parsed():
 
 
 def repeat(source, target, size):
-    """`target`: the bytes of `source`, whole, until there are `size`. Returns how often."""
-    # Piece by piece: the memory that the system tells of a process is at least that of the one which started it.
+    """Write `source`, whole, into `target` until there are `size` bytes. Returns how often."""
+    # Piece by piece: a child's reported memory is at least that of the process that started it.
     times = max(1, -(-size // os.path.getsize(source)))
     with open(source, "rb") as file, open(target, "wb") as to:
-        text = file.read(1) in b"+-0123456789. \t"  # else it is compressed, and repeated as it is
+        text = file.read(1) in b"+-0123456789. \t"  # else compressed, repeated as it is
         file.seek(-1, os.SEEK_END)
         end = b"" if file.read() == b"\n" or not text else b"\n"
         for _ in range(times):
@@ -54,8 +54,8 @@ def repeat(source, target, size):
 
 
 class Run:
-    """A process, to its end. seconds, code, memory (the largest resident size, in bytes), out, err. after: seconds
-    after which it is killed."""
+    """Process, run to its end. seconds, code, memory (largest resident size, in bytes), out, err. after: seconds
+    until it is killed."""
 
     def __init__(self, command, after=None):
         start = time.monotonic()

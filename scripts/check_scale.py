@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
-"""Whether `fastsvm predict --scale`, and models that carry their range, write the bytes of svm-scale and svm-predict.
+"""Check that `fastsvm predict --scale`, and models that carry their range, write the bytes of svm-scale and
+svm-predict.
 
     scripts/check_scale.py [--rows N] [--only WORDS] [--libsvm DIR] data_dir
 
-For each data set of data_dir and each way to scale it: its features are stretched and moved, feature i by 1 + 0.37 i
-and i mod 3; a range file is made of half of the rows, and in some cases edited (features left out, or made constant);
-svm-train trains on what svm-scale makes of these. The other half is predicted three ways:
+For each data set and way to scale it: feature i is multiplied by 1 + 0.37 i and shifted by i mod 3; a range file is
+made from half of the rows, and in some cases edited (features removed, or made constant); svm-train trains on
+svm-scale's output for these. The other half is predicted three ways:
 
     svm-scale -r range test > scaled; svm-predict scaled model out     LIBSVM's
     fastsvm predict --scale range test model out                       the same bytes?
     fastsvm approx --certify --scale range model m; fastsvm predict --exact model test m out
 
-A row of the table has the rows, the entries per row of the file and of the scaled one, how many lines differ in the
-second way from the first (for regression: from fastsvm predict on the scaled rows, whose values differ from
-svm-predict's in the last digits; the largest difference from these stands behind), and in the third (for regression: of
-a model of order --carry, beside the values of the second way, in the unit of raw labels, to nine digits). --libsvm: a
-folder with the programs (default: those on the PATH). Exit code 1 where a line differs.
+A row of the table has the rows, the entries per row of the file and of the scaled one, and how many lines differ from
+the first way in the second and third. For regression, whose values differ from svm-predict's in the last digits, the
+second is compared with fastsvm predict on the scaled rows (the largest difference from svm-predict's follows), and the
+third is a model of order --carry, compared with the second's values, in the unit of raw labels, to nine digits.
+--libsvm: a folder with the programs (default: the PATH). Exit code 1 if a line differs.
 """
 
 import argparse
@@ -28,7 +29,7 @@ from pathlib import Path
 
 FASTSVM = str(Path(sys.executable).parent / "fastsvm")
 UP, WIDE, ODD = "-l 0 -u 1", "-l -1 -u 1", "-l 0.1 -u 3.7"
-#: Data file, options of svm-train, of svm-scale, what becomes of the range file.
+#: Data file, options of svm-train and svm-scale, edit of the range file.
 CASES = [
     ("a9a.t", "-g 0.02", UP, ""),
     ("a9a.t", "-g 0.01", WIDE, ""),
@@ -67,14 +68,14 @@ def parsed():
 
 
 def stretched(line):
-    """The row, feature i times 1 + 0.37 i, plus i mod 3."""
+    """Return the row, feature i times 1 + 0.37 i, plus i mod 3."""
     label, *pairs = line.split()
     entries = (pair.split(":") for pair in pairs)
     return " ".join([label, *(f"{i}:{float(v) * (1 + 0.37 * int(i)) + int(i) % 3:.9g}" for i, v in entries)]) + "\n"
 
 
 def halves(path, rows):
-    """(text, text): drawn rows, stretched."""
+    """Return two texts of randomly chosen rows, stretched."""
     with open(path) as file:
         lines = [line for line in file if line.strip()]
     lines = random.Random(1).sample(lines, min(2 * rows, len(lines)))
@@ -82,7 +83,7 @@ def halves(path, rows):
 
 
 def edited(text, how):
-    """A range file without every fifth feature, or with every fifth one constant."""
+    """Return a range file without every fifth feature, or with every fifth one constant."""
     lines, out, inside = text.splitlines(), [], False
     for at, line in enumerate(lines):
         words = line.split()
@@ -104,7 +105,7 @@ def numbers(path):
 
 
 def y_back(ranges):
-    """(from, scale, to): a label y of scaled rows is to + (y - from) * scale of raw ones."""
+    """Return (from, scale, to): a label y of scaled rows is to + (y - from) * scale of raw ones."""
     words = ranges.split()
     if words[0] != "y":
         return 0.0, 1.0, 0.0
@@ -119,7 +120,7 @@ def lines_that_differ(one, other):
 
 
 def check(folder, source, training, scaling, how, rows, program):
-    """The cells of a case's row, and whether it is good."""
+    """Return the cells of a case's row, and whether it passed."""
     train, test = halves(source, rows)
     (folder / "train").write_text(train)
     (folder / "test").write_text(test)
@@ -141,7 +142,7 @@ def check(folder, source, training, scaling, how, rows, program):
     differ = lines_that_differ(folder / "ours", folder / ("plain" if regression else "theirs"))
     certify = [] if regression else ["--certify"]
     run(folder, FASTSVM, "approx", "-q", *certify, "--max-size", "2000", "--scale", "range", "model", "carrying")
-    if regression:  # whose answers are in the unit of raw labels: of the model that carries the same range
+    if regression:  # answers are in the unit of raw labels: use a model that carries the range
         run(folder, FASTSVM, "order", "-q", "--carry", "range", "model", "ordered")
         run(folder, FASTSVM, "predict", "-q", "test", "ordered", "carried")
         lower, scale, low = y_back((folder / "range").read_text())

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Run scikit-learn's own tests of its support vector machines and of calibration as they are, under fastsvm's patch,
-and under the patch with every call answered by the engine, however small: every test that passes without must pass.
+"""Run scikit-learn's own tests of support vector machines and of calibration unchanged, under fastsvm's patch, and
+under the patch with the engine answering every call, however small. Every test that passes without the patch must pass.
 
   check_sklearn.py PYTHON...
 
 PYTHON: interpreters of environments that have scikit-learn, pandas, pytest and this package, one for each version:
   python3 -m venv OLD; OLD/bin/pip install scikit-learn==1.3.0 "numpy<2" pandas pytest .
-Prints the tests that pass, those that do not any more, and the calls that the engine answered. Exits with 1 if there is
-one that does not, or if the engine answered none."""
+Prints the tests that pass, those that fail only under the patch, and the calls that the engine answered. Exit code 1 if
+there is such a failure, or if the engine answered no call.
+"""
 
 import argparse
 import pathlib
@@ -40,7 +41,7 @@ print("\\nversion and calls:", sklearn.__version__, *calls)
 
 
 def run(python, how):
-    """(scikit-learn's version, {test: how it ended}, calls that the engine answered, rows that it left to
+    """Return (scikit-learn's version, {test: outcome}, calls that the engine answered, rows that it left to
     scikit-learn)."""
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.xml"

@@ -1,4 +1,4 @@
-"""The faults of check_cluster.py: each disturbs a run, and lets the same command run again."""
+"""Faults of check_cluster.py: each disturbs a run, then runs the same command again."""
 
 import importlib.util
 import os
@@ -31,7 +31,7 @@ else:
 
 
 class Faults:
-    """work: rows and models. Each method whose name begins with `fault` is one; its docstring names it."""
+    """The faults. work: rows and models. Each method named fault_* is one; its docstring is its name in the table."""
 
     def __init__(self, work, given):
         self.work, self.given = work, given
@@ -45,7 +45,8 @@ class Faults:
         return tempfile.mkdtemp(prefix="out-", dir=self.work.folder)
 
     def again(self, command, out, expected=None, changed=0):
-        """Run the command to its end, and look at the folder. changed: how many whole parts are to be written again."""
+        """Run the command to its end, and check the folder. changed: how many complete parts should be written
+        again."""
         wait_until(lambda: not temporary(out), "workers to end what they had begun")
         before = identities(out)
         code, said = Client(command).end()
@@ -65,7 +66,7 @@ class Faults:
         return f"{len(before) - twice} of {len(before)} parts kept, {len(after)} in all; the same bytes"
 
     def started(self, cluster, *options, out=None, share=0.3):
-        """A client, its folder, and its command, once a share of the parts is there."""
+        """Return a client, its folder, and its command, once a share of the parts is there."""
         out = out or self.out()
         command = self.work.command(cluster.address, out, *options)
         client = Client(command)
@@ -197,8 +198,8 @@ class Faults:
                 file.write(text)
 
     def beside(self, model):
-        """Another command with this model, in the folder of one that runs, whose workers sleep meanwhile: (exit code
-        and words of the first, those of the other, the other's command, the folder)"""
+        """Run another command with this model in the folder of a running one whose workers are stopped meanwhile.
+        Returns (exit code and output of the first, those of the other, result of the other run again)."""
         with Cluster() as cluster, Cluster() as second:
             client, out, _ = self.started(cluster, share=0.1)
             cluster.send(signal.SIGSTOP)

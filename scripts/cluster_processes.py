@@ -1,5 +1,5 @@
-"""The processes that check_cluster.py starts, disturbs and ends: schedulers, workers, commands; and a proxy in front of
-a store. None outlives the script, however that ends."""
+"""Processes that check_cluster.py starts, disturbs and ends: schedulers, workers, commands; and a proxy in front of
+a store. None outlives the script."""
 
 import http.client
 import os
@@ -14,16 +14,16 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-#: Seconds after which whatever is waited for is given up: the script hangs nowhere.
+#: Seconds before any wait is given up, so that the script never hangs.
 PATIENCE = 300
 
 
 class Failed(Exception):
-    """Something was not as it should be."""
+    """A result was not as expected."""
 
 
 def wait_until(true, what):
-    """What `true()` returns, once it is true."""
+    """Wait until `true()` is true, and return it."""
     deadline = time.monotonic() + PATIENCE
     while not (found := true()):
         if time.monotonic() > deadline:
@@ -39,7 +39,7 @@ def free_port():
 
 
 class Cluster:
-    """A scheduler and two workers that Dask's nannies start again, each a process; a context manager."""
+    """Context manager: a scheduler and two workers that Dask's nannies restart, each a process."""
 
     def __init__(self, environment=None, workers=2):
         self._environment = {**os.environ, **(environment or {})}
@@ -60,7 +60,7 @@ class Cluster:
     def _start(self, *words):
         process = subprocess.Popen(
             [sys.executable, "-m", "dask", *words],
-            cwd="/",  # with -m, Python would take the fastsvm of a checkout that it is started in
+            cwd="/",  # python -m would import fastsvm from a checkout in the working directory
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env=self._environment,
@@ -70,7 +70,7 @@ class Cluster:
         return process
 
     def send(self, number):
-        """A signal to all its processes."""
+        """Send a signal to all its processes."""
         for process in self._processes:
             try:
                 os.killpg(process.pid, number)
@@ -83,12 +83,12 @@ class Cluster:
             process.wait()
 
 
-#: Those that may still be running.
+#: Commands that may still be running.
 _commands = []
 
 
 def end_commands():
-    """Tell every command that has not ended to stop, and wait for it: it takes its own processes with it."""
+    """Terminate every running command, and wait for it: it ends its own processes."""
     for process in _commands:
         if process.returncode is None and process.poll() is None:
             process.terminate()
@@ -101,7 +101,7 @@ def end_commands():
 
 
 class Client:
-    """A running fastsvm: its process, and what it said once it has ended."""
+    """A running fastsvm: its process, and its output after the end."""
 
     def __init__(self, command, environment=None):
         self._out = tempfile.TemporaryFile()
@@ -111,7 +111,7 @@ class Client:
         _commands.append(self.process)
 
     def end(self):
-        """(exit code, the lines it wrote)"""
+        """Return (exit code, lines written)."""
         code = self.process.wait(PATIENCE)
         self._out.seek(0)
         text = self._out.read().decode()
@@ -122,8 +122,8 @@ class Client:
 
 
 class Measured:
-    """A command, to its end: seconds; processor (seconds, its worker processes' among them) and own (without them);
-    memory (largest resident size of the process itself), workers (the largest of its worker processes)."""
+    """Command, run to its end. seconds; processor (seconds, with its worker processes) and own (without them);
+    memory (largest resident size of the process), workers (the largest of its worker processes)."""
 
     def __init__(self, command):
         start = time.monotonic()
@@ -182,8 +182,8 @@ def answers(port):
 
 
 class Proxy:
-    """In front of an HTTP server on a port; a third of the answers are 503. url, refused: how many were. A context
-    manager."""
+    """Context manager: proxy of an HTTP server on a port that answers 503 to a third of the requests. url; refused:
+    number of 503 answers."""
 
     def __init__(self, port, seed):
         self.refused, self._random = 0, random.Random(seed)

@@ -1,4 +1,4 @@
-"""What check_cluster.py predicts: rows, models, and what stands in the folder of the parts."""
+"""Data of check_cluster.py: rows, models, and the contents of the folder of parts."""
 
 import glob
 import hashlib
@@ -18,7 +18,7 @@ for cost, name in (("1", sys.argv[2]), ("100", sys.argv[3])):
 
 
 def repeat(source, target, size):
-    """`target`: the text of `source` so often that there are `size` bytes."""
+    """Write the text of `source` into `target`, repeated up to `size` bytes. Returns the size."""
     with open(source, "rb") as file:
         text = file.read()
     with open(target, "wb") as to:
@@ -41,7 +41,7 @@ def parts(folder):
 
 
 def temporary(folder):
-    """Of parts that are being written."""
+    """Return the names of temporary files of parts."""
     try:
         return [name for name in os.listdir(folder) if name.startswith(".part-")]
     except FileNotFoundError:
@@ -49,12 +49,12 @@ def temporary(folder):
 
 
 def identities(folder):
-    """{part: what tells whether it was written since}"""
+    """Return {part: a value that changes when it is written again}."""
     return {name: (each.st_ino, each.st_mtime_ns) for name in parts(folder) for each in [os.stat(name)]}
 
 
 class Work:
-    """A folder with models, rows in three shards, and one process's output for them."""
+    """Folder with models, rows in three shards, and one process's output for them."""
 
     def __init__(self, folder, size):
         self.folder = folder
@@ -66,7 +66,7 @@ class Work:
         for name in self.shards:
             repeat(os.path.join(DATA, "rings.test"), name, size / 3)
         self.rows = self.path("rows", "*")
-        #: So large that there are some 60 parts.
+        #: For about 60 parts.
         self.block = max(size / 1e6 / 60, 0.01)
         self.expected = self.one_run(self.model)
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The figure of a benchmark that was measured before: what `fastsvm bench --plot` draws, from what `--json` printed.
+"""Draw the figure of an earlier benchmark, as `fastsvm bench --plot`, from the output of `--json`.
 
     scripts/draw_bench.py bench.json figure.svg
 
-The figure's kind is its ending's: .svg, .png or .pdf. Needs matplotlib.
+The suffix sets the figure's format: .svg, .png or .pdf. Needs matplotlib.
 """
 
 import argparse

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Give damaged input to every reader, with the core under AddressSanitizer and UndefinedBehaviorSanitizer, and predict
-with what is read all the same.
+with models that are still read.
 
     scripts/fuzz.py --inputs 20000                 all readers; a table at the end; exit code 1 if anything was found
     scripts/fuzz.py --only maclaurin --inputs 500
     scripts/fuzz.py --first 1234 --inputs 1        one input again (its number is in its file's name)
 
-Input number n of a seed is the same one always. A finding is a crash, a report of a sanitizer, an exception that is not
-a line for the user, an answer that depends on how the input was cut into chunks, a model that is not read back as
-written, or a hang; its input is kept in build/fuzz/found. The corpus is tests/golden and a few rows below. Builds into
-build/fuzz (a minute, the first time)."""
+Input number n of a seed is always the same. A finding is a crash, a sanitizer report, an exception without a message
+for the user, an answer that depends on how the input was cut into chunks, a model that is not read back as written, or
+a hang; its input is kept in build/fuzz/found. The corpus is tests/golden and a few rows below. Builds into build/fuzz
+(a minute, the first time).
+"""
 
 import argparse
 import os
@@ -35,11 +36,11 @@ def choose(names: "list[str]", rng: random.Random) -> str:
     return rng.choice(names)
 
 
-# ---- the process that reads, and the one that watches it
+# ---- the reading process, and its supervisor
 
 
 def work(arguments) -> None:
-    """Read inputs, one after the other; a line to standard output before and after each."""
+    """Read inputs in order; print a line before and after each."""
     from fastsvm_cli.errors import FastsvmError
 
     all_readers = readers()
@@ -67,7 +68,7 @@ def work(arguments) -> None:
 
 
 class Worker:
-    """A process that takes every `step`-th input from `first` on."""
+    """Process that takes every `step`-th input from `first` on."""
 
     def __init__(self, arguments, package, first: int):
         self.arguments, self.package, self.next = arguments, package, first
@@ -81,14 +82,14 @@ class Worker:
         if self.done:
             return
         self.errors = tempfile.TemporaryFile()
-        # The interpreter is built without the sanitizers: theirs come first, and with them the library that throws.
+        # The interpreter has no sanitizers: preload them, and the library that throws.
         libraries = [
             subprocess.run(
                 ["g++", f"-print-file-name={name}"], capture_output=True, text=True, check=True
             ).stdout.strip()
             for name in ("libasan.so", "libstdc++.so")
         ]
-        # The interpreter keeps what it never frees; a size that no file here can need is a finding, no reason to swap.
+        # The interpreter never frees some memory. An allocation larger than any file here needs is a finding.
         environment = {
             **os.environ,
             "LD_PRELOAD": " ".join(libraries),
@@ -106,7 +107,7 @@ class Worker:
         self.text, self.since = b"", time.monotonic()
 
     def lines(self) -> "list[list[str]]":
-        """What it has said since. [] at its end, too."""
+        """Return the lines received since the last call; [] also at the end."""
         data = os.read(self.process.stdout.fileno(), 1 << 16)
         *whole, self.text = (self.text + data).split(b"\n")
         self.since = time.monotonic()
@@ -116,7 +117,7 @@ class Worker:
         return [line.decode().split("\t") for line in whole]
 
     def report(self) -> str:
-        """The line of a sanitizer's report, or the last one there is."""
+        """Return the first line of a sanitizer's report, or the last line of the output."""
         self.errors.seek(0)
         said = self.errors.read().decode(errors="replace").splitlines()
         marked = [line for line in said if "runtime error:" in line or line.startswith("SUMMARY:")]
@@ -187,13 +188,13 @@ def keep(arguments, package, found) -> None:
     )
     words = [sys.executable, "-c", code, str(ROOT / "scripts"), str(arguments.seed), arguments.only, str(folder)]
     words += [str(number) for number, _, _ in found]
-    # In there, for Python looks into the folder that it is started in before it does anywhere else.
+    # Python searches its working directory first: not the repository.
     subprocess.run(words, cwd=folder, env={**os.environ, "PYTHONPATH": str(package)}, check=True)
     print(f"Their inputs: {folder}")
 
 
 def build() -> pathlib.Path:
-    """The package, with a core under the sanitizers, in a folder of its own."""
+    """Build the package, with the core under the sanitizers, into its own folder; return its path."""
     package = BUILD / "package"
     words = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--upgrade", "--disable-pip-version-check"]
     words += ["--target", package, f"-Cbuild-dir={BUILD / 'core'}"]

@@ -1,4 +1,4 @@
-"""What fuzz.py does to a file: changes that a disk, an editor or an attacker makes."""
+"""Damage of fuzz.py to a file: changes as by a disk, an editor or an attacker."""
 
 import random
 import re
@@ -97,7 +97,7 @@ BITS = [
 
 
 def damaged(text: bytes, others: "list[bytes]", rng: random.Random) -> bytes:
-    """One to four changes, of every kind that a disk, an editor or an attacker makes."""
+    """Return the text with one to four random changes."""
     for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 4))):
         text = rng.choice(CHANGES)(text, others, rng)
     return text
@@ -147,7 +147,7 @@ def _word(pattern):
             return text
         first, last = rng.choice(words)
         word = text[first:last]
-        if word.isdigit() and len(word) < 10 and rng.random() < 0.5:  # a count: by one, twofold, none
+        if word.isdigit() and len(word) < 10 and rng.random() < 0.5:  # a count: plus or minus one, doubled, or zero
             new = b"%d" % max(0, rng.choice((int(word) - 1, int(word) + 1, 2 * int(word), 0)))
         else:
             new = rng.choice(EXTREMES)
@@ -157,7 +157,7 @@ def _word(pattern):
 
 
 def _other_number(text, others, rng):
-    """A number like the one that was there: most of such files are read."""
+    """Replace a number by a similar one: most such files are still read."""
     words = [match.span() for match in re.finditer(rb"(?<![\w.])-?\d+\.\d+(e-?\d+)?(?![\w.])", text)]
     if not words:
         return text

@@ -1,4 +1,4 @@
-"""The readers that fuzz.py gives damaged files to, and what it damages."""
+"""Readers that fuzz.py gives damaged files to, and the original files."""
 
 import bz2
 import gzip
@@ -32,7 +32,7 @@ RANGES = [
     b"y\n0 1\n-1 3\nx\n0 1\n1 0 2\r\n2 0 3\n3 0 1\n2147483647 -1e300 1e300\n",
     b"0.5 1.25\n-1 3e-3\n0 1\n2 0x1p-3\n1 1\n1 1\n1 1\n1 1\n7 1\n",
 ]
-#: Rows that every model predicts: known and unknown features, none, huge and tiny numbers, many entries.
+#: Rows for every model: known, unknown and no features, huge and tiny numbers, many entries.
 ROWS = b"".join(
     [
         b"1 1:0.5 2:-0.25 4:1 7:0.125 8:-0.75\n-1\n3 0:0.5 1:0.25 8:1\n1 1:1e300 2:-1e300\n1 2:1e-300 4:1e-320\n",
@@ -41,7 +41,7 @@ ROWS = b"".join(
         b"".join(b"1 1:%g 2:%g 3:1 4:%g 7:1 8:0.5\n" % (i / 9, 1 - i / 5, i % 3) for i in range(20)),
     ]
 )
-#: Those of a precomputed kernel.
+#: Rows for precomputed kernels.
 SERIALS = b"".join(
     b"1 0:%d " % (i + 1) + b" ".join(b"%d:%g" % (j, 1 / (1 + i + j)) for j in range(1, 41)) + b"\n" for i in range(5)
 )
@@ -55,7 +55,7 @@ MODELS = {
 
 
 def seeds() -> "dict[str, list[bytes]]":
-    """Of every reader of models."""
+    """Return the original files of every reader of models."""
     out = {"exact model": [path.read_bytes() for end in (".model", ".precomputed") for path in MODELS[end]]}
     for path in MODELS[".reduced"] + MODELS[".approx"] + MODELS[".border"] + MODELS[".density"] + MODELS[".order"]:
         text = path.read_bytes()
@@ -66,12 +66,12 @@ def seeds() -> "dict[str, list[bytes]]":
     out["raw rows"] = [path.read_bytes() for path in MODELS[".folded"]]
     kinds = {f"{kind} {version}" for kind in (*KINDS, "reduced set") for version in (1, 2)}
     kinds |= {f"{kind} 3" for kind in KINDS} | {"raw rows"}
-    assert set(out) == {"exact model", *kinds - {"density 1"}}  # which is younger than version 1
+    assert set(out) == {"exact model", *kinds - {"density 1"}}  # introduced in version 2
     return out
 
 
 def make_good(text: bytes) -> bytes:
-    """With the checksum of what the text is now, so that the parser behind it is reached."""
+    """Update the checksum of the text, so that the parser continues past it."""
     from fastsvm_cli.text.fingerprint import fingerprint
 
     lines = text.replace(b"\r\n", b"\n")
@@ -109,7 +109,7 @@ class Models:
 
 
 def exact_models() -> "dict[str, object]":
-    """By their fingerprints, which is how `predict --exact` knows them."""
+    """Return the exact models by fingerprint, as `predict --exact` identifies them."""
     from fastsvm_cli.models import parse_model
     from fastsvm_cli.text.fingerprint import fingerprint
 
@@ -118,7 +118,7 @@ def exact_models() -> "dict[str, object]":
 
 
 def predict_with(model, rng, exact):
-    """Every way of `fastsvm predict`, one at a time. exact: by fingerprint."""
+    """Predict with one random way of `fastsvm predict`. exact: models by fingerprint."""
     from fastsvm_cli import _native
     from fastsvm_cli.errors import FastsvmError
     from fastsvm_cli.prediction.pipeline import Fallback, predict
@@ -150,7 +150,7 @@ def predict_with(model, rng, exact):
 
 
 class Data:
-    """Rows of a data file: read in chunks of two sizes, which must give the same, and predicted with a model."""
+    """Rows of a data file, read in chunks of two sizes, which must agree, and predicted with a model."""
 
     def __init__(self, texts, compressed=False, **options):
         self.texts, self.options, self.compressed = texts, options, compressed
@@ -159,7 +159,7 @@ class Data:
     def make(self, rng):
         text = damaged(rng.choice(self.texts), self.texts, rng)
         if rng.random() < 0.02:
-            text = text * (600_000 // (len(text) + 1))  # enough for a thread to take a part
+            text = text * (600_000 // (len(text) + 1))  # enough for several threads
         if not self.compressed:
             return text
         compress = rng.choice((_gzip, bz2.compress, lzma.compress))
@@ -209,7 +209,7 @@ class Data:
                 cut = cut or isinstance(error, FileError)
             found.append((rows, fault))
         (rows, fault), (others, other_fault) = found
-        if cut:  # damaged compression is found beside the reading: so many rows as came before it, or a fault of theirs
+        if cut:  # damaged compression may be reported before all rows in front of it are read: compare those of both
             rows, others, fault = rows[: len(others)], others[: len(rows)], other_fault
         if (rows, fault) != (others, other_fault):
             raise AssertionError(f"rows depend on the size of a chunk ({sizes[1]})")
@@ -232,8 +232,7 @@ def _gzip(text):
 
 
 class Ranges:
-    """Range files, and rows that are scaled by them: in blocks of two sizes, which must give the same; and models that
-    carry them."""
+    """Range files, with rows scaled in blocks of two sizes, which must agree; and models that carry them."""
 
     def make(self, rng):
         return damaged(rng.choice(RANGES), RANGES, rng)
@@ -264,7 +263,7 @@ class Ranges:
         self.carry(scaling)
 
     def carry(self, scaling):
-        """In a model, which predicts, and whose file is read back where it goes with it."""
+        """Predict with a model that carries the range, and read its file back if the range fits it."""
 
         from fastsvm_cli import _native
         from fastsvm_cli.errors import FastsvmError
@@ -277,20 +276,20 @@ class Ranges:
         )
         model.carried = Carried(scaling, "model")
         out = _native.Decisions(model.pairs, model.certified)
-        rows = _native.parse(ROWS)[0].slice(0, 2)  # the third has an index 0, which most ranges do not hold
+        rows = _native.parse(ROWS)[0].slice(0, 2)  # the third has an index 0, which most ranges lack
         model.decision_values(model.carried.rows(rows), out)
         model.carried.answer(out)
         written = model.to_text()
         try:
             carrying = parse_model(written, "carrying")
-        except FastsvmError:  # a feature of the model that the range does not hold
+        except FastsvmError:  # the range lacks a feature of the model
             return
         if carrying.to_text() != written:
             raise AssertionError("not read back as written")
 
 
 class Numbers:
-    """The core's reader of numbers, and its reader of rows, with arguments that no caller gives."""
+    """The core's readers of numbers and rows, with arguments that no caller uses."""
 
     texts = (b"1 2 3\n4.5 -6e-7\n0x1p-3 1e300\n", b"0.1\r\n0.2\r\n", b"1 2:3 4:5\n1 2 3:4\n# c\n")
 

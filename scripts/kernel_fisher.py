@@ -3,17 +3,17 @@
 
     scripts/kernel_fisher.py --gamma 0.05 [--method fisher|ls-svm] [--ridge 1] train_file [model_file]
 
-svm-predict, `fastsvm predict` and every compiling command read the model. Two classes, RBF kernel. Both are
-f(z) = sum_i a_i K(x_i, z) + b with a coefficient for every training row, so that prediction costs more than an SVM's.
-In LIBSVM's file that is a c_svc model with every row a support vector, coefficients of any sign, and rho = -b. For n
-rows: n^2 numbers of memory and n^3 operations, which is seconds for 5,000.
+svm-predict, `fastsvm predict` and every compiling command read the model. Two classes, RBF kernel. Both are f(z) =
+sum_i a_i K(x_i, z) + b with a coefficient for every training row, so that prediction costs more than an SVM's. In
+LIBSVM's format, that is a c_svc model with every row a support vector, coefficients of any sign, and rho = -b. For n
+rows: n^2 numbers of memory and n^3 operations, which takes seconds for 5,000.
 
     fisher    Mika, Raetsch, Mueller (2001): min |xi|^2 + R |a|^2, where K a + b = y + xi, and xi adds up to 0 over each
               class; y is 1 and -1
     ls-svm    Suykens, Vandewalle (1999): min |xi|^2 + R a'K a, where K a + b = y + xi; so (K + R I) a + b = y and
               sum a = 0. Their gamma is 1 / R
 
-`model_file` is <train_file>.model in the current directory, as svm-train names its own. Needs fastsvm to be installed.
+Default `model_file`: <train_file>.model in the current directory, as svm-train. Needs fastsvm installed.
 """
 
 import argparse
@@ -29,7 +29,7 @@ METHODS = ("fisher", "ls-svm")
 
 
 def fit(gram, y, method, ridge):
-    """(a, b) of f = sum_i a_i K(x_i, .) + b. gram: (n, n), symmetric; y: (n) of 1 and -1; ridge: R above."""
+    """Return (a, b) of f = sum_i a_i K(x_i, .) + b. gram: (n, n), symmetric; y: (n) of 1 and -1; ridge: R above."""
     n = len(y)
     if method == "ls-svm":
         system = np.zeros((n + 1, n + 1))
@@ -37,8 +37,8 @@ def fit(gram, y, method, ridge):
         system[np.arange(n), np.arange(n)] += ridge
         solved = np.linalg.solve(system, np.append(y, 0.0))
         return solved[:n], solved[n]
-    outputs = np.hstack([gram, np.ones((n, 1))])  # (n, n + 1): f at the rows, of (a, b)
-    classes = np.column_stack([y > 0, y < 0]).astype(float)  # (n, 2): what adds up xi over each
+    outputs = np.hstack([gram, np.ones((n, 1))])  # (n, n + 1): maps (a, b) to f at the rows
+    classes = np.column_stack([y > 0, y < 0]).astype(float)  # (n, 2): sums xi over each class
     system = np.zeros((n + 3, n + 3))
     system[: n + 1, : n + 1] = outputs.T @ outputs
     system[np.arange(n), np.arange(n)] += ridge
@@ -49,7 +49,7 @@ def fit(gram, y, method, ridge):
 
 
 def classes_of(labels):
-    """(y, the two labels): y is 1 for the label of the first row, as in LIBSVM, and -1 for the other."""
+    """Return (y, the two labels): y is 1 for the label of the first row, as in LIBSVM, and -1 for the other."""
     first = labels[0]
     others = np.unique(labels[labels != first])
     if len(others) != 1 or any(label != int(label) for label in (first, *others)):
@@ -58,8 +58,8 @@ def classes_of(labels):
 
 
 def model_text(y, labels, a, b, kernel_lines, vectors):
-    """A c_svc model. vectors: lines of bytes, a row's features each. LIBSVM wants the rows of the first class before
-    those of the second."""
+    """Return the text of a c_svc model. vectors: lines of bytes, the features of a row each. LIBSVM requires the
+    rows of the first class before those of the second."""
     order = np.argsort(-y, kind="stable")
     positive = int((y > 0).sum())
     head = (
@@ -70,7 +70,7 @@ def model_text(y, labels, a, b, kernel_lines, vectors):
 
 
 def rbf_model_text(chunk, gamma, method, ridge):
-    """A model of all rows of a chunk."""
+    """Return the text of a model with all rows of a chunk."""
     y, labels = classes_of(np.asarray(chunk.leading)[:, 0])
     x = dense(chunk, chunk.max_index)
     a, b = fit(kernel_matrix(Kernel("rbf", gamma), x, x), y, method, ridge)

@@ -1,5 +1,5 @@
-"""What the reproduce_*.py scripts share: data in memory, LIBSVM training (libsvm-official) with kernels of its own
-and precomputed ones, tables."""
+"""Shared code of the reproduce_*.py scripts: data in memory, training by LIBSVM (libsvm-official) with built-in and
+precomputed kernels, tables."""
 
 import ctypes
 import os
@@ -19,7 +19,7 @@ from fastsvm_cli.text.data import read_bytes
 
 
 def read_rows(path):
-    """A whole data file as one chunk."""
+    """Return a whole data file as one chunk."""
     chunk, fault = _native.parse(read_bytes(path).rstrip() + b"\n")[:2]
     if fault:
         sys.exit(f"Error: {path}:{fault[0]}: {fault[1]}")
@@ -27,7 +27,7 @@ def read_rows(path):
 
 
 def dense(chunk, d):
-    """(rows, d) float64: column j is feature j + 1."""
+    """Return (rows, d) float64; column j is feature j + 1."""
     out = np.zeros((chunk.rows, d))
     out[np.repeat(np.arange(chunk.rows), np.diff(np.asarray(chunk.indptr))), np.asarray(chunk.indices) - 1] = (
         np.asarray(chunk.values)
@@ -36,17 +36,17 @@ def dense(chunk, d):
 
 
 def as_chunk(x, y):
-    """Rows x (n, d) with their labels y (n) as a chunk."""
+    """Return rows x (n, d) with their labels y (n) as a chunk."""
     return _native.Chunk.from_dense(np.asarray(y, float), x)
 
 
 def distances(x, z):
-    """(rows of x, rows of z) |x - z|"""
+    """Return |x - z|, (rows of x, rows of z)."""
     return np.sqrt(np.maximum(0.0, (x * x).sum(1)[:, None] + (z * z).sum(1) - 2 * (x @ z.T)))
 
 
 def kernel_matrix(kernel, x, z):
-    """(rows of x, rows of z)"""
+    """Return kernel values, (rows of x, rows of z)."""
     if kernel.type == "rbf":
         return np.exp(-kernel.gamma * distances(x, z) ** 2)
     if kernel.type == "exponential":
@@ -61,15 +61,14 @@ def kernel_matrix(kernel, x, z):
 
 
 class Trainer:
-    """LIBSVM on rows x (n, d), for one kernel: linear and rbf as themselves, others through a precomputed kernel
-    matrix. support: the rows that were the support vectors of the last model trained, known of a precomputed kernel
-    only."""
+    """LIBSVM on rows x (n, d) for one kernel: linear and rbf directly, others through a precomputed kernel matrix.
+    support: rows that were the support vectors of the last trained model; for precomputed kernels only."""
 
     def __init__(self, x, kernel):
         self.x, self.kernel = x, kernel
         self.precomputed = kernel.type not in ("linear", "rbf")
         if self.precomputed:
-            # Every value stands at its place, zeros too: LIBSVM reads precomputed rows by position.
+            # Zeros are stored too: LIBSVM reads precomputed rows by position.
             n = len(x)
             rows = np.hstack([np.arange(1.0, n + 1)[:, None], kernel_matrix(kernel, x, x)])
             space = scipy.sparse.csr_matrix(
@@ -86,7 +85,7 @@ class Trainer:
         )
 
     def cross_validate(self, y, c, seed, folds=5):
-        """The share of rows that LIBSVM's cross-validation gets right; the same folds at every call."""
+        """Return the accuracy of LIBSVM's cross-validation; the folds are the same at every call."""
         parameter = svm_parameter(self._set(y, c))
         libsvm.svm_set_print_string_function(parameter.print_func)
         target = (ctypes.c_double * self.problem.l)()
@@ -95,11 +94,11 @@ class Trainer:
         return float(np.mean(np.array(target) == y))
 
     def save(self, y, c, path):
-        """The model file that LIBSVM writes."""
+        """Write the model file with LIBSVM."""
         svm_save_model(path, svm_train(self.problem, self._set(y, c)))
 
     def train(self, y, c):
-        """An exact fastsvm model, read from the file that LIBSVM writes."""
+        """Return an exact fastsvm model, read from LIBSVM's model file."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "model")
             self.save(y, c, path)
@@ -111,7 +110,7 @@ class Trainer:
 
 
 def predicted(model, chunk):
-    """(labels, decision values, kernel evaluations) of any model for all rows."""
+    """Return (labels, decision values, kernel evaluations) of any model for all rows."""
     decisions, predictions = _native.Decisions(model.pairs), _native.Predictions()
     model.decision_values(chunk, decisions)
     _native.predict(model.header.task(), decisions, False, predictions)
@@ -119,7 +118,7 @@ def predicted(model, chunk):
 
 
 def table(head, rows, markdown):
-    """Lines of text: columns side by side, or markdown."""
+    """Return lines of text: aligned columns, or Markdown."""
     cells = [[str(cell) for cell in row] for row in [head, *rows]]
     if markdown:
         lines = ["| " + " | ".join(row) + " |" for row in cells]
@@ -132,7 +131,7 @@ def table(head, rows, markdown):
 
 
 def say(text):
-    """Progress, not part of the result."""
+    """Print progress on standard error."""
     print(text, file=sys.stderr, flush=True)
 
 

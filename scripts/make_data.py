@@ -16,7 +16,7 @@ DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
 
 
 def row(label, features):
-    """One LIBSVM line; features: index -> value, zeros left out, four decimals."""
+    """Return a LIBSVM line. features: index -> value; zeros are omitted, values have four decimals."""
     pairs = (f"{index}:{value:.4f}".rstrip("0").rstrip(".") for index, value in sorted(features.items()) if value)
     return " ".join([label, *pairs]) + "\n"
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes what shells and man read of fastsvm, made of the same text as its --help: a man page per command, and
-completion for bash, zsh and fish, in the folders where a system looks for them.
+"""Write the man pages and the bash, zsh and fish completions of fastsvm, from the text of its --help, into the folders
+where a system looks for them.
 
     scripts/make_shell_files.py share        share/man/man1/fastsvm.1, share/fish/vendor_completions.d/fastsvm.fish, ...
 
-The build runs it; it needs click, and not the core that is built beside.
+The build runs it. Needs click, but not the compiled core.
 """
 
 import sys

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What compiling a large model takes: seconds of the processor, seconds, and peak memory.
+"""Measure the compilation of a large model: processor seconds, seconds, and peak memory.
 
     scripts/measure_large.py [--vectors N,N,...] [--features D] [COMMAND ...]
 
-Made-up models of two classes with an RBF kernel, N support vectors of D features each, the same in every run; for each
-of them the installed program's `order --method geometry` and `reduce --vectors 100`, or the COMMANDs named, each in
-quotes: scripts/measure_large.py --vectors 100000 'order --method triangle' 'approx --certify'.
+Random models of two classes with an RBF kernel, N support vectors of D features each, the same in every run. Runs the
+installed program's `order --method geometry` and `reduce --vectors 100` on each, or the given COMMANDs, each in quotes:
+scripts/measure_large.py --vectors 100000 'order --method triangle' 'approx --certify'.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def write_model(path: Path, total: int, features: int) -> None:
-    """Two classes of rows that overlap, coefficients that add up to 0."""
+    """Write two overlapping classes, with coefficients that add up to 0."""
     rng = np.random.default_rng(total)
     half = total // 2
     a = rng.uniform(0.05, 1, total)
@@ -63,7 +63,7 @@ def write_model(path: Path, total: int, features: int) -> None:
 
 
 def run(words: "list[str]") -> "tuple[float, float, float]":
-    """(seconds of the processor, seconds, peak MB) of a child process, which must end well."""
+    """Return (processor seconds, seconds, peak MB) of a child process. Exits if it fails."""
     start = perf_counter()
     child = subprocess.Popen(words)
     _, status, used = os.wait4(child.pid, 0)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""A large file predicted by one process, and in parts by split, xargs and GNU parallel: the same bytes, and the times.
+"""Predict a large file by one process, and in parts by split, xargs and GNU parallel: compare the bytes and the times.
 
     scripts/measure_parts.py [--copies N] [--runs N] [--jobs N] [--folder DIR] data_file model_file
 
-The large file is the data file so many times over (100 copies of ijcnn1.t are 1.4 GB), and its shards are as many
-files of the same rows, with gzip; both are made in a folder of their own and removed at the end. model_file: one that
-predicts fast, of `fastsvm approx` say. Every command line is run by bash once to warm up, and then so many times in
-turns; printed are its least and its median seconds and the MB of text per second of the median. Parts take one thread
-each. GNU parallel's lines are left out where it is not installed. Exit code 1 where the outputs differ.
+The large file is the data file repeated (100 copies of ijcnn1.t are 1.4 GB); its shards are as many gzip files of the
+same rows. Both are made in a new folder and removed at the end. model_file: one that predicts fast, such as from
+`fastsvm approx`. bash runs every command line once to warm up, then --runs times in turn; printed are the least and
+median seconds and the MB of text per second of the median. Parts take one thread each. Without GNU parallel, its lines
+are omitted. Exit code 1 if the outputs differ.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def parsed():
 
 
 def make_data(source, folder, copies):
-    """The large file, and the same rows in shards. Returns its bytes."""
+    """Write the large file, and the same rows in shards. Returns its bytes."""
     text = Path(source).read_bytes()
     text += b"" if text.endswith(b"\n") else b"\n"
     packed = gzip.compress(text, 6)

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""scikit-learn's SVC beside fastsvm, on the same arrays: microseconds per row, labels that differ, and how long one row
-takes.
+"""Compare scikit-learn's SVC with fastsvm on the same arrays: microseconds per row, labels that differ, and the time of
+one row.
 
   measure_python.py FOLDER [NAME...] [--rows N] [--seconds S]   every NAME.model and NAME.test in FOLDER, of LIBSVM
   measure_python.py --memory [--rows N]                         10 million rows of 20 features: time, and memory
 
-The SVC is the very model of NAME.model, its attributes put in place: what differs is not the training. Rows that have
-more than a quarter of all features are given as a dense array, others as CSR. predict_proba gets sigmoids that are made
-up (A = -2, B = 0), the same for all, where the model has none. scikit-learn's SVC predicts on one thread."""
+The SVC is the model of NAME.model, with its attributes set directly, so that the training is equal. Rows with more than
+a quarter of all features are given as a dense array, others as CSR. For predict_proba, models without sigmoids get the
+same invented ones (A = -2, B = 0). scikit-learn's SVC predicts on one thread.
+"""
 
 import argparse
 import copy
@@ -32,7 +33,7 @@ METHODS = ("predict", "decision_function", "predict_proba")
 
 
 def as_svc(model: ExactModel, columns: int, dense: bool) -> SVC:
-    """An RBF model of LIBSVM's as scikit-learn would have fitted it, but for the order of its classes: LIBSVM's."""
+    """Return LIBSVM's RBF model as a fitted SVC, but with LIBSVM's order of classes."""
     header, chunk = model.header, model.vectors
     k, n = header.nr_class, chunk.rows
     vectors = scipy.sparse.csr_matrix(
@@ -64,19 +65,19 @@ def as_svc(model: ExactModel, columns: int, dense: bool) -> SVC:
 
 
 def seconds_of(call, least: float) -> float:
-    """The median of three calls, or of as many as take `least` seconds."""
+    """Return the median of three calls, or of as many as take `least` seconds."""
     times: list[float] = []
     while len(times) < 3 or sum(times) < least:
         start = time.perf_counter()
         call()
         times.append(time.perf_counter() - start)
-        if times[0] > 3 * least and len(times) == 1:  # so long that once is enough
+        if times[0] > 3 * least and len(times) == 1:  # once is enough
             break
     return float(np.median(times))
 
 
 def compiled(path: pathlib.Path, exact: ExactModel, degree: int) -> fastsvm_cli.FastSVM:
-    """What `fastsvm approx --degree` makes of the model."""
+    """Return the model that `fastsvm approx --degree` makes."""
     import subprocess
 
     out = path.with_name(f"{path.name}.{degree}")
@@ -107,7 +108,7 @@ def measure(folder: pathlib.Path, name: str, rows: int, least: float, scratch: p
     rivals: dict[str, object] = {"SVC": theirs}
     ours = {"exact": fastsvm_cli.FastSVM(model, n_features_in=columns)}
     for degree in (2, DEGREE):
-        # Of more features the polynomial would have millions of coefficients.
+        # With more features, the polynomial would have millions of coefficients.
         if degree == 2 or math.comb(columns + degree, degree) * header.pairs < 3e6:
             ours[f"degree {degree}"] = compiled(link, model, degree).set_params(n_features_in=columns)
     for label, fast in ours.items():
@@ -131,7 +132,7 @@ def measure(folder: pathlib.Path, name: str, rows: int, least: float, scratch: p
         for method in METHODS:
             call = getattr(rival, method)
             if label != "SVC":
-                call(X[:300])  # tables that are made once
+                call(X[:300])  # builds tables once
             taken = seconds_of(lambda: call(X), least) / X.shape[0] * 1e6
             base.setdefault(method, taken)
             line += f"{taken:>9.2f} {base[method] / taken:>7.1f}x"
@@ -145,7 +146,7 @@ def measure(folder: pathlib.Path, name: str, rows: int, least: float, scratch: p
 
 
 def memory(rows: int) -> None:
-    """Rows of a window that slides over one array, so that X itself takes 8 bytes a row."""
+    """Measure on a sliding window over one array, so that X takes only 8 bytes per row."""
     rng = np.random.default_rng(0)
     x = rng.random((500, 20))
     svc = SVC(gamma=0.1).fit(x, x[:, 0] + x[:, 1] > 1)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The costs that the exact evaluation chooses its rungs by, measured on this machine.
+"""Measure the costs by which the exact evaluation chooses its rungs.
 
     scripts/measure_rungs.py [--seconds S]
 
-For every instruction set of the machine, or the one that FASTSVM_INSTRUCTIONS names, prints a row for
-fastsvm_cli/native/exact/rung_costs.cpp: the nanoseconds of a kernel value on each rung, as a share for itself and one
-for each product. Each pair is the line through two made-up models of 4,096 support vectors and 480 rows, one with few
-products and one with many; that of coupled probabilities, whose proof costs so much for each class, through rows of few
-classes and of many. One thread, in memory, processor time, the least of runs that take turns for --seconds.
+For every instruction set of the machine, or the one in FASTSVM_INSTRUCTIONS, prints a row for
+fastsvm_cli/native/exact/rung_costs.cpp: the nanoseconds of a kernel value on each rung, as a constant and a cost per
+product. Each pair is the line through two random models of 4,096 support vectors and 480 rows, one with few products
+and one with many; for coupled probabilities, whose proof has a cost per class, through rows of few classes and of many.
+One thread, in memory, processor time, the least of runs that alternate for --seconds.
 """
 
 import argparse
@@ -25,21 +25,21 @@ from fastsvm_cli.benchmarks.environment import describe
 from fastsvm_cli.models.kernel import KERNELS
 
 VECTORS = 4096
-#: Features of the two models: numbers and bits; models and rows of few entries.
+#: Features of the two models: for numbers and bits; for models and rows of few entries.
 FEATURES, SPARSE = (16, 128), 1000
 #: Levels, and the share of features that are not 0.
 GRIDS = [(2, 0.2), (17, 0.8), (200, 0.8)]
-#: The costs of a grid, by how many of its features are in a word.
+#: Names of the costs of a grid, by its features per word.
 GRID_COSTS = {16: "codes", 32: "bits", 4: "bytes", 2: "halves"}
-#: Of rows that pass over the strips alone, entries; of lists, the share of features that are not 0.
+#: Entries of rows that use only the strips; for lists, the share of features that are not 0.
 ENTRIES, SHARES = (4, 48), (0.01, 0.06)
 ORDER = ["single", "codes", "bits", "bytes", "halves", "tiles", "entries", "lists", "several", "reference", "proof"]
-#: Sizes of a model of several classes, and of the rows whose probabilities are proven.
+#: Classes of a model with several, and of the rows whose probabilities are proven.
 CLASSES, PROVEN = 6, (6, 26)
 
 
 class Point:
-    """One end of a rung's line: a run of `evaluations` kernel values of so many products each."""
+    """One end of a rung's line: a run of `evaluations` kernel values with this many products each."""
 
     def __init__(self, run: "Callable[[], object]", products: float, evaluations: int = VECTORS * ROWS):
         self.run, self.products, self.best, self.total = run, products, float("inf"), 0.0
@@ -68,7 +68,7 @@ def main() -> None:
     print(f"    // {describe(1)['processor']}, {datetime.date.today()}.")
     for name in [named] if named else _native.instruction_sets():
         _native.select_instruction_set(name)
-        # The loops of NEON are the baseline of their machines, and another baseline than SSE2.
+        # On ARM, the baseline is NEON, and differs from x86's baseline, SSE2.
         known = "neon" if name == "baseline" and platform.machine() in ("aarch64", "arm64") else name
         costs = measured(args.seconds)
         row = ", ".join("none" if key not in costs else "{%.2g, %.2g}" % costs[key] for key in ORDER)
@@ -76,7 +76,7 @@ def main() -> None:
 
 
 def measured(seconds: float) -> "dict[str, tuple[float, float]]":
-    """(nanoseconds of a kernel value, of each of its products) by the name in RungCosts."""
+    """Return (nanoseconds of a kernel value, of each of its products) by the name in RungCosts."""
     rungs = {
         "single": [single(d) for d in FEATURES],
         "tiles": [double(d, d, 1.0) for d in FEATURES],
@@ -108,7 +108,7 @@ def single(features: int) -> Point:
 
 
 def on_grid(features: int, levels: int, share: float) -> "tuple[int, Point]":
-    """Whole numbers 0, ..., levels - 1: (features in a word, their point)"""
+    """Return (features per word, point) of integers 0, ..., levels - 1."""
     rng = np.random.default_rng(features)
     vectors, rows = (
         rng.integers(1, levels, (n, features)) * (rng.random((n, features)) < share) for n in (VECTORS, ROWS)
@@ -119,7 +119,8 @@ def on_grid(features: int, levels: int, share: float) -> "tuple[int, Point]":
 
 
 def double(features: int, entries: "int | None", share: float) -> Point:
-    """share: of the vectors' features that are not 0. entries: in a row; None: as in the vectors."""
+    """Return the point of the double rungs. share: of the vectors' features that are not 0. entries: in a row; None:
+    as in the vectors."""
     vectors, rows = made_up(VECTORS, features, share), made_up(ROWS, features, share)
     if entries is not None:
         for row in rows:
@@ -133,7 +134,7 @@ def double(features: int, entries: "int | None", share: float) -> Point:
 
 
 def several(features: int, reference: bool) -> Point:
-    """The values of all pairs of several classes."""
+    """Return the point of the values of all pairs of several classes."""
     model, chunk = two_classes(*(made_up(n, features) for n in (VECTORS, ROWS)), 1 / features)
     vectors, pairs = model.vectors, CLASSES * (CLASSES - 1) // 2
     coef = np.random.default_rng(1).random((VECTORS, CLASSES - 1))
@@ -148,7 +149,7 @@ def several(features: int, reference: bool) -> Point:
 
 
 def proof(classes: int) -> Point:
-    """That the probabilities of rows are svm-predict's."""
+    """Return the point of the proof that probabilities of rows are svm-predict's."""
     rng = np.random.default_rng(classes)
     pairs = classes * (classes - 1) // 2
     task = _native.Task(0, list(range(classes)), [-2.0] * pairs, [0.0] * pairs, [])

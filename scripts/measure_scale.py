@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""What `fastsvm predict --scale` costs, beside `svm-scale -r` and what follows it.
+"""Measure `fastsvm predict --scale` against `svm-scale -r` and predict.
 
     scripts/measure_scale.py [--size MB] [--runs N] [--threads N] [--svm-scale PATH] [--folder DIR] data_file model_file
 
-The raw file is the rows of the data file again and again, its features stretched (feature i by 1 + 0.37 i), until there
-are `--size` megabytes; its range is that of svm-scale -l 0 -u 1, under which absent features stay absent where their
-least value is 0, and then of -l -1 -u 1. model_file: one that predicts fast, of `fastsvm approx` say; its labels mean
-nothing here. Prints seconds (the least and the median of the runs, which take turns) and MB of raw text per second of:
-predict on scaled rows, predict --scale on raw ones, predict on raw ones with the model that carries the range (a
-compiled one), svm-scale -r alone, and svm-scale -r with predict behind it. Exit code 1 where the outputs of the first
-three differ.
+The raw file is the rows of the data file, repeated up to `--size` megabytes, with features stretched (feature i by 1 +
+0.37 i). Its range is that of svm-scale -l 0 -u 1, under which absent features with a least value of 0 stay absent, and
+then of -l -1 -u 1. model_file: one that predicts fast, such as from `fastsvm approx`; its labels mean nothing here.
+Prints seconds (the least and the median of the interleaved runs) and MB of raw text per second of: predict on scaled
+rows, predict --scale on raw ones, predict on raw ones with a compiled model that carries the range, svm-scale -r alone,
+and svm-scale -r followed by predict. Exit code 1 if the outputs of the first three differ.
 """
 
 import argparse
@@ -37,7 +36,7 @@ def parsed():
 
 
 def stretched(line):
-    """The row, feature i times 1 + 0.37 i."""
+    """Return the row, feature i times 1 + 0.37 i."""
     label, *pairs = line.split()
     entries = (pair.split(":") for pair in pairs)
     return " ".join([label, *(f"{i}:{float(value) * (1 + 0.37 * int(i)):.9g}" for i, value in entries)]) + "\n"
@@ -52,7 +51,7 @@ def make_raw(source, target, size):
 
 
 def carry(model_file, ranges, target):
-    """Write the compiled model, with the range file that it is to carry."""
+    """Write the compiled model with the range file that it carries."""
     from fastsvm_cli.models import load_model
     from fastsvm_cli.models.carried import Carried
     from fastsvm_cli.text.scaling import parse_scaling

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""One SVC by scikit-learn, alone and under fastsvm's patch, scikit-learn-intelex, onnxruntime (skl2onnx) and fastsvm:
-microseconds per row, and how far the answers are from scikit-learn's.
+"""Compare one SVC in scikit-learn, alone and under fastsvm's patch, scikit-learn-intelex, onnxruntime (skl2onnx) and
+fastsvm: microseconds per row, and the difference from scikit-learn's answers.
 
   measure_sklearn.py PACKAGES TRAIN TEST [-c C] [-g G] [--methods NAME...] [--rows N...] [--train-rows N] [--threads N]
       [--seconds S]
 
 PACKAGES is a virtual environment with the two rivals, which nothing else here needs:
   python3 -m venv PACKAGES; PACKAGES/bin/pip install scikit-learn-intelex skl2onnx onnxruntime
-One that is missing there is left out. TRAIN and TEST are LIBSVM's files, given as dense float64 arrays (float32 to
-onnxruntime, which has no double). scikit-learn-intelex trains an SVC of its own; the others have scikit-learn's."""
+A missing rival is omitted. TRAIN and TEST are LIBSVM's files, given as dense float64 arrays (float32 to onnxruntime,
+which has no double). scikit-learn-intelex trains its own SVC; the others use scikit-learn's.
+"""
 
 import argparse
 import contextlib
@@ -36,7 +37,7 @@ METHODS = {
 
 
 def seconds_of(call, least):
-    """The median of three calls, or of as many as take `least` seconds."""
+    """Return the median of three calls, or of as many as take `least` seconds."""
     times = []
     while len(times) < 3 or sum(times) < least:
         start = time.perf_counter()
@@ -46,7 +47,7 @@ def seconds_of(call, least):
 
 
 def by_intelex(options, X, y):
-    """The SVC of scikit-learn-intelex, fitted."""
+    """Return the fitted SVC of scikit-learn-intelex."""
     import daal4py
     from sklearnex.svm import SVC as Theirs
 
@@ -55,7 +56,7 @@ def by_intelex(options, X, y):
 
 
 def by_onnx(options, svc, columns):
-    """An object whose predict is the SVC's, by onnxruntime."""
+    """Return an object that predicts like the SVC, with onnxruntime."""
     import onnxruntime
     from skl2onnx import to_onnx
 
@@ -68,7 +69,7 @@ def by_onnx(options, svc, columns):
 
 
 def apart(found, expected, labels):
-    """Of labels: how many differ; of numbers: how far they are apart."""
+    """Return how many labels differ, or the largest difference of numbers."""
     found = np.asarray(found).reshape(expected.shape)
     return f"{np.sum(found != expected)}" if labels else f"{np.max(abs(found - expected)):.0e}"
 
@@ -86,10 +87,8 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=0.5, help="least time per number")
     options = parser.parse_args()
-    warnings.simplefilter(
-        "ignore", FutureWarning
-    )  # what skl2onnx asks of scikit-learn, and what it says of probability
-    sys.path += map(str, options.packages.glob("lib*/python*/site-packages"))  # behind what is here
+    warnings.simplefilter("ignore", FutureWarning)  # from skl2onnx's use of scikit-learn, and about probability
+    sys.path += map(str, options.packages.glob("lib*/python*/site-packages"))  # after the packages here
 
     X, y = load_svmlight_file(options.train)
     columns = X.shape[1]
@@ -122,7 +121,7 @@ def main():
 
 
 def show(options, method, rows, made):
-    """A line for each of `made` that has the method."""
+    """Print a line for each of `made` that has the method."""
     expected = base = None
     for name, model in made.items():
         if not hasattr(model, method):
@@ -133,7 +132,7 @@ def show(options, method, rows, made):
             start = time.perf_counter()
             found = ask(rows)
             first = time.perf_counter() - start
-            for _ in range(1 + 200 // len(rows)):  # until the patch has compiled
+            for _ in range(1 + 200 // len(rows)):  # until the patch has compiled the model
                 ask(rows)
             taken = seconds_of(lambda: ask(rows), options.seconds) / len(rows) * 1e6
         if base is None:

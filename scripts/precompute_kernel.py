@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Write LIBSVM's precomputed-kernel file of data: what svm-train -t 4 and svm-predict read, for kernels that LIBSVM
-does not have.
+"""Write LIBSVM's precomputed-kernel file of data, for svm-train -t 4 and svm-predict, for kernels that LIBSVM lacks.
 
     scripts/precompute_kernel.py --gamma 0.5 train > train.kernel                   exponential: exp(-gamma |x - z|)
     scripts/precompute_kernel.py --gamma 0.5 --against train test > test.kernel     rows of `test` against `train`'s
@@ -12,8 +11,8 @@ does not have.
 
 The last one writes the labels of `svm-predict test.kernel kernel.model out`.
 
-A row is `label 0:serial 1:K(x, x_1) 2:K(x, x_2) ...`; every number in full, computed as fastsvm computes it, so that
-both paths agree to the last bit. A file of n rows against n takes about 20 n^2 bytes. Needs fastsvm to be installed.
+A row is `label 0:serial 1:K(x, x_1) 2:K(x, x_2) ...`, with all digits, computed as in fastsvm, so that both ways agree
+to the last bit. A file of n rows against n takes about 20 n^2 bytes. Needs fastsvm installed.
 """
 
 import argparse

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The Python interface from a fitted SVC to a stream of rows, on data made here: read it from top to bottom, and run it
+"""The Python interface from a fitted SVC to a stream of rows, on generated data. Read it from top to bottom, and run it
 (a few seconds; needs scikit-learn, no network).
 
-  python_tutorial.py"""
+  python_tutorial.py
+"""
 
 import os
 import pickle
@@ -20,7 +21,7 @@ def step(title: str) -> None:
 
 
 def rings(rows: int, seed: int) -> "tuple[np.ndarray, np.ndarray]":
-    """A ball in a shell, in 8 dimensions, and a label in twenty flipped."""
+    """Make a ball in a shell, in 8 dimensions, with one label in twenty flipped."""
     rng = np.random.default_rng(seed)
     X = rng.random((rows, 8))
     inside = ((X - 0.5) ** 2).sum(axis=1) < 0.64
@@ -38,24 +39,24 @@ def main() -> None:
     T, truth = rings(20_000, seed=2)
 
     step("A fitted estimator, compiled")
-    # An expansion of degree 2; certify=True lets it say which labels it is sure of.
+    # An expansion of degree 2; certify=True lets it prove labels.
     svc = SVC(C=10, gamma=0.1).fit(X, y)
     fast = fastsvm_cli.compile(svc, "approx", degree=2, certify=True)
     print(f"{len(svc.support_)} support vectors -> {fast}")
-    fast.predict(T[:1])  # whatever is made once has been made
+    fast.predict(T[:1])  # one-time initialisation
     slow = microseconds(svc.predict, T[:2000])
     quick = microseconds(fast.predict, T)
     print(f"SVC.predict {slow:.1f} microseconds a row, this one {quick:.2f}")
     print(f"accuracy {svc.score(T, truth):.4f} before, {fast.score(T, truth):.4f} now")
 
     step("How much it changes")
-    # Compare with the estimator on rows of your own; and see which labels are proven for any row.
+    # Compare with the estimator on your own rows, and see which labels are proven for any row.
     print(fast.agreement(T))
     print(f"proven: {fast.proven(T).mean():.1%} of the rows")
 
     step("No label changed")
-    # The rows that are not proven are given to the exact model. Without certificates "exact" is the way: LIBSVM's
-    # labels from all support vectors, evaluated quickly.
+    # Rows that are not proven go to the exact model. Without certificates, use "exact": LIBSVM's labels from all
+    # support vectors, evaluated quickly.
     sure = fastsvm_cli.compile(svc, "approx", degree=2, certify=True, exact=True)
     exact = fastsvm_cli.compile(svc, method="exact")
     for name, each in (("proven or exact", sure), ("exact", exact)):
@@ -80,7 +81,7 @@ def main() -> None:
         print(f"load(model).predict gives the same labels: {same}")
 
     step("A stream of batches")
-    # Of any size, in any type; memory is that of a batch.
+    # Of any size and type; memory is that of a batch.
     counts = np.zeros(2, dtype=int)
     for seed in range(5):
         batch, _ = rings(4000, seed)
@@ -88,7 +89,7 @@ def main() -> None:
     print(dict(zip(fast.classes_.tolist(), counts.tolist())))
 
     step("One row at a time")
-    # As a web service has them. An array of float64, (1, n_features), is the quickest way in.
+    # As in a web service. A float64 array, (1, n_features), is the fastest input.
     one, taken = T[:1], []
     for _ in range(1000):
         taken.append(microseconds(fast.predict, one))
@@ -96,7 +97,7 @@ def main() -> None:
     print(f"{np.median(taken):.1f} microseconds a row, and {np.median(theirs):.0f} of SVC.predict")
 
     step("Kept for another process")
-    # joblib.dump and pickle keep names of classes, scalers and the exact model; save() writes the model's file alone.
+    # joblib.dump and pickle keep class names, scalers and the exact model; save() writes only the model's file.
     kept = pickle.dumps(sure)
     print(f"{len(kept)} bytes; the same labels: {np.array_equal(pickle.loads(kept).predict(T), sure.predict(T))}")
 

@@ -22,7 +22,7 @@ def run(*command):
 
 
 def timed(*command):
-    """Median wall-clock seconds of a whole process, file to file."""
+    """Return the median wall-clock seconds of a whole process, file to file."""
     seconds = []
     for _ in range(REPEAT):
         start = time.perf_counter()
@@ -37,7 +37,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         shutil.copy(ROOT / "data" / "rings.train", "rings.train")
-        # The test set ten times over, so that the work outweighs starting Python.
+        # The test set ten times, so that the work outweighs Python's start.
         pathlib.Path("rings.test").write_text((ROOT / "data" / "rings.test").read_text() * COPIES)
 
         print(f"Training with LIBSVM: svm-train -g {GAMMA} -c {COST} rings.train")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What border samples cost and give (Mills, "When Support Vector Machines are just too slow"), beside the exact model
-and the other compiled ones.
+"""Measure the cost and accuracy of border samples (Mills, "When Support Vector Machines are just too slow") against the
+exact model and the other compiled ones.
 
     scripts/reproduce_border.py curve DATA_DIR MODEL_DIR [--samples 10,30,100,300,1000,3000] [--plot FOLDER]
     scripts/reproduce_border.py rivals DATA_DIR MODEL_DIR
@@ -11,15 +11,15 @@ rivals      approx and reduce, at equal disagreement
 density     without an SVM
 
 Each takes --only NAME. DATA_DIR holds banana_scale, ijcnn1, ijcnn1.t, ...; MODEL_DIR the models u20_g0.1_c1,
-ijcnn1_g0.05_c1 and, for `rivals`, a9a_g0.1_c1. Everything is measured on rows that took part in nothing: NAME.t, or a
-fifth of the rows, drawn with a seed, where there is no such file.
+ijcnn1_g0.05_c1 and, for `rivals`, a9a_g0.1_c1. All measurements use rows that served for nothing else: NAME.t, or,
+without such a file, a fifth of the rows, drawn with a seed.
 
 differ      rows with another label than the exact model's, both without -b; `random`: with --sampling random, the
             paper's
 Brier       of predict -b 1: mean over rows of the sum over classes of (p - [y = class])^2, by a model trained with
             -b 1, and its own border; `apart`: likewise, of the border's probabilities against the exact model's
 us          microseconds per row, in memory, the least of several runs; `exact`: of the exact model. Times are
-            processor time of one thread: other work on the machine disturbs them less
+            processor time of one thread, which other work on the machine disturbs less
 
 Needs libsvm-official, matplotlib for --plot.
 """
@@ -48,7 +48,7 @@ from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models import load_model
 from fastsvm_cli.models.wanted import Wanted
 
-SETS = {  # rows to train on, rows to measure on (none: a fifth), gamma, C, the model if it is trained already
+SETS = {  # training rows, test rows (None: a fifth), gamma, C, the model if already trained
     "banana": ("banana_scale", None, 10, 10, None),
     "fourclass": ("fourclass_scale", None, 8, 10, None),
     "u20": ("u20", "u20.t", 0.1, 1, "u20_g0.1_c1.model"),
@@ -59,17 +59,17 @@ SETS = {  # rows to train on, rows to measure on (none: a fifth), gamma, C, the 
     "a9a": ("a9a", "a9a.t", 0.1, 1, "a9a_g0.1_c1.model"),  # rivals only
 }
 BANDWIDTHS = {"banana": 0.03, "segment": 0.35}  # density: about the median of the adaptive one at training rows, W = 20
-PROBABILITY_ROWS = 5000  # that a -b 1 model is trained on, where the model without is given
+PROBABILITY_ROWS = 5000  # training rows of the -b 1 model where the model without is given
 TIMED_ROWS = 5000
 LEVELS = (0.1, 0.5, 1, 5)  # % of the labels
-EQUAL = 1.05  # times nearer to each other than this are one: then the method that differs least is named
+EQUAL = 1.05  # times closer than this factor count as equal: then the method that differs least is named
 RATIOS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.25)
 SECONDS, LARGEST = 25, 64e6  # for a reduced set; bytes of a Maclaurin model
 
 
 class Problem:
-    """train, test: chunks; y: the labels of test; model: exact, without probabilities; labels: its answers; seconds:
-    its time per row; timed: the rows for that."""
+    """Data and exact model of one set. train, test: chunks; y: the labels of test; model: exact, without
+    probabilities; labels: its answers; seconds: its time per row; timed: the rows for timing."""
 
     def __init__(self, options, name):
         self.name = name
@@ -89,15 +89,15 @@ class Problem:
             load_model(str(options.models / self.given)) if self.given else train(self.train, self.gamma, self.cost)
         )
         self.labels = predicted(self.model, self.test)[0]
-        total = self.test.rows  # few rows are taken again and again: a call costs as much as dozens of them
+        total = self.test.rows  # few rows are repeated: a call costs as much as dozens of rows
         self.timed = self.test.select(
             [at * total // TIMED_ROWS if total > TIMED_ROWS else at % total for at in range(TIMED_ROWS)]
         )
         self.seconds = self.seconds_of(self.model)
 
     def seconds_of(self, model):
-        """Per row."""
-        out, times = model.decisions(Wanted.labels()), []  # as `predict` has them
+        """Return seconds per row."""
+        out, times = model.decisions(Wanted.labels()), []  # as in `predict`
         while (len(times) < 3 and sum(times) < 10) or (len(times) < 50 and sum(times) < 0.3):
             start = time.process_time()
             model.decision_values(self.timed, out)
@@ -111,7 +111,7 @@ class Problem:
         return 100 * float(np.mean(labels == self.y))
 
     def with_probabilities(self):
-        """An exact model trained with -b 1, and the number of rows it was trained on."""
+        """Return an exact model trained with -b 1, and the number of its training rows."""
         rows = self.train
         if self.given and rows.rows > PROBABILITY_ROWS:
             rows = rows.select(
@@ -130,7 +130,7 @@ class Problem:
 
 
 def train(rows, gamma, cost, probability=False):
-    """As svm-train -g -c, and -b 1 for probabilities: these depend on what rand() draws."""
+    """Train like svm-train -g -c, and -b 1 for probabilities, which depend on rand(): it is seeded."""
     ctypes.CDLL(None).srand(1)
     x = scipy.sparse.csr_matrix((np.array(rows.values), np.array(rows.indices) - 1, np.array(rows.indptr)))
     with tempfile.TemporaryDirectory() as folder:
@@ -145,7 +145,7 @@ def train(rows, gamma, cost, probability=False):
 
 
 def probabilities(model, rows):
-    """(rows, classes), as predict -b 1 prints them: six digits."""
+    """Return (rows, classes), as predict -b 1 prints them: six digits."""
     decisions, predictions, task = _native.Decisions(model.pairs), _native.Predictions(), model.header.task()
     model.decision_values(rows, decisions, Wanted.values())
     _native.predict(task, decisions, True, predictions)
@@ -159,7 +159,7 @@ def timed(make):
 
 
 def border(model, count, sampling="refined"):
-    """The border model, and seconds."""
+    """Return the border model, and seconds."""
     found, seconds = timed(lambda: compile_border(model, fingerprint="-", count=count, sampling=sampling))
     return found.model, seconds
 
@@ -245,7 +245,7 @@ def plot(folder, problem, exact_brier, drawn):
     for axis in (left, right):
         axis.grid(True, which="major", alpha=0.3)
     low, high = left.get_ylim()
-    for digits in ((1,), (1, 2, 5), np.arange(1, 10, 0.5)):  # numbers, not powers of ten, and enough of them
+    for digits in ((1,), (1, 2, 5), np.arange(1, 10, 0.5)):  # enough plain numbers, not powers of ten
         ticks = [
             digit * 10.0**power for power in range(-4, 3) for digit in digits if low <= digit * 10.0**power <= high
         ]
@@ -306,7 +306,7 @@ def rivals(options):
 
 
 def compilers(problem):
-    """Yield (method, what makes its model)."""
+    """Yield (method, function that makes its model)."""
     model = problem.model
     for count in (30, 100, 300, 1000):
         yield f"border, {count} samples", lambda: border(model, count)[0]
@@ -321,7 +321,7 @@ def compilers(problem):
     counts = dict.fromkeys(max(1, round(ratio * model.header.total_sv)) for ratio in RATIOS)
     for count in counts:
         method = f"reduce, {count} vector{'s' * (count > 1)}"
-        if last > SECONDS / 2 or (problem.name == "letter" and count == max(counts)):  # it grows faster than the number
+        if last > SECONDS / 2 or (problem.name == "letter" and count == max(counts)):  # grows faster than the number
             print(f"{method:<38} left out: more than {SECONDS} s expected", flush=True)
             continue
         start = time.process_time()
@@ -364,8 +364,8 @@ def density(options):
 
 
 def estimated(problem, model, bandwidth, weight):
-    """Labels of the test rows by the density estimates that the border model is of: per pair of classes, voted as
-    LIBSVM votes."""
+    """Return labels of the test rows by the border model's density estimates: per pair of classes, with LIBSVM's
+    votes."""
     header, y = model.header, np.asarray(problem.train.leading)[:, 0]
     x, z = (matrix(rows, np.array(model.features))[0].toarray() for rows in (problem.train, problem.test))
     decisions, predictions = _native.Decisions(model.pairs), _native.Predictions()

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Kernel Fisher discriminants and least squares SVMs: rows 51 to 54 of Table 4 of DeCoste (2002) beside ours, and what
-`approx` and `reduce` make of models in which every row has a coefficient.
+"""Kernel Fisher discriminants and least squares SVMs: compare rows 51 to 54 of Table 4 of DeCoste (2002) with ours, and
+`approx` and `reduce` on models in which every row has a coefficient.
 
     scripts/reproduce_fisher.py DATA_DIR [--sonar FILE] [--seed S] [--svm-predict PATH] [--markdown]
 
 Table 4: sonar and haberman, on their training rows, with the folded vectors of a linear SVM, kernels as in
-reproduce_geometry.py (which tells of --sonar). The paper does not give its regularisation; here it is the one of the
-best 5-fold cross-validated accuracy. k: points until the label is settled. |a+|, |a-|: coefficients above and below 0.
+reproduce_geometry.py (which explains --sonar). The paper does not give its regularisation; ours has the best 5-fold
+cross-validated accuracy. k: points until the label is settled. |a+|, |a-|: numbers of positive and negative
+coefficients.
 
-Machines: models by kernel_fisher.py from at most 4,000 rows drawn with the seed (RBF; of files without a test file half
-of the rows, measured on the other half), beside an SVM on the same rows. `differ`: labels other than the uncompiled
-model's; exit 1 where `fastsvm predict` on it gives another label than svm-predict. DATA_DIR holds sonar_scale,
+Machines: models by kernel_fisher.py from at most 4,000 rows drawn with the seed (RBF; without a test file, half of the
+rows, measured on the other half), and an SVM on the same rows. `differ`: labels other than the uncompiled model's. Exit
+code 1 if `fastsvm predict` gives another label than svm-predict on that model. DATA_DIR holds sonar_scale,
 haberman_scale, banana_scale, spambase_scale, a9a, a9a.t, ijcnn1, ijcnn1.t. Needs the test extras; nothing is timed.
 """
 
@@ -65,7 +66,7 @@ def best_ridge(gram, y, seed):
 
 
 def fisher_of(of, seed):
-    """(exact model, coefficients, ridge) of a problem of reproduce_geometry.py."""
+    """Return (exact model, coefficients, ridge) of a problem of reproduce_geometry.py."""
     gram = kernel_matrix(of.kernel, of.x, of.x)
     ridge = best_ridge(gram, of.y, seed)
     a, b = fit(gram, of.y, "fisher", ridge)
@@ -109,7 +110,7 @@ def lines(path):
 
 
 def split(options, name):
-    """(training chunk, test chunk)"""
+    """Return (training chunk, test chunk)."""
     rng, rest = np.random.default_rng(options.seed), MACHINES[name][0]
     rows = read_rows(os.path.join(options.data_dir, name))
     order = rng.permutation(rows.rows)
@@ -145,7 +146,7 @@ def machines(options, builds):
 
 
 def measure(build, test, model, folder):
-    """(cells, whether `fastsvm predict` gives svm-predict's labels)"""
+    """Return (cells, whether `fastsvm predict` gives svm-predict's labels)."""
     out, theirs, compiled, reduced = (os.path.join(folder, name) for name in ("out", "theirs", "compiled", "reduced"))
     with open(test) as file:
         truth = [float(line.split(None, 1)[0]) for line in file]

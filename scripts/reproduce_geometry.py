@@ -1,22 +1,21 @@
 #!/usr/bin/env python3
-"""Table 4 of DeCoste ("Anytime Interval-Valued Outputs for Kernel Machines: Fast Support Vector Machine Classification
-via Distance Geometry") beside ours, his intervals against ours, and his figures 1 and 2.
+"""Compare Table 4 of DeCoste ("Anytime Interval-Valued Outputs for Kernel Machines: Fast Support Vector Machine
+Classification via Distance Geometry"), his intervals, and his figures 1 and 2 with ours.
 
     scripts/reproduce_geometry.py DATA_DIR [--sonar FILE] [--plot FOLDER] [--models MODEL_DIR] [--seed S] [--markdown]
 
-DATA_DIR holds sonar_scale and haberman_scale. The models are those of the paper's table: sonar with the normalized
-kernel (u.v + 1)^2 and C = 1, haberman with (u.v + 1)^3 and C = 1000, trained by LIBSVM through precomputed kernels, on
-the features as they are in the file ([-1, 1]), scaled to [0, 1], and as they were measured, which is what the paper
-used: its 165 support vectors of sonar are those. For sonar that takes UCI's own sonar.all-data (--sonar): its numbers
-are not to be had from the scaled file. k is the number of points after which a row's label is settled, folded vectors
-counted; `test` are the rows that are no support vectors, as in the paper; `evaluations` are those that fastsvm predict
-spends on a row, on the average, which looks at it after each of the first points only, and then less and less often.
-The paper's own interval is computed too, from his equations, in extended precision.
+DATA_DIR holds sonar_scale and haberman_scale. The models are the paper's: sonar with the normalized kernel (u.v + 1)^2
+and C = 1, haberman with (u.v + 1)^3 and C = 1000, trained by LIBSVM through precomputed kernels. Features are as in the
+file ([-1, 1]), scaled to [0, 1], and as measured. The paper used the measured ones: they give its 165 support vectors
+of sonar. For sonar they need UCI's own sonar.all-data (--sonar). k: number of points after which a row's label is
+settled, folded vectors included. `test`: rows that are no support vectors, as in the paper. `evaluations`: mean per row
+of fastsvm predict, which checks a row after each of the first points, then less and less often. The paper's own
+interval is computed from its equations, in extended precision.
 
 --plot draws G(x) against k (figure 1), the errors of guesses against k (figure 2), and a histogram of kernel
 evaluations per row, of sonar, as SVG; needs matplotlib. --models adds the share of rows of u20.t, a9a.t and ijcnn1.t
-that are settled within 512 points, with the models u20_g0.1_c1, a9a_g0.01_c1 and ijcnn1_g0.05_c1. Exit 1 where an
-interval of ours is wider than the paper's, or does not contain the exact value. Needs the test extras.
+settled within 512 points, with the models u20_g0.1_c1, a9a_g0.01_c1 and ijcnn1_g0.05_c1. Exit code 1 if an interval of
+ours is wider than the paper's, or lacks the exact value. Needs the test extras.
 """
 
 import argparse
@@ -39,7 +38,7 @@ PROBLEMS = {
     "haberman": (3, 1000.0, 180, ((4.5, 4, 2, 12), (4.5, 5, 1, 10)), ((4.2, 5, 2, 8), (4.3, 5, 1, 6))),
 }
 MEASURED = "as measured"
-HABERMAN = np.array([[30, 83], [58, 69], [0, 52]])  # what -1 and 1 stand for: age, year, nodes
+HABERMAN = np.array([[30, 83], [58, 69], [0, 52]])  # measured values of -1 and 1: age, year, nodes
 
 
 class Problem:
@@ -82,7 +81,7 @@ def problem(options, name, scaling):
 
 
 def features(data_dir, name, scaling):
-    """Rows and labels, 1 or -1, from the scaled file; measured ones of haberman alone."""
+    """Return rows and labels, 1 or -1, from the scaled file; measured features only for haberman."""
     rows = read_rows(os.path.join(data_dir, f"{name}_scale"))
     x, y = dense(rows, rows.max_index), np.asarray(rows.leading)[:, 0]
     if scaling != "[-1, 1]":
@@ -100,7 +99,7 @@ def scalings(options, name):
 
 
 def first_settled(model, rows):
-    """(rows) after how many points the label is settled; 0: never."""
+    """Return (rows): the number of points after which the label is settled; 0: never."""
     task, out = model.header.task(), _native.Decisions(model.pairs, True)
     found = np.zeros(rows.rows, int)
     for k in range(1, len(model.points) + 1):
@@ -114,21 +113,22 @@ def first_settled(model, rows):
 
 
 def evaluations(model, rows):
-    """(rows) kernel evaluations as fastsvm predict spends them, those of rows that are evaluated in full included."""
+    """Return (rows): kernel evaluations of fastsvm predict, including rows that are evaluated in full."""
     out = _native.Decisions(model.pairs)
     model.decision_values(rows, out)
     return np.array(out.evaluations)
 
 
 def intervals(model, rows, k):
-    """Centers and radii after exactly k points. The task is one that no interval settles, or rows would stop before."""
+    """Return centers and radii after exactly k points. Uses a task that no interval settles, so that no row stops
+    earlier."""
     out = _native.Decisions(1, True)
     model.evaluator.decision_values(rows, _native.Task(3, [], [], [], []), 0.0, k, out)
     return np.array(out.value)[:, 0], np.array(out.radius)[:, 0]
 
 
 def summary(k):
-    """mean / median, min..max, rows never settled."""
+    """Return "mean / median, min..max, rows never settled"."""
     settled = k[k > 0]
     never = f" ({(k == 0).sum()} never)" if (k == 0).any() else ""
     return f"{settled.mean():.1f} / {np.median(settled):g}, {settled.min()}..{settled.max()}{never}"
@@ -159,11 +159,11 @@ class Embedding:
         positive, negative = np.maximum(a, 0), np.maximum(-a, 0)
         gram = k(x, x)
         self.c = negative @ gram @ negative - positive @ gram @ positive  # (10)
-        self.s = positive.sum()  # (7); sum a = 0, so that N's is the same
+        self.s = positive.sum()  # (7); sum a = 0, so N's is equal
         positive, negative = positive / positive.sum(), negative / negative.sum()
         to_sv, to_points = k(points, x), k(points, points)
         p_p, n_n, p_n = positive @ gram @ positive, negative @ gram @ negative, positive @ gram @ negative
-        # Squared distances (3), (5); every kernel value of a vector with itself is 1.
+        # Squared distances (3), (5); K(x, x) = 1 for every vector.
         self.ss = 2 - 2 * to_points
         self.sp, self.sn = 1 - 2 * to_sv @ positive + p_p, 1 - 2 * to_sv @ negative + n_n
         self.pn = p_p - 2 * p_n + n_n
@@ -175,12 +175,12 @@ class Embedding:
         self.q = self._embed(self.qs)
 
     def _embed(self, squared):
-        """Table 2: coordinates of points (m, k - 1) by their squared distances (m, k) from S_1..S_k; of S_i itself
-        those before i - 1, then its last."""
+        """Table 2: return coordinates of points (m, k - 1) from their squared distances (m, k) to S_1..S_k; for S_i
+        itself, the coordinates before i - 1, then its last."""
         own = squared is self.ss
         out = np.zeros((len(squared), self.count - 1), np.longdouble)
         for j in range(self.count - 1):
-            # Coordinate j + 1 from the distances to S_j+1 and S_j+2, where S_j+2 has its last one here.
+            # Coordinate j + 1 from the distances to S_j+1 and S_j+2; S_j+2 has its last coordinate here.
             if own:
                 out[j + 1, j] = np.sqrt(np.maximum(0, squared[j + 1, 0] - (out[j + 1, :j] ** 2).sum()))
             v = out if own else self.v
@@ -198,12 +198,12 @@ class Embedding:
         return out
 
     def interval(self, k):
-        """(G_L, G_H) of every row after k points."""
+        """Return (G_L, G_H) of every row after k points."""
         w = k - 1
         n, p, q, s = self.n[:w], self.p[:w], self.q[:, :w], self.v[k - 1, :w]
         n_x = np.sqrt(np.maximum(0, self.sn[0] - (n**2).sum()))
         beside = np.maximum(0, self.sp[0] - (p**2).sum())
-        # Where N is in the span of the points, his x axis is free: it goes through P.
+        # If N is in the span of the points, the paper's x axis is free: ours goes through P.
         p_x = (
             (n_x**2 + self.sp[k - 1] - self.pn + ((p - n) ** 2).sum() - ((p - s) ** 2).sum()) / (2 * n_x)
             if n_x > 1e-12
@@ -224,8 +224,7 @@ class Embedding:
         )  # (13), (14)
 
     def radii(self):
-        """Yield, after 1, 2, .. k points, the radius of our interval as it is but for rounding: |w_perp| sqrt(K(z,
-        z) - |y|^2)."""
+        """Yield, after 1, 2, .. k points, the radius of our interval up to rounding: |w_perp| sqrt(K(z, z) - |y|^2)."""
         factor = np.zeros((self.count, self.count), np.longdouble)
         y, g = np.zeros((len(self.q), self.count), np.longdouble), np.zeros(self.count, np.longdouble)
         for i in range(self.count):
@@ -259,7 +258,7 @@ def embedding(problem, ordered):
 
 
 def reduced_set_errors(problem, ordered):
-    """Wrong guesses of (37), (38) with the first k points, b as in footnote 12: (points)."""
+    """Return the number of wrong guesses of (37), (38) with the first k points, b as in footnote 12: (points)."""
     d = problem.x.shape[1]
     points, x, a = (
         dense(ordered.all_vectors.select(ordered.points), d),
@@ -284,7 +283,7 @@ def reduced_set_errors(problem, ordered):
 
 
 def guess_errors(problem, ordered):
-    """Wrong guesses of (32), p+ > 1/2, which is the side of the interval's center: (points)."""
+    """Return the number of wrong guesses of (32), p+ > 1/2, the side of the interval's center: (points)."""
     return np.array(
         [
             int(((intervals(ordered, problem.rows, k)[0] > 0) != (problem.exact > 0)).sum())
@@ -298,7 +297,7 @@ def undecided_errors(k_settled, points):
 
 
 def draw_evaluations(problem, models, settled, names, save):
-    """How many kernel evaluations a row takes: until its label is settled, and as fastsvm predict spends them."""
+    """Draw histograms of kernel evaluations per row: until its label is settled, and as in fastsvm predict."""
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(1, 2, figsize=(9, 4), sharey=True)
@@ -453,7 +452,7 @@ def spread(k):
 
 
 def compare_intervals(options):
-    """Whether ours are never wider, and contain the exact values."""
+    """Return whether our intervals are never wider, and contain the exact values."""
     rows, sound, crossing = [], True, 0.0
     for name in PROBLEMS:
         of = problem(options, name, scalings(options, name)[-1])

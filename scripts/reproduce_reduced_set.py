@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""The experiments of Suttorp and Igel (2007), figures 1 to 5, and rivals, beside `fastsvm reduce`.
+"""Run the experiments of Suttorp and Igel (2007), figures 1 to 5, and rivals, with `fastsvm reduce`.
 
     scripts/reproduce_reduced_set.py figures DATA_DIR MODEL_DIR [--only NAME] [--trials 25] [--plot FOLDER]
     scripts/reproduce_reduced_set.py rivals DATA_DIR MODEL_DIR                        k-means centres, dlib's reduced2
     scripts/reproduce_reduced_set.py table DATA_DIR MODEL_DIR [--svm-predict PATH]    size, disagreement, svm-predict
     scripts/reproduce_reduced_set.py starts DATA_DIR MODEL_DIR                        where fixed-point iteration rests
 
-DATA_DIR holds banana_scale, spambase_scale, optdigits_scale, mnist1.t, a9a.t, ...; MODEL_DIR the models that their
-names say. `figures` goes through banana, spambase, mnist (the digits 0 to 4 against 5 to 9), connect-4, and two sets
-that the paper has not: optdigits, divided like mnist, and mnist1. mnist takes LIBSVM's mnist.scale and mnist.scale.t,
-connect-4 UCI's connect-4.data, where DATA_DIR holds them, and at most 10,000 rows to train on; C and gamma of banana
-are cross-validated, the others are ours, for the paper refers to another one. --plot draws all three panels of a set
-(distance and accuracy by the number of vectors, distance against accuracy) and, of banana, both decision functions.
-Needs svm-predict for `table`, matplotlib for --plot.
+DATA_DIR holds banana_scale, spambase_scale, optdigits_scale, mnist1.t, a9a.t, ...; MODEL_DIR the models. `figures` uses
+banana, spambase, mnist (the digits 0 to 4 against 5 to 9), connect-4, and two sets that the paper lacks: optdigits,
+divided like mnist, and mnist1. mnist needs LIBSVM's mnist.scale and mnist.scale.t, connect-4 UCI's connect-4.data, in
+DATA_DIR; at most 10,000 rows are trained on. C and gamma of banana are cross-validated; the others are ours, because
+the paper refers to another one. --plot draws all three panels of a set (distance and accuracy by the number of vectors,
+distance against accuracy) and, for banana, both decision functions. Needs svm-predict for `table`, matplotlib for
+--plot.
 """
 
 import argparse
@@ -24,7 +24,7 @@ import sys
 import tempfile
 import time
 
-os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as `fastsvm reduce`: the order of its sums depends on it
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as in `fastsvm reduce`: the order of sums depends on it
 
 import numpy as np
 import svm_predict
@@ -97,8 +97,8 @@ def figures(options):
 
 
 def plot(folder, name, test, drawn, clouds):
-    """The three panels of figures 2 to 5. drawn: per method, (number, low, median, high) of what Test.see gives;
-    clouds: per method, all of that."""
+    """Draw the three panels of figures 2 to 5. drawn: per method, (number, low, median, high) of Test.see's results;
+    clouds: per method, all of these."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -135,8 +135,8 @@ def plot(folder, name, test, drawn, clouds):
 
 
 def plot_decision_functions(folder, test):
-    """Figure 1: the exact decision function of two features with its support vectors, and a reduced one of 25 vectors
-    with those; light is the positive side."""
+    """Draw figure 1: the exact decision function of two features with its support vectors, and a reduced one with
+    its 25 vectors; the positive side is light."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -176,7 +176,7 @@ def save(figure, folder, name):
 
 
 def starts(options):
-    """From how many of 15 first vectors of each kind fixed-point iteration comes to rest, on 400 rows of banana."""
+    """Print from how many of 15 first vectors of each kind fixed-point iteration converges, on 400 rows of banana."""
     kinds, count = ("random", "alpha", "cluster", "greedy"), 15
     print("starts of fixed-point iteration that come to rest, banana, 400 rows, C 1")
     print("".join(f"{head:>16}" for head in ("gamma", "support vectors", *kinds)))
@@ -199,7 +199,7 @@ def starts(options):
 
 
 def k_means(problem, count, seed=0):
-    """k-means centres; the coefficients are solved anew by Fit."""
+    """Return k-means centres; Fit solves the coefficients again."""
     from scipy.cluster.vq import kmeans2
 
     part = problem.parts[0]
@@ -208,14 +208,14 @@ def k_means(problem, count, seed=0):
 
 def dlib_reduced2(problem, count, seed=0):
     """dlib's reduced_decision_function_trainer2, by its published algorithm: a linearly independent subset (the row
-    farthest from the span of those kept takes the place of the one nearest to the span of the others), coefficients
-    by projection, then L-BFGS on all vectors and coefficients together (eqs. 7, 8)."""
+    farthest from the span of the kept rows replaces the one nearest to the span of the others), coefficients by
+    projection, then L-BFGS on all vectors and coefficients together (eqs. 7, 8)."""
     from scipy.optimize import minimize
 
     part = problem.parts[0]
     rng = np.random.default_rng(seed)
     kept = []
-    for row in rng.permutation(len(part))[: max(4000, 10 * count)]:  # its default looks at the rows in random order
+    for row in rng.permutation(len(part))[: max(4000, 10 * count)]:  # dlib's default visits the rows in random order
         if len(kept) < count:
             kept.append(int(row))
             if len(kept) == count:

@@ -1,21 +1,20 @@
 #!/usr/bin/env python3
-"""Kernel evaluations and time per row of `fastsvm order`: what stopping early costs and saves.
+"""Measure kernel evaluations and time per row of `fastsvm order`: the costs and savings of early stopping.
 
     scripts/reproduce_stops.py DATA_DIR [--before FASTSVM] [--only NAME ...] [--runs N] [--seconds S] [--markdown]
 
 DATA_DIR holds sonar_scale, haberman_scale, fourclass_scale, heart_scale, segment_scale, banana_scale, a9a, a9a.t,
 letter.scale and letter.scale.t. sonar and haberman are the problems of DeCoste's table 4 (normalized polynomial
-kernels, C = 1 and 1000, features in [0, 1] and as measured; every row is predicted, as there); the others have an
-RBF kernel, with gamma and C of the best cross-validated accuracy (a9a and letter: those of the README's tables), and
-are predicted on a fifth of the rows, or on the test file.
+kernels, C = 1 and 1000, features in [0, 1] and as measured; every row is predicted, as there). The others have an RBF
+kernel, with gamma and C of the best cross-validated accuracy (a9a and letter: those of the README's tables), and are
+predicted on a fifth of the rows, or on the test file.
 
-`every`: evaluations per row if a row were looked at after every point (geometry; at most --sample rows) or every
-support vector (triangle, two classes), rows that are never settled counted in full: the papers' k. `now`: those
-that the program does. `exact`: all support vectors, and the time of the model as it is, in this installation.
---before names the fastsvm command of another installation: its evaluations and time stand beside. Times are
-microseconds per row, one thread, in memory, without reading and writing: the median of --runs runs of at least
---seconds each, all cases and installations in turn. Exit 1 where a label is not the exact model's. Needs the test
-extras.
+`every`: evaluations per row with a check after every point (geometry; at most --sample rows) or every support vector
+(triangle, two classes), rows that are never settled counted in full: the papers' k. `now`: those of the program.
+`exact`: all support vectors, and the time of the exact model in this installation. --before: the fastsvm command of
+another installation, whose evaluations and time are added. Times are microseconds per row, one thread, in memory,
+without reading and writing: the median of --runs runs of at least --seconds each, all cases and installations in turn.
+Exit code 1 if a label is not the exact model's. Needs the test extras.
 """
 
 import argparse
@@ -39,22 +38,22 @@ RBF = {  # file, file of the rows to predict or None, C, gamma
 PAPER = {"sonar": "[0, 1]", "haberman": "as measured"}  # the features' scale; the rest is in reproduce_geometry.py
 GEOMETRY = {"greedy": ["--method", "geometry"], "sgma": ["--method", "geometry", "--sequence", "sgma"]}
 TRIANGLE = {"triangle": ["--method", "triangle"]}
-LEAST_ROWS = 2000  # that are timed at once: fewer are repeated
+LEAST_ROWS = 2000  # least rows of a timing: fewer are repeated
 
 
-# ---- a process per installation, which knows nothing but model and data files
+# ---- a process per installation, which knows only model and data files
 
 
 def work():
-    """Answers a line of JSON with one: {model, rows, seconds, exact: of the exact model in it} -> {seconds,
-    evaluations, labels}, the first two per row."""
+    """Answer each JSON line {model, rows, seconds, exact: use the exact model in it} with {seconds, evaluations,
+    labels}, the first two per row."""
     from fastsvm_cli import _native
     from fastsvm_cli.models import load_model
     from fastsvm_cli.text.data import read_bytes
 
     try:
         from fastsvm_cli.models.wanted import Wanted
-    except ImportError:  # an installation from before there was one
+    except ImportError:  # an older installation
         Wanted = None
     _native.set_threads(1)
     known = {}
@@ -72,7 +71,7 @@ def work():
         asked = json.loads(line)
         model, rows = once(asked["model"], load_model), once(asked["rows"], rows_of)
         model = model.exact if asked["exact"] else model
-        # For labels alone, as `predict` has it, where the installation can tell them without all values.
+        # Labels alone, as in `predict`, if the installation can compute them without all values.
         decisions = model.decisions(Wanted.labels()) if Wanted else _native.Decisions(model.pairs)
         predictions = _native.Predictions()
         times, start = 0, process_time()
@@ -87,7 +86,7 @@ def work():
 
 
 class Installation:
-    """command: its fastsvm. python: what runs it."""
+    """An installation. command: its fastsvm. python: its interpreter."""
 
     def __init__(self, command):
         self.command = command
@@ -162,7 +161,7 @@ class Problem:
 
 
 def looked_at_every_time(path, method, problem, sample):
-    """Evaluations per row then, or None where they are not known."""
+    """Return evaluations per row with a check every time, or None if unknown."""
     import numpy as np
     from libsvm_training import dense, read_rows
     from reproduce_geometry import first_settled

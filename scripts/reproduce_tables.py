@@ -1,26 +1,26 @@
 #!/usr/bin/env python3
-"""Tables 1, 2 and 3 of Claesen, De Smet, Suykens, De Moor, "Fast Prediction with SVM Models Containing RBF Kernels",
-beside fastsvm.
+"""Compare tables 1, 2 and 3 of Claesen, De Smet, Suykens, De Moor, "Fast Prediction with SVM Models Containing RBF
+Kernels", with fastsvm.
 
     scripts/reproduce_tables.py DATA_DIR [--models MODEL_DIR] [--only a9a,ijcnn1,...] [--runs 5]
                                 [--svm-predict PATH] [--approxsvm BIN_DIR]
     scripts/reproduce_tables.py DATA_DIR --only sensit,epsilon [--sensit-rows 19705] [--epsilon-rows 1000]
 
 DATA_DIR holds a9a, a9a.t, ijcnn1, ijcnn1.t, mnist1.t (mnist.scale.t with label 1 for the digit one, -1 for the others)
-and, to train mnist1, mnist.scale, as LIBSVM's page of data sets has them. Models that MODEL_DIR does not hold
-(a9a_g0.01_c1.model and so on) are trained by libsvm-official, which takes minutes each.
+and, to train mnist1, mnist.scale, from LIBSVM's page of data sets. Models missing from MODEL_DIR (a9a_g0.01_c1.model
+and so on) are trained by libsvm-official, which takes minutes each.
 
-The paper states gamma, the number of support vectors and the accuracy, but not C. A set stands here with our setting
-and with "the paper's", one that gives its number of vectors and its accuracy, where one was found: see SETTINGS.
---runs 1 is enough for all but the times.
+The paper states gamma, the number of support vectors and the accuracy, but not C. A set appears with our setting and
+with "the paper's", which gives its number of vectors and its accuracy, if one was found: see SETTINGS. --runs 1 is
+enough for all but the times.
 
-sensit and epsilon are models and rows of the same shape (features, support vectors) with random numbers: their times
-are comparable, their labels mean nothing.
+sensit and epsilon are random models and rows of the same shape (features, support vectors): their times are comparable,
+their labels mean nothing.
 
 All times are of whole processes, file to file, all programs of a row in turn: t_approx of `fastsvm approx`, t_pred of
 `fastsvm predict`. ratio 1 = svm-predict / t_pred, ratio 2 = svm-predict / (t_pred + t_approx), as in the paper.
---approxsvm: the folder of approx-svm and approx-predict, the paper's own programs, built outside this project; they
-are measured beside ours.
+--approxsvm: the folder of approx-svm and approx-predict, the paper's own programs, built outside this project; they are
+measured too.
 """
 
 import argparse
@@ -46,7 +46,7 @@ from fastsvm_cli.text.numbers import size_text
 
 
 class Paper:
-    """A row of the paper's tables; None: not given."""
+    """Row of the paper's tables; None: not given."""
 
     def __init__(self, gamma_max, n_sv, accuracy, differ, ratios=(None, None), exact=None, approximate=None):
         self.gamma_max, self.n_sv, self.accuracy, self.differ, self.ratios, self.exact, self.approximate = (
@@ -61,9 +61,8 @@ class Paper:
 
 
 class Setting:
-    """A model to make and measure. whose: "ours", "the paper's", or both; rows: how many of the training file, from its
-    first (None: all); one: the label that is told from the others, where the file has several classes; file: its name
-    in MODEL_DIR."""
+    """Model to make and measure. whose: "ours", "the paper's", or both; rows: how many first rows of the training
+    file (None: all); one: the label to separate from the others, if there are several; file: its name in MODEL_DIR."""
 
     def __init__(self, data, whose, training, gamma, cost, paper, rows=None, one=None):
         self.data, self.whose, self.training, self.gamma, self.cost, self.paper, self.rows, self.one = (
@@ -91,14 +90,14 @@ SETTINGS = [
     Setting("a9a", "ours and the paper's", "a9a", 0.02, 1, Paper("0.018", 11674, 84.9, 1.3)),
     Setting("a9a", "ours and the paper's", "a9a", 0.1, 1, Paper("0.018", 11901, 85.0, 3.5)),
     Setting("mnist1", "ours", "mnist.scale", 0.0001, 10, MNIST, one=1),
-    # Of C = 10, 40 and 100 (2,958, 2,117 and 1,804 vectors; 99.38, 99.47 and 99.51 %), C = 40 comes nearest to the
-    # paper's number of vectors, with a higher accuracy than the paper's and fewer bytes per vector. None gives both its
-    # numbers, so that something else than C seems to differ: the rows, the scale of the pixels or their digits.
+    # Of C = 10, 40 and 100 (2,958, 2,117 and 1,804 vectors; 99.38, 99.47 and 99.51 %), C = 40 is nearest to the paper's
+    # number of vectors, with a higher accuracy and fewer bytes per vector. None gives both of its numbers, so something
+    # other than C seems to differ: the rows, the scale of the pixels or their digits.
     Setting("mnist1", "nearest in n_SV", "mnist.scale", 0.0001, 40, MNIST, one=1),
     Setting("ijcnn1", "ours", "ijcnn1", 0.05, 1, IJCNN1),
-    # The paper names 49,990 training rows; with all of them none of C = 64, 100, 200, 290 and 300 gives both its number
-    # of support vectors and its accuracy. The first 35,000, which LIBSVM's page offers as ijcnn1.tr, give 4,044
-    # vectors, 628 KB (of 1,024 bytes) and 97.7 % at C = 100.
+    # The paper names 49,990 training rows; with all of them, none of C = 64, 100, 200, 290 and 300 gives both its
+    # number of support vectors and its accuracy. The first 35,000, LIBSVM's ijcnn1.tr, give 4,044 vectors, 628 KB (of
+    # 1,024 bytes) and 97.7 % at C = 100.
     Setting("ijcnn1", "the paper's", "ijcnn1", 0.05, 100, IJCNN1, rows=35000),
     Setting("ijcnn1", "large C", "ijcnn1", 0.05, 300, IJCNN1),
 ]
@@ -108,7 +107,7 @@ SHAPES = {
     "epsilon": (2000, 36988, 0.35, 400000, 64, 61, "1.1 GB", "42 MB"),
 }
 FASTSVM = str(pathlib.Path(sys.executable).parent / "fastsvm")
-MOST_SECONDS = 30.0  # of one program on one row, but three runs
+MOST_SECONDS = 30.0  # of one program on one row, but at least three runs
 
 
 def process(name, command):
@@ -122,14 +121,14 @@ def process(name, command):
 
 
 def labels(path):
-    """The first word of every line: approx-predict puts the decision value behind the label."""
+    """Return the first word of every line: approx-predict appends the decision value."""
     return [line.split(b" ", 1)[0] for line in pathlib.Path(path).read_bytes().split(b"\n")[:-1]]
 
 
 def timed(builds, approxsvm, model, rows, folder, runs, once=False):
-    """Timings by name: those of builds, "approx", "predict" and, with the folder approxsvm, "approx-svm" and
-    "approx-predict". Outputs stay in the folder: reference, compiled, out, theirs, theirs.out. once: svm-predict takes
-    minutes: one run of it, which needs none to warm up behind the others, which read the same files."""
+    """Return timings by name: those of builds, "approx", "predict" and, with the folder approxsvm, "approx-svm" and
+    "approx-predict". Outputs stay in the folder: reference, compiled, out, theirs, theirs.out. once: run svm-predict
+    once, because it takes minutes; it runs after programs that read the same files, so needs no warm-up."""
     at = {name: f"{folder}/{name}" for name in ("reference", "compiled", "out", "theirs", "theirs.out")}
     cases = [
         process("approx", [FASTSVM, "approx", "-q", model, at["compiled"]]),
@@ -157,7 +156,7 @@ def fastest(builds, times):
 
 
 def ratios(builds, times, approx="approx", predict="predict"):
-    """(ratio 1, its error, ratio 2), against the fastest svm-predict."""
+    """Return (ratio 1, its error, ratio 2), against the fastest svm-predict."""
     reference = times[fastest(builds, times).name]
     first, error = speed_up(reference, times[predict])
     return first, error, reference.median / (times[predict].median + times[approx].median)
@@ -167,7 +166,7 @@ def ratios(builds, times, approx="approx", predict="predict"):
 
 
 def model_of(options, setting, folder):
-    """The model's path; None where neither it nor its training file is there."""
+    """Return the model's path; None if both the model and its training file are missing."""
     if options.models and (options.models / setting.file).exists():
         return str(options.models / setting.file)
     path, source = f"{folder}/{setting.file}", options.data / setting.training
@@ -190,8 +189,8 @@ def compiled_labels(model, rows, folder, *arguments):
 
 
 def proven(model, rows, exact, folder, degree):
-    """Percent of the rows whose label a certified expansion about the mean proves; None where it is larger than
-    `approx` makes them. Exits where a label is not svm-predict's."""
+    """Return the percentage of rows whose label a certified expansion about the mean proves; None if it is too large
+    for `approx`. Exits if a label is not svm-predict's."""
     certified = f"{folder}/certified"
     compile_it = [FASTSVM, "approx", "-q", "--certify", "--degree", str(degree), model, certified]
     done = subprocess.run(compile_it, capture_output=True, text=True)
@@ -208,7 +207,7 @@ def proven(model, rows, exact, folder, degree):
 
 
 class Measured:
-    """What the tables tell of one setting. differ: percent of the labels, by how they were found."""
+    """Measurements of one setting. differ: percentage of labels, by method."""
 
     def __init__(self, options, builds, setting, model, folder):
         rows = str(options.data / setting.test)
@@ -316,7 +315,8 @@ def line(cells, rule=False):
 
 
 def write_shape(name, rows, folder):
-    """A model and rows of random numbers: dense, in [-1, 1], norms below 1 for epsilon, whose rows are normalised."""
+    """Write a model and rows of random numbers: dense, in [-1, 1]; for epsilon, whose rows are normalised, with
+    norms below 1."""
     d, n, gamma, *_ = SHAPES[name]
     rng = np.random.default_rng(0)
     scale = 1.0 if name == "sensit" else 2.0 / np.sqrt(d)
@@ -361,7 +361,7 @@ def synthetic(options, builds, names):
             few = f"{folder}/few"
             with open(data) as source, open(few, "w") as target:
                 target.writelines(row for row, _ in zip(source, range(rows // 10)))
-            # What grows with the rows, and what does not: a tenth of them.
+            # A tenth of the rows, to separate the times that grow with the rows.
             less = timed(builds, None, model, few, folder, options.runs, once=True)
             times = timed(builds, options.approxsvm, model, data, folder, options.runs, once=True)
             sizes = [os.path.getsize(path) for path in (model, f"{folder}/compiled")]

@@ -1,26 +1,25 @@
 #!/usr/bin/env python3
-"""Tables 2 and 3 of Acevedo-Rodriguez et al. ("Computational load reduction in decision functions using support vector
-machines") beside ours.
+"""Compare tables 2 and 3 of Acevedo-Rodriguez et al. ("Computational load reduction in decision functions using support
+vector machines") with ours.
 
     scripts/reproduce_triangle.py DATA_DIR [--arrhythmia FILE] [--only NAME] [--seed S] [--markdown] [--per-class]
                                   [--plot FOLDER]
 
 DATA_DIR holds letter.scale, letter.scale.t, optdigits_scale and segment_scale; --arrhythmia is UCI's arrhythmia.data
-(what is missing in it gets the mean of its column, and every column is scaled to [-1, 1]). The paper's traffic signs
-are not public. gamma and C are those of the best 5-fold cross-validated accuracy of the model of all classes (LIBSVM's
-own, on at most 3,000 training rows; the smaller C, then the smaller gamma, where several are level), before any saving
-is looked at. --per-class chooses them for every class by itself, by the accuracy of its own model, and takes an hour
-instead of minutes. As in the paper, every class is told from the rest by a model of its own, and evaluations are added
-up over the models; beside it stands the one model that LIBSVM makes of all classes. The
-exponential kernel goes through a precomputed kernel: of letter, 3,000 rows are drawn for it (a kernel file of 180 MB).
+(missing values become the column's mean; columns are scaled to [-1, 1]). The paper's traffic signs are not public.
+gamma and C have the best 5-fold cross-validated accuracy of the model of all classes (LIBSVM's own, on at most 3,000
+training rows; among equals the smaller C, then the smaller gamma), before any saving is measured. --per-class chooses
+them per class, by the accuracy of its own model, and takes an hour instead of minutes. As in the paper, each class has
+a model against the rest, and evaluations are summed over the models; LIBSVM's one model of all classes is added. The
+exponential kernel is precomputed: for letter, on 3,000 drawn rows (a kernel file of 180 MB).
 
-Counted are kernel evaluations: `triangle` as the program does (the pivots, then 16 support vectors at a time, or 32 of
-256 and more, none of them twice), `by vector` as the paper (conditions (10) and (11), or (16) and (17), after every
+Counted are kernel evaluations: `triangle` as in the program (the pivots, then 16 support vectors at a time, or 32 of
+256 and more, none of them twice), `by vector` as in the paper (conditions (10) and (11), or (16) and (17), after every
 support vector, and one distance per pivot, none twice), `list only` the same without the distances of the other pivots;
-`geometry` is the program's other method. Every label is compared with the exact model's; exit 1 if one
-differs. --plot draws the paper's figures 2 and 3, the evaluations of each of 500 test rows in their order, and beside
-it as a histogram, for every set and kernel (SVG; needs matplotlib). Figure 4 is the table by the number of lists, here
-of other data than the traffic signs; figure 1 is not drawn. Needs the test extras; nothing is timed.
+`geometry` is the program's other method. Exit code 1 if a label is not the exact model's. --plot draws the paper's
+figures 2 and 3, the evaluations of each of 500 test rows in their order, and as a histogram, for every set and kernel
+(SVG; needs matplotlib). Figure 4 is the table by the number of lists, with other data than the traffic signs; figure 1
+is not drawn. Needs the test extras; nothing is timed.
 """
 
 import argparse
@@ -53,7 +52,7 @@ PAPER = {
 
 
 class Set:
-    """A data set, split. name: the paper's; note: what is trained on."""
+    """A data set, split. name: the paper's; note: on the training rows."""
 
     def __init__(self, name, note, train, test):
         self.name, self.note = name, note
@@ -64,7 +63,7 @@ class Set:
 
 
 def arrhythmia(path, rng):
-    """252 rows to train on and 200 to test on, as in the paper."""
+    """Return 252 training rows and 200 test rows, as in the paper."""
     x = np.genfromtxt(path, delimiter=",", missing_values="?")
     x, y = x[:, :-1], x[:, -1]
     x = np.where(np.isnan(x), np.nanmean(x, axis=0), x)
@@ -98,8 +97,8 @@ def sets(folder, seed):
 
 
 def choose(data, kind, seed, targets):
-    """Per target (labels to tell apart): (cross-validated accuracy, C, gamma). Larger gammas are tried as long as
-    the largest is best for a target."""
+    """Return (cross-validated accuracy, C, gamma) per target (labels to separate). Larger gammas are tried while the
+    largest is best for a target."""
     some = np.random.default_rng(seed).permutation(len(data.x))[:MOST]
     results, gammas = [[] for _ in targets], list(GAMMAS)
     for gamma in gammas:
@@ -113,12 +112,12 @@ def choose(data, kind, seed, targets):
 
 
 def rest(data):
-    """Per class, +1 for its rows and -1 for the others."""
+    """Return, per class, +1 for its rows and -1 for the others."""
     return [np.where(data.y == label, 1.0, -1.0) for label in data.classes]
 
 
 def one_against_the_rest(data, kind, parameters, factor=1.0):
-    """A model per class. parameters: (C, gamma) per class; factor: times gamma."""
+    """Return a model per class. parameters: (C, gamma) per class; factor: multiplies gamma."""
     models = [None] * len(parameters)
     for gamma in {gamma for _, gamma in parameters}:
         trainer = Trainer(data.x, Kernel(kind, gamma * factor))
@@ -133,7 +132,7 @@ def vectors_of(models):
 
 
 def accuracy(models, data, rows):
-    """Of the class whose decision value is largest."""
+    """Return the accuracy of the class with the largest decision value."""
     values = np.array([predicted(model, rows)[1][:, 0] * model.header.label[0] for model in models])
     return f"{100 * np.mean(data.classes[values.argmax(0)] == np.asarray(rows.leading)[:, 0]):.2f}"
 
@@ -146,7 +145,7 @@ def saved(done, of):
 
 
 class Count:
-    """Kernel evaluations of a method, added up over models; wrong: labels other than the exact model's."""
+    """Kernel evaluations of a method, summed over models; wrong: labels other than the exact model's."""
 
     total_wrong = 0
 
@@ -176,34 +175,34 @@ METHODS = {
 
 
 def suffix(values):
-    """(.., n) -> (.., n + 1): sums of what is left after 0, 1, .. n of them."""
+    """Return sums of the rest after 0, 1, .. n values: (.., n) -> (.., n + 1)."""
     out = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
     out[..., :-1] = np.cumsum(values[..., ::-1], -1)[..., ::-1]
     return out
 
 
 def partial(terms, rho):
-    """(rows, n) -> (rows, n + 1): f after 0, 1, .. n of them."""
+    """Return f after 0, 1, .. n terms: (rows, n) -> (rows, n + 1)."""
     return np.hstack([np.zeros((len(terms), 1)), np.cumsum(terms, 1)]) - rho
 
 
 def first(f, against_positive, against_negative):
-    """After how many terms a row is settled: (rows). against: how much what is left can take away, at most."""
+    """Return after how many terms a row is settled: (rows). against: the most that the rest can subtract."""
     done = ((f > 0) & (f > against_positive)) | ((f < 0) & (-f > against_negative))
     done[:, -1] = True
     return done.argmax(1)
 
 
 def shared_bounds(kernel, a, far, d0):
-    """Eqs. (10), (11): one bound for all that is left, from the first and the last of them; the list is in the order
-    of its distances `far`."""
+    """Eqs. (10), (11): return one bound for the whole rest, from its first and last vector; the list is sorted by
+    its distances `far`."""
     positive, negative = suffix(np.maximum(a, 0)), suffix(np.maximum(-a, 0))
     largest, smallest = kernel(np.maximum(0, np.append(far, far[-1]) - d0)), kernel(far[-1] + d0)
     return negative * largest - positive * smallest, positive * largest - negative * smallest
 
 
 def factored_bounds(gamma, a, far, d0):
-    """Eqs. (16), (17), for the exponential kernel, in any order."""
+    """Eqs. (16), (17): return the bounds for the exponential kernel, in any order."""
     positive, negative = (
         suffix(np.maximum(a, 0) * np.exp(-gamma * far)),
         suffix(np.maximum(-a, 0) * np.exp(-gamma * far)),
@@ -213,13 +212,13 @@ def factored_bounds(gamma, a, far, d0):
 
 
 def own_bounds(a, low, high):
-    """Every kernel value between its own low and high: (rows, n)."""
+    """Return bounds with every kernel value between its own low and high: (rows, n)."""
     positive, negative = np.maximum(a, 0), np.maximum(-a, 0)
     return suffix(negative * high) - suffix(positive * low), suffix(positive * high) - suffix(negative * low)
 
 
 class ByVector:
-    """Support vectors one at a time; kernel evaluations per variant.
+    """Evaluation support vector by support vector; kernel evaluations per variant.
 
     by vector: the paper's conditions, and the distances of all pivots. list only: without those. by contribution: (16),
     (17), a list sorted by |a| exp(-gamma d) instead of d. own bounds: of every vector, about the pivot, instead of one
@@ -231,7 +230,7 @@ class ByVector:
 
     def __init__(self, d):
         self.d, self.all, self.count, self.figures = d, 0, dict.fromkeys(self.VARIANTS, 0), []
-        self.per_row = 0  # of "by vector": (rows), once there are some
+        self.per_row = 0  # of "by vector": (rows), after the first add
 
     def add(self, model, pivots, z, variants=False):
         x, a = dense(model.vectors, self.d), np.asarray(model.vectors.leading)[:, 0]
@@ -253,10 +252,10 @@ class ByVector:
         def kernel(distance):
             return np.exp(-gamma * (distance if exponential else distance**2))
 
-        known = np.zeros(len(x), int)  # a pivot's distance is known before its turn comes
+        known = np.zeros(len(x), int)  # a pivot's distance is known before its turn
         known[pivots] = 1
         to_all, d0 = distances(z, x), to_pivots[:, [which]]
-        terms = a * kernel(to_all)  # all of them; what is counted is how many were needed
+        terms = a * kernel(to_all)  # all of them; only the needed ones are counted
 
         def spent(stop, order):
             new = np.cumsum(np.broadcast_to(1 - known[order], terms.shape), 1)
@@ -307,7 +306,7 @@ class ByVector:
 
 
 def both_counts(models, data, rows, lists, variants=False):
-    """The triangle method's count, and by vector."""
+    """Return the triangle method's count, and by vector."""
     count, by_vector, z = Count(), ByVector(data.d), dense(rows, data.d)
     for model in models:
         ordered = METHODS["triangle"](model, lists)
@@ -320,7 +319,7 @@ def both_counts(models, data, rows, lists, variants=False):
 
 
 def evaluations_per_row(models, data, rows, lists):
-    """(the triangle method's, by vector): kernel evaluations, added up over the models: (rows) each."""
+    """Return kernel evaluations summed over the models, (triangle method, by vector): (rows) each."""
     by_vector, done, z = ByVector(data.d), np.zeros(rows.rows, int), dense(rows, data.d)
     for model in models:
         ordered = METHODS["triangle"](model, lists)
@@ -330,8 +329,7 @@ def evaluations_per_row(models, data, rows, lists):
 
 
 def draw(folder, data, kind, models, rows):
-    """Kernel evaluations of each row: the rows in the order of them, as in the paper, and how many rows take how
-    many."""
+    """Draw the kernel evaluations of each row, in row order as in the paper, and as a histogram."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -580,7 +578,7 @@ def measure(data, kind, options, tables):
             ]
         )
         if float(right) < 80:
-            break  # more is no classifier any more
+            break  # not a classifier any more
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Which svm-predict the reproduce_*.py scripts measure against: LIBSVM's version in it, and who built it.
+"""The svm-predict that the reproduce_*.py scripts measure against: its LIBSVM version, and its packager.
 
 Builds differ in speed by a half and more, so that a ratio means little without its build. svm-predict prints no
-version, but holds one: LIBSVM's global variable `libsvm_version` (337 for 3.37) lies in the program itself where
-LIBSVM's own Makefile linked it, and in libsvm.so where a distribution did. Needs binutils' objdump, as g++ does.
+version, but LIBSVM's global variable `libsvm_version` (337 for 3.37) is in the program itself if LIBSVM's own Makefile
+linked it, and in libsvm.so if a distribution did. Needs binutils' objdump, as g++ does.
 """
 
 import ctypes
@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 def add_option(parser):
-    """An argparse option that may be given several times."""
+    """Add an argparse option that may be repeated."""
     about = (
         "the svm-predict to measure against (default: the one on the PATH); where a script takes several, the fastest"
     )
@@ -22,8 +22,8 @@ def add_option(parser):
 
 
 class Build:
-    """An svm-predict. path: the program; name: what tables call it: `LIBSVM 3.37`, or with the Debian package that it
-    comes from, `LIBSVM 3.24 (libsvm-tools 3.24+ds-6)`."""
+    """An svm-predict. path: the program; name: in tables: `LIBSVM 3.37`, or with its Debian package, `LIBSVM 3.24
+    (libsvm-tools 3.24+ds-6)`."""
 
     def __init__(self, path):
         found = shutil.which(path)
@@ -40,7 +40,7 @@ class Build:
 
 
 def chosen(options):
-    """The builds that the options name, each once, told on standard output."""
+    """Return the builds that the options name, each once, and print them."""
     builds = {build.path: build for build in map(Build, options.svm_predict or ["svm-predict"])}
     for build in builds.values():
         print(f"svm-predict: {build}")
@@ -52,7 +52,7 @@ def chosen(options):
 
 
 def version_of(path):
-    """337 for LIBSVM 3.37; None where the program hides it."""
+    """Return 337 for LIBSVM 3.37; None if the version cannot be found."""
     symbol = re.search(r"^([0-9a-f]+) .*\blibsvm_version$", _said("objdump", "-t", path), re.MULTILINE)
     if symbol:
         start = int(symbol[1], 16)
@@ -67,13 +67,13 @@ def version_of(path):
 
 
 def package_of(path):
-    """`libsvm-tools 3.24+ds-6`: the Debian package that holds the program; None where none does."""
+    """Return the Debian package of the program, as `libsvm-tools 3.24+ds-6`; None if there is none."""
     owner = _said("dpkg-query", "-S", path).split(":")[0].strip()
     return _said("dpkg-query", "-W", "-f", "${Package} ${Version}", owner).strip() or None if owner else None
 
 
 def _said(*command):
-    """A program's standard output; empty where there is no such program, or it fails."""
+    """Return a program's standard output; empty if it is missing or fails."""
     try:
         done = subprocess.run(command, capture_output=True, text=True)
     except OSError:

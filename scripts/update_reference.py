@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the option lists of the reference, fastsvm_cli/commands/README.md, from the options of the commands.
+"""Write the option lists of the reference, fastsvm_cli/commands/README.md, from the options of the commands.
 
     scripts/update_reference.py            write the lists
     scripts/update_reference.py --check    write nothing, and exit with 1 if a list is not up to date
 
-Needs click, but not the compiled core. A list is between two comments,
-<!-- options of approx, by scripts/update_reference.py --> and <!-- end of options -->. An option that several commands
-have, with the same help, is in the list `several` alone.
+Needs click, but not the compiled core. A list is between two comments, <!-- options of approx, by
+scripts/update_reference.py --> and <!-- end of options -->. An option that several commands share, with the same help,
+is only in the list `several`.
 """
 
 import re
@@ -25,12 +25,12 @@ from fastsvm_cli.console.help_page import HARD_BLANK, option_words
 
 PAGE = Path(__file__).resolve().parent.parent / "fastsvm_cli" / "commands" / "README.md"
 _LIST = re.compile(r"(<!-- options of (\w+), [^>]*-->\n).*?(<!-- end of options -->)", re.S)
-#: Name of the list of what two commands or more have with the same words.
+#: Name of the list of options that several commands share.
 _SEVERAL = "several"
 
 
 def updated(page: str) -> str:
-    """The text of the page with the present option lists. Raises ValueError if a list is missing, or there twice."""
+    """Return the page with the current option lists. Raises ValueError if a list is missing or repeated."""
     named = [name for _, name, _ in _LIST.findall(page)]
     if sorted(named) != sorted([*COMMANDS, _SEVERAL]):
         raise ValueError(f"option lists of {', '.join(named)} found, expected one of each command and of {_SEVERAL}")
@@ -39,7 +39,7 @@ def updated(page: str) -> str:
 
 
 def _lists() -> "dict[str, str]":
-    """Name of a command, or `several` -> its list."""
+    """Return {name of a command, or `several`: its list}."""
     options = {name: _options(name) for name in COMMANDS}
     having = {each: [name for name in COMMANDS if each in options[name]] for each in chain(*options.values())}
     lists = {_SEVERAL: [_entry(*each, names) for each, names in having.items() if len(names) > 1]}
@@ -52,14 +52,14 @@ def _lists() -> "dict[str, str]":
 
 
 def _options(name: str) -> "list[tuple[str, str]]":
-    """How each option of a command is written, and its help."""
+    """Return the spelling and help of each option of a command."""
     command = fastsvm.get_command(click.Context(fastsvm), name)
     assert command is not None
     return [option_words(each) for each in command.params if isinstance(each, click.Option)]
 
 
 def _entry(written: str, words: str, names: "Sequence[str]" = ()) -> str:
-    # Markdown takes a "#", a "-" or a "1." at the start of a line for a heading or a list.
+    # At the start of a line, Markdown reads "#", "-" or "1." as a heading or list.
     words = re.sub(r" (?=([-+*#>]|\d+[.)]) )", HARD_BLANK, words)
     commands = f" ({', '.join(names)})" if names else ""
     return "\n".join(_wrapped(f"- `{written}`{commands}: {words}"))

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Writes tests/repository/surface.txt: what programs and scripts of others can count on (Promises, in the reference,
-fastsvm_cli/commands/README.md). A test compares it with the program: a change is announced in CHANGELOG.md, and this
-script run.
+"""Write tests/repository/surface.txt: the interface that other programs can rely on (Promises, in the reference,
+fastsvm_cli/commands/README.md). A test compares it with the program: announce a change in CHANGELOG.md, then run this
+script.
 
     scripts/update_surface.py            write the file
     scripts/update_surface.py --check    write nothing, print what is not in the file, and exit with 1
 
-Needs fastsvm installed."""
+Needs fastsvm installed.
+"""
 
 import importlib
 import inspect
@@ -25,7 +26,7 @@ MODULES = ("fastsvm_cli", "fastsvm_cli.sklearn", "fastsvm_cli.dask")
 
 
 def surface() -> str:
-    """The text of the file: a line for each thing."""
+    """Return the text of the file, a line per item."""
     return "\n".join([*_commands(), *_python(), *_json_keys(), *_exit_codes(), *_c()]) + "\n"
 
 
@@ -56,12 +57,12 @@ def _python():
 
 
 def _signature(thing) -> str:
-    """The names of parameters, `=` behind those that may be left out."""
+    """Return the parameter names, with `=` after optional ones."""
     if not callable(thing):
         return ""
     try:
         parameters = inspect.signature(thing).parameters.values()
-    except ValueError:  # of the core, which the stubs tell of
+    except ValueError:  # of the core, which the stubs describe
         return "(...)"
     return f"({', '.join(map(_parameter, parameters))})"
 

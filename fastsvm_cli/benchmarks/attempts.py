@@ -1,4 +1,4 @@
-"""The attempts of `bench --try`: each compiled by its command, and its model added to the bench."""
+"""Attempts of `bench --try`: each is compiled by its command, and its model is added to the bench."""
 
 import os
 import subprocess
@@ -14,31 +14,29 @@ from fastsvm_cli.methods.method import Attempt
 
 
 class Onlooker(Protocol):
-    """Who is told what is being tried."""
+    """Receiver of progress."""
 
     def begins(self, what: str) -> None:
-        """A step of an attempt, in a few words."""
+        """Called before a step of an attempt, with a short description."""
 
     def ended(self, cases: "list[Case]") -> None:
-        """What an attempt has come to: cases that have been run once, or one that says why it failed."""
+        """Called with the cases of a finished attempt: each run once, or a single failed one."""
 
 
 class Outcome:
-    """What became of an attempt. seconds: that it took. failed: why nothing was made, or None. given_up: it took too
-    long."""
+    """Outcome of an attempt. failed: why no model was made, or None. given_up: it took too long."""
 
     def __init__(self, seconds: float, failed: "str | None" = None, given_up: bool = False):
         self.seconds, self.failed, self.given_up = seconds, failed, given_up
 
 
-#: Compiles attempts, each into its path, and gives the outcomes in their order; calls its second argument with what
-#: begins.
+#: Compiles attempts, each into its path, and yields the outcomes in order; calls its second argument with each step.
 CompileAll = Callable[["list[tuple[Attempt, str]]", "Callable[[str], None]"], "Iterable[Outcome]"]
 
 
 def compile_attempts(bench: Bench, tried: "list[Attempt]", compile_all: CompileAll, onlooker: Onlooker) -> None:
-    """Compile by the commands that a user would type, each timed as a new process, file to file, add what they made to
-    the bench, and run it once; what fails, or takes too long, is a case that says so."""
+    """Compile the attempts with a user's commands, each timed as a new process, file to file; add the models to the
+    bench and run each once. A failed or slow attempt becomes a case with the reason."""
     paths = [os.path.join(bench.folder, f"tried{at}") for at in range(len(tried))]
     outcomes = compile_all(list(zip(tried, paths)), onlooker.begins)
     for each, path, outcome in zip(tried, paths, outcomes):
@@ -58,8 +56,8 @@ def compile_attempts(bench: Bench, tried: "list[Attempt]", compile_all: CompileA
 
 
 def one_by_one(bench: Bench, fastsvm: "list[str]", patience: float) -> CompileAll:
-    """On this machine, each given up after `patience` seconds. Larger reduced sets take longer: none is tried behind
-    one that was given up. fastsvm: the command's words."""
+    """Compile attempts here, one at a time, each for at most `patience` seconds. After a reduced set is given up,
+    larger ones, which take longer, are not tried. fastsvm: the command's words."""
 
     def compile_all(tried: "list[tuple[Attempt, str]]", begins: "Callable[[str], None]") -> "Iterator[Outcome]":
         too_slow = None
@@ -79,14 +77,14 @@ def one_by_one(bench: Bench, fastsvm: "list[str]", patience: float) -> CompileAl
 
 
 def refused_before(bench: Bench, attempt: Attempt, too_slow: "str | None") -> "str | None":
-    """Why an attempt fails without being made. too_slow: the name of a smaller reduced set that was given up."""
-    if attempt.refused is not None:  # what the command would say, without the time it takes
+    """Return why an attempt fails without a run, or None. too_slow: name of a smaller reduced set that was given up."""
+    if attempt.refused is not None:  # the command's message, without running it
         return str(ModelFormatError(bench.exact_file, attempt.refused))
     return f"not tried: {too_slow} took too long" if too_slow is not None and attempt.reduces else None
 
 
 def run(words: "list[str]", patience: float, **watching: Any) -> Outcome:
-    """A command that compiles, timed and given up after `patience` seconds. watching: of child_processes.run."""
+    """Run a compile command, timed, for at most `patience` seconds. watching: arguments of child_processes.run."""
     start = time.perf_counter()
     try:
         code, said = child_processes.run(words, timeout=patience, **watching)

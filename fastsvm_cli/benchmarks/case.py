@@ -1,4 +1,4 @@
-"""One row of the tables: something that is measured, by which clocks, and what is known of it."""
+"""One measured row of the tables."""
 
 import os
 
@@ -6,21 +6,22 @@ from fastsvm_cli.benchmarks.changed import Changed
 from fastsvm_cli.benchmarks.quality import Quality
 from fastsvm_cli.benchmarks.timing import Timed, Timings
 
-#: The clocks, and what tables and figures call them.
+#: The clocks, and their names in tables and figures.
 END_TO_END, SCORING = "end to end", "scoring"
 CLOCKS = {END_TO_END: "end to end", SCORING: "in memory"}
 
 
 class Case:
-    """Something that is measured, a row of the tables.
+    """Measured program or model, a row of the tables.
 
-    name: what the row is called. role: "reference" (svm-predict; libsvm), "start-up", "exact" or "compiled".
-    path, size: of the model file, in bytes. And, each None where it is unknown: kind: of the model, as its file says;
-    "reduced" of a reduced set. degree: of its expansions; centers: about how many they are, for one decision function.
-    made_by: the arguments of fastsvm that make the model. compile_seconds: what that took, a new process, file to file.
-    end_to_end, scoring: what is timed by each clock. quality: its answers beside the exact model's. changed: lines of
-    the output that differ from the reference's. failed: why nothing more is known. note: what the tables say behind the
-    name. with_exact: whether it is predicted with --exact. raw_rows: whether it takes such. output: that it writes."""
+    name: of the row. role: "reference" (svm-predict; libsvm), "start-up", "exact" or "compiled". path, size: of the
+    model file, in bytes. The rest is None where unknown. kind: of the model, from its file; "reduced" for a reduced
+    set. degree, centers: of its expansions; centers per decision function. made_by: arguments of fastsvm that make the
+    model. compile_seconds: time of that, as a new process. end_to_end, scoring: what each clock times. quality:
+    comparison with the exact model. changed: output lines that differ from the reference's. failed: why measuring
+    ended. note: shown after the name. with_exact: predicted with --exact. raw_rows: takes raw rows. output: path of its
+    output.
+    """
 
     def __init__(self, name: str, role: str, path: "str | None" = None):
         self.name, self.role, self.path = name, role, path
@@ -40,6 +41,6 @@ class Case:
         self.output: str | None = None
 
     def timings(self, clock: str) -> "Timings | None":
-        """By one of the clocks; None before a run is timed by it."""
+        """Return the timings of a clock; None before the first timed run."""
         timed = self.end_to_end if clock == END_TO_END else self.scoring
         return timed.timings if timed is not None and len(timed.timings) else None

@@ -1,4 +1,4 @@
-"""What is measured: an exact model and what was compiled from it, on one test file."""
+"""Cases of a benchmark: an exact model and the models compiled from it, on one test file."""
 
 import os
 from collections import Counter
@@ -23,19 +23,20 @@ from fastsvm_cli.text.fingerprint import fingerprint
 if TYPE_CHECKING:
     from fastsvm_cli.text.scaling import Scaling
 
-#: The case that a process of fastsvm costs with nothing to do.
+#: Case of starting fastsvm with nothing to do.
 FASTSVM_START = "fastsvm, empty file"
-# A run of libsvm in this process predicts as many rows as fit the seconds, but so many at least.
+# A run of libsvm in this process predicts as many rows as fit the seconds, and at least this many.
 _LIBSVM_SECONDS, _LIBSVM_ROWS = 1.0, 20
 
 
 class Bench:
-    """The cases of one test file.
+    """Cases of one test file.
 
-    test_file: rows of data. exact_file: the LIBSVM model that all others are compared with. folder: where outputs go.
-    threads: of --threads, 0 for all. fastsvm: the words that start this program. svm_predict: that program's path, or
-    None. scaling: of the rows, or None; every process is given them scaled already, so that none is measured while it
-    scales. Models that it is folded into are given raw ones. Raises DataFormatError, ModelFormatError and FileError."""
+    test_file: rows of data. exact_file: the LIBSVM model that all others are compared with. folder: for outputs.
+    threads: of --threads, 0 for all. fastsvm: the words that start this program. svm_predict: path, or None. scaling:
+    of the rows, or None; processes read scaled rows, so that no time includes scaling; models with folded scaling read
+    raw rows. Raises DataFormatError, ModelFormatError and FileError.
+    """
 
     def __init__(
         self,
@@ -70,14 +71,14 @@ class Bench:
         self._raw_chunks: list[_native.Chunk] | None = None
         self.cases: list[Case] = []
         self._outputs = 0
-        self.on_wait: Callable[[], None] | None = None  # called now and then while a process runs
+        self.on_wait: Callable[[], None] | None = None  # called regularly while a process runs
         self._empty = os.path.join(folder, "empty")
         open(self._empty, "w").close()
 
     # ---- what is compared
 
     def add_references(self) -> None:
-        """svm-predict, libsvm in this process, and what starting either program costs."""
+        """Add svm-predict, libsvm in this process, and the start-up of either program."""
         if self._svm_predict is not None:
             case = self._process(
                 Case("svm-predict", "reference", self.exact_file), [self._svm_predict], self._rows_file
@@ -94,7 +95,7 @@ class Bench:
             case.note = f"{scoring.rows} rows" if scoring.rows < self.rows else None
         except ImportError:  # libsvm-official is an extra
             pass
-        except Exception as error:  # the row says why; the others go on
+        except Exception as error:  # the row reports it; other cases continue
             case.failed = str(error)
         if case.scoring is not None or case.failed is not None:
             self.cases.append(case)
@@ -115,7 +116,7 @@ class Bench:
     def add_model(
         self, path: str, *, name: "str | None" = None, role: str = "compiled", exact: "bool | None" = None
     ) -> "list[Case]":
-        """A model file; where it is certified, predict --exact with it as well, unless exact is False. Returns the
+        """Add a model file, and predict --exact with it if it is certified, unless exact is False. Returns the
         cases."""
         name = name or os.path.basename(path)
         if any(case.name == name for case in self.cases):
@@ -152,9 +153,8 @@ class Bench:
         return added
 
     def _take_raw_rows(self, model: Model, path: str) -> None:
-        """Read them for a model that scaling is folded into; what carries its range is given scaled ones in memory.
-        Raises ModelFormatError where it is not the scaling of the exact model's rows, or where answers cannot be
-        compared."""
+        """Read raw rows for a model with folded scaling; a model that carries its range gets scaled rows in memory.
+        Raises ModelFormatError for another scaling than the exact model's, or answers that cannot be compared."""
         why = f"it takes raw rows, {model.raw_rows}"
         if self.scaling is None:
             raise ModelFormatError(path, f"{why}: the exact model takes scaled ones, so bench needs that --scale, too")
@@ -171,7 +171,7 @@ class Bench:
             self._raw_chunks = list(smaller_chunks(read_chunks(self.test_file), self.model.pairs))
 
     def _rows_for(self, model: Model) -> "tuple[list[_native.Chunk], str]":
-        """The rows as a model's numbers are about them, and the file that a process is given."""
+        """Return the rows in the model's form, and the file for a process."""
         if model.carried is not None:
             return self.chunks, self.test_file
         if model.folded is None:
@@ -180,7 +180,7 @@ class Bench:
         return self._raw_chunks, self.test_file
 
     def _time_predict(self, case: Case, model: Model) -> None:
-        """Predicting the test file with the case's model, by both clocks."""
+        """Set up timing of predictions of the test file by both clocks."""
         exact = Fallback(lambda: self.model) if case.with_exact else None
         chunks, rows_file = self._rows_for(model)
 
@@ -192,7 +192,8 @@ class Bench:
         self._process(case, [*self._fastsvm, "predict", *self.thread_words(), "-q", *words], rows_file)
 
     def _of_exact(self, found: Quality) -> Quality:
-        """What is certain of predict --exact: labels, and the share proven; its decision values are of two kinds."""
+        """Return what is known of predict --exact: labels and the share proven. Its decision values come from two
+        models."""
         out = Quality()
         out.rows, out.proven, out.score = found.rows, found.proven, self.answers.score
         out.largest = out.mean = float("nan")
@@ -200,11 +201,11 @@ class Bench:
         return out
 
     def thread_words(self) -> "list[str]":
-        """The option of every fastsvm that is started."""
+        """Return the --threads option for every fastsvm process."""
         return ["--threads", str(self.threads)] if self.threads else []
 
     def _process(self, case: Case, words: "list[str]", rows: str) -> Case:
-        """End to end: a new process that reads the rows and the model and writes a file."""
+        """Set up the end-to-end timing: a new process that reads rows and model and writes a file."""
         assert case.path is not None  # a process is given a model file
         self._outputs += 1
         case.output = os.path.join(self.folder, f"out{self._outputs}")
@@ -224,7 +225,7 @@ class Bench:
     # ---- measuring
 
     def timed(self, cases: "list[Case]", clock: str) -> "list[Timed]":
-        """What one of the clocks times of these cases."""
+        """Return what a clock times for these cases."""
         return [
             each
             for case in cases
@@ -241,26 +242,26 @@ class Bench:
         on_run: "Callable",
         on_begin: "Callable[[Timed, int], None]" = lambda case, round: None,
     ) -> None:
-        """Time these cases by one clock, in turns."""
+        """Time these cases by one clock, interleaved."""
         interleave(self.timed(cases, clock), runs, most_seconds, on_run, on_begin)
         if clock == END_TO_END:
             self.compare_outputs()
         self.take_failures()
 
     def run_once(self, cases: "list[Case]") -> None:
-        """The first run of these cases from file to file, which warms up and is not counted."""
+        """Run these cases once from file to file: a warm-up that is not counted."""
         interleave(self.timed(cases, END_TO_END), 0, 0.0)
         self.take_failures()
 
     def take_failures(self) -> None:
-        """What failed while it was timed."""
+        """Copy failures during timing to the cases."""
         for case in self.cases:
             for timed in (case.end_to_end, case.scoring):
                 if timed is not None and timed.failed is not None and case.failed is None:
                     case.failed = timed.failed
 
     def compare_outputs(self) -> None:
-        """Labels as they stand in the files, against svm-predict's, or the exact model's where there is none."""
+        """Compare labels in the output files with svm-predict's, or with the exact model's if there are none."""
         if self.model.header.regression:
             return
         reference = next(
@@ -287,8 +288,7 @@ class Bench:
     # ---- what is said of it
 
     def reference(self, clock: str) -> "Case | None":
-        """What speed-ups are of: LIBSVM by that clock, or the exact model with fastsvm where LIBSVM could not be
-        measured."""
+        """Return the reference of speed-ups: LIBSVM by that clock, or else the exact model with fastsvm."""
         for role in ("reference", "exact"):
             for case in self.cases:
                 if case.role == role and case.timings(clock) is not None:
@@ -296,8 +296,8 @@ class Bench:
         return None
 
     def speed_up(self, case: Case, clock: str) -> "tuple[float, float] | None":
-        """How many times as fast as the reference of that clock a case is, and the error of that; None where one of the
-        two was not timed, and of start-ups."""
+        """Return a case's speed-up over the clock's reference, and its error; None for start-ups and without
+        timings."""
         reference, mine = self.reference(clock), case.timings(clock)
         theirs = reference.timings(clock) if reference is not None else None
         if theirs is None or mine is None or case.role == "start-up":
@@ -305,23 +305,23 @@ class Bench:
         return (1.0, 0.0) if case is reference else speed_up(theirs, mine)
 
     def changed(self, case: Case) -> "Changed | None":
-        """The labels that differ: in the files, or in memory where no file was written; None of regression."""
+        """Return the labels that differ, in the files, or in memory if no file was written; None for regression."""
         if case.changed is not None:
             return case.changed
         return case.quality.changed if case.quality is not None else None
 
     def disagreement(self, case: Case) -> "float | None":
-        """Their share."""
+        """Return the share of labels that differ."""
         changed = self.changed(case)
         return None if changed is None else changed.share
 
     def distance(self, case: Case) -> "tuple[float, tuple[float, float]] | None":
-        """How far a case is from the exact model, and the 95 % interval of that on rows like these: the share of labels
-        that differ; of regression relative_rms."""
+        """Return the distance from the exact model and its 95 % interval on similar rows: the share of labels that
+        differ; for regression relative_rms."""
         if not self.model.header.regression:
             changed = self.changed(case)
             return None if changed is None else (changed.share, interval_95(changed.different, changed.rows))
-        if case.role == "reference":  # libsvm in this process is timed on some rows alone
+        if case.role == "reference":  # libsvm in this process predicts only some rows
             return (0.0, (0.0, 0.0)) if case.end_to_end is not None else None
         found = case.quality
         if found is None or not isfinite(found.squares):
@@ -329,12 +329,12 @@ class Bench:
         return relative_rms(found, self.answers.spread)
 
     def rough_seconds(self, case: Case) -> "float | None":
-        """End to end, by the runs so far, or by the first one, which is not counted."""
+        """Return the end-to-end seconds of the timed runs, or of the warm-up."""
         timed, timings = case.end_to_end, case.timings(END_TO_END)
         return timings.median if timings is not None else timed.warm_up if timed is not None else None
 
     def rough_speed_up(self, case: Case) -> "float | None":
-        """How many times as fast as svm-predict, or as the exact model where there is none, by rough_seconds."""
+        """Return the speed-up over svm-predict, or over the exact model without it, by rough_seconds."""
         mine = self.rough_seconds(case)
         for role in ("reference", "exact"):
             for each in self.cases:
@@ -345,7 +345,7 @@ class Bench:
 
 
 def _describe(case: Case, model: Model) -> None:
-    """What kind of model a case is of."""
+    """Set the case's kind of model."""
     case.kind = "reduced" if model.reduced else model.kind
     case.raw_rows = model.raw_rows is not None
     expansions = getattr(model, "expansions", None)

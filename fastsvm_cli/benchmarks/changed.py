@@ -1,4 +1,4 @@
-"""Labels that a model changes: among all rows, and among the rows of each class of the exact model."""
+"""Counts of labels that a model changes, over all rows and per class of the exact model."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -7,8 +7,8 @@ import numpy as np
 
 
 class ClassRows(NamedTuple):
-    """One class of the exact model. label: its label. rows: that the exact model gives it. different: those of them
-    that the other model gives another label."""
+    """One class of the exact model. rows: rows that the exact model gives it. different: those that the other model
+    labels differently."""
 
     label: object
     rows: int
@@ -16,15 +16,16 @@ class ClassRows(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The share of its rows that differ; 0 of no rows."""
+        """Share of its rows that differ; 0 without rows."""
         return self.different / self.rows if self.rows else 0.0
 
 
 class Changed:
-    """How many labels differ from the exact model's.
+    """Labels that differ from the exact model's.
 
-    labels: (rows) of the exact model. differ: (rows), where the other model gives another one. known: classes of the
-    exact model, which count where it gives them to no row, too."""
+    labels: (rows) of the exact model. differ: (rows), whether the other model's label differs. known: classes of the
+    exact model, also listed if no row has them.
+    """
 
     def __init__(self, labels: np.ndarray, differ: np.ndarray, known: "Iterable[object]" = ()):
         self.rows, self.different = len(labels), int(np.sum(differ))
@@ -33,29 +34,29 @@ class Changed:
         different = np.bincount(which, weights=differ, minlength=len(found))
         own = {label: ClassRows(label, int(n), int(m)) for label, n, m in zip(found.tolist(), rows, different)}
         own.update((label, ClassRows(label, 0, 0)) for label in known if label not in own)
-        #: Of each class, by increasing label.
+        #: Per class, by increasing label.
         self.classes = [own[label] for label in sorted(own)]
 
     @property
     def share(self) -> float:
-        """The share of all labels."""
+        """Share of all labels that differ."""
         return self.different / self.rows if self.rows else 0.0
 
     @property
     def worst(self) -> "ClassRows | None":
-        """The class of whose rows the largest share differs; None where no label does."""
+        """Class with the largest share of changed rows; None if no label differs."""
         return max(self.classes, key=lambda each: (each.share, each.rows)) if self.different else None
 
     @property
     def largest_share(self) -> float:
-        """The largest share, of all labels or of a class."""
+        """Largest share, of all labels or of a class."""
         return self.worst.share if self.worst is not None else 0.0
 
     def within(self, limit: float) -> bool:
-        """Whether no larger share differs, of all labels and of each class. In a class that is too small to measure,
-        one changed label is a larger share."""
-        return self.largest_share <= limit  # that of all labels is a mean of theirs
+        """Return whether the shares of all labels and of each class are within the limit. One changed label exceeds
+        it in a class too small to measure."""
+        return self.largest_share <= limit  # the share of all labels is a mean of the classes'
 
     def too_small(self, limit: float) -> "list[ClassRows]":
-        """The classes that are too small to measure the limit: of their rows one alone is a larger share."""
+        """Return the classes too small to measure the limit: one of their rows is a larger share."""
         return [each for each in self.classes if limit > 0 and each.rows * limit < 1]

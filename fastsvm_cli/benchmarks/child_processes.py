@@ -1,4 +1,4 @@
-"""Other processes: they do not outlive this one when it is told to stop."""
+"""Child processes that end with this one on a signal."""
 
 import os
 import select
@@ -18,12 +18,12 @@ def run(
     on_wait: "Callable[[], None] | None" = None,
     on_start: "Callable[[subprocess.Popen], object]" = lambda process: None,
 ) -> "tuple[int, str]":
-    """Run a command with nothing to read and nowhere to print: (its exit code, what it said on standard error).
-    on_wait: called every half second while it runs. on_start: called with the process, which another thread may kill.
-    Raises subprocess.TimeoutExpired, the process killed, and OSError."""
+    """Run a command without standard input and output; return (exit code, standard error). on_wait: called every
+    half second while it runs. on_start: called with the process, which another thread may kill. Raises OSError, and
+    subprocess.TimeoutExpired after killing the process."""
     process = None
     try:
-        with held():  # else it could begin and be known to nobody
+        with held():  # else a signal could come between start and assignment
             process = subprocess.Popen(
                 words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment
             )
@@ -38,7 +38,7 @@ def run(
 
 
 def _heard(process: "subprocess.Popen", timeout: "float | None", on_wait: "Callable[[], None] | None") -> bytes:
-    """What the process says until it ends."""
+    """Return the process's standard error, read until it ends."""
     assert process.stderr is not None
     end = None if timeout is None else monotonic() + timeout
     pieces = []

@@ -1,4 +1,4 @@
-"""Which of the measured models is the one to take."""
+"""Choice among the measured models."""
 
 from collections.abc import Callable, Sequence
 from statistics import median
@@ -9,32 +9,28 @@ from fastsvm_cli.benchmarks.cases import Bench
 from fastsvm_cli.benchmarks.changed import Changed
 from fastsvm_cli.benchmarks.timing import Timings
 
-#: Two medians that are nearer to each other than this share of both, added, are not told apart, however near the few
-#: runs of each lie to each other.
+#: Medians closer than this share of their sum count as equal, however small the spread of their few runs.
 _LEAST_NOISE = 0.02
 
 _Model = TypeVar("_Model")
 
 
 class Candidate(Generic[_Model]):
-    """A model inside the budget. changed: the share of labels that differ (of regression, of the spread of the values).
-    timings: by each clock, the one that decides first in front; None where it was not timed. exact: whether it is the
-    exact model."""
+    """Model within the budget. changed: share of labels that differ (regression: error over the spread of the
+    values). timings: by each clock, the deciding one first; None if not timed. exact: whether it is the exact model."""
 
     def __init__(self, model: _Model, changed: float, timings: "Sequence[Timings | None]", exact: bool):
         self.model, self.changed, self.timings, self.exact = model, changed, timings, exact
 
 
 def pick(candidates: "Sequence[Candidate[_Model]]") -> "_Model | None":
-    """The one to take: the fastest; of those that no clock tells from it, the one that changes the fewest labels. The
-    exact model is taken unless another is measurably faster. None of no candidates.
-
-    A later clock is asked only where the one before cannot tell two models apart: the difference of their medians is
-    below the noise of both."""
+    """Return the fastest model; among models that no clock distinguishes from it, the one that changes the fewest
+    labels. Returns the exact model unless another is measurably faster, and None without candidates. A later clock
+    decides only where the medians of the earlier one differ by less than the noise of both."""
     noises = [_noise([each.timings[clock] for each in candidates]) for clock in range(_clocks(candidates))]
 
     def gain(one: "Candidate[_Model]", other: "Candidate[_Model]", clock: int) -> int:
-        """1 where the first one is measurably faster, -1 where the second one is, 0 where the clock does not tell."""
+        """Return 1 if the first is measurably faster, -1 if the second is, 0 if the clock cannot tell."""
         a, b = one.timings[clock], other.timings[clock]
         if a is None or b is None or abs(b.median - a.median) <= noises[clock](a) + noises[clock](b):
             return 0
@@ -53,13 +49,13 @@ def pick(candidates: "Sequence[Candidate[_Model]]") -> "_Model | None":
 
 
 def within(bench: Bench, budget: float) -> "Case | None":
-    """`pick` of the exact and compiled models that were timed end to end and stay inside the budget, of all labels and
-    of each class's. In memory is the second clock: on a small file starting the process is most of the time of all."""
+    """Return `pick` of the exact and compiled models timed end to end that are within the budget, overall and per
+    class. The in-memory clock comes second: on a small file, most of every end-to-end time is start-up."""
     return _pick(bench, lambda changed: changed.within(budget))
 
 
 def within_of_all(bench: Bench, budget: float) -> "Case | None":
-    """The same where only the share of all labels counts."""
+    """Like within, but with only the share of all labels."""
     return _pick(bench, lambda changed: changed.share <= budget)
 
 
@@ -79,7 +75,7 @@ def _pick(bench: Bench, inside: "Callable[[Changed], bool]") -> "Case | None":
 
 
 def best_so_far(bench: Bench, budget: "float | None") -> "Case | None":
-    """The fastest by rough_seconds of the exact and compiled models, inside the budget if there is one."""
+    """Return the fastest exact or compiled model by rough_seconds, within the budget if there is one."""
     fit = [
         (seconds, case)
         for case in _sound(bench, ("exact", "compiled"))
@@ -90,7 +86,7 @@ def best_so_far(bench: Bench, budget: "float | None") -> "Case | None":
 
 
 def pareto(bench: Bench, clock: str = END_TO_END) -> "list[Case]":
-    """The cases than which no other is both as fast by that clock and as true."""
+    """Return the cases that no other case beats in both time by that clock and distance."""
     points = [
         (timings.median, distance[0], case)
         for case, timings in _timed(bench, clock, ("exact", "compiled", "reference"))
@@ -109,13 +105,13 @@ def _sound(bench: Bench, roles: "tuple[str, ...]") -> "list[Case]":
 
 
 def _timed(bench: Bench, clock: str, roles: "tuple[str, ...]") -> "list[tuple[Case, Timings]]":
-    """Of these roles, what was timed by the clock and did not fail."""
+    """Return the cases of these roles that the clock timed without failure."""
     found = [(case, case.timings(clock)) for case in _sound(bench, roles)]
     return [(case, timings) for case, timings in found if timings is not None]
 
 
 def fits(changed: "Changed | None", budget: float) -> bool:
-    """Whether labels that differ are inside the budget, of all labels and of each class's; None changes nothing."""
+    """Return whether the changed labels are within the budget, overall and per class; None means no change."""
     return changed is None or changed.within(budget)
 
 
@@ -128,8 +124,8 @@ def _median(timings: "Timings | None") -> float:
 
 
 def _noise(timings: "Sequence[Timings | None]") -> "Callable[[Timings], float]":
-    """By how much a median may be off, of any of these timings: its own spread, or that of most of them where it is
-    smaller: three runs are near to each other by chance."""
+    """Return the noise of a median, as a function of its timings: the larger of its own spread and the median
+    relative spread of all; three runs may be close by chance."""
     shares = [each.spread / each.median for each in timings if each is not None and each.median > 0]
     share = max(_LEAST_NOISE, median(shares) if shares else 0.0)
     return lambda own: max(own.spread, share * own.median)

@@ -1,5 +1,4 @@
-"""Train, compile and predict, split by split: how good the exact and the compiled model are on rows that neither has
-seen (approxsvm's approx-xval)."""
+"""Cross-validation of the exact and the compiled model (approxsvm's approx-xval)."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -21,11 +20,8 @@ if TYPE_CHECKING:
 
 
 class Split:
-    """Results on one split.
-
-    rows: of the split. vectors: support vectors of the model that was trained on the other splits. exact, compiled: the
-    shares of labels that this model, and what was compiled from it, have right. disagreement: the share of labels in
-    which the two differ."""
+    """Results on one split. vectors: support vectors of the model trained on the other splits. exact, compiled:
+    accuracy of that model and of its compiled form. disagreement: share of labels in which they differ."""
 
     def __init__(self, rows: int, vectors: int, exact: float, compiled: float, disagreement: float):
         self.rows, self.vectors, self.exact, self.compiled, self.disagreement = (
@@ -49,8 +45,9 @@ def cross_validate(
     seed: int = 0,
     on_progress: "Callable[[float, str], None] | None" = None,
 ) -> "list[Split]":
-    """C-SVMs with RBF kernels on `splits` random parts of the rows, every class in equal share in each. degree: of
-    the Maclaurin expansion. Raises FileError where a class has fewer rows than there are splits."""
+    """Cross-validate C-SVMs with RBF kernels on `splits` random, stratified parts of the rows. degree: of the
+    Maclaurin expansion. Raises FileError unless the labels are two or more whole numbers, and for a class with fewer
+    rows than splits."""
     labels = np.concatenate([np.asarray(chunk.leading)[:, 0] for chunk in chunks])
     found, counts = np.unique(labels, return_counts=True)
     if len(found) < 2 or np.any(found != np.floor(found)):
@@ -92,7 +89,7 @@ def cross_validate(
 
 
 def as_json(data_file: str, splits: "list[Split]", *, gamma: float, cost: float, degree: int) -> str:
-    """Everything, for programs. data_file: what was cross-validated, and gamma, cost, degree: with what."""
+    """Return all results as JSON. data_file: the data; gamma, cost, degree: the parameters."""
     exact, compiled, disagreement = _means(splits)
     document = {
         "fastsvm": __version__,
@@ -111,7 +108,7 @@ def as_json(data_file: str, splits: "list[Split]", *, gamma: float, cost: float,
 def as_table(
     data_file: str, splits: "list[Split]", *, gamma: float, cost: float, degree: int, ascii_only: bool = False
 ) -> "list[Text | Table]":
-    """The same for the eye: a line per split, and one for all rows."""
+    """Return the results as a table: a line per split, and one for all rows."""
     exact, compiled, disagreement = _means(splits)
     title = f"{data_file}: {len(splits)} splits, gamma {gamma:g}, C {cost:g}, expansion of degree {degree}"
     heads = ("split", "rows", "support vectors", "exact", "compiled", "labels that differ")
@@ -126,7 +123,7 @@ def _shares(split: Split) -> "tuple[str, str, str]":
 
 
 def _means(splits: "list[Split]") -> "tuple[float, float, float]":
-    """Over all rows: shares that the exact model and the compiled one have right, and their disagreement."""
+    """Return means over all rows: accuracy of the exact and the compiled model, and their disagreement."""
     rows = sum(split.rows for split in splits)
     exact, compiled, disagreement = (
         sum(getattr(split, name) * split.rows for split in splits) / rows

@@ -1,4 +1,4 @@
-"""What the figures were measured on."""
+"""Description of the machine and programs of a benchmark."""
 
 import os
 import platform
@@ -11,7 +11,7 @@ from fastsvm_cli.platform import processor_name, usable_processors
 
 
 def describe(threads: int) -> dict:
-    """The processor, the system and the programs, as they stand in `bench --json`. threads: of --threads, 0 for all."""
+    """Return the processor, system and programs, as in `bench --json`. threads: of --threads, 0 for all."""
     return {
         "processor": processor_name(),
         "cores": usable_processors(),
@@ -26,7 +26,7 @@ def describe(threads: int) -> dict:
 
 
 def fastsvm_command() -> "list[str]":
-    """How this fastsvm is started again."""
+    """Return the command that starts this fastsvm again."""
     script = os.path.abspath(sys.argv[0])
     if os.path.basename(script) == "fastsvm" and os.access(script, os.X_OK):
         return [script]

@@ -1,4 +1,4 @@
-"""LIBSVM itself, in this process: the reference of the scoring clock."""
+"""LIBSVM in this process: the reference of the scoring clock."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.platform import name_of
@@ -6,7 +6,7 @@ from fastsvm_cli.text.data import select_rows
 
 
 class LibsvmScoring:
-    """A model of libsvm-official, and the rows it predicts, as its nodes. path: a LIBSVM model file. chunks: in
+    """Model of libsvm-official, and the rows that it predicts, as its nodes. path: a LIBSVM model file. chunks: in
     memory."""
 
     def __init__(self, path: str, chunks: "list[_native.Chunk]"):
@@ -14,9 +14,9 @@ class LibsvmScoring:
         from libsvm.svmutil import svm_load_model
 
         with open(path, "rb") as file:
-            if not file.read(8).isascii():  # LIBSVM would say so on standard output
+            if not file.read(8).isascii():  # LIBSVM would print a message on standard output
                 raise ValueError("libsvm reads no compressed models")
-            # libsvm-official takes no name that is not UTF-8.
+            # libsvm-official takes only UTF-8 names.
             self._model = svm_load_model(name_of(file))
         self._library, self._node, self._chunks = svm.libsvm, svm.svm_node, chunks
         if self._model is None:
@@ -24,7 +24,7 @@ class LibsvmScoring:
         self._rows: list = []
 
     def take(self, most: int) -> None:
-        """Predict so many rows at most from now on, evenly spread."""
+        """From now on, predict at most this many rows, evenly spread."""
         total = sum(chunk.rows for chunk in self._chunks)
         count = min(total, most)
         self._rows = []
@@ -38,7 +38,7 @@ class LibsvmScoring:
                 self._rows.append(nodes)
 
     def __call__(self) -> int:
-        """Predict the rows; returns how many."""
+        """Predict the rows; return their number."""
         predict, model = self._library.svm_predict, self._model
         for nodes in self._rows:
             predict(model, nodes)
@@ -46,12 +46,12 @@ class LibsvmScoring:
 
     @property
     def rows(self) -> int:
-        """How many rows a call predicts."""
+        """Number of rows that a call predicts."""
         return len(self._rows)
 
 
 def version() -> "str | None":
-    """Of libsvm-official; None where it is not installed as a package."""
+    """Return the version of libsvm-official; None if it is not installed as a package."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

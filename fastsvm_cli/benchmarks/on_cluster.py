@@ -1,5 +1,5 @@
-"""The compilations of `bench --try` on the workers of a cluster, side by side. Nothing that is compared is timed there:
-predictions are measured on one machine, one at a time."""
+"""Compilations of `bench --try` on a cluster's workers, in parallel. Predictions are timed on this machine, one at a
+time."""
 
 import os
 import sys
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
     from distributed import Client
 
-#: On a worker: the commands that run there, by the `bench` that asked for them; None once it has ended.
+#: On a worker: the running commands by the `bench` that started them; None once it has ended.
 _running: "dict[str, set[Popen] | None]" = {}
 _lock = Lock()
 
 
 class _Unwanted(Exception):
-    """Nobody waits for what is compiled."""
+    """The client cancelled this task."""
 
 
 def side_by_side(address: str, bench: Bench, patience: float) -> CompileAll:
-    """Each attempt on a thread of a worker, and given up after `patience` seconds there. Larger reduced sets than one
-    that was given up are not waited for. When the first outcome is given all are known, and nothing runs on the workers
-    any more: what is timed next has this machine for itself. Raises FastsvmError where no scheduler answers, before
-    anything is run; what it returns, as connect and demanding_workers."""
+    """Compile each attempt on a worker's thread, for at most `patience` seconds. Once a reduced set is given up,
+    larger ones are cancelled. All attempts finish before the first outcome is yielded, so that nothing disturbs
+    later timings. Raises FastsvmError at once if no scheduler answers; the returned function raises like connect and
+    demanding_workers."""
     if Address(address).workers is None:
         with connect(address):
             pass
@@ -60,7 +60,7 @@ def _made(
     patience: float,
     begins: "Callable[[str], None]",
 ) -> "list[tuple[Outcome, bytes | None]]":
-    """The outcome of every attempt, and the file that it made."""
+    """Return the outcome of every attempt, and the content of its model file."""
     from distributed import as_completed
 
     owner = uuid4().hex
@@ -78,9 +78,9 @@ def _made(
     try:
         for task in as_completed(list(tasks), loop=client.loop):
             at = tasks[task]
-            if at in found:  # it was cancelled, and is told of already
+            if at in found:  # it was cancelled, and has an outcome
                 continue
-            found[at] = task.result()  # raises what became of it: a scheduler that has gone cancels all of them
+            found[at] = task.result()  # raises the task's error: a lost scheduler cancels all tasks
             each = tried[at][0]
             begins(f"{len(found)} of {len(tried)} attempts compiled on the cluster")
             if found[at][0].given_up and each.reduces:
@@ -92,7 +92,7 @@ def _made(
                 client.cancel(too_large)
     finally:
         client.cancel(list(tasks))
-        with suppress(Exception):  # a lost scheduler has been told of
+        with suppress(Exception):  # a lost scheduler was reported already
             client.run(end_processes, owner, on_error="ignore")
     return [found[at] for at in range(len(tried))]
 
@@ -100,7 +100,7 @@ def _made(
 def _compile(
     owner: str, text: bytes, exact_file: str, words: "list[str]", patience: float
 ) -> "tuple[Outcome, bytes | None]":
-    """On a worker: the command in a process of its own. Returns (outcome, the file that it made)."""
+    """On a worker: run the command in its own process. Returns (outcome, content of the model file)."""
     from tempfile import TemporaryDirectory
 
     from distributed import get_worker
@@ -109,12 +109,12 @@ def _compile(
     task = worker.get_current_task()
 
     def end_with_client() -> None:
-        """One that was killed has not asked for its processes to be ended; the scheduler has let its tasks go."""
+        """End with the client: if it was killed, the scheduler has released its tasks."""
         known = worker.state.tasks.get(task)
         if known is None or known.state == "cancelled":
             raise _Unwanted
 
-    # Dask removes what is in there, also of a worker that was killed.
+    # Dask removes that folder, also after a worker was killed.
     with TemporaryDirectory(dir=worker.local_directory, ignore_cleanup_errors=True) as folder:
         model, out = os.path.join(folder, os.path.basename(exact_file)), os.path.join(folder, "out", "model")
         os.mkdir(os.path.dirname(out))
@@ -134,7 +134,7 @@ def _compile(
 
 
 def fastsvm_words() -> "list[str]":
-    """How the fastsvm of this process is started: -m would look into the directory that the worker stands in first."""
+    """Return the command that starts this process's fastsvm. -m alone would search the worker's directory first."""
     script = os.path.join(os.path.dirname(sys.executable), "fastsvm")
     return [script] if os.access(script, os.X_OK) else [sys.executable, "-m", "fastsvm_cli"]
 
@@ -149,7 +149,7 @@ def note(owner: str, process: "Popen") -> None:
 
 
 def end_processes(owner: str) -> None:
-    """On a worker: nothing that was compiled for this `bench` goes on, now that it is to measure."""
+    """On a worker: kill all compilations of this `bench` before it measures."""
     with _lock:
         for process in _running.get(owner) or ():
             process.kill()

@@ -1,4 +1,4 @@
-"""How far a model's answers are from the exact model's."""
+"""Comparison of a model's answers with the exact model's."""
 
 from collections.abc import Iterable, Iterator
 from math import inf, isfinite, nan, sqrt
@@ -12,20 +12,20 @@ from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.wanted import Wanted
 from fastsvm_cli.text.data import smaller_chunks
 
-#: Decision values of the exact model that are kept while models are compared with it, 128 MB; the others are evaluated
-#: for each model again.
+#: Decision values of the exact model kept in memory for comparisons (128 MB); the rest are evaluated again per model.
 KEPT_VALUES = 1 << 24
-# Regression values that are this near, relative to their spread, are the same but for rounding.
+# Regression values this close, relative to their spread, differ only by rounding.
 _ROUNDING = 1e-9
 
 
 class Quality:
-    """A model's answers beside the exact model's.
+    """Comparison of a model's answers with the exact model's.
 
-    rows: that both answered. changed: labels that differ, None of regression models. largest, mean: of |f - f_exact|
-    over all rows and pairs; nan where decision values cannot be compared. squares, fourths: the sums of its second and
-    fourth powers, likewise. proven: rows whose label the model's radii prove, None where it has none. score:
-    svm-predict's sums."""
+    rows: rows that both answered. changed: labels that differ, None for regression. largest, mean: of |f - f_exact|
+    over all rows and pairs; nan if decision values cannot be compared. squares, fourths: sums of its second and fourth
+    powers; nan likewise. proven: rows whose label the model's radii prove; None without radii. score: svm-predict's
+    sums.
+    """
 
     def __init__(self) -> None:
         self.rows = 0
@@ -36,18 +36,18 @@ class Quality:
 
     @property
     def different(self) -> int:
-        """Rows with another label, 0 of regression models."""
+        """Rows with a different label; 0 for regression."""
         return self.changed.different if self.changed is not None else 0
 
     @property
     def disagreement(self) -> float:
-        """The share of labels that differ."""
+        """Share of labels that differ."""
         return self.changed.share if self.changed is not None else 0.0
 
 
 def rms_interval_95(squares: float, fourths: float, count: int) -> "tuple[float, float]":
-    """The 95 % interval of a root mean square, by the normal one of the mean of the squares. squares, fourths: sums of
-    second and fourth powers."""
+    """Return the 95 % interval of a root mean square, from the normal interval of the mean square. squares, fourths:
+    sums of second and fourth powers."""
     if not count:
         return 0.0, inf
     mean = squares / count
@@ -56,8 +56,8 @@ def rms_interval_95(squares: float, fourths: float, count: int) -> "tuple[float,
 
 
 def relative_rms(found: "Quality", spread: float) -> "tuple[float, tuple[float, float]]":
-    """Of regression: the root mean square of what the values differ by, relative to the spread of the exact model's,
-    and its 95 % interval; 0 where that is their rounding."""
+    """Return, for regression, the root mean square difference over the spread of the exact model's values, and its
+    95 % interval; 0 for mere rounding."""
     scale = spread or 1.0
     value = sqrt(found.squares / found.rows) / scale
     if value < _ROUNDING:
@@ -67,26 +67,27 @@ def relative_rms(found: "Quality", spread: float) -> "tuple[float, tuple[float, 
 
 
 def interval_95(different: int, rows: int) -> "tuple[float, float]":
-    """The 95 % interval of the disagreement on rows like these (Wilson 1927)."""
+    """Return the 95 % interval of the disagreement on similar rows (Wilson 1927)."""
     if not rows:
         return 0.0, 1.0
     n, p, z = rows, different / rows, 1.96
     middle, half = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    # Of no change, and of nothing else, the formula gives 0 and 1 but for its rounding.
+    # At no change and at all changed, the formula gives 0 and 1 up to rounding.
     low = max(0.0, middle - half) / (1 + z * z / n) if different else 0.0
     return low, (middle + half) / (1 + z * z / n) if different < rows else 1.0
 
 
 def upper_95(different: int, rows: int) -> float:
-    """Its upper end."""
+    """Return the upper end of interval_95."""
     return interval_95(different, rows)[1]
 
 
 class Answers:
-    """What the exact model answers.
+    """Answers of the exact model.
 
-    chunks: the rows, parted so that a chunk has MOST_VALUES decision values at most. labels: per chunk, (rows);
-    values, of regression. score: svm-predict's sums."""
+    chunks: the rows, in chunks of at most MOST_VALUES decision values. labels: per chunk, (rows); regression: values.
+    score: svm-predict's sums.
+    """
 
     def __init__(self, model: ExactModel, chunks: "list[_native.Chunk]"):
         self.model, self.chunks = model, list(smaller_chunks(chunks, model.pairs))
@@ -102,14 +103,15 @@ class Answers:
 
     @property
     def spread(self) -> float:
-        """The standard deviation of a regression model's values; where they hardly have one, a millionth of their size,
-        as of comparisons.agreement."""
+        """Standard deviation of a regression model's values; at least a millionth of their size, as in
+        comparisons.agreement."""
         every = np.concatenate(self.labels)
         with np.errstate(all="ignore"):
             return max(float(every.std()), 1e-6 * abs(float(every[0])))
 
     def changed(self, differ: "np.ndarray | list[bool]") -> "Changed | None":
-        """Labels that another model changes; None of regression. differ: (rows), where it gives another one."""
+        """Return the labels that another model changes; None for regression. differ: (rows), whether its label
+        differs."""
         header = self.model.header
         if header.regression:
             return None
@@ -117,8 +119,7 @@ class Answers:
         return Changed(np.concatenate(self.labels), np.asarray(differ, bool), known)
 
     def values(self, at: int) -> np.ndarray:
-        """Decision values (rows, pairs) of a chunk: kept, or evaluated once more where those of all rows would be
-        too many."""
+        """Return decision values (rows, pairs) of a chunk: kept, or evaluated again."""
         kept = self._values[at]
         return kept if kept is not None else np.array(next(answers(self.model, [self.chunks[at]]))[1].value)
 
@@ -126,7 +127,7 @@ class Answers:
 def answers(
     model: Model, chunks: "Iterable[_native.Chunk]", with_radius: bool = False
 ) -> "Iterator[tuple[_native.Chunk, _native.Decisions, _native.Predictions]]":
-    """(chunk, decisions, predictions) of every chunk, both reused. The values themselves, not only their signs."""
+    """Yield (chunk, decisions, predictions) of every chunk, with values, not only signs. Both objects are reused."""
     decisions, predictions = _native.Decisions(model.pairs, with_radius), _native.Predictions()
     task = model.header.task()
     for chunk in chunks:
@@ -136,9 +137,8 @@ def answers(
 
 
 def quality(model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" = None) -> Quality:
-    """A model's answers compared with the exact model's. chunks: the same rows as the model takes them, where that is
-    in another form. Raises ValueError unless both decide between the same classes; where these stand in another order,
-    only labels are compared."""
+    """Compare a model's answers with the exact model's. chunks: the rows in the model's own form, if it differs.
+    Raises ValueError unless both have the same classes; in another order, only labels are compared."""
     mine, theirs = model.header, exact.model.header
     if (sorted(mine.label or []), mine.pairs, mine.regression, mine.svm_type == "one_class") != (
         sorted(theirs.label or []),

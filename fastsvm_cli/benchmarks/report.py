@@ -1,4 +1,4 @@
-"""The result of a benchmark as tables, or JSON."""
+"""Benchmark results as tables or JSON."""
 
 import os
 import shlex
@@ -31,7 +31,7 @@ ANSWER_COLUMNS = (
     "mean",
     "rows proven",
 )
-# Which columns behind the name may stand together, the fewest tables first.
+# Groups of columns that share a table, fewest tables first. Column numbers do not count the name.
 _TIME_GROUPS: "tuple[tuple[Group, ...], ...]" = (
     (("Time", range(7)),),
     (("End to end", (0, 1, 2, 3, 4)), ("In memory", (5, 6))),
@@ -47,12 +47,12 @@ _MOST_CLASSES = 12  # columns; --json has all
 _MOST_NAMED = 5  # classes in a sentence
 
 
-#: A case, and what a table says of it.
+#: A case, and its cells in a table.
 Row: TypeAlias = tuple[Case, tuple[str, ...]]
 
 
 def time_rows(bench: Bench) -> "list[Row]":
-    """The cells of TIME_COLUMNS, a row per case that was measured."""
+    """Return the cells of TIME_COLUMNS, a row per measured case."""
     return [
         (
             case,
@@ -70,7 +70,7 @@ def time_rows(bench: Bench) -> "list[Row]":
 
 
 def answer_rows(bench: Bench) -> "list[Row]":
-    """The cells of ANSWER_COLUMNS, a row per case that answers."""
+    """Return the cells of ANSWER_COLUMNS, a row per case with answers."""
     out: list[Row] = []
     for case in bench.cases:
         found = record(bench, case)
@@ -93,8 +93,8 @@ def answer_rows(bench: Bench) -> "list[Row]":
 
 
 def class_columns(bench: Bench) -> "tuple[str, tuple[str, ...], list[Row]]":
-    """(title, columns, rows) of the table of classes: the share of labels that differ among the rows of each class of
-    the exact model; of many classes, those where it is largest. No rows where no label differs."""
+    """Return (title, columns, rows) of the table of classes: the share of changed labels per class of the exact
+    model, limited to the largest shares. No rows if no label differs."""
     found = [
         (case, changed)
         for case in bench.cases
@@ -118,7 +118,7 @@ def _class_cell(each: ClassRows) -> str:
 
 
 def record(bench: Bench, case: Case) -> dict:
-    """All of a case, for programs."""
+    """Return all of a case, for JSON."""
     out: dict[str, object] = {
         "name": case.name,
         "role": case.role,
@@ -187,7 +187,7 @@ def _class_record(each: ClassRows) -> dict:
 
 
 def _fingerprint(path: "str | None") -> "str | None":
-    """The fingerprint of a model's file, or None where there is no such file."""
+    """Return the fingerprint of a model's file, or None if it cannot be read."""
     try:
         return None if path is None else fingerprint(read_bytes(path))
     except FastsvmError:
@@ -195,8 +195,8 @@ def _fingerprint(path: "str | None") -> "str | None":
 
 
 def document(bench: Bench, machine: dict, picked: "Case | None") -> dict:
-    """Everything that was measured, in plain values, for programs and for the figure. machine: of environment.describe.
-    picked: within the budget."""
+    """Return all measurements as plain values. machine: from environment.describe. picked: the case chosen within
+    the budget."""
     found = {
         "fastsvm": machine["fastsvm"],
         "machine": machine,
@@ -214,14 +214,14 @@ def document(bench: Bench, machine: dict, picked: "Case | None") -> dict:
 
 
 def as_json(bench: Bench, machine: dict, picked: "Case | None") -> str:
-    """That as text."""
+    """Return the document as JSON text."""
     return json_document(document(bench, machine, picked), 1)
 
 
 def shown(
     bench: Bench, machine: dict, picked: "Case | None", front: "list[Case]", width: int, *, ascii_only: bool = False
 ) -> "list[RenderableType]":
-    """The tables, why cases have no numbers, and what all was measured on, for rich to print in `width` columns."""
+    """Return the tables, the reasons of failed cases, and the heading, for rich to print in `width` columns."""
     out: list[RenderableType] = []
     title, class_heads, class_rows = class_columns(bench)
     for columns, rows, groups in (
@@ -243,9 +243,9 @@ def shown(
 
 
 def heading(bench: Bench, machine: dict) -> str:
-    """What was measured, on what, and what the speed-ups are of."""
+    """Return what was measured, on which machine, and the references of speed-ups."""
     of = "; ".join(f"{CLOCKS[clock]}: {case.name}" for clock, case in _references(bench) if case is not None)
-    faster = f" Faster than, {of}." if of else ""  # interrupted, it has timed nothing yet
+    faster = f" Faster than, {of}." if of else ""  # nothing is timed yet after an early interrupt
     libsvm = f" libsvm-official {machine['libsvm_official']}," if machine["libsvm_official"] else ""
     return (
         f"{bench.test_file}, {bench.rows} rows. Medians +- spread (1.4826 times the median deviation from the median)."
@@ -259,8 +259,8 @@ def heading(bench: Bench, machine: dict) -> str:
 def picked_lines(
     bench: Bench, picked: "Case | None", budget: float, keep: "str | None"
 ) -> "tuple[list[str], list[str]]":
-    """Which case is the fastest within the budget, in sentences; and the commands that make it and predict with it, for
-    the shell. keep: where it was written, or None."""
+    """Return sentences about the fastest case within the budget, and the shell commands to compile and use it. keep:
+    path where it was written, or None."""
     if picked is None:
         return [f"Nothing measured stays within {100 * budget:.3g} %.", *_about_classes(bench, picked, budget)], []
     changed, faster, reference = (
@@ -291,7 +291,7 @@ def picked_lines(
     if picked.made_by:
         commands.append(shlex.join(["fastsvm", *picked.made_by, bench.exact_file, path]))
     elif picked.role == "compiled":
-        assert picked.path is not None  # it was named
+        assert picked.path is not None  # the user named it
         path = picked.path
     exact = ["--exact", bench.exact_file] if picked.with_exact else []
     scale = ["--scale", bench.scaling.path] if bench.scaling is not None and not picked.raw_rows else []
@@ -300,7 +300,7 @@ def picked_lines(
 
 
 def small_class_sentences(bench: Bench, limit: float) -> "list[str]":
-    """One that names the classes that are too small to measure the limit; none where none is."""
+    """Return a sentence that names the classes too small to measure the limit, if any."""
     small = next((changed.too_small(limit) for case in bench.cases for changed in [bench.changed(case)] if changed), [])
     if not small:
         return []
@@ -313,8 +313,8 @@ def small_class_sentences(bench: Bench, limit: float) -> "list[str]":
 
 
 def _about_classes(bench: Bench, picked: "Case | None", budget: float) -> "list[str]":
-    """The picked model's worst class, the model that would be picked by all labels alone, and the classes that are too
-    small to measure."""
+    """Return sentences on the picked model's worst class, the model that all labels alone would pick, and the
+    classes too small to measure."""
     out = []
     changed = bench.changed(picked) if picked is not None else None
     if changed is not None and changed.worst is not None:
@@ -330,7 +330,7 @@ def _about_classes(bench: Bench, picked: "Case | None", budget: float) -> "list[
 
 
 def class_words(each: ClassRows) -> str:
-    """How much of a class differs."""
+    """Return how much of a class differs, in words."""
     return f"{each.different} of the {each.rows} labels of class {_label(each)} ({100 * each.share:.3g} %)"
 
 
@@ -339,7 +339,7 @@ def _label(each: ClassRows) -> str:
 
 
 def _in_parts(title: str, columns: int) -> "list[list[Group]]":
-    """Groups of ever fewer columns, of which a table has one."""
+    """Return groupings of ever fewer columns per table."""
     return [
         [(title, range(at, min(columns, at + size))) for at in range(0, columns, size)]
         for size in range(columns, 0, -1)
@@ -367,7 +367,7 @@ def _clock(bench: Bench, case: Case, clock: str) -> "tuple[str, ...]":
 
 
 def _reason(name: str, why: str) -> str:
-    """Why a case has no numbers, after its name, with which faults of files begin."""
+    """Return why a case failed, after its name unless the message begins with it."""
     return why if why.startswith(f"{name}:") else f"{name}: {why}"
 
 

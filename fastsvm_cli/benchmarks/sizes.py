@@ -1,4 +1,4 @@
-"""Reduced sets of several sizes: how far each is from the exact model, and how fast."""
+"""Reduced sets of several sizes: distance from the exact model, and speed."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -18,18 +18,16 @@ from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.prediction.pipeline import predict
 
 STEPS = 8  # sizes, at most
-FINISHING_SECONDS = 60.0  # of all descents together: without, where they take longer
-_TIMED_EVALUATIONS, _TIMED_ROWS = 2e8, 1000  # of the exact model in a run; rows, at least
+FINISHING_SECONDS = 60.0  # most seconds of all descents together; if they would take longer, there are none
+_TIMED_EVALUATIONS, _TIMED_ROWS = 2e8, 1000  # of the exact model per run; rows, at least
 _RUNS, _RUN_SECONDS = 7, 3.0  # of every size
-_COMPILING = 0.7  # of the whole
+_COMPILING = 0.7  # share of progress
 
 
 class Size(NamedTuple):
-    """A reduced set.
-
-    vectors: how many it has. distance, distance_95: from the exact model, and the interval of that: the share of labels
-    that differ; of regression relative_rms. seconds, seconds_95: per row, and the interval of their median. finished:
-    whether its vectors were moved by the descent at the end."""
+    """A measured reduced set. vectors: their number. distance, distance_95: from the exact model, with its interval:
+    share of labels that differ; for regression relative_rms. seconds, seconds_95: median per row, with its interval.
+    finished: whether the final descent moved its vectors."""
 
     vectors: int
     distance: float
@@ -40,8 +38,8 @@ class Size(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """sizes: increasing, the last one the picked. exact: the model that they came from. rows: they were measured on;
-    regression: of what kind the distances are."""
+    """Measured reduced sets. sizes: increasing; the last one is the picked set. exact: the original model. rows:
+    number of rows measured on; regression: kind of the distances."""
 
     sizes: "list[Size]"
     exact: Size
@@ -58,9 +56,9 @@ def measure_sizes(
     how: "dict[str, Any]",
     on_progress: "Callable[[float, str], None]",
 ) -> Sizes:
-    """Measure a reduced set and smaller ones of the same model, 8 in all, in geometric steps. rows: labelled or not;
-    none: the support vectors. how: of compile_reduced_set. The descent on all vectors is left out where those of all
-    sizes would take more than a minute."""
+    """Measure a reduced set and smaller ones of the same model, at most 8, in geometric steps. rows: labelled or
+    not; empty: the support vectors. how: arguments of compile_reduced_set. The final descent is skipped if it would
+    take more than a minute for all sizes."""
     chunks = [_unlabelled(chunk) for chunk in rows or [model.vectors]]
     most = picked.header.total_sv
     counts = _counts(max(2, model.header.nr_class), most)
@@ -85,7 +83,7 @@ def measure_sizes(
                 on_progress=shown,
                 **{**how, "finishing": finishing},
             )
-        except ModelFormatError:  # so few that not one could be placed
+        except ModelFormatError:  # too few to place any
             continue
         models.append((found.model, finishing))
         done += count
@@ -94,7 +92,7 @@ def measure_sizes(
 
 
 def _counts(least: int, most: int) -> "list[int]":
-    """Geometric steps from the least on, below the most, whole numbers."""
+    """Return integers in geometric steps, from least to below most."""
     if most <= least:
         return []
     steps = [least * (most / least) ** (step / (STEPS - 1)) for step in range(STEPS - 1)]
@@ -136,7 +134,7 @@ def _measured(
 
 
 def _timed(model: Model, chunks: "list[_native.Chunk]") -> Timed:
-    """From rows to labels, as the clock of bench that measures in memory."""
+    """Time from rows to labels, like bench's in-memory clock."""
     return Timed("", SCORING, lambda: predict(model, chunks, lambda lines: None, path="").rows)
 
 
@@ -151,7 +149,7 @@ def _first(chunks: "list[_native.Chunk]", rows: int) -> "list[_native.Chunk]":
 
 
 def _unlabelled(chunk: _native.Chunk) -> _native.Chunk:
-    """The rows of a chunk of any sort, support vectors too, with the label 0."""
+    """Return the rows of a chunk of any kind, also of support vectors, with label 0."""
     if chunk.leading_count == 1:
         return chunk
     return _native.Chunk.from_csr(

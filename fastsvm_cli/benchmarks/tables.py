@@ -1,4 +1,4 @@
-"""Tables, by rich: several of fewer columns where the screen is too narrow for one."""
+"""Tables by rich, split into several on a narrow screen."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
@@ -8,14 +8,14 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-#: The title of a table, and the columns in it.
+#: Title of a table, and its columns.
 Group: TypeAlias = tuple[str, Sequence[int]]
 
-_LEAST_NAME = 24  # columns of the screen for names before a table is split
+_LEAST_NAME = 24  # least screen columns of names before a table is split
 
 
 class Row(NamedTuple):
-    """name: the first column. cells: one for each further column. style: of the row, in rich's words."""
+    """Row of a table. name: the first column. cells: the other columns. style: in rich's words."""
 
     name: str
     cells: "Sequence[str]"
@@ -30,10 +30,11 @@ def tables(
     *,
     ascii_only: bool = False,
 ) -> "list[Text | Table]":
-    """The rows, with a title before every table, in as few tables as fit into `width` columns of the screen.
+    """Return the rows in as few tables as fit into `width` screen columns, each with a title.
 
-    heads: of the name, then of the cells. groupings: the columns that form each table, the fewest tables first; on a
-    screen too narrow for the last of them, rich breaks lines."""
+    heads: of the name, then of the cells. groupings: columns of each table, fewest tables first; if even the last is
+    too wide, rich breaks lines.
+    """
     rows = [row._replace(name=printable(row.name), cells=[printable(cell) for cell in row.cells]) for row in rows]
     widths = [max(cell_len(head), *(cell_len(row.cells[at]) for row in rows)) for at, head in enumerate(heads[1:])]
     name = min(_LEAST_NAME, max(cell_len(row.name) for row in rows))
@@ -60,7 +61,7 @@ def _table(columns: "Sequence[int]", heads: "Sequence[str]", rows: "Sequence[Row
 
 
 def printable(text: str) -> str:
-    """In one line, whatever a file's name holds; bytes that are no text stay as they are."""
+    """Return text on one line, whatever a file's name holds; undecodable bytes stay."""
     return "".join(
         c if c.isprintable() or "\udc80" <= c <= "\udcff" else c.encode("unicode_escape").decode() for c in text
     )

@@ -1,4 +1,4 @@
-"""Repeated timings of several cases, interleaved, and what they say."""
+"""Repeated, interleaved timings of several cases, and their statistics."""
 
 from collections.abc import Callable
 from math import comb, sqrt
@@ -9,7 +9,7 @@ WARM_UP = -1  # the round that is not counted
 
 
 class Timings:
-    """Seconds of the runs of one case by one clock."""
+    """Seconds of one case's runs by one clock."""
 
     def __init__(self, seconds: "list[float] | None" = None):
         self.seconds = seconds if seconds is not None else []
@@ -27,21 +27,21 @@ class Timings:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of one run; 0 where there is only one."""
+        """Standard deviation of one run; 0 for a single run."""
         return stdev(self.seconds) if len(self.seconds) > 1 else 0.0
 
     @property
     def spread(self) -> float:
-        """The median distance from the median, times 1.4826, which makes it the standard deviation of normal ones:
-        like the median, it does not follow a single run that something disturbed."""
+        """Median absolute deviation times 1.4826: the standard deviation for normal data, robust against disturbed
+        runs."""
         middle = self.median
         return 1.4826 * median(abs(each - middle) for each in self.seconds)
 
     @property
     def interval_95(self) -> "tuple[float, float]":
-        """The narrowest interval between two runs, as many from below as from above, that holds the median of all runs
-        there could be with a probability of 95 % at least, whatever their distribution (David and Nagaraja, Order
-        Statistics, 7.1); of fewer than six runs, from the least to the most: 94 % of five."""
+        """Narrowest symmetric interval between two runs that holds the true median with at least 95 % probability,
+        for any distribution (David and Nagaraja, Order Statistics, 7.1). With fewer than six runs, from the least to
+        the most: 94 % for five."""
         runs, n = sorted(self.seconds), len(self.seconds)
         outside, cut = 2.0 / 2**n, 0  # beyond the first and the last run
         while outside + 2 * comb(n, cut + 1) / 2**n <= 0.05:
@@ -59,15 +59,15 @@ class Timings:
 
 
 def speed_up(reference: Timings, other: Timings) -> "tuple[float, float]":
-    """How many times as fast as the reference, by the medians, and the error of that: the relative spreads of both,
-    added as independent ones are. Both by the same clock."""
+    """Return the ratio of the medians, reference over other, and its error: the relative spreads of both, added as
+    independent. Both must use the same clock."""
     ratio = reference.median / other.median
     return ratio, ratio * sqrt((reference.spread / reference.median) ** 2 + (other.spread / other.median) ** 2)
 
 
 class Timed:
-    """Something to time. run: does it once, and returns a number to divide the seconds by (rows; 1 for a whole
-    process). failed: why it can go no further."""
+    """Something to time. run: runs it once, and returns a divisor of the seconds (rows; 1 for a whole process).
+    failed: why it stopped."""
 
     def __init__(self, name: str, clock_name: str, run: "Callable[[], float]"):
         self.name, self.clock_name, self.run = name, clock_name, run
@@ -76,14 +76,14 @@ class Timed:
         self.warm_up: float | None = None  # seconds of the run that is not counted
 
     def planned(self, runs: int, most_seconds: float) -> int:
-        """How often it is run, after one to warm up: `runs` times, or as often as takes `most_seconds`, but three."""
+        """Return the number of runs after the warm-up: `runs`, or as many as fit `most_seconds`, but at least three."""
         if not self.warm_up:
             return runs
         return min(runs, max(3, int(most_seconds / self.warm_up)))
 
 
 def seconds_left(cases: "list[Timed]", runs: int, most_seconds: float) -> "float | None":
-    """What the runs that are left will take, by the first one of every case; None before each was run once."""
+    """Return the estimated seconds of the remaining runs, from the warm-ups; None before every case has one."""
     left = 0.0
     for case in cases:
         if case.failed is not None:
@@ -102,10 +102,10 @@ def interleave(
     on_begin: "Callable[[Timed, int], None]" = lambda case, round: None,
     clock: "Callable[[], float]" = perf_counter,
 ) -> None:
-    """Run every case once to warm up, unless it is warm, then `runs` times, in rounds: what disturbs the machine for a
-    while disturbs all. A case of which `runs` runs would take longer than `most_seconds` is run fewer times, but three.
-    A case that raises an Exception is left out from then on; its `failed` says why. on_begin: called before every run
-    with the round, on_run after it with its seconds (divided, where the case has a divisor) as well."""
+    """Run every cold case once to warm up, then each `runs` times, in rounds, so that a disturbance affects all. A
+    case whose runs would exceed `most_seconds` is run fewer times, at least three. A case that raises an Exception
+    is dropped; its `failed` says why. on_begin: called before every run with (case, round); on_run: after it, also
+    with its seconds over the divisor."""
     for round in range(WARM_UP, runs):
         if round != WARM_UP and all(
             case.failed is not None or round >= case.planned(runs, most_seconds) for case in cases

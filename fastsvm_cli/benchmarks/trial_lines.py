@@ -1,5 +1,5 @@
-"""What `bench --try` says while it tries: a line for everything that was tried, readable by itself, what was left out,
-and the best so far. By one run of each, which the tables do not count."""
+"""Lines of `bench --try` during the trials: one per attempt, those left out, and the best so far. They rest on one
+run each, which the tables do not count."""
 
 from math import isnan
 from typing import TypeAlias
@@ -19,11 +19,11 @@ from fastsvm_cli.text.numbers import digits
 Line: TypeAlias = tuple[str, str]
 
 _SPEED, _PROVEN = 8, len("59.37 % proven")  # columns
-_MOST_NAME = 60  # columns of names; a longer name pushes its numbers to the right
+_MOST_NAME = 60  # columns of names; a longer name shifts its numbers
 
 
 class TrialLines:
-    """tried: what will be. budget: the share of labels that may differ, or None."""
+    """Lines about attempts. tried: all attempts. budget: share of labels that may differ, or None."""
 
     def __init__(self, bench: Bench, tried: "list[Attempt]", budget: "float | None"):
         self._bench, self._budget = bench, budget
@@ -33,7 +33,7 @@ class TrialLines:
         self._room = min(_MOST_NAME, max(map(cell_len, names), default=0))
 
     def beginning(self, found: "list[Attempt]", max_size: float, patience: float) -> "list[Line]":
-        """What will be tried, and what will not, and why. max_size: in MB. patience: in seconds."""
+        """Return what will be tried, and what is left out and why. max_size: in MB. patience: in seconds."""
         tried = sum(each.skipped is None for each in found)
         out = [f"{tried} ways to compile {self._bench.exact_file}, run once each; all are measured after that."]
         if self._bench.model.header.regression:
@@ -49,8 +49,8 @@ class TrialLines:
         return [(printable(line), "") for line in out]
 
     def of(self, case: Case) -> "list[Line]":
-        """Name, times as fast, labels that differ, proven, and the class that is over the budget where all labels are
-        not; or the name and why there is nothing of that."""
+        """Return name, speed-up, labels that differ, share proven, and the class over the budget if all labels are
+        within it; or name and reason of a failure."""
         name = "  with predict --exact" if case.with_exact and case.made_by else printable(case.name)
         name += " " * (self._room - cell_len(name))
         if case.failed is not None:
@@ -63,12 +63,12 @@ class TrialLines:
         out = [(line.rstrip(), style)]
         changed = self._bench.changed(case)
         if over and self._budget is not None and changed is not None and changed.share <= self._budget:
-            assert changed.worst is not None  # more than the budget differs in it
+            assert changed.worst is not None  # its share exceeds the budget
             out.append((f"  {class_words(changed.worst)}", style))
         return out
 
     def best(self) -> str:
-        """The fastest so far, inside the budget if there is one that is."""
+        """Return the fastest so far, within the budget if there is one."""
         within = f" within {100 * self._budget:.3g} %" if self._budget is not None else ""
         case = best_so_far(self._bench, self._budget)
         if case is None:

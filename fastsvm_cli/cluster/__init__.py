@@ -1,1 +1,1 @@
-"""Dask: what of fastsvm runs on a cluster."""
+"""fastsvm on Dask clusters."""

@@ -1,4 +1,4 @@
-"""The files of rows that INPUT names, the shards, cut into blocks; and a block's text. fsspec opens the stores."""
+"""Shards (the files of rows that INPUT names), cut into blocks, and the text of a block. fsspec opens the stores."""
 
 import glob
 import os
@@ -16,12 +16,12 @@ from fastsvm_cli.text.content import MAGIC_BYTES, Source, compression, decompres
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
-#: More parts than this are more files than anyone wants, and more than a client's memory should hold.
+#: Most parts of a run: more would be too many files, and too much for the client's memory.
 MOST = 1_000_000
 PIECE_BYTES = 1 << 20  # read at a time
-_STORE_BYTES = 4 << 20  # asked of a store at a time
-_WIDTH = 5  # of the numbers in a part's name, at least
-#: What stores say of a file that changes with its content: the first of these that there is.
+_STORE_BYTES = 4 << 20  # bytes per request to a store
+_WIDTH = 5  # least digits of the numbers in a part's name
+#: Fields of a store's file information that change with the content; the first one present is used.
 CHANGE_MARKS = (
     *("ETag", "etag", "md5Hash", "content_md5", "Content-MD5", "checksum"),
     *("mtime", "LastModified", "last_modified", "Last-Modified", "updated", "modificationTime", "modify"),
@@ -29,16 +29,17 @@ CHANGE_MARKS = (
 
 
 class ShardChanged(Exception):
-    """The shard is not what it was when the run began."""
+    """The shard changed after the run began."""
 
 
 class Block(NamedTuple):
-    """Lines of a shard: from the first line end at `start` or later (at 0: from the beginning) up to the first one at
-    `end` or later. Neighbouring blocks have every line once, and nobody need look at the text to cut it.
+    """Lines of a shard: from the first line end at `start` or later (at 0: from the beginning) to the first one at
+    `end` or later. Neighbouring blocks share no line, and cutting does not read the text.
 
-    name: the shard's path or URL. state: what changes with its content. part: the name of the block's part. number: of
-    the block in the shard, from 0. first: it is the first of the input. whole: the shard is not cut, and may be
-    compressed."""
+    name: the shard's path or URL. state: changes with its content. part: name of the block's part. number: of the block
+    in the shard, from 0. first: whether it is the input's first block. whole: whether it is the whole shard, which may
+    be compressed.
+    """
 
     name: str
     state: str
@@ -51,7 +52,7 @@ class Block(NamedTuple):
 
 
 class Text(Source):
-    """The lines of a block, for LineBlocks. Raises, from read_into, what `pieces` raises."""
+    """Lines of a block, for LineBlocks. read_into raises what `pieces` raises."""
 
     def __init__(self, block: Block):
         self._pieces, self._pending = pieces(block), memoryview(b"")
@@ -72,14 +73,14 @@ class Text(Source):
 
 
 def pieces(block: Block) -> "Iterator[bytes]":
-    """The block's text, decompressed, some of it at a time. Raises ShardChanged, FileError for a shard that cannot be
-    read, and whatever the store raises."""
+    """Yield the block's text, decompressed, piece by piece. Raises ShardChanged, FileError for a shard that cannot
+    be read, and what the store raises."""
     from fsspec.utils import seek_delimiter
 
     fs, path = store_of(block.name)
     try:
         _demand_unchanged(fs, path, block)
-        ahead = {"cache_type": "background", "cache_options": {"maxblocks": 2}}  # a thread asks for the next one
+        ahead = {"cache_type": "background", "cache_options": {"maxblocks": 2}}  # a thread reads ahead
         file = fs.open(path, "rb", block_size=_STORE_BYTES, **ahead)
     except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
         raise FileError(block.name, one_line(error)) from None
@@ -107,15 +108,15 @@ def _read(file: "Any", size: int) -> "Iterator[bytes]":
 
 
 def count_lines(block: Block) -> int:
-    """How many line ends there are in a block. Raises what `pieces` does."""
+    """Return the number of line ends in a block. Raises what `pieces` raises."""
     return sum(map(_native.count_lines, pieces(block)))
 
 
 def cut(url: str, size: int) -> "list[Block]":
-    """The blocks of the files that a path, URL or pattern names, in the order of their names: `size` bytes each of a
-    plain file, others whole. An empty shard has one block, so that every shard has a part. Raises FileError, and
-    FastsvmError where they are too many."""
-    shards = []  # (name, size, state, how many blocks)
+    """Return the blocks of the files that a path, URL or pattern names, sorted by name: `size` bytes each of a plain
+    file; a compressed file is one block, and so is an empty one, so that every shard has a part. Raises FileError,
+    and FastsvmError for too many blocks."""
+    shards = []  # (name, size, state, number of blocks)
     for name in _names(url):
         fs, path = store_of(name)
         with _in_words(name):
@@ -146,14 +147,14 @@ def cut(url: str, size: int) -> "list[Block]":
 
 
 def start_of(block: Block, size: int) -> bytes:
-    """The first bytes of the block's shard. Raises FileError."""
+    """Return the first bytes of the block's shard. Raises FileError."""
     fs, path = store_of(block.name)
     with _in_words(block.name):
         return fs.cat_file(path, start=0, end=size)
 
 
 def _names(url: str) -> "list[str]":
-    """Paths and URLs, in order. Raises FileError."""
+    """Return paths or URLs, sorted. Raises FileError."""
     if is_local(url):
         path = url if "://" not in url else local_path(url)
         if not glob.has_magic(path) or os.path.lexists(path):
@@ -174,7 +175,7 @@ def _names(url: str) -> "list[str]":
 
 @contextmanager
 def _in_words(name: str) -> "Iterator[None]":
-    """Raise FileError in place of what a store or file system raises about a shard."""
+    """Context manager: convert exceptions of a store or file system about a shard to FileError."""
     try:
         yield
     except FastsvmError:
@@ -192,14 +193,14 @@ def _demand_unchanged(fs: "AbstractFileSystem", path: str, block: Block) -> None
 
 
 def state_of(info: "dict[str, Any]") -> str:
-    """A file's size and etag, or time of change, as its store tells them: another state for other content."""
+    """Return a file's size and etag or modification time, from its store: changes with the content."""
     mark = next((info[key] for key in CHANGE_MARKS if info.get(key) is not None), "")
     return f"{info['size']} {mark}".replace('"', "")
 
 
 def store_of(url: str) -> "tuple[AbstractFileSystem, str]":
-    """(the file system, the path in it) of a path or URL. Raises FileError, also where fsspec has no such store or
-    what it needs is not installed."""
+    """Return (file system, path in it) of a path or URL. Raises FileError, also for an unknown store or a missing
+    package."""
     with demanded():
         import fsspec
     if is_local(url):
@@ -211,26 +212,26 @@ def store_of(url: str) -> "tuple[AbstractFileSystem, str]":
 
 
 def is_local(url: str) -> bool:
-    """Whether it is a path on this machine, or a shared disk's."""
+    """Return whether it is a path on this machine or on a shared disk."""
     return "://" not in url or url.startswith(("file://", "local://"))
 
 
 def local_path(url: str) -> str:
-    """The absolute path of a local path or URL."""
+    """Return the absolute path of a local path or URL."""
     return os.path.abspath(re.sub(r"^(file|local)://", "", url))
 
 
 def absolute(url: str) -> str:
-    """The same path or URL for every process that shares it."""
+    """Return a path or URL that is valid in every process on the same files."""
     return local_path(url) if is_local(url) else url
 
 
 def shown(name: str) -> str:
-    """A path or URL in messages: as short as it can be typed here."""
+    """Return a path or URL for messages, relative to the working directory where possible."""
     return name.removeprefix(os.path.join(os.getcwd(), "")) if is_local(name) else name
 
 
 def one_line(error: BaseException) -> str:
-    """An exception's message, on one line."""
+    """Return an exception's message on one line."""
     words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return " ".join(words.split()) or type(error).__name__

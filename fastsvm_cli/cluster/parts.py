@@ -1,4 +1,4 @@
-"""OUT_DIR: parts, a receipt for each, and the manifest. FORMAT.md has the last two."""
+"""OUT_DIR: parts, a receipt for each, and the manifest. FORMAT.md specifies the last two."""
 
 import json
 import os
@@ -14,24 +14,24 @@ from fastsvm_cli.errors import FileError
 
 MANIFEST = "manifest.json"
 VERSION = 2
-#: Files that are being written, where a store's own upload is not atomic. A killed process leaves them.
+#: Unfinished files in stores without atomic uploads. A killed process leaves them.
 _TEMPORARY = re.compile(r"\.(part|manifest)\b.*\.tmp")
-#: Stores whose own upload is atomic, by fsspec's name.
+#: Stores with atomic uploads, by fsspec's name.
 _ATOMIC = {"s3", "s3a", "gs", "gcs", "oss", "oci", "cos", "r2"}
-#: What the manifest tells of a part; its receipt has more.
+#: Keys of a receipt that the manifest repeats.
 _TOLD = ("shard", "start", "end", "size", "crc32")
-#: Bytes that are uploaded at a time, which a worker holds of a part; object stores take no less than 5 MB.
+#: Bytes per upload request, held by a worker for each part; object stores require at least 5 MB.
 _UPLOAD_BYTES = 8 << 20
 
 
 def receipt_name(part: str) -> str:
-    """The name of a part's receipt."""
+    """Return the name of a part's receipt."""
     return f"receipt{part.removeprefix('part')}.json"
 
 
 class Folder:
-    """A folder whose files appear whole or not at all. url: a path or URL; the folder need not exist. Raises FileError;
-    other methods than `make` also what the store raises."""
+    """Folder whose files appear complete or not at all. url: a path or URL; the folder need not exist. Raises
+    FileError; methods other than `make` also raise what the store raises."""
 
     def __init__(self, url: str):
         self.url = url
@@ -41,7 +41,7 @@ class Folder:
         self._atomic = bool(_ATOMIC & {protocol, *(protocol if isinstance(protocol, tuple) else ())})
 
     def make(self) -> None:
-        """Make the folder, if there is none."""
+        """Create the folder if it does not exist."""
         try:
             self.fs.invalidate_cache()
             if self.fs.isfile(self.path):
@@ -54,7 +54,7 @@ class Folder:
             raise FileError(shown(self.url), one_line(error)) from None
 
     def files(self) -> "dict[str, int]":
-        """{name: bytes} of its files."""
+        """Return {name: bytes} of its files."""
         self.fs.invalidate_cache()
         try:
             found = self.fs.ls(self.path, detail=True)
@@ -63,20 +63,20 @@ class Folder:
         return {each["name"].rpartition("/")[2]: each["size"] for each in found if each["type"] != "directory"}
 
     def documents(self, names: "Iterable[str]") -> "list[dict[str, Any]]":
-        """The contents of JSON files; {} for a file that is missing or damaged."""
+        """Return the contents of JSON files; {} for a missing or damaged file."""
         out: list[dict[str, Any]] = []
         for text in self.fs.cat_ranges([f"{self.path}/{name}" for name in names], None, None, on_error="return"):
             if isinstance(text, Exception) and not isinstance(text, FileNotFoundError):
                 raise text
             try:
                 found = json.loads(text)
-            except (TypeError, ValueError):  # the first: it is not there
+            except (TypeError, ValueError):  # TypeError: the file is missing
                 found = None
             out.append(found if isinstance(found, dict) else {})
         return out
 
     def checksum(self, part: str) -> "tuple[int, str] | None":
-        """(bytes, CRC-32) of a file, which need not fit into memory; None: there is none."""
+        """Return (bytes, CRC-32) of a file, read in pieces; None if it does not exist."""
         size = sum_ = 0
         try:
             with self.fs.open(f"{self.path}/{part}", "rb") as file:
@@ -88,7 +88,8 @@ class Folder:
 
     @contextmanager
     def create(self, name: str) -> "Iterator[Callable[[bytes], object]]":
-        """A function that writes a new file, which appears when the block has ended, and not if it raises."""
+        """Context manager: yield a function that writes a new file. The file appears at the end of the block, and
+        not if the block raises."""
         path = f"{self.path}/{name}"
         if self._atomic:
             file = self.fs.open(path, "wb", block_size=_UPLOAD_BYTES, autocommit=False)
@@ -97,9 +98,9 @@ class Folder:
                 file.close()
                 file.commit()
             except BaseException:
-                with suppress(Exception):  # the fault before this one is told
+                with suppress(Exception):  # keep the first exception
                     file.discard()
-                file.closed = True  # or its destructor would write what is left
+                file.closed = True  # or its destructor would write the rest
                 raise
             return
         words = f"{socket.gethostname()}-{os.getpid()}-{os.urandom(4).hex()}"
@@ -107,7 +108,7 @@ class Folder:
         try:
             with self.fs.open(temporary, "wb", block_size=_UPLOAD_BYTES) as file:
                 yield file.write
-            if not is_local(self.url) and self.fs.exists(path):  # not every store moves onto a file
+            if not is_local(self.url) and self.fs.exists(path):  # not every store overwrites on move
                 self.fs.rm_file(path)
             self.fs.mv(temporary, path)
         except BaseException:
@@ -116,7 +117,7 @@ class Folder:
             raise
 
     def put(self, name: str, document: "dict[str, Any]") -> None:
-        """Write or replace a receipt. A receipt that a power failure cuts short reads as {}."""
+        """Write or replace a receipt. A receipt truncated by a power failure reads as {}."""
         self.fs.pipe_file(f"{self.path}/{name}", json.dumps(document).encode() + b"\n")
 
     def _put_manifest(self, document: "dict[str, Any]") -> None:
@@ -131,7 +132,7 @@ class Folder:
     # ---- a run
 
     def refuse_foreign(self) -> None:
-        """Parts of which no receipt tells are none of ours: `cat part*` would have them. Raises FileError."""
+        """Raise FileError for parts without a receipt: `cat part*` would include them."""
         files = self.files()
         foreign = [name for name in files if name.startswith("part") and receipt_name(name) not in files]
         if foreign:
@@ -142,36 +143,35 @@ class Folder:
             raise FileError(shown(self.url), why)
 
     def claim(self, run: str, digests: "dict[str, str]") -> int:
-        """From here on the folder is this run's alone, and does not look complete: what another job has left there is
-        removed. run: its identity. digests: {part: its job's digest}. Returns how many parts were removed."""
+        """Claim the folder for this run: mark it incomplete and remove parts of other jobs. run: its identity.
+        digests: {part: its job's digest}. Returns the number of removed parts."""
         self._put_manifest({"complete": False, "run": run})
         files = self._tidied()
         parts = [name for name in files if name.startswith("part")]
         receipts = self.documents([receipt_name(name) for name in parts])
         stale = [name for name, each in zip(parts, receipts) if each.get("job") != digests.get(name, "none")]
-        self.remove(*stale)  # their receipts remain until another run's part needs none: a part without is foreign
+        self.remove(*stale)  # their receipts stay until a new part replaces them: a part without a receipt is foreign
         left = {receipt_name(name) for name in digests if name not in stale}
         self.remove(*(name for name in files if name.startswith("receipt-") and name not in left))
         return len(stale)
 
     def _tidied(self) -> "dict[str, int]":
-        """Its files, once what killed processes left is gone."""
+        """Remove files that killed processes left, and return the files."""
         files = self.files()
         self.remove(*filter(_TEMPORARY.fullmatch, files))
         return files
 
     def is_claimed(self, run: str) -> "bool | None":
-        """Whether the folder is that run's; None: it is nobody's."""
+        """Return whether the folder belongs to that run; None if it belongs to none."""
         found = self.documents([MANIFEST])[0].get("run")
         return None if found is None else found == run
 
     def finish(self, run: str, receipts: "dict[str, dict[str, Any]]", summary: "dict[str, Any]") -> None:
-        """Write the manifest of a folder that holds these parts and no others. Raises FileError where it does not, or
-        is another run's."""
+        """Write the manifest. Raises FileError unless the folder holds exactly these parts and belongs to this run."""
         parts = {name: size for name, size in self._tidied().items() if name.startswith("part")}
         if parts != {name: each["size"] for name, each in receipts.items()} or not self.is_claimed(run):
             raise FileError(shown(self.url), "another fastsvm has taken it over, or its files were changed")
         if is_local(self.url):
-            os.sync()  # the parts are on the disk before that is said
+            os.sync()  # parts must be on disk before the manifest says so
         told = {name: {key: each[key] for key in _TOLD} for name, each in receipts.items()}
         self._put_manifest({"complete": True, "run": run, "summary": summary, "parts": told})

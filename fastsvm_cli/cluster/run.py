@@ -31,21 +31,21 @@ from fastsvm_cli.text.scaling import Scaling
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-_NAMED = 10  # blocks that failed; the others are counted
-_START_BYTES = 200  # of the first shard, by which a model is known
-#: How often Dask tries blocks again whose fault may pass.
+_NAMED = 10  # failed blocks that are named; the rest are counted
+_START_BYTES = 200  # of the first shard, to recognise a model file
+#: Dask's retries of a block after a transient fault.
 RETRIES = 3
-#: Small blocks go together, so that the scheduler's milliseconds for each task do not count.
+#: Small blocks share a task: the scheduler takes milliseconds per task.
 TOGETHER_BYTES = 1 << 20
 TOGETHER = 32
-#: Tasks that the scheduler knows at a time: more than there are threads, few enough for its memory.
+#: Tasks known to the scheduler at a time: more than threads, few enough for its memory.
 AT_A_TIME = 10_000
-#: Passes over all blocks, until one finds every part whole.
+#: Most passes over all blocks, until one finds every part complete.
 _PASSES = 4
 
 
 class PartsMissing(FastsvmError):
-    """The run has ended, and not all parts are there. lines: of the blocks that failed, one each."""
+    """The run ended without all parts. lines: one per failed block."""
 
     def __init__(self, message: str, lines: "list[str]"):
         super().__init__(message)
@@ -55,8 +55,9 @@ class PartsMissing(FastsvmError):
 class Sum:
     """Totals over the receipts of all parts.
 
-    tally: rows, counts and sums. bad_rows: how many. named: messages of the first bad rows, in the order of the input.
-    instructions: the kinds of processor instructions that the parts were made with."""
+    tally: rows, counts and sums. bad_rows: their number. named: messages of the first bad rows, in input order.
+    instructions: processor instruction sets that made the parts.
+    """
 
     def __init__(
         self, job: Job, blocks: "list[Block]", receipts: "dict[str, dict[str, Any]]", scaling: "Scaling | None"
@@ -85,17 +86,18 @@ def run(
     progress: "Callable[[float, str], None]" = lambda share, words: None,
     summary: "Callable[[Sum], dict[str, Any]]" = lambda seen: {},
 ) -> Sum:
-    """Predict the rows of the shards that `url` names into the parts of `job.out`; what is there already is kept.
+    """Predict the rows of the shards that `url` names into the parts of `job.out`; existing valid parts are kept.
 
-    address: as --dask takes it. block: bytes. scaling: is told what was scaled. say: called with lines for the user.
-    progress: with the share done, and words. summary: what the manifest says of the whole.
+    address: as for --dask. block: bytes. scaling: receives the counts of scaled entries. say: called with lines for the
+    user. progress: called with the share done, and words. summary: returns the manifest's summary.
 
-    Raises PartsMissing at the end where blocks failed; FileError, ModelFormatError and FastsvmError where nothing, or
-    no more, can be done. Parts that are done are kept in any case."""
+    Raises PartsMissing at the end if blocks failed; FileError, ModelFormatError and FastsvmError if the run cannot
+    start or continue. Finished parts are kept in any case.
+    """
     blocks, out = cut(url, block), Folder(job.out)
     _refuse_input(out, blocks)
     if job.on_bad_row == "stop" and looks_like_model(start_of(blocks[0], _START_BYTES)):
-        # It would fail block by block, with words that say less.
+        # Otherwise every block would fail, with a worse message.
         raise FileError(shown(blocks[0].name), "it is a model file, expected rows of data")
     if job.reading["dense"]:
         job.fields = _width(job, blocks)
@@ -114,14 +116,14 @@ def run(
             try:
                 receipts = _receipts(client, sent, job, blocks, say, progress)
             finally:
-                with suppress(Exception):  # the scheduler has gone, and with it all of that
+                with suppress(Exception):  # the scheduler is gone, and its tasks with it
                     client.cancel([sent])
         seen = Sum(job, blocks, receipts, scaling)
         out.finish(job.run, receipts, summary(seen))
         return seen
-    except (FastsvmError, AssertionError, AttributeError, KeyError, NameError, TypeError):  # the latter: ours
+    except (FastsvmError, AssertionError, AttributeError, KeyError, NameError, TypeError):  # the rest are bugs
         raise
-    except Exception as error:  # what stores and file systems raise about the folder
+    except Exception as error:  # store or file system errors about the folder
         raise FileError(shown(out.url), one_line(error)) from None
 
 
@@ -133,11 +135,9 @@ def _receipts(
     say: "Callable[[str], None]",
     progress: "Callable[[float, str], None]",
 ) -> "dict[str, dict[str, Any]]":
-    """The receipt of every part. sent: the job.
-
-    The workers pass over all blocks until one pass finds every part as its receipt describes it. That pass notices
-    parts that another client's worker has replaced since, and parts that only one worker can see. Raises PartsMissing,
-    and FileError after the last pass."""
+    """Return the receipt of every part. sent: the job. Workers pass over all blocks until a pass finds every part as
+    its receipt describes it. That pass detects parts that another client's worker replaced, or that only one worker
+    can see. Raises PartsMissing, and FileError after the last pass."""
     told: dict[str, dict[str, Any]] = {}
     for number in range(_PASSES):
         try:
@@ -158,8 +158,8 @@ def _receipts(
 def answer_once(
     client: "Client", sent: "Future", blocks: "list[Block]", progress: "Callable[[float, str], None]"
 ) -> "Iterator[tuple[Block, dict[str, Any]]]":
-    """(block, its receipt or fault), as they come. sent: the job. Raises Stop, and FastsvmError where the scheduler
-    goes."""
+    """Yield (block, its receipt or fault), in order of completion. sent: the job. Raises Stop, and FastsvmError if
+    the scheduler is lost."""
     from distributed import as_completed
 
     waiting, start = _groups(blocks), monotonic()
@@ -181,7 +181,7 @@ def answer_once(
                 except Exception as fault:
                     found = [{"fault": _why(fault), "line": None}]
                     if len(group) > 1:
-                        tasks.update([submit([block]) for block in group])  # which of them it is
+                        tasks.update([submit([block]) for block in group])  # to find the block at fault
                         continue
                 for block, each in zip(group, found):
                     yield block, each
@@ -193,19 +193,19 @@ def answer_once(
                 if following is not None:
                     tasks.add(submit(following))
         finally:
-            with suppress(Exception):  # the scheduler has gone, and with it all of that
+            with suppress(Exception):  # the scheduler is gone, and its tasks with it
                 client.cancel(list(running))
 
 
 def _why(fault: Exception) -> str:
-    """The fault of a task that Dask has given up. Raises FastsvmError for a fault that concerns all tasks."""
+    """Return the message of a task that Dask gave up. Raises FastsvmError for a fault that concerns all tasks."""
     from concurrent.futures import CancelledError
 
     from distributed.scheduler import KilledWorker
 
     if isinstance(fault, KilledWorker):
         return "every worker that had it died"
-    if isinstance(fault, (FastsvmError, CancelledError)):  # nobody has cancelled it: the scheduler is lost
+    if isinstance(fault, (FastsvmError, CancelledError)):  # CancelledError without our cancel: the scheduler is lost
         raise fault
     if isinstance(fault, ImportError) or "deserialization of the task graph" in str(fault):
         why = f"the scheduler or a worker cannot read the job: install fastsvm {__version__} there too"
@@ -216,7 +216,7 @@ def _why(fault: Exception) -> str:
 def _missing(
     job: Job, blocks: "list[Block]", told: "dict[str, dict[str, Any]]", stopped: "FastsvmError | None"
 ) -> PartsMissing:
-    """What is said of a run that has not all its parts. stopped: what ended it early."""
+    """Return the exception of a run without all its parts. stopped: what ended it early."""
     missing = [each for each in blocks if "fault" in told.get(each.part, {"fault": ""})]
     failed = [] if stopped is not None else missing
     lines = [
@@ -234,8 +234,8 @@ def _missing(
 def _message(
     block: Block, line: "int | None", why: str, blocks: "list[Block]", told: "dict[str, dict[str, Any]]"
 ) -> str:
-    """`shard:line: why`, of a line of the block; without a line the shard's name alone. told: receipts and faults; the
-    lines of a block that has none, or failed, are counted here."""
+    """Return `shard:line: why` for a line of the block, or `shard: why` without a line. told: receipts and faults;
+    lines of blocks without a receipt are counted here."""
     name = shown(block.name)
     if line is None:
         return f"{name}: {why}"
@@ -245,12 +245,12 @@ def _message(
                 before = told[each.part]
                 line += before["lines"] if "lines" in before else before.setdefault("lines", count_lines(each))
         return f"{name}:{line}: {why}"
-    except Exception:  # a shard that cannot be read here: what the worker told is told all the same
+    except Exception:  # the shard cannot be read here
         return f"{name}, from byte {block.start}: {why}"
 
 
 def _groups(blocks: "list[Block]") -> "Iterator[list[Block]]":
-    """Neighbouring blocks, together while they are small."""
+    """Yield groups of neighbouring small blocks."""
     group: list[Block] = []
     size = 0
     for block in blocks:
@@ -263,7 +263,7 @@ def _groups(blocks: "list[Block]") -> "Iterator[list[Block]]":
 
 
 def _width(job: Job, blocks: "list[Block]") -> int:
-    """How many numbers the first good row of dense data has, as LineBlocks counts them; -1: there is none."""
+    """Return how many numbers the first valid row of dense data has, as LineBlocks counts them; -1 if there is none."""
     scaling = job.scaling()
     for block in blocks:
         place = Place()
@@ -275,7 +275,7 @@ def _width(job: Job, blocks: "list[Block]") -> int:
 
 
 def _refuse_input(out: Folder, blocks: "list[Block]") -> None:
-    """A shard that is a part of OUT_DIR would be read and replaced. Raises FileError."""
+    """Raise FileError for a shard inside OUT_DIR, which would be read and replaced."""
     names = {each.name for each in blocks}
     if is_local(out.url):
         path = os.path.realpath(local_path(out.url))

@@ -1,4 +1,4 @@
-"""The scheduler that `--dask ADDRESS` names."""
+"""Connection to the scheduler that `--dask ADDRESS` names."""
 
 import os
 import re
@@ -14,17 +14,16 @@ if TYPE_CHECKING:
     from distributed import Client, LocalCluster
     from distributed.utils import LoopRunner
 
-#: Seconds after which a scheduler that does not answer is given up.
+#: Seconds to wait for a scheduler to answer.
 TIMEOUT = 5.0
-#: Seconds that a scheduler is given to have a worker, where nobody is to wait for long.
+#: Seconds to wait for a scheduler's first worker.
 PATIENCE = 30.0
 _ADDRESS = re.compile(r"(?:tcp|tls)://[^\s/]+:[0-9]{1,5}/?|wss?://[^\s/]\S*")
 
 
 class Address:
-    """What `--dask` takes: a scheduler's address, `tcp://host:8786` say, or `local` or `local:N` for N worker processes
-    on this machine. workers: N, or None for a scheduler's address. Raises ValueError, whose text says what was
-    expected."""
+    """Address of --dask: a scheduler's, such as `tcp://host:8786`, or `local` or `local:N` for N worker processes on
+    this machine. workers: N, or None for a scheduler. Raises ValueError, whose message says what was expected."""
 
     def __init__(self, text: str):
         self.text = text
@@ -38,7 +37,7 @@ class Address:
 
 @contextmanager
 def demanded() -> "Iterator[None]":
-    """Imports in this block are of the extra. Raises FastsvmError, which says what to type."""
+    """Context manager: imports of the dask extra. Raises FastsvmError, with the command that installs it."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -48,8 +47,8 @@ def demanded() -> "Iterator[None]":
 
 @contextmanager
 def connect(address: str, say: "Callable[[str], None]" = lambda line: None) -> "Iterator[Client]":
-    """A client of the scheduler; of `local` one whose worker processes end with the block. say: called with a line for
-    the user: where the dashboard is, and that versions differ. Raises FastsvmError where there is no scheduler that
+    """Context manager: yield a client of the scheduler; for `local`, worker processes end with the block. say:
+    called with lines for the user: the dashboard, and differing versions. Raises FastsvmError if no scheduler
     answers."""
     try:
         where = Address(address)
@@ -60,14 +59,14 @@ def connect(address: str, say: "Callable[[str], None]" = lambda line: None) -> "
         import distributed
     import logging
 
-    # What Dask would log on standard error is said in our words, or is no fault of the job's: a worker that went.
+    # Dask's log on standard error either repeats our messages, or reports a lost worker, which is no error of the job.
     for name in list(logging.root.manager.loggerDict):
         if name.partition(".")[0] in ("distributed", "tornado", "asyncio", "bokeh"):
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     quiet = {
         "logging.distributed": "critical",
         "distributed.admin.log-length": 1000,
-        "distributed.admin.large-graph-warning-threshold": "1 PB",  # a model is as large as it is
+        "distributed.admin.large-graph-warning-threshold": "1 PB",  # models may be large
     }
     with dask.config.set(quiet):
         if where.workers is None:
@@ -82,7 +81,7 @@ def connect(address: str, say: "Callable[[str], None]" = lambda line: None) -> "
 
 @contextmanager
 def demanding_scheduler() -> "Iterator[None]":
-    """In the block, a scheduler that goes, and workers that die, are a FastsvmError."""
+    """Context manager: convert the loss of the scheduler or of workers to FastsvmError."""
     from concurrent.futures import CancelledError
 
     from distributed.comm import CommClosedError
@@ -101,33 +100,34 @@ def demanding_scheduler() -> "Iterator[None]":
 
 @contextmanager
 def demanding_workers(client: "Client") -> "Iterator[int]":
-    """The same; and the number of threads of all workers, of which there must be one."""
+    """Context manager: like demanding_scheduler; yield the number of threads of all workers. Raises FastsvmError if
+    no worker appears."""
     import asyncio
 
     with demanding_scheduler():
         try:
             client.wait_for_workers(1, timeout=PATIENCE)
-        except (TimeoutError, asyncio.TimeoutError):  # one from Python 3.11 on
+        except (TimeoutError, asyncio.TimeoutError):  # the same class from Python 3.11 on
             raise FastsvmError(f"--dask: the scheduler has no worker within {PATIENCE:g} s") from None
         yield sum(client.nthreads().values())
 
 
 @contextmanager
 def _local_cluster(workers: int) -> "Iterator[LocalCluster]":
-    """Worker processes on this machine, which end with the block, and with them what Dask writes for them. Raises
-    FastsvmError."""
+    """Context manager: worker processes on this machine. They and Dask's temporary files are removed at the end.
+    Raises FastsvmError."""
     import logging
 
     import dask
     import distributed
 
-    place = dask.config.get("temporary-directory", None)  # where the user has room
+    place = dask.config.get("temporary-directory", None)  # the user's choice of disk
     if place is not None:
         os.makedirs(place, exist_ok=True)
     with interruption.temporary_folder(prefix="fastsvm-dask-", dir=place) as folder:
         loop = cluster = None
         try:
-            # Held: half a cluster would be nobody's to close.
+            # Hold signals: a half-started cluster could not be closed.
             with dask.config.set({"temporary-directory": folder}), interruption.held():
                 loop = _loop_that_is_not_interrupted()
                 cluster = distributed.LocalCluster(
@@ -138,7 +138,7 @@ def _local_cluster(workers: int) -> "Iterator[LocalCluster]":
                     host="127.0.0.1",
                     dashboard_address="127.0.0.1:0",
                     silence_logs=logging.CRITICAL,
-                    memory_limit=0,  # blocks are bounded by themselves, and a model takes what it takes
+                    memory_limit=0,  # no limit: blocks are bounded, models may be large
                 )
             yield cluster
         except (OSError, RuntimeError, TimeoutError) as error:
@@ -155,16 +155,16 @@ def _local_cluster(workers: int) -> "Iterator[LocalCluster]":
 
 
 def _loop_that_is_not_interrupted() -> "LoopRunner":
-    """The thread that starts worker processes. They inherit its mask: Ctrl-C, which a terminal sends to all of them, is
-    the client's to answer."""
+    """Return the thread that starts worker processes. They inherit its blocked SIGINT: only the client handles
+    Ctrl-C, which a terminal sends to all processes."""
     import signal
     import sys
     from multiprocessing import resource_tracker
 
     from distributed.utils import LoopRunner
 
-    # Python's helper process, which would clear that mask when it is started from the loop, and complain on standard
-    # error about what a client leaves to it that is told to stop.
+    # Python's helper process. Started from the loop, it would clear the mask, and it would warn on standard error about
+    # what an interrupted client leaves to it.
     sys.warnoptions.append("ignore:resource_tracker")
     resource_tracker.ensure_running()
     sys.warnoptions.pop()
@@ -184,7 +184,7 @@ def _closed(client: "Client") -> "Iterator[Client]":
     finally:
         try:
             client.close(timeout=5)
-        except (OSError, RuntimeError, TimeoutError):  # the scheduler has gone: nothing to say good-bye to
+        except (OSError, RuntimeError, TimeoutError):  # the scheduler is gone
             pass
 
 

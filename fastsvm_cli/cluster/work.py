@@ -1,5 +1,5 @@
-"""What a worker does: blocks in, parts and receipts out. It runs in a thread of a worker process, and answers with
-plain values."""
+"""Work of a worker: blocks in, parts and receipts out. Runs in a thread of a worker process, and returns plain
+values."""
 
 import errno
 from _thread import allocate_lock
@@ -20,31 +20,31 @@ from fastsvm_cli.text.fingerprint import digest_of
 from fastsvm_cli.text.line_blocks import LineBlocks, Place
 from fastsvm_cli.text.scaling import Scaling, parse_scaling, with_labels
 
-#: What an operating system says where trying again is in vain: OUT_DIR's disk is full, or is not for us.
+#: Permanent errors of the operating system: OUT_DIR's disk is full, or not writable.
 _LASTING = {errno.EACCES, errno.EDQUOT, errno.EFBIG, errno.ENOSPC, errno.ENOTDIR, errno.EPERM, errno.EROFS}
 
 
 class Stop(FastsvmError):
-    """What concerns every block, and not one alone: the run ends."""
+    """Fault that concerns every block: the run ends."""
 
 
 class File(NamedTuple):
-    """A file's content, and its name in messages."""
+    """Content of a file, and its name in messages."""
 
     path: str
     text: bytes
 
 
 class Job:
-    """A run's options and models, as workers need them; it pickles. Models are parsed in each process when its first
-    block needs them, once, and shared by threads.
+    """Options and models of a run, as workers need them; can be pickled. Each process parses the models once, for its
+    first block, and shares them among threads.
 
-    model, exact: the files of MODEL_FILE and --exact. exact_tolerance: the radius that a regression value may keep.
-    carried: what the model carries, or None. scale, y_scale: those of --scale and --y-scale. steps: of --steps.
-    reading: how rows are written, as of LineBlocks. asked: what of every row, as of `predict`. made_with: all that
-    lines depend on besides their rows. on_bad_row: the treatment of bad rows.
-    threads: of a block. out: the URL of OUT_DIR; shown: its name in messages. fields: the numbers of a dense
-    row, as LineBlocks counts them, or -1. run: identity of the run, which OUT_DIR's manifest holds."""
+    model, exact, scale, y_scale: files of MODEL_FILE, --exact, --scale, --y-scale. exact_tolerance: largest radius of a
+    regression value that is kept. carried: what the model carries, or None. steps: of --steps. reading: arguments of
+    LineBlocks. asked: arguments of `predict`. made_with: everything but the rows that determines the output.
+    on_bad_row: treatment of bad rows. threads: per block. out: URL of OUT_DIR; shown: its name in messages. fields:
+    numbers of a dense row, as LineBlocks counts them, or -1. run: the run's identity, stored in the manifest.
+    """
 
     def __init__(self, out: str):
         self.out, self.shown, self.model = out, shown(out), File("", b"")
@@ -73,16 +73,16 @@ class Job:
         self._parse()
 
     def digest(self, block: Block) -> str:
-        """By which the receipt of a block's part tells that it is of this job and this text."""
+        """Return the digest by which the receipt of a block's part identifies its job and text."""
         return digest_of([self.made_with, self.fields, *block])
 
     def models(self) -> "tuple[Model, Fallback | None]":
-        """The model that answers, and what stands behind --exact. Raises ModelFormatError."""
+        """Return the model, and the Fallback of --exact. Raises ModelFormatError."""
         with self._lock:
             if self._models is None:
                 model = parse_model(self.model.text, self.model.path)
                 stopped = model if self.steps is None else model.stopped_after(self.steps)
-                assert stopped is not None  # the client has asked
+                assert stopped is not None  # the client has checked this
                 exact, behind = self.exact, None
                 if exact is not None:
                     behind = Fallback(lambda: parse_libsvm(exact.text, exact.path).plain(), self.exact_tolerance)
@@ -90,7 +90,7 @@ class Job:
             return self._models
 
     def scaling(self) -> "Scaling | None":
-        """The scaling of rows, with its own counts; None if rows are taken as they are. Raises DataFormatError."""
+        """Return the scaling of rows, with its own counts; None for unscaled rows. Raises DataFormatError."""
         if self.carried is not None:
             return self.carried.scaling()
         if self.scale is None:
@@ -99,23 +99,23 @@ class Job:
         return scaling if self.y_scale is None else with_labels(scaling, self.y_scale.text, self.y_scale.path)
 
     def lines(self, block: Block, place: Place, bad_rows: "BadRows | None", scaling: "Scaling | None") -> LineBlocks:
-        """The block's lines, to be parsed."""
+        """Return the block's lines, to be parsed."""
         return LineBlocks(
             block.name, place=place, bad_rows=bad_rows, scaling=scaling, content=Text(block), **self.reading
         )
 
 
 def received(job: Job) -> Job:
-    """What brings a job to the workers, those too that come later: Dask does it again if all that have it are lost.
-    Raises Stop where another fastsvm asks."""
+    """Return the job. As a task, it brings the job to all workers: Dask repeats it if all copies are lost. Raises
+    Stop if the client runs another version of fastsvm."""
     if job.version != __version__:
         raise Stop(f"this machine has fastsvm {job.version}, and a worker {__version__}: install the same one")
     return job
 
 
 def answer(job: Job, blocks: "list[Block]") -> "list[dict[str, Any]]":
-    """The blocks' receipts, or their faults: {fault, line of the block or None}. A receipt of a part that was there
-    already has `kept`. Raises Stop, and what may pass, so that Dask tries the blocks again."""
+    """Return the blocks' receipts, or faults {fault, line of the block or None}. The receipt of an existing part has
+    `kept`. Raises Stop; and transient errors, which Dask retries."""
     return [_answer(job, block) for block in blocks]
 
 
@@ -145,13 +145,13 @@ def _answer(job: Job, block: Block) -> "dict[str, Any]":
 
 
 def fits(job: Job, block: Block, receipt: "dict[str, Any]") -> bool:
-    """Whether the receipt is one of this job and this block."""
+    """Return whether the receipt belongs to this job and block."""
     same = receipt.get("job") == job.digest(block)
     return same and still_hold(receipt, job.on_bad_row, job.reading["max_line"])
 
 
 def answer_block(job: Job, block: Block, where: Folder) -> "dict[str, Any]":
-    """Predict a block's rows into its part; its receipt, which is written before the part has its name."""
+    """Predict a block's rows into its part, and return its receipt, which is written before the part gets its name."""
     _demand_claim(job, where)
     (model, exact), scaling = job.models(), job.scaling()
     bad_rows = None if job.on_bad_row == "stop" else BadRows(block.name, job.on_bad_row == "nan")
@@ -193,7 +193,7 @@ def answer_block(job: Job, block: Block, where: Folder) -> "dict[str, Any]":
 
 
 def _demand_claim(job: Job, where: Folder) -> None:
-    """Raises Stop where OUT_DIR is another run's by now, or another folder of that name."""
+    """Raise Stop if OUT_DIR now belongs to another run, or is not the client's folder."""
     claimed = where.is_claimed(job.run)
     if claimed is None:
         why = (

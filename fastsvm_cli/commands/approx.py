@@ -67,6 +67,6 @@ def command(**parsed):
             )
     seen = agreement_with_exact(compiled, model)
     if seen is not None:
-        nearer = "" if seen.regression else ", nearer to the border than most rows"
+        nearer = "" if seen.regression else " (harder than most rows)"
         print(agreement_line(seen, f"support vectors{nearer}"), file=report)
         warn_of_disagreement(seen, options.better(compiled))

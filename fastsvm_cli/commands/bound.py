@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class BoundOptions(Options):
-    """The options and arguments of `fastsvm bound`. Raises UsageError for what does not go together."""
+    """Options and arguments of `fastsvm bound`. Raises UsageError for conflicts."""
 
     as_json: bool
     quiet: bool
@@ -42,7 +42,7 @@ class BoundOptions(Options):
             raise click.UsageError("--plot is of one model on one data file: name these two.")
 
     def check_found(self, models: int, data: int) -> None:
-        """So many models and data files are named. Raises UsageError for what does not go with that."""
+        """Raise UsageError for options that conflict with the numbers of models and data files."""
         about_rows = first_given("scale_file", "dense", "unlabelled", "max_line") if not data else None
         if about_rows is not None:
             raise click.UsageError(f"{about_rows} is about rows of data, and here are models alone.")
@@ -83,7 +83,7 @@ def command(**parsed):
         check_output(options.plot_file, inputs)
     check_document(inputs, [options.plot_file] if options.plot_file is not None else [])
 
-    from fastsvm_cli.comparisons.inside_bound import Reading, bound_report  # numpy
+    from fastsvm_cli.comparisons.inside_bound import Reading, bound_report  # imports numpy
 
     drawn: list[Drawn] = []
 
@@ -116,8 +116,7 @@ def command(**parsed):
 
 
 class Drawn(NamedTuple):
-    """A model that --plot draws: its name in the figure, its degree (0: it is no expansion), the size of its file, and
-    what it proves."""
+    """Model that --plot draws: its name in the figure, degree (0: no expansion), file size, and what it proves."""
 
     words: str
     degree: int
@@ -126,7 +125,7 @@ class Drawn(NamedTuple):
 
 
 def _models_to_draw(path: str, model: "Model", quiet: bool) -> "list[Drawn]":
-    """Of a certified model itself, of an exact one its certified expansions. Raises ModelFormatError."""
+    """Return a certified model itself, or the certified expansions of an exact one. Raises ModelFormatError."""
     from fastsvm_cli.comparisons.proven_rows import ProvenRows
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.errors import ModelFormatError
@@ -190,7 +189,7 @@ def _show(report: dict) -> None:
     from fastsvm_cli.console.terminal import show
 
     for title, lines in _tables(report):
-        heading = Text(title, "bold")  # not a str, in which [ begins a style
+        heading = Text(title, "bold")  # in a str, [ would begin a style
         table = Table(title=heading, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 2))
         table.add_column(overflow="fold")
         table.add_column(overflow="fold")

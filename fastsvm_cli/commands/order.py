@@ -47,7 +47,7 @@ def command(**parsed):
     with Progress("order", quiet=options.quiet, announced=True) as progress:
         ordered = METHOD.compile(source, options, progress, scaling=scaling).model
     warn_of_scaling(scaling, options.quiet)
-    if ranges is not None and options.own_kernel is not None:  # which has its vectors now
+    if ranges is not None and options.own_kernel is not None:  # the ordered model has vectors
         check(ranges, ordered, options.model_file)
     ordered.carried = carried(ranges, options.model_file)
     size = write_model(ordered, options)

@@ -80,7 +80,7 @@ def _tell(
     rows: "list[Chunk] | None",
     folding: "Folding | None",
 ) -> None:
-    """The summary. size: of the file that was written. rows: of --data. folding: of --scale."""
+    """Print the summary. size: of the written file. rows: of --data. folding: of --scale."""
     from fastsvm_cli.comparisons.agreement import agreement
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.prediction.scores import summary_lines
@@ -117,7 +117,7 @@ def _tell(
 
 
 def _draw(options: ReduceOptions, source: "SourceModel", reduced: "ExactModel", rows: "list[Chunk] | None") -> None:
-    """The file of --plot: the model that was written, and smaller ones."""
+    """Write the figure of --plot: the written model, and smaller ones."""
     from os.path import basename
 
     from fastsvm_cli.benchmarks.sizes import measure_sizes
@@ -143,7 +143,7 @@ def _draw(options: ReduceOptions, source: "SourceModel", reduced: "ExactModel", 
 
 
 def _of_raw_rows(model: "ExactModel", folding: "Folding") -> "ExactModel":
-    """The model with --scale folded in, before it is reduced. Raises ModelFormatError."""
+    """Return the model with --scale folded in, before it is reduced. Raises ModelFormatError."""
     from fastsvm_cli.methods.exact_folding import folded_exact
     from fastsvm_cli.methods.method import demand
     from fastsvm_cli.methods.reduce.reduction import refusal
@@ -154,8 +154,8 @@ def _of_raw_rows(model: "ExactModel", folding: "Folding") -> "ExactModel":
 
 
 def _warn_of_unknown(folding: "Folding", rows: "list[Chunk] | None", report: "TextIO") -> None:
-    """What the rows must not have: svm-scale leaves out the features that its file does not hold (constant ones, for
-    one), and a LIBSVM model counts them."""
+    """Warn of rows with features that the range file lacks (such as constant ones): svm-scale drops these, but a
+    LIBSVM model counts them."""
     from fastsvm_cli._native import used_indices
 
     known = set(folding.affine.features)
@@ -168,6 +168,6 @@ def _warn_of_unknown(folding: "Folding", rows: "list[Chunk] | None", report: "Te
         )
     elif len(known) < max(known, default=0):
         print(
-            f"Features that {folding.path} does not hold must not stand in the rows: a LIBSVM model counts them.",
+            f"Features that {folding.path} does not hold must not be in the rows: a LIBSVM model counts them.",
             file=report,
         )

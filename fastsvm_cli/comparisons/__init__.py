@@ -1,1 +1,1 @@
-"""Two models, or a model and rows, beside each other."""
+"""Comparisons of two models, or of a model and rows."""

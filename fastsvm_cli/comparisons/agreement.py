@@ -1,4 +1,4 @@
-"""How far two models agree on the same rows."""
+"""Agreement of two models on the same rows."""
 
 from collections.abc import Callable, Iterable, Sequence
 from math import inf, isfinite, sqrt
@@ -8,14 +8,12 @@ from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.wanted import Wanted
 from fastsvm_cli.text.data import smaller_chunks
 
-PART_EVALUATIONS, LEAST_PART = 1 << 28, 256  # kernel evaluations between two calls of on_progress; rows
+PART_EVALUATIONS, LEAST_PART = 1 << 28, 256  # kernel evaluations between calls of on_progress; rows
 
 
 class Comparison:
-    """How far a model and the reference agree.
-
-    rows: that both predicted. different: rows with another label. score, reference_score: svm-predict's sums of the
-    model and of the reference."""
+    """Agreement of a model with a reference. different: rows with different labels. score, reference_score:
+    svm-predict's sums of both."""
 
     def __init__(self, regression: bool):
         self.regression, self.rows, self.different = regression, 0, 0
@@ -24,17 +22,17 @@ class Comparison:
 
     @property
     def disagreement(self) -> float:
-        """The share of labels that differ."""
+        """Share of labels that differ."""
         return self.different / self.rows if self.rows else 0.0
 
     @property
     def difference(self) -> float:
-        """The root mean square of the difference of regression values."""
+        """Root mean square difference of regression values."""
         return sqrt(self._squares / self.rows) if self.rows else 0.0
 
     @property
     def spread(self) -> float:
-        """The standard deviation of the reference's values."""
+        """Standard deviation of the reference's values."""
         if not self.rows:
             return 0.0
         mean = self._sum / self.rows
@@ -42,17 +40,17 @@ class Comparison:
 
     @property
     def share(self) -> float:
-        """How wrong the answers are: the share of labels that differ; for regression share_of_spread."""
+        """Error of the answers: the share of labels that differ; for regression share_of_spread."""
         if not self.regression:
             return self.disagreement
         return share_of_spread(self.difference, self.spread, abs(self._first))
 
     def _add(self, one: "Sequence[float]", other: "Sequence[float]") -> None:
-        """The answers of both for some rows."""
+        """Add both models' answers for some rows."""
         self.different += sum(a != b for a, b in zip(one, other))
         if self.regression and len(other):
             if not self.rows:
-                self._first = other[0]  # sums of squares about a value of theirs lose fewer digits than about 0
+                self._first = other[0]  # squares about one of the values lose fewer digits than about 0
             self._squares += sum((a - b) * (a - b) for a, b in zip(one, other))
             self._sum += sum(b - self._first for b in other)
             self._sum_squares += sum((b - self._first) * (b - self._first) for b in other)
@@ -60,8 +58,8 @@ class Comparison:
 
 
 def share_of_spread(difference: float, spread: float, size: float) -> float:
-    """How large a root mean square difference of regression values is beside the spread of the reference's, or beside
-    a millionth of their size where they hardly have one."""
+    """Return a root mean square difference relative to the reference's spread, or to a millionth of the values' size if
+    that is larger."""
     if not isfinite(difference):
         return inf
     scale = max(spread, 1e-6 * size)
@@ -74,8 +72,8 @@ def agreement(
     chunks: "Iterable[_native.Chunk]",
     on_progress: "Callable[[float], None] | None" = None,
 ) -> Comparison:
-    """Predict the rows with both, in memory. The scores mean something where the rows have labels. on_progress: called
-    with the share of the rows that is done, after about a second of work each time."""
+    """Predict the rows with both models, in memory. Scores require labelled rows. on_progress: called with the share of
+    rows done, about every second."""
     chunks = list(chunks)
     total = max(1, sum(chunk.rows for chunk in chunks))
     if on_progress:

@@ -1,4 +1,4 @@
-"""Data and models against the bound of Claesen et al., eq. (3.11): what the `bound` command reports."""
+"""Data and models against the bound of Claesen et al., eq. (3.11): the report of the `bound` command."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 class Reading:
-    """labelled, dense, delimiter, max_line: how data files are written, as of text.data.read_chunks. progress: called
-    with the share done, or None. watch: called with the models, before the data is read, and the names of the data
-    files; what it returns is given every chunk of them. Or None."""
+    """How to read data files: arguments of text.data.read_chunks. progress: called with the share done. watch: called
+    with the models and the names of the data files before these are read; each object it returns receives every chunk.
+    """
 
     def __init__(
         self,
@@ -47,8 +47,8 @@ class Reading:
 def bound_report(paths: Sequence[str], reading: Reading) -> dict:
     """Measure data files and models, and every model on every data file.
 
-    Returns {"fastsvm": version, "data": [...], "models": [...], "pairs": [...], "seconds": ...} of plain values, in
-    the order of `paths`. Norms are Euclidean, not squared. Raises DataFormatError, ModelFormatError, FileError.
+    Returns {"fastsvm": version, "data": [...], "models": [...], "pairs": [...], "seconds": ...} of plain values, in the
+    order of `paths`. Norms are Euclidean, not squared. Raises DataFormatError, ModelFormatError, FileError.
     """
     start = monotonic()
     with _seekable(paths) as places:
@@ -90,7 +90,7 @@ def bound_report(paths: Sequence[str], reading: Reading) -> dict:
 
 @contextmanager
 def _seekable(paths: Sequence[str]) -> "Iterator[list[str]]":
-    """The paths, a pipe replaced by a temporary file: data is read twice, for its mean and for the distances from
+    """Yield the paths, with pipes copied to temporary files: data is read twice, for its mean and for distances from
     it."""
     import shutil
     import tempfile
@@ -100,7 +100,7 @@ def _seekable(paths: Sequence[str]) -> "Iterator[list[str]]":
         places = []
         for path in paths:
             if path == "-" or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)):
-                # Without a name: nothing stays, however the process ends.
+                # An unnamed file, which disappears however the process ends.
                 spool = stack.enter_context(tempfile.TemporaryFile())
                 try:
                     with open(0 if path == "-" else path, "rb", closefd=path != "-") as pipe:
@@ -114,10 +114,8 @@ def _seekable(paths: Sequence[str]) -> "Iterator[list[str]]":
 
 
 class _Model:
-    """A model, and the centres that its bound is about.
-
-    centers: [(name, indices, values, largest |x_i - m|^2)]: "own" for each centre of a compiled model, "origin" and
-    "mean" for those that an exact model could be expanded about; none but of RBF kernels."""
+    """A model, and the centres of its bound: [(name, indices, values, largest |x_i - m|^2)], "own" for each centre of a
+    compiled model, "origin" and "mean" for an exact one; empty unless the kernel is RBF."""
 
     def __init__(self, path: str, text: bytes):
         self.path, self.model, self._fingerprint = path, parse_model(text, path), fingerprint(text)
@@ -138,7 +136,7 @@ class _Model:
                 self.centers.append((name, indices, values, largest(squared_distances(vectors, indices, values))))
 
     def demand_bound(self) -> None:
-        """Raises ModelFormatError where nothing can be said of the model on data."""
+        """Raise ModelFormatError if the model has no bound on data."""
         if self.model.vectors is None and self.model.centers is None and not self.model.certified:
             raise ModelFormatError(self.path, self.model.unbounded)
 
@@ -171,8 +169,8 @@ class _Model:
 
 
 class _Radii:
-    """What a certified model proves on data: rows settled, and the distribution of the radius over rows and decision
-    functions (256 bins to the octave)."""
+    """Proofs of a certified model on data: rows settled, and the radii over rows and decision functions (256 bins per
+    octave)."""
 
     def __init__(self, model: Model):
         self.model, self.task = model, model.header.task()
@@ -196,7 +194,7 @@ class _Radii:
         self.radii.add(radius)
 
     def quantile(self, share: float) -> float:
-        """The radius that this share of all radii does not exceed."""
+        """Return the radius that this share of all radii does not exceed."""
         return min(self.radii.quantile(share), self.largest)
 
     def report(self) -> dict:
@@ -265,7 +263,7 @@ def _measure_data(
         }
         if not model.centers:
             pair["exact"] = model.model.header.kernel_type in ("linear", "polynomial")
-        limits: dict[str, float] = {}  # the least one where there are several centres of a name
+        limits: dict[str, float] = {}  # the minimum over centres of a name
         for c, (name, _, _, largest_norm) in enumerate(model.centers):
             limit = gamma_max(sqrt(largest_norm), sqrt(norms[k][c]))
             pair[f"gamma_max_{name}"] = limits[name] = min(limit, limits.get(name, limit))
@@ -288,7 +286,7 @@ def _chunks(path: str, place: str, reading: Reading, done: float) -> "Iterator[_
         dense=reading.dense,
         delimiter=reading.delimiter,
         max_line=reading.max_line,
-        # It is told of the rows once, and they are read twice.
+        # Rows are read twice, but the scaling must report on them once.
         scaling=reading.scaling.again() if reading.scaling is not None and done else reading.scaling,
         on_read=on_read,
         name=path,

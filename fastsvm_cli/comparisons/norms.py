@@ -1,4 +1,4 @@
-"""Norms of rows about the origin and about a mean, chunk by chunk. Memory does not grow with the rows, nor with the
+"""Norms of rows about the origin and a mean, chunk by chunk, in memory independent of the number of rows and the
 largest index."""
 
 import numpy as np
@@ -10,15 +10,15 @@ _OCTAVES, _LOWEST = 2200, -1080  # from 2^-1080 on
 
 
 class Mean:
-    """The mean of rows, as increasing LIBSVM indices and their values: a huge index costs no dense vector."""
+    """Mean of rows, as increasing LIBSVM indices and values: a huge index needs no dense vector."""
 
     def __init__(self) -> None:
         self.rows = 0
         self.indices = np.empty(0, np.int32)  # (features), increasing
-        self._gathered = np.empty((4, 0))  # (4, features): sums, least and largest entry, rows that have one
+        self._gathered = np.empty((4, 0))  # (4, features): sum, least and largest entry, rows with an entry
 
     def add(self, chunk: _native.Chunk) -> "Mean":
-        """Take the rows of a chunk in; returns itself."""
+        """Add the rows of a chunk; return self."""
         self.rows += chunk.rows
         here, place = np.unique(np.asarray(chunk.indices), return_inverse=True)
         values = np.asarray(chunk.values)
@@ -38,7 +38,7 @@ class Mean:
 
     @property
     def point(self) -> np.ndarray:
-        """The mean, (features), to as many digits as an expansion about it deserves: see center_point."""
+        """Mean, (features), rounded as an expansion about it needs: see center_point."""
         sums, low, high, count = self._gathered
         absent = count < self.rows
         return np.array(
@@ -51,8 +51,8 @@ class Mean:
 
 
 def squared_distances(chunk: _native.Chunk, indices: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """|z - m|^2 for the rows z of a chunk, (rows); m has `values` at the increasing LIBSVM `indices`, zero
-    elsewhere. inf where it overflows."""
+    """Return |z - m|^2 for the rows z of a chunk, (rows); m has `values` at the increasing LIBSVM `indices`, else 0.
+    inf on overflow."""
     norms = np.asarray(chunk.squared_norms)
     if not len(indices):
         return norms
@@ -60,38 +60,37 @@ def squared_distances(chunk: _native.Chunk, indices: np.ndarray, values: np.ndar
     at = np.minimum(np.searchsorted(indices, own), len(indices) - 1)
     moved = np.where(indices[at] == own, values[at], 0.0)
     z = np.asarray(chunk.values)
-    # |z - m|^2 = |m|^2 + sum over the row's entries of (z_j - m_j)^2 - m_j^2: no cancellation of two large norms.
+    # |z - m|^2 = |m|^2 + sum over the row's entries of (z_j - m_j)^2 - m_j^2 avoids cancellation of two large norms.
     with np.errstate(over="ignore", invalid="ignore"):
         change = np.append((z - moved) ** 2 - moved**2, 0.0)
         change = np.add.reduceat(change, starts[:-1]) if chunk.rows else np.empty(0)
-        change[starts[1:] == starts[:-1]] = 0.0  # reduceat gives an empty row its neighbour's first entry
+        change[starts[1:] == starts[:-1]] = 0.0  # reduceat gives an empty row the next row's first entry
         distances = change + values @ values
     return np.where(np.isnan(distances), np.inf, np.maximum(0.0, distances))
 
 
 def largest(values: np.ndarray) -> float:
-    """The largest of numbers that are 0 or more; 0 of none."""
+    """Return the largest of nonnegative numbers; 0 for none."""
     return float(np.max(values, initial=0.0))
 
 
 class Histogram:
-    """Counts of sizes from 2^-1000 to 2^1000, in logarithmic bins: memory does not grow with the numbers.
-
-    bins: number of bins per octave. counts: numbers in each bin; all of them count as its upper edge."""
+    """Histogram of sizes from 2^-1000 to 2^1000, in logarithmic bins of constant memory. bins: per octave. counts: per
+    bin; a number counts as its bin's upper edge."""
 
     def __init__(self, bins: int):
         self._bins = bins
         self.counts = np.zeros(bins * _OCTAVES, np.int64)
 
     def add(self, sizes: np.ndarray) -> None:
-        """Numbers of any size, 0 and inf included."""
+        """Add numbers of any size, also 0 and inf."""
         at = np.ceil((np.log2(np.clip(sizes, 2.0**-1000, 2.0**1000)) - _LOWEST) * self._bins).astype(int)
         self.counts += np.bincount(at, minlength=len(self.counts))
 
     def upper_edge(self, at: int) -> float:
-        """The upper edge of bin number `at`."""
+        """Return the upper edge of bin `at`."""
         return float(2.0 ** (at / self._bins + _LOWEST))
 
     def quantile(self, share: float) -> float:
-        """Upper edge of the first bin up to which there is this share of all numbers."""
+        """Return the upper edge of the first bin up to which there is this share of all numbers."""
         return self.upper_edge(int(np.searchsorted(np.cumsum(self.counts), share * self.counts.sum())))

@@ -1,4 +1,4 @@
-"""A compiled model tried out on its own support vectors: what it gains, and how often it is wrong."""
+"""Trial of a compiled model on its own support vectors: its gain and its error."""
 
 from time import perf_counter
 
@@ -9,35 +9,32 @@ from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.wanted import Wanted
 from fastsvm_cli.text.data import MOST_VALUES
 
-#: A larger share of wrong answers is worth a warning.
+#: Share of wrong answers that deserves a warning.
 DOUBTFUL = 0.01
-# Support vectors that are predicted: at most, and at least where the model is so large that fewer would be chosen.
+# Maximum number of support vectors predicted, and minimum for large models.
 _ROWS = 1000
 LEAST_ROWS = 100
-# Predicted rows times entries of all support vectors, at most: that takes the exact model about as long as reading it.
+# Limit of predicted rows times entries of all support vectors: for the exact model, about the time of reading it.
 WORK = 25_000_000
-# Of a timing: as many runs as fit the seconds, within these limits.
+# Limits of a timing's runs and seconds.
 _LEAST_RUNS, _MOST_RUNS, _LEAST_SECONDS = 3, 50, 0.1
 
 
 class Trial:
-    """What a compiled model gains on support vectors.
-
-    rows: that were predicted. evaluations: the share of the exact model's kernel evaluations that were done, of a model
-    that counts them. speed_up: the exact model's time over the compiled one's, both in memory."""
+    """Gain of a compiled model on support vectors. rows: number predicted. evaluations: share of the exact model's
+    kernel evaluations, if counted. speed_up: the exact model's time over the compiled one's, in memory."""
 
     def __init__(self, rows: int, evaluations: float, speed_up: float):
         self.rows, self.evaluations, self.speed_up = rows, evaluations, speed_up
 
 
 def trial(model: Model, source: ExactModel) -> "Trial | None":
-    """What the model gains: predict up to 1,000 support vectors, evenly spread over the file; None where there are
-    none."""
+    """Measure the gain on up to 1,000 support vectors, evenly spread over the file; None if there are none."""
     total = source.header.total_sv
     if not total or not model.pairs:
         return None
     rows = spread_vectors(source, max(1, min(_ROWS, MOST_VALUES // model.pairs)))
-    # Each as `predict` has it, for labels alone where it can tell them.
+    # As in `predict`: labels alone if the model can tell them.
     wanted = Wanted.within(1e-3) if model.header.regression else Wanted.labels()
     out = model.decisions(wanted)
     compiled = _seconds(model, rows, out, wanted)
@@ -47,15 +44,15 @@ def trial(model: Model, source: ExactModel) -> "Trial | None":
 
 
 def doubtful_gain(products: float, source: ExactModel) -> bool:
-    """Whether a compiled model whose rows take so many products might be slower than the exact one, so that a trial is
-    worth its time: a product of an expansion is up to a few times as fast as one of a kernel evaluation, or as slow."""
+    """Return whether a compiled model with this many products per row might be slower than the exact one, so that a
+    trial is worth its time. An expansion's product takes as long as a kernel evaluation's, or a few times less."""
     vectors = source.vectors
     return 4 * products > len(vectors.indices) + vectors.rows * max(1, vectors.leading_count)
 
 
 def agreement_with_exact(model: Model, source: ExactModel) -> "Comparison | None":
-    """How often the model is wrong: predict up to 1,000 support vectors, evenly spread over the file, with both,
-    fewer of large models: the exact one is not to take longer than reading it did. None where there are none."""
+    """Compare both models on up to 1,000 support vectors, evenly spread; on fewer if the exact model would take longer
+    than reading it did. None if there are none."""
     if not source.header.total_sv or not model.pairs:
         return None
     work = max(len(source.vectors.indices), source.header.total_sv)
@@ -68,7 +65,7 @@ def spread_vectors(source: ExactModel, most: int) -> _native.Chunk:
 
 
 def _seconds(model: Model, rows: _native.Chunk, out: _native.Decisions, wanted: Wanted) -> float:
-    """The least of several runs: the first ones lay the model out, and short ones are mostly the start of threads."""
+    """Return the minimum of several runs: the first ones prepare the model, and short ones are mostly thread starts."""
     times: list[float] = []
     while len(times) < _LEAST_RUNS or (len(times) < _MOST_RUNS and sum(times) < _LEAST_SECONDS):
         start = perf_counter()

@@ -1,4 +1,4 @@
-"""The rows whose label a certified model proves, and the radii of all of them."""
+"""Rows whose label a certified model proves, and the radii of all rows."""
 
 import numpy as np
 
@@ -7,13 +7,12 @@ from fastsvm_cli.comparisons.norms import Histogram
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.text.data import smaller_chunks
 
-_BINS = 32  # to the octave: finer than what is drawn
+_BINS = 32  # per octave, finer than drawn
 
 
 class ProvenRows:
-    """What a certified model proves of rows that are added chunk by chunk.
-
-    rows: that were added. proven: those whose label is proven, 0 of regression. largest: radius."""
+    """Proofs of a certified model on rows added chunk by chunk. proven: rows with a proven label, 0 for regression.
+    largest: radius."""
 
     def __init__(self, model: Model):
         self.model = model
@@ -23,7 +22,7 @@ class ProvenRows:
         self._all, self._proven = Histogram(_BINS), Histogram(_BINS)
 
     def add(self, chunk: _native.Chunk) -> None:
-        """More rows."""
+        """Add rows."""
         for part in smaller_chunks([chunk], self.model.pairs):
             self._add(part)
 
@@ -43,11 +42,12 @@ class ProvenRows:
         self._proven.add(radius[settled])
 
     def quantile(self, share: float) -> float:
-        """The radius that this share of the rows does not exceed; a row's is the largest of its decision values'."""
+        """Return the radius that this share of the rows does not exceed; a row's radius is its decision values'
+        largest."""
         return min(self._all.quantile(share), self.largest)
 
     def curve(self) -> "list[tuple[float, int, int]]":
-        """(radius, rows of at most that radius, those of them that are proven), increasing; where something changes."""
+        """Return (radius, rows of at most that radius, proven ones of these), increasing, at every change."""
         at = np.flatnonzero(self._all.counts)
         every, proven = np.cumsum(self._all.counts)[at], np.cumsum(self._proven.counts)[at]
         edges = (min(self._all.upper_edge(int(each)), self.largest) for each in at)

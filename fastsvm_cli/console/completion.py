@@ -1,8 +1,8 @@
-"""Completion in bash, zsh and fish: a script for each, made of the commands' options and arguments.
+"""Completion scripts for bash, zsh and fish, generated from the commands' options and arguments.
 
-The shell runs it alone, so that no TAB waits for Python to start. What is a file is completed by the shell itself. They
-are installed with the package (scripts/make_shell_files.py); a shell can ask the command for its own as well, with
-click's variable: _FASTSVM_COMPLETE=bash_source fastsvm.
+The shell runs the script alone, so TAB does not start Python; it completes file names itself. The scripts are installed
+with the package (scripts/make_shell_files.py). A shell can also request its own with click's variable:
+_FASTSVM_COMPLETE=bash_source fastsvm.
 """
 
 import re
@@ -15,9 +15,10 @@ from fastsvm_cli.console.help_page import content, value_name
 
 
 class Value(NamedTuple):
-    """What an option or an argument takes.
+    """Value of an option or argument.
 
-    name: as --help has it. words: between which to choose. file: whether it names one."""
+    name: as in --help. words: its choices. file: whether it is a file name.
+    """
 
     name: str
     words: "tuple[str, ...]" = ()
@@ -25,10 +26,11 @@ class Value(NamedTuple):
 
 
 class Completed(NamedTuple):
-    """A command, as a completion needs it.
+    """Completion data of a command.
 
-    options: of each its spellings, what it takes (None: nothing), and a sentence. arguments: what they take, the last
-    of them again and again if `repeated`; the first `required` of them must be there."""
+    options: spellings, value (None: a flag), and a sentence of each. arguments: their values, the last one any number
+    of times if `repeated`; the first `required` are mandatory.
+    """
 
     name: str
     sentence: str
@@ -39,7 +41,7 @@ class Completed(NamedTuple):
 
 
 def asked(group: click.Group, wish: str) -> str:
-    """The script that the variable asks for: bash_source, zsh_source or fish_source. Raises UsageError."""
+    """Return the script that the variable requests: bash_source, zsh_source or fish_source. Raises UsageError."""
     shell, _, what = wish.partition("_")
     if shell not in SHELLS or what != "source":
         expected = ", ".join(f"{each}_source" for each in SHELLS)
@@ -48,7 +50,7 @@ def asked(group: click.Group, wish: str) -> str:
 
 
 def script(group: click.Group, shell: str) -> str:
-    """For bash, zsh or fish."""
+    """Return the script for bash, zsh or fish."""
     context = click.Context(group, info_name="fastsvm", help_option_names=["-h", "--help"])
     commands = []
     for name in group.list_commands(context):
@@ -59,7 +61,8 @@ def script(group: click.Group, shell: str) -> str:
 
 
 def taken(option: click.Option) -> "Value | None":
-    """What its value can be, by its name in --help: choices, a file (RANGE_FILE, MODEL, PATH), or anything."""
+    """Return an option's value, from its name in --help: choices, a file (RANGE_FILE, MODEL, PATH), or anything;
+    None for a flag."""
     if option.is_flag:
         return None
     name = value_name(option)
@@ -86,7 +89,7 @@ def _completed(command: click.Command, context: click.Context) -> Completed:
 
 
 def _gist(words: str) -> str:
-    """The first sentence, or the beginning of a long one: shells give a line to it."""
+    """Return the first sentence, or the beginning of a long one: shells show one line."""
     sentence = re.split(r"(?<!\.)\.(?= [A-Z-]|$)", words, maxsplit=1)[0]
     beginning = re.split(r"[:;]| \(", sentence, maxsplit=1)[0]
     return beginning if len(sentence) > 70 and len(beginning) >= 20 else sentence
@@ -244,5 +247,5 @@ def _fish(group: Completed, commands: "list[Completed]") -> str:
     return "\n".join(lines) + "\n"
 
 
-#: shell -> what makes its script, of the group and its commands.
+#: shell -> function that makes its script from the group and its commands.
 SHELLS: "dict[str, Callable[[Completed, list[Completed]], str]]" = {"bash": _bash, "zsh": _zsh, "fish": _fish}

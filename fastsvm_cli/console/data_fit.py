@@ -1,4 +1,4 @@
-"""Whether rows are of the kind that a model was trained on: what a run saw of them that speaks against it."""
+"""Signs that rows are unlike a model's training data."""
 
 from typing import TYPE_CHECKING
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model
     from fastsvm_cli.prediction.pipeline import Tally
 
-#: How an option is added and left out, where it is typed.
+#: Advice on the command line: how to add and to remove the option.
 TYPED = "add --unlabelled", "leave --unlabelled out"
 
 
@@ -23,10 +23,10 @@ def doubts(
     fields: int,
     unlabelled_advice: "tuple[str, str]" = TYPED,
 ) -> "list[str]":
-    """Sentences for the user, none where the rows may well be right.
+    """Return warnings for the user; none if the rows look right.
 
-    tally: of all rows. path: the data's. dense, delimiter, unlabelled: how they were read. fields: values in a dense
-    row, without its label; -1 where that is not known. unlabelled_advice: to have none, and to have one.
+    tally: of all rows. path: of the data. dense, delimiter, unlabelled: how the rows were read. fields: values in a
+    dense row, without its label; -1 if unknown. unlabelled_advice: how to read rows without labels, and with labels.
     """
     add, leave_out = unlabelled_advice
     out = []

@@ -1,4 +1,4 @@
-"""What every command that compiles a LIBSVM model begins and ends with."""
+"""First and last steps of the commands that compile a LIBSVM model."""
 
 from typing import TYPE_CHECKING
 
@@ -13,18 +13,17 @@ if TYPE_CHECKING:
 
 
 class CompilerOptions(Options):
-    """What the options of all commands have in common that compile a LIBSVM model: those with `model_arguments`,
-    --threads and -q."""
+    """Options shared by the commands that compile a LIBSVM model: `model_arguments`, --threads and -q."""
 
     model_file: str
-    output_file: str  # where the result goes, from `begin` on; before, None where it is not named
+    output_file: str  # path of the result after `begin`; before, None if not given
     threads: int
     quiet: bool
 
     def begin(self, suffix: str, *inputs: "str | None") -> None:
-        """Before the first file is read. suffix: of the output's name where none is named. inputs: files that are read
-        besides the model (None: an option that was not given). Raises FileError and UsageError, as check_files, and
-        FileError where the model would replace rows: behind `bound model test`, `approx model test` is soon typed."""
+        """Check the files and set the threads, before any file is read. suffix: for the default output name. inputs:
+        other files that are read (None: option not given). Raises FileError and UsageError like check_files, and
+        FileError if the model would replace rows of data (`approx model test`, typed after `bound model test`)."""
         from fastsvm_cli import _native
         from fastsvm_cli.console.file_checks import check_files
         from fastsvm_cli.console.hints import has_pairs
@@ -39,16 +38,17 @@ class CompilerOptions(Options):
 
 
 class SourceModel:
-    """The LIBSVM model that is compiled.
+    """LIBSVM model to compile.
 
-    model: as it was read. size: bytes of its file, decompressed. fingerprint: the first 32 digits of their SHA-256."""
+    model: as read. size: bytes of its file, decompressed. fingerprint: the first 32 digits of their SHA-256.
+    """
 
     def __init__(self, model: "ExactModel", size: int, fingerprint: str):
         self.model, self.size, self.fingerprint = model, size, fingerprint
 
 
 def read_exact_model(model_file: str) -> SourceModel:
-    """The model to compile. Raises ModelFormatError, also for a model that is compiled already, and FileError."""
+    """Read the model to compile. Raises FileError, and ModelFormatError, also for a model that is compiled already."""
     from fastsvm_cli.models import check_start, parse_libsvm
     from fastsvm_cli.text.data import read_bytes
     from fastsvm_cli.text.fingerprint import fingerprint
@@ -58,14 +58,14 @@ def read_exact_model(model_file: str) -> SourceModel:
 
 
 def text_to_write(model: "Model", model_file: str) -> bytes:
-    """The file of a compiled model, once the parser that will read it has read it: what could not be read is not
-    written. model_file: what it was compiled from, for the message. Raises ModelFormatError."""
+    """Return the file content of a compiled model, checked by the parser. model_file: its source, for messages.
+    Raises ModelFormatError."""
     return read_back(model, model_file)[0]
 
 
 def read_back(model: "Model", model_file: str) -> "tuple[bytes, Model]":
-    """Likewise, and the model that was read: its numbers are those of the file, where a compiled one may hold more
-    digits. Raises ModelFormatError."""
+    """Like text_to_write; also return the model read back: its numbers have only the file's digits. Raises
+    ModelFormatError."""
     from fastsvm_cli.errors import ModelFormatError
     from fastsvm_cli.models import parse_model
 
@@ -80,8 +80,8 @@ def read_back(model: "Model", model_file: str) -> "tuple[bytes, Model]":
 def write_model(
     model: "Model", options: CompilerOptions, check_size: "Callable[[int], None]" = lambda size: None
 ) -> int:
-    """Put a compiled model in its place, as text_to_write makes sure of it; its size in bytes. check_size: called with
-    that before anything is written. Raises ModelFormatError and FileError."""
+    """Write a compiled model, checked by text_to_write; return its size in bytes. check_size: called with the size
+    before writing. Raises ModelFormatError and FileError."""
     from fastsvm_cli.text.output import Output
 
     text = text_to_write(model, options.model_file)
@@ -92,9 +92,8 @@ def write_model(
 
 
 def output_name(output_file: "str | None", model_file: str, suffix: str) -> str:
-    """Where the result goes: to `output_file` if it was given; else into the current directory, under the model's name
-    with the suffix, as svm-train names its models after its data; or to standard output, if the model came from
-    standard input."""
+    """Return the output path: `output_file` if given; "-" for a model from standard input; else the model's name
+    with the suffix, in the current directory, as svm-train names its models."""
     from os.path import basename
 
     if output_file is not None:
@@ -103,7 +102,7 @@ def output_name(output_file: "str | None", model_file: str, suffix: str) -> str:
 
 
 def size_line(before: "int | None", after: int, output_file: str) -> str:
-    """The sizes of the files that came in (None: there was none to compare with) and went out, and where to."""
+    """Return a line of the input's size (None: not shown), the output's size, and its path."""
     from fastsvm_cli.text.numbers import size_text
 
     return (
@@ -113,7 +112,7 @@ def size_line(before: "int | None", after: int, output_file: str) -> str:
 
 
 def agreement_line(seen: "Comparison", where: str) -> str:
-    """One line about a Comparison on the rows `where`."""
+    """Return a line about a Comparison on the rows `where`."""
     if seen.regression:
         return (
             f"root mean square difference on {where}: {seen.difference:.3g} ({100 * seen.share:.3g} % of the spread of"
@@ -123,8 +122,8 @@ def agreement_line(seen: "Comparison", where: str) -> str:
 
 
 def warn_of_disagreement(seen: "Comparison", ways_out: str, wanted: float = 0.0) -> None:
-    """One line on standard error where a Comparison is worse than anyone would want, or than was asked for.
-    ways_out: options that do better."""
+    """Print a warning if a Comparison is worse than the default limit and than `wanted`. ways_out: options that do
+    better."""
     import sys
 
     from fastsvm_cli.comparisons.on_support_vectors import DOUBTFUL

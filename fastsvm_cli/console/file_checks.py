@@ -1,4 +1,4 @@
-"""The files of a command, before any work: what it reads, what it writes, and where its summary goes."""
+"""Checks of a command's input and output files, before any work."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -8,9 +8,9 @@ import click
 
 
 def check_files(output_file: str, *inputs: "str | None") -> None:
-    """inputs: the files that are read (None: an option that was not given). Raises FileError where standard input is
-    read and closed, where the output cannot be written or is one of the inputs; UsageError where standard input would
-    be read twice."""
+    """Check the input and output files. inputs: files that are read (None: option not given). Raises FileError if
+    standard input is read but closed, or if the output cannot be written or is an input; UsageError if standard
+    input is read twice."""
     from fastsvm_cli.text.output import check_output
 
     check_inputs(*inputs)
@@ -18,7 +18,7 @@ def check_files(output_file: str, *inputs: "str | None") -> None:
 
 
 def check_outputs(output_files: "list[str]", *inputs: "str | None") -> None:
-    """As check_files, for a command that writes several; raises FileError where two of them are one."""
+    """Like check_files, for several outputs; also raises FileError if two of them are the same."""
     from fastsvm_cli.text.output import check_apart
 
     for each in output_files:
@@ -27,8 +27,7 @@ def check_outputs(output_files: "list[str]", *inputs: "str | None") -> None:
 
 
 def check_document(inputs: "Iterable[str | None]", output_files: "Sequence[str]" = ()) -> None:
-    """As check_files, for a document that goes to standard output, of --json say. output_files: what else is
-    written."""
+    """Like check_files, for a document on standard output, such as --json's. output_files: other outputs."""
     from fastsvm_cli.text.output import check_apart, check_output
 
     check_output("-", inputs)
@@ -36,7 +35,7 @@ def check_document(inputs: "Iterable[str | None]", output_files: "Sequence[str]"
 
 
 def check_inputs(*inputs: "str | None") -> None:
-    """As check_files, for a command that writes no file."""
+    """Like check_files, for a command without output files."""
     from fastsvm_cli.errors import FileError
     from fastsvm_cli.streams import is_closed
 
@@ -48,7 +47,8 @@ def check_inputs(*inputs: "str | None") -> None:
 
 
 def summary_stream(*output_files: "str | None") -> TextIO:
-    """Standard error if the rows, or the model, go to standard output. A summary that nobody can read is no fault."""
+    """Return the stream of the summary: standard error if rows or the model go to standard output. If standard
+    output is closed, the summary is dropped without an error."""
     from fastsvm_cli.streams import is_closed
     from fastsvm_cli.text.output import is_standard_output
 

@@ -1,31 +1,31 @@
-"""What a command's --help page holds, and how it is laid out. Its man page is made of the same content."""
+"""Content and layout of a command's --help page. Man pages use the same content."""
 
 from typing import NamedTuple
 
 import click
 
-#: Where no line ends.
+#: A blank without a line break.
 HARD_BLANK = "\xa0"
-#: The widest that a page gets, in columns: longer lines are hard to read.
+#: Largest width of a page in columns: longer lines are hard to read.
 WIDEST = 100
 
 
 class Page(NamedTuple):
-    """What there is to say of a command."""
+    """Content of a command's page."""
 
     usage: str
-    paragraphs: "list[str | list[str]]"  #: a paragraph, or lines that stay as they are
-    options: "list[tuple[str, str]]"  #: how an option is written, and what it does
-    commands: "list[tuple[str, str]]"  #: of a group: their names, and a sentence on each
+    paragraphs: "list[str | list[str]]"  #: a paragraph, or verbatim lines
+    options: "list[tuple[str, str]]"  #: an option's spelling, and its description
+    commands: "list[tuple[str, str]]"  #: of a group: names, and a sentence on each
 
     @property
     def summary(self) -> str:
-        """The first sentence."""
+        """First sentence."""
         return str(self.paragraphs[0]) if self.paragraphs else ""
 
 
 def content(command: click.Command, context: click.Context) -> Page:
-    """Of a command or a group of them."""
+    """Return the page of a command or group."""
     commands = []
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
@@ -41,8 +41,8 @@ def content(command: click.Command, context: click.Context) -> Page:
 
 
 def option_words(option: click.Option) -> "tuple[str, str]":
-    """How it is written, with the name of its value, and what it does, with its default and its limits behind. What is
-    short among these stays on one line: its blanks are hard ones."""
+    """Return an option's spelling with its value's name, and its description with default and limits. Short limits
+    use hard blanks, to stay on one line."""
     written = ", ".join(sorted(option.opts, key=lambda word: word.startswith("--")))
     if not option.is_flag:
         written += f" {value_name(option)}"
@@ -53,14 +53,14 @@ def option_words(option: click.Option) -> "tuple[str, str]":
 
 
 def help_page(command: click.Command, context: click.Context) -> str:
-    """For the terminal that it is printed on."""
+    """Return the page for the current terminal."""
     from shutil import get_terminal_size
 
     return text(content(command, context), get_terminal_size().columns)
 
 
 def text(page: Page, columns: int) -> str:
-    """For so many columns. Lines of examples are as long as they are."""
+    """Return the page in this many columns. Example lines are not wrapped."""
     width = max(min(columns, WIDEST) - 1, 40)
     lines = _wrapped(page.usage, width, "Usage: ", " " * 7)
     for paragraph in page.paragraphs:
@@ -76,7 +76,7 @@ def text(page: Page, columns: int) -> str:
 
 
 def _paragraphs(words: str) -> "list[str | list[str]]":
-    r"""Of a docstring in click's form: what follows a line of \b is not to be wrapped."""
+    r"""Split a docstring in click's form; the lines after \b are not to be wrapped."""
     from inspect import cleandoc
     from textwrap import dedent
 
@@ -90,7 +90,7 @@ def _paragraphs(words: str) -> "list[str | list[str]]":
 
 
 def value_name(option: click.Option) -> str:
-    """What stands for the value: N, MB, TRAIN_FILE; choices are words between bars."""
+    """Return the name of an option's value: N, MB, TRAIN_FILE; choices are joined by bars."""
     if option.metavar is not None:
         return option.metavar
     if isinstance(option.type, click.Choice):
@@ -101,7 +101,7 @@ def value_name(option: click.Option) -> str:
 
 
 def _default(option: click.Option) -> str:
-    """What holds where an option is not given: of show_default, True (its default) or words."""
+    """Return the default of an option, from show_default: True (its default) or words."""
     shown = option.show_default
     if shown is True and not option.is_flag:
         shown = f"{option.default:,g}" if isinstance(option.default, (int, float)) else str(option.default)
@@ -109,7 +109,7 @@ def _default(option: click.Option) -> str:
 
 
 def _range(option: click.Option) -> str:
-    """The numbers between which the value must lie. That a number of things is above 0 goes without saying."""
+    """Return the limits of a value; none if only above 0."""
     limits, name = option.type, option.metavar or ""
     if not isinstance(limits, (click.IntRange, click.FloatRange)) or limits.max is None or "|" in name:
         return ""
@@ -119,7 +119,7 @@ def _range(option: click.Option) -> str:
 def _wrapped(words: str, width: int, first: str, others: str) -> "list[str]":
     from textwrap import wrap
 
-    # svm-predict and --max-size stay in one piece.
+    # Keep svm-predict and --max-size in one piece.
     lines = wrap(
         words, width, initial_indent=first, subsequent_indent=others, break_on_hyphens=False, break_long_words=False
     )
@@ -127,7 +127,7 @@ def _wrapped(words: str, width: int, first: str, others: str) -> "list[str]":
 
 
 def _table(entries: "list[tuple[str, str]]", width: int) -> "list[str]":
-    """Two columns; what is too long for the first has a line of its own."""
+    """Return lines of two columns; a left entry that is too long gets its own line."""
     most = 26 if width >= 72 else 18
     column = max(len(left) for left, _ in entries if len(left) <= most) + 4
     lines = []

@@ -1,5 +1,5 @@
-"""Plain mistakes, told by what the files look like: what to type instead. Only asked once a file could not be read; a
-pipe is not read again."""
+"""Hints for common mistakes, from what the files look like. Used only after a file could not be read; pipes are not
+read again."""
 
 import re
 import shlex
@@ -14,13 +14,13 @@ _DELIMITERS = (",", ";", "\t", "|", " ")
 _START_BYTES = 4096  # of data.read_start, at least
 _INDEX_VALUE = re.compile(r"-?\d+:\S+")
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
-_NEAR = 0.7  # of difflib's ratio: two letters that changed places in a word of six, or an ending too much
+_NEAR = 0.7  # difflib ratio: allows two swapped letters in a word of six, or an extra ending
 _THIS_IS_A_RANGE = "this is a range file of svm-scale, which --scale takes"
 
 
 def hint(error: "DataFormatError | FileError | ModelFormatError", command: str, given: dict) -> "str | None":
-    """What to type instead of a command that failed, or None where the mistake is not plain. command: its name. given:
-    its parameters, by name."""
+    """Return what to type instead of a command that failed, or None if the mistake is unclear. command: its name.
+    given: its parameters, by name."""
     if isinstance(error, FileError):
         alone = command == "predict" and not given.get("dask")
         return _about_several(error.path) if alone and error.path == given["test_file"] else None
@@ -35,7 +35,7 @@ def hint(error: "DataFormatError | FileError | ModelFormatError", command: str, 
 
 
 def _about_several(path: str) -> "str | None":
-    """Of what names no file, and perhaps several of them."""
+    """Hint for a path that is no file, and perhaps means several."""
     from os.path import exists, isdir, join
 
     if isdir(path):
@@ -48,7 +48,7 @@ def _about_several(path: str) -> "str | None":
 
 
 def _about_mark(path: str) -> "str | None":
-    """Of text that begins with a byte order mark, as programs of Windows write it."""
+    """Hint for text that begins with a byte order mark, as written by Windows programs."""
     start = _start(path) or b""
     if start.startswith(b"\xef\xbb\xbf"):
         return f"it begins with a byte order mark, which tail -c +4 {shlex.quote(path)} leaves out"
@@ -89,7 +89,7 @@ def _about_range(error: DataFormatError) -> "str | None":
 
 
 def _about_data(error: DataFormatError, command: str, given: dict) -> "str | None":
-    """Of a fault in the first row, or of a decimal comma in any."""
+    """Hint for a fault in the first row, or for a decimal comma in any row."""
     lines, dense = _lines(error.path), given.get("dense", False)
     found = (_quoted(error.why) or [""])[0]
     if _DECIMAL_COMMA.fullmatch(found if dense else found.partition(":")[2]):
@@ -150,8 +150,7 @@ def _about_data(error: DataFormatError, command: str, given: dict) -> "str | Non
 
 
 def _as_numbers(lines: "list[str]") -> "tuple[list[str], list[str]]":
-    """How cells are written that are no numbers here, and the same lines without that; nothing of a line where a comma
-    may be either."""
+    """Return the unusual notations of cells, and the lines in plain notation; no change if a comma is ambiguous."""
     unusual, quoted = [], any('"' in line for line in lines)
     if quoted:
         if any("," in cell for line in lines for cell in re.findall('"[^"]*"', line)) and not any(
@@ -170,7 +169,7 @@ def _as_numbers(lines: "list[str]") -> "tuple[list[str], list[str]]":
 
 
 def _written_otherwise(path: str, unusual: "list[str]", options: str, heading: bool = False) -> str:
-    """How cells that are written so become numbers."""
+    """Return a hint with the shell command that converts these notations to plain numbers."""
     filters = {"quoted cells": "tr -d '\"'", "decimal commas": "tr , ."}
     if heading:
         unusual = [*unusual, "a heading"]
@@ -186,13 +185,13 @@ def _shown(delimiter: str) -> str:
 
 
 def _typed_with(one: str, other: str) -> str:
-    """The command line with these two files in each other's place."""
+    """Return the command line with the two files swapped."""
     places = {one: other, other: one}
     return shlex.join(["fastsvm", *(places.get(word, word) for word in sys.argv[1:])])
 
 
 def _delimiter(line: str) -> "str | None":
-    """What stands between the numbers of a line of nothing else, two of them at least."""
+    """Return the delimiter of a line of at least two numbers, or None."""
     for delimiter in _DELIMITERS:
         fields = line.split() if delimiter == " " else line.split(delimiter)
         if len(fields) > 1 and all(map(_is_number, fields)):
@@ -209,7 +208,7 @@ def _is_number(word: str) -> bool:
 
 
 def _comments(lines: "list[str]") -> int:
-    """How many lines stand in front of the first row."""
+    """Return the number of comment lines before the first row."""
     return next((at for at, line in enumerate(lines) if not line.lstrip().startswith("#")), len(lines))
 
 
@@ -220,14 +219,14 @@ def _is_data(path: str) -> bool:
 
 
 def has_pairs(path: str) -> bool:
-    """Whether it is a file whose first row has index:value pairs."""
+    """Return whether the file's first row has index:value pairs."""
     lines = _lines(path) or []
     lines = lines[_comments(lines) :]
     return bool(lines) and any(map(_INDEX_VALUE.fullmatch, lines[0].split()))
 
 
 def _is_trainable(path: str) -> bool:
-    """Whether svm-train reads the rows, too: it takes no compressed data, no comments, no qid and no other form."""
+    """Return whether svm-train can read the rows: no compression, comments, qid or other format."""
     lines = _lines(path) or []
     with open(path, "rb") as file:
         compressed = file.read(len(lines[0].encode())) != lines[0].encode()
@@ -238,7 +237,7 @@ def _is_trainable(path: str) -> bool:
 
 
 def _is_range(path: str) -> bool:
-    """Whether svm-scale -s wrote it: x or y, then a lower and an upper end."""
+    """Return whether svm-scale -s wrote the file: x or y, then a lower and an upper limit."""
     lines = _lines(path) or []
     return len(lines) > 1 and lines[0] in ("x", "y") and len(lines[1].split()) == 2 and _delimiter(lines[1]) == " "
 
@@ -256,7 +255,7 @@ def _is_compiled(path: str) -> bool:
 
 
 def _lines(path: str) -> "list[str] | None":
-    """What a regular file begins with, its last word left out where it is cut off; None of any other file."""
+    """Return the first lines of a regular file, without a word that is cut off at the end; None for other files."""
     start = _start(path)
     if start is None:
         return None
@@ -267,7 +266,7 @@ def _lines(path: str) -> "list[str] | None":
 
 
 def _start(path: str) -> "bytes | None":
-    """The first bytes of a regular file; None of any other."""
+    """Return the first bytes of a regular file; None for other files."""
     from os.path import isfile
 
     from fastsvm_cli.errors import FastsvmError
@@ -282,7 +281,7 @@ def _start(path: str) -> "bytes | None":
 
 
 def _quoted(why: str) -> "list[str]":
-    """What a message quotes of the line, as far as that is whole."""
+    """Return the part of the line that a message quotes, without a cut-off field."""
     found = re.match(r"'(.*?)(\.\.\.)?' found", why)
     if found is None:
         return []
@@ -290,15 +289,16 @@ def _quoted(why: str) -> "list[str]":
 
 
 def _without_last_field(line: str) -> str:
-    """Of a line that was cut off."""
+    """Remove the last field of a line that was cut off."""
     return re.sub(r"[,;|\s][^,;|\s]*$", "", line)
 
 
 def about_option(written: str, context: click.Context, line: "list[str]") -> str:
-    """The message about an unknown option: options of similar spelling, and the commands that have it.
+    """Return the message about an unknown option: similar options, and the commands that have it.
 
     written: the option, with its dashes. context: of the command. line: its words, because the parser reports -degree
-    as an unknown -d."""
+    as an unknown -d.
+    """
     own, others = _spellings(context.command.get_params(context)), _others(context)
     known = sorted({*own, *(each for spellings in others.values() for each in spellings)})
     long = [each.partition("=")[0] for each in line if re.match(r"-\w{3}", each) and written[1:] in each]
@@ -322,7 +322,7 @@ def _spellings(parameters: "list[click.Parameter]") -> "list[str]":
 
 
 def _others(context: click.Context) -> "dict[str, list[str]]":
-    """The options of the other commands of its group."""
+    """Return the options of the other commands of the group."""
     group = context.parent.command if context.parent is not None else None
     if context.parent is None or not isinstance(group, click.Group):
         return {}
@@ -335,7 +335,7 @@ def _others(context: click.Context) -> "dict[str, list[str]]":
 
 
 def _is_near(written: str, spelling: str) -> bool:
-    """Whether two spellings are a slip apart, or one begins with the other."""
+    """Return whether two spellings differ by a typo, or one is a prefix of the other."""
     one, other = written.lstrip("-"), spelling.lstrip("-")
     if min(len(one), len(other)) < 2:
         return False
@@ -345,12 +345,12 @@ def _is_near(written: str, spelling: str) -> bool:
 
 
 def _distance(written: str, spelling: str) -> float:
-    """0 of equal words, 1 of those that share nothing."""
+    """Return 0 for equal words, up to 1 for words that share nothing."""
     from difflib import SequenceMatcher
 
     return 1 - SequenceMatcher(None, written.lstrip("-"), spelling.lstrip("-")).ratio()
 
 
 def _listed(words: "list[str]", last: str) -> str:
-    """a, b and c."""
+    """Return the words as "a, b and c"."""
     return f" {last} ".join([", ".join(words[:-1])] * (len(words) > 1) + words[-1:])

@@ -1,4 +1,4 @@
-"""Man pages: what --help says, in the form of man(7)."""
+"""Man pages: the content of --help in man(7) format."""
 
 import re
 
@@ -17,7 +17,7 @@ EXIT_STATUS = (
 
 
 def man_pages(group: click.Group) -> "dict[str, str]":
-    """File name -> text: a page for the group, and one for each of its commands."""
+    """Return {file name: text}: a page for the group, and one for each command."""
     context = click.Context(group, info_name="fastsvm", help_option_names=["-h", "--help"])
     pages = {"fastsvm": content(group, context)}
     for name in group.list_commands(context):
@@ -32,7 +32,7 @@ def _page(name: str, page: Page, others: "list[str]") -> str:
     program, _, synopsis = page.usage.partition(" [OPTIONS]")
     lines = [
         f'.TH {name.upper()} 1 "" "fastsvm {__version__}" "fastsvm"',
-        # Neither hyphenated nor justified: words are options and names of files.
+        # No hyphenation or justification: words are options and file names.
         ".nh",
         ".ad l",
         ".SH NAME",
@@ -64,7 +64,7 @@ def _page(name: str, page: Page, others: "list[str]") -> str:
 
 
 def _text(words: str) -> str:
-    r"""Escaped. - is a hyphen to roff, and options are typed with a minus; what is a quote in one is a quote here."""
+    r"""Escape text for roff: - must be a minus, and quotes must stay ASCII."""
     for character, written in (
         ("\\", "\\e"),
         ("-", "\\-"),
@@ -80,13 +80,13 @@ def _text(words: str) -> str:
 
 
 def _line(words: str) -> str:
-    r"""One line of text: a dot at its beginning would be a request."""
+    r"""Escape a line of text: an initial dot would be a request."""
     escaped = _text(words)
     return f"\\&{escaped}" if escaped.startswith(".") else escaped
 
 
 def _spelled(written: str) -> str:
-    """The spellings of an option in bold, its value in italics."""
+    """Format an option: spellings in bold, value in italics."""
     *others, last = written.split(", ")
     spelling, _, value = last.partition(" ")
     bold = ", ".join(f"\\fB{_text(each)}\\fR" for each in [*others, spelling])
@@ -94,5 +94,5 @@ def _spelled(written: str) -> str:
 
 
 def _arguments(synopsis: str) -> str:
-    """Names of what is typed in italics; brackets and dots as they are."""
+    """Format arguments: names in italics, brackets and dots unchanged."""
     return re.sub(r"[A-Z_]+", lambda name: f"\\fI{name[0].lower()}\\fR", _text(synopsis))

@@ -1,4 +1,4 @@
-"""What the commands share: options, the record that holds a command's own, and the hint that follows an error."""
+"""Shared options, the record of a command's options, and the hint after an error."""
 
 from collections.abc import Callable
 
@@ -9,10 +9,10 @@ from fastsvm_cli.errors import DataFormatError, FastsvmError, FileError, ModelFo
 
 
 class FileCommand(click.Command):
-    """A command whose errors about a file say what to type instead, where the mistake is plain, with our help page."""
+    """Command with our help page, whose errors about a file include a hint for common mistakes."""
 
     def get_help_option_names(self, context: click.Context) -> "list[str]":
-        return ["-h", "--help"]  # of whatever group the command is called
+        return ["-h", "--help"]  # whichever group the command belongs to
 
     def get_help(self, context: click.Context) -> str:
         from fastsvm_cli.console.help_page import help_page
@@ -20,7 +20,7 @@ class FileCommand(click.Command):
         return help_page(self, context)
 
     def parse_args(self, context: click.Context, args: "list[str]") -> "list[str]":
-        line = list(args)  # which the parser takes apart
+        line = list(args)  # copy: the parser changes args
         try:
             return super().parse_args(context, args)
         except click.NoSuchOption as fault:
@@ -43,36 +43,31 @@ class FileCommand(click.Command):
 
 
 class Options:
-    """The options and arguments of one command: a subclass names and types each, under the name that click gives it.
-
-    They stand there as parsed, and what does not go together is refused at once, so that whoever has the record need
-    not ask again. What else a command means by them are the subclass's methods. Raises UsageError.
-    """
+    """Options and arguments of one command, as parsed. A subclass declares each, under click's name, and adds
+    methods. The constructor rejects conflicts. Raises UsageError."""
 
     def __init__(self, **parsed: object):
         vars(self).update(parsed)
         self.check()
 
     def check(self) -> None:
-        """Raises UsageError for what does not go together, as far as that is known before a file is read."""
+        """Raise UsageError for conflicts that are known before a file is read."""
 
 
 def was_given(name: str) -> bool:
-    """Whether a parameter of the command that runs is given, on the command line or from Python, and not left at its
-    default."""
+    """Return whether a parameter of the running command was given, on the command line or from Python."""
     source = click.get_current_context().get_parameter_source(name)
     return source is not None and source.name in ("COMMANDLINE", "DEFAULT_MAP")
 
 
 def first_given(*names: str) -> "str | None":
-    """The first of these options of the command that runs which stands on the command line, as it is written there;
-    None where none does."""
+    """Return the spelling of the first of these options that was given to the running command; None if none was."""
     spelled = {each.name: max(each.opts, key=len) for each in click.get_current_context().command.params}
     return next((spelled[name] for name in names if was_given(name)), None)
 
 
 def scale_option(words: str) -> "Callable":
-    """--scale, and of which rows."""
+    """Return the option --scale. words: its help."""
     return click.option("--scale", "scale_file", metavar="RANGE_FILE", help=words)
 
 
@@ -80,7 +75,8 @@ _SCALED = "Range file of svm-scale (or scale file of R's e1071) of the model's t
 
 
 def carry_option(name: str, words: str = "") -> "Callable":
-    """The range file that the compiled model carries. name: of the option. words: about rows of data."""
+    """Return the option of a range file that the compiled model carries. name: of the option. words: added help
+    about rows of data."""
     said = " The compiled model carries it, takes raw rows, and scales them as predict --scale does."
     return click.option(
         name, "scale_file" if name == "--scale" else "carry_file", metavar="RANGE_FILE", help=f"{_SCALED}{said}{words}"
@@ -88,12 +84,12 @@ def carry_option(name: str, words: str = "") -> "Callable":
 
 
 def fold_option(words: str) -> "Callable":
-    """--scale of a command that folds it into the LIBSVM model it makes. words: about rows of data."""
+    """Return --scale of a command that folds it into its LIBSVM model. words: added help about rows of data."""
     return scale_option(f"{_SCALED} The result is a LIBSVM model of raw rows, without svm-scale's rounding.{words}")
 
 
 def y_scale_option(words: str, option: str = "--scale") -> "Callable":
-    """--y-scale, which goes with `option`, and its effect on labels."""
+    """Return --y-scale, which requires `option`. words: its effect on labels."""
     return click.option(
         "--y-scale",
         "y_scale_file",
@@ -103,13 +99,13 @@ def y_scale_option(words: str, option: str = "--scale") -> "Callable":
 
 
 def check_y_scale(scale_file: "str | None", y_scale_file: "str | None", option: str = "--scale") -> None:
-    """Raises UsageError for --y-scale without `option`, the one of the scale file."""
+    """Raise UsageError for --y-scale without `option`, the option of the scale file."""
     if y_scale_file is not None and scale_file is None:
         raise click.UsageError(f"--y-scale goes with {option}: write.svm writes both files.")
 
 
 def megabytes_option(name: str, words: str) -> "Callable":
-    """A size of data, 256 MB unless it is given: the command has it in bytes."""
+    """Return an option of a size, by default 256 MB; its value is in bytes."""
     return click.option(
         name,
         type=POSITIVE,
@@ -122,7 +118,7 @@ def megabytes_option(name: str, words: str) -> "Callable":
 
 
 def data_options(command: "Callable") -> "Callable":
-    """How the data file is written: --dense, --delim, --unlabelled, --max-line (in bytes), --scale."""
+    """Add the options of the data format: --dense, --delim, --unlabelled, --max-line (in bytes), --scale."""
     for option in (
         scale_option(
             "Range file of svm-scale, or scale file of write.svm (R's e1071). Rows are scaled while they are read; with"
@@ -151,7 +147,7 @@ def data_options(command: "Callable") -> "Callable":
 
 
 def check_data_options(dense: bool) -> None:
-    """Raises UsageError for a delimiter of rows that have none."""
+    """Raise UsageError for --delim without --dense."""
     if not dense and was_given("delimiter"):
         raise click.UsageError("--delim goes with --dense: other rows are index:value pairs with blanks between them.")
 
@@ -167,13 +163,13 @@ threads_option = click.option(
 
 
 def dask_option(words: str, more: str = "") -> "Callable":
-    """--dask. words: the scheduler, and what its workers do. more: further sentences."""
+    """Return --dask. words: the scheduler, and what its workers do. more: further sentences."""
     where = "tcp://HOST:8786, or local:N for N processes on this machine"
     return click.option("--dask", metavar="ADDRESS", help=f"{words}: {where}.{more} Needs pip install 'fastsvm[dask]'.")
 
 
 def check_dask(address: "str | None") -> None:
-    """Raises UsageError for what is no ADDRESS of --dask."""
+    """Raise UsageError for an invalid ADDRESS of --dask."""
     if address is None:
         return
     from fastsvm_cli.cluster.scheduler import Address
@@ -185,20 +181,20 @@ def check_dask(address: "str | None") -> None:
 
 
 def quiet_option(words: str = "Print no summary, warnings or progress bar.") -> "Callable":
-    """-q, and what it leaves out."""
+    """Return -q. words: its help."""
     return click.option("-q", "--quiet", is_flag=True, help=words)
 
 
 def seed_option(words: str) -> "Callable":
-    """--seed, and of what."""
+    """Return --seed. words: its help."""
     return click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="S", help=words)
 
 
 def json_option(words: str) -> "Callable":
-    """--json, and what it prints."""
+    """Return --json. words: its help."""
     return click.option("--json", "as_json", is_flag=True, help=words)
 
 
 def model_arguments(command: "Callable") -> "Callable":
-    """MODEL_FILE [OUTPUT_FILE]."""
+    """Add the arguments MODEL_FILE [OUTPUT_FILE]."""
     return click.argument("model_file")(click.argument("output_file", required=False)(command))

@@ -1,4 +1,4 @@
-"""--plot: the option, and its check before anything that takes long."""
+"""The option --plot, and its check before any long work."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ _KINDS = ("svg", "png", "pdf")
 
 
 def plot_option(words: str) -> "Callable":
-    """--plot FILE, and what it draws."""
+    """Return --plot FILE. words: what it draws."""
     return click.option(
         "--plot",
         "plot_file",
@@ -20,7 +20,7 @@ def plot_option(words: str) -> "Callable":
 
 
 def check_plot(plot_file: "str | None") -> None:
-    """Raises UsageError for a file that is none of the kinds; ClickException where there is no matplotlib. Loads it."""
+    """Load matplotlib. Raises UsageError for an unknown file type, ClickException if matplotlib is missing."""
     if plot_file is None:
         return
     if not plot_file.endswith(tuple(f".{kind}" for kind in _KINDS)):
@@ -32,11 +32,11 @@ def check_plot(plot_file: "str | None") -> None:
 
 
 def _load_matplotlib() -> None:
-    """Quietly, and so that nothing temporary of it stays."""
+    """Import matplotlib without its messages, and remove its temporary folder at exit."""
     import logging
     import os
 
-    # It says where its cache lies if the home directory cannot be written, and when it looks for fonts.
+    # It reports its cache's location if the home directory is not writable, and its search for fonts.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     before = os.environ.get("MPLCONFIGDIR")
     import matplotlib  # noqa: F401
@@ -44,8 +44,8 @@ def _load_matplotlib() -> None:
     made = os.environ.get("MPLCONFIGDIR")
     if made is None or made == before:
         return
-    # A temporary folder in place of the home directory. It would go as the interpreter is taken apart, which start.py
-    # leaves out.
+    # A temporary folder, because the home directory is not writable. matplotlib removes it at interpreter shutdown,
+    # which start.py skips.
     from functools import partial
     from shutil import rmtree
 

@@ -1,4 +1,4 @@
-"""A progress bar on stderr, for work of more than a second, on a terminal only."""
+"""Progress bar on stderr, only on a terminal and for work of more than a second."""
 
 import sys
 from collections.abc import Callable
@@ -12,23 +12,23 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
 
-_LONG = 60.0  # seconds that are told beforehand
+_LONG = 60.0  # seconds; longer work is announced
 
 
 class Progress:
-    """Call it with the share done (0 to 1), and a few words if they tell more, as often as is handy. The bar is
-    drawn from the second second on, by rich.
+    """Progress bar by rich. Call it with the share done (0 to 1), and optional words, at any rate. It appears after one
+    second.
 
-    announced: where there is no terminal to draw on, a line says once how long it will take, if that is long. rows: it
-    will be told of the rows that are done (`count`): these and rows per second stand beside the bar, or, where the end
-    of the input is not known, so that no share is, in place of it."""
+    announced: without a terminal, print one line with the remaining time if that is long. rows: the caller also reports
+    rows done (`count`): the bar shows rows and rows per second; without a known end of the input, it shows only these.
+    """
 
     def __init__(self, label: str, *, quiet: bool = False, announced: bool = False, rows: bool = False):
         self._label = self._words = label
         self._wanted = not quiet and can_be_drawn_on(sys.stderr)
         self._announced = announced and not quiet and not self._wanted
         self._start = monotonic()
-        self._begun: tuple[float, float] | None = None  # when a share was told first, and which
+        self._begun: tuple[float, float] | None = None  # time and share of the first call
         self._next = self._start + 1.0
         self._share: float | None = None
         self._rows = 0 if rows else None
@@ -41,7 +41,7 @@ class Progress:
         self._draw()
 
     def count(self, rows: int) -> None:
-        """So many rows have been done since the beginning."""
+        """Report the rows done since the beginning."""
         self._rows = rows
         self._draw()
 
@@ -59,7 +59,7 @@ class Progress:
         self._next = now + 0.1
 
     def _new_bar(self) -> "Bar":
-        """With what is known when it is drawn first: a share, or rows, or both."""
+        """Return a bar of what is known at its first drawing: a share, rows, or both."""
         from rich.console import Console
         from rich.progress import BarColumn, ProgressColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
@@ -67,17 +67,17 @@ class Progress:
         console = Console(stderr=True)
         columns: list[ProgressColumn] = [TextColumn("{task.description}", markup=False)]
         if self._share is not None:
-            # Rows have their place beside it in 60 columns too.
+            # Leaves room for rows in 60 columns.
             width = 40 if self._rows is None else max(5, min(40, console.width - 50))
             columns += [BarColumn(width), TaskProgressColumn(), TimeRemainingColumn()]
         if self._rows is not None:
             columns.append(TextColumn("{task.fields[rows]}", markup=False))
-        # It draws when it is told to: by itself would be a thread's work, and not every machine lets one start.
+        # No auto_refresh: it needs a thread, and not every machine can start one.
         return Bar(*columns, console=console, transient=True, auto_refresh=False)
 
     def _announce(self, share: float) -> None:
-        """Once, a second after the first share that was told: what came before it, libraries to load say, is no
-        measure of what is to come."""
+        """Announce the remaining time once, a second after the first reported share: the time before it, such as
+        imports, predicts nothing."""
         now = monotonic()
         if self._begun is None:
             self._begun = (now, share)
@@ -102,7 +102,8 @@ class Progress:
 
 
 def rows_line(rows: int, seconds: float, *, short: bool) -> str:
-    """12,345,678 rows, 1.23 M rows/s, 0:00:10; or, beside a bar, which has a time of its own, 12.3 M rows, 1.23 M/s."""
+    """Return "12,345,678 rows, 1.23 M rows/s, 0:00:10"; short, beside a bar with its own time: "12.3 M rows, 1.23
+    M/s"."""
     rate = _rounded(rows / seconds)
     if short:
         return f"{_rounded(rows)} rows, {rate}/s"
@@ -111,22 +112,22 @@ def rows_line(rows: int, seconds: float, *, short: bool) -> str:
 
 
 def _rounded(number: float) -> str:
-    """Three digits, with k, M or G for as many thousands."""
+    """Return three digits, with k, M or G."""
     for size, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
-        if number >= 0.9995 * size:  # what would be rounded to 1,000 of the unit below
+        if number >= 0.9995 * size:  # below, it would round to 1,000 of the smaller unit
             return f"{number / size:.3g}{unit}"
     return f"{number:.3g}"
 
 
 def show_cursor() -> None:
-    """rich hides it while a bar stands; the bar's line goes too."""
+    """Show the cursor, which rich hides while a bar is drawn, and clear the bar's line."""
     import os
 
     os.write(2, b"\r\x1b[K\x1b[?25h")
 
 
 def bytes_read(path: str, progress: Progress) -> "Callable[[int], None] | None":
-    """A callback for data.read_chunks that turns bytes read into a share, or None where the size is unknown."""
+    """Return a callback for data.read_chunks that reports bytes as a share; None for an unknown size."""
     import os
 
     try:

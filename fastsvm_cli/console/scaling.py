@@ -1,4 +1,4 @@
-"""--scale: its file, read before the rows, and what is said once these have been read; or part of a model."""
+"""--scale: reading its file, warnings after the rows, and the range that a model carries."""
 
 import sys
 from typing import TYPE_CHECKING, TextIO
@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
 
 def read_scale_file(path: "str | None", labels_path: "str | None" = None) -> "Scaling | None":
-    """What --scale names, or None; labels_path: what --y-scale names. Raises FileError and DataFormatError."""
+    """Read the files of --scale and --y-scale (labels_path); None without --scale. Raises FileError and
+    DataFormatError."""
     if path is None:
         return None
     from fastsvm_cli.text.data import read_bytes
@@ -21,7 +22,7 @@ def read_scale_file(path: "str | None", labels_path: "str | None" = None) -> "Sc
 
 
 def warn_of_scaling(scaling: "Scaling | None", quiet: bool) -> None:
-    """What svm-scale warns of, on standard error, once all rows have been read."""
+    """Print svm-scale's warnings on standard error, after all rows have been read."""
     if scaling is not None and not quiet:
         for line in scaling.warnings():
             print(line, file=sys.stderr)
@@ -30,8 +31,8 @@ def warn_of_scaling(scaling: "Scaling | None", quiet: bool) -> None:
 def read_range(
     path: "str | None", labels_path: "str | None", model: "Model | None", model_file: str
 ) -> "Scaling | None":
-    """Likewise, of a command that compiles `model` (None: the density estimate of rows), from a file of this name.
-    Raises FileError, DataFormatError, and ModelFormatError where the range does not go with the model."""
+    """Like read_scale_file, for a command that compiles `model` (None: the density estimate of rows) from
+    model_file. Also raises ModelFormatError if the range does not fit the model."""
     scaling = read_scale_file(path, labels_path)
     if scaling is not None:
         from fastsvm_cli.models.carried import check
@@ -41,7 +42,7 @@ def read_range(
 
 
 def carried(scaling: "Scaling | None", model_file: str) -> "Carried | None":
-    """The range for a compiled model to carry, or None. model_file: the model it was compiled from, for messages."""
+    """Return the range for a compiled model to carry, or None. model_file: its source, for messages."""
     if scaling is None:
         return None
     from fastsvm_cli.models.carried import Carried
@@ -50,13 +51,13 @@ def carried(scaling: "Scaling | None", model_file: str) -> "Carried | None":
 
 
 def say_raw_rows(scaling: "Scaling", what: str, report: TextIO) -> None:
-    """The line of a summary. what: has become of the range file."""
+    """Print the summary's line about raw rows. what: the use of the range file, such as "carried"."""
     raw = "raw rows" if scaling.native.label_line() is None else "raw rows and predicts raw labels"
     print(f"{scaling.path} is {what}: it takes {raw}", file=report)
 
 
 def refuse_twice(scale_file: "str | None", model: "Model", model_file: str) -> None:
-    """Raises UsageError for a model that takes raw rows, where rows are to be scaled."""
+    """Raise UsageError if rows are to be scaled for a model that takes raw rows."""
     if scale_file is None or model.raw_rows is None:
         return
     import click

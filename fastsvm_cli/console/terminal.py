@@ -1,4 +1,4 @@
-"""Terminals: how wide they are, what they can show, and what is printed on them in style."""
+"""Terminals: width, capabilities, and styled output."""
 
 import os
 import re
@@ -10,18 +10,18 @@ if TYPE_CHECKING:
 
     from rich.console import Console, RenderableType
 
-#: Columns of tables where standard output is no terminal, whatever the machine.
+#: Width of tables if standard output is not a terminal.
 PIPE_WIDTH = 180
 
 
 def can_be_drawn_on(stream: TextIO) -> bool:
-    """Whether it is a terminal where lines can be drawn again in the place of others."""
+    """Return whether the stream is a terminal that can redraw lines."""
     return stream.isatty() and not _is_dumb()
 
 
 def ascii_only(stream: TextIO) -> bool:
-    """Whether it is better to print nothing but ASCII: by the stream's encoding and, of a terminal, by the locale's
-    (the interpreter takes the locale C for UTF-8)."""
+    """Return whether to print only ASCII, by the stream's encoding and, for a terminal, the locale's (the
+    interpreter treats locale C as UTF-8)."""
     import locale
 
     encodings = [stream.encoding or ""] + ([locale.nl_langinfo(locale.CODESET)] if stream.isatty() else [])
@@ -29,10 +29,10 @@ def ascii_only(stream: TextIO) -> bool:
 
 
 def show(shown: "Iterable[RenderableType]", **how: Any) -> None:
-    """Print what rich can show on standard output, in PIPE_WIDTH columns where that is no terminal. how: of
+    """Print rich renderables on standard output, in PIPE_WIDTH columns if it is not a terminal. how: arguments of
     Console.print."""
     console = new_console(sys.stdout)
-    with console.capture() as printed:  # rich ends the process itself when a reader has gone
+    with console.capture() as printed:  # rich would end the process on a closed pipe
         for each in shown:
             console.print(each, **how)
     text = printed.get()
@@ -40,7 +40,7 @@ def show(shown: "Iterable[RenderableType]", **how: Any) -> None:
 
 
 def print_sentence(words: str, stream: TextIO) -> None:
-    """In one line; on a terminal, broken between words."""
+    """Print a sentence on one line; on a terminal, break it between words."""
     if not stream.isatty():
         print(words, file=stream)
         return
@@ -50,11 +50,11 @@ def print_sentence(words: str, stream: TextIO) -> None:
 
 
 def new_console(stream: TextIO) -> "Console":
-    """rich's, of a stream."""
+    """Return rich's console of a stream."""
     from rich.console import Console
 
     console = Console(file=stream, highlight=False, width=None if stream.isatty() else PIPE_WIDTH)
-    if _is_dumb() and stream.isatty():  # rich takes each of these for one of 80 columns
+    if _is_dumb() and stream.isatty():  # rich assumes 80 columns for these
         given = os.environ.get("COLUMNS", "")
         columns = int(given) if given.isdigit() else os.get_terminal_size(stream.fileno()).columns
         console.size = (columns or console.width, console.height)

@@ -1,4 +1,4 @@
-"""What the value of an option can be, beside words and names of files."""
+"""Types of option values."""
 
 from math import inf, isfinite, isnan
 from typing import Any
@@ -7,7 +7,7 @@ import click
 
 
 class Number(click.FloatRange):
-    """A number of a range; infinity only if `endless`."""
+    """Number in a range; infinite only if `endless`."""
 
     def __init__(
         self, least: float, most: "float | None" = None, *, min_open: bool = False, endless: bool = False
@@ -24,12 +24,12 @@ class Number(click.FloatRange):
 
 #: A number above 0.
 POSITIVE = Number(0, min_open=True)
-#: A limit above 0, inf for none.
+#: A limit above 0; inf for none.
 LIMIT = Number(0, min_open=True, endless=True)
 
 
 class Count(click.IntRange):
-    """How many: what is more than the core can count is as good as the most that it can."""
+    """Count, capped at the largest that the core can hold."""
 
     _MOST = 2**31 - 1
 
@@ -38,7 +38,7 @@ class Count(click.IntRange):
 
 
 class ZeroOrOne(click.IntRange):
-    """A switch, as LIBSVM's programs write one."""
+    """Switch as in LIBSVM's programs: 0 or 1."""
 
     def __init__(self) -> None:
         super().__init__(0, 1)
@@ -54,7 +54,7 @@ class ZeroOrOne(click.IntRange):
 
 
 class Share(click.ParamType):
-    """0.005 or 0.5%: a share between 0 and 1."""
+    """Share between 0 and 1, as 0.005 or 0.5%."""
 
     name = "share"
     _expected = "0.005 or 0.5%"
@@ -72,7 +72,7 @@ class Share(click.ParamType):
 
 
 class Target(Share):
-    """What --target brings a model to: a share likewise, but not 0; for regression any number above 0."""
+    """Target of --target: a share above 0; any number above 0 for regression."""
 
     name = "target"
     _expected = "a number above 0, as 0.005 or 0.5%"
@@ -82,7 +82,7 @@ class Target(Share):
 
 
 def _number(value: "str | float") -> float:
-    """0.005 of 0.005 or 0.5%; nan of what is no number."""
+    """Return 0.005 for 0.005 or 0.5%; nan for anything else."""
     if isinstance(value, float):
         return value
     try:
@@ -92,7 +92,7 @@ def _number(value: "str | float") -> float:
 
 
 def one_character(context: click.Context, parameter: click.Parameter, value: str) -> str:
-    """A delimiter, of the word that stands for it. Raises BadParameter."""
+    """Return the delimiter that a word stands for. Raises BadParameter."""
     from fastsvm_cli.text.line_blocks import may_delimit
 
     value = {"\\t": "\t", "tab": "\t", "space": " "}.get(value, value)

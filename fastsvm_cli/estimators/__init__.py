@@ -1,3 +1,4 @@
-"""Arrays and fitted estimators: the way in and out for Python programs. Nothing here is loaded by the command.
+"""Python API for arrays and fitted estimators. The command loads none of it.
 
-scikit-learn is not imported: its estimators are known by the names of their classes, and read by their attributes."""
+scikit-learn is not imported: its estimators are recognised by class name and read by attribute.
+"""

@@ -1,4 +1,4 @@
-"""How many labels a compiled model changes, on arrays."""
+"""Comparison of a compiled model's labels with the exact model's, on arrays."""
 
 from typing import Any
 
@@ -8,18 +8,20 @@ from fastsvm_cli.benchmarks.changed import Changed
 from fastsvm_cli.benchmarks.quality import interval_95
 from fastsvm_cli.comparisons.agreement import share_of_spread
 
-_DRAWN = 5000  # points of a picture
+_DRAWN = 5000  # points in a plot
 
 
 class Agreement:
-    """rows; different: rows whose label differs from the reference's; share: of the rows; interval: (low, high), the
-    95 % interval of the share on rows like these (Wilson); changed: the same for the rows of each class of the
-    reference (changed.classes has label, rows, different and share of each); proven: rows whose label is proven to be
-    the exact model's, None where nothing can be proven.
+    """Comparison with a reference.
 
-    Of regression values: different counts those that are not equal; difference is the root mean square of theirs, share
-    is that over the standard deviation of the reference's values (over a millionth of their size where they hardly have
-    one), and there are no interval and no classes (None).
+    rows: number of rows. different: rows whose label differs. share: different / rows. interval: (low, high), the 95 %
+    Wilson interval of share on similar rows. changed: the same counts per class of the reference (changed.classes has
+    label, rows, different and share). proven: rows whose label is proven to equal the exact model's; None where nothing
+    can be proven.
+
+    For regression, different counts unequal values; difference is their root mean square difference; share is
+    difference over the standard deviation of the reference's values (at least a millionth of their size); interval and
+    changed are None.
     """
 
     def __init__(self, answers: np.ndarray, reference: np.ndarray, regression: bool, proven: "int | None"):
@@ -48,13 +50,14 @@ class Agreement:
         )
 
     def plot(self, axis: Any = None) -> Any:
-        """The decision values' change against the reference's decision values, on a matplotlib axis (a new one without
-        it), which is returned. In the grey part a change turns the sign, and so the label.
+        """Plot the change of the decision values against the reference's, and return the matplotlib axis (default: a
+        new one). In the grey area the change flips the sign, and so the label.
 
-        Of three and more classes a point is a row, and its value is that of the class with the most votes less the
-        next one's: in the grey part another class goes before it. With decision_function_shape="ovo" it is a row and a
-        pair of classes, whose vote goes to the other one in the grey part. Of regression there is no grey part. Needs
-        matplotlib. At most 5,000 points."""
+        With three or more classes, a point is a row: the value of the reference's best class minus that of the next; in
+        the grey area another class wins. With decision_function_shape="ovo", a point is a row and a pair of classes,
+        whose vote flips in the grey area. Regression has no grey area. Needs matplotlib. Draws at most 5,000 points.
+        Raises ValueError without decision values.
+        """
         from matplotlib import pyplot
 
         if self._points is None:
@@ -67,7 +70,7 @@ class Agreement:
             axis.plot(exact, change, ".", color="tab:blue", markersize=3)
         else:
             for end in (np.min(exact, initial=0.0), np.max(exact, initial=0.0)):
-                far = -np.sign(end) * (abs(end) + most)  # beyond what is shown
+                far = -np.sign(end) * (abs(end) + most)  # beyond the visible area
                 axis.fill_between([0, end], [0, -end], [far, far], color="0.93", linewidth=0)
             axis.plot(exact[~differ], change[~differ], ".", color="tab:blue", markersize=3, label=f"same {points.what}")
             axis.plot(exact[differ], change[differ], ".", color="tab:red", markersize=5, label=f"other {points.what}")
@@ -82,8 +85,8 @@ class Agreement:
 
 
 class _Points:
-    """What is drawn: a value of the exact model, the same one of the fast model, and whether that turns `what` (the
-    label, or the vote of a pair), each (points). axis: which value it is."""
+    """Points of a plot, all arrays (points): exact value, fast value, and whether `what` (the label, or a pair's
+    vote) differs. axis: label of the x axis."""
 
     def __init__(self, exact: np.ndarray, fast: np.ndarray, differ: np.ndarray, what: str, axis: str):
         kept = np.linspace(0, exact.size - 1, min(exact.size, _DRAWN)).astype(int)
@@ -94,9 +97,8 @@ class _Points:
 def agreement(fast: Any, X: Any, estimator: Any = None) -> Agreement:
     """Compare a FastSVM with the estimator that it was compiled from, row by row.
 
-    X: rows, as for predict. estimator: what to compare with, anything with predict; None: the exact model, whose labels
-    are LIBSVM's, where the FastSVM still knows it: not when it was pickled in between. Raises ValueError where it does
-    not.
+    X: rows, as for predict. estimator: any object with predict; None: the exact model (LIBSVM's labels), unknown after
+    pickling. Raises ValueError if it is unknown.
 
     >>> from sklearn.svm import SVC
     >>> svc = SVC(gamma=0.1).fit([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])
@@ -122,7 +124,7 @@ def agreement(fast: Any, X: Any, estimator: Any = None) -> Agreement:
 
 
 def _points(exact: np.ndarray, fast: np.ndarray, differ: np.ndarray, shape: str) -> _Points:
-    """Of decision values, (rows), (rows, classes) or (rows, pairs) by the shape, "ovr" or "ovo"."""
+    """Return the points. Shapes: (rows); (rows, classes) for "ovr"; (rows, pairs) for "ovo"."""
     if exact.ndim == 1:
         return _Points(exact, fast, differ, "label", "value of the exact model")
     if shape == "ovo":

@@ -1,5 +1,5 @@
-"""Methods that an object has only where its model can do them, so that hasattr tells; and what the methods of a FastSVM
-ask of its model, each a check that raises AttributeError."""
+"""Methods that exist only on objects whose model supports them, so that hasattr works, and the checks of FastSVM's
+methods. Each check raises AttributeError."""
 
 from collections.abc import Callable
 from functools import update_wrapper
@@ -8,13 +8,13 @@ from typing import Any
 
 #: Which models have certificates.
 CERTIFIED = 'those of compile(model, method="approx", certify=True) and method="reduce"'
-#: Why radii prove nothing of some labels.
+#: Why radii do not prove some labels.
 BEYOND_VOTES = "labels follow decision values then, of whose signs alone something is proven"
 
 
 class available:
-    """A decorator. check: called with the object; raises AttributeError, in words for the user, where it lacks the
-    method."""
+    """Decorator of conditional methods. check: called with the object; raises AttributeError, with a message for the
+    user, if the object lacks the method."""
 
     def __init__(self, check: "Callable[..., None]"):
         self._check = check
@@ -36,7 +36,7 @@ class _Available:
 
 
 def unavailable(instance: object) -> "set[str]":
-    """The names of methods that its class has, and it does not."""
+    """Return the names of conditional methods that the instance lacks."""
     names = {name for each in type(instance).__mro__ for name, it in vars(each).items() if isinstance(it, _Available)}
     return {name for name in names if not hasattr(instance, name)}
 

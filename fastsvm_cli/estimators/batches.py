@@ -1,4 +1,4 @@
-"""Rows answered a block at a time, on several threads where there are many."""
+"""Prediction of rows in blocks, on several threads if there are many rows."""
 
 from collections.abc import Callable
 from time import perf_counter
@@ -10,33 +10,33 @@ from fastsvm_cli.estimators.rows import Rows
 from fastsvm_cli.prediction.answers import Answer, Answerer, Request
 from fastsvm_cli.text.data import MOST_VALUES
 
-#: Numbers in a block, about: its chunk takes a few megabytes.
+#: Approximate numbers in a block: its chunk takes a few megabytes.
 MOST_ENTRIES = 1 << 18
-#: Rows that a block has at least, if memory allows: the fast evaluation takes many at a time.
+#: Least rows of a block, if memory allows: the fast evaluation processes many at a time.
 LEAST_ROWS = 256
-#: Of a block: long enough that handing it over does not count, short enough that threads end together, and that Ctrl-C
-#: is soon heard.
+#: Time per block: long enough to hide the overhead, short enough for threads to end together and for Ctrl-C to be
+#: noticed soon.
 BLOCK_SECONDS = 0.02
 MOST_BLOCKS = 1 << 10
-#: What is done sooner than this is not worth a thread, which takes a tenth of a millisecond to start.
+#: Less work than this is not worth a thread, which takes 0.1 ms to start.
 ALONE_SECONDS = 0.002
 
 
 class Station:
-    """Where blocks of one request are answered. chunk: makes the chunk of rows first, ..., last - 1. Any number of
-    threads may use it at a time: each has an Answerer, which is kept for the next one."""
+    """Pool of Answerers for one request. chunk: makes the chunk of rows first, ..., last - 1. Thread-safe: each
+    thread takes an Answerer and returns it."""
 
     def __init__(self, request: Request, chunk: "Callable[[Rows, int, int], _native.Chunk]", values: int):
-        """values: numbers of a row that are held for a block at a time."""
+        """values: numbers per row that are held during a block."""
         self._request, self._chunk, self._values = request, chunk, max(values, 1)
         self._free: list[Answerer] = []
 
     def run(
         self, rows: Rows, threads: "int | None", result: "Callable[[Answer, Answerer], np.ndarray]"
     ) -> "np.ndarray":
-        """(rows, ...): the results of all blocks. result: makes those of one, in memory of their own. threads: None or
-        0: as many as the process may run on. Raises ValueError for a row that the model cannot evaluate, and what
-        `chunk` raises."""
+        """Return the results of all blocks, (rows, ...). result: makes those of one block, in new memory. threads:
+        None or 0: all available CPUs. Raises ValueError for a row that the model cannot evaluate, and what `chunk`
+        raises."""
         if threads is None:
             return self._run(rows, result)
         before = _native.set_threads_here(threads)
@@ -77,7 +77,7 @@ class Station:
             out[size:] = self._answer(rows, size, rows.rows, result)
             return out
 
-        # The first rows may have taken longer than others: what is made when it is first needed was made there.
+        # The first rows may be slower: they include one-time initialisation.
         size = min(most, max(LEAST_ROWS, int(size * BLOCK_SECONDS / max(seconds, 1e-9)), rest // MOST_BLOCKS))
         firsts = range(len(found), rows.rows, size)
 
@@ -93,7 +93,7 @@ class Station:
 
 
 def _side_by_side(work: "Callable[[int], None]", items: "range", threads: int) -> bool:
-    """Do the work of each item on threads that end before this returns; False where none can be had."""
+    """Do the work of every item on threads, and wait for them; return False if no thread can be started."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(threads, initializer=_native.set_threads_here, initargs=(1,)) as pool:

@@ -1,4 +1,4 @@
-"""Probabilities that calibrators make of decision values, as scikit-learn's CalibratedClassifierCV does."""
+"""Class probabilities from decision values, computed as by scikit-learn's CalibratedClassifierCV."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from fastsvm_cli.errors import ModelFormatError
 
 
 class Sigmoid:
-    """1 / (1 + exp(a f + b)), after Platt."""
+    """Platt's sigmoid, 1 / (1 + exp(a f + b))."""
 
     def __init__(self, a: float, b: float):
         self.a, self.b = a, b
@@ -20,7 +20,8 @@ class Sigmoid:
 
 
 class Isotonic:
-    """Linear between thresholds x, y, both increasing and of one length; constant beyond where they are clipped."""
+    """Linear interpolation between thresholds x, y (increasing, same length); constant outside if outside is "clip",
+    else NaN."""
 
     def __init__(self, x: np.ndarray, y: np.ndarray, outside: str):
         self.x, self.y, self.outside = np.array(x, np.float64), np.array(y, np.float64), outside
@@ -32,7 +33,7 @@ class Isotonic:
 
 
 class Temperature:
-    """The softmax of beta f, of (-f, f) for two classes."""
+    """Softmax of beta f; of beta (-f, f) for two classes."""
 
     def __init__(self, beta: float):
         self.beta = beta
@@ -45,13 +46,14 @@ class Temperature:
 
 
 class Calibration:
-    """calibrators: one per column of the decision function, or a Temperature alone. classes: how many."""
+    """Calibrators of a classifier: one per column of the decision function, or one Temperature. classes: their
+    number."""
 
     def __init__(self, calibrators: "list[Any]", classes: int):
         self.calibrators, self.classes = calibrators, classes
 
     def probabilities(self, values: np.ndarray) -> np.ndarray:
-        """(n, classes), from what decision_function returns: (n), or (n, columns)."""
+        """Return (n, classes) probabilities of decision_function's (n) or (n, columns) values."""
         first = self.calibrators[0]
         if isinstance(first, Temperature):
             out = first(values)
@@ -64,14 +66,15 @@ class Calibration:
                 for at, (column, calibrator) in enumerate(zip(values.T[: self.classes], self.calibrators)):
                     out[:, at] = calibrator(column)
                 total = out.sum(axis=1, keepdims=True)
-                # Where every calibrator says 0, all classes are as likely.
+                # If every calibrator returns 0, all classes are equally likely.
                 out = np.divide(out, total, out=np.full_like(out, 1 / self.classes), where=total != 0)
         out[(1.0 < out) & (out <= 1.0 + 1e-5)] = 1.0
         return out
 
 
 def read_calibrators(calibrators: "list[Any]", classes: int, name: str) -> Calibration:
-    """Of a fitted _CalibratedClassifier. Raises ModelFormatError for calibrators of another kind."""
+    """Return the Calibration of a fitted _CalibratedClassifier. Raises ModelFormatError for an unknown kind of
+    calibrator."""
     return Calibration([_read(each, name) for each in calibrators], classes)
 
 

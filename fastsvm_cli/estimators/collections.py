@@ -1,7 +1,8 @@
-"""A model's answers for Dask's collections, lazily, a task per block of rows.
+"""Lazy predictions of Dask's collections, one task per block of rows.
 
-The model is one object for all of them: with a distributed client it is sent to its workers once, and tasks have a
-future of it; elsewhere it stands in the graph once, under a key of its own, and in every process it is read once."""
+All tasks share one model object. With a distributed client, it is sent to the workers once, and tasks get a future;
+otherwise it is in the graph once, under its own key. Every process reads it once.
+"""
 
 import os
 import pickle
@@ -23,33 +24,30 @@ from fastsvm_cli.models.base import Model
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-#: More zeros than this are not written out for a row that is asked for as a sample.
+#: A sample row with more zeros than this is made sparse.
 _MOST_ZEROS = 1 << 20
 
 
 def predict(collection: Any, model: Any, *, exact: Any = None, tolerance: "float | None" = None, **how: bool) -> Any:
-    """FastSVM.predict of a collection's rows, lazily: the very labels (regression: values) that it gives for all of
-    them at once.
+    """Predict a collection's rows lazily, with the labels (regression: values) of FastSVM.predict.
 
-    collection, and what comes out, of n rows:
+    collection, of n rows, and the result:
 
-    - a dask array (n, d), of numpy arrays or of sparse matrices: a dask array (n) in the same chunks, which may have
-      unknown sizes. Where columns are in several chunks they are joined, those of rows stay.
-    - a dask dataframe of d columns: a dask series with its index and its divisions. Names of columns are checked as
-      those of a pandas frame are.
-    - a dask bag of LIBSVM lines, text or bytes: a bag with a label per line. Lines begin with a label, unless
-      unlabelled=True is said.
-    - a Delayed of whatever FastSVM.predict takes, as a SciPy matrix: a Delayed of its answer.
+    - a dask array (n, d) of numpy arrays or sparse matrices: a dask array (n) with the same row chunks, whose sizes may
+      be unknown. Column chunks are joined.
+    - a dask dataframe of d columns: a dask series with the same index and divisions. Column names are checked.
+    - a dask bag of LIBSVM lines, text or bytes: a bag with a label per line. Lines begin with a label unless
+      unlabelled=True.
+    - a Delayed of anything FastSVM.predict takes, such as a SciPy matrix: a Delayed of the answer.
 
-    model: as of fastsvm_cli.load, a path; or a FastSVM, a models.base.Model, an estimator of fastsvm_cli.sklearn, or
-    what fastsvm_cli.compile takes, whose answers are its own then. A path is read here, at once, not by the workers.
-    exact, tolerance: as of fastsvm_cli.load.
+    model: a path (read here, not by the workers), a FastSVM, a models.base.Model, an estimator of fastsvm_cli.sklearn,
+    or any argument of fastsvm_cli.compile, for that estimator's own answers. exact, tolerance: as of fastsvm_cli.load.
 
-    Each task uses one thread, as Dask counts on it, unless the model has another n_threads.
+    Each task uses one thread, as Dask expects, unless the model sets n_threads.
 
-    Raises at once what FastSVM.predict raises for a wrong number or wrong names of columns, TypeError for what is no
-    collection of Dask, and what load and compile raise. What is wrong with a row is raised when it is computed, a
-    ValueError that says which block it is in. A block without rows has no labels, and is no error.
+    Raises at once what FastSVM.predict raises for a wrong number or wrong names of columns, what load and compile
+    raise, and TypeError for anything but a Dask collection. Invalid rows raise ValueError, which names the block, when
+    computed. A block without rows gives no labels and no error.
     """
     return _ask(collection, "predict", _fast(model, exact, tolerance), **how)
 
@@ -57,21 +55,21 @@ def predict(collection: Any, model: Any, *, exact: Any = None, tolerance: "float
 def decision_function(
     collection: Any, model: Any, *, exact: Any = None, tolerance: "float | None" = None, **how: bool
 ) -> Any:
-    """FastSVM.decision_function of a collection's rows, as predict: (n), or (n, columns), float64. Of a dataframe, a
-    frame with a column per class where there are several."""
+    """Compute FastSVM.decision_function lazily, like predict: (n) or (n, columns), float64. A dataframe gives a
+    frame with a column per class if there are several."""
     return _ask(collection, "decision_function", _fast(model, exact, tolerance), **how)
 
 
 def predict_proba(
     collection: Any, model: Any, *, exact: Any = None, tolerance: "float | None" = None, **how: bool
 ) -> Any:
-    """FastSVM.predict_proba of a collection's rows, as predict: (n, classes) float64, of a dataframe a frame with a
+    """Compute FastSVM.predict_proba lazily, like predict: (n, classes) float64. A dataframe gives a frame with a
     column per class."""
     return _ask(collection, "predict_proba", _fast(model, exact, tolerance), **how)
 
 
 def _fast(model: Any, exact: Any, tolerance: "float | None") -> FastSVM:
-    """The object that answers, on one thread."""
+    """Return the FastSVM that answers, with one thread unless it sets n_threads."""
     model = getattr(model, "compiled_", model)
     if not isinstance(model, (str, os.PathLike, Model, FastSVM)):
         model = compile(model, "exact")
@@ -88,7 +86,7 @@ def _ask(collection: Any, method: str, fast: FastSVM, *, unlabelled: bool = Fals
         ("dask.bag", "Bag", _of_bag),
         ("dask.delayed", "Delayed", _of_delayed),
     ):
-        # What is one was made by its module, which is loaded then.
+        # The module of a collection's type is loaded already.
         kind = getattr(sys.modules.get(module), name, None)
         if kind is not None and isinstance(collection, kind):
             if unlabelled and name != "Bag":
@@ -104,7 +102,7 @@ def _ask(collection: Any, method: str, fast: FastSVM, *, unlabelled: bool = Fals
 
 
 class Carried:
-    """A model on its way to tasks. In every process that it comes to it is read once: tasks there share an object."""
+    """A model sent to tasks. Each process unpickles it once, and its tasks share the object."""
 
     def __init__(self, fast: FastSVM):
         self.fast, self.token = fast, dask.base.tokenize(fast)
@@ -115,13 +113,13 @@ class Carried:
     def __dask_tokenize__(self):
         return "fastsvm", self.token
 
-    def __sizeof__(self) -> int:  # what a worker counts it as
+    def __sizeof__(self) -> int:  # size for the worker's memory accounting
         exact = self.fast.exact
         models = [self.fast.model, *([exact.model] if exact is not None else [])]
         return object.__sizeof__(self) + sum(model.nbytes for model in models)
 
 
-#: The models that came to this process, while a task needs them, and the last one, which will be needed again.
+#: Models received by this process that a task still uses, and the last one, which is likely to be used again.
 _here: "WeakValueDictionary[str, Carried]" = WeakValueDictionary()
 _last: "list[Carried]" = []
 _lock = threading.Lock()
@@ -138,12 +136,12 @@ def _arrived(token: str, text: bytes) -> Carried:
         return found
 
 
-#: Futures of models that were sent to a client's workers, for as long as a collection needs them.
+#: Futures of models sent to a client's workers, while a collection uses them.
 _sent: "WeakKeyDictionary[Any, WeakValueDictionary[str, Any]]" = WeakKeyDictionary()
 
 
 def _placed(fast: FastSVM) -> Any:
-    """The model as an argument of tasks: a future, or a Delayed under a key of its own."""
+    """Return the model as an argument of tasks: a future, or a Delayed under its own key."""
     model, client = Carried(fast), _client()
     if client is None:
         return dask.delayed(model, name=f"fastsvm-model-{model.token}", traverse=False)
@@ -155,8 +153,7 @@ def _placed(fast: FastSVM) -> Any:
 
 
 def _client() -> Any:
-    """The distributed client that would compute a collection, or None: another scheduler would, or it has no workers
-    yet that something could be sent to."""
+    """Return the distributed client that would compute a collection; None without one, or if it has no workers yet."""
     distributed = sys.modules.get("distributed")
     if distributed is None:
         return None
@@ -170,8 +167,7 @@ def _client() -> Any:
 
 
 def _columns_checked(rows: Any, method: str, fast: FastSVM) -> "tuple[np.dtype, tuple[int, ...]]":
-    """What the model answers a row with: (type, shape of a row's answer). rows: one of zeros. Raises what the method
-    raises for such rows."""
+    """Return (dtype, shape) of a row's answer. rows: one row of zeros. Raises what the method raises for such rows."""
     answer = getattr(fast, method)(rows)
     return answer.dtype, answer.shape[1:]
 
@@ -186,7 +182,7 @@ def _zeros(columns: int, dtype: "np.dtype | type" = np.float64) -> "np.ndarray |
 
 def _of_array(X: Any, method: str, fast: FastSVM) -> Any:
     if X.ndim != 2:
-        fast.predict(np.zeros((1,) * X.ndim))  # what it raises
+        fast.predict(np.zeros((1,) * X.ndim))  # raises the right error
     columns = X.shape[1]
     known = columns == columns  # else NaN
     rows = _zeros(columns, X.dtype) if known else _zeros(max(fast.n_features_in_, 1))
@@ -230,7 +226,7 @@ def _of_frame(X: Any, method: str, fast: FastSVM) -> Any:
 
 
 def _names(method: str, fast: FastSVM) -> "list[Any] | None":
-    """Of the columns of what a method gives, where they are about classes."""
+    """Return the column names of a method's result where columns are classes, else None."""
     if not fast.model.header.classification:
         return ["normal", "outlier"]
     ovo = method == "decision_function" and fast.decision_function_shape == "ovo" and len(fast.classes_) > 2
@@ -257,7 +253,7 @@ def _answer_frame(X: Any, model: Carried, method: str, empty: np.ndarray, names:
 def _of_bag(X: Any, method: str, fast: FastSVM, unlabelled: bool) -> Any:
     if fast.transform is not None:
         raise ValueError("the model has scaling in front of it, which lines of text do not pass through")
-    getattr(fast, method)  # raises AttributeError where the model has no such answer
+    getattr(fast, method)  # raises AttributeError if the model lacks the method
     from dask.bag import from_sequence
 
     count = X.npartitions
@@ -277,7 +273,7 @@ def _answer_lines(
     for line in lines:
         count += 1
         row = line.encode() if isinstance(line, str) else line
-        text += row if row.endswith(b"\n") else row + b"\n"  # an empty one, too: without labels it is a row
+        text += row if row.endswith(b"\n") else row + b"\n"  # keeps empty lines: without labels they are rows
     if not count:
         return []
     where = f"partition {next(iter(number))}"

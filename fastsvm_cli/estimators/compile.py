@@ -1,4 +1,4 @@
-"""A fitted estimator in, a fast one out."""
+"""Compilation of fitted estimators."""
 
 import sys
 import time
@@ -29,8 +29,8 @@ from fastsvm_cli.text.fingerprint import fingerprint
 if TYPE_CHECKING:
     from fastsvm_cli.benchmarks.timing import Timings
 
-_RUNS = 3  # of every model that is tried
-_AUTO = {"max_size": 64.0, "patience": 30.0}  # MB, seconds: as of bench --try
+_RUNS = 3  # timings of each candidate model
+_AUTO = {"max_size": 64.0, "patience": 30.0}  # MB, seconds: as in bench --try
 
 
 def compile(
@@ -44,39 +44,38 @@ def compile(
     on_progress: "Callable[..., None] | bool | None" = None,
     **options: Any,
 ) -> FastSVM:
-    """A fast estimator out of a fitted one.
+    """Compile a fitted estimator into a fast one.
 
-    model: a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM of scikit-learn, of kernel rbf, linear, poly or sigmoid; a
+    model: a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM of scikit-learn, with kernel rbf, linear, poly or sigmoid; a
     Pipeline of StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler and one of them; a CalibratedClassifierCV
-    (ensemble=False) around either; a fitted search over them; what libsvm-official's svm_train returns; the path of a
-    LIBSVM model.
+    (ensemble=False) around either; a fitted search over them; the result of libsvm-official's svm_train; or the path of
+    a LIBSVM model.
 
-    method: "exact" (no label changes), or "approx", "reduce", "order" (no label changes), "border": the commands of
-    fastsvm, which take their options by their long names with _ for -: compile(svc, "approx", degree=3, certify=True).
-    The methods of order are "geometry" (its default) and "triangle". `data` of reduce and border is a file,
-    X, or (X, y). "auto": all of them are tried on X, as `fastsvm bench --try` does, and the fastest is taken that
-    changes at most the share `budget` of the labels, and of the labels of each class (of regression values: whose root
-    mean square difference is at most that share of their standard deviation); of models whose times do not differ by
-    more than their noise, the exact one, else the one that changes the fewest labels. Its options are max_size (MB of a
-    model) and patience (seconds that one compilation may take). The attempts are in `attempts_` of what is returned;
-    their class_share is the largest share of a class's labels.
+    method: "exact" (no label changes), or a command of fastsvm: "approx", "reduce", "order" (no label changes),
+    "border". Options are the command's long names, _ for -: compile(svc, "approx", degree=3, certify=True). The methods
+    of order are "geometry" (default) and "triangle". `data` of reduce and border is a file, X, or (X, y).
 
-    exact: True: rows whose label is not proven are answered by the exact model, so that every label is its own; for
-    what has certificates (approx with certify=True, reduce). A number, for regression: the largest radius that a value
-    may keep. n_threads: of the estimator returned.
+    method="auto" tries all of them on X, like `fastsvm bench --try`, and returns the fastest that changes at most the
+    share `budget` of all labels and of each class's (regression: of the values' standard deviation, as a root mean
+    square). If times differ only by noise, it takes the exact model, else the one that changes the fewest labels.
+    Options: max_size (MB of a model) and patience (seconds of one compilation). The result's `attempts_` lists the
+    attempts; class_share is the largest changed share of a class.
 
-    on_progress: called with the share done, and words; what it raises ends the compilation. None: a bar on standard
-    error after the first second, where that is a terminal, and elsewhere a line where minutes are to come. False:
-    neither. Ctrl-C raises KeyboardInterrupt.
+    exact: True: the exact model answers rows whose label is not proven, so that every label is its own; needs
+    certificates (approx with certify=True, reduce). A number, for regression: the largest radius of a value that is
+    kept. n_threads: of the returned estimator.
 
-    Scalers become part of the model where it has such a form (a linear kernel; scales alone and a polynomial or sigmoid
-    kernel; one scale for all features and an RBF kernel), and stay in front of it otherwise; sparse rows stay sparse.
+    on_progress: called with the share done, and words; an exception from it ends the compilation. None: a progress bar
+    on standard error after one second if that is a terminal, otherwise a line if minutes remain. False: neither. Ctrl-C
+    raises KeyboardInterrupt.
 
-    Raises ModelFormatError for what the method does not take; TypeError and ValueError for its options. Warns, with a
-    FastsvmWarning, of a method that changes more than 1 % of the labels of the model's own support vectors (1,000 of
-    them at most; of regression: the values by more than 1 % of their spread), unless `exact` or the option target says
-    how many may change; and of a compiled model that takes longer than the exact one on them. "auto" warns of neither:
-    it measures both, on X.
+    Scalers are folded into the model where possible (linear kernels; scales without shifts and polynomial or sigmoid
+    kernels; one scale for all features and RBF kernels), and else stay in front of it; sparse rows stay sparse.
+
+    Raises ModelFormatError for a model that the method does not take; TypeError and ValueError for its options. Issues
+    a FastsvmWarning if the model is slower than the exact one, or changes more than 1 % of the labels (regression: of
+    the spread of the values), on at most 1,000 of its support vectors; not about labels if `exact` or the option target
+    sets the limit, and never with "auto".
 
     >>> from sklearn.svm import SVC
     >>> svc = SVC(gamma=0.1).fit([[0, 0], [1, 1], [0, 1], [1, 0]], ["same", "same", "other", "other"])
@@ -115,7 +114,7 @@ def compile(
 
 @contextmanager
 def _progress(wanted: "Callable[..., None] | bool | None") -> "Iterator[Callable[..., None]]":
-    """What is told how far it has come. wanted: on_progress of compile."""
+    """Context manager: yield the function to call with progress. wanted: on_progress of compile."""
     if callable(wanted):
         yield wanted
     elif wanted is False or sys.stderr is None:
@@ -126,7 +125,7 @@ def _progress(wanted: "Callable[..., None] | bool | None") -> "Iterator[Callable
 
 
 def _fold(found: Fitted) -> Fitted:
-    """With its scalers in the model, where there is such a form."""
+    """Fold the scalers into the model where possible."""
     if found.scaling is not None:
         folded = absorbed(found.model, found.scaling, found.n_features)
         if folded is not None:
@@ -156,7 +155,7 @@ def _behind(
     exact: "bool | float" = False,
     n_threads: "int | None" = None,
 ) -> FastSVM:
-    """The estimator of a model that was made from what was found."""
+    """Return the FastSVM of a compiled model, with the scaling and calibration of `found`."""
 
     def wrap(inner: Model, **more: Any) -> FastSVM:
         return FastSVM(
@@ -200,7 +199,7 @@ def _choose(
     max_size: float,
     patience: float,
 ) -> FastSVM:
-    """What `benchmarks.choice` picks of all attempts within the budget; the exact model is one."""
+    """Return the choice of `benchmarks.choice` among the exact model and all attempts within the budget."""
     from fastsvm_cli.benchmarks.choice import Candidate, fits, pick
 
     regression = source.model.header.regression
@@ -251,13 +250,13 @@ def _choose(
             fast = _behind(found, source, model, {**options, "exact": True}, exact=True, n_threads=n_threads)
             add(f"{each.name}, exact", fast, seconds)
     out = pick(candidates)
-    assert out is not None  # the exact model changes nothing
+    assert out is not None  # the exact model is always a candidate
     out.attempts_ = tried
     return out
 
 
 def time_predictions(fast: FastSVM, X: Any) -> "Timings":
-    """Of some runs; what was called before has warmed it up."""
+    """Return timings of a few predictions. The caller has warmed the model up."""
     from fastsvm_cli.benchmarks.timing import Timings
 
     timings = Timings()

@@ -1,7 +1,8 @@
-"""scikit-learn's order and signs for LIBSVM's numbers.
+"""Conversion of LIBSVM's numbers to scikit-learn's order and signs.
 
-LIBSVM has the classes in the order of their first rows, and a decision value is positive for the first class of its
-pair. scikit-learn sorts the classes; of two, a positive value is the second one's."""
+LIBSVM orders classes by their first rows; a decision value is positive for the first class of its pair. scikit-learn
+sorts the classes; with two classes, a positive value means the second one.
+"""
 
 import numpy as np
 
@@ -9,10 +10,10 @@ from fastsvm_cli.text.header import Header, class_pairs
 
 
 class Classes:
-    """Of a model that has classes. header: its own. classes: (nr_class) in the order of header.label, of any type that
-    can be sorted, or None: the labels themselves.
+    """Class order of a classification model. header: the model's. classes: (nr_class) in the order of header.label, of
+    any sortable type; None: the labels themselves.
 
-    classes_: (nr_class) sorted.
+    classes_: (nr_class), sorted.
     """
 
     def __init__(self, header: Header, classes=None):
@@ -22,7 +23,7 @@ class Classes:
             raise ValueError(f"classes of shape {named.shape} found, expected {len(label)}, one for every label")
         if len(np.unique(named)) < len(np.unique(label)):
             raise ValueError(f"a class found twice in {named.tolist()}, expected one for every label")
-        self._order = np.argsort(named, kind="stable")  # place in classes_ -> in header.label
+        self._order = np.argsort(named, kind="stable")  # index in classes_ -> in header.label
         self.classes_ = named[self._order]
         by_label = np.argsort(label, kind="stable")
         self._labels, self._named = label[by_label], named[by_label]
@@ -39,7 +40,7 @@ class Classes:
             at[place[j], place[i]] = (pair, -1.0)
         for pair, i, j in class_pairs(k):
             self._columns[pair], self._signs[pair] = at[i, j]
-        # Of each class its pairs, in their order: (k - 1, k), and the sign that makes a value its own.
+        # For each class, its pairs in order, (k - 1, k), and the sign that makes a value positive for the class.
         steps: list[list[tuple[int, float]]] = [[] for _ in range(k)]
         for pair, i, j in class_pairs(k):
             steps[i].append((pair, 1.0))
@@ -51,32 +52,32 @@ class Classes:
         return len(self.classes_)
 
     def of(self, labels: np.ndarray) -> np.ndarray:
-        """The classes of labels as LIBSVM has them, (rows) float64."""
+        """Return the classes of LIBSVM's labels, which are (rows) float64."""
         if self._as_they_are:
             return labels.astype(np.int64)
         return self._named[labels.astype(np.intp) if self._ranked else np.searchsorted(self._labels, labels)]
 
     def pairwise(self, values: np.ndarray) -> np.ndarray:
-        """(rows, pairs) decision values of LIBSVM -> those of the pairs of classes_, 0/1, 0/2, ..., 1/2, ..., each
-        positive for the first one of its pair: a copy."""
+        """Return a copy of LIBSVM's (rows, pairs) decision values for the pairs 0/1, 0/2, ..., 1/2, ... of classes_,
+        each positive for the first class of its pair."""
         return values.copy() if self._sorted else values[:, self._columns] * self._signs
 
     def radii(self, radii: np.ndarray) -> np.ndarray:
-        """Likewise what has no sign."""
+        """Return the same reordering for radii, which have no sign."""
         return radii.copy() if self._sorted else radii[:, self._columns]
 
     def probabilities(self, probabilities: np.ndarray) -> np.ndarray:
-        """(rows, nr_class) in LIBSVM's order -> in that of classes_: a copy."""
+        """Return a copy of (rows, nr_class) probabilities, from LIBSVM's order to that of classes_."""
         return probabilities.copy() if self._sorted else probabilities[:, self._order]
 
     def one_against_rest(self, pairwise: np.ndarray) -> np.ndarray:
-        """(rows, pairs) of `pairwise` -> (rows, nr_class): scikit-learn's "ovr", the votes of a class and, in less than
-        half a vote, the sum of its values. Bit for bit as sklearn.utils.multiclass._ovr_decision_function adds them
-        up."""
+        """Return scikit-learn's "ovr" values (rows, nr_class) of `pairwise`'s result: the votes of a class plus, in
+        less than half a vote, the sum of its values. Equal bit for bit to
+        sklearn.utils.multiclass._ovr_decision_function."""
         if len(self) < 2:
             return np.zeros((len(pairwise), len(self)))
         own = pairwise[:, self._step_pairs] * self._step_signs  # (rows, k - 1, k)
-        # Zero is a vote for the first class of a pair here, and for the second one in LIBSVM.
+        # Zero is a vote for the first class of a pair here, but for the second one in LIBSVM.
         votes = np.count_nonzero((own > 0) | ((own == 0) & (self._step_signs > 0)), axis=1)
-        sums = np.add.accumulate(own, axis=1)[:, -1]  # one by one, where a sum would add them in pairs
+        sums = np.add.accumulate(own, axis=1)[:, -1]  # in order: sum would add pairwise
         return votes + sums / (3 * (np.abs(sums) + 1))

@@ -1,4 +1,4 @@
-"""Warnings of what a compiled model is worse at than its user may think, through `warnings`."""
+"""Warnings, through `warnings`, that a compiled model is less accurate or slower than expected."""
 
 import sys
 import warnings
@@ -12,8 +12,8 @@ from fastsvm_cli.models.exact import ExactModel
 
 
 def warn_of_labels(method: str, model: Model, source: ExactModel, wanted: float) -> None:
-    """A FastsvmWarning where the model changes a larger share of the labels of support vectors than the commands warn
-    of, and than was asked for: wanted. Of regression values: where they are as far off, in shares of their spread."""
+    """Issue a FastsvmWarning if the model changes a larger share of support vectors' labels (regression: error over
+    the spread of the values) than the commands' limit and than `wanted`."""
     if model.proves and not model.reduced:
         return
     seen = agreement_with_exact(model, source)
@@ -23,14 +23,14 @@ def warn_of_labels(method: str, model: Model, source: ExactModel, wanted: float)
     what = (
         f"the values of {seen.rows} support vectors by {share} of their spread"
         if seen.regression
-        else f"{share} of the labels of {seen.rows} support vectors, which are nearer to the border than most rows"
+        else f"{share} of the labels of {seen.rows} support vectors, which are harder than most rows"
     )
     _warn(f'method="{method}" changes {what}; try {find(method)[0].better}, or method="exact", which changes none')
 
 
 def warn_of_time(method: str, model: Model, source: ExactModel) -> None:
-    """A FastsvmWarning where a trial on support vectors takes the model longer than the exact one."""
-    products = getattr(model, "products", inf)  # of a row, where that is known before a trial
+    """Issue a FastsvmWarning if the model is slower than the exact one in a trial on support vectors."""
+    products = getattr(model, "products", inf)  # per row, if known before a trial
     if not doubtful_gain(products, source):
         return
     tried = trial(model, source)
@@ -42,7 +42,7 @@ def warn_of_time(method: str, model: Model, source: ExactModel) -> None:
 
 
 def _warn(message: str) -> None:
-    """At the line that called fastsvm_cli."""
+    """Warn at the line that called fastsvm_cli."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("fastsvm_cli."):
         frame, level = frame.f_back, level + 1

@@ -1,4 +1,4 @@
-"""A fitted estimator as a LIBSVM model file."""
+"""Export of a fitted estimator as a LIBSVM model file."""
 
 from typing import Any
 
@@ -11,14 +11,14 @@ from fastsvm_cli.models.exact import ExactModel
 def to_libsvm(estimator: Any, path: "str | None" = None) -> "dict[int, Any]":
     """Write a fitted estimator as a LIBSVM model file, for svm-predict and every command of fastsvm.
 
-    estimator: SVC, NuSVC, SVR, NuSVR or OneClassSVM; or a Pipeline of scalers and one of them, where the scalers can be
-    made part of the model (see `absorbed`). path: the file; None: nothing is written, which is how to learn the labels.
+    estimator: SVC, NuSVC, SVR, NuSVR or OneClassSVM; or a Pipeline of scalers and one of them, if the scalers can be
+    folded into the model (see `absorbed`). path: the file; None: write nothing, only return the labels.
 
-    Returns {label in the file: the class that it stands for}, in the order of the file; {} of a regression model. The
-    labels are the classes themselves where these are whole numbers, and else their places in classes_. Feature j of X,
-    counted from 0, is index j + 1.
+    Returns {label in the file: class}, in the order of the file; {} for a regression model. Labels are the classes
+    themselves if these are whole numbers, else their positions in classes_. Feature j of X, counted from 0, has index j
+    + 1.
 
-    Raises ModelFormatError for what no LIBSVM model says, and FileError.
+    Raises ModelFormatError for an estimator that LIBSVM's format cannot hold, and FileError.
 
     >>> from sklearn.svm import SVC
     >>> svc = SVC(gamma=0.5).fit([[0, 0], [1, 1], [0, 1], [1, 0]], ["even", "even", "odd", "odd"])
@@ -52,7 +52,7 @@ def to_libsvm(estimator: Any, path: "str | None" = None) -> "dict[int, Any]":
 
 
 def readable_text(model: ExactModel) -> bytes:
-    """The file of an exact model, once the parser has read it. Raises ModelFormatError."""
+    """Return the file content of an exact model, checked by the parser. Raises ModelFormatError."""
     from fastsvm_cli.models import parse_model
 
     text = model.to_text()

@@ -1,4 +1,4 @@
-"""What `fastsvm predict` does, from Python."""
+"""`fastsvm predict` from Python."""
 
 import os
 from collections.abc import Callable
@@ -29,21 +29,21 @@ def predict_file(
     n_threads: "int | None" = None,
     on_progress: "Callable[[int, int, int | None], object] | None" = None,
 ) -> "dict[str, Any]":
-    """Predict the rows of a data file into another file: the bytes that `fastsvm predict` writes, in as little memory.
+    """Predict the rows of a data file into another file, with the same bytes and as little memory as `fastsvm predict`.
 
-    path: LIBSVM's format, or delimited with `dense`; compressed files are read too. model: a model file, or an object
-    of load: that has no scaling or calibration in front, which a file's lines know nothing of. out: takes its name when
-    all is written; a run that ends early, by Ctrl-C too, leaves what was there as it was. The options: as those of the
-    command; exact and tolerance also as of FastSVM. n_threads: None or 0: as many as the process may run on.
-    on_progress: called with (rows written, bytes of the file read, bytes of the file or None if it is no regular one)
-    now and then, on the calling thread; what it raises ends the run.
+    path: data in LIBSVM's format, or delimited if `dense`; may be compressed. model: a model file, or an object of load
+    without scaling or calibration, which do not apply to a file's lines. out: replaced only once complete: a run that
+    ends early, also by Ctrl-C, leaves it unchanged. Other options: as of the command; exact and tolerance also as of
+    FastSVM. n_threads: None or 0: all available CPUs. on_progress: called now and then on the calling thread with (rows
+    written, bytes of the file read, size of the file or None if it is not a regular file); an exception from it ends
+    the run.
 
-    Returns what --json prints (commands/README.md has the keys): rows, accuracy and correct (or mean_squared_error and
+    Returns what --json prints (keys: commands/README.md): rows, accuracy and correct (or mean_squared_error and
     squared_correlation) of labelled data, rows_proven and rows_evaluated with `exact`, ..., seconds, rows_per_second.
-    Warns where the rows hardly are of the kind that the model was trained on.
+    Warns if the rows look unlike the training data.
 
     Raises DataFormatError, ModelFormatError and FileError, which are FastsvmErrors; KeyboardInterrupt; and ValueError
-    where the options do not go together.
+    for conflicting options.
 
     >>> told = fastsvm_cli.predict_file("rings.test", "rings.model.approx", "labels", exact="rings.model")
     >>> told["rows"] == told["rows_proven"] + told["rows_evaluated"] == 6000, sum(1 for line in open("labels"))
@@ -143,7 +143,7 @@ def predict_file(
 
 
 def _flag(name: str, value: object) -> bool:
-    """0 and 1 count, as in Python, and numpy's truth values. Raises ValueError for anything else."""
+    """Return a flag as bool: True, False, 0, 1 or numpy's bools. Raises ValueError for anything else."""
     if value not in (False, True):
         raise ValueError(f"{name}={value!r} found, expected True or False")
     return bool(value)

@@ -1,4 +1,4 @@
-"""A fitted support vector machine of scikit-learn as the LIBSVM model that it holds."""
+"""Reader of the LIBSVM model in scikit-learn's fitted support vector machines."""
 
 from typing import Any
 
@@ -20,15 +20,13 @@ _LARGEST_LABEL = 2**31 - 1
 
 
 class Fitted:
-    """What a fitted estimator is to us.
+    """Contents of a fitted estimator.
 
-    model: ExactModel, whose labels are whole numbers in the order of `classes`. classes: (n_classes) scikit-learn's
-    classes_, LIBSVM's labels in its order, [-1, 1] of one class, None of a regressor. n_features: of its rows, those
-    that `scaling` takes; None where that is not known.
+    model: ExactModel, with integer labels in the order of `classes`. classes: (n_classes), scikit-learn's classes_ or
+    LIBSVM's labels; [-1, 1] for one-class models; None for regressors. n_features: before `scaling`; None if unknown.
     scaling: FittedScaling before the model, or None. calibration: Calibration after it, or None. name: of the
-    estimator, for messages.
-    decision_function_shape, break_ties, feature_names: scikit-learn's; feature_names is None where it has none.
-    fingerprint: of the file that it was read from; None where it was not.
+    estimator, for messages. decision_function_shape, break_ties, feature_names (or None): scikit-learn's. fingerprint:
+    of the model file; None without a file.
     """
 
     def __init__(
@@ -51,8 +49,8 @@ class Fitted:
 
 
 def svm_class(estimator: object) -> "str | None":
-    """SVC, NuSVC, SVR, NuSVR or OneClassSVM, where the estimator is one of scikit-learn's, or of a class made from one;
-    else None. scikit-learn is not imported for it."""
+    """Return SVC, NuSVC, SVR, NuSVR or OneClassSVM for an instance of that scikit-learn class or a subclass, else
+    None. Does not import scikit-learn."""
     for each in type(estimator).__mro__:
         if each.__module__.split(".")[0] == "sklearn" and each.__name__ in _SVM_TYPES:
             return each.__name__
@@ -60,12 +58,11 @@ def svm_class(estimator: object) -> "str | None":
 
 
 def read_svm(estimator: Any) -> Fitted:
-    """The model in a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM, fitted to a dense or a sparse matrix.
+    """Return the model in a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM, fitted to a dense or sparse matrix.
 
-    Its decision values are those that scikit-learn computes, but for rounding. Two things are not what they seem:
-    scikit-learn's public dual_coef_ and intercept_ have the other sign for two classes (_dual_coef_ and _intercept_
-    are LIBSVM's), and it sorts the classes where svm-train takes them as they come. Raises ModelFormatError for what
-    is not fitted, or has a kernel that no model file can hold.
+    Its decision values are scikit-learn's, up to rounding. For two classes, scikit-learn's public dual_coef_ and
+    intercept_ have the opposite sign (_dual_coef_ and _intercept_ are LIBSVM's). scikit-learn sorts the classes;
+    svm-train does not. Raises ModelFormatError for an unfitted estimator, or a kernel that LIBSVM's format cannot hold.
     """
     name = svm_class(estimator)
     if name is None:
@@ -121,12 +118,12 @@ def _demand_kernel(estimator: Any, name: str) -> None:
 
 
 def _dense(numbers: Any) -> np.ndarray:
-    """Numbers of an estimator that was fitted to a dense matrix, or to a sparse one."""
+    """Return a dense array of an attribute that may be sparse."""
     return numbers.toarray() if scipy.sparse.issparse(numbers) else np.asarray(numbers)
 
 
 def _labels(classes: np.ndarray) -> "list[int]":
-    """LIBSVM's label of every class, a whole number: the class itself where all are, else its place."""
+    """Return LIBSVM's integer labels: the classes themselves if all are whole numbers, else their positions."""
     if classes.dtype.kind in "iuf" and np.all(classes == np.trunc(classes)):
         if np.all((-_LARGEST_LABEL <= classes) & (classes <= _LARGEST_LABEL)):
             return [int(each) for each in classes]
@@ -138,7 +135,7 @@ def _vectors(vectors: Any, coefficients: np.ndarray, name: str) -> _native.Chunk
         if not scipy.sparse.issparse(vectors):
             return _native.Chunk.from_dense(coefficients, np.ascontiguousarray(vectors, dtype=np.float64))
         rows = scipy.sparse.csr_matrix(vectors, dtype=np.float64)
-        rows.sum_duplicates()  # which sorts them
+        rows.sum_duplicates()  # also sorts them
         indices = rows.indices.astype(np.int64) + 1
         return _native.Chunk.from_csr(coefficients, rows.indptr.astype(np.int64), indices, rows.data)
     except ValueError as fault:

@@ -1,4 +1,4 @@
-"""How a model that answers arrays is kept: in its file, pickled, copied, and under a name for Dask."""
+"""Storage of FastSVM objects: model file, pickle, copies, and Dask's token."""
 
 import os
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 Self = TypeVar("Self", bound="Kept")
 
-#: The model is pickled as its text; what it was compiled from stays behind, so that a small model is small.
+#: Not pickled: the model (its text is), what it was compiled from (to keep a small model small), and derived
+#: attributes.
 _NOT_PICKLED = ("model", "_reference", "_stations", "_classes")
-#: What a FastSVM's answers hang on besides its model: numbers and words; objects.
+#: Arguments besides the model that determine the answers: numbers and strings; objects.
 _TOLD = ("tolerance", "n_threads", "n_features_in", "decision_function_shape", "break_ties")
 _MADE_OF = ("classes", "feature_names_in", "transform", "calibrator")
 
 
 class Kept:
-    """A FastSVM's file and its copies. model: the Model. fingerprint: of the file that it was read from, where that is
-    other text than the model's to_text(). Whatever else it is made of is an attribute, too; `_set_up` makes what
-    follows from them."""
+    """File and copies of a FastSVM. model: the Model. fingerprint: of its file, if that differs from the model's
+    to_text(). Other arguments are attributes; `_set_up` derives the rest."""
 
     model: "Model"
     fingerprint: "str | None"
@@ -33,20 +33,20 @@ class Kept:
     classes: Any
     break_ties: bool
     n_features_in_: int
-    _path: "str | None"  # of the file that it was read from
+    _path: "str | None"  # file that it was read from
 
     def _set_up(self) -> None:
         raise NotImplementedError
 
     @property
     def own_fingerprint(self) -> str:
-        """Of the model's file: what a model compiled from it remembers."""
+        """Fingerprint of the model's file, which models compiled from it store."""
         return self.fingerprint or fingerprint_of(self.model.to_text())
 
     def save(self, path: "str | os.PathLike[str]") -> None:
-        """Write the model's file, which `load` and every command read. A model that was read of a file which is still
-        there is written as that file has it, so that what was compiled from it knows it. Names of classes, scaling and
-        `exact` have no place in it: joblib.dump keeps those. Raises FileError."""
+        """Write the model's file, for `load` and every command. A model read from a file that still exists is
+        written with that file's text, so that models compiled from it recognise it. Class names, scaling and `exact`
+        are lost: use joblib.dump. Raises FileError."""
         from fastsvm_cli.text.output import Output
 
         text = self._text_of_file() or self.model.to_text()
@@ -62,12 +62,14 @@ class Kept:
         progmem: bool = False,
         radius: bool = True,
     ) -> str:
-        """Write the model as a graph of ONNX or as C99, as the ending of `path` says: .onnx, or .c, with a header
-        beside it. The result answers alone: with the scaling in front of the model, and with the names of its classes
-        (ONNX; C returns the model's labels), but without `exact`. precision: "single" or "double". The others: as of
-        `fastsvm export`.
+        """Write the model as ONNX or C99, by the suffix of `path`: .onnx, or .c with a header beside it.
 
-        Returns a line about its size. Raises ValueError, ModelFormatError for what no target holds, and FileError."""
+        Includes scaling in front of the model, and class names (ONNX; C returns the model's labels), but not `exact`.
+        precision: "single" or "double". Other options: as of `fastsvm export`.
+
+        Returns a line about its size. Raises ValueError, ModelFormatError for a model that the target cannot express,
+        and FileError.
+        """
         from fastsvm_cli.export.description import describe
         from fastsvm_cli.export.targets import TARGETS, Options, export
         from fastsvm_cli.text.output import Output
@@ -80,7 +82,7 @@ class Kept:
         for word, is_so in words.items():
             if is_so:
                 raise ModelFormatError(type(self).__name__, f"{word} found, which no target computes")
-        # Radii of a model with scalers are about scaled rows.
+        # Radii of a model with scalers refer to scaled rows.
         radius = radius and self.transform is None
         description = describe(self.model, type(self).__name__, self.own_fingerprint, self.n_features_in_, radius)
         if self.transform is not None:
@@ -115,7 +117,7 @@ class Kept:
         self._set_up()
 
     def __dask_tokenize__(self) -> "tuple[Any, ...]":
-        """What Dask names it by: the same for objects that answer alike, in every process."""
+        """Return Dask's token: equal in every process for objects with the same answers."""
         from pickle import dumps
 
         told = [getattr(self, name) for name in _TOLD]
@@ -126,7 +128,7 @@ class Kept:
         return (type(self).__name__, self.own_fingerprint, *told, *made_of, exact)
 
     def __copy__(self: Self) -> Self:
-        """With the same model, which nothing changes."""
+        """Return a copy that shares the model, which is immutable."""
         copy = object.__new__(type(self))
         copy.__dict__.update(self.__dict__)
         copy._set_up()

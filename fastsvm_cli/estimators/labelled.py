@@ -1,4 +1,4 @@
-"""Arrays of rows, with labels or without, as the compilers take them."""
+"""Labelled or unlabelled arrays as the native chunks that the compilers take."""
 
 from typing import Any
 
@@ -12,8 +12,8 @@ BLOCK_ROWS = 1 << 14
 
 
 def labelled_chunks(data: Any, found: Fitted, who: str) -> "list[_native.Chunk]":
-    """X or (X, y) as chunks of the model's own rows: scaled, with its labels in front, or nothing. who: asks for them,
-    in messages. Raises ValueError, for a y with a class that the model does not know, too."""
+    """Return X or (X, y) as chunks of scaled rows, with the labels in front. who: the caller's name in messages.
+    Raises ValueError, also for an unknown class in y."""
     X, y = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
     rows = rows_of(X, who, found.feature_names)
     if found.n_features not in (None, rows.columns):
@@ -32,7 +32,7 @@ def labelled_chunks(data: Any, found: Fitted, who: str) -> "list[_native.Chunk]"
 
 
 def _labels(y: np.ndarray, found: Fitted, rows: int) -> np.ndarray:
-    """LIBSVM's number of every row: (rows)."""
+    """Return LIBSVM's numeric label of every row: (rows)."""
     if y.shape != (rows,):
         raise ValueError(f"y of shape {y.shape} found, expected ({rows},), a number or class per row of X")
     if found.classes is None:

@@ -1,4 +1,4 @@
-"""The methods that compile a model, called from Python: their options, under their names, by their own parsers."""
+"""Python calls of the methods that compile a model, with the commands' option names and parsers."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -18,14 +18,14 @@ from fastsvm_cli.text.data import read_chunks
 def compile_source(
     name: str, source: SourceModel, given: "dict[str, Any]", on_progress: "Callable[..., None] | None" = None
 ) -> "tuple[Model, float]":
-    """The model that a method makes of an exact one, as read back from its file's content, and the share of labels that
-    the option target lets it change (0 without one).
+    """Compile an exact model. Return the model read back from its file content, and the share of labels that the option
+    target lets it change (0 without target).
 
-    name: one of methods.names(). given: options, {name: value}, under the long names of the command, with _ for -; a
-    flag is True. `data` may be a list of chunks. None: not given. on_progress: called with the share done, and words.
+    name: one of methods.names(). given: {long option name, _ for -: value}; a flag is True; None: not given. `data` may
+    be a list of chunks. on_progress: called with the share done, and words.
 
-    Raises TypeError for an option that the method does not have, ValueError for a conflict, ModelFormatError for a
-    model that the method refuses, FileError. Their messages name options as `given` does.
+    Raises TypeError for an unknown option, ValueError for a conflict, ModelFormatError for a model that the method
+    refuses, and FileError. Messages name options as `given` does.
     """
     method, variant = find(name)
     path, rows, given = source.model.path, None, dict(given)
@@ -50,8 +50,8 @@ def compile_source(
 
 
 def in_python(message: str) -> str:
-    """A command's message about its options, in the words of fastsvm_cli.compile: --max-size is max_size, --vectors L
-    is vectors=L, --method triangle and fastsvm reduce are method="triangle" and method="reduce"."""
+    """Translate a command's message to the names of fastsvm_cli.compile: --max-size becomes max_size, --vectors L
+    becomes vectors=L, --method triangle and fastsvm reduce become method="triangle" and method="reduce"."""
     message = re.sub(r"--method ([a-z]+)|fastsvm (approx|border|order|reduce)\b", r'method="\1\2"', message)
 
     def name(found: "re.Match[str]") -> str:
@@ -63,7 +63,7 @@ def in_python(message: str) -> str:
 
 @contextmanager
 def _threads(count: int) -> "Iterator[None]":
-    """So many in this thread's native calls; 0: as they are."""
+    """Set the number of threads of this thread's native calls; 0: unchanged."""
     if not count:
         yield
         return

@@ -1,10 +1,10 @@
-"""scikit-learn's own support vector machines, answered by the exact engine.
+"""Replacement of scikit-learn's own SVM prediction by the exact engine.
 
-Six functions of sklearn.svm._base are replaced, those that hand rows to scikit-learn's LIBSVM. The steps before them
-(validation and its messages) and after them (classes, signs, shapes, ties) stay scikit-learn's.
+Replaces the six functions of sklearn.svm._base that pass rows to scikit-learn's LIBSVM. Validation, messages, classes,
+signs, shapes and ties stay scikit-learn's.
 
-Every label is scikit-learn's: one that the engine settles short of svm-predict's own sum is that of a sum in any order
-(B5, B26 and B38 of bounds.py hold of scikit-learn's, too), and the rows that are left go to scikit-learn's function.
+Every label is scikit-learn's: labels settled without svm-predict's own sum hold for a sum in any order (B5, B26 and B38
+of bounds.py), and the other rows go to scikit-learn's function.
 """
 
 import weakref
@@ -23,36 +23,36 @@ from fastsvm_cli.estimators.rows import chunk_of
 from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.text.data import MOST_VALUES
 
-#: Kernel values of a call below which scikit-learn's own function is as fast. Products in them below which threads take
-#: longer to start than they save.
+#: Below this many kernel values per call, scikit-learn's own function is as fast. Below this many products in them,
+#: starting threads takes longer than it saves.
 LEAST_VALUES, LEAST_PRODUCTS = 1000, 4_000_000
-#: A model is compiled when so many rows, and kernel values, have been asked of it: then they have cost as much.
+#: A model is compiled once this many rows and kernel values were requested: then they have cost as much.
 ROWS_BEFORE, VALUES_BEFORE = 25, 10_000
-#: Rows left to scikit-learn that a model may have, before they are too many if they are a quarter of all.
+#: Rows that a model may leave to scikit-learn before a share of a quarter turns the engine off.
 MOST_LEFT = 100
 
-MOST_ENTRIES = 1 << 18  # numbers of the rows that are answered together
-_WHOLE, _PARTS = 4096, 16  # of an array of more bytes, the sums of so many parts tell whether it has changed
-#: Of rows and models that the engine does not take.
+MOST_ENTRIES = 1 << 18  # matrix entries per block of rows
+_WHOLE, _PARTS = 4096, 16  # a larger array (in bytes) is checked for changes by the sums of this many parts
+#: Raised for rows and models that the engine does not take.
 _REFUSED = (FastsvmError, ValueError, MemoryError)
 
 engines: "dict[int, Engine]" = {}  # by the id of the estimator
 _originals: "dict[str, tuple[type, Callable[..., Any]]]" = {}  # by name
 _lock = allocate_lock()
-switched_on, open_blocks = False, 0  # whether patch() was called; blocks of patched() that have not ended
+switched_on, open_blocks = False, 0  # whether patch() is on; open blocks of patched()
 engine_threads: "int | None" = None
 
 
 def patch(n_threads: "int | None" = None) -> None:
-    """From here on scikit-learn's SVC, NuSVC, SVR, NuSVR and OneClassSVM, and classes made from them, are answered by
-    the exact engine: predict, decision_function, predict_proba, predict_log_proba and score_samples of every fitted
-    object of this process, whoever calls them. No label changes.
+    """Let the exact engine answer for scikit-learn's SVC, NuSVC, SVR, NuSVR and OneClassSVM and their subclasses:
+    predict, decision_function, predict_proba, predict_log_proba and score_samples of every fitted object in this
+    process. No label changes.
 
-    n_threads: None: as many as the process may run on. Called again, it changes that alone.
+    n_threads: None: all CPUs available to the process. A second call changes only n_threads.
 
-    A model is compiled when 25 + 10,000 / vectors rows have been asked of it since it was fitted. Before that, in calls
-    of fewer than 1,000 kernel values (rows times vectors), and for kernels that are functions or precomputed,
-    scikit-learn's own code answers. Raises FastsvmError for a scikit-learn that is not known.
+    A model is compiled once 25 + 10,000 / vectors rows were requested since it was fitted. scikit-learn's own code
+    answers before that, in calls of fewer than 1,000 kernel values (rows times vectors), and for callable or
+    precomputed kernels. Raises FastsvmError for an unsupported scikit-learn.
 
     >>> from sklearn.datasets import load_digits
     >>> from sklearn.svm import SVC
@@ -67,14 +67,14 @@ def patch(n_threads: "int | None" = None) -> None:
 
 
 def unpatch() -> None:
-    """Undo patch(), except within blocks of patched(): scikit-learn's functions are the very ones that they were, and
-    compiled models are let go."""
+    """Undo patch(), except within blocks of patched(): restore scikit-learn's original functions and drop compiled
+    models."""
     _settle(False, 0, engine_threads)
 
 
 @contextmanager
 def patched(n_threads: "int | None" = None) -> "Iterator[None]":
-    """patch() for the time of a block, on all threads. Blocks may lie within each other, and overlap."""
+    """Context manager: patch() during a block, on all threads. Blocks may nest and overlap."""
     before = engine_threads
     _settle(None, 1, n_threads)
     try:
@@ -84,7 +84,7 @@ def patched(n_threads: "int | None" = None) -> "Iterator[None]":
 
 
 def _settle(always: "bool | None", blocks: int, n_threads: "int | None") -> None:
-    """always: None: as it was. blocks: that begin, or with a minus end."""
+    """Update the state. always: None: unchanged. blocks: 1 when a block begins, -1 when it ends."""
     global switched_on, open_blocks, engine_threads
     with _lock:
         was = switched_on or open_blocks > 0
@@ -116,7 +116,7 @@ def _find_originals() -> "dict[str, tuple[type, Callable[..., Any]]]":
 
 
 def _answered(name: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
-    """The replacement of scikit-learn's `own` function of that name."""
+    """Return the replacement of scikit-learn's function `own` of that name."""
     wanted = LABELS if name in ("_dense_predict", "_sparse_predict") else Wanted.values()
 
     @wraps(own)
@@ -138,9 +138,11 @@ def _answered(name: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
 
 
 class Engine:
-    """A fitted estimator's compiled model, and how often it was asked. arrays: the estimator's numbers, which are held,
-    so that nothing else gets their ids. told, sums: by which a change of the estimator is noticed. pays: whether the
-    engine is to answer: the model is compiled, and not too many rows have been left to scikit-learn."""
+    """Compiled model and counters of a fitted estimator.
+
+    arrays: the estimator's arrays, held so that their ids are not reused. told, sums: reveal a change of the estimator.
+    pays: whether the engine answers: the model is compiled and few rows were left to scikit-learn.
+    """
 
     def __init__(self, estimator: Any, arrays: "list[np.ndarray]", told: "list[Any]", sums: "list[bytes]"):
         key = id(estimator)
@@ -151,10 +153,10 @@ class Engine:
         self._model: Any = None
         self._task: Any = None
         self._coupler: Any = None
-        self._once = allocate_lock()  # whoever has it compiles
+        self._once = allocate_lock()  # the thread that holds it compiles
 
     def asked(self, estimator: Any, rows: int, vectors: int) -> None:
-        """Count so many rows more, and compile where that pays from now on. Other threads do not wait for it."""
+        """Count `rows` more rows, and compile the model if that pays by now. Other threads do not wait for it."""
         self._asked += rows
         if self._asked < ROWS_BEFORE + VALUES_BEFORE / vectors or not self._once.acquire(blocking=False):
             return
@@ -163,12 +165,12 @@ class Engine:
         except _REFUSED:
             return
         if model.header.classification:
-            model.header.label = list(range(model.header.nr_class))  # as scikit-learn's LIBSVM has them
+            model.header.label = list(range(model.header.nr_class))  # as in scikit-learn's LIBSVM
         self._task, self._model, self.pays = model.header.task(), model, True
 
     def numbers(self, X: Any, wanted: Wanted) -> "tuple[np.ndarray, list[int]]":
-        """(rows) labels or (rows, pairs) values, and the rows of which svm-predict's own sum decided. Raises RowError
-        and ValueError for rows that the engine does not take."""
+        """Return labels (rows) or values (rows, pairs), and the rows that needed svm-predict's own sum. Raises
+        RowError and ValueError for rows that the engine does not take."""
         model, labels, rows = self._model, wanted is LABELS, X.shape[0]
         out, open_rows = np.empty(rows if labels else (rows, model.pairs)), []
         step = max(1, min(MOST_ENTRIES // max(X.shape[1], 1), MOST_VALUES // max(model.pairs, 1)))
@@ -191,8 +193,8 @@ class Engine:
         return out, open_rows
 
     def probabilities(self, estimator: Any, values: np.ndarray) -> np.ndarray:
-        """(rows, classes) of decision values, as scikit-learn's own function makes them: its kernel is precomputed, and
-        each pair has one vector, whose kernel value is the decision value."""
+        """Return (rows, classes) probabilities of decision values, by scikit-learn's own function: its kernel is
+        precomputed, with one vector per pair, whose kernel value is the decision value."""
         if self._coupler is None:
             self._coupler = _coupler(len(estimator.classes_), estimator._probA, estimator._probB)
         return _originals["_dense_predict_proba"][1](self._coupler, values)
@@ -212,7 +214,7 @@ def _coupler(classes: int, a: np.ndarray, b: np.ndarray) -> Any:
 
 
 def _engine_of(estimator: Any, X: Any) -> "Engine | None":
-    """None: scikit-learn is to answer."""
+    """Return the engine that should answer, or None if scikit-learn should."""
     kernel = estimator.kernel
     if not isinstance(kernel, str) or kernel not in KERNELS:
         return None
@@ -226,10 +228,10 @@ def _engine_of(estimator: Any, X: Any) -> "Engine | None":
     elif X.has_canonical_format and getattr(sv, "has_canonical_format", False):
         arrays = [sv.data, sv.indices, sv.indptr, coefficients.data, *others]
     else:
-        return None  # numbers of one place are added up here, and not there
+        return None  # the engine adds up duplicate entries, scikit-learn does not
     for each in arrays:
         if not isinstance(each, np.ndarray) or each.dtype.char not in "dil" or not each.flags.c_contiguous:
-            return None  # scikit-learn has something to say of them
+            return None  # scikit-learn reports these
     told = [kernel, estimator.degree, estimator.coef0, estimator._gamma, *map(id, arrays)]
     sums = [_sum(each) for each in arrays]
     engine = engines.get(id(estimator))
@@ -241,7 +243,7 @@ def _engine_of(estimator: Any, X: Any) -> "Engine | None":
 
 
 def _sum(numbers: np.ndarray) -> bytes:
-    """A digest that any change of one number changes, and nearly every change of several."""
+    """Return a digest that changes with any one number, and with nearly every change of several."""
     if numbers.nbytes <= _WHOLE:
         return numbers.tobytes()
     words = numbers.reshape(-1).view(f"u{numbers.itemsize}")

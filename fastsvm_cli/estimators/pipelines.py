@@ -1,5 +1,5 @@
-"""What stands around a fitted support vector machine: scalers in front of it, calibrators behind it, a search that
-chose it; and the other forms in which an exact model comes."""
+"""Readers of every form of exact model: fitted estimators, also in pipelines, calibrators and searches, and LIBSVM's
+models."""
 
 from os import PathLike, fspath
 from typing import Any
@@ -14,10 +14,13 @@ from fastsvm_cli.models.exact import ExactModel
 
 
 def read_estimator(estimator: Any) -> Fitted:
-    """The exact model in any of: a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM; a Pipeline whose last step is one of
-    them, and whose others are scalers or "passthrough"; a CalibratedClassifierCV of one calibrated classifier
-    (ensemble=False) around either; a search (GridSearchCV, ...) that was refitted to one; what libsvm-official's
-    svm_train returns; an ExactModel; the path of a LIBSVM model file. Raises ModelFormatError and FileError."""
+    """Return the exact model in an estimator.
+
+    Takes a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM; a Pipeline of scalers or "passthrough" that ends in one of
+    them; a CalibratedClassifierCV of one calibrated classifier (ensemble=False) around either; a search (GridSearchCV,
+    ...) refitted to one of them; the result of libsvm-official's svm_train; an ExactModel; or the path of a LIBSVM
+    model file. Raises ModelFormatError and FileError.
+    """
     if isinstance(estimator, (str, PathLike)):
         return _read_file(fspath(estimator))
     if isinstance(estimator, ExactModel):
@@ -26,7 +29,7 @@ def read_estimator(estimator: Any) -> Fitted:
 
 
 def _read_object(estimator: Any) -> Fitted:
-    """Likewise of what may stand in another estimator, too: "passthrough" is no file there."""
+    """Like read_estimator, without paths: inside another estimator, "passthrough" is not a file name."""
     if svm_class(estimator) is not None:
         return read_svm(estimator)
     if _is(estimator, "svm_model", "libsvm"):
@@ -46,13 +49,14 @@ def _read_object(estimator: Any) -> Fitted:
         raise ModelFormatError(estimator.__name__, f"a class found, expected {EXPECTED}")
     raise ModelFormatError(
         type(estimator).__name__,
-        f"this is nothing that fastsvm compiles, expected {EXPECTED}, a Pipeline of scalers and one, a"
+        f"fastsvm cannot compile this, expected {EXPECTED}, a Pipeline of scalers and one, a"
         " CalibratedClassifierCV around one, a model of libsvm-official, or the path of a LIBSVM model",
     )
 
 
 def _is(thing: object, name: str, package: str = "sklearn") -> bool:
-    """Whether it is of a class of this name, or of one made from it, in a package that need not be there."""
+    """Return whether `thing` is an instance of a class of this name and package, or a subclass. Does not import the
+    package."""
     return any(each.__name__ == name and each.__module__.split(".")[0] == package for each in type(thing).__mro__)
 
 
@@ -82,7 +86,7 @@ def _read_calibrated(estimator: Any) -> Fitted:
     if found.classes is None or not found.model.header.classification:
         raise ModelFormatError(name, f"a {found.name} found in it, expected a classifier")
     own, known = found.classes.tolist(), estimator.classes_.tolist()
-    if own == list(range(len(known))):  # the places of classes, for some calibrators
+    if own == list(range(len(known))):  # some calibrators get class positions
         found.classes = estimator.classes_
     elif own != known:
         raise ModelFormatError(name, "its classifier knows other classes than itself: it was fitted to other labels")
@@ -92,7 +96,7 @@ def _read_calibrated(estimator: Any) -> Fitted:
 
 
 def _of_model(model: ExactModel, name: str, fingerprint: "str | None" = None) -> Fitted:
-    """A LIBSVM model by itself, which does not say how many features its data had."""
+    """Return a LIBSVM model as Fitted. LIBSVM models do not store the number of features."""
     header = model.header
     classes = np.array([-1, 1]) if header.svm_type == "one_class" else None
     if header.label is not None:
@@ -108,7 +112,7 @@ def _read_file(path: str) -> Fitted:
 
 
 def _read_libsvm(model: Any) -> Fitted:
-    """A model of libsvm-official, in memory. Its file says all of it: svm_save_model writes 17 digits."""
+    """Read an in-memory model of libsvm-official through its file: svm_save_model writes all of it, with 17 digits."""
     import tempfile
     from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A model as an object that predicts arrays, in scikit-learn's ways."""
+"""Models as objects that predict arrays, with scikit-learn's conventions."""
 
 import os
 from copy import copy
@@ -49,8 +49,8 @@ def load(
 ) -> "FastSVM":
     """Read any model file, exact or compiled, as an object that predicts arrays.
 
-    path: LIBSVM's model, or what `fastsvm approx`, `reduce`, `border` or `order` made of one; compressed files are read
-    too. The others: as of FastSVM. Raises ModelFormatError and FileError, which are FastsvmErrors, and ValueError.
+    path: LIBSVM's model, or the output of `fastsvm approx`, `reduce`, `border` or `order`; may be compressed. Other
+    arguments: as of FastSVM. Raises ModelFormatError and FileError, which are FastsvmErrors, and ValueError.
 
     >>> fast = fastsvm_cli.load("rings.model.approx", exact="rings.model")
     >>> fast.predict(X[:5])  # X: (6000, 8)
@@ -77,9 +77,8 @@ def as_fast(
     exact: "str | os.PathLike[str] | Model | FastSVM | None" = None,
     tolerance: "float | None" = None,
 ) -> "FastSVM":
-    """The object of whatever stands for a model: of a path, a model, or another object, which stays as it is. exact,
-    tolerance: where they are given, in place of that object's own. Raises as load and FastSVM, and TypeError for
-    anything else."""
+    """Return a FastSVM for a path, a model, or another FastSVM, which stays unchanged. exact, tolerance: replace
+    that object's own. Raises like load and FastSVM, and TypeError for anything else."""
     if isinstance(model, (str, os.PathLike)):
         return load(model, exact=exact, tolerance=tolerance)
     if isinstance(model, Model):
@@ -94,37 +93,36 @@ def as_fast(
 
 
 class FastSVM(Kept, FittedEstimator):
-    """A model, exact or compiled, that answers arrays as a fitted scikit-learn estimator does.
+    """A model, exact or compiled, that predicts arrays like a fitted scikit-learn estimator.
 
-    Where scikit-learn is there it is one, without importing it: `clone` (it stays fitted), pipelines, cross-validation,
-    the HTML representation. It pickles, by the text of its model file; several threads may use it at a time.
+    Works with scikit-learn without importing it: `clone` (it stays fitted), pipelines, cross-validation, HTML
+    representation. Pickles as the text of its model file. Thread-safe.
 
-    X is a matrix (n_samples, n_features_in_): numpy arrays of any real type and order of memory, SciPy's sparse
-    matrices (CSR as it is, sorted or not, duplicate entries added up; others are converted), pandas frames, nested
-    lists. Column j is LIBSVM's feature j + 1. Rows are answered in blocks, so that memory is that of X and of the
-    result, on several threads where there are many, the GIL being released. The numbers are those of `fastsvm predict`
-    for the same rows, bit for bit.
+    X is a matrix (n_samples, n_features_in_): a numpy array of any real type and memory order, a SciPy sparse matrix
+    (CSR unchanged, sorted or not, duplicates added up; other formats are converted), a pandas frame, or nested lists.
+    Column j is LIBSVM's feature j + 1. Rows are answered in blocks, so memory is that of X and the result; many rows
+    use several threads, without the GIL. Numbers equal those of `fastsvm predict` bit for bit.
 
     model: a models.base.Model.
-    exact: the model that it was compiled from: its path, or an object. Rows whose label a certified model does not
-    prove are evaluated with it, so that every label is svm-predict's. tolerance: of a regression model: with `exact`
-    the radius that a value may keep; an ordered one stops as soon as a value is within it.
-    n_threads: None or 0: as many as the process may run on.
-    classes: (nr_class), of any type that can be sorted, in the order of the model's labels; None: the labels.
-    n_features_in: None: the largest feature index that the model knows. A model file does not tell how many features
-    its data had: if the last ones are zero in every support vector, say it here.
-    feature_names_in: names that the columns of a frame must have.
-    decision_function_shape: "ovr" or "ovo", of more than two classes. break_ties: as of scikit-learn's SVC.
-    transform: of X before the model: an object whose apply(block) takes and gives a matrix, dense or CSR, row by row.
-    calibrator: an object whose probabilities(decision_values) gives the class probabilities, (rows, nr_class).
-    options: what it was compiled with, to be shown.
-    fingerprint: of the model's own file, if that is other text than the model's to_text().
+    exact: the model that it was compiled from: its path, or an object. Evaluates rows whose label a certified model
+    does not prove, so that every label is svm-predict's.
+    tolerance: for regression: with `exact`, the largest radius of a value that is kept; an ordered model stops as soon
+    as a value is within it.
+    n_threads: None or 0: all available CPUs.
+    classes: (nr_class), of any sortable type, in the order of the model's labels; None: the labels.
+    n_features_in: None: the largest feature index in the model. Set it if the last features are zero in every support
+    vector: a model file does not store their number.
+    feature_names_in: names that a frame's columns must have.
+    decision_function_shape: "ovr" or "ovo", for more than two classes. break_ties: as in scikit-learn's SVC.
+    transform: an object whose apply(block) maps a matrix of X, dense or CSR, to another, row by row, before the model.
+    calibrator: an object whose probabilities(decision_values) returns class probabilities, (rows, nr_class).
+    options: options of the compilation, for display.
+    fingerprint: of the model's file, if its text differs from the model's to_text().
 
-    classes_: (nr_class) sorted, of classification. n_features_in_: int. feature_names_in_: where given. offset_: of
-    one-class models.
+    Attributes: classes_: (nr_class), sorted, for classification. n_features_in_: int. feature_names_in_: if given.
+    offset_: for one-class models.
 
-    Raises ModelFormatError where `exact` is not the model it was compiled from, and ValueError where arguments do not
-    go together.
+    Raises ModelFormatError if `exact` is not the model it was compiled from, and ValueError for conflicting arguments.
 
     >>> fast = fastsvm_cli.load("rings.model.approx", exact="rings.model")
     >>> fast
@@ -136,7 +134,7 @@ class FastSVM(Kept, FittedEstimator):
     classes_: np.ndarray
     feature_names_in_: np.ndarray
     offset_: float
-    _reference: Any = None  # what it was compiled from, which does not pickle with it
+    _reference: Any = None  # what it was compiled from; not pickled
 
     def __init__(
         self,
@@ -165,7 +163,7 @@ class FastSVM(Kept, FittedEstimator):
         self.exact = self._settled_exact(exact)
 
     def _set_up(self) -> None:
-        """What follows from the arguments. Raises ValueError for those that are none."""
+        """Set the attributes that follow from the arguments. Raises ValueError for invalid arguments."""
         header, known = self.model.header, self.model.max_index
         if self.tolerance is not None and not header.regression:
             raise ValueError("tolerance= is for regression models; a label is proven or it is not")
@@ -187,7 +185,7 @@ class FastSVM(Kept, FittedEstimator):
 
     @property
     def beyond_votes(self) -> bool:
-        """Whether labels hang on decision values themselves, and not on their signs alone, which radii can settle."""
+        """Whether labels depend on decision values beyond their signs, so that radii cannot settle them."""
         header = self.model.header
         return self.calibrator is not None or (self.break_ties and header.classification and header.nr_class > 2)
 
@@ -222,8 +220,8 @@ class FastSVM(Kept, FittedEstimator):
     # ---- answers
 
     def predict(self, X) -> np.ndarray:
-        """(n_samples,): classes of the type of classes_; +1 or -1 of a one-class model; float64 of regression. The
-        votes decide, as in LIBSVM, unless break_ties.
+        """Return (n_samples,): classes of the type of classes_; +1 or -1 for a one-class model; float64 for regression.
+        Votes decide, as in LIBSVM, unless break_ties.
 
         >>> fast = fastsvm_cli.load("rings.model")
         >>> fast.predict(numpy.full((2, 8), 0.5, dtype=numpy.float32))
@@ -240,10 +238,10 @@ class FastSVM(Kept, FittedEstimator):
 
     @available(has_classes)
     def decision_function(self, X) -> np.ndarray:
-        """float64. Two classes: (n_samples,), positive for classes_[1]; one class: (n_samples,), positive inside. More:
-        (n_samples, n_classes), the greatest that of the class with most votes ("ovr"), or LIBSVM's own values
-        (n_samples, n_classes * (n_classes - 1) / 2), for the pairs 0/1, 0/2, ..., 1/2, ... of classes_, positive for
-        the first of its pair ("ovo").
+        """Return float64 decision values. Two classes: (n_samples,), positive for classes_[1]. One class: (n_samples,),
+        positive inside. More classes: with "ovr", (n_samples, n_classes), largest for the class with the most votes;
+        with "ovo", LIBSVM's own values (n_samples, n_classes * (n_classes - 1) / 2) for the pairs 0/1, 0/2, ... of
+        classes_, positive for the first of the pair.
 
         >>> fast = fastsvm_cli.load("rings.model")
         >>> values = fast.decision_function(X)
@@ -259,8 +257,8 @@ class FastSVM(Kept, FittedEstimator):
 
     @available(has_probability)
     def predict_proba(self, X) -> np.ndarray:
-        """(n_samples, n_classes) float64, in the order of classes_: LIBSVM's estimates, of a model trained with -b 1,
-        or the calibrator's. Of a one-class model (n_samples, 2): normal, outlier.
+        """Return (n_samples, n_classes) float64 probabilities in the order of classes_: LIBSVM's estimates of a model
+        trained with -b 1, or the calibrator's. One-class model: (n_samples, 2): normal, outlier.
 
         >>> fast = fastsvm_cli.load("colors.model")
         >>> fast.predict_proba(numpy.zeros((3, 60))).sum(axis=1).round(6)
@@ -272,13 +270,13 @@ class FastSVM(Kept, FittedEstimator):
 
     @available(is_one_class)
     def score_samples(self, X) -> np.ndarray:
-        """(n_samples,): decision_function + offset_, the sum of kernels without its threshold."""
+        """Return (n_samples,): decision_function + offset_, the sum of kernels without the threshold."""
         return self.decision_function(X) + self.offset_
 
     @available(has_radii)
     def radius(self, X) -> np.ndarray:
-        """(n_samples,), or (n_samples, pairs) of more than two classes, in the order of "ovo": proven bounds on how far
-        the compiled model's decision values (regression: values) are from the exact model's.
+        """Return proven bounds on the distance of the compiled model's decision values (regression: values) from the
+        exact model's: (n_samples,), or (n_samples, pairs) for more than two classes, in the order of "ovo".
 
         >>> fast, exact = fastsvm_cli.load("rings.model.approx"), fastsvm_cli.load("rings.model")
         >>> apart = abs(fast.decision_function(X) - exact.decision_function(X))
@@ -289,15 +287,15 @@ class FastSVM(Kept, FittedEstimator):
 
     @available(has_proofs)
     def proven(self, X, tolerance: "float | None" = None) -> np.ndarray:
-        """(n_samples,) bool: whether the model's label is proven to be the exact model's (regression: its value to be
-        within `tolerance` of it), with no help of `exact`.
+        """Return (n_samples,) bool: whether the label is proven to be the exact model's (regression: the value to be
+        within `tolerance` of it), without the help of `exact`. Raises ValueError for regression without tolerance.
 
         >>> fast = fastsvm_cli.load("rings.model.approx")
         >>> sure = fast.proven(X)
         >>> sure.dtype, bool((fast.predict(X[sure]) == fastsvm_cli.load("rings.model").predict(X[sure])).all())
         (dtype('bool'), True)
         """
-        if not self.model.certified:  # the exact model itself, or another whose labels are the exact ones
+        if not self.model.certified:  # the exact model, or one with the same labels
             return np.ones(self._rows(X).rows, dtype=bool)
         if not self.model.header.regression:
             return self._answer("proven", X, self._settled)
@@ -307,8 +305,8 @@ class FastSVM(Kept, FittedEstimator):
 
     @available(has_targets)
     def score(self, X, y, sample_weight=None) -> float:
-        """The accuracy on (X, y), y: (n_samples,); of regression the coefficient of determination, R^2: where all of y
-        are equal 1 if the values are, too, and 0 if not; nan of a single row. As scikit-learn has it."""
+        """Return the accuracy on (X, y), y: (n_samples,); for regression the coefficient of determination R^2, as
+        scikit-learn: if all of y are equal, 1 if the values equal them and else 0; nan for a single row."""
         y, found = np.asarray(y), self.predict(X)
         if y.shape == (len(found), 1):
             y = y[:, 0]
@@ -324,7 +322,7 @@ class FastSVM(Kept, FittedEstimator):
         return float(1 - error / spread) if spread else float(not error)
 
     def agreement(self, X, estimator: Any = None) -> "Agreement":
-        """How many labels are not those of the estimator that it was compiled from, or of `estimator`:
+        """Count the labels that differ from those of the estimator that it was compiled from, or of `estimator`. See
         fastsvm_cli.estimators.agreement.agreement."""
         from fastsvm_cli.estimators.agreement import agreement
 
@@ -338,8 +336,8 @@ class FastSVM(Kept, FittedEstimator):
         expected = self.n_features_in_
         if rows.columns != expected:
             told = self.n_features_in is not None
-            # Of a precomputed kernel the last training rows need not be support vectors; a model without any vectors
-            # knows nothing of features.
+            # With a precomputed kernel, the last training rows need not be support vectors. A model without vectors
+            # knows no number of features.
             if told or (expected and not (self.model.serials and rows.columns > expected)):
                 hint = "" if told else " (the model file names no more: if the data has, say n_features_in=)"
                 raise ValueError(
@@ -387,22 +385,22 @@ class FastSVM(Kept, FittedEstimator):
         return station.run(rows, self.n_threads, result)
 
     def fallback(self) -> "Fallback | None":
-        """`exact`, as predictions ask it."""
+        """Return `exact` as the Fallback of predictions."""
         if self.exact is None:
             return None
         exact = self.exact.model
-        if isinstance(exact, ExactModel):  # a reduced set's radii are about what that came from
+        if isinstance(exact, ExactModel):  # a reduced set's radii refer to its source
             exact = exact.plain()
         return Fallback(lambda: exact, self.tolerance or 0.0)
 
     @property
     def early_tolerance(self) -> "float | None":
-        """What a value may be off by: of an ordered regression model, which stops as soon as that is proven."""
+        """Allowed error of an ordered regression model, which stops once that is proven; None for other models."""
         return self.tolerance if self.model.ordered and self.model.header.regression and self.exact is None else None
 
     @property
     def probability_header(self) -> "Header":
-        """Of the model whose probabilities are given, as Request has it."""
+        """Header of the model whose probabilities are returned, as in Request."""
         return self.model.header if self.exact is None or not self.model.reduced else self.exact.model.header
 
     def _labels(self, answer: Answer, answerer: Answerer) -> np.ndarray:

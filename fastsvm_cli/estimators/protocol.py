@@ -1,5 +1,5 @@
-"""What scikit-learn asks of an estimator, of one that is fitted already. scikit-learn itself is imported only where it
-is there, and asks."""
+"""scikit-learn's estimator protocol for an estimator that is already fitted. Imports scikit-learn only when
+scikit-learn itself calls."""
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 Self = TypeVar("Self", bound="FittedEstimator")
 
-#: What a FastSVM is constructed of.
+#: Constructor arguments of a FastSVM.
 _PARAMETERS = (
     "model",
     "exact",
@@ -27,7 +27,7 @@ _PARAMETERS = (
 
 
 class FittedEstimator:
-    """A FastSVM's parameters, clones and tags. Every parameter is an attribute of its name."""
+    """Base of FastSVM: parameters, clones and tags. Every parameter is an attribute of the same name."""
 
     model: "Model"
     _path: "str | None"
@@ -37,16 +37,15 @@ class FittedEstimator:
         raise NotImplementedError
 
     def fit(self: Self, X, y=None, **_: Any) -> Self:
-        """Nothing: it is fitted. As scikit-learn's FrozenEstimator, so that it can stand where a fitted estimator
-        does."""
+        """Do nothing and return self, like scikit-learn's FrozenEstimator: the model is fitted already."""
         return self
 
     def get_params(self, deep: bool = True) -> "dict[str, Any]":
-        """The arguments that it was made with."""
+        """Return the constructor arguments."""
         return {name: getattr(self, name) for name in _PARAMETERS}
 
     def set_params(self: Self, **parameters: Any) -> Self:
-        """Change arguments. Raises ValueError and ModelFormatError as the constructor."""
+        """Change constructor arguments. Raises ValueError and ModelFormatError, like the constructor."""
         for name in parameters:
             if name not in _PARAMETERS:
                 raise ValueError(

@@ -1,5 +1,5 @@
-"""Rows as programs hold them (arrays, sparse matrices, frames, lists) as blocks of rows and native chunks. The demands
-on them, and the words for what is wrong, are scikit-learn's."""
+"""Conversion of arrays, sparse matrices, frames and lists to blocks of rows and native chunks. Checks and messages
+follow scikit-learn."""
 
 from typing import Any
 
@@ -7,29 +7,30 @@ import numpy as np
 
 from fastsvm_cli import _native
 
-#: Types that the core reads where they lie.
+#: Types that the core reads without conversion.
 _NATIVE_TYPES = "dfilq"
 _NO_LABEL = np.empty((1, 0))
 
 
 class Rows:
-    """rows: how many. columns: features of each. entries: numbers that a row holds, about, for the size of blocks."""
+    """Source of rows. rows: their number. columns: number of features. entries: approximate numbers per row, for
+    block sizes."""
 
     rows: int
     columns: int
     entries: float
 
     def block(self, first: int, last: int, who: str):
-        """Rows first, ..., last - 1: a matrix (rows, columns) of float64, float32, int64 or int32, or a CSR one. who:
-        asks for them, in messages."""
+        """Return rows first, ..., last - 1 as a matrix (rows, columns) of float64, float32, int64 or int32, or a CSR
+        matrix. who: the caller's name in messages."""
         raise NotImplementedError
 
     def chunk(self, first: int, last: int, who: str) -> _native.Chunk:
-        """The same as a chunk. Raises ValueError for NaN and infinity."""
+        """Return the same rows as a chunk. Raises ValueError for NaN and infinity."""
         return chunk_of(self.block(first, last, who), who)
 
     def floats(self, first: int, last: int, who: str):
-        """As block, of float64 or float32, all finite: raises ValueError as chunk."""
+        """Return the block as float64 or float32, all finite. Raises ValueError like chunk."""
         block = self.block(first, last, who)
         if block.dtype.kind != "f":
             block = block.astype(np.float64)
@@ -56,13 +57,13 @@ class _Frame(Rows):
     def block(self, first: int, last: int, who: str) -> np.ndarray:
         part = self._frame.iloc[first:last]
         matrix = part.to_numpy()
-        if matrix.dtype == object:  # types that differ, or missing values of the frame's own
+        if matrix.dtype == object:  # mixed types, or the frame's own missing values
             matrix = part.to_numpy(dtype=np.float64, na_value=np.nan)
         return _readable(matrix)
 
 
 class _Sparse(Rows):
-    """Of CSR, whose arrays anybody may have written to."""
+    """CSR matrix. Its arrays are checked: the caller may have written anything to them."""
 
     def __init__(self, matrix):
         self._matrix = matrix
@@ -76,7 +77,7 @@ class _Sparse(Rows):
                 raise ValueError(f"{name}: {found} numbers found in the sparse matrix, expected {expected}")
 
     def block(self, first: int, last: int, who: str):
-        _csr_chunk(self._matrix, first, last, who)  # SciPy reads wherever the arrays say
+        _csr_chunk(self._matrix, first, last, who)  # checks the arrays: SciPy would read out of bounds
         part = self._matrix[first:last]
         if part.dtype.char not in "df" or not part.dtype.isnative:
             part = part.astype(np.float64)
@@ -87,7 +88,7 @@ class _Sparse(Rows):
 
 
 class ParsedRows(Rows):
-    """Rows of text, as they were parsed: with what features their lines have."""
+    """Parsed rows of text, with the features that their lines have."""
 
     def __init__(self, chunk: _native.Chunk):
         self._chunk = chunk
@@ -99,11 +100,9 @@ class ParsedRows(Rows):
 
 
 def rows_of(X, who: str, names: "np.ndarray | None" = None) -> Rows:
-    """What predict(X) was given. who: asks for it, in messages. names: of the features, which a frame must have.
-
-    Raises ValueError and TypeError in scikit-learn's words for what is no matrix of real numbers with a row and a
-    column at least.
-    """
+    """Return the rows of predict's X. who: the caller's name in messages. names: column names that a frame must
+    have. Raises ValueError and TypeError, in scikit-learn's words, unless X is a real matrix with at least one row
+    and column."""
     if isinstance(X, np.matrix):
         raise TypeError("np.matrix is not supported. Please convert to a numpy array with np.asarray.")
     if hasattr(X, "tocsr"):
@@ -119,7 +118,7 @@ def rows_of(X, who: str, names: "np.ndarray | None" = None) -> Rows:
         source = _Frame(X)
     else:
         matrix = np.asarray(X)
-        if matrix is not X and matrix.dtype.kind in "OSU":  # so that what is no number is named as it was given
+        if matrix is not X and matrix.dtype.kind in "OSU":  # so that the message quotes the value as given
             matrix = np.asarray(X, dtype=np.float64)
         _demand_real(matrix.dtype, X)
         if matrix.ndim != 2:
@@ -135,8 +134,8 @@ def rows_of(X, who: str, names: "np.ndarray | None" = None) -> Rows:
 
 
 def chunk_of(block, who: str) -> _native.Chunk:
-    """A chunk of a block, column j as LIBSVM's feature j + 1. who: as of rows_of. Raises ValueError for NaN and
-    infinity."""
+    """Return a block as a chunk; column j is LIBSVM's feature j + 1. who: as in rows_of. Raises ValueError for NaN
+    and infinity."""
     if not isinstance(block, np.ndarray):
         return _csr_chunk(block, 0, block.shape[0], who)
     block = _readable(block)
@@ -148,10 +147,10 @@ def chunk_of(block, who: str) -> _native.Chunk:
 
 
 def serial_chunk_of(block, who: str) -> _native.Chunk:
-    """A chunk of a block of kernel values (rows, training rows), as rows of LIBSVM's precomputed kernel: 0:serial, then
-    every value, zeros too."""
+    """Return a block of kernel values (rows, training rows) as rows of LIBSVM's precomputed kernel: 0:serial, then
+    every value, zeros included."""
     if not isinstance(block, np.ndarray):
-        block = block.astype(np.float64).toarray()  # which adds up duplicates
+        block = block.astype(np.float64).toarray()  # adds up duplicates
     rows, columns = block.shape
     values = np.empty((rows, columns + 1))
     values[:, 0], values[:, 1:] = np.arange(1, rows + 1), block
@@ -162,7 +161,8 @@ def serial_chunk_of(block, who: str) -> _native.Chunk:
 
 
 def _as_csr(X):
-    """A sparse matrix of any format. Raises ValueError where its indices lie outside of it: SciPy would follow them."""
+    """Return a sparse matrix of any format as CSR. Raises ValueError for indices out of bounds, which SciPy would
+    follow."""
     if X.format == "csr":
         return X
     if X.format in ("csc", "bsr"):
@@ -172,7 +172,7 @@ def _as_csr(X):
             low, high = np.min(found, initial=0), np.max(found, initial=0)
             if low < 0 or high >= max(count, 1):
                 raise ValueError(f"{name} {low if low < 0 else high} found, expected {name}s from 0 to {count - 1}")
-        X = X.astype(np.float64)  # in which duplicates are added up
+        X = X.astype(np.float64)  # the type in which duplicates are added up
     return X.tocsr()
 
 
@@ -184,7 +184,7 @@ def _csr_chunk(matrix, first: int, last: int, who: str) -> _native.Chunk:
         values = values.astype(np.float64)
     else:
         values = values.view()
-        values.flags.writeable = False  # so that the chunk holds these very numbers, not a copy
+        values.flags.writeable = False  # lets the chunk use the array without a copy
     try:
         return _native.Chunk.from_columns(starts, indices, values, matrix.shape[1], first)
     except ValueError:
@@ -197,15 +197,16 @@ def _no_labels(rows: int) -> np.ndarray:
 
 
 def _readable(matrix: np.ndarray) -> np.ndarray:
-    """As the core reads it; other types (bool, small or unsigned whole numbers, half precision, objects, another order
-    of bytes) as float64."""
+    """Return the matrix in a type that the core reads: float64 instead of bool, small or unsigned integers, half
+    precision, objects or foreign byte order."""
     if matrix.dtype.char in _NATIVE_TYPES and matrix.dtype.isnative:
         return matrix
     return matrix.astype(np.float64)
 
 
 def _demand_real(dtype: Any, X, where: str = "X") -> None:
-    """dtype: numpy's, or a frame's own. where: it is found, in messages."""
+    """Raise ValueError for complex numbers, TypeError for dates. dtype: numpy's or a frame's own. where: place in
+    messages."""
     if dtype.kind == "c":
         raise ValueError(f"Complex data not supported\n{X}\n")
     if dtype.kind in "mM":
@@ -224,7 +225,7 @@ def _refuse_dimensions(matrix: np.ndarray, who: str) -> None:
 
 
 def _refuse_numbers(values: np.ndarray, who: str) -> None:
-    """Raise ValueError where some are not finite."""
+    """Raise ValueError if any value is not finite."""
     if values.dtype.kind != "f" or np.isfinite(values).all():
         return
     if np.isnan(values).any():
@@ -236,7 +237,7 @@ def _refuse_numbers(values: np.ndarray, who: str) -> None:
 
 
 def _demand_names(frame, names: np.ndarray, who: str) -> None:
-    """A frame whose columns have names, all of them text, must have the names that the model was fitted with."""
+    """Raise ValueError if a frame's columns, all with text names, differ from those of fit."""
     found = list(frame.columns)
     if found == list(names) or not all(isinstance(name, str) for name in found):
         return

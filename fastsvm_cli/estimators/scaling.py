@@ -1,4 +1,4 @@
-"""What scikit-learn's scalers do to rows, feature by feature, and how it becomes part of a model."""
+"""scikit-learn's scalers as operations on rows, and their folding into a model."""
 
 import sys
 from typing import Any
@@ -12,25 +12,24 @@ from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.text.scaling import Affine
 
 SCALERS = ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler")
-#: A shift of so many times the scale takes 4 digits of 16: further ones are kept in front of the model.
+#: A shift of this many times the scale loses 4 of 16 digits: larger ones are not folded into the model.
 _FAR = 1e4
 
 
 class FittedScaling:
-    """Scalers one behind the other: steps of ("subtract" | "divide" | "multiply" | "add", numbers (d), rounded) or
-    ("clip", (low, high), False), in the order and the type of number that scikit-learn uses, so that its results are
-    the same bits. rounded: the numbers are rounded to the type of dense rows first, as StandardScaler does since
-    scikit-learn 1.8.
+    """Chain of scalers: steps ("subtract" | "divide" | "multiply" | "add", numbers (d), rounded) or ("clip", (low,
+    high), False), in scikit-learn's order and number types, for bit-identical results. rounded: the numbers are first
+    rounded to the type of dense rows, as StandardScaler does since scikit-learn 1.8.
 
-    `apply` takes rows, (n, d), an array of floats or a CSR matrix, and returns new ones of the same type. It can be
-    pickled, and needs no scikit-learn.
+    Can be pickled, and needs no scikit-learn.
     """
 
     def __init__(self, steps: "list[tuple[str, Any, bool]]"):
         self.steps = steps
 
     def apply(self, rows: Any) -> Any:
-        """Raises ValueError for sparse rows where a step would make them dense."""
+        """Return scaled rows of the same type. rows: (n, d), an array of floats or a CSR matrix. Raises ValueError
+        if a step would make sparse rows dense."""
         if scipy.sparse.issparse(rows):
             return self._of_sparse(rows)
         out = np.array(rows, dtype=rows.dtype if rows.dtype.kind == "f" else np.float64)
@@ -58,11 +57,11 @@ class FittedScaling:
         return out
 
     def __add__(self, other: "FittedScaling | None") -> "FittedScaling":
-        """First this one, then the other."""
+        """Return the chain of this scaling, then the other."""
         return self if other is None else FittedScaling(self.steps + other.steps)
 
     def affine(self, d: int) -> "tuple[np.ndarray, np.ndarray] | None":
-        """(s, t), both (d): every feature x becomes s x + t; None where something is clipped."""
+        """Return (s, t), both (d): every feature x becomes s x + t; None if a step clips."""
         scale, shift = np.ones(d), np.zeros(d)
         for name, numbers, _ in self.steps:
             if name == "clip":
@@ -78,7 +77,7 @@ _OPERATIONS = {"subtract": np.subtract, "divide": np.divide, "multiply": np.mult
 
 
 def scaler_class(step: object) -> "str | None":
-    """The name of scikit-learn's scaler that a step is, or None."""
+    """Return the class name of scikit-learn's scaler, or None if the step is not one."""
     for each in type(step).__mro__:
         if each.__module__.split(".")[0] == "sklearn" and each.__name__ in SCALERS:
             return each.__name__
@@ -86,11 +85,12 @@ def scaler_class(step: object) -> "str | None":
 
 
 def read_scaler(scaler: Any) -> FittedScaling:
-    """What a fitted StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler does. Raises ModelFormatError."""
+    """Return the scaling of a fitted StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler. Raises
+    ModelFormatError."""
     name = scaler_class(scaler)
     if name is None:
         found = type(scaler).__name__
-        raise ModelFormatError(found, f"a step that is no scaler found, expected one of {', '.join(SCALERS)}")
+        raise ModelFormatError(found, f"a step found that is not a scaler, expected one of {', '.join(SCALERS)}")
     if not hasattr(scaler, "n_features_in_"):
         raise ModelFormatError(name, "it is not fitted yet, expected a fitted scaler: call fit first")
     steps: list[tuple[str, Any]] = []
@@ -112,8 +112,8 @@ def read_scaler(scaler: Any) -> FittedScaling:
 
 
 def absorbed(model: ExactModel, scaling: FittedScaling, d: "int | None") -> "ExactModel | None":
-    """The model of rows that are not scaled (d features), whose decision values are those of `model` for scaled ones,
-    to rounding; None where it has none (methods/exact_folding.py)."""
+    """Return a model for unscaled rows (d features) with the decision values of `model` for scaled rows, up to
+    rounding; None if there is none (methods/exact_folding.py)."""
     affine = None if d is None else scaling.affine(d)
     if affine is None or d is None:
         return None

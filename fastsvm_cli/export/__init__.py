@@ -1,1 +1,1 @@
-"""A model for where fastsvm is not: as C99, or as a graph of ONNX (README.md)."""
+"""Export of models for use without fastsvm: as C99, or as an ONNX graph (README.md)."""

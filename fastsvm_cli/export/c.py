@@ -1,8 +1,9 @@
-"""The writer of C99: one source file, one header, and a main that reads LIBSVM rows.
+"""Writer of C99: a source file, a header, and a main that reads LIBSVM rows.
 
-Tables are const; nothing is allocated, nothing calls itself, and no array is as long as the number of vectors. In
-double precision the sums of a LIBSVM model are LIBSVM's own operations in its order; in single precision sums over
-vectors are compensated (Kahan), since a float loses what is below 2^-24 of a sum."""
+Tables are const. The C neither allocates nor recurses, and no array grows with the number of vectors. Double precision
+does LIBSVM's operations in its order; single precision uses compensated sums (Kahan) over vectors, since a float loses
+what is below 2^-24 of a sum.
+"""
 
 import numpy as np
 
@@ -13,17 +14,17 @@ from fastsvm_cli.export.c_sums import Sums, Table
 from fastsvm_cli.export.description import Description, KernelSums, Polynomials, Samples
 from fastsvm_cli.export.radius import Radius, radius_of, rounded_up
 
-#: Bytes that one table may have where PROGMEM reads it by a pointer of 16 bits, and all of them.
+#: AVR limits in bytes: one table (16-bit pointers of PROGMEM), and all tables.
 _NEAR_TABLE, _NEAR = 32767, 65535
 
 
 class Program(Sums):
-    """A description in C. single: float, not double. prefix: of every name. file: the header's name, without its .h.
+    """A description in C. single: float instead of double. prefix: of every name. file: name of the header, without .h.
     progmem: tables in the flash memory of an AVR.
 
-    tables: of it. stack_bytes: of the arrays on the stack. operations: products and sums of a row of nothing but
-    non-zeros, an exponential or a root counted as one. Raises ModelFormatError for what the precision, or an AVR, does
-    not hold."""
+    stack_bytes: of arrays. operations: products and sums for a row without zeros; an exponential or a root counts as
+    one. Raises ModelFormatError for what the precision, or an AVR, cannot hold.
+    """
 
     def __init__(
         self, description: Description, *, single: bool, prefix: str, file: "str | None" = None, progmem: bool = False
@@ -62,11 +63,11 @@ class Program(Sums):
         return self._stack * self.real_bytes
 
     def source(self) -> str:
-        """The .c file."""
+        """Return the .c file."""
         return self._put("\n".join([c_text.CORE, *map(self._table, self.tables), *self._code]))
 
     def header(self) -> str:
-        """The .h file."""
+        """Return the .h file."""
         declarations = "\n".join(f"{signature};" for _, _, signature, _ in self._signatures())
         regression = self.description.header.regression
         notes = "predict returns the value." if regression else "predict returns the label."
@@ -76,7 +77,7 @@ class Program(Sums):
         return self._put(c_text.HEADER, DECLARATIONS=declarations, NOTES=notes)
 
     def main(self, longest_row: int) -> str:
-        """A program that answers the rows of a LIBSVM file. longest_row: entries that a row may have."""
+        """Return a program that answers the rows of a LIBSVM file. longest_row: maximum entries of a row."""
         regression = self.description.header.regression
         form = '"%.@DIGITS@g", (double)' if regression else '"%ld", (long)'
         line = f"printf({form}@PREFIX@_predict_sparse(index, value, count));"
@@ -142,7 +143,7 @@ class Program(Sums):
     # ---- from a row to decision values
 
     def _load(self) -> str:
-        """The function that makes z of a row, number by number: x of column j."""
+        """Return the C function that makes z of a row; x is the number of column j."""
         description = self.description
         d, inputs, counts = len(description.used), description.inputs, len(description.rest) > 0
         self._stack += max(d, 1)
@@ -200,7 +201,7 @@ class Program(Sums):
         return self._number(float(rounded_up(value, self.single)))
 
     def _radii_end(self, radius: Radius) -> str:
-        """From the bounds that `sums` has added up to radii. A row with features that it does not know has none."""
+        """Return C that turns the bounds of `sums` into radii, infinite for a row with unknown features."""
         units, back = "", self.description.labels_back
         if back is not None:
             _, scale, to = back
@@ -209,8 +210,8 @@ class Program(Sums):
         return self._put(c_text.RADII_END, UP=self._upper(radius.up), UNITS=units)
 
     def _bound(self, radius: Radius) -> str:
-        """The function that bounds what an expansion adds, or a pair of kernel sums."""
-        order = sorted(range(len(radius.about)), key=lambda e: radius.about[e])  # as _polynomials has them
+        """Return the C function that bounds an expansion, or a pair of kernel sums."""
+        order = sorted(range(len(radius.about)), key=lambda e: radius.about[e])  # the order of _polynomials
         self._add("BOUND", rounded_up(radius.rows[order], self.single))
         for column, name in enumerate(("DRIFT", "SHIFT")):
             self._add(name, rounded_up(radius.centers[:, column], self.single))
@@ -270,7 +271,7 @@ class Program(Sums):
         )
 
     def _signatures(self) -> "list[tuple[str, str, str, str]]":
-        """(what, what it fills, the function, how it has its row)."""
+        """Return (name, output parameter, C signature, how the row is passed)."""
         out = []
         certified = self._radius is not None
         for name in ["predict", "values"] + ["probabilities"] * self._probable + ["radius"] * certified:

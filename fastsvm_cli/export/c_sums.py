@@ -1,4 +1,4 @@
-"""Tables of a C program, and its function that computes the decision values of a row."""
+"""Tables of a C program, and its function for the decision values of a row."""
 
 from math import comb
 from typing import Any
@@ -11,22 +11,23 @@ from fastsvm_cli.export.radius import Radius
 
 
 class Table:
-    """A const array. name: in C. numbers: flat. bits: of whole numbers; 0 of reals. type: C's, None of reals."""
+    """A const array. name: in C. numbers: flat. bits: of integers; 0 for reals. type: C type of integers; None for
+    reals."""
 
     def __init__(self, name: str, numbers: Any, whole: bool):
         self.name, self.numbers = name, np.asarray(numbers).ravel()
         if not len(self.numbers):
-            self.numbers = np.zeros(1)  # C has no array of nothing
+            self.numbers = np.zeros(1)  # C has no empty arrays
         self.bits, self.type = 0, None
         if whole:
             low, high = int(self.numbers.min(initial=0)), int(self.numbers.max(initial=0))
-            unsigned = low >= 0 and high < 1 << 16  # a long, which has 32 bits at least, holds what is read
+            unsigned = low >= 0 and high < 1 << 16  # the reader's long has at least 32 bits
             self.bits = next(b for b in (8, 16, 32) if high < 1 << b - (not unsigned) and -low <= 1 << b - 1)
             self.type = f"{'u' * unsigned}int{self.bits}_t"
 
 
 class Sums:
-    """Part of the writer: `sums`, for each kind of body, and what it needs of words and tables."""
+    """Part of the writer: `sums`, for each kind of body, with its words and tables."""
 
     description: Description
     single: bool
@@ -42,7 +43,7 @@ class Sums:
         return 4 if self.single else 8
 
     def _put(self, text: str, **words: object) -> str:
-        """The text with these words in it, and the shared ones."""
+        """Return the text with these and the shared words substituted."""
         for name, word in [*words.items(), *self._words.items()]:
             text = text.replace(f"@{name}@", str(word))
         return text
@@ -60,7 +61,7 @@ class Sums:
         self.tables.append(Table(name, numbers, whole))
 
     def _whole(self, name: str, at: str) -> str:
-        """Reads a whole number of a table."""
+        """Return C that reads an integer of a table."""
         table = next(each for each in self.tables if each.name == name)
         if not self.progmem:
             return f"{name}[{at}]"
@@ -141,11 +142,11 @@ class Sums:
             locals_ += "    @REAL@ moved[@ROOM@] = {@ZERO@};\n    long about = -1;\n"
         if body.gamma is not None:
             locals_ += "    @REAL@ weight = @ZERO@, norm = rest;\n"
-            add = "if (weight > @ZERO@) values[p] += weight * sum;"  # beyond, the polynomial may be infinite
+            add = "if (weight > @ZERO@) values[p] += weight * sum;"  # with weight 0 the polynomial may be infinite
         before = ""
         if self._radius is not None:
             before = "    for (p = 0; radii && p < @PAIRS@; ++p) radii[p] = @ZERO@;\n"
-            if body.gamma is None:  # it counts for every expansion alike
+            if body.gamma is None:  # shared by all expansions
                 locals_ += "    @REAL@ norm = @ZERO@;\n"
                 before += "    for (i = 0; i < @USED@; ++i) norm += z[i] * z[i];\n"
                 add += "\n        if (radii) radii[p] += bound(e, norm, @ONE@, sum);"
@@ -168,11 +169,11 @@ class Sums:
         return self._put(self._put(c_text.SUMS, LOCALS=locals_, BODY=text))
 
     def _about(self, body: Polynomials, expansions: "list[Any]") -> str:
-        """The lines that move z to an expansion's center, and weigh it there."""
+        """Return C that moves z to an expansion's center and computes the weight."""
         self._add("CENTER", body.centers)
         self._add("ABOUT", [each.center for each in expansions], whole=True)
         low = body.centers - body.centers.astype(np.float32) if self.single else np.zeros(0)
-        if low.any():  # what single precision would lose of a center it would lose of every row
+        if low.any():  # rounding a center to single precision would shift every row
             self._add("CENTER_LOW", low)
         gaussian = body.gamma is not None
         return self._put(
@@ -200,7 +201,7 @@ class Sums:
 
 
 def _nested(degree: int, d: int, point: str) -> str:
-    """Horner's rule: the coefficients of every degree are in lexicographic order, so that pointers go forward."""
+    """Return Horner's rule in C. Coefficients of every degree are in lexicographic order, so pointers only advance."""
     indices = "ijkl"
     sizes = [comb(d + k - 1, k) if k else 1 for k in range(degree + 1)]
     lines = ["        {"]

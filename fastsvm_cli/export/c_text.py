@@ -1,4 +1,4 @@
-"""The C that every exported model shares. @NAME@ is put in by the writer; READ reads a real number of a table."""
+"""C shared by all exported models. The writer substitutes @NAME@; READ reads a real number of a table."""
 
 HEADER = """\
 /* @MADE@ */
@@ -27,7 +27,7 @@ CORE = """\
 PLAIN_READ = "\n#define READ(p) (*(p))"
 PROGMEM_READ = "\n#include <avr/pgmspace.h>\n#define READ(p) pgm_read_float(p)"
 
-#: Fills z, (d), and returns the sum of the squares of what is not in it. index: null for a row of all features.
+#: Fills z, (d), and returns the sum of squares of the features outside it. index: null for a dense row.
 LOAD = """\
 static @REAL@ load(const @REAL@ *row, const int *index, int count, @REAL@ *z)
 {
@@ -45,9 +45,9 @@ static @REAL@ load(const @REAL@ *row, const int *index, int count, @REAL@ *z)
     return rest;
 }
 """
-#: Where z has other columns than the row: every compiler sees then that all of it is set.
+#: If z has other columns than the row: shows every compiler that all of z is set.
 CLEAR = "    for (j = 0; j < @USED@; ++j) z[j] = @ZERO@;\n"
-#: Entries of a row that are no features: their squares count where distances do.
+#: Entries outside the features: distances include their squares.
 BEFORE = "    for (; index && at < count && index[at] < 1; ++at)@COUNTS@;\n"
 BEYOND = "    for (; index && at < count; ++at)@COUNTS@;\n"
 COUNTS = " rest += row[at] * row[at]"
@@ -82,7 +82,7 @@ static void add(@REAL@ *sum, @REAL@ *lost, @REAL@ x)
 """
 
 KERNEL_LOCALS = "    const @REAL@ *x = VECTOR, *a = COEFFICIENT;\n    long i@J@;\n"
-#: A vector of all features, and the inner product with one; of its non-zeros alone.
+#: Distance and inner product, with dense vectors and with sparse ones.
 DENSE_DISTANCE = """\
         for (j = 0; j < @USED@; ++j) {
             const @REAL@ t = z[j] - READ(x++);
@@ -109,7 +109,7 @@ POWER = """\
             power *= power;
         }
 """
-#: LIBSVM's pair of class c and the column j of its coefficients.
+#: LIBSVM's pair of class c and coefficient column j.
 PAIR = """\
         for (j = 0; j < @COLUMNS@; ++j) {
             const long first = j < c ? j : c, second = j < c ? c : j + 1;
@@ -158,7 +158,8 @@ SAMPLES = """\
     }
 """
 
-#: How far svm-predict's value can be from the sum: B41 and B42 of fastsvm's bounds.py. Newton's root is from above.
+#: Bound of the distance from svm-predict's value: B41 and B42 of fastsvm's bounds.py. Newton's root approaches from
+#: above.
 BOUND = """\
 static @REAL@ root(@REAL@ x)
 {
@@ -314,7 +315,7 @@ static void couple(const @REAL@ *values, @REAL@ *p)
 }
 """
 
-#: Rows as LIBSVM has them, one answer a line: the label, then the values.
+#: Reads LIBSVM rows; writes one line each: the label, then the values.
 MAIN = """\
 /* Answers the rows of a LIBSVM file, or of standard input: the label, then the decision values. */
 #include <stdio.h>

@@ -1,4 +1,4 @@
-"""What an exported model answers, beside what `fastsvm predict` does on the same rows."""
+"""Comparison of an exported model's answers with `fastsvm predict`."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from fastsvm_cli.export.description import Description
     from fastsvm_cli.models.base import Model
 
-#: From rows as they stand in the data to labels (regression: values), (rows), and decision values, (rows, pairs).
+#: From unscaled rows to labels (regression: values), (rows), and decision values, (rows, pairs).
 Answers = Callable[["_native.Chunk"], "tuple[np.ndarray, np.ndarray]"]
-#: Numbers of a dense block of rows, and of what is computed of it.
+#: Limit of numbers in a dense block of rows, and in its results.
 _BLOCK = 1 << 22
-#: Lines that are named.
+#: Number of lines reported.
 _NAMED = 5
 
 
 class Comparison:
-    """rows: how many. different: lines whose label differs. near: those of them whose values are within the tolerance
-    of the precision. largest: difference of values; size: of the largest value."""
+    """Result of a comparison. different: lines with different labels. near: those among them that the precision's
+    tolerance explains. largest: difference of values; size: of the largest value."""
 
     def __init__(self, regression: bool) -> None:
         self.regression, self.rows = regression, 0
@@ -34,7 +34,7 @@ class Comparison:
         self.largest = self.size = 0.0
 
     def lines(self, data: str) -> "list[str]":
-        """Lines for the user. data: the file of the rows."""
+        """Return lines for the user. data: the file of the rows."""
         labels = f"{len(self.different)} of {self.rows} labels differ from fastsvm predict's, values"
         differ = "values differ from fastsvm predict's" if self.regression else labels
         out = [f"{data}: {differ} by at most {self.largest:.3g} of {self.size:.3g}"]
@@ -46,8 +46,8 @@ class Comparison:
 
 
 def compare(model: "Model", description: "Description", single: bool, answers: Answers, chunks) -> Comparison:
-    """model: what was exported. answers: of the exported model. chunks: of the data as it is written. Raises RowError
-    and FileError."""
+    """Compare an exported model with `model`, its source. answers: of the exported model. chunks: of the data, unscaled
+    if the model carries a scaling. Raises RowError and FileError."""
     out, decisions, predictions = (
         Comparison(model.header.regression),
         model.decisions(Wanted.values()),
@@ -80,12 +80,12 @@ def compare(model: "Model", description: "Description", single: bool, answers: A
 
 
 def _explains(near: np.ndarray, values: np.ndarray, answered: np.ndarray) -> bool:
-    """Whether all values that changed sides are within the tolerance of zero."""
+    """Return whether all values that changed sign are within the tolerance of zero."""
     return bool(near[(values > 0) != (answered > 0)].all())
 
 
 def dense(chunk: "_native.Chunk", inputs: int, kind: "type[np.floating]") -> np.ndarray:
-    """(rows, inputs). Raises RowError for an entry that has no column."""
+    """Return dense rows, (rows, inputs). Raises RowError for an entry without a column."""
     starts, indices = np.asarray(chunk.indptr), np.asarray(chunk.indices)
     rows = np.repeat(np.arange(chunk.rows), np.diff(starts))
     wrong = (indices < 1) | (indices > inputs)
@@ -99,8 +99,8 @@ def dense(chunk: "_native.Chunk", inputs: int, kind: "type[np.floating]") -> np.
 
 
 def c_answers(program: "Program", longest_row: int, compiler: str, flags: "tuple[str, ...]" = ("-O2",)) -> Answers:
-    """Of the C that was written, compiled and run here. longest_row: entries. compiler: its command. Raises FileError
-    where it fails."""
+    """Return the answers of the written C, compiled and run here. longest_row: maximum entries. compiler: command.
+    Raises FileError if it fails."""
     import subprocess
     from tempfile import TemporaryDirectory
 
@@ -129,7 +129,7 @@ def c_answers(program: "Program", longest_row: int, compiler: str, flags: "tuple
 def graph_answers(
     description: "Description", run: "Callable[[np.ndarray], dict[str, np.ndarray]]", single: bool
 ) -> Answers:
-    """Of a graph. run: a dense block of rows to its outputs by name."""
+    """Return the answers of a graph. run: maps a dense block of rows to outputs by name."""
     header, kind = description.header, np.float32 if single else np.float64
     of_values = "variable" if header.regression else "values"
     width = max(description.inputs, getattr(description.body, "width", 0), 1)

@@ -1,8 +1,8 @@
-"""What a model computes, as numbers and a few words: the one thing that every target is written from.
+"""Target-independent description of what a model computes.
 
-A row of `inputs` numbers becomes `z`: scaled, of the columns that the model knows (`used`), and `rest`, the sum of the
-squares of the others where the kernel is of distances. A body turns that into sums, one per pair of classes, in
-LIBSVM's order, from which rho is subtracted. Labels, probabilities and radii are made of these values."""
+A row of `inputs` numbers becomes `z`, its scaled `used` columns, and, for a kernel of distances, `rest`, the sum of
+squares of the others. A body turns these into sums, one per pair of classes in LIBSVM's order; then rho is subtracted.
+"""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -17,29 +17,29 @@ if TYPE_CHECKING:
     from fastsvm_cli.models.exact import ExactModel
     from fastsvm_cli.text.header import Header
 
-#: Numbers in a model's tables, beyond which it is refused: no target wants a file of gigabytes.
+#: Limit of numbers in a model's tables, to avoid files of gigabytes.
 MOST_NUMBERS = 1 << 28
-#: Columns of a row: rows are dense.
+#: Limit of columns: rows are dense.
 MOST_INPUTS = 1 << 22
 
 
 class KernelSums:
-    """sum_i a_i K(x_i, z).
+    """The body sum_i a_i K(x_i, z).
 
-    vectors: (n, d) float64. coefficients: (n, c), LIBSVM's layout: of a class i and column j the pair of i with j where
-    j < i, else with j + 1; of one decision function c is 1. counts: vectors of each class, one number where there are
-    none."""
+    vectors: (n, d) float64. coefficients: (n, c) in LIBSVM's layout: for class i, column j belongs to the pair of i
+    with j if j < i, else with j + 1; c is 1 for a single decision function. counts: vectors per class, or one number
+    without classes.
+    """
 
     def __init__(self, kernel: Kernel, vectors: np.ndarray, coefficients: np.ndarray, counts: "list[int]"):
         self.kernel, self.vectors, self.coefficients, self.counts = kernel, vectors, coefficients, counts
 
 
 class Expansion:
-    """e^{-gamma |z - m|^2} (c + v.(z - m) + ...), added to the sum of `pair`; m is centers[center].
+    """The term e^{-gamma |z - m|^2} (c + v.(z - m) + ...) of the sum of `pair`; m is centers[center].
 
-    levels: of degree 0, 1, ... the coefficients of the monomials z_j1 ... z_jk, j1 <= ... <= jk, in lexicographic
-    order; with `rank`, of degrees 0 and 1 alone. weights: (rank), directions: (rank, d), of sum_r weights_r (q_r.(z -
-    m))^2.
+    levels: for degrees 0, 1, ..., coefficients of the monomials z_j1 ... z_jk, j1 <= ... <= jk, in lexicographic order;
+    with `rank`, degrees 0 and 1 only. weights: (rank), directions: (rank, d), of sum_r weights_r (q_r.(z - m))^2.
     """
 
     def __init__(self, pair: int, center: int, levels: "list[np.ndarray]", weights: np.ndarray, directions: np.ndarray):
@@ -48,28 +48,30 @@ class Expansion:
 
 
 class Polynomials:
-    """Expansions about centers. gamma: None without the exponential. centers: (nr_centers, d). degree: of the
-    monomials."""
+    """The body of expansions about centers. gamma: None without the exponential. centers: (nr_centers, d). degree: of
+    the monomials."""
 
     def __init__(self, gamma: "float | None", degree: int, centers: np.ndarray, expansions: "list[Expansion]"):
         self.gamma, self.degree, self.centers, self.expansions = gamma, degree, centers, expansions
 
 
 class Samples:
-    """Of every pair the side of the plane through the nearest sample: level + n.(z - b).
-
-    pairs: a tuple for each: (level, points (n, d), normals (n, d))."""
+    """The body of a border: level + n.(z - b) for the nearest sample b of each pair. pairs: (level, points (n, d),
+    normals (n, d)) each."""
 
     def __init__(self, pairs: "list[tuple[float, np.ndarray, np.ndarray]]"):
         self.pairs = pairs
 
 
 class Description:
-    """inputs: numbers in a row; column j is LIBSVM's feature j + 1. used: (d) columns, increasing. slopes, offsets:
-    (inputs) or None: a number x becomes slope x + offset, 0 and 0 of a column that is left out. rest: whether squares
-    of the columns that are not used count. body: one of the above. header: LIBSVM's. labels_back: (from, scale, to) of
-    a regression's answer, or None. classes: names of the header's labels, in its order, or None. certified: the
-    model, where radii are wanted of it, or None. kind: of the model. fingerprint: of its file. path: for messages."""
+    """What a model computes.
+
+    inputs: numbers in a row; column j is LIBSVM's feature j + 1. used: (d) columns, increasing. slopes, offsets:
+    (inputs) or None: x becomes slope x + offset; both are 0 for a dropped column. body: one of the above. header:
+    LIBSVM's. labels_back: (from, scale, to) of a regression's answer, or None. classes: names of the header's labels,
+    in order, or None. certified: the model if radii are exported, or None. kind: of the model. fingerprint: of its
+    file. path: for messages.
+    """
 
     def __init__(
         self,
@@ -86,21 +88,21 @@ class Description:
         self.path, self.kind, self.fingerprint = path, kind, fingerprint
         self.slopes: np.ndarray | None = None
         self.offsets: np.ndarray | None = None
-        self.scaled_to = 0.0  # the larger limit of a range file
+        self.scaled_to = 0.0  # the limit of a range file with the larger absolute value
         self.labels_back: tuple[float, float, float] | None = None
         self.classes: Any = None
         self.certified: Model | None = None
 
     @property
     def of_distances(self) -> bool:
-        """Whether columns that are not used count, by their squares."""
+        """Whether the squares of unused columns count."""
         if isinstance(self.body, KernelSums):
             return self.body.kernel.of_distances
         return isinstance(self.body, Polynomials) and self.body.gamma is not None
 
     @property
     def rest(self) -> np.ndarray:
-        """The columns whose squares count and that are not used."""
+        """Unused columns whose squares count."""
         if not self.of_distances:
             return np.zeros(0, dtype=np.int64)
         others = np.setdiff1d(np.arange(self.inputs), self.used)
@@ -111,7 +113,7 @@ class Description:
         )
 
     def scale(self, slopes: np.ndarray, offsets: np.ndarray) -> None:
-        """Scale rows first of all, before what is there already."""
+        """Apply this scaling to rows before the existing one."""
         if self.slopes is not None and self.offsets is not None:
             slopes, offsets = self.slopes * slopes, self.slopes * offsets + self.offsets
         self.slopes, self.offsets = slopes, offsets
@@ -120,9 +122,9 @@ class Description:
 def describe(
     model: "Model", path: str, fingerprint: "str | None" = None, inputs: int = 0, radius: bool = True
 ) -> Description:
-    """What any kind of model computes. inputs: columns of a row; 0 for as many as the model knows. radius: with radii,
-    of a certified model. Raises ModelFormatError for what no target holds."""
-    exact: Any = getattr(model, "exact", model)  # an ordered model answers as the exact one in it
+    """Describe any kind of model. inputs: columns of a row; 0: as many as the model knows. radius: include radii, if
+    the model is certified. Raises ModelFormatError for models that no target can hold."""
+    exact: Any = getattr(model, "exact", model)  # an ordered model answers as its exact one
     if exact.serials:
         raise ModelFormatError(path, "a precomputed kernel found, whose rows are kernel values: nothing is exported")
     if model.header.pairs < 1:
@@ -163,7 +165,7 @@ def _kernel_sums(model: "ExactModel", features: np.ndarray, path: str) -> "Kerne
 
 
 def _linear(model: "ExactModel", features: np.ndarray, coefficients: np.ndarray) -> Polynomials:
-    """A weight per feature and pair."""
+    """Return a weight per feature and pair."""
     header, chunk = model.header, model.vectors
     _check_size(header.pairs * len(features), model.path)
     starts, columns = np.asarray(chunk.indptr), np.searchsorted(features, np.asarray(chunk.indices))
@@ -178,7 +180,7 @@ def _linear(model: "ExactModel", features: np.ndarray, coefficients: np.ndarray)
 
 
 def pair_coefficients(coefficients: np.ndarray, counts: "list[int]", pairs: int) -> "list[np.ndarray]":
-    """Of every pair the coefficients of all vectors, (n), most of them 0 where there are many classes."""
+    """Return the coefficients of all vectors, (n), for every pair."""
     from fastsvm_cli.text.header import class_pairs
 
     if len(counts) < 2 or coefficients.shape[1] != len(counts) - 1:
@@ -197,7 +199,7 @@ def _polynomials(model: Any, features: np.ndarray, path: str) -> Polynomials:
     times_of = [orderings(k, d) for k in range(model.degree + 1)]
     for each in model.expansions:
         numbers = np.array(each.coefficients, dtype=np.float64)
-        if model.single:  # the shortest text of a number names it only once it is rounded
+        if model.single:  # the file's shortest decimals identify floats
             numbers = numbers.astype(np.float32).astype(np.float64)
         weights, directions = np.zeros(0), np.zeros((0, d))
         if each.rank:
@@ -218,7 +220,7 @@ def _polynomials(model: Any, features: np.ndarray, path: str) -> Polynomials:
 
 
 def monomials(k: int, d: int) -> np.ndarray:
-    """(C(d + k - 1, k), k): j1 <= ... <= jk, in lexicographic order."""
+    """Return index tuples j1 <= ... <= jk, in lexicographic order: (C(d + k - 1, k), k)."""
     rows = np.zeros((1, 0), dtype=np.int64)
     for _ in range(k):
         least = rows[:, -1] if rows.shape[1] else np.zeros(len(rows), dtype=np.int64)
@@ -231,12 +233,12 @@ def monomials(k: int, d: int) -> np.ndarray:
 
 
 def orderings(k: int, d: int) -> np.ndarray:
-    """How many entries of a symmetric tensor each monomial stands for."""
+    """Return the number of entries of a symmetric tensor per monomial."""
     from math import factorial
 
     rows, out, run = monomials(k, d), np.full(len(monomials(k, d)), float(factorial(k))), None
     run = np.ones(len(rows))
-    for at in range(1, k):  # divided by the factorial of every run of equal indices
+    for at in range(1, k):  # divide by the factorial of every run of equal indices
         run = np.where(rows[:, at] == rows[:, at - 1], run + 1, 1)
         out /= run
     return out
@@ -254,7 +256,7 @@ def _samples(model: Any, features: np.ndarray, path: str) -> Samples:
     return Samples(pairs)
 
 
-#: Kinds of models that can be exported -> (model, its features, its path) to the body of the description.
+#: Exportable kinds -> (model, features, path) to the body.
 _BODIES: "dict[str, Callable[[Any, np.ndarray, str], KernelSums | Polynomials | Samples]]" = {
     "LIBSVM": _kernel_sums,
     "maclaurin": _polynomials,
@@ -263,7 +265,7 @@ _BODIES: "dict[str, Callable[[Any, np.ndarray, str], KernelSums | Polynomials | 
 
 
 def _add_scaling(out: Description, model: "Model") -> None:
-    """Of a range file that the model carries, or that is folded into it."""
+    """Add the scaling of a carried or folded range file."""
     folded, carried = model.folded, model.carried
     slopes, offsets = np.zeros(out.inputs), np.zeros(out.inputs)
     if folded is not None and folded.factors is not None:

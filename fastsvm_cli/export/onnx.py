@@ -1,7 +1,8 @@
-"""The writer of ONNX: a graph of standard operators, of any number of rows at a time; here rows become values.
+"""Writer of ONNX: a graph of standard operators for any number of rows; this module computes decision values.
 
-Distances are taken about the center of the vectors, |x - m|^2 + |z - m|^2 - 2 (x - m).(z - m), so that a matrix product
-gives them and little cancels."""
+Distances are |x - m|^2 + |z - m|^2 - 2 (x - m).(z - m) about the mean m of the vectors, so that a matrix product
+computes them with little cancellation.
+"""
 
 from typing import TYPE_CHECKING, Any
 
@@ -19,14 +20,14 @@ from fastsvm_cli.text.header import class_pairs
 if TYPE_CHECKING:
     from fastsvm_cli.export import check
 
-#: Understood by runtimes since 2021.
+#: Supported by runtimes since 2021.
 OPSET, IR_VERSION = 15, 8
-#: Of a file of protobuf.
+#: Limit of a protobuf file.
 _MOST_BYTES = (1 << 31) - (1 << 20)
 
 
 def model_of(description: Description, single: bool) -> Any:
-    """The ModelProto. Raises FileError where the package onnx is not installed, and ModelFormatError."""
+    """Return the ModelProto. Raises FileError if the package onnx is not installed, and ModelFormatError."""
     try:
         from onnx import helper, numpy_helper
     except ImportError:
@@ -63,10 +64,10 @@ def model_of(description: Description, single: bool) -> Any:
 class _Writer(Answers):
     def __init__(self, description: Description, graph: Graph, helper: Any, radius: "Radius | None"):
         self.description, self.graph, self.helper, self.radius = description, graph, helper, radius
-        self._bounds = ""  # (n, pairs), of what the sums add up to
+        self._bounds = ""  # (n, pairs): error bounds of the sums
 
     def outputs(self) -> "list[tuple[str, str, list[int]]]":
-        """Writes everything. (name, type, shape behind the rows) of each output."""
+        """Write the graph; return (name, type, shape without rows) of each output."""
         g, description, header = self.graph, self.description, self.description.header
         z, rest = self._row()
         body = description.body
@@ -96,7 +97,7 @@ class _Writer(Answers):
     # ---- from rows to values
 
     def _row(self) -> "tuple[str, str | None]":
-        """(n, d) of the columns that are used; (n, 1), the squares of the others, or None."""
+        """Return the used columns (n, d), and the squares of the others (n, 1) or None."""
         g, description = self.graph, self.description
         x = "X"
         if description.slopes is not None and description.offsets is not None:
@@ -110,7 +111,7 @@ class _Writer(Answers):
         return g("Gather", x, description.used, axis=1), rest
 
     def _about(self, z: str, center: np.ndarray) -> str:
-        """z less a center, which has more digits than the precision."""
+        """Return z minus a center that has more digits than the precision."""
         g = self.graph
         high = center.astype(g.kind).astype(np.float64)
         if high.any():
@@ -145,8 +146,8 @@ class _Writer(Answers):
         return g("Add", *own)
 
     def _class_sums(self, values: str, coefficients: np.ndarray, counts: "list[int]") -> "list[str]":
-        """Of each class the sums with its own coefficients, (n, classes - 1), of which a pair has one of either class;
-        of one decision function a single sum. In pieces of AT_ONCE vectors: single precision loses less so."""
+        """Return, per class, the sums with its own coefficients, (n, classes - 1); a single sum for one decision
+        function. Pieces of AT_ONCE vectors limit the error of single precision."""
         g = self.graph
         if coefficients.shape[1] == 1:
             counts = [len(coefficients)]
@@ -172,7 +173,7 @@ class _Writer(Answers):
         return out
 
     def _polynomials(self, body: Polynomials, z: str, rest: "str | None") -> str:
-        """Centers and expansions stand along the first axis: (centers, n, d), and (expansions, n)."""
+        """Return the sums. The first axis is for centers, (centers, n, d), or expansions, (expansions, n)."""
         g, d, expansions = self.graph, len(self.description.used), body.expansions
         about = self._about(g("Unsqueeze", z, np.array([0])), body.centers[:, None, :])
         own = [each.center for each in expansions]
@@ -206,7 +207,7 @@ class _Writer(Answers):
                 norms = g("Add", norms, g("Transpose", rest, perm=[1, 0]))
             weights_ = g("Exp", g("Mul", norms, np.array(-body.gamma)))
             weights_ = weights_ if shared else g("Gather", weights_, np.array(own), axis=0)
-            # Where a row is so far off that its weight is 0 the polynomial may be infinite.
+            # Far rows have weight 0, and their polynomial may be infinite.
             total = g("Where", g("Greater", weights_, np.array(0.0)), g("Mul", weights_, total), np.array(0.0))
             if self.radius is not None:
                 bounds = self._bound(self.radius, norms, weights_, total)
@@ -221,7 +222,7 @@ class _Writer(Answers):
         return g("Transpose", total, perm=[1, 0])
 
     def _bound(self, radius: Radius, norms: str, weights: "str | None", terms: "str | None") -> str:
-        """(expansions, n): how far what each adds can be from what it stands for. norms: (centers, n)."""
+        """Return the error bounds of the expansions' terms: (expansions, n). norms: (centers, n)."""
         g, single = self.graph, self.graph.kind is np.float32
         up = lambda numbers: rounded_up(numbers, single)  # noqa: E731
         drift, shift = (up(radius.centers[:, column])[:, None] for column in (0, 1))
@@ -246,7 +247,7 @@ class _Writer(Answers):
         return g("Where", g("Less", moved, np.array(radius.limit)), total, g.table(np.array(np.inf)))
 
     def _plane(self, expansions: "list[Any]", moved: str, shared: bool) -> str:
-        """(expansions, n): c + v.z."""
+        """Return c + v.z: (expansions, n)."""
         g = self.graph
         constants = np.array([each.levels[0][0] for each in expansions])[:, None]
         if len(expansions[0].levels) < 2:
@@ -258,18 +259,18 @@ class _Writer(Answers):
         return g("Add", g.sum(g("Mul", moved, weights[:, None, :]), 2), constants)
 
     def _times(self, rows: str, matrices: np.ndarray) -> str:
-        """(expansions, n, q) of rows, (expansions or 1, n, d), and matrices, (expansions, d, q)."""
+        """Return products (expansions, n, q) of rows, (expansions or 1, n, d), and matrices, (expansions, d, q)."""
         g, (count, d, q) = self.graph, matrices.shape
         if not self._shared:
             return g("MatMul", rows, matrices)
-        # Of one factor for all OpenVINO refuses a product of three dimensions.
+        # OpenVINO refuses a three-dimensional product with a factor that all share.
         flat = g("MatMul", g("Squeeze", rows, np.array([0])), matrices.transpose(1, 0, 2).reshape(d, count * q))
         if count == 1:
             return g("Unsqueeze", flat, np.array([0]))
         return g("Transpose", g("Reshape", flat, np.array([-1, count, q])), perm=[1, 0, 2])
 
     def _placed(self, sums: str, at: "list[int]", count: int) -> str:
-        """(count, n, 1) of the sums of some expansions; 0 of the others."""
+        """Return sums of all expansions (count, n, 1), 0 for those without one."""
         if len(at) == count:
             return sums
         places = np.zeros((count, len(at)))
@@ -278,8 +279,8 @@ class _Writer(Answers):
         return self.graph("Unsqueeze", flat, np.array([2]))
 
     def _higher(self, expansions: "list[Any]", degree: int, moved: str, d: int) -> str:
-        """(expansions, n, 1): the terms of degree 2 and more, z.(M z + T (zz)) + (zz).(Q (zz)), zz the products of two
-        numbers of z."""
+        """Return the terms of degree 2 and more, (expansions, n, 1): z.(M z + T (zz)) + (zz).(Q (zz)), zz the products
+        of two entries of z."""
         g, twos = self.graph, monomials(2, d)
         square = np.zeros((len(expansions), d, d))
         for at, each in enumerate(expansions):
@@ -321,8 +322,8 @@ class _Writer(Answers):
 
 
 def _alternating(coefficients: np.ndarray) -> np.ndarray:
-    """An order of the vectors in which those with coefficients above and below 0 alternate, so that sums on the way are
-    not much larger than the whole; as they are where there are several columns."""
+    """Return an order that alternates positive and negative coefficients, to keep partial sums small; unchanged for
+    several columns."""
     n, columns = coefficients.shape
     if columns > 1:
         return np.arange(n)
@@ -333,7 +334,7 @@ def _alternating(coefficients: np.ndarray) -> np.ndarray:
 
 
 def answers(text: bytes, description: Description, single: bool) -> "check.Answers":
-    """Of the graph in onnxruntime. Raises FileError where that is not installed."""
+    """Return the graph's answers in onnxruntime. Raises FileError if it is not installed."""
     from fastsvm_cli.export.check import graph_answers
 
     try:

@@ -1,4 +1,4 @@
-"""Of a graph of ONNX what is made of decision values: labels, scores, probabilities, radii and proofs."""
+"""Outputs of an ONNX graph that follow from decision values: labels, scores, probabilities, radii and proofs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ from fastsvm_cli.export.radius import Radius, rounded_up
 
 
 class Answers:
-    """Part of the writer. Each method writes outputs, and returns their names, types, and shapes behind the rows."""
+    """Part of the writer. Methods write outputs and return their names, types, and shapes without rows."""
 
     description: Description
     graph: Graph
@@ -19,7 +19,7 @@ class Answers:
     _bounds: str
 
     def _proofs(self, radius: Radius, values: str) -> "list[tuple[str, str, list[int]]]":
-        """radius, and proven: whether the radii leave one label only."""
+        """Write radius, and proven: whether the radii leave one label only."""
         g, header, single = self.graph, self.description.header, self.graph.kind is np.float32
         radii = g("Mul", self._bounds, rounded_up(radius.up, single))
         back = self.description.labels_back
@@ -27,7 +27,7 @@ class Answers:
             size = g("Add", g("Abs", values), rounded_up(abs(back[2]), single))
             radii = g("Mul", radii, rounded_up(back[1] * (1 + 16 * radius.v), single))
             radii = g("Add", radii, g("Mul", size, rounded_up(8 * radius.v, single)))
-        finite = g("Less", radii, np.array(float(np.finfo(g.kind).max)))  # not where it is no number
+        finite = g("Less", radii, np.array(float(np.finfo(g.kind).max)))  # false for NaN
         radii = g("Where", g("And", finite, self._as_stated(values)), radii, g.table(np.array(np.inf)), output="radius")
         out = [("radius", "real", [header.pairs])]
         if header.regression:
@@ -41,7 +41,7 @@ class Answers:
         one, other, every = self._of_pairs(1), self._of_pairs(2), np.array(1.0)
         low = g("Add", g("MatMul", first, one), g("MatMul", second, other))
         high = g("Add", g("MatMul", g("Sub", every, second), one), g("MatMul", g("Sub", every, first), other))
-        # Half a vote parts classes before the winner, which must have fewer, from those behind it.
+        # A tie goes to the first class: classes after the winner may have as many votes, so they get half a vote less.
         places = np.arange(header.nr_class)
         winner = g("ArgMax", low, axis=1, keepdims=1)
         behind = g.of_bool(g("Greater", g.table(places[None, :]), winner))
@@ -54,9 +54,9 @@ class Answers:
         return [*out, ("proven", "bool", [])]
 
     def _as_stated(self, values: str) -> str:
-        """(n, 1): whether the runtime computes in the graph's precision, as radii suppose. OpenVINO takes half of it on
-        some processors, and single for double. Of a number that a lower precision does not hold, clamped from values
-        so that nobody can compute it beforehand."""
+        """Return whether the runtime computes in the graph's precision, as radii assume: (n, 1). OpenVINO uses half
+        precision on some processors, and single for double. The test number does not fit a lower precision; clamping it
+        from values prevents constant folding."""
         g = self.graph
         number = np.array(1 + (2.0**-20 if g.kind is np.float32 else 2.0**-40))
         probe = g("Min", g("Max", g("Gather", values, np.array([0]), axis=1), number), number)
@@ -64,7 +64,7 @@ class Answers:
 
     @property
     def _names(self) -> np.ndarray:
-        """The classes, in LIBSVM's order."""
+        """Classes in LIBSVM's order."""
         classes = self.description.classes
         names = np.asarray(self.description.header.label if classes is None else classes)
         whole = names.dtype.kind == "f" and (names == np.rint(names)).all()
@@ -83,11 +83,11 @@ class Answers:
         names = self._names
         text = names.dtype.kind not in "iub"
         labels = np.array([str(each) for each in names], dtype=object) if text else names.astype(np.int64)
-        g("Gather", labels, g("ArgMax", votes, axis=1, keepdims=0), output="label")  # of equal votes the first class
+        g("Gather", labels, g("ArgMax", votes, axis=1, keepdims=0), output="label")  # ties: the first class
         return [("label", "string" if text else "int", [])]
 
     def _of_pairs(self, side: int) -> np.ndarray:
-        """(pairs, classes): 1 where the class is the pair's first (1) or second (2)."""
+        """Return (pairs, classes): 1 where the class is the pair's first (1) or second (2)."""
         header = self.description.header
         out = np.zeros((header.pairs, header.nr_class))
         for each in header.class_pairs:
@@ -96,12 +96,12 @@ class Answers:
 
     @property
     def _order(self) -> np.ndarray:
-        """Places in LIBSVM's order of the sorted classes: columns are in scikit-learn's order."""
+        """Positions of the sorted classes in LIBSVM's order, since columns follow scikit-learn's."""
         return np.argsort(self._names, kind="stable")
 
     def _scores(self, values: str) -> "tuple[str, str, list[int]]":
-        """scikit-learn's decision function: of two classes -s and s, of more the votes and, in less than half a vote,
-        the sum of a class's values."""
+        """Write scikit-learn's decision function: -s and s for two classes; else the votes plus less than half a vote
+        from the sum of a class's values."""
         g, header = self.graph, self.description.header
         if not header.classification:
             g("Identity", values, output="scores")
@@ -112,7 +112,7 @@ class Answers:
             g("Mul", values, np.array([[-sign, sign]]), output="scores")
             return "scores", "real", [2]
         one, other = self._of_pairs(1)[:, order], self._of_pairs(2)[:, order]
-        # Zero is a vote for the class that comes first in scikit-learn's order.
+        # A value of 0 is a vote for the class that is first in scikit-learn's order.
         rank = np.argsort(order, kind="stable")
         sign = np.array([1.0 if rank[i] < rank[j] else -1.0 for _, i, j in header.class_pairs])
         own = g("Mul", values, sign[None, :])
@@ -146,8 +146,8 @@ class Answers:
         return "probabilities", "real", [header.nr_class]
 
     def _coupled(self, r: str) -> str:
-        """Wu, Lin and Weng (2004), method 2, as LIBSVM iterates it: a Loop, in which the rows that have stopped stand
-        still."""
+        """Return probabilities by Wu, Lin and Weng (2004), method 2, as LIBSVM iterates it, in a Loop that keeps
+        converged rows unchanged."""
         g, header = self.graph, self.description.header
         k, pairs = header.nr_class, header.pairs
         other = g("Sub", np.array(1.0), r)
@@ -167,7 +167,7 @@ class Answers:
         return g("Loop", np.array(max(100, k)), more, start, body=body)
 
     def _round(self, k: int, q: str, rows: "list[str]") -> Any:
-        """The graph of one round of the iteration: p (n, k) to p."""
+        """Return the graph of one iteration: p (n, k) to p."""
         g, helper = self.graph, self.helper
         outside, g.nodes = g.nodes, []
         column: Callable[[str, int], str] = lambda x, t: g("Gather", x, np.array([t]), axis=1)  # noqa: E731

@@ -1,12 +1,13 @@
-"""The radius of an exported model's decision values, as a few numbers per expansion (B40 to B42 of bounds.py, whose
-names are those used here). Both targets evaluate the same formula, of numbers that they have anyway:
+"""Radius of an exported model's decision values, as a few numbers per expansion (B40 to B42 of bounds.py, with its
+names). Both targets evaluate this formula:
 
     high = (norm + drift) (1 + theta),  R = root(high) (1 + 8 v) + shift
     radius = up * sum_e ((weight + tiny) (b_0 + b_1 R + ...) + flat + slope R + tail min(1, reach R^(K + 1))
                          + |term| (x1 norm + x0)),  infinite unless x1 norm + x0 < limit
 
-norm: |z - m|^2; weight: the exponential (1 without one); term: what the expansion adds to its pair. Kernel sums have a
-term 0 and a weight 1 per pair."""
+norm: |z - m|^2; weight: the exponential (1 without one); term: the expansion's term of its pair. Kernel sums have term
+0 and weight 1 per pair.
+"""
 
 from math import comb, factorial, inf, sqrt
 from typing import TYPE_CHECKING, Any
@@ -21,14 +22,14 @@ if TYPE_CHECKING:
     from fastsvm_cli.export.description import Description, Expansion
 
 _U = 2.0**-53
-#: What svm-scale's six digits lose of a number, relative to it.
+#: Relative rounding of svm-scale's six digits.
 _SIX_DIGITS = 5.0001e-6
 
 
 class Radius:
-    """centers: (nr_centers, 2) of each the drift and the shift. pairs, about: of each expansion, its pair and center.
-    rows: (expansions, K + 5) of each b_0, ..., b_K, flat, slope, tail, reach. the others: as above. All are upper
-    bounds, in double precision, and are to be rounded up. power: K."""
+    """Numbers of the formula, as upper bounds in double precision that the target rounds up. centers: (nr_centers, 2),
+    drift and shift. pairs, about: pair and center of each expansion. rows: (expansions, K + 5), b_0, ..., b_K, flat,
+    slope, tail, reach. power: K."""
 
     def __init__(self, description: "Description", single: bool):
         self.description, self.v = description, unit(single)
@@ -68,7 +69,7 @@ class Radius:
     def add(
         self, pair: int, about: int, b: "list[float]", flat: float, slope: float, tail: float, reach: float
     ) -> None:
-        """An expansion. What underflows is far below what `flat` is raised by."""
+        """Add an expansion. `flat` is raised by far more than what underflows."""
         if not all(np.isfinite([*b, flat, slope, tail, reach])):
             self._refuse("numbers found that overflow")
         self.pairs.append(pair)
@@ -76,12 +77,13 @@ class Radius:
         self._rows.append((b, flat + 2.0**-90 * (self.v > _U) * (1 + sum(b)) + 1e-200, slope, tail, reach))
 
     def exponent(self, gamma: float) -> None:
-        """x1 and x0 of a weight e^{-gamma norm}."""
+        """Set x1 and x0 for a weight e^{-gamma norm}."""
         self.x1 = 1.06 * gamma * (self.theta + 4 * self.v)
         self.x0 = 1.2 * gamma * float(self.centers[:, 0].max(initial=0)) + (EXP + 1) * self.v
 
     def scaled(self, gamma: "float | None", weight: float) -> "tuple[float, float]":
-        """(flat, slope R) of what scaling rows in this precision and svm-scale's digits move a decision function."""
+        """Return (flat, slope), where flat + slope R bounds the effect on a decision function of scaling rows in this
+        precision and of svm-scale's digits."""
         description = self.description
         if description.slopes is None or description.offsets is None:
             return 0.0, 0.0
@@ -91,15 +93,14 @@ class Radius:
         lipschitz = 0.8578 * sqrt(gamma) * weight
         share = _SIX_DIGITS + 8 * self.v
         offsets = float(np.sqrt((description.offsets**2).sum()))
-        exact = 32 * _U * sqrt(self.inputs) * description.scaled_to  # what the range's own lines are rounded by
+        exact = 32 * _U * sqrt(self.inputs) * description.scaled_to  # rounding of the range file's lines
         flat = share * float(self.lengths.max()) + 20 * self.v * offsets + exact
         return lipschitz * flat, lipschitz * share
 
 
 def radius_of(description: "Description", single: bool, differences: bool) -> "Radius | None":
-    """Of a description whose `certified` is a certified model; None without. differences: whether the distances of
-    kernel sums are sums of squared differences, and not about a center. Raises ModelFormatError where nothing is proven
-    in this precision."""
+    """Return the radius if the description's `certified` is a model, else None. differences: kernel sums compute
+    distances from differences, not about a center. Raises ModelFormatError if nothing is proven in this precision."""
     model: Any = description.certified
     if model is None:
         return None
@@ -114,7 +115,7 @@ def radius_of(description: "Description", single: bool, differences: bool) -> "R
 
 
 def _svm_predict(kernel_error: float, weight: float, count: float, rho: float) -> float:
-    """B5, for kernel values of size 1 at most."""
+    """Return svm-predict's rounding (B5), for kernel values of size 1 at most."""
     return 1.01 * (weight * (kernel_error + (1.01 * (count + 6) + 4) * _U) + 2 * _U * abs(rho)) + 1e-150 * weight
 
 
@@ -166,8 +167,7 @@ def _of_polynomials(out: Radius, body: Polynomials, model: Any) -> None:
 
 
 def _evaluated(out: Radius, body: Polynomials, each: "Expansion", v: float, d: int) -> "list[float]":
-    """Of every degree what multiplies R^k: the error of a polynomial's evaluation, and of its numbers in this
-    precision."""
+    """Return, for every degree, the factor of R^k: the errors of evaluating a polynomial and rounding its numbers."""
     kind = np.float32 if v > _U else np.float64
     steps = 1.02 * (path_length(body.degree, d, each.rank) + 2.2 * body.degree + 4) * v
     if not steps < 1e-2:
@@ -186,7 +186,7 @@ def _evaluated(out: Radius, body: Polynomials, each: "Expansion", v: float, d: i
 
 
 def _of_kernels(out: Radius, body: KernelSums, model: Any, differences: bool) -> None:
-    """A reduced set, of an RBF kernel (B42)."""
+    """Add a reduced set of an RBF kernel (B42)."""
     header, v, origin, gamma = model.header, out.v, model.origin, body.kernel.gamma
     n, d = body.vectors.shape
     center = np.zeros((1, d)) if differences or not n else body.vectors.mean(axis=0)[None, :]
@@ -211,7 +211,7 @@ def _of_kernels(out: Radius, body: KernelSums, model: Any, differences: bool) ->
 
 
 def rounded_up(numbers: Any, single: bool) -> np.ndarray:
-    """Positive numbers in the target's precision, none of them smaller, and none that underflows."""
+    """Return positive numbers in the target's precision, rounded up, without underflow."""
     array = np.asarray(numbers, dtype=np.float64)
     if not single:
         return array

@@ -1,4 +1,4 @@
-"""What can be written. A third target is a file beside c.py and onnx.py, and a line in TARGETS (README.md)."""
+"""Export targets. To add one, write a file like c.py and onnx.py, and add it to TARGETS (README.md)."""
 
 import re
 from collections.abc import Callable
@@ -10,24 +10,25 @@ if TYPE_CHECKING:
     from fastsvm_cli.export.check import Answers
     from fastsvm_cli.export.description import Description
 
-#: The names of --to, which are the endings of the output.
+#: Names of --to, and endings of the output.
 TARGETS = ("onnx", "c")
 
 
 class Options:
-    """single: single precision, not double. prefix: of names in C, and of its header; None: after the file.
-    progmem: tables in the flash memory of an AVR."""
+    """Options of a target. single: single precision, not double. prefix: of C names; None: from the file name. progmem:
+    tables in the flash memory of an AVR."""
 
     def __init__(self, *, single: bool = True, prefix: "str | None" = None, progmem: bool = False):
         self.single, self.prefix, self.progmem = single, prefix, progmem
 
 
 class Export:
-    """What a target makes of a description.
+    """Result of an export.
 
-    texts: {ending of the output: content}, the ending of the output's own name first. sizes: what is said of it, a
-    line. needed: what it takes to try it here, missing: None, or why that is not there. answers(longest_row): what it
-    answers, tried here. main(longest_row): {ending: content} of the program that reads rows, or {}."""
+    texts: {file ending: content}, the output's own ending first. sizes: a line for the user. answers(longest_row): its
+    answers, run here. main(longest_row): {ending: content} of the program that reads rows, or {}. nbytes: size of the
+    model.
+    """
 
     def __init__(
         self,
@@ -41,8 +42,8 @@ class Export:
 
 
 def export(description: "Description", target: str, output: str, options: Options) -> Export:
-    """output: the name that it will have. Raises ModelFormatError for what the target does not hold, and FileError
-    where what it needs is not installed."""
+    """Export to `target`. output: future file name. Raises ModelFormatError for what the target cannot hold, and
+    FileError if a package is missing."""
     return {"onnx": _onnx, "c": _c}[target](description, output, options)
 
 
@@ -97,6 +98,6 @@ def _c(description: "Description", output: str, options: Options) -> Export:
 
 
 def identifier(words: str) -> str:
-    """A name of C after a file's."""
+    """Return a C name derived from a file name."""
     name = re.sub(r"[^A-Za-z0-9_]", "_", words)
     return name if name[:1].isalpha() else f"svm_{name}"

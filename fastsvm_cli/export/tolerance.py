@@ -1,7 +1,7 @@
-"""How far rounding can move an exported model's decision values, row by row: what a label that differs is held to.
+"""Estimate of the effect of rounding on an exported model's decision values, row by row, to judge labels that differ.
 
-Not a proof of anything that is printed, but of the same shape: no cancellation is assumed, sums are taken in any order,
-and exp errs by EXP units. numpy computes it, of the few rows that differ."""
+Not a proof, but of the same form: no cancellation, sums in any order, exp within EXP units.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -13,29 +13,29 @@ if TYPE_CHECKING:
     from fastsvm_cli import _native
     from fastsvm_cli.export.description import Description
 
-#: Of an exponential, in units of the precision.
+#: Error of an exponential, in units of the precision.
 EXP = 16
-#: Vectors whose sum is taken at once, in single precision, before these sums are added up.
+#: Vectors per partial sum in single precision.
 AT_ONCE = 256
 
 
 def unit(single: bool) -> float:
-    """The unit roundoff."""
+    """Return the unit roundoff."""
     return 2.0**-24 if single else 2.0**-53
 
 
 def sum_length(n: int, v: float) -> int:
-    """Roundings that a term of a sum over n vectors passes through at most, in either target."""
+    """Return the maximum number of roundings of a term in a sum over n vectors, in either target."""
     return n if v < 1e-10 else min(n, AT_ONCE) + -(-n // AT_ONCE)
 
 
 def tolerance(description: "Description", chunk: "_native.Chunk", single: bool) -> np.ndarray:
-    """(rows, pairs): values nearer to zero than this may change sides. Rows as they stand in the data: their own
-    rounding, and what svm-scale's six digits lose of scaled ones, are counted."""
+    """Return, (rows, pairs), the size below which values may change sign by rounding, also that of the unscaled rows
+    and of svm-scale's six digits."""
     v, header = unit(single), description.header
     z, rest = spread(description, chunk)
     size = np.sqrt((z * z).sum(axis=1) + rest)  # (rows)
-    moved = (4 * v if single else 0.0) * size  # of the row itself
+    moved = (4 * v if single else 0.0) * size  # by rounding the row
     if description.slopes is not None:
         moved = moved + 5.1e-6 * size + 4 * v * np.abs(description.offsets).max(initial=0)
     d, rho = z.shape[1], np.abs(np.array(header.rho))
@@ -45,7 +45,7 @@ def tolerance(description: "Description", chunk: "_native.Chunk", single: bool) 
     elif isinstance(body, Polynomials):
         found = _of_polynomials(body, header.pairs, z, rest, moved, v)
     else:
-        # A plane's own sum; beside it, another sample may be the nearest, of which nothing is said.
+        # Rounding of a plane's own sum. A different nearest sample is not covered.
         largest = [np.sqrt((normals**2).sum(axis=1).max(initial=0)) for _, _, normals in body.pairs]
         reach = [np.sqrt((points**2).sum(axis=1).max(initial=0)) for _, points, _ in body.pairs]
         found = (d + 8) * v * np.array(largest) * (size[:, None] + np.array(reach)) + np.outer(moved, largest)
@@ -53,8 +53,8 @@ def tolerance(description: "Description", chunk: "_native.Chunk", single: bool) 
 
 
 def largest_move(description: "Description", single: bool) -> float:
-    """About how far rounding can move a value of kernel sums whose kernel values are 1 at most: EXP units of the sum of
-    absolute coefficients. 0 of others."""
+    """Return the approximate effect of rounding on kernel sums with kernel values of at most 1: EXP units of the sum of
+    absolute coefficients; else 0."""
     body = description.body
     if not isinstance(body, KernelSums) or body.kernel.type not in ("rbf", "sigmoid"):
         return 0.0
@@ -63,7 +63,7 @@ def largest_move(description: "Description", single: bool) -> float:
 
 
 def spread(description: "Description", chunk: "_native.Chunk") -> "tuple[np.ndarray, np.ndarray]":
-    """Rows as the body takes them, (rows, d), and the squares of what is not in them, (rows); in double precision."""
+    """Return scaled rows of the used columns, (rows, d), and the squares of the others, (rows), in double precision."""
     starts, indices = np.asarray(chunk.indptr), np.asarray(chunk.indices)
     rows, values = np.repeat(np.arange(chunk.rows), np.diff(starts)), np.asarray(chunk.values)
     within = (indices >= 1) & (indices <= description.inputs)
@@ -109,12 +109,12 @@ def _of_kernels(body: KernelSums, pairs: int, z, rest, moved, v: float) -> np.nd
 
 
 def tensor_norm(level: np.ndarray, degree: int, d: int) -> float:
-    """Of the symmetric tensor whose monomials have these coefficients, in Frobenius norm."""
+    """Return the Frobenius norm of the symmetric tensor whose monomials have these coefficients."""
     return float(np.sqrt((level**2 / orderings(degree, d)).sum())) if len(level) else 0.0
 
 
 def path_length(degree: int, d: int, rank: int) -> int:
-    """Roundings that a product of an expansion's evaluation passes through at most, in either target."""
+    """Return the maximum number of roundings of a product in an expansion's evaluation, in either target."""
     return degree * (d + 4) + 20 + rank + (d * (d + 1) if degree > 2 else 0)
 
 

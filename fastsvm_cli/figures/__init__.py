@@ -1,1 +1,1 @@
-"""What `--plot` draws: figures for a column of a paper, of plain numbers. The only room that loads matplotlib."""
+"""Figures of `--plot`, one paper column wide, from plain numbers. No other package loads matplotlib."""

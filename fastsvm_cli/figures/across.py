@@ -1,21 +1,21 @@
-"""An axis for shares of which many are 0: log10 of percent, and left of it a band in which what is 0 is spread out."""
+"""Axis for shares that are often 0: log10 of percent, with a band on the left that spreads out the zeros."""
 
 from math import hypot, inf, log10
 
 from fastsvm_cli.figures.style import short_number, ticks_between
 
-_STEP = 1.5  # between two places in the band, points of print
-_APART = 5.5  # points of print between two cases in the band
-_MARK = 5.0  # a case
+_STEP = 1.5  # points between two places in the band
+_APART = 5.5  # points between two cases in the band
+_MARK = 5.0  # points of a case
 
 
 class Across:
     """The axis.
 
-    shares: log10 of the percents that are not 0: (value, upper end of its interval) of each. none: how many are 0.
-    width: of the panel, in points of print. most: where it may end at the latest (2 of shares: no more than all).
-    left, right: its ends. border: between the band and the rest, or None where one of the two is empty. band: the ends
-    of the band, or None."""
+    shares: (log10 of percent, same of its interval's upper end) of each share above 0. none: number of zeros. width: of
+    the panel, in points. most: largest right end (2 for shares: 100 %). left, right: its ends. border: right end of the
+    band if both parts exist, else None. band: its ends, or None.
+    """
 
     def __init__(self, shares: "list[tuple[float, float]]", none: int, width: float, most: float = inf):
         self.left, self.right = 0.0, 1.0
@@ -34,11 +34,11 @@ class Across:
 
     @property
     def first(self) -> float:
-        """Where what is not 0 begins."""
+        """Left end of the part for shares above 0."""
         return self.left if self.border is None else self.border
 
     def ticks(self, zero: str) -> "list[tuple[float, str]]":
-        """Where on the axis, and what stands there; zero: in the middle of the band."""
+        """Return (position, text) of the ticks; zero: text in the middle of the band."""
         out = [] if self.band is None else [((self.band[0] + self.band[1]) / 2, zero)]
         if self.band is None or self.border is not None:
             ends = 10**self.first, 10**self.right
@@ -46,13 +46,13 @@ class Across:
         return out
 
     def spread(self, heights: "list[list[float | None]]") -> "list[float]":
-        """Where in the band the cases go, given how high each is in every panel (points of print; None: it is not
-        there): near its middle, and apart from the others in all panels; the highest first."""
+        """Return positions in the band for the cases, near its middle and apart from each other in all panels; the
+        highest are placed first. heights: of each case in every panel (points; None: absent)."""
         assert self.band is not None
         low, high = self.band
         steps = max(1, int((high - low) * self.unit / _STEP))
         slots = [low + (high - low) * (step + 0.5) / steps for step in range(steps)]
-        edge = _MARK / self.unit  # so that no mark hangs over the border
+        edge = _MARK / self.unit  # keeps marks inside the band
         slots = [slot for slot in slots if low + edge <= slot <= high - edge] or slots
         middle = (low + high) / 2
         slots.sort(key=lambda slot: (round(abs(slot - middle) * self.unit, 6), slot))

@@ -1,4 +1,4 @@
-"""The figure of `fastsvm bench`: rows per second against labels that differ, end to end and, below, in memory."""
+"""Figure of `fastsvm bench`: rows per second against labels that differ, end to end and, below, in memory."""
 
 import os
 from itertools import product
@@ -32,13 +32,13 @@ _CLOCKS = ((END_TO_END, "end_to_end", CLOCKS[END_TO_END]), (SCORING, "scoring", 
 # Inches.
 _RIGHT, _PANEL, _LEGEND_LINE = 0.44, 1.55, 0.135
 _LEGEND_COLUMNS = 3
-# How far a label is from its point, in points of print, and on which sides it may be: across (1: to the right) and up.
+# Distance of a label from its point, in points, and its allowed sides: across (1: right) and up.
 _MARK = 4.0
 _SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
 
 
 class Speed(NamedTuple):
-    """Rows per second, and its 95 % interval."""
+    """Rows per second, with its 95 % interval."""
 
     value: float
     low: float
@@ -46,8 +46,8 @@ class Speed(NamedTuple):
 
 
 class Point(NamedTuple):
-    """A case that can be drawn. across: log10 of the distance in percent, and of the ends of its interval; None where
-    no row differs. speeds: by the clocks that it was timed by."""
+    """A case to draw. across: log10 of the distance in percent and of its interval's ends; None if no row differs.
+    speeds: by clock."""
 
     case: dict
     across: "tuple[float, float, float] | None"
@@ -55,7 +55,7 @@ class Point(NamedTuple):
 
 
 def draw(document: dict) -> Figure:
-    """Of what `bench --json` prints."""
+    """Draw the document of `bench --json`."""
     points = _points(document)
     rows_of_legend = -(-len(_legend_entries(document, points)) // _LEGEND_COLUMNS)
     legend = rows_of_legend * _LEGEND_LINE + 0.06
@@ -92,7 +92,7 @@ def _points(document: dict) -> "list[Point]":
                 rows = document["rows"] if clock == END_TO_END else 1
                 low, high = timed["interval_95"]
                 speeds[clock] = Speed(rows / timed["median"], rows / high, rows / low)
-        # libsvm in this process is the exact model, by its own program.
+        # libsvm in this process is the exact model.
         share, interval = case["distance"] or 0.0, case["distance_95"] or (0.0, 0.0)
         across = None if not share else _log(share, *interval)
         if speeds:
@@ -101,21 +101,21 @@ def _points(document: dict) -> "list[Point]":
 
 
 def _log(share: float, low: float, high: float) -> "tuple[float, float, float]":
-    """In percent; an interval that begins at 0 begins nowhere."""
+    """Convert to log10 of percent; an interval's end at 0 becomes -inf."""
     return log10(100 * share), log10(100 * low) if low > 0 else -inf, log10(100 * max(high, share))
 
 
 def _limits(points: "list[Point]", clock: str) -> "tuple[float, float]":
-    """log10 of the rows per second at the lower and the upper end of a panel."""
+    """Return log10 of the rows per second at both ends of a panel."""
     speeds = [point.speeds[clock] for point in points if clock in point.speeds]
     low = min((log10(min(each.low, each.value)) for each in speeds), default=0.0)
     high = max((log10(max(each.high, each.value)) for each in speeds), default=1.0)
     more = 0.09 * max(high - low, 0.5)
-    return low - more, max(high, low + 0.5) + 2 * more  # and room for labels
+    return low - more, max(high, low + 0.5) + 2 * more  # room for labels
 
 
 def _places(points: "list[Point]", scale: Across, limits: "dict[str, tuple[float, float]]") -> "list[float]":
-    """Where on the shared axis each point is."""
+    """Return the position of each point on the shared axis."""
     equal = [at for at, point in enumerate(points) if point.across is None]
     at = [0.0 if point.across is None else point.across[0] for point in points]
     heights: list[list[float | None]] = [[] for _ in equal]
@@ -159,7 +159,7 @@ def _draw_panel(
     axis.plot(
         [x for x, _ in front], [y for _, y in front], color="0.65", linewidth=0.8, zorder=1, gid="front", marker="none"
     )
-    # What is on the front, and what all are compared with, is drawn over the rest.
+    # The front and the references are drawn over the rest.
     for point, x in sorted(shown, key=lambda each: _importance(document, each[0].case, clock)):
         speed, mark = point.speeds[clock], mark_of(point.case)
         colour = "0.3" if mark.edge == BLACK else mark.edge
@@ -175,7 +175,7 @@ def _draw_panel(
 
 
 def _draw_ratio(axis: Axes, document: dict, clock: str, key: str) -> None:
-    """On the right: times as fast as the reference."""
+    """Draw the right axis: speed relative to the reference."""
     reference = document["references"][clock]
     case = next((case for case in document["cases"] if case["name"] == reference and case[key]), None)
     if case is None:
@@ -208,7 +208,7 @@ def _draw_scale(document: dict, upper: Axes, lower: Axes, scale: Across) -> None
 
 
 def _importance(document: dict, case: dict, clock: str) -> int:
-    """0 of what has no label."""
+    """Return a case's rank among labels; 0: no label."""
     if case["name"] == document["picked"]:
         return 4
     if case["role"] == "reference":
@@ -221,8 +221,8 @@ def _importance(document: dict, case: dict, clock: str) -> int:
 def _draw_labels(
     figure: Figure, axis: Axes, document: dict, points: "list[Point]", at: "list[float]", clock: str
 ) -> None:
-    """Of the pick, the reference, the exact model and the front, in this order; a label that would hide another one or
-    leave the panel at each of its places is left out."""
+    """Label the pick, the reference, the exact model and the front, in this order. Drop a label that would cover
+    another or leave the panel at each of its places."""
     shown = [
         (_importance(document, point.case, clock), x, point.speeds[clock].value, point.case)
         for point, x in zip(points, at)
@@ -239,7 +239,7 @@ def _draw_labels(
             printable(short_name(case)), (x, y), xytext=(0, 0), textcoords="offset points", gid="label"
         )
         label.set(fontsize=TYPE, weight="bold" if case["name"] == document["picked"] else "normal", zorder=6)
-        # Beside all marks or, where there is no such place, over some.
+        # Beside all marks if possible, else over some.
         for hidden, (side, up) in product(([*marks, *labels], labels), _SIDES):
             label.set(ha=("right", "center", "left")[side + 1], va=("top", "center", "bottom")[up + 1])
             label.xyann = (_MARK * side, _MARK * up * (2 if side == 0 else 1))
@@ -253,7 +253,7 @@ def _draw_labels(
 
 
 def _legend_entries(document: dict, points: "list[Point]") -> "list[Line2D]":
-    """A line per method that is there, then the front and the pick."""
+    """Return an entry per method shown, then the front and the pick."""
     marks = {mark.words: mark for mark in sorted((mark_of(point.case) for point in points), key=lambda each: each.rank)}
     entries = []
     for words, mark in marks.items():

@@ -1,4 +1,4 @@
-"""The figure of `fastsvm bound`: the share of rows that each degree proves, against the radius."""
+"""Figure of `fastsvm bound`: the share of rows that each degree proves, against the radius."""
 
 from math import log10
 from typing import NamedTuple
@@ -33,17 +33,18 @@ from fastsvm_cli.text.numbers import size_text
 # Inches.
 _RIGHT, _KEY, _PANEL = 0.08, 0.17, 1.45
 _BAR, _NAME, _BARS, _AXIS = 0.17, 0.78, 1.2, 0.34
-#: By the degree: color and marker; 0 of a model that is no expansion.
+#: Color and marker by degree; 0: not an expansion.
 _LINES = {0: (BLACK, "X"), 1: (SKY_BLUE, "o"), 2: (BLUE, "d"), 3: (GREEN, "^"), 4: (VERMILLION, "s")}
-_DECADES = 6  # that are shown, at most
+_DECADES = 6  # maximum shown
 
 
 class Proven(NamedTuple):
-    """What one model proves.
+    """Proofs of one model.
 
-    words: its name in the figure. degree: of its expansions, 0 where it has none. size: bytes of its file. rows: that
-    were looked at. proven: of these; None of regression. curve: (radius, rows of at most that radius, those of them
-    that are proven), increasing. median, upper: the radius that half of the rows do not exceed, and 95 % of them."""
+    words: name in the figure. degree: of its expansions, or 0. size: bytes of its file. rows: examined; proven: of
+    these; None for regression. curve: (radius, rows of at most that radius, proven ones of these), increasing. median,
+    upper: radii that 50 % and 95 % of the rows do not exceed.
+    """
 
     words: str
     degree: int
@@ -56,8 +57,8 @@ class Proven(NamedTuple):
 
 
 def draw(data: str, model: str, found: "list[Proven]") -> Figure:
-    """A curve for each of them, and what they prove in all. data, model: the names of the files. found: one or more, of
-    the same rows, of which there is one at least."""
+    """Draw a curve for each model, and its total. data, model: file names. found: at least one, all of the same rows,
+    at least one row."""
     regression = found[0].proven is None
     listed = len(found) * _BAR + (0.04 if regression else _AXIS)
     top = TITLE if regression else TITLE + _KEY
@@ -98,7 +99,8 @@ def draw(data: str, model: str, found: "list[Proven]") -> Figure:
 
 
 def _radii(found: "list[Proven]") -> "tuple[float, float]":
-    """From the least radius that one row in a thousand has to the largest, but no more decades than can be read."""
+    """Return the ends of the axis, from the smallest radius that one row in a thousand has to the largest, with at most
+    _DECADES decades."""
     sizes = [
         (next((radius for radius, rows, _ in each.curve if 1000 * rows >= each.rows), 1.0), each.curve[-1][0])
         for each in found
@@ -111,7 +113,7 @@ def _radii(found: "list[Proven]") -> "tuple[float, float]":
 
 
 def _mark(axis: Axes, radii: "list[float]", shares: "list[float]", color: str, marker: str) -> None:
-    """A marker where half of the way up is done."""
+    """Draw a marker at half of the curve's height."""
     top = shares[-1]
     if not top:
         return
@@ -146,7 +148,7 @@ def _draw_key(figure: Figure, height: float) -> None:
 
 
 def _list(figure: Figure, found: "list[Proven]", listed: float, regression: bool) -> None:
-    """A line for each: its mark, its name, what it proves, its size; of regression, the radii."""
+    """Draw a line per model: mark, name, proven share (regression: radii), size."""
     bottom = listed - len(found) * _BAR
     axis = panel(figure, _NAME, bottom, _NAME + _BARS, listed)
     axis.set_ylim(len(found) - 0.5, -0.5)
@@ -179,7 +181,7 @@ def _list(figure: Figure, found: "list[Proven]", listed: float, regression: bool
 
 
 def _percent(proven: int, rows: int) -> str:
-    """With so many digits that 100 % means all."""
+    """Return a percentage with enough digits that only all rows give 100 %."""
     share = 100 * proven / rows
     if proven in (0, rows):
         return f"{share:.0f} %"

@@ -1,5 +1,5 @@
-"""Points: a colour and a shape for each method, and what the legend calls it (the shapes alone tell them apart too);
-the ring around what was picked."""
+"""Marks: colour and shape of each method and its legend text (shapes alone suffice to tell methods apart); the ring
+around the pick."""
 
 from typing import NamedTuple
 
@@ -9,15 +9,15 @@ from fastsvm_cli.figures.style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY_BL
 from fastsvm_cli.methods import methods
 
 _SIZE = 4.4  # points
-#: What a ring takes, in points.
+#: Size of a ring, in points.
 RING = 10.0
-#: Of the methods in their order; approx has a shape for each degree.
+#: By method, in order; approx has a shape per degree.
 _MARKS = (("8", BLUE), ("X", VERMILLION), (">", PURPLE), ("P", GREEN))
 _DEGREES = {1: "o", 2: "d", 3: "^", 4: "s"}
 
 
 def points(x: "list[float]", y: "list[float]", marker: str, size: float, face: str, edge: str, width: float) -> Line2D:
-    """Points that no line joins. marker: matplotlib's name of a shape. size, width (of the edge): in points."""
+    """Return points without a line. marker: matplotlib's shape. size, width (of the edge): in points."""
     return Line2D(
         x,
         y,
@@ -31,15 +31,15 @@ def points(x: "list[float]", y: "list[float]", marker: str, size: float, face: s
 
 
 def ring(x: "list[float]", y: "list[float]") -> Line2D:
-    """What is around the picked one."""
+    """Return the ring around the pick."""
     line = points(x, y, "o", RING - 0.5, BLACK, BLACK, 0.8)
-    line.set(fillstyle="none", zorder=4, gid="picked")  # not a color without opacity, which some converters of SVG fill
+    line.set(fillstyle="none", zorder=4, gid="picked")  # some SVG converters fill transparent colors
     return line
 
 
 class Mark(NamedTuple):
-    """words: of the legend. marker: matplotlib's name of a shape. face, edge: its colours. size: in points. rank: of
-    the legend's order."""
+    """A method's mark. words: legend text. marker: matplotlib's shape. face, edge: colours. size: in points. rank:
+    order in the legend."""
 
     words: str
     marker: str
@@ -49,12 +49,12 @@ class Mark(NamedTuple):
     rank: int
 
     def line(self, x: "list[float]", y: "list[float]") -> Line2D:
-        """Such points."""
+        """Return points with this mark."""
         return points(x, y, self.marker, self.size, self.face, self.edge, 1.0 if self.marker in "+x" else 0.6)
 
 
 def mark_of(case: dict) -> Mark:
-    """Of a case of `bench --json`."""
+    """Return the mark of a case of `bench --json`."""
     role, kind = case["role"], case["kind"]
     if role == "reference":
         own = case["end_to_end"] is not None
@@ -79,7 +79,7 @@ def mark_of(case: dict) -> Mark:
 
 
 def short_name(case: dict) -> str:
-    """What a label says of a case: of those of --try their options in few words, of others their name."""
+    """Return a case's label: short options for cases of --try, else its name."""
     made_by = case["made_by"]
     if not made_by:
         return str(case["name"]).removesuffix(", in process")

@@ -1,4 +1,4 @@
-"""How a figure is divided: one panel above another, a legend below."""
+"""Layout of a figure: one panel above another, a legend below."""
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -6,15 +6,15 @@ from matplotlib.lines import Line2D
 
 from fastsvm_cli.figures.style import WIDTH, empty_figure, panel
 
-#: Inches: left of a panel, for what its upright axis is; above the upper one, for the title; below the lower one, for
-#: its other axis.
+#: Inches: left of a panel, for its vertical axis; above the upper panel, for the title; below the lower panel, for its
+#: horizontal axis.
 LEFT, TITLE, BELOW = 0.46, 0.17, 0.36
 _BETWEEN = 0.09
 
 
 def two_panels(height: float, right: float, legend: float) -> "tuple[Figure, Axes, Axes]":
-    """A figure with two panels of one width, the upper and the lower. height: of each; right: what is left free beside
-    them; legend: below them; in inches."""
+    """Return a figure with an upper and a lower panel of equal size. height: of each; right: margin; legend: space
+    below; in inches."""
     whole = TITLE + 2 * height + _BETWEEN + BELOW + legend
     figure = empty_figure(whole)
     upper = panel(figure, LEFT, whole - TITLE - height, WIDTH - right, whole - TITLE)
@@ -23,7 +23,7 @@ def two_panels(height: float, right: float, legend: float) -> "tuple[Figure, Axe
 
 
 def draw_legend(figure: Figure, entries: "list[Line2D]", columns: int) -> None:
-    """In the lower left corner."""
+    """Draw the legend in the lower left corner."""
     figure.legend(
         handles=entries,
         loc="lower left",

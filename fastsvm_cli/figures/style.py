@@ -1,5 +1,5 @@
-"""How every figure looks: as wide as a column, in type that can be read there, in colours that colour-blind readers
-tell apart, and the same bytes from the same numbers."""
+"""Style of every figure: one column wide, readable type, colours for colour-blind readers, and the same bytes for the
+same numbers."""
 
 import io
 import os
@@ -18,13 +18,13 @@ from matplotlib.transforms import blended_transform_factory
 
 from fastsvm_cli.text.output import Output
 
-#: A column, in inches; nothing is scaled when it is printed.
+#: Column width in inches; printed unscaled.
 WIDTH = 3.3
-#: Of all type, in points.
+#: Type size in points.
 TYPE = 7.0
-# From the edge of the figure to the middle of a label there, in inches.
+# Inches from the figure's edge to the middle of a label.
 _EDGE = 0.075
-#: Points of an inch.
+#: Points per inch.
 INCH = 72.0
 
 #: Okabe and Ito, Color Universal Design (2008).
@@ -40,7 +40,7 @@ BLACK, ORANGE, SKY_BLUE, GREEN, YELLOW, BLUE, VERMILLION, PURPLE = (
 )
 
 _STYLE = {
-    "font.family": "DejaVu Sans",  # matplotlib brings it along: the same everywhere
+    "font.family": "DejaVu Sans",  # ships with matplotlib: the same everywhere
     "font.size": TYPE,
     "axes.titlesize": TYPE,
     "axes.labelsize": TYPE,
@@ -61,30 +61,30 @@ _STYLE = {
     "grid.linewidth": 0.4,
     "lines.linewidth": 1.0,
     "savefig.dpi": 300.0,
-    "text.parse_math": False,  # names of files may hold $ and _
-    "svg.fonttype": "none",  # text as text: smaller, and it can be searched
-    "svg.hashsalt": "fastsvm",  # the same names of things every time
+    "text.parse_math": False,  # file names may contain $ and _
+    "svg.fonttype": "none",  # text as text: smaller and searchable
+    "svg.hashsalt": "fastsvm",  # deterministic ids
     "pdf.fonttype": 42,
 }
 
 
 @contextmanager
 def style() -> "Iterator[None]":
-    """Within it figures are made and written."""
+    """Set the style in which figures are made and written."""
     with matplotlib.rc_context({**matplotlib.rcParamsDefault, **_STYLE, "backend": "agg"}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph")  # that the type does not have: it draws a box
+        warnings.filterwarnings("ignore", "Glyph")  # missing glyphs are drawn as boxes
         yield
 
 
 def empty_figure(height: float) -> Figure:
-    """A figure of one column; height in inches."""
+    """Return a figure one column wide; height in inches."""
     figure = Figure(figsize=(WIDTH, height), dpi=300)
-    FigureCanvasAgg(figure)  # which knows how large a text is
+    FigureCanvasAgg(figure)  # needed to measure text
     return figure
 
 
 def content(figure: Figure, kind: str) -> bytes:
-    """The content of a file; kind: svg, png or pdf."""
+    """Return a file's content; kind: svg, png or pdf."""
     written = io.BytesIO()
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     with style():
@@ -93,14 +93,14 @@ def content(figure: Figure, kind: str) -> bytes:
 
 
 def write(figure: Figure, path: str) -> None:
-    """Write it as the path ends, whole or not at all. Raises FileError."""
+    """Write the figure in the format of the path's ending, whole or not at all. Raises FileError."""
     drawn = content(figure, path.rpartition(".")[2])
     with Output(path) as output:
         output.write(drawn)
 
 
 def printable(name: str, most: int = 26) -> str:
-    """A name as it can be drawn: no bytes that are not text, on one line, what is too long cut out of its middle."""
+    """Return a drawable name: undecodable bytes and control characters replaced, its middle cut out if too long."""
     text = os.fsencode(name).decode("utf-8", "replace")
     text = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
     if len(text) <= most:
@@ -109,13 +109,13 @@ def printable(name: str, most: int = 26) -> str:
 
 
 def panel(figure: Figure, left: float, bottom: float, right: float, top: float) -> Axes:
-    """Axes between these places, in inches from the lower left corner."""
+    """Return axes between these places, in inches from the lower left corner."""
     width, height = figure.get_size_inches()
     return figure.add_axes((left / width, bottom / height, (right - left) / width, (top - bottom) / height))
 
 
 def set_side_label(axis: Axes, words: str, side: str = "left") -> None:
-    """What the upright axis is, at the edge of the figure, whatever stands at its ticks."""
+    """Label the vertical axis at the edge of the figure, whatever its tick labels."""
     figure = axis.figure
     assert isinstance(figure, Figure)
     across = _EDGE / WIDTH if side == "left" else 1 - _EDGE / WIDTH
@@ -124,7 +124,7 @@ def set_side_label(axis: Axes, words: str, side: str = "left") -> None:
 
 
 def set_title(axis: Axes, names: "Sequence[str]", words: str, pad: float = 3.0) -> None:
-    """Above the left end of the axes: words, each {} of which is a name, as long as they fit beside each other."""
+    """Set the title, left-aligned. words: with a {} per name; names are shortened to fit."""
     figure = axis.figure
     assert isinstance(figure, Figure) and isinstance(figure.canvas, FigureCanvasAgg)
     for most in range(30, 5, -1):
@@ -134,7 +134,7 @@ def set_title(axis: Axes, names: "Sequence[str]", words: str, pad: float = 3.0) 
 
 
 def short_number(value: float) -> str:
-    """200k for 200,000: as on an axis."""
+    """Return a short number for an axis: 200k for 200,000."""
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if value >= 0.9999 * size:
             return f"{value / size:g}{letter}"
@@ -142,7 +142,7 @@ def short_number(value: float) -> str:
 
 
 def ticks_between(low: float, high: float, most: int = 5) -> "list[float]":
-    """Round numbers for a logarithmic axis, of each power of ten the same."""
+    """Return round ticks for a logarithmic axis, the same in every decade."""
     decades = range(floor(log10(low)) - 1, ceil(log10(high)) + 1)
     for digits in ((1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,)):
         found = [digit * 10.0**power for power in decades for digit in digits]
@@ -154,7 +154,7 @@ def ticks_between(low: float, high: float, most: int = 5) -> "list[float]":
 
 
 def set_ticks(axis: Axis, at: "list[float]", words: "list[str]") -> None:
-    """These ticks and no others."""
+    """Set exactly these ticks."""
     axis.set_major_locator(FixedLocator(at))
     axis.set_major_formatter(FixedFormatter(words))
     axis.set_minor_locator(NullLocator())

@@ -1,4 +1,4 @@
-"""Clusters of support vectors: for expansions about several centers, and for the pivots of the triangle method."""
+"""Clusters of support vectors: centers of expansions, and pivots of the triangle method."""
 
 import warnings
 from collections.abc import Callable
@@ -10,21 +10,21 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.feature_space import Matrix, matrix, near_origin, row_norms
 
-#: Of k-means.
+#: Rounds of k-means.
 ROUNDS = 30
-# Beyond these, rows times features and rows times clusters, no dense matrix of the rows is made.
+# Limits of rows times features and of rows times clusters for a dense matrix of the rows.
 DENSE_CELLS, _DISTANCES = 1 << 26, 1 << 27
-# Clusters times features, at most: the means are dense.
+# Limit of clusters times features: the means are dense.
 CENTROIDS = 1 << 28
-# Distances held at a time.
+# Limit of distances in memory.
 BLOCK_CELLS = 1 << 24
 
 
 def clusters_of(
     vectors: _native.Chunk, k: int, path: str, on_progress: "Callable[[float], None] | None" = None
 ) -> "list[int]":
-    """The cluster of every support vector: k-means, seeded: the same model compiles to the same file. on_progress:
-    called with the share done. Raises ModelFormatError."""
+    """Return the cluster of every support vector, by k-means with a fixed seed: a model always compiles to the same
+    file. Raises ModelFormatError."""
     return k_means(near_origin(matrix(vectors)[0]), k, 0, path, on_progress)[1].tolist()
 
 
@@ -32,10 +32,12 @@ def clusters_of(
 def k_means(
     x: Matrix, k: int, seed: int, path: str, on_progress: "Callable[[float], None] | None" = None
 ) -> "tuple[np.ndarray, np.ndarray]":
-    """At most k clusters of the rows of x (n, d), sparse or dense: (their means (k, d), not all finite where a
-    cluster is empty; the cluster of every row (n)). From a k-means++ start where a dense matrix of the rows is
-    small; from drawn rows, and without one, where it is not. on_progress: called with the share done. Raises
-    ModelFormatError for norms that overflow."""
+    """Cluster the rows of x (n, d), sparse or dense, into at most k clusters. Return (means (k, d), not finite for an
+    empty cluster; cluster of every row (n)).
+
+    Starts with k-means++ if the rows fit a dense matrix, else from drawn rows. Raises ModelFormatError if norms
+    overflow or the means take too much memory.
+    """
     n, d = x.shape
     if not np.all(np.isfinite(row_norms(x))):
         raise ModelFormatError(
@@ -48,7 +50,7 @@ def k_means(
             f"{k} clusters of {d} features found, whose means take {8e-9 * k * d:.3g} GB, expected at most"
             f" {8e-9 * CENTROIDS:.3g} GB",
         )
-    # Divided by a power of 2, which changes no digit, no square overflows and none that counts underflows.
+    # Division by a power of 2 is exact. After it no square overflows, and no significant one underflows.
     largest = float(abs(x).max()) if x.size else 0.0
     unit = 2.0 ** max(-1000.0, np.floor(np.log2(largest or 1.0)))
     x = x / unit
@@ -63,12 +65,12 @@ def k_means(
 def _dense_means(
     x: np.ndarray, count: int, seed: int, on_progress: "Callable[[float], None] | None"
 ) -> "tuple[np.ndarray, np.ndarray]":
-    """k-means from a k-means++ start, round by round: the means (count, d), and every row's cluster (n)."""
+    """Run k-means from a k-means++ start. Return the means (count, d) and every row's cluster (n)."""
     from scipy.cluster.vq import kmeans2
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an empty cluster is no fault here
-        # As a number, scipy takes no larger one.
+        warnings.simplefilter("ignore")  # empty clusters are allowed
+        # scipy takes no larger integer seed.
         start = seed if seed < 2**32 else np.random.default_rng(seed)
         means, cluster = kmeans2(x, count, iter=1, minit="++", seed=start)
         for done in range(1, ROUNDS):
@@ -84,7 +86,7 @@ def _sparse_means(
     rng: np.random.Generator,
     on_progress: "Callable[[float], None] | None" = None,
 ) -> "tuple[np.ndarray, np.ndarray]":
-    """k-means from drawn rows: the means (count, d), and every row's cluster (n)."""
+    """Run k-means from drawn rows. Return the means (count, d) and every row's cluster (n)."""
     n = x.shape[0]
     norms = row_norms(x)
     means = x[rng.choice(n, count, replace=False)].toarray()

@@ -1,11 +1,11 @@
-"""Scaling that becomes part of a LIBSVM model, as far as that has such a form.
+"""Scaling folded into a LIBSVM model, if its format can hold it.
 
 given      an exact model of rows S x + t, S = diag(slopes) (text.scaling.Affine)
-wanted     a LIBSVM model of raw rows x with the same decision functions, to rounding
-method     linear       any slopes and offsets: <x_i, S x + t> = <S x_i, x> + <x_i, t>, and the second goes into rho
+wanted     a LIBSVM model of raw rows x with the same decision functions, up to rounding
+method     linear       any slopes and offsets: <x_i, S x + t> = <S x_i, x> + <x_i, t>; rho takes the second term
            polynomial,
            sigmoid      slopes without offsets
-           rbf          one slope for all features, which goes into gamma, and any offsets, which the support vectors
+           rbf          one slope for all features, which gamma takes, and any offsets, which the support vectors
                         take
 """
 
@@ -23,18 +23,18 @@ from fastsvm_cli.models.kernel import Kernel
 from fastsvm_cli.text.header import Header
 from fastsvm_cli.text.scaling import Affine, Scaling
 
-# A feature that lies this many times as far from 0 as it spreads leaves fewer digits than svm-scale's six, with room.
+# Limit of a feature's offset over its spread, to keep more digits than svm-scale's six.
 _FAR = 1e8
-# Slopes that differ by less are one: ranges as long as each other, but for the rounding of their ends.
+# Slopes that differ by less count as equal: their ranges differ only by rounding.
 _EQUAL = 1e-13
 
 
 class Folding:
-    """A scaling to fold into a model that models.carried.check has accepted it for.
+    """A scaling to fold into a model, accepted by models.carried.check.
 
-    path: the file of --scale. scaling: of raw rows, to those that the model is about, without svm-scale's rounding.
-    affine: what becomes of features. labels: (slope, offset), or None where labels are as they are. digest: of the
-    file. Raises ModelFormatError for numbers that leave too few digits."""
+    path: the file of --scale; digest: of it. scaling: of raw rows, without svm-scale's rounding. affine: map of the
+    features. labels: (slope, offset), or None. Raises ModelFormatError for numbers that leave too few digits.
+    """
 
     def __init__(self, scaling: Scaling):
         self.path, self.digest, self.scaling = scaling.path, scaling.digest, scaling.unrounded()
@@ -50,14 +50,14 @@ class Folding:
                 self._fail(f"feature {feature} {why}, to be folded into a model: use predict --scale")
 
     def coefficients_overflow(self) -> NoReturn:
-        """Raise ModelFormatError for coefficients that are too large once y is scaled back."""
+        """Raise ModelFormatError: a coefficient overflows once y is scaled back."""
         self._fail("a coefficient overflows once y is scaled back: scale the data")
 
     def _fail(self, why: str) -> NoReturn:
         raise ModelFormatError(self.path, why)
 
     def header(self, header: Header) -> Header:
-        """With values of raw labels."""
+        """Return the header with values in the unit of raw labels."""
         if self.labels is None:
             return header
         slope, offset = self.labels
@@ -66,12 +66,13 @@ class Folding:
         return Header(**{**vars(header), "rho": rho, "probA": sigma})
 
 
-@np.errstate(over="ignore", invalid="ignore")  # what overflows is refused
+@np.errstate(over="ignore", invalid="ignore")  # overflows are refused
 def fold_exact(model: ExactModel, affine: Affine) -> "ExactModel | None":
-    """The LIBSVM model of raw rows; None where there is none. A row's features that `affine` does not hold are to be
-    left out by whoever has such rows: a LIBSVM model counts their squares.
+    """Return the LIBSVM model of raw rows, or None.
 
-    Sparse support vectors remain so where nothing is shifted."""
+    The caller must drop features of rows that are not in `affine`: a LIBSVM model counts their squares. Support vectors
+    stay sparse unless they are shifted.
+    """
     s, t = np.asarray(affine.slopes, float), np.asarray(affine.offsets, float)
     if not (np.all(np.isfinite(s)) and np.all(np.isfinite(t))):
         return None
@@ -105,8 +106,8 @@ def fold_exact(model: ExactModel, affine: Affine) -> "ExactModel | None":
 
 
 def folded_exact(model: ExactModel, folding: Folding, instead: str) -> ExactModel:
-    """Likewise of the file of --scale, with values of raw labels. instead: what to do where there is none. Raises
-    ModelFormatError there, and where coefficients overflow."""
+    """Return the LIBSVM model of raw rows and labels. instead: advice for the error message. Raises ModelFormatError if
+    there is none, or coefficients overflow."""
     found = fold_exact(model, folding.affine)
     if found is None:
         raise ModelFormatError(model.path, f"{_why_none(model, folding)}: {instead}")
@@ -122,7 +123,7 @@ def folded_exact(model: ExactModel, folding: Folding, instead: str) -> ExactMode
 
 
 def _why_none(model: ExactModel, folding: Folding) -> str:
-    """Why fold_exact has found no model."""
+    """Return why fold_exact found no model."""
     affine, kernel = folding.affine, model.header.kernel_type
     if kernel == "rbf":
         ends = min(affine.slopes), max(affine.slopes)

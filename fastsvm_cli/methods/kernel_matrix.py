@@ -1,4 +1,4 @@
-"""Blocks of kernel values, K(z, x) of any rows z with the same vectors x: the core's, for all that compilers ask."""
+"""Blocks of kernel values K(z, x) between any rows z and fixed vectors x, for all compilers."""
 
 import numpy as np
 
@@ -6,14 +6,16 @@ from fastsvm_cli import _native
 from fastsvm_cli.methods.feature_space import Matrix
 from fastsvm_cli.models.kernel import KERNELS, Kernel
 
-_FEW = 4  # rows whose kernel values take less than a pass over what they are multiplied by
+_FEW = 4  # below this many rows, kernel values cost less than passing over the weights
 
 
 class KernelMatrix:
-    """The kernel values of rows with the vectors x (n, d), dense or sparse: in double precision, by the register tiles
-    of the exact evaluation, or entry by entry where that takes less. They are the same whatever the number of
-    threads. Of a kernel of distances x had better be near the origin (`near_origin`): distances are made of inner
-    products. Raises ValueError for a precomputed kernel."""
+    """Kernel values of rows with the vectors x (n, d), dense or sparse, in double precision, whatever the number of
+    threads.
+
+    For a kernel of distances, move x near the origin (`near_origin`): distances come from inner products. Raises
+    ValueError for a precomputed kernel.
+    """
 
     def __init__(self, kernel: Kernel, x: Matrix):
         self.kernel, self.shape = kernel, x.shape
@@ -22,20 +24,20 @@ class KernelMatrix:
         )
 
     def __call__(self, z: Matrix) -> np.ndarray:
-        """K(z, x) for the rows z (m, d), dense or sparse: (m, n)."""
+        """Return K(z, x) for the rows z (m, d), dense or sparse: (m, n)."""
         out = np.empty((z.shape[0], self.shape[0]))
         self._native.values(_rows(z), out)
         return out
 
     def of_vectors(self, which: "list[int]") -> np.ndarray:
-        """K(x_i, x) for some of the vectors x themselves: (len(which), n)."""
+        """Return K(x_i, x) for some of the vectors x: (len(which), n)."""
         out = np.empty((len(which), self.shape[0]))
         self._native.own_values(which, out)
         return out
 
     def times(self, z: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """K(z, x) weights, (m, k), for dense rows z (m, d) and weights (n, k). The kernel values of many rows are not
-        kept."""
+        """Return K(z, x) weights, (m, k), for dense rows z (m, d) and weights (n, k), without storing all kernel
+        values."""
         if len(z) < _FEW:
             return self(z) @ weights
         out = np.empty((len(z), weights.shape[1]))
@@ -49,7 +51,7 @@ class KernelMatrix:
 
 
 def _rows(x: Matrix) -> "np.ndarray | _native.Chunk":
-    """Rows as the core takes them, column j as feature j + 1."""
+    """Return rows in the core's format; column j is feature j + 1."""
     if isinstance(x, np.ndarray):
         return np.ascontiguousarray(x, float)
     x = x.tocsr()

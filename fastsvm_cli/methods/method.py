@@ -1,4 +1,4 @@
-"""The contract of a method of compiling."""
+"""Interface of a compilation method."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
@@ -14,39 +14,40 @@ if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model
     from fastsvm_cli.models.exact import ExactModel
 
-#: Called with the share done, and words.
+#: Called with the share done, and a text.
 Progress = Callable[..., None]
 
 
 class MethodOptions(CompilerOptions):
-    """The options of a method, as its command parses them. Raises UsageError for a conflict between them."""
+    """Options of a method, as its command parses them. Raises UsageError for a conflict between them."""
 
     def check_model(self, model: "ExactModel") -> None:
-        """Raises UsageError for options that conflict with the model."""
+        """Raise UsageError for options that conflict with the model."""
 
     def check_size(self, size: int) -> None:
-        """Raises ModelFormatError for a compiled model of so many bytes."""
+        """Raise ModelFormatError if a compiled model of `size` bytes is too large."""
 
 
 class Compiled(Protocol):
-    """Result of a compilation: the model, and what the method's command says of it."""
+    """Result of a compilation: the model, and what the method's command reports."""
 
     @property
     def model(self) -> "Model": ...
 
 
 class Made(NamedTuple):
-    """A compiled model of which there is no more to say than it says itself."""
+    """A compiled model without further results."""
 
     model: Any
 
 
 class Attempt:
-    """A method with options, to be tried on a model.
+    """A method with options, to try on a model.
 
-    command: name of the method's command. options: by their long names, with _ for -; a flag is True. exact: whether
-    the result is to be tried with --exact as well. skipped: why it is not tried, or None; limit: the option that says
-    so. refused: why the method would refuse the model, or None."""
+    command: of the method. options: by long name, with _ for -; a flag is True. exact: also try the result with
+    --exact. skipped: why it is not tried, or None; limit: the option that causes this. refused: why the method refuses
+    the model, or None.
+    """
 
     def __init__(
         self,
@@ -63,7 +64,7 @@ class Attempt:
 
     @property
     def arguments(self) -> "list[str]":
-        """The words of the command line, without files."""
+        """Command-line words, without files."""
         words = [self.command]
         for name, value in self.options.items():
             words += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
@@ -71,22 +72,22 @@ class Attempt:
 
     @property
     def name(self) -> str:
-        """The command as tables show it."""
+        """Command as tables show it."""
         return " ".join(self.arguments)
 
     @property
     def reduces(self) -> bool:
-        """A larger reduced set takes longer to compile than a smaller one."""
+        """Whether this compiles a reduced set: larger ones take longer."""
         return self.command == "reduce"
 
 
 class Method:
-    """One method of compiling. To add one, write a module here with an instance of a subclass named METHOD, and its
-    name in METHODS.
+    """A compilation method. To add one, write a module here with an instance METHOD of a subclass, and add its name to
+    METHODS.
 
-    name: of its command, and of compile(method=). kinds: the kinds of model that it makes. parameters: of its command,
-    in the order of its help page. variants: further names in Python, each with the options that it means. better: what
-    brings its labels nearer to the exact model's, in Python's words. command_only: options that Python does not have.
+    name: of its command, and of compile(method=). kinds: of the models it makes. parameters: of its command, in help
+    order. variants: further names in Python, with the options they imply. better: what improves its agreement, in
+    Python's words. command_only: options that Python lacks.
     """
 
     name: str
@@ -99,7 +100,7 @@ class Method:
 
     @property
     def python_options(self) -> "dict[str, click.Option]":
-        """The options of fastsvm_cli.compile, {name: option}: long names of the command's, with _ for -."""
+        """Options of fastsvm_cli.compile, {name: option}: long names of the command's, with _ for -."""
         return {
             word.lstrip("-").replace("-", "_"): each
             for each in self.parameters
@@ -108,10 +109,9 @@ class Method:
         }
 
     def read_options(self, given: "dict[str, Any]", variant: "str | None", model_file: str) -> Any:
-        """The record of options that Python gives: {name: value}, converted and checked as words are. None: not given.
-        variant: one of `variants`, or None.
-
-        Raises TypeError for an unknown name, ValueError for a value of the wrong type, click.UsageError."""
+        """Return the options record for Python's {name: value}, checked like command-line words; None: not given.
+        variant: one of `variants`, or None. Raises TypeError for an unknown name, ValueError for a wrong type,
+        click.UsageError."""
         values: dict[str, Any] = dict(self.variants[variant]) if variant is not None else {}
         for name, value in given.items():
             option = self.python_options.get(name)
@@ -125,7 +125,7 @@ class Method:
             return self.Options(**context.params)
 
     def _value(self, name: str, option: click.Option, value: Any) -> Any:
-        """What click's parser makes of it."""
+        """Return the value in the form that click's parser takes. Raises ValueError."""
         if option.is_flag:
             if type(value).__name__ not in ("bool", "bool_"):
                 raise ValueError(f"{self.name}: {name}={value!r} found, expected True or False")
@@ -135,33 +135,32 @@ class Method:
         return str(value)
 
     def check_model(self, model: "ExactModel", options: Any) -> None:
-        """Before the data is read, which may be long. Raises UsageError and ModelFormatError."""
+        """Check the model before the data is read, which may take long. Raises UsageError and ModelFormatError."""
         options.check_model(model)
 
     def compile(
         self, source: "SourceModel", options: Any, progress: Progress, rows: "list[Chunk] | None" = None
     ) -> Compiled:
-        """Compile a model that `check_model` has passed. rows: of the option data. Raises ModelFormatError,
-        FileError."""
+        """Compile a model that `check_model` accepted. rows: of the option data. Raises ModelFormatError, FileError."""
         raise NotImplementedError
 
     def refusal(self, model: "ExactModel") -> "str | None":
-        """Why the method refuses a model, for its kernel or type, without further options; None if it does not."""
+        """Return why the method refuses a model for its kernel or type, whatever the options; None if it does not."""
         raise NotImplementedError
 
     def refusals(self, model: "ExactModel") -> "list[tuple[str, str]]":
-        """(command, reason) of each command of this method that refuses the model."""
+        """Return (command, reason) of each command of this method that refuses the model."""
         why = self.refusal(model)
         return [] if why is None else [(self.name, why)]
 
     def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
-        """The attempts of `bench --try` on a model that has support vectors and is not refused. max_bytes: limit of a
-        compiled model's size. patience: limit of a compilation's seconds, as far as they are known beforehand."""
+        """Return the attempts of `bench --try` on a model with support vectors that is not refused. max_bytes: limit of
+        a compiled model. patience: limit of the seconds of a compilation, if they are known beforehand."""
         raise NotImplementedError
 
 
 def listed(*decorators: "Callable[[Any], Any]") -> "list[click.Parameter]":
-    """The parameters that click's decorators add, in their order."""
+    """Return the parameters that click's decorators add, in order."""
 
     def carrier() -> None: ...
 
@@ -173,14 +172,14 @@ def listed(*decorators: "Callable[[Any], Any]") -> "list[click.Parameter]":
 def part_of(
     on_progress: "Callable[..., None] | None", begin: float, end: float, *words: str
 ) -> "Callable[[float], None] | None":
-    """The on_progress of a step during which the share of the whole goes from `begin` to `end`; None for None. words:
-    said with every share."""
+    """Return the on_progress of a step that covers the shares from `begin` to `end`; None for None. words: passed with
+    every share."""
     if on_progress is None:
         return None
     return lambda share: on_progress(begin + (end - begin) * share, *words)
 
 
 def demand(path: str, refusal: "str | None") -> None:
-    """Raises ModelFormatError for the model in the file `path`, where there is a refusal."""
+    """Raise ModelFormatError for the model in the file `path` if there is a refusal."""
     if refusal is not None:
         raise ModelFormatError(path, refusal)

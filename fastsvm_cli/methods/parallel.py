@@ -1,4 +1,4 @@
-"""Work on parts of arrays, on as many threads as were set: numpy lets others run while it computes."""
+"""Work on parts of arrays, on the threads that were set; numpy releases the GIL while it computes."""
 
 import threading
 from collections.abc import Callable
@@ -9,12 +9,12 @@ from fastsvm_cli import _native
 
 
 def over_blocks(n: int, size: int, body: "Callable[[slice], None]") -> None:
-    """Call body(rows) for 0 to n in slices of `size`. What it writes must be its slice's own, and no number of it a sum
-    over others: the result is the same whatever the number of threads. Its first exception is raised."""
+    """Call body(rows) for 0 to n in slices of `size`. Each call must write only its own slice, and sum over no others,
+    so that results do not depend on the number of threads. Raises the first exception."""
     starts, lock = iter(range(0, n, size)), threading.Lock()
     failures: list[BaseException] = []
 
-    @np.errstate(all="ignore")  # what overflows is the caller's to see; a thread begins with numpy's own settings
+    @np.errstate(all="ignore")  # the caller handles overflow; threads start with numpy's default settings
     def work() -> None:
         while not failures:
             with lock:
@@ -31,14 +31,14 @@ def over_blocks(n: int, size: int, body: "Callable[[slice], None]") -> None:
         helper = threading.Thread(target=work, daemon=True)
         try:
             helper.start()
-        except RuntimeError:  # no thread to be had: the ones there are do the work
+        except RuntimeError:  # no more threads: the existing ones do the work
             break
         helpers.append(helper)
     try:
         work()
         for helper in helpers:
             helper.join()
-    except BaseException as fault:  # Ctrl-C between two blocks, or while the helpers end: they begin no other
+    except BaseException as fault:  # also Ctrl-C: helpers finish their block and start no other
         failures.append(fault)
         for helper in helpers:
             helper.join()

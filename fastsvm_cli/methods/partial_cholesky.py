@@ -1,4 +1,4 @@
-"""A kernel matrix, factored as far as rows of it have been chosen."""
+"""Cholesky factorisation of a kernel matrix for the rows chosen so far."""
 
 from math import sqrt
 
@@ -9,16 +9,16 @@ from fastsvm_cli.methods.kernel_matrix import KernelMatrix
 from fastsvm_cli.methods.parallel import over_blocks
 from fastsvm_cli.models.kernel import Kernel
 
-BLOCK_ROWS = 1 << 14  # of a column of the factorisation that are done together
+BLOCK_ROWS = 1 << 14  # rows of a column that are factored together
 
 
 class PartialCholesky:
-    """A partial Cholesky factorisation K ~ L L' over all vectors, a column per chosen one. diagonal: of K - L L'.
-    single: L is kept in single precision, which takes half of the memory and of the time; it holds kernels whose
-    values are 1 at most, and leaves about 1e-6 of their diagonal unknown."""
+    """A partial Cholesky factorisation K ~ L L' over all vectors, with a column per chosen one. diagonal: of K - L L'.
+    single: keep L in single precision, at half the cost, for kernel values of at most 1; about 1e-6 of the diagonal
+    then stays unknown."""
 
     def __init__(self, kernel: Kernel, x: Matrix, most: int, single: bool = False):
-        if kernel.of_distances:  # which do not change with the origin
+        if kernel.of_distances:  # such kernels do not depend on the origin
             x = near_origin(x)
         if kernel.type in ("sigmoid", "precomputed"):
             raise ValueError(f"a {kernel.type} kernel cannot be factored: it is not semidefinite")
@@ -29,7 +29,7 @@ class PartialCholesky:
         self.count = 0
 
     def residual_columns(self, rows: np.ndarray) -> np.ndarray:
-        """(K - L L')[:, rows]"""
+        """Return (K - L L')[:, rows]."""
         out, theirs = self.kernel_matrix.of_vectors(rows.tolist()).T, self.factor[rows, : self.count].T
 
         def some(mine: slice) -> None:
@@ -39,7 +39,7 @@ class PartialCholesky:
         return out
 
     def add(self, p: int) -> np.ndarray:
-        """Take row p; returns its column of L."""
+        """Add row p; return its column of L."""
         column = self.residual_columns(np.array([p]))[:, 0] / sqrt(self.diagonal[p])
         self.factor[:, self.count] = column
         self.count += 1

@@ -1,5 +1,5 @@
-"""Training by libsvm-official, for what fastsvm trains itself: a folded linear model, the folds of a
-cross-validation, a benchmark's control."""
+"""Training by libsvm-official, of what fastsvm trains itself: a folded linear model, the folds of a cross-validation, a
+benchmark's control."""
 
 from collections.abc import Iterable
 from threading import Thread
@@ -10,13 +10,12 @@ from fastsvm_cli.models import parse_libsvm
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.text.data import read_bytes
 
-#: The command that installs what trains.
+#: Command that installs the trainer.
 INSTALL_LIBSVM = "pip install 'fastsvm[libsvm]'"
 
 
 def libsvm_problem(chunks: "Iterable[_native.Chunk]") -> "tuple[list[float], list[dict[int, float]]]":
-    """(labels, rows) as libsvm-official takes them; the rows were read by fastsvm, so that their faults are told in
-    its words."""
+    """Return (labels, rows) in libsvm-official's format. fastsvm parses the rows, so it reports their errors."""
     labels: list[float] = []
     rows: list[dict[int, float]] = []
     for chunk in chunks:
@@ -27,8 +26,8 @@ def libsvm_problem(chunks: "Iterable[_native.Chunk]") -> "tuple[list[float], lis
 
 
 def load_libsvm() -> None:
-    """Import libsvm-official now. It catches whatever is raised while it imports scipy: an interrupt, too, which
-    therefore must not be raised then (interruption.raising). Raises FileError where it is not installed."""
+    """Import libsvm-official, which catches every exception while it imports scipy: raise no interrupt then
+    (interruption.raising). Raises FileError if it is not installed."""
     try:
         import libsvm.svmutil  # noqa: F401
     except ImportError:
@@ -36,8 +35,8 @@ def load_libsvm() -> None:
 
 
 def train(labels: "list[float]", rows: "list[dict[int, float]]", options: str, path: str) -> ExactModel:
-    """The model that svm-train makes with these options; its file is `path`. Can be interrupted at any moment: LIBSVM
-    itself cannot, and goes on in a thread of its own then, to nobody's use, until the process ends."""
+    """Train as svm-train does with these options; write the model to `path` and return it. Interruptible, but LIBSVM's
+    thread then runs until the process ends."""
     from libsvm.svm import kernel_names, svm_parameter, svm_problem
     from libsvm.svmutil import svm_save_model, svm_train
 
@@ -56,7 +55,7 @@ def train(labels: "list[float]", rows: "list[dict[int, float]]", options: str, p
     worker = Thread(target=work, daemon=True)
     try:
         worker.start()
-    except RuntimeError:  # no thread to be had
+    except RuntimeError:  # no more threads
         work()
     else:
         worker.join()
@@ -67,9 +66,8 @@ def train(labels: "list[float]", rows: "list[dict[int, float]]", options: str, p
 
 
 def _say_nothing() -> object:
-    """What LIBSVM is given its words to print with: a function of C that does nothing with them. The one of
-    libsvm-official's -q is Python's: it would raise an interrupt, and lose it on its way through LIBSVM, or be called
-    when the interpreter has ended."""
+    """Return a C function that ignores LIBSVM's output. The Python function of libsvm-official's -q could lose an
+    interrupt, or be called after the interpreter has ended."""
     import ctypes
 
     from libsvm.svm import PRINT_STRING_FUN

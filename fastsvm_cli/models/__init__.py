@@ -1,6 +1,6 @@
-"""Model files: the one way in.
+"""Readers of model files.
 
-A new kind of model is one file here, one line in MODEL_TYPES, and (if something compiles to it) a method in methods/.
+A new kind of model is one file here, one line in MODEL_TYPES and, to compile to it, a method in methods/.
 """
 
 from typing import TYPE_CHECKING
@@ -14,8 +14,7 @@ from fastsvm_cli.text.data import read_bytes
 if TYPE_CHECKING:
     from fastsvm_cli.models.exact import ExactModel
 
-#: First words of a model file -> "module:Class". `svm_type` begins a LIBSVM model, `fastsvm_model <kind> <version>` one
-#: of ours; a reduced set, and what scaling is folded into, is a LIBSVM model whose last line begins with another word.
+#: First words of a model file -> "module:Class". REDUCED and FOLDED begin the last line of a LIBSVM model instead.
 MODEL_TYPES = {
     "svm_type": "fastsvm_cli.models.exact:ExactModel",
     REDUCED: "fastsvm_cli.models.reduced_set:ReducedModel",
@@ -31,7 +30,7 @@ _OTHER_PROGRAMS = ("solver_type", "approximated")
 
 
 def load_model(path: str) -> Model:
-    """Read any model file, exact or compiled; "-" is standard input, compressed files are read too.
+    """Read a model file, exact or compiled, plain or compressed; "-" is standard input.
 
     Raises ModelFormatError and FileError.
     """
@@ -39,7 +38,7 @@ def load_model(path: str) -> Model:
 
 
 def parse_model(text: bytes, path: str) -> Model:
-    """The model that `text`, the content of the file `path`, describes."""
+    """Return the model in `text`, the content of `path`. Raises ModelFormatError."""
     from importlib import import_module
 
     kind, version = _kind(text, path)
@@ -59,8 +58,9 @@ def parse_model(text: bytes, path: str) -> Model:
 
 
 def parse_libsvm(text: bytes, path: str, expected: str = "the LIBSVM model it was made from") -> "ExactModel":
-    """Likewise a LIBSVM model, which svm-predict reads, too: an exact one or a reduced set. Raises ModelFormatError; of
-    other models, which are compiled from one, it says that `expected` was."""
+    """Return the exact model or reduced set in `text`.
+
+    Raises ModelFormatError, which names `expected` if `text` is another model."""
     from fastsvm_cli.models.exact import ExactModel
 
     model = parse_model(text, path)
@@ -70,15 +70,15 @@ def parse_libsvm(text: bytes, path: str, expected: str = "the LIBSVM model it wa
 
 
 def check_start(start: bytes, path: str) -> None:
-    """Raises ModelFormatError where a file that begins so is no model: a hundred gigabytes of data need not be read to
-    know it."""
+    """Raise ModelFormatError if a file with this beginning is not a model, to avoid reading the rest."""
     if start.split(b"\n", 1)[0].strip() or not start:  # a LIBSVM model may begin with blank lines
         _kind(start, path)
 
 
 def looks_like_model(start: bytes, dense: bool = False) -> bool:
-    """Whether a file that begins so is meant as a model (a sound one or not), rather than as data. dense: data is
-    delimited numbers, with a heading perhaps that begins with the word label."""
+    """Return whether a file with this beginning is meant as a model, valid or not.
+
+    dense: data is delimited numbers, perhaps with a heading that begins with the word label."""
     word = _first_word(start)
     if dense:
         return word in ("svm_type", "fastsvm_model")
@@ -90,11 +90,11 @@ def _first_word(text: bytes) -> str:
 
 
 def format_version(text: bytes, path: str) -> "int | None":
-    """Version of the format of a compiled model's file; None for a LIBSVM model. Raises ModelFormatError."""
+    """Return the format version of a compiled model; None for LIBSVM's. Raises ModelFormatError."""
     return _kind(text, path)[1] or None
 
 
 def _kind(text: bytes, path: str) -> "tuple[str, int]":
-    """A key of MODEL_TYPES, and the version of a compiled model or 0."""
+    """Return a key of MODEL_TYPES, and a compiled model's version or 0."""
     name, version = _native.model_kind(text, path, [key.split()[1] for key in MODEL_TYPES if " " in key])
     return (f"fastsvm_model {name}" if version else "svm_type"), version

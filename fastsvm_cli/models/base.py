@@ -16,68 +16,68 @@ if TYPE_CHECKING:
 
 
 class Model:
-    """A kernel machine, exact or compiled: it answers a chunk of rows with decision values.
+    """A kernel machine, exact or compiled, that computes the decision values of a chunk of rows.
 
-    To add a kind of model, write a class with the following, and one line in models.MODEL_TYPES.
+    To add a kind of model, write a class with the following members and add one line to models.MODEL_TYPES.
 
-    What it is:
+    Identity:
 
-    kind: str           its name in the first line of its file, `fastsvm_model <kind>`; LIBSVM for LIBSVM's own
-    header: Header      the LIBSVM keys: svm_type, labels, rho, probability parameters
-    fingerprint         of the exact model's file that it was compiled from; None: it is an exact model itself
+    kind: str           name in the first line of its file, `fastsvm_model <kind>`; LIBSVM for LIBSVM's own format
+    header: Header      LIBSVM's keys: svm_type, labels, rho, probability parameters
+    fingerprint         of the exact model's file, or the training rows, that it was made from; None for an exact model
 
-    What it can do, each independent of the others and False unless it is said:
+    Capabilities, independent of each other, False by default:
 
-    proves: bool        its decision values always decide svm-predict's label (for its own file, if that is a LIBSVM
-                        model, else for the exact model's), and reference_values gives svm-predict's numbers
-    certified: bool     it was compiled, and asked for radii it fills Decisions.radius with bounds of
-                        |value - the exact model's|
+    proves: bool        its decision values always give svm-predict's label (for its own file if that is a LIBSVM model,
+                        else for the exact model's), and reference_values gives svm-predict's numbers
+    certified: bool     it was compiled, and if radii are requested it fills Decisions.radius with bounds of
+                        |value - the exact model's value|
     ordered: bool       it stops early on some rows and counts the kernel evaluations of all (Decisions.evaluations)
 
-    What it holds, each None unless it is said:
+    Data, None by default unless noted:
 
     vectors             native Chunk of the support vectors, if it holds them all
-    features            increasing LIBSVM indices, the columns of every vector in it; () of a kind that holds rows
-    centers             list of the centers of its expansions; of an RBF kernel it counts the rows outside their bound,
+    features            increasing LIBSVM indices, the columns of its vectors; () for a kind that holds rows
+    centers             list of its expansion centers; with an RBF kernel the model counts the rows outside their bound,
                         Claesen et al., eq. (3.11) (Decisions.outside)
-    folded              the scaling that is folded into it, or into the LIBSVM model that it was compiled from
-                        (models/folded.py): it takes raw rows
-    carried             the range file that it carries (models/carried.py): whoever makes rows for it scales them
-    max_index: int      the largest LIBSVM index of a feature that a row may have for it, 0 if none; of a precomputed
-                        kernel the largest serial
+    folded              scaling folded into it or into the LIBSVM model it was compiled from (models/folded.py): it
+                        takes raw rows
+    carried             range file that it carries (models/carried.py): the code that makes rows for it scales them
+    max_index: int      largest LIBSVM index of a feature that its rows may have, 0 if none; for a precomputed kernel
+                        the largest serial number
     used_indices        list of the LIBSVM indices of its own numbers
     serials: bool       rows are those of a precomputed kernel: 0:serial, then a kernel value per training row
-    nbytes: int         of its numbers in memory, about
-    unbounded: str      what `fastsvm bound` says of a model with neither, and no radii; there is a sentence for any
+    nbytes: int         approximate size of its numbers in memory
+    unbounded: str      message of `fastsvm bound` for a model without vectors, centers or radii; there is a default
 
-    What it does:
+    Methods:
 
-    parse(text, path)   class method: the model in a file's content, a compiled model's as checksum.open_compiled
-                        gives it; raises ModelFormatError
-    to_text() -> bytes  the file's content, a compiled model's from `sealed`; models.parse_model makes the same model of
-                        it
+    parse(text, path)   class method: return the model in a file's content (of a compiled model, as
+                        _native.open_compiled returns it); raises ModelFormatError
+    to_text() -> bytes  return the file's content, made by `sealed` for a compiled model; models.parse_model
+                        must restore the same model from it
 
     decision_values(chunk, out, wanted=LABELS)
-        Fill `out` (native Decisions; value: (rows, pairs) float64, pairs in LIBSVM's order 0/1, 0/2, ..., 1/2, ...; rho
-        is subtracted already; radius likewise) for the rows of `chunk`, at least as precisely as is wanted. A native
-        model passes both to the core; a numpy model calls out.resize(chunk.rows) and fills numpy.asarray(out.value).
-        Features beyond those the model knows add nothing to an inner product, but their squares count in
-        chunk.squared_norms. A row's values may depend on that row alone, never on its neighbours. Raises RowError.
+        Fill `out` for the rows of `chunk`, at least as precisely as `wanted` demands. out: native Decisions; value:
+        (rows, pairs) float64 with rho already subtracted, pairs in LIBSVM's order 0/1, 0/2, ..., 1/2, ...; radius:
+        likewise. A native model passes both to the core; a numpy model calls out.resize(chunk.rows) and fills
+        numpy.asarray(out.value). Features unknown to the model add nothing to an inner product, but their squares count
+        in chunk.squared_norms. A row's values may depend on that row only, never on its neighbours. Raises RowError.
 
-    and where it can:
+    Optional methods:
 
     reference_values(chunk, out)
-        Of a model that proves: decision values in LIBSVM's own order of operations, bit for bit; slower. Raises
+        For a model that proves: compute decision values in LIBSVM's order of operations, bit for bit; slower. Raises
         RowError.
     stopped_after(steps) -> Model
-        The model that answers from so many points alone; None of a kind that cannot.
+        Return a model that uses only the first `steps` points; None if the kind has no such model.
     decisions(wanted, with_radius=False) -> Decisions
-        What decision_values is to fill: values, with radii or without. A kind that can tell each row's class without
-        all decision values makes other ones where labels alone are wanted: a winner in place of values.
+        Return the object for decision_values to fill, with or without radii. If labels alone are wanted, a kind that
+        finds each row's class without all decision values may return one that holds a winner instead of values.
 
-    Everything after decision values (votes, labels, probabilities, lines, scores) is written once, elsewhere, and
-    needs nothing more. Nobody outside models/ asks for a model's class: a command that
-    compiles a LIBSVM model has it of models.parse_libsvm.
+    Votes, labels, probabilities, lines and scores are computed from decision values elsewhere and need nothing more.
+    Code outside models/ never tests a model's class: a command that compiles a LIBSVM model gets it from
+    models.parse_libsvm.
     """
 
     kind: str
@@ -95,15 +95,16 @@ class Model:
 
     @property
     def native(self) -> "_native.Model":
-        """What the core evaluates it by."""
+        """The core's model, which evaluates this one."""
         if self._engine is None:
             self._engine = self.make_native()
         self._engine.labels_back = None if self.carried is None else self.carried.labels_back
         return self._engine
 
     def make_native(self) -> "_native.Model":
-        """The core's model, in place of decision_values, reference_values and decisions: of the kinds that the core
-        evaluates. Called once, by the thread that needs it first."""
+        """Return the core's model, in place of decision_values, reference_values and decisions.
+
+        For kinds that the core evaluates. Called once, on the first thread that needs it."""
         return _native.PythonModel(self, self.header)
 
     @property
@@ -126,12 +127,12 @@ class Model:
 
     @property
     def unbounded(self) -> str:
-        """The sentence for a model that `fastsvm bound` can say nothing of."""
+        """Message of `fastsvm bound` for a model that has no bound."""
         return f"a {self.kind} model found, which has no expansion to bound: name the exact model"
 
     @property
     def pairs(self) -> int:
-        """Decision functions: one per pair of classes, or one."""
+        """Number of decision functions: one per pair of classes, or one."""
         return self.header.pairs
 
     @property
@@ -141,17 +142,18 @@ class Model:
 
     @property
     def judged_by_bound(self) -> bool:
-        """Whether that bound is all that is known of how near its values are to the exact model's: not where it has
-        radii, and not where it is of another degree than 2, the bound's."""
+        """Whether the bound of eq. (3.11) is all that is known of the distance of its values from the exact model's.
+
+        False with radii, and for another degree than 2, the bound's."""
         return self.bounded and not self.certified and getattr(self, "degree", 2) == 2
 
     @property
     def raw_rows(self) -> "str | None":
-        """Why it takes raw rows, as the end of a sentence; None if it takes rows as its training scaled them."""
+        """Reason why it takes raw rows, as the end of a sentence; None if it takes rows scaled as in training."""
         return _native.raw_rows_because(self.carried is not None, self.folded is not None) or None
 
     def row_scaling(self) -> "Scaling | None":
-        """How rows of text become the rows that it answers, with counts of its own; None: they are as they are."""
+        """Return the scaling for rows read from text, with its own counts; None if rows are used as they are."""
         return None if self.carried is None else self.carried.scaling()
 
     def answer(self, decisions: _native.Decisions) -> None:
@@ -160,14 +162,16 @@ class Model:
             self.carried.answer(decisions)
 
     def own_rows(self, chunk: _native.Chunk) -> _native.Chunk:
-        """The rows that its numbers are about: `chunk`, or, where scaling is folded in, that multiplied by the slopes.
+        """Return the rows in the model's own coordinates: `chunk`, multiplied by the slopes of folded scaling if any.
+
         Raises RowError."""
         return chunk if self.folded is None else self.folded.rows(chunk)
 
     @property
     def reduced(self) -> bool:
-        """Whether it is a LIBSVM model by itself, whose labels it proves, and compiled all the same, with radii about
-        another: its probability parameters may be other than the exact model's."""
+        """Whether it is a LIBSVM model that proves its own labels and also has radii about another model.
+
+        Its probability parameters may then differ from the exact model's."""
         return self.proves and self.certified
 
     @classmethod
@@ -178,7 +182,7 @@ class Model:
         raise NotImplementedError
 
     def sealed(self, parts: "list[bytes]") -> bytes:
-        """The file of a compiled model. parts: its content after the first line, without the range it carries."""
+        """Return the file of a compiled model. parts: its content after the first line, without the carried range."""
         return seal_compiled(self.kind, parts, () if self.carried is None else self.carried.texts)
 
     def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:

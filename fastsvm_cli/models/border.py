@@ -1,8 +1,7 @@
 """Border models: border samples and their normals (Mills, "When Support Vector Machines are just too slow").
 
-A border sample b_i is a root of a decision function on the line between two vectors of opposite class; its normal n_i
-is the gradient there. The class of a row z is the side of the plane through its nearest border sample on which it lies:
-the sign of n_i . (z - b_i). The file format is described in FORMAT.md."""
+A border sample b_i is a root of a decision function between two vectors of opposite class, its normal n_i the gradient
+there. The sign of n_i . (z - b_i), for the sample nearest to a row z, gives the class. Format: FORMAT.md."""
 
 from array import array
 
@@ -16,10 +15,11 @@ MAX_LOCAL = 64
 
 
 class Samples:
-    """The border samples of one pair of classes.
+    """Border samples of one pair of classes.
 
-    level: the decision value that all samples have; of a pair without samples, its answer to every row. count: n, the
-    samples. rows: (n, 2, d) numbers, flat: each sample's point, then its normal."""
+    level: the decision value of all samples; without samples, of every row.
+    count: n.
+    rows: (n, 2, d) numbers, flat: each sample's point, then its normal."""
 
     def __init__(self, level: float, count: int, rows):
         self.level, self.count, self.rows = level, count, rows
@@ -28,9 +28,12 @@ class Samples:
 class BorderModel(Model):
     """Border samples for every pair of classes.
 
-    features: (d) increasing LIBSVM indices, the columns of points and normals. samples: one Samples per pair. local:
-    how many of the nearest samples answer together. single: numbers are written with the digits of single precision.
-    fingerprint: of the file it was made from. folded: of raw rows: points and normals are about `own_rows`."""
+    features: (d) increasing LIBSVM indices, the columns of points and normals.
+    samples: one Samples per pair.
+    local: number of nearest samples that decide together.
+    single: numbers are written in single precision.
+    fingerprint: of the exact model's file, or of the training rows.
+    folded: makes it take raw rows; points and normals refer to `own_rows`."""
 
     kind = "border"
     fingerprint: str

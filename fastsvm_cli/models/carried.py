@@ -1,9 +1,8 @@
-"""The range file that a model carries (approx --scale, border --scale, order --carry): the model takes raw rows.
+"""Range files that models carry (approx --scale, border --scale, order --carry): such a model takes raw rows.
 
-Whoever makes rows for such a model scales them with what it carries, in the place where predict --scale scales them
-(text/line_blocks.py; Carried.rows for arrays). `decision_values`, radii, and the exact model of --exact all take
-those scaled rows. Labels are read as they are; where the file scales y, the values of a regression model are
-answered in the unit of raw ones. FORMAT.md describes its place in a model's file."""
+The code that makes rows scales them, where predict --scale would (text/line_blocks.py; Carried.rows for arrays).
+`decision_values`, radii and the exact model of --exact take the scaled rows. Labels are read unscaled; if the file
+scales y, regression values are converted to raw labels. Format: FORMAT.md."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,11 +18,11 @@ if TYPE_CHECKING:
 class Carried:
     """The scaling that a model carries.
 
-    texts: of the range file, and of e1071's y scale file where there is one; lines end in LF. labels_back: (from,
-    scale, to), where a value y is answered as to + (y - from) * scale; None: as it is."""
+    texts: of the range file, and of e1071's y scale file if any; lines end in LF.
+    labels_back: (from, scale, to): a value y becomes to + (y - from) * scale; None: unchanged."""
 
     def __init__(self, scaling: Scaling, path: str):
-        """path: of the model that carries it, for messages."""
+        """path: of the model, for messages."""
         self.path = path
         self._native = scaling.native.features_alone()
         self.texts = tuple(map(_with_line_feeds, scaling.texts))
@@ -32,14 +31,14 @@ class Carried:
 
     @classmethod
     def read(cls, ranges: "Ranges", model: Any, path: str) -> "Carried":
-        """The scaling in the file of `model`, a Model. Raises ModelFormatError."""
+        """Return the scaling in the file of `model`, a Model. Raises ModelFormatError."""
         scaling: Scaling | None = None
         for text, first_line in ranges:
             try:
                 scaling = parse_scaling(text, path) if scaling is None else with_labels(scaling, text, path)
             except DataFormatError as error:
                 raise ModelFormatError(path, error.why, first_line + error.line - 1) from None
-        assert scaling is not None  # one at least
+        assert scaling is not None
         check(scaling, model, path)
         return cls(scaling, path)
 
@@ -47,36 +46,42 @@ class Carried:
         return _carried_again, (self.texts, self.path)
 
     def same_as(self, scaling: Scaling) -> bool:
-        """Whether that is read from the same texts."""
+        """Return whether `scaling` has the same texts."""
         return self.texts == tuple(map(_with_line_feeds, scaling.texts))
 
     def scaling(self) -> Scaling:
-        """For a reading of rows, with counts of its own."""
+        """Return the scaling for one reading of rows."""
         return Scaling(f"the range in {self.path}", self._native, self.texts)
 
     def rows(self, chunk: "_native.Chunk") -> "_native.Chunk":
-        """Raw rows that were not read from text, scaled as those that are. Raises RowError."""
+        """Return raw rows, not from text, scaled. Raises RowError."""
         return self._native.rows(chunk)
 
     @property
+    def unit(self) -> float:
+        """Size, in raw labels, of 1 in a regression's values."""
+        return 1.0 if self.labels_back is None else self.labels_back[1]
+
+    @property
     def max_index(self) -> int:
-        """The largest feature that it names, 0 if none."""
+        """Largest feature index in the range, 0 if none."""
         return self._native.max_index
 
     @property
     def shifted(self) -> int:
-        """How many features a row has that it lacked."""
+        """Number of features that scaling adds to a row that lacks them."""
         return self._native.shifted
 
     def answer(self, decisions: "_native.Decisions") -> None:
-        """Make a regression's answers of values (and of their radii)."""
+        """Convert regression values and radii to the unit of raw labels."""
         if self.labels_back is not None:
             decisions.map_values(*self.labels_back)
 
 
 def check(scaling: Scaling, model: Any, path: str) -> None:
-    """Raises ModelFormatError for a model of rows that are scaled otherwise, or whose answers cannot be scaled back.
-    model: a Model; None, for classes of rows. path: of the model."""
+    """Raise ModelFormatError if the model's rows are scaled otherwise or its answers cannot be scaled back.
+
+    model: a Model, or None for classes of rows. path: of the model."""
     name = "its range" if path == scaling.path else scaling.path
     asked: tuple[bool, str, bool, Sequence[int], str] = (False, "", False, [], name)
     if model is not None:

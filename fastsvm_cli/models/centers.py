@@ -1,22 +1,24 @@
-"""Where an expansion is made."""
+"""Centers of expansions."""
 
 from collections.abc import Sequence
 from math import floor, inf, log10
 
 
 class Center:
-    """The point about which an expansion is made.
+    """Center of an expansion.
 
-    features: (d) increasing LIBSVM indices. point: (d) float64, its entries there; 0 elsewhere. largest_norm: the
-    largest |x_i - point|^2 over the support vectors, for eq. (3.11)."""
+    features: (d) increasing LIBSVM indices.
+    point: (d) float64 at these features; 0 elsewhere.
+    largest_norm: the largest |x_i - point|^2 over the support vectors, for eq. (3.11)."""
 
     def __init__(self, features: "Sequence[int]", point: "Sequence[float]", largest_norm: float):
         self.features, self.point, self.largest_norm = features, point, largest_norm
 
 
 def center_point(mean: "list[float]", low: "list[float]", high: "list[float]") -> "list[float]":
-    """A mean rounded to about 1/10,000 of each feature's range, (features): any centre near the vectors will do, and
-    a short number makes a short file. low, high: the least and largest value of each feature."""
+    """Return `mean` (features), rounded to 1/10,000 of each feature's range [low, high].
+
+    Any center near the vectors serves, and short numbers make a short file."""
     out = []
     for value, least, most in zip(mean, low, high):
         spread = most - least

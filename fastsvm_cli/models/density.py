@@ -1,27 +1,27 @@
-"""Kernel density estimates of variable bandwidth (Mills, "When Support Vector Machines are just too slow"): training
-rows that answer by themselves, without an SVM.
+"""Kernel density estimates of variable bandwidth (Mills, "When Support Vector Machines are just too slow").
 
-For a pair of classes, P(first | z) = S_first / (S_first + S_second), S_c the sum of exp(-|z - x|^2 / (2 h^2)) over
-the rows x of class c, with the bandwidth h for which S_first + S_second is `weight` at z. The decision value is the
-log odds, log(S_first / S_second), from which LIBSVM's sigmoid with A = -1 and B = 0 makes that probability; the
-paper's R(z) is tanh of half of it. Of a fixed bandwidth this is a LIBSVM model with coefficients 1 and -1
-(methods/border/density.py). The file format is described in FORMAT.md."""
+The training rows give the answers, without an SVM. For a pair of classes, P(first | z) = S_first / (S_first +
+S_second). S_c is the sum of exp(-|z - x|^2 / (2 h^2)) over the rows x of class c, with the bandwidth h for which
+S_first + S_second is `weight` at z. The decision value is the log odds, log(S_first / S_second), which LIBSVM's sigmoid
+with A = -1 and B = 0 turns into that probability; the paper's R(z) is tanh of half of it. With a fixed bandwidth this
+is a LIBSVM model with coefficients 1 and -1 (methods/border/density.py). Format: FORMAT.md."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.folded import Folded
 from fastsvm_cli.text.header import Header
 
-#: Rows times features, which are held as a dense matrix.
+#: Limit of rows times features; the matrix is dense.
 MOST_CELLS: int = _native.MOST_DENSITY_CELLS
 
 
 class DensityModel(Model):
-    """A density estimate of every class, whose bandwidth is solved for at every row.
+    """Density estimates of all classes; the bandwidth is solved for at every row.
 
-    rows: native Chunk of the training rows with their labels, class by class in the header's order. weight: W, the sum
-    of the kernel values of a pair's rows, below the number of these for every pair of classes. fingerprint: of the file
-    it was made from. folded: of raw rows: the training rows here are as `own_rows`, about another origin."""
+    rows: native Chunk of the training rows with labels, class by class in the header's order.
+    weight: W, a pair's sum of kernel values; below the number of its rows, for every pair.
+    fingerprint: of the training rows, as LIBSVM text.
+    folded: makes it take raw rows; `rows` are as `own_rows`, about another origin."""
 
     kind = "density"
     fingerprint: str
@@ -60,5 +60,5 @@ class DensityModel(Model):
 
 
 def too_many(rows: int, features: int) -> str:
-    """The sentence for more rows than can be held: of so many features they would take too much memory."""
+    """Return the message for more rows than fit in memory."""
     return _native.too_many_cells(rows, features)

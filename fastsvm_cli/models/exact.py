@@ -1,4 +1,4 @@
-"""Exact models: what svm-train writes."""
+"""Exact models, as svm-train writes them."""
 
 from typing import TYPE_CHECKING
 
@@ -14,16 +14,17 @@ if TYPE_CHECKING:
 class ExactModel(Model):
     """A LIBSVM model: every svm_type, every kernel, any number of classes.
 
-    vectors: native Chunk of the support vectors; its `leading` numbers are the coefficients, (total_sv, nr_class - 1),
-    in LIBSVM's order. kernel: the header's, unless the model was trained through a precomputed kernel and was given the
-    vectors behind it, with the kernel to evaluate on them. path: of its file, for messages.
+    vectors: native Chunk of the support vectors; `leading` holds the coefficients, (total_sv, nr_class - 1), in
+    LIBSVM's order.
+    kernel: the header's; for a precomputed kernel with known vectors, the kernel to evaluate on them.
+    path: of its file, for messages.
 
-    The radius of a decision value, where it is asked for, is that of rounding alone.
+    Radii bound rounding errors only.
     """
 
     kind = "LIBSVM"
     vectors: _native.Chunk
-    proves = True  # rounding near a threshold sends a row to the reference sum
+    proves = True  # the reference sum decides a row near a threshold
 
     def __init__(self, header: Header, vectors: _native.Chunk, path: str = "model", kernel: "Kernel | None" = None):
         self.header, self.vectors, self.path = header, vectors, path
@@ -31,7 +32,7 @@ class ExactModel(Model):
 
     @property
     def inheritance(self) -> "Folded | None":
-        """What a model that is compiled from it has of scaling: the mark that it takes raw rows, too, or None."""
+        """The mark that a model compiled from it takes raw rows, or None."""
         return None if self.folded is None else self.folded.passed_on()
 
     @classmethod
@@ -40,7 +41,7 @@ class ExactModel(Model):
         return cls(Header(**header), vectors, path)
 
     def to_text(self) -> bytes:
-        """LIBSVM's own format, every number the shortest text that reads back to it."""
+        """Return LIBSVM's format, with shortest round-trip numbers."""
         return self.header.lines().encode() + b"SV\n" + _native.format_rows(self.vectors)
 
     @property
@@ -53,7 +54,7 @@ class ExactModel(Model):
 
     @property
     def svm_model(self) -> _native.SvmModel:
-        """What the native core evaluates."""
+        """The model as the core evaluates it."""
         header, kernel = self.header, self.kernel
         return _native.SvmModel(
             kernel=KERNELS.index(kernel.type),
@@ -75,7 +76,7 @@ class ExactModel(Model):
         return self.native.evaluator
 
     def plain(self) -> "ExactModel":
-        """The model by itself: a reduced set's without what it came from."""
+        """Return the model alone, without a reduced set's origin."""
         return self
 
     def _largest_serial(self) -> int:

@@ -1,25 +1,24 @@
-"""Scaling that is folded into a model (--scale of approx, reduce and border): the model takes raw rows.
+"""Scaling folded into a model (--scale of approx, reduce and border): the model takes raw rows.
 
-A scaled feature is slope x + offset. Rows are multiplied by the slopes, which keeps 0 where it is and sparse rows
-sparse; the offsets are part of the model's numbers. Of one slope for all features a model may hold that, too: then
-there are no factors, as in a LIBSVM model. What is compiled from such a LIBSVM model takes raw rows because that one
-does, and is marked. The keys of files are described in FORMAT.md."""
+A scaled feature is slope x + offset. Rows are multiplied by the slopes, which keeps zeros; the offsets are part of the
+model's numbers. If all features share one slope, the model's numbers may include it too, without factors, as in a
+LIBSVM model. A model compiled from such a LIBSVM model takes raw rows too, and is marked. Keys: FORMAT.md."""
 
 from collections.abc import Sequence
 
 from fastsvm_cli import _native
 
-#: The key of a compiled model that inherits it.
+#: Key in the file of a compiled model that inherits it.
 INHERITED_KEY = "raw_rows"
 
 
 class Folded:
-    """What is folded in.
+    """Folded scaling.
 
-    digest: the fingerprint of the file of --scale. features: (d) increasing LIBSVM indices; all others are left out of
-    the rows. factors: (d), not 0, what their values are multiplied by; None: rows are taken as they are. inherited: it
-    was folded into the LIBSVM model that this one was compiled from, whose rows are raw ones, too; what is proven is
-    that model's label."""
+    digest: fingerprint of the file of --scale.
+    features: (d) increasing LIBSVM indices; others are dropped.
+    factors: (d) nonzero multipliers; None: rows are unchanged.
+    inherited: folded into the LIBSVM model that this one was compiled from and whose labels it proves."""
 
     def __init__(
         self,
@@ -32,27 +31,27 @@ class Folded:
         self._native: _native.Factors | None = None
 
     def passed_on(self) -> "Folded":
-        """What is compiled from the LIBSVM model that has it has this."""
+        """Return the mark for a model compiled from the LIBSVM model."""
         return Folded(self.digest, inherited=True)
 
     @property
     def unproven(self) -> "str | None":
-        """Why a model that has it proves nothing of what it was compiled from; None where that takes raw rows, too."""
+        """Reason why the model proves nothing about its origin; None if that takes raw rows too."""
         return _native.no_certificates(True, not self.inherited, False, True) or None
 
     @property
     def native(self) -> "_native.Factors | None":
-        """What rows are multiplied by; None: they are taken as they are."""
+        """Factors of rows; None: rows are unchanged."""
         if self.factors is not None and self._native is None:
             self._native = _native.Factors(self.features, self.factors)
         return self._native
 
     def rows(self, chunk: _native.Chunk) -> _native.Chunk:
-        """Raw rows as the model's numbers are meant for. Raises RowError."""
+        """Return raw rows multiplied by the factors. Raises RowError."""
         return chunk if self.native is None else self.native.multiply(chunk)
 
     def lines(self) -> str:
-        """The lines of its keys."""
+        """Return the lines of its keys."""
         if self.inherited:
             return f"{INHERITED_KEY} {self.digest}\n"
         pairs = zip(self.features, self.factors or ())
@@ -60,7 +59,7 @@ class Folded:
 
     @classmethod
     def read(cls, found: "tuple[str, list[int], list[float], bool] | None") -> "Folded | None":
-        """What the keys of a compiled model say; None where they are not there."""
+        """Return the scaling in a compiled model's keys, or None."""
         if found is None:
             return None
         digest, features, factors, inherited = found

@@ -1,5 +1,4 @@
-"""LIBSVM models of raw rows: what became of a model of scaled ones, with a line behind the last support vector that
-says so. LIBSVM's readers stop before that line."""
+"""LIBSVM models of raw rows. The line after the last support vector marks them; LIBSVM's readers stop before it."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.models.exact import ExactModel
@@ -9,9 +8,9 @@ from fastsvm_cli.text.header import Header
 
 
 class FoldedModel(ExactModel):
-    """A LIBSVM model of raw rows, which was compiled from one of scaled rows.
+    """A LIBSVM model of raw rows, compiled from one of scaled rows or from scaled rows.
 
-    fingerprint: of that model's file. digest: of the file of --scale that is folded in."""
+    fingerprint: of that model's file, or of the rows. digest: of the folded file of --scale."""
 
     folded: Folded
 
@@ -22,7 +21,7 @@ class FoldedModel(ExactModel):
     @classmethod
     def parse(cls, text: bytes, path: str) -> "FoldedModel":
         header, vectors, _, line = _native.read_libsvm(text, path)
-        assert line is not None  # the kind was chosen by it
+        assert line is not None
         return cls(Header(**header), vectors, path, *line)
 
     def to_text(self) -> bytes:

@@ -1,6 +1,5 @@
 """Geometry models: intervals from a few kernel values (DeCoste, "Anytime Interval-Valued Outputs for Kernel
-Machines: Fast Support Vector Machine Classification via Distance Geometry"). The file format is described in
-FORMAT.md, the proof in bounds.py."""
+Machines: Fast Support Vector Machine Classification via Distance Geometry"). Format: FORMAT.md; proof: bounds.py."""
 
 from array import array
 
@@ -13,10 +12,12 @@ from fastsvm_cli.models.ordered import OrderedModel, read_ordered
 class GeometryModel(OrderedModel):
     """A LIBSVM model with points S_1..S_k, whose kernel values with a row bound its decision values.
 
-    all_vectors: native Chunk of the support vectors, and behind them the folded ones, whose coefficients are 0. points:
-    (k) rows of all_vectors, in the order in which a row meets them. sequence: how that order was chosen, a word. b: (k,
-    pairs) numbers, flat: <w, phi(S_i)> = f(S_i) + rho, each within b_error (pairs) of the exact number. squared_norm:
-    (pairs), at least |w|^2.
+    all_vectors: native Chunk of the support vectors, then the folded ones, whose coefficients are 0.
+    points: (k) rows of all_vectors, in order of evaluation.
+    sequence: name of that order.
+    b: (k, pairs) numbers, flat: <w, phi(S_i)> = f(S_i) + rho, each within b_error.
+    squared_norm: (pairs), at least |w|^2.
+    b_error: (pairs).
     """
 
     kind = "geometry"
@@ -78,8 +79,9 @@ class GeometryModel(OrderedModel):
 
 
 class StoppedGeometry(Model):
-    """A geometry model that answers from its first `steps` points alone: the middle of every interval is the value,
-    half of its width the radius, and a label that it leaves open need not be svm-predict's. It has no file of its own.
+    """A geometry model that uses only its first `steps` points; it has no file.
+
+    Value and radius are the interval's middle and half width. A label left open may differ from svm-predict's.
     """
 
     kind = "geometry"

@@ -1,5 +1,6 @@
-"""What ordered models share: all the support vectors of the exact model, evaluated in an order that lets a row stop
-as soon as what is left of its sum cannot change the answer; rows that never stop are evaluated exactly."""
+"""Base of ordered models: all support vectors, in an order that lets a row stop early.
+
+A row stops when the rest of its sum cannot change the answer; other rows are evaluated exactly."""
 
 from typing import Any
 
@@ -14,12 +15,8 @@ from fastsvm_cli.text.header import Header
 class OrderedModel(Model):
     """A LIBSVM model and an order of its support vectors.
 
-    exact: the LIBSVM model, whole. fingerprint: of its file.
-
-    A kind of ordered model adds
-
-    ordered_by: str
-        What a summary says of the order.
+    exact: the LIBSVM model. fingerprint: of its file.
+    A subclass defines ordered_by (str), which describes the order in a summary.
     """
 
     proves = True
@@ -34,7 +31,7 @@ class OrderedModel(Model):
         raise NotImplementedError
 
     def file_of(self, lines: str, *rest: bytes) -> bytes:
-        """The content of the model's file. lines: the kind's own keys. rest: what follows the support vectors."""
+        """Return the model's file. lines: the kind's own keys. rest: text after the support vectors."""
         kernel = self.exact.kernel
         own = (
             [f"kernel {kernel.type} {' '.join(repr(getattr(kernel, key)) for key in OWN_KERNELS[kernel.type])}\n"]
@@ -47,7 +44,7 @@ class OrderedModel(Model):
 
 
 def read_ordered(found: "dict[str, Any]", path: str) -> "dict[str, Any]":
-    """The arguments of an ordered model's class, from what its file holds."""
+    """Return the arguments of an ordered model's class, from its file's content."""
     header, kernel = Header(**found.pop("header")), Kernel(*found.pop("kernel"))
     exact = ExactModel(header, found.pop("vectors"), path, kernel)
     exact.folded = Folded.read(found.pop("folded"))

@@ -1,5 +1,5 @@
-"""Reduced sets: true LIBSVM models, with a line behind the last support vector that says what they approximate, and
-how far they can be from it. LIBSVM's readers stop before that line."""
+"""Reduced sets: LIBSVM models whose line after the last support vector names the exact model and bounds the distance
+from it. LIBSVM's readers stop before that line."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.models.exact import ExactModel
@@ -9,12 +9,14 @@ from fastsvm_cli.text.header import Header
 
 
 class Origin:
-    """The exact model that a reduced set stands for, and how far it can be from it.
+    """The exact model of a reduced set, and the distance from it.
 
-    fingerprint: of the exact model's file. radius: (pairs), at least |f - f'| for every row in exact arithmetic, f the
-    exact model's decision function and f' the reduced set's (B28 and B29 of bounds.py). For the rounding of svm-predict
-    on the exact model (B5): weight, (pairs), its sum |a_i|; count, its support vectors; longest, the most entries in
-    one of them. folded: the mark that it takes raw rows (ExactModel.inheritance), or None."""
+    fingerprint: of the exact model's file.
+    radius: (pairs), at least |f - f'| for every row in exact arithmetic, f the exact model's decision function and f'
+    the reduced set's (B28 and B29 of bounds.py).
+    weight, count, longest: for svm-predict's rounding on the exact model (B5): (pairs) its sum |a_i|, its support
+    vectors, the most entries in one.
+    folded: the mark that it takes raw rows (ExactModel.inheritance), or None."""
 
     def __init__(
         self,
@@ -35,15 +37,16 @@ class Origin:
         )
 
     def line(self) -> str:
-        """The line, but for its last word, the checksum."""
+        """Return the line without its checksum."""
         words = [REDUCED, str(VERSION), self.fingerprint, str(self.count), str(self.longest)]
         raw_rows = [] if self.folded is None else [INHERITED_KEY, self.folded.digest]
         return " ".join([*words, *map(repr, self.radius), *map(repr, self.weight), *raw_rows])
 
 
 class ReducedModel(ExactModel):
-    """A LIBSVM model in its own right: asked for values alone, it gives those that svm-predict computes with its
-    file. Asked for radii, it is a compiled model: they are of the exact model it came from."""
+    """A LIBSVM model, certified about the exact model it was made from.
+
+    Requested without radii, its values are svm-predict's for its own file; radii are about the exact model."""
 
     certified = True
 
@@ -54,7 +57,7 @@ class ReducedModel(ExactModel):
     @classmethod
     def parse(cls, text: bytes, path: str) -> "ReducedModel":
         header, vectors, line, _ = _native.read_libsvm(text, path)
-        assert line is not None  # the kind was chosen by it
+        assert line is not None
         fingerprint, radius, weight, count, longest, raw_rows = line
         folded = None if raw_rows is None else Folded(raw_rows, inherited=True)
         origin = Origin(fingerprint, radius, weight, count, longest, folded)

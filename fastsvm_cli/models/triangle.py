@@ -1,6 +1,6 @@
-"""Triangle models: support vectors in the order of their distance from a pivot (Acevedo-Rodriguez, Maldonado-Bascon,
+"""Triangle models: support vectors in order of their distance from a pivot (Acevedo-Rodriguez, Maldonado-Bascon,
 Lafuente-Arroyo, Siegmann, Lopez-Ferreras, "Computational load reduction in decision functions using support vector
-machines"). The file format is described in FORMAT.md."""
+machines"). Format: FORMAT.md."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.models.exact import ExactModel
@@ -9,9 +9,9 @@ from fastsvm_cli.models.ordered import OrderedModel, read_ordered
 
 
 class TriangleModel(OrderedModel):
-    """A LIBSVM model whose support vectors stand in lists, in the order of their distance from a pivot.
+    """A LIBSVM model with its support vectors in lists, by distance from a pivot.
 
-    pivots: rows of exact.vectors, a list's each. A list itself is made when a row first needs it."""
+    pivots: rows of exact.vectors, one per list."""
 
     kind = "triangle"
 
@@ -44,5 +44,5 @@ class TriangleModel(OrderedModel):
 
 
 def refusal(kernel: Kernel) -> "str | None":
-    """Why the triangle inequality bounds nothing of a kernel, or None where the kernel falls with the distance."""
+    """Return why the triangle inequality bounds nothing for a kernel; None if the kernel falls with distance."""
     return _native.triangle_refusal(*kernel.numbers) or None

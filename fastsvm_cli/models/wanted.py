@@ -1,6 +1,6 @@
-"""What a caller needs of a model's decision values."""
+"""Required precision of decision values."""
 
 from fastsvm_cli._native import Wanted as Wanted
 
-#: What is wanted where nothing is said.
+#: Default of decision_values.
 LABELS = Wanted.labels()

@@ -1,5 +1,4 @@
-"""From a chunk of rows to the lines that answer it. The core does it (native/engine/answers.h): decision values, the
-exact model where they leave a row open, predictions, text."""
+"""Answers of chunks of rows (native/engine/answers.h)."""
 
 from _thread import allocate_lock
 from collections.abc import Callable
@@ -11,11 +10,11 @@ from fastsvm_cli.models.base import Model
 
 
 class Fallback:
-    """The exact model of a certified one, which evaluates the rows that the radii leave open.
+    """The exact model of a certified one, for rows that the radii leave open.
 
-    load: reads it; called when the first row needs it, on whatever thread that is. Of a reduced set it is the plain()
-    model. tolerance: the radius that a regression value may keep. check: called before anything is written, with False,
-    and at the end, with True; it raises where what `load` would read is not the exact model."""
+    load: reads it, or a reduced set's plain(), when first needed, on any thread.
+    tolerance: regression values with radii up to this are kept.
+    check: called with False before output and True at the end; raises if `load` would not read the exact model."""
 
     def __init__(
         self, load: Callable[[], Model], tolerance: float = 0.0, check: "Callable[[bool], None]" = lambda at_end: None
@@ -27,7 +26,7 @@ class Fallback:
 
     @property
     def model(self) -> Model:
-        """The exact model, read once, whichever thread asks first."""
+        """The exact model, read once, by the first thread that needs it."""
         with self._lock:
             if self._model is None:
                 self._model = self._load()
@@ -35,9 +34,7 @@ class Fallback:
 
 
 class Request:
-    """What is asked about every row, and what follows from it.
-
-    exact: evaluates the rows that a certified model leaves open. asked: the options of _native.Request."""
+    """What to compute for every row. exact: for rows left open. asked: options of _native.Request."""
 
     def __init__(self, model: Model, *, exact: "Fallback | None" = None, **asked: Any):
         self.model, self.exact = model, exact
@@ -46,8 +43,8 @@ class Request:
 
 
 class Answerer(_native.Answerer):
-    """Answers chunks, one at a time; each thread has one of its own, whose memory is used again."""
+    """Answers one chunk at a time and reuses its memory. Each thread needs its own."""
 
     def __init__(self, request: Request):
         super().__init__(request.native)
-        self._request = request  # its models must live as long
+        self._request = request  # keeps its models alive

@@ -1,5 +1,4 @@
-"""Rows -> answers -> lines, in order, for every model, with the exact model to fall back on. The core does it
-(native/engine/run.h)."""
+"""Prediction of rows, in order (native/engine/run.h)."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -15,29 +14,32 @@ from fastsvm_cli.text.line_blocks import LineBlocks
 class Tally(_native.Tally):
     """Counts over the rows of a run.
 
-    rows: all that were answered. outside: those outside the bound of Claesen et al., eq. (3.11). evaluated: those that
-    the radii did not settle, so that the exact model evaluated them. reference_rows: those that only LIBSVM's own order
-    of operations decides. grid_rows, single_rows, double_rows: those that an exact model's cheaper evaluations settled:
-    from whole numbers, in single and in double precision. kernel_evaluations: all of them together, of an ordered
-    model. undecided: rows whose answer the radii leave open, of a model that stops early (--steps) or where such rows
-    are written elsewhere (--open-rows). unknown_labels: rows whose own label the model never answers, zero_labels:
-    those of them whose label is 0. score: svm-predict's sums, or None for unlabelled data."""
+    rows: answered rows.
+    outside: rows outside the bound of Claesen et al., eq. (3.11).
+    evaluated: rows left open by the radii, so evaluated by the exact model.
+    reference_rows: rows that only LIBSVM's order of operations decides.
+    grid_rows, single_rows, double_rows: rows that an exact model settled in whole numbers, single, double precision.
+    kernel_evaluations: of an ordered model.
+    undecided: rows left open by the radii, with --steps or --open-rows.
+    unknown_labels: rows whose own label the model never predicts; zero_labels: of these, those with label 0.
+    score: svm-predict's sums; None for unlabelled data."""
 
     COUNTS = (
         *("rows", "outside", "evaluated", "reference_rows", "kernel_evaluations", "undecided"),
         *("grid_rows", "single_rows", "double_rows", "unknown_labels", "zero_labels"),
     )
-    #: The fields of `score`.
+    #: Fields of `score`.
     SUMS = ("correct", "total", "error", "sump", "sumt", "sumpp", "sumtt", "sumpt")
 
     def values(self) -> "dict[str, int | float]":
-        """Its counts and sums: what a checkpoint, or a receipt, holds."""
+        """Return its counts and sums, for a checkpoint or a receipt."""
         counts = {name: getattr(self, name) for name in self.COUNTS}
         return counts if self.score is None else {**counts, **{name: getattr(self.score, name) for name in self.SUMS}}
 
     def add_values(self, values: "dict[str, int | float]") -> None:
-        """Count the rows of another Tally, by its `values`; bit for bit the same one, if no row has been counted.
-        Raises KeyError where one is not there."""
+        """Add the `values` of another Tally; an empty Tally becomes equal to it, bit for bit.
+
+        Raises KeyError if one is missing."""
         for name in self.values():
             owner = self.score if name in self.SUMS else self
             setattr(owner, name, getattr(owner, name) + values[name])
@@ -59,15 +61,18 @@ def predict(
     write_outside: "Callable[[bytes], None] | None" = None,
     **asked: Any,
 ) -> Tally:
-    """Predict every row and write its line, in order; memory does not grow with the input.
+    """Predict every row and write its line, in order, in constant memory.
 
-    rows: in chunks, each done on all threads, one after the other; or in the blocks of a file, a thread each.
-    path: the data's, for messages. exact: evaluate the rows that a certified model leaves open, so that every answer is
-    svm-predict's. bad_rows: what becomes of rows that cannot be read or evaluated, and those of the blocks; without it
-    they raise DataFormatError. tally: of the rows before these, which is added to. head: whether to write what stands
-    before the first row. on_chunk: called when a chunk's lines are written. write_open: given the rows whose answer a
-    certified model's radii leave open, as LIBSVM data with line numbers. write_outside: likewise the rows outside the
-    bound of eq. (3.11). asked: probability, values, evaluations, tolerance and open_tolerance of _native.Request.
+    rows: chunks, each processed on all threads; or blocks of a file, each on one thread.
+    path: of the data, for messages.
+    exact: evaluates rows that a certified model leaves open, so that every answer is svm-predict's.
+    bad_rows: policy for bad rows, the same as the blocks'; without it they raise DataFormatError.
+    tally: counts of earlier rows, to add to.
+    head: whether to write the lines before the first row.
+    on_chunk: called after a chunk's lines are written.
+    write_open: receives rows that the radii leave open, as LIBSVM data with line numbers.
+    write_outside: likewise rows outside the bound of eq. (3.11).
+    asked: probability, values, evaluations, tolerance and open_tolerance of _native.Request.
     """
     request = Request(
         model,

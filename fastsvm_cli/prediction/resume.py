@@ -1,5 +1,4 @@
-"""`predict --resume`: the output of a run that can be stopped and gone on with. What is finished of it, and how far it
-came, are kept beside its place."""
+"""Output of `predict --resume`: finished lines and a checkpoint, beside the output file."""
 
 import os
 import stat
@@ -13,36 +12,39 @@ from fastsvm_cli.prediction.pipeline import Tally
 from fastsvm_cli.text.bad_rows import BadRows, still_hold
 from fastsvm_cli.text.data import Place
 
-#: A checkpoint is due so many seconds after the last one, or later: at most that share of the time goes into them.
+#: Minimum seconds between checkpoints; SHARE is the largest share of time for them.
 SECONDS = 5.0
 SHARE = 0.05
-_FIRST_LINE = b"fastsvm_resume 2 %08x"  # with the checksum of what follows
-_TAIL_BYTES = 4096  # of the output, which a checkpoint knows by their sum
+_FIRST_LINE = b"fastsvm_resume 2 %08x"  # checksum of the rest
+_TAIL_BYTES = 4096  # end of the output whose checksum is in a checkpoint
 
 
 def can_be_kept(path: "str | None") -> bool:
-    """Whether what is written to `path` is a regular file, under a name of its own."""
+    """Return whether `path` is, or can become, a regular file."""
     if path is None or path == "-" or path.startswith(("/dev/", "/proc/")):
         return False
     try:
         return stat.S_ISREG(os.stat(path).st_mode)
     except OSError:
-        return True  # not there yet; or it is said when it is opened
+        return True  # missing, or opening it reports the error
 
 
 class ResumableOutput:
-    """A regular output file that grows in `<path>.partial`, and is renamed at the end of the `with` block. However the
-    block is left, by the process's death too, that file and `<path>.partial.state` hold what the same command needs to
-    go on from the last checkpoint: the state is replaced as a whole, and only when the lines that it speaks of have
-    reached the disk. Symbolic links are followed, a previous file's mode is kept.
+    """A regular output file that grows in `<path>.partial` and is renamed at the end of the `with` block.
 
-    path: where to write; see can_be_kept. inputs: files that must not be one of the two. made_with: {what it is called:
-    value} of all that the lines depend on: a run goes on only with the same. about_bad_rows: its `on_bad_row` and
-    `max_line`, which may change as still_hold says. place, bad_rows: as LineBlocks moves and tells them; in the block
-    they are where the run before this one stopped, if there was one. say: called with a line for the user.
-    partial: that file's name. tally: of the rows so far. begun: whether something has been written already.
+    If the block ends early, even by process death, that file and `<path>.partial.state` let the same command continue
+    from the last checkpoint. The state is replaced atomically, after its lines are on the disk. Symbolic links are
+    followed; a previous file's mode is kept.
 
-    Raises FileError, also where another process is writing it, or where the run before this one was another one."""
+    path: where to write; see can_be_kept.
+    inputs: files that must differ from these two.
+    made_with: {name: value} of all that the lines depend on; a run continues only with equal values.
+    about_bad_rows: `on_bad_row` and `max_line`, which may change as still_hold permits.
+    place, bad_rows: of LineBlocks; inside the block, set to where the previous run stopped.
+    say: receives a line for the user.
+    partial: that file's name. tally: of the rows so far. begun: whether anything was written before.
+
+    Raises FileError, also if another process writes the file or the previous run differed."""
 
     def __init__(
         self,
@@ -62,10 +64,10 @@ class ResumableOutput:
         self.partial, self._state_file = f"{self._target}.partial", f"{self._target}.partial.state"
         self.tally, self.begun = Tally(labelled), False
         self._size, self._due = 0, 0.0
-        # Each (size of the output, the state that goes with it): of the last chunk, of the last checkpoint.
+        # (size of the output, its state), of the last chunk and the last checkpoint.
         self._mark: tuple[int, dict[str, Any]] | None = None
         self._saved: tuple[int, dict[str, Any]] | None = None
-        self._told = raising()  # being told to stop ends the block as any fault does, so that what is finished is kept
+        self._told = raising()  # a stop signal ends the block like an error, so that finished lines are kept
         try:
             mode = _mode(self._target)
             self._file = _open_locked(self.partial)
@@ -94,7 +96,7 @@ class ResumableOutput:
             if self._state is not None:
                 self._go_on(self._state)
             if not self._whole:
-                os.ftruncate(self._file, self._size)  # what was written since the checkpoint
+                os.ftruncate(self._file, self._size)  # drop lines after the checkpoint
                 os.lseek(self._file, self._size, os.SEEK_SET)
                 self._mark = (self._size, self._now())
                 self._checkpoint()
@@ -107,7 +109,7 @@ class ResumableOutput:
         return self
 
     def write(self, data: bytes) -> None:
-        """Write all of `data` behind what is there. Raises FileError."""
+        """Append `data`. Raises FileError."""
         left = memoryview(data)
         try:
             while left:
@@ -118,8 +120,7 @@ class ResumableOutput:
             raise FileError(self.partial, error) from None
 
     def on_chunk(self, tally: Tally) -> None:
-        """To be called when a chunk's lines are written: this is where a later run can go on, unless the text that was
-        read holds more rows."""
+        """Mark where a later run can continue, unless the text read holds more rows. Call it after each chunk."""
         if not self._whole and self._place.lines - self._place.comments == tally.rows + (
             self._bad_rows.count if self._bad_rows else 0
         ):
@@ -147,12 +148,12 @@ class ResumableOutput:
             self._abandon()
         if kind is not None and self._saved is not None and self._saved[1]["tally"]["rows"]:
             rows = self._saved[1]["tally"]["rows"]
-            self._say(f"{rows} rows are kept in {self.partial}: the same command goes on behind them.")
+            self._say(f"{rows} rows are kept in {self.partial}: the same command continues after them.")
 
     # ---- the state
 
     def _now(self) -> "dict[str, Any]":
-        """What a checkpoint says: what the run was made with, and the place, counts and sums as they are."""
+        """Return the state of a checkpoint."""
         place, bad_rows = self._place, self._bad_rows
         return {
             "made_with": self._made_with,
@@ -164,7 +165,7 @@ class ResumableOutput:
         }
 
     def _go_on(self, state: "dict[str, Any]") -> None:
-        """Take up what the run before this one left. Raises FileError where that was another one, and OSError."""
+        """Restore the previous run's state. Raises OSError, and FileError if that run differed."""
         then = state["made_with"]
         for key, now in self._made_with.items():
             if then.get(key) != now:
@@ -188,16 +189,16 @@ class ResumableOutput:
         rows = self.tally.rows + state["bad_rows"]
         place.comments = place.lines - rows
         if rows:
-            self._say(f"Going on behind row {rows}, from {self.partial}.")
+            self._say(f"Continuing after row {rows}, from {self.partial}.")
         if self._bad_rows is not None:
             self._bad_rows.restore(state["bad_rows"], [(line, why) for line, why in state["named"]])
 
     def _checkpoint(self) -> None:
-        """Write the last mark to the disk: the lines, then the state. Raises FileError."""
+        """Flush the last mark to the disk: lines, then state. Raises FileError."""
         import json
         from zlib import crc32
 
-        assert self._mark is not None  # there is one in the block
+        assert self._mark is not None
         start = monotonic()
         size, state = self._mark
         try:
@@ -211,18 +212,18 @@ class ResumableOutput:
         self._due = end + max(SECONDS, (end - start) / SHARE)
 
     def _keep(self, size: int, state: "dict[str, Any]") -> None:
-        """The block is left early: the last mark is kept; if that is the beginning, nothing."""
+        """Keep the last mark after an early end; nothing if that is the beginning."""
         try:
-            os.ftruncate(self._file, size)  # a line may have been written in part; and a full disk has room then
+            os.ftruncate(self._file, size)  # drops a partial line, and frees room on a full disk
             if not state["place"][0]:
                 os.unlink(self._state_file)
             elif self._mark is not self._saved:
                 self._checkpoint()
         except (OSError, FileError):
-            pass  # the checkpoint before is still there
+            pass  # the previous checkpoint holds
 
     def _read_state(self, empty: bool) -> "dict[str, Any] | None":
-        """That of the run before this one. Raises FileError where it is damaged, or is not there."""
+        """Return the previous run's state, or None. Raises FileError if damaged, or missing beside lines."""
         import json
         from zlib import crc32
 
@@ -242,7 +243,7 @@ class ResumableOutput:
         return state if not empty or self._is_whole(state) else None
 
     def _is_whole(self, state: "dict[str, Any]") -> bool:
-        """The same run was killed when its output had its name, and the state was about to be removed."""
+        """Return whether the same run was killed between the rename and the removal of its state."""
         if state["made_with"] != self._made_with or not still_hold(state, **self._about_bad_rows):
             return False
         try:
@@ -281,7 +282,7 @@ class ResumableOutput:
                 raise FileError(path, f"{why}; nothing was written")
 
     def _abandon(self) -> None:
-        """Let go of the files; of an empty one that nothing speaks of, without a trace."""
+        """Close the file; remove it if empty and without a state."""
         try:
             empty = not os.fstat(self._file).st_size
             if empty and not os.path.exists(self._state_file) and _is_at(self._file, self.partial):
@@ -292,7 +293,7 @@ class ResumableOutput:
 
 
 def _remove(*files: str) -> str:
-    """What a message advises where a run cannot go on."""
+    """Return a message's advice when a run cannot continue."""
     return f"remove {' and '.join(files)} to start from the beginning"
 
 
@@ -301,7 +302,7 @@ def _shown(value: object) -> str:
 
 
 def _sum(file: int, size: int) -> str:
-    """Of the last bytes before `size`."""
+    """Return the checksum of the last bytes before `size`."""
     from zlib import crc32
 
     start = max(size - _TAIL_BYTES, 0)
@@ -309,7 +310,7 @@ def _sum(file: int, size: int) -> str:
 
 
 def _mode(target: str) -> "int | None":
-    """Of the previous file, or None; raises OSError where it cannot be replaced."""
+    """Return the previous file's mode, or None. Raises OSError if it cannot be replaced."""
     from errno import EACCES, EISDIR, ENOENT
 
     if not target:
@@ -328,7 +329,7 @@ def _mode(target: str) -> "int | None":
 
 
 def _open_locked(path: str) -> int:
-    """The file, made if it was not there, and ours alone for as long as it is open."""
+    """Open or create the file and lock it until closed. Raises FileError if locked."""
     from fcntl import LOCK_EX, LOCK_NB, flock
 
     while True:
@@ -340,7 +341,7 @@ def _open_locked(path: str) -> int:
             raise FileError(path, "another fastsvm is writing it") from None
         if _is_at(file, path):
             return file
-        os.close(file)  # whoever wrote it renamed it in between
+        os.close(file)  # another process renamed it in between
 
 
 def _is_at(file: int, path: str) -> bool:
@@ -351,8 +352,7 @@ def _is_at(file: int, path: str) -> bool:
 
 
 def _sync_folder_of(path: str) -> None:
-    """Return when the name of a file is on the disk, which it is when its folder is. Raises OSError, also where the
-    file system does not know how."""
+    """Flush a file's name to the disk, with its folder. Raises OSError, also if unsupported."""
     folder = os.open(os.path.dirname(path) or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(folder)

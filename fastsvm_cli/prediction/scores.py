@@ -1,4 +1,4 @@
-"""Accuracy, mean squared error, squared correlation: svm-predict's numbers in svm-predict's words."""
+"""Scores, in svm-predict's numbers and words."""
 
 from math import copysign, inf, isfinite, isnan, nan
 
@@ -9,19 +9,19 @@ from fastsvm_cli.text.header import Header
 
 
 def quotient(a: float, b: float) -> float:
-    """a / b as C divides: 0 / 0 is not a number, 1 / -0 is below all numbers, and neither is an exception."""
+    """Return a / b as C does: 0 / 0 is nan, 1 / -0 is -inf; no exceptions."""
     if b == 0:
         return nan if a == 0 or isnan(a) else copysign(inf, a) * copysign(1.0, b)
     return a / b
 
 
 def summary_lines(header: Header, score: "_native.Score") -> "list[str]":
-    """The lines svm-predict 3.37 prints at its end."""
+    """Return the final lines of svm-predict 3.37."""
     return _native.score_lines(header, score)
 
 
 def summary_values(header: Header, score: "_native.Score") -> dict:
-    """The same for programs: {} without rows, None for what is undefined."""
+    """Return the scores for programs; an undefined one is None."""
     if header.regression:
         error, correlation = _regression(score)
         values = {"mean_squared_error": error, "squared_correlation": correlation}
@@ -40,9 +40,13 @@ def run_values(
     stopped: bool = False,
     bad_rows: "int | None" = None,
 ) -> "dict[str, object]":
-    """What a run of `predict` saw, for programs. header: of the model whose answers were written. proven: there was an
-    exact model to fall back on; open_rows: the rows left open were written; stopped: every row stopped early; bad_rows:
-    how many, where there may be some."""
+    """Return the results of a run of `predict`, for programs.
+
+    header: of the model whose answers were written.
+    proven: an exact model was the fallback.
+    open_rows: rows left open were written.
+    stopped: every row stopped early.
+    bad_rows: their number, if permitted."""
     out: dict[str, object] = {"rows": tally.rows}
     if bad_rows is not None:
         out["bad_rows"] = bad_rows
@@ -79,8 +83,10 @@ def run_values(
 def run_document(
     model: Model, fingerprint: str, values: "dict[str, object]", seconds: float, rows: int
 ) -> "dict[str, object]":
-    """What `predict --json` prints. fingerprint: of the model's file. values: of run_values. seconds: that the run
-    took, and rows: those that it answered; a run that goes on has more of them in `values`."""
+    """Return the document of `predict --json`.
+
+    fingerprint: of the model's file. values: from run_values.
+    seconds, rows: of this run; after a resume, `values` count more rows."""
     out: dict[str, object] = {"fastsvm": __version__, "model_kind": model.kind, "model_fingerprint": fingerprint}
     if model.fingerprint is not None:
         out["exact_fingerprint"] = model.fingerprint

@@ -1,1 +1,1 @@
-"""Bytes and lines: what is read and written."""
+"""Text input and output: files, lines and numbers."""

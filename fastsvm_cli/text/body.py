@@ -1,5 +1,4 @@
-"""The header and the body of a compiled model: how a kind that is written in Python reads its file, and what any kind
-writes."""
+"""Content of compiled model files."""
 
 from collections.abc import Sequence
 
@@ -10,14 +9,15 @@ from fastsvm_cli.text.header import Header
 def read_compiled(
     text: bytes, path: str, *, end: str, keys: "Sequence[str]", optional: "Sequence[str]" = ()
 ) -> "tuple[Header, _native.OwnKeys, _native.Body]":
-    """The header of a compiled model and what follows its last line, the word `end`. text: as `parse` of a model has
-    it. keys: of this kind, all there; optional: of this kind, too. Raises ModelFormatError."""
+    """Return the header, the kind's own keys, and the body after the line `end`.
+
+    keys: required keys of this kind. optional: its optional keys. Raises ModelFormatError."""
     header, own, body = _native.read_compiled(text, path, end, list(keys), list(optional))
     return Header(**header), own, body
 
 
 def ranges(features: "list[int]") -> str:
-    """The words of the line `features`, increasing LIBSVM indices: 1 2 3 7 -> 1:3 7"""
+    """Return the words of the line `features`, for increasing indices: 1 2 3 7 -> 1:3 7"""
     out, first = [], None
     for at, index in enumerate(features):
         if first is None:

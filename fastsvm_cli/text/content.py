@@ -1,4 +1,4 @@
-"""The content of a file, or of standard input (`-`), whether it is plain or compressed."""
+"""Content of a file or of standard input (`-`), plain or compressed."""
 
 import os
 import select
@@ -21,34 +21,35 @@ _PATIENCE = 1000  # milliseconds
 
 
 class Source:
-    """Bytes, from wherever they come: what LineBlocks asks of them."""
+    """Source of bytes for LineBlocks."""
 
     def ready(self) -> bool:
-        """More bytes can be had without waiting."""
+        """Return whether a read would not wait."""
         raise NotImplementedError
 
     def read_into(self, room: memoryview) -> int:
-        """Fill `room` with what there is, at least one byte; 0 at the end. Raises FileError."""
+        """Fill `room` with at least one byte; return their number, 0 at the end. Raises FileError."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Read no more."""
+        """Stop reading."""
         raise NotImplementedError
 
 
 class Content(Source):
-    """The bytes of a file, decompressed; gzip, bzip2, xz and (where Python can) zstd are known by their first bytes.
-    Decompression runs on a thread of its own, beside whatever is done with them.
+    """Bytes of a file, decompressed on a separate thread: gzip, bzip2, xz and, if Python can, zstd.
 
-    path: a file, or "-" for standard input. start: bytes of the content to pass over; a plain file seeks. on_read:
-    called with the bytes taken from the file so far. Raises FileError, when it is made and from `read_into`.
+    path: a file, or "-" for standard input.
+    start: bytes of content to skip.
+    on_read: called with the number of bytes read so far.
+    Raises FileError, on construction and from `read_into`.
     """
 
     def __init__(self, path: str, start: int = 0, on_read: "Callable[[int], None] | None" = None):
         self.path, self.on_read = path, on_read
         self._taken = 0
-        self._pending = b""  # bytes read and not yet handed out
-        self._pieces: Iterator[bytes] | None = None  # what a thread, or an iterator, decompresses
+        self._pending = b""  # not yet returned
+        self._pieces: Iterator[bytes] | None = None  # decompressed by a thread or on demand
         self._queue: queue.Queue[bytes | Exception] | None = None
         self._closed = False
         self._file = -1
@@ -58,7 +59,7 @@ class Content(Source):
             self._poll = select.poll()
             self._poll.register(self._file, select.POLLIN)
             self._pending = self._read(MAGIC_BYTES)
-            # Text begins with a digit or a sign: only bytes that begin a magic number make us wait for more.
+            # Text begins with a digit or a sign. Wait for more only after bytes of a magic number.
             while len(self._pending) < MAGIC_BYTES and may_be_compressed(self._pending):
                 more = self._read(MAGIC_BYTES - len(self._pending))
                 if not more:
@@ -85,10 +86,10 @@ class Content(Source):
         self.close()
 
     def close(self) -> None:
-        """Read no more."""
+        """Stop reading."""
         self._closed = True
         if self._queue is not None:
-            # A thread that waits for room goes on, sees that we are closed, and closes the file.
+            # Unblock the thread; it sees `_closed` and closes the file.
             while not self._queue.empty():
                 self._queue.get_nowait()
         elif self._file > 0:
@@ -96,7 +97,7 @@ class Content(Source):
             self._file = -1
 
     def ready(self) -> bool:
-        """More bytes can be had without waiting."""
+        """Return whether a read would not wait."""
         if self._pending:
             return True
         if self._queue is not None:
@@ -105,11 +106,11 @@ class Content(Source):
 
     @property
     def size(self) -> int:
-        """The bytes of the file, compressed or not; 0 where that is not known."""
+        """Size of a plain file in bytes; 0 if compressed or unknown."""
         return os.fstat(self._file).st_size if self._pieces is None else 0
 
     def read(self, size: int) -> bytes:
-        """At most `size` bytes, at least one, all that a plain file has; none at the end. Raises FileError."""
+        """Return between 1 and `size` bytes, all available of a plain file; none at the end. Raises FileError."""
         if self._pieces is None:
             try:
                 if self._pending and not self._seek_back():
@@ -124,11 +125,11 @@ class Content(Source):
         return data
 
     def unread(self, data: bytes) -> None:
-        """What was read last comes once more."""
+        """Return `data`, which was just read, to the content."""
         self._pending = data + self._pending
 
     def _seek_back(self) -> bool:
-        """To what is pending, where the file can."""
+        """Seek back over the pending bytes; return whether the file can."""
         try:
             os.lseek(self._file, -len(self._pending), os.SEEK_CUR)
         except OSError:
@@ -138,7 +139,7 @@ class Content(Source):
         return True
 
     def read_into(self, room: memoryview) -> int:
-        """Fill `room` with what there is, at least one byte; 0 at the end."""
+        """Fill `room` with at least one byte; return their number, 0 at the end."""
         if not self._pending:
             if self._pieces is None:
                 try:
@@ -159,15 +160,15 @@ class Content(Source):
         return data
 
     def _waited(self, read: "Callable[[], _Read]") -> "_Read":
-        """What `read` returns, as soon as there is something."""
+        """Return the result of `read` as soon as there is input."""
         while True:
-            # Python answers a signal between two calls: one that arrives just before a call that waits is answered
-            # after it. So no call here waits for more than a second.
+            # Python handles signals between calls, so a signal just before a blocking call waits for its end. Limit the
+            # wait.
             while os.get_blocking(self._file) and not self._poll.poll(_PATIENCE):
                 pass
             try:
                 return read()
-            except BlockingIOError:  # a pipe that another program told not to wait
+            except BlockingIOError:  # another program made the pipe non-blocking
                 self._poll.poll(_PATIENCE)
 
     def _count(self, got: int) -> None:
@@ -198,7 +199,7 @@ class Content(Source):
 
         try:
             threading.Thread(target=work, daemon=True).start()
-        except RuntimeError:  # no thread to be had: decompressed when it is asked for
+        except RuntimeError:  # no thread available: decompress on demand
             self._pieces = pieces
             return
         self._queue, self._pieces = waiting, _handed_over(waiting)
@@ -216,8 +217,8 @@ class Content(Source):
 
 
 def compression(start: bytes, path: str) -> "str | None":
-    """The compression of a file by its first bytes (MAGIC_BYTES of them, if it has so many); None if it is plain.
-    Raises FileError for one that is known and not read here."""
+    """Return the compression format from a file's first MAGIC_BYTES bytes, or None. Raises FileError for an unsupported
+    one."""
     found = _compression(start)
     if found is None:
         return None
@@ -229,7 +230,7 @@ def compression(start: bytes, path: str) -> "str | None":
 
 
 def _handed_over(waiting: "queue.Queue[bytes | Exception]") -> "Iterator[bytes]":
-    """What another thread puts into a queue, up to b""."""
+    """Yield the pieces of a queue, up to b""."""
     while True:
         piece = waiting.get()
         if isinstance(piece, Exception):
@@ -240,7 +241,7 @@ def _handed_over(waiting: "queue.Queue[bytes | Exception]") -> "Iterator[bytes]"
 
 
 def _behind(pieces: "Iterator[bytes]", start: int, path: str) -> "Iterator[bytes]":
-    """The pieces without their first `start` bytes."""
+    """Yield the pieces without their first `start` bytes."""
     for piece in pieces:
         if start < len(piece):
             yield piece[start:] if start else piece
@@ -250,14 +251,14 @@ def _behind(pieces: "Iterator[bytes]", start: int, path: str) -> "Iterator[bytes
 
 
 def _on_the_way(tool: str, path: str) -> str:
-    """What to type instead, behind a message."""
+    """Return the end of a message: the command to type instead."""
     from shlex import quote
 
     return f"; type: {tool}{'' if path == '-' else ' ' + quote(path)} | fastsvm ... -"
 
 
 def _decompressor(kind: str, path: str):
-    """(a new decompressor of one stream, the exceptions it raises). Raises FileError where this Python has none."""
+    """Return (factory of decompressors of one stream, their exceptions). Raises FileError if Python has none."""
     if kind == "gzip":
         import zlib
 
@@ -282,8 +283,7 @@ def _decompressor(kind: str, path: str):
 
 
 def decompressed(blocks: "Iterator[bytes]", kind: str, path: str) -> "Iterator[bytes]":
-    """The content of one or more compressed streams, one after the other, as gzip, bzip2, xz and zstd themselves read
-    them; never more than _PIECE_BYTES at a time, however well it was compressed."""
+    """Yield the content of concatenated compressed streams, in pieces of at most _PIECE_BYTES."""
     new, faults = _decompressor(kind, path)
     stream = None
     for block in blocks:
@@ -304,7 +304,7 @@ def decompressed(blocks: "Iterator[bytes]", kind: str, path: str) -> "Iterator[b
                 block, stream = stream.unused_data, None
             elif kind == "gzip":
                 block = stream.unconsumed_tail
-            else:  # the others keep what they have not used
+            else:  # the others keep unused input
                 block = b""
                 try:
                     while not (stream.eof or stream.needs_input):

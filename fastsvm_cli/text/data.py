@@ -1,4 +1,4 @@
-"""Chunks of rows from LIBSVM data files: from a path, from standard input (`-`), plain or compressed."""
+"""Chunks of rows, and content, of data files or standard input (`-`), plain or compressed."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from fastsvm_cli.text.bad_rows import BadRows
     from fastsvm_cli.text.scaling import Scaling
 
-#: Rows times decision functions evaluated at a time, unless a single row has more (smaller_chunks).
+#: Rows times decision functions evaluated at a time (smaller_chunks).
 MOST_VALUES: int = _native.MOST_VALUES
-#: The longest line of a model. LIBSVM doubles an `int` until it holds the line: it reads none that is longer.
+#: Bytes in the longest line of a model. LIBSVM doubles an `int` buffer size and reads no longer line.
 MAX_MODEL_LINE = 1 << 30
 _START = 1 << 12
 
@@ -33,23 +33,25 @@ def read_chunks(
     bad_rows: "BadRows | None" = None,
     scaling: "Scaling | None" = None,
 ) -> Iterator[_native.Chunk]:
-    """Yield the rows of a data file in order, as native chunks (leading, indptr, indices, values, squared_norms:
-    buffers).
+    """Yield the rows of a data file in order, as chunks.
 
-    The rules are svm-predict's, stricter where it would lose data silently; commands/README.md lists every difference.
+    A chunk's buffers are leading, indptr, indices, values and squared_norms. The rules are svm-predict's, but stricter
+    where it loses data silently; commands/README.md lists the differences.
 
-    path: a file, or "-" for standard input; gzip, bzip2, xz and zstd are known by their first bytes.
+    path: a file, or "-" for standard input; gzip, bzip2, xz and zstd are detected.
     labelled: every row begins with its label.
-    dense: delimited values instead of index:value; the first one is feature 1. A blank as `delimiter` stands for any
-    run of blanks.
-    size: bytes of text per chunk; the rows do not depend on it.
-    max_line: the most bytes a line may have.
-    on_read: called with the bytes taken from the file so far. name: the file's name in messages, if not `path`.
-    place: where to begin; moved behind the rows of every chunk that is yielded, before it is.
-    bad_rows: a BadRows, which is told of the lines that are no rows; chunks are those of the others then, and may be
-    empty.
-    scaling: applied to every row, and told of what it did. Raises FileError, ValueError for what delimits nothing, and,
-    without `bad_rows`, DataFormatError (after the rows before the fault were yielded).
+    dense: delimited values instead of index:value; the first is feature 1.
+    delimiter: of dense rows; a blank matches any run of blanks.
+    size: bytes of text per chunk; does not affect the rows.
+    max_line: bytes in the longest permitted line.
+    on_read: called with the number of bytes read so far.
+    name: of the file in messages; default `path`.
+    place: where to begin; advanced past each chunk before it is yielded.
+    bad_rows: a BadRows, which receives malformed lines. Chunks may then be empty.
+    scaling: applied to every row; counts the entries.
+
+    Raises FileError, ValueError for an invalid delimiter and, without `bad_rows`, DataFormatError after the rows before
+    the fault.
     """
     with LineBlocks(
         path,
@@ -67,7 +69,7 @@ def read_chunks(
 
 
 def select_rows(chunks: "Iterable[_native.Chunk]", wanted: "Sequence[int]") -> Iterator[_native.Chunk]:
-    """Of the chunks of a file, those rows alone, numbered from 0 through all chunks; wanted: increasing."""
+    """Yield only the rows `wanted`: increasing row numbers, from 0 across chunks."""
     first = at = 0
     for chunk in chunks:
         start = at
@@ -79,9 +81,9 @@ def select_rows(chunks: "Iterable[_native.Chunk]", wanted: "Sequence[int]") -> I
 
 
 def smaller_chunks(chunks: "Iterable[_native.Chunk]", pairs: int) -> Iterator[_native.Chunk]:
-    """The same rows, so many in a chunk that a model of `pairs` decision functions has MOST_VALUES decision values
-    for them at most: for a megabyte of short rows, with a value for every pair of 300 classes, they would be twenty
-    gigabytes."""
+    """Split chunks so that `pairs` decision functions give at most MOST_VALUES values each, or one row.
+
+    A megabyte of short rows, with all pairs of 300 classes, would give twenty gigabytes."""
     most = max(1, MOST_VALUES // max(pairs, 1))
     for chunk in chunks:
         if chunk.rows <= most:
@@ -92,30 +94,32 @@ def smaller_chunks(chunks: "Iterable[_native.Chunk]", pairs: int) -> Iterator[_n
 
 
 def read_bytes(path: str, check: "Callable[[bytes], object] | None" = None) -> bytes:
-    """The whole content of a file, decompressed; "-" is standard input. check, and what is raised: as read_pieces."""
+    """Return the content of a file, decompressed. check and errors: as in read_pieces."""
     pieces = list(read_pieces(path, check, whole=True))
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 def read_start(path: str) -> bytes:
-    """The first few thousand bytes of a file, decompressed. Raises FileError."""
+    """Return the first 4096 bytes, decompressed. Raises FileError."""
     with Content(path) as content:
         return _start_of(content)
 
 
 def read_pieces(path: str, check: "Callable[[bytes], object] | None" = None, whole: bool = False) -> "Iterator[bytes]":
-    """The content of a file that is not rows, a model say. check: called with its beginning, its first line if that is
-    not very long, before more is read: what it raises ends the reading. whole: a plain file in one piece. Raises
-    FileError, and DataFormatError for a line that no model has."""
+    """Yield the content of a file without rows, such as a model.
+
+    check: called with the beginning, about one line, before more is read; may raise.
+    whole: yield a plain file in one piece.
+    Raises FileError, and DataFormatError for a line longer than any model's."""
     with Content(path) as content:
         if check is not None:
             start = _start_of(content, b"\n")
             check(start)
             content.unread(start)
         size = 1 << 20
-        if whole and content.size < MAX_MODEL_LINE:  # no line is longer
+        if whole and content.size < MAX_MODEL_LINE:  # no line can be too long
             size = max(size, content.size + 1)
-        lines = length = 0  # length: of the line that has begun
+        lines = length = 0  # length: of the current line
         while piece := content.read(size):
             last = piece.rfind(b"\n")
             length = length + len(piece) if last < 0 else len(piece) - last - 1
@@ -128,7 +132,7 @@ def read_pieces(path: str, check: "Callable[[bytes], object] | None" = None, who
 
 
 def _start_of(content: Content, stop: "bytes | None" = None) -> bytes:
-    """The first few thousand bytes, or fewer if `stop` is among them."""
+    """Return the first 4096 bytes, or fewer that contain `stop`."""
     start = b""
     while len(start) < _START and not (stop and stop in start) and (piece := content.read(_START - len(start))):
         start += piece

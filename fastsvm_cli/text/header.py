@@ -1,10 +1,10 @@
-"""The header of a model file: `key value...` lines, a grammar shared with LIBSVM."""
+"""Header of a model file: `key value...` lines, a grammar shared with LIBSVM."""
 
 from itertools import combinations
 
 from fastsvm_cli import _native
 
-SVM_TYPES: "tuple[str, ...]" = _native.SVM_TYPES  # LIBSVM's order, as below
+SVM_TYPES: "tuple[str, ...]" = _native.SVM_TYPES  # in LIBSVM's order, as KERNEL_TYPES
 KERNEL_TYPES: "tuple[str, ...]" = _native.KERNEL_TYPES
 
 _NEEDS = {  # kernel_type -> the keys its formula needs
@@ -17,12 +17,15 @@ _NEEDS = {  # kernel_type -> the keys its formula needs
 
 
 class Header:
-    """What LIBSVM writes before the support vectors; a compiled model keeps these keys unchanged.
+    """LIBSVM's keys before the support vectors, unchanged in a compiled model.
 
-    svm_type, kernel_type: LIBSVM's words. degree, gamma, coef0: kernel parameters, 0 where the kernel has none.
-    nr_class: classes; 2 for one-class and regression models. total_sv: support vectors. rho: (pairs). label: (nr_class)
-    and nr_sv: (nr_class), the support vectors of each class, of classification models; else None. probA, probB: (pairs)
-    or None. prob_density_marks: (10) or None.
+    svm_type, kernel_type: LIBSVM's words.
+    degree, gamma, coef0: 0 if the kernel has none.
+    nr_class: 2 for one-class and regression models.
+    rho: (pairs).
+    label, nr_sv: (nr_class), labels and support vectors per class; None unless classification.
+    probA, probB: (pairs) or None.
+    prob_density_marks: (10) or None.
     """
 
     def __init__(
@@ -54,7 +57,7 @@ class Header:
 
     @property
     def elects(self) -> bool:
-        """Whether an answer is one of at least two labels."""
+        """Whether the prediction is one of at least two labels."""
         return (self.classification and self.nr_class > 1) or self.svm_type == "one_class"
 
     @property
@@ -63,24 +66,23 @@ class Header:
 
     @property
     def pairs(self) -> int:
-        """Decision functions: one per pair of classes, or one."""
+        """Number of decision functions: one per pair of classes, or one."""
         return len(self.rho)
 
     @property
     def class_pairs(self) -> "list[tuple[int, int, int]]":
-        """(pair, i, j) of every decision function: as class_pairs(nr_class). (0, 0, 1) alone for one-class and
-        regression models, whose decision function parts no classes."""
+        """As class_pairs(nr_class); only (0, 0, 1) for one-class and regression models, which separate no classes."""
         return class_pairs(self.nr_class)
 
     @property
     def has_probability(self) -> bool:
-        """svm_check_probability_model of LIBSVM."""
+        """Whether it gives probabilities, by LIBSVM's svm_check_probability_model."""
         if self.classification:
             return self.probA is not None and self.probB is not None
         return self.prob_density_marks is not None if self.svm_type == "one_class" else self.probA is not None
 
     def task(self) -> _native.Task:
-        """What the native core needs to make predictions of decision values."""
+        """Return the core's description of predictions."""
         return _native.Task(
             SVM_TYPES.index(self.svm_type),
             self.label or [],
@@ -90,7 +92,7 @@ class Header:
         )
 
     def lines(self) -> str:
-        """LIBSVM's header, in its order, numbers as the shortest text that reads back to them."""
+        """Return LIBSVM's header text, with shortest round-trip numbers."""
         rows: list[tuple[str, object]] = [("svm_type", self.svm_type), ("kernel_type", self.kernel_type)]
         rows += [(key, getattr(self, key)) for key in _NEEDS[self.kernel_type]]
         rows += [("nr_class", self.nr_class), ("total_sv", self.total_sv)]
@@ -103,6 +105,5 @@ class Header:
 
 
 def class_pairs(nr_class: int) -> "list[tuple[int, int, int]]":
-    """(pair, i, j) for all classes i < j, in LIBSVM's order: decision function `pair` is positive for class i, negative
-    for class j."""
+    """Return (pair, i, j) for all classes i < j, in LIBSVM's order. The values of `pair` are positive for class i."""
     return [(pair, i, j) for pair, (i, j) in enumerate(combinations(range(nr_class), 2))]

@@ -1,4 +1,4 @@
-"""The rows of a data file in blocks of whole lines. The core cuts and parses them (native/engine/line_blocks.h)."""
+"""Blocks of whole lines of a data file (native/engine/line_blocks.h)."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -12,24 +12,24 @@ if TYPE_CHECKING:
     from fastsvm_cli.text.bad_rows import BadRows
     from fastsvm_cli.text.scaling import Scaling
 
-#: Text parsed at a time. Rows are predicted as they arrive: a slow pipe gives smaller blocks.
+#: Bytes parsed at a time. A slow pipe gives smaller blocks: rows are predicted as they arrive.
 BLOCK_BYTES: int = _native.BLOCK_BYTES
-#: The longest line of data, unless another is asked for: some ten million numbers. A compressed file of two megabytes
-#: can hold a line of many gigabytes.
+#: Default limit of a line of data: about ten million numbers. Two compressed megabytes can hold a line of gigabytes.
 MAX_LINE: int = _native.LONGEST_LINE
 
 
 def may_delimit(character: str) -> bool:
-    """Whether fields may be delimited by it: one character that cannot be part of a number, nor of a line end."""
+    """Return whether `character` can delimit fields: one ASCII character outside numbers and line ends."""
     return len(character) == 1 and character.isascii() and not character.isalnum() and character not in "+-.\n\r"
 
 
 class LineBlocks:
-    """The blocks of a data file, in order; a context manager, for one reading.
+    """Blocks of a data file, in order; a context manager for one reading.
 
-    path, labelled, dense, delimiter, size, max_line, on_read, place, bad_rows, scaling: as of read_chunks. content:
-    where the bytes come from, if not from the file `path`; taken from its beginning, and closed at the end. native: the
-    blocks, within the context. Raises FileError, and ValueError for what delimits nothing.
+    path to scaling: as in read_chunks.
+    content: source of the bytes, from its beginning, instead of the file; closed on exit.
+    native: the core's blocks, inside the context.
+    Raises FileError, and ValueError for an invalid delimiter.
     """
 
     def __init__(
@@ -75,8 +75,9 @@ class LineBlocks:
             self._content.close()
 
     def chunks(self, name: "str | None" = None) -> "Iterator[_native.Chunk]":
-        """The rows, a chunk for each block; empty ones only with bad_rows. name: of the file in messages, if not its
-        path. Raises DataFormatError after the rows before the fault."""
+        """Yield a chunk per block; empty ones only with bad_rows.
+
+        name: of the file in messages; default its path. Raises DataFormatError after the rows before the fault."""
         while (block := self.native.next()) is not None:
             chunk, fault = block
             if chunk is not None and (chunk.rows or self._bad_rows is not None):

@@ -1,4 +1,4 @@
-"""Numbers as text, for people and for programs."""
+"""Numbers as text."""
 
 import json
 from math import isfinite
@@ -6,13 +6,12 @@ from typing import Any
 
 
 def json_document(value: object, indent: int) -> str:
-    """JSON that every reader takes: nan and infinity, which JSON lacks, become null. value: dicts, lists, numbers,
-    strings, None."""
+    """Return strict JSON of dicts, lists, numbers, strings and None; nan and infinity become null."""
     return json.dumps(finite(value), indent=indent, allow_nan=False)
 
 
 def finite(value: "Any") -> "Any":
-    """The same, with None for what is not finite, and lists for tuples."""
+    """Return `value` with None for non-finite numbers, and lists for tuples."""
     if isinstance(value, dict):
         return {key: finite(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -21,13 +20,13 @@ def finite(value: "Any") -> "Any":
 
 
 def size_text(n: int) -> str:
-    """So many bytes, as three digits and a unit: bytes, KB or MB, a thousand times the one before."""
+    """Return a number of bytes with three digits, in bytes, KB (1000 bytes) or MB."""
     if n < 1000:
         return f"{n} bytes"
     return f"{n / 1e3:.3g} KB" if n < 1e6 else f"{n / 1e6:.3g} MB"
 
 
 def digits(value: float, count: int) -> str:
-    """So many significant digits, without an exponent for large numbers."""
+    """Return `value` with `count` significant digits; large numbers have no exponent."""
     text = f"{value:.{count}g}"
     return f"{float(text):,.0f}" if "e+" in text else text

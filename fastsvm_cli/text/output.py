@@ -1,4 +1,4 @@
-"""Where results are written: whole or not at all."""
+"""Output files, written whole or not at all."""
 
 import os
 import stat
@@ -9,11 +9,12 @@ from fastsvm_cli.errors import FileError, display
 
 
 class Output:
-    """A file to write. A regular file is written under a temporary name beside it and takes its place at the end of
-    the `with` block, so that a failed run leaves the previous file as it was (native/files/output.h says how).
-    Devices, FIFOs and standard output (`-`, /dev/stdout) are written directly.
+    """A file to write (native/files/output.h).
 
-    path: where to write, or "-". Raises FileError; BrokenPipeError when a reader has gone.
+    A regular file is written under a temporary name and renamed at the end of the `with` block, so that a failed run
+    keeps the previous file. Devices, FIFOs and standard output (`-`, /dev/stdout) are written directly.
+
+    Raises FileError, and BrokenPipeError if the reader closed the pipe.
     """
 
     def __init__(self, path: str):
@@ -47,15 +48,13 @@ class Output:
 
 
 def check_output(path: str, inputs: "Iterable[str | None]") -> None:
-    """Before any work: raises FileError if `path` cannot be written, or is one of the files that are read, by
-    whatever name (None: no file). Devices may be both."""
+    """Raise FileError if `path` cannot be written or is an input under any name. Devices may be both."""
     _native.check_output(os.fsencode(path), [os.fsencode(each) for each in inputs if each is not None])
 
 
 def check_apart(paths: "Iterable[str]") -> None:
-    """Before any work: raises FileError if two of the outputs are one file, by whatever name, or one pipe; devices may
-    be written twice, /dev/null say."""
-    seen: dict[object, str] = {}  # of the outputs so far: what tells a file from others -> its name
+    """Raise FileError if two outputs are one file under any name, or one pipe. Devices may repeat."""
+    seen: dict[object, str] = {}  # identity of a file -> its name
     for path in paths:
         descriptor = _native.standard_descriptor(os.fsencode(path))
         try:
@@ -79,7 +78,7 @@ def check_apart(paths: "Iterable[str]") -> None:
 
 
 def is_standard_output(path: "str | None") -> bool:
-    """Rows written to `path` go where the shell reads standard output."""
+    """Return whether rows written to `path` go to standard output."""
     return path is None or _native.standard_descriptor(os.fsencode(path)) == 1
 
 

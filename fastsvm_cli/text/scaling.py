@@ -1,4 +1,4 @@
-"""The file of `--scale`, which `svm-scale -s` or write.svm of R's e1071 writes, for rows while they are read."""
+"""Scaling by the file of `--scale`, from `svm-scale -s` or write.svm of R's e1071."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,8 +8,7 @@ from fastsvm_cli.text.fingerprint import fingerprint
 
 
 class Affine:
-    """What scaling does to features but for rounding: a value x of the feature features[j] becomes slopes[j] x +
-    offsets[j], and all other features are left out.
+    """Scaling without rounding: a value x of features[j] becomes slopes[j] x + offsets[j]; other features are dropped.
 
     features: (d) increasing LIBSVM indices. slopes, offsets: (d); no slope is 0."""
 
@@ -18,10 +17,11 @@ class Affine:
 
 
 class Scaling:
-    """How rows are scaled, for Blocks and read_chunks, and what became of those that were.
+    """Scaling of one reading of rows (LineBlocks, read_chunks).
 
-    path: the file. native: what it says. texts: its content, and that of the labels' file if there is one. entries:
-    counts of the rows' entries.
+    path: the file. native: the parsed file.
+    texts: its content, and that of the labels' file if any.
+    entries: counts of the rows' entries.
     """
 
     def __init__(self, path: str, native: "_native.Scaling", texts: "tuple[bytes, ...]"):
@@ -34,32 +34,32 @@ class Scaling:
         return "".join(map(fingerprint, self.texts))
 
     def again(self) -> "Scaling":
-        """The same for another reading, with counts of its own."""
+        """Return the same scaling with its own counts, for another reading."""
         return Scaling(self.path, self.native, self.texts)
 
     def unrounded(self) -> "Scaling":
-        """The same in double precision, without svm-scale's six digits."""
+        """Return the same scaling without svm-scale's rounding to six digits."""
         return Scaling(self.path, self.native.unrounded(), self.texts)
 
     def affine(self) -> "Affine":
-        """What it does to features, but for rounding."""
+        """Return its affine map, without rounding."""
         lines = self.native.lines()
         return Affine([index for index, _, _ in lines], [slope for _, slope, _ in lines], [t for _, _, t in lines])
 
     def warnings(self) -> "list[str]":
-        """What svm-scale warns of, once all rows have been read."""
+        """Return svm-scale's warnings, after all rows were read."""
         return _native.scaling_warnings(self.native, self.entries, display(self.path))
 
 
 def parse_scaling(text: bytes, path: str) -> Scaling:
-    """text: what svm-scale -s wrote, or the `scale.file` of write.svm; path: the file, for messages. Raises
-    DataFormatError for what is neither."""
+    """Return the scaling in a text of svm-scale -s or a `scale.file` of write.svm. Raises DataFormatError."""
     return Scaling(path, _parsed(_native.read_scaling, text, path), (text,))
 
 
 def with_labels(scaling: Scaling, text: bytes, path: str) -> Scaling:
-    """The same, and labels scaled as the `yscale.file` of write.svm says, whose text this is. Raises DataFormatError,
-    also where the other file is not of write.svm: svm-scale's holds y itself."""
+    """Return `scaling` with labels scaled by `text`, the `yscale.file` of write.svm.
+
+    Raises DataFormatError, also if `scaling` is svm-scale's, whose file holds y itself."""
     if scaling.native.kind != "standard":
         raise DataFormatError(scaling.path, 1, "a range file of svm-scale found, expected the scale file of write.svm")
     return Scaling(scaling.path, _parsed(scaling.native.with_labels, text, path), (*scaling.texts, text))

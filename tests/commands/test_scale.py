@@ -213,7 +213,7 @@ def test_reduce_says_what_rows_must_not_have(scaled, tmp_path):
     count = max(max(row, default=0) for row in x)
     (tmp_path / "range").write_text("x\n-1 1\n" + "".join(f"{i} -4 4\n" for i in [*range(1, count + 1), count + 2]))
     words = ["reduce", "--vectors", "9", "--scale", "range"]
-    hole = "Features that range does not hold must not stand in the rows: a LIBSVM model counts them.\n"
+    hole = "Features that range does not hold must not be in the rows: a LIBSVM model counts them.\n"
     assert hole in run(tmp_path, *words, "model", "out").stdout
     (tmp_path / "raw").write_text(f"1 1:1 {count + 1}:5\n-1 1:1\n")
     said = run(tmp_path, *words, "--data", "raw", "model", "out").stderr
@@ -236,7 +236,7 @@ def test_reduce_says_what_rows_must_not_have(scaled, tmp_path):
         ("predict --scale r --y-scale none rows model o", 1, "Error: none: No such file or directory"),
         ("predict --scale r --y-scale r rows model o", 1, "Error: r:2: '1 0.5' found, expected the end of the file"),
         ("predict --scale r --y-scale bad rows model o", 1, "bad:1: '1 -2' found, expected a scale above 0 behind"),
-        ("predict --scale bad rows model o", 1, "bad:1: '1 -2' found, expected a scale above 0 behind the center"),
+        ("predict --scale bad rows model o", 1, "bad:1: '1 -2' found, expected a scale above 0 after the center"),
         ("predict --scale range --y-scale r rows model o", 1, "range:1: a range file of svm-scale found, expected"),
         ("approx --y-scale y model o", 2, "--y-scale goes with --scale: write.svm writes both files."),
         (
@@ -271,7 +271,7 @@ def test_reduce_says_what_rows_must_not_have(scaled, tmp_path):
         ("bench -q --runs 1 rows model carried", 1, "the exact model takes scaled ones, so bench needs that --scale"),
         ("bench -q --runs 1 --scale far rows model carried", 1, "a range file, but another one than far"),
         ("approx carried o", 1, "carried: a compiled model found, expected the LIBSVM model it was made from"),
-        ("order --carry y2 model o", 1, "y2: a range of y found, and classes, whose labels nothing scales back"),
+        ("order --carry y2 model o", 1, "y2: the range file scales y, but this is a classification model"),
         ("order --carry r2 model o", 1, "model: support vectors with feature 2 found, which r2 does not hold"),
         ("order --carry range raw o", 1, "raw: it takes raw rows, because --scale is folded into it: give no --scale"),
         ("order --carry - - o", 2, "only one of the files can be standard input."),
@@ -286,7 +286,7 @@ def test_reduce_says_what_rows_must_not_have(scaled, tmp_path):
         ("approx --scale - - o", 2, "only one of the files can be standard input."),
         ("approx --scale range model range", 1, "range: the output would replace the input"),
         ("reduce --lossless --scale far model o", 1, "far: feature 1 lies too far from 0 for its spread"),
-        ("border --scale y2 model o", 1, "y2: a range of y found, and classes, whose labels nothing scales back"),
+        ("border --scale y2 model o", 1, "y2: the range file scales y, but this is a classification model"),
         (
             "predict --scale range rows folded o",
             2,

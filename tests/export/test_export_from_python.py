@@ -97,7 +97,7 @@ def test_fit_takes_what_fits_and_says_what_it_costs(most, expected, trained, fas
 
 def test_fit_refuses_what_is_compiled_and_what_never_fits(trained, fastsvm, tmp_path):
     done = fastsvm("export", "--to", "c", "--fit", "8", trained, tmp_path / "out.c", code=1)
-    assert "nothing found that fits into 8 bytes" in done.err
+    assert "no compiled model fits into 8 bytes" in done.err
     done = fastsvm("export", "--to", "c", "--fit", "1K", GOLDEN / "c_svc.approx", tmp_path / "out.c", code=1)
     assert "expected the exact one" in done.err
     done = fastsvm("export", "--to", "c", "--fit", "lots", trained, tmp_path / "out.c", code=2)

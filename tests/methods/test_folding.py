@@ -128,7 +128,7 @@ def test_labels_that_were_scaled_are_scaled_back():
 def test_what_the_model_cannot_be_is_refused():
     case = Case(5, "rbf", gamma=0.1)
     for ranges, why in [
-        (Y + case.ranges, "range: a range of y found, and classes, whose labels nothing scales back"),
+        (Y + case.ranges, "range: the range file scales y, but this is a classification model"),
         ("x\n-1 1\n1 0 1\n", "model: support vectors with feature .* found, which range does not hold"),
     ]:
         with pytest.raises(ModelFormatError, match=why):
@@ -142,7 +142,7 @@ def test_what_the_model_cannot_be_is_refused():
         folding_of("x\n0 1\n3 -1e308 1e308\n")
     regression = Case(5, "rbf", "epsilon_svr", gamma=0.1)
     for ends in ("2 2", "-1e308 1e308"):
-        with pytest.raises(ModelFormatError, match="range: a range of y found with equal ends, or with ends too far"):
+        with pytest.raises(ModelFormatError, match="range: the range of y has equal ends, or ends too far"):
             check(parse_scaling(f"y\n0 1\n{ends}\n{regression.ranges}".encode(), "range"), regression.model, "model")
     with pytest.raises(ModelFormatError, match=r"range scales feature .* by .* and feature .* by .*: do that"):
         folded_exact(case.model, case.folding, "do that")

@@ -111,7 +111,7 @@ SOUND = b"x\n0 1\n" + b"".join(b"%d -4 4\n" % i for i in (1, 2, 4, 7, 8))
         (
             [Y + SOUND],
             None,
-            "a range of y found, and classes, whose labels nothing scales back: expected one without y",
+            "the range file scales y, but this is a classification model: use a range file without y",
         ),
         ([SOUND, b"0 1\n"], 9, "a range file of svm-scale found, expected the scale file of write.svm"),
     ],
@@ -133,7 +133,7 @@ def test_a_range_that_cannot_be_is_refused_in_one_sentence(ranges, at, why):
         (b"range 7\n", b"range -1\n", "'range -1' found, expected 'range' and its lines"),
         (b"range 7\n", b"range 99999999999999999999\n", "found, expected 'range' and its lines"),
         (b"range 7\n", b"range  \n", "found, expected 'range' and its lines"),
-        (b"range 7\n", b"", "a model of version 3 without a range found, expected one behind its body"),
+        (b"range 7\n", b"", "a model of version 3 without a range found, expected one after its body"),
         (b"border 3\n", b"border 4\n", "version 4 of the format found, this fastsvm reads up to 3: a newer fastsvm"),
         (b"border 3\n", b"border 2\n", "found"),
         (
@@ -153,7 +153,7 @@ def test_a_range_of_y_that_cannot_be_undone_is_refused():
     ranges = (VERSION_3 / "range").read_bytes()
     for ends in (b"2 2", b"-1e308 1e308"):
         text = carrying(ORDERED, b"y\n0 1\n" + ends + b"\n" + ranges)
-        assert "a range of y found with equal ends, or with ends too far apart: it cannot be undone" in fault_of(text)
+        assert "the range of y has equal ends, or ends too far apart, and cannot be undone" in fault_of(text)
 
 
 def test_other_line_ends_are_read():

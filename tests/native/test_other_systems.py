@@ -1,6 +1,7 @@
 """What is done where the system is not Linux, forced here."""
 
 import os
+import random
 import shutil
 import subprocess
 
@@ -20,15 +21,21 @@ def elsewhere(monkeypatch):
     monkeypatch.setattr(platform, "LINUX", False)
 
 
+def built(folder, name, sources, *flags):
+    """A program of this folder and files of the core."""
+    if not shutil.which("c++"):
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("no c++")
+    warnings = ["-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{NATIVE}"]
+    files = [HERE / f"{name}.cpp", *(NATIVE / source for source in sources)]
+    subprocess.run(["c++", *warnings, *flags, *files, "-o", folder / name, "-pthread"], check=True)
+    return folder / name
+
+
 @pytest.fixture(scope="module")
 def portable_output(tmp_path_factory):
     """A program that writes its standard input whole to a file, by the core's portable branch."""
-    if not shutil.which("c++"):
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("no c++")
-    program = tmp_path_factory.mktemp("portable") / "write"
-    sources = [NATIVE / "files" / name for name in ("output.cpp", "stop.cpp")]
-    flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-DFASTSVM_PORTABLE", f"-I{NATIVE}"]
-    subprocess.run(["c++", *flags, HERE / "portable_output.cpp", *sources, "-o", program, "-pthread"], check=True)
+    sources = ("files/output.cpp", "files/stop.cpp")
+    program = built(tmp_path_factory.mktemp("portable"), "portable_output", sources, "-DFASTSVM_PORTABLE")
     return lambda path, text: subprocess.run([program, path], input=text, capture_output=True, timeout=PATIENCE)
 
 
@@ -83,3 +90,27 @@ def test_a_closed_descriptor_s_place_is_of_no_use(elsewhere, descriptor, use):
 def test_a_processor_and_its_cores_have_a_name_and_a_number(elsewhere):
     assert platform.processor_name() and platform.usable_processors() >= 1
     assert streams.is_closed(0) is False
+
+
+NUMBERS = (
+    "1e308 1e309 -1e309 1e-307 4.9e-324 2e-324 1e-400 -1e-400 0x1p-1074 0x1p1024 0x1.8p3 0x 0xp3 0x. 0x.8 "
+    "1e 1e+ 1.e5 .5 . + - +-1 --1 inf -inf nan nan(1) infinity 1_0 12345678901234567890 0.1 "
+    "2.2250738585072014e-308 1.5foo 1e5x 0x1g 179769313486231570814527423731704356798070e267 "
+    "9007199254740993 9007199254740992.5 0.000000000000000000000001"
+).split()
+
+
+def test_numbers_are_read_alike_by_both_of_the_libraries_functions(tmp_path_factory):
+    """std::from_chars, and strtod where there is none."""
+    rng = random.Random(3)
+    random_ones = []
+    for _ in range(3000):
+        whole, part = rng.randrange(10 ** rng.randrange(1, 25)), rng.randrange(999)
+        random_ones.append(f"{rng.choice(['', '-', '+'])}{whole}.{part}e{rng.randrange(-345, 330)}")
+    text = "\n".join([*NUMBERS, *random_ones]).encode()
+    told = []
+    for flags in ((), ("-DFASTSVM_PORTABLE",)):
+        program = built(tmp_path_factory.mktemp("numbers"), "portable_numbers", ("text/numbers.cpp",), *flags)
+        told.append(subprocess.run([program], input=text, capture_output=True, check=True).stdout.splitlines())
+    assert len(told[0]) == len(NUMBERS) + 3000
+    assert [pair for pair in zip(text.splitlines(), *told) if pair[1] != pair[2]] == []

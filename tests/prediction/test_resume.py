@@ -91,7 +91,9 @@ def test_wherever_a_run_is_killed_nothing_is_lost_and_the_next_comes_to_the_same
         second = forked(tmp_path, *command, "--resume", "out", block=600)
         assert (tmp_path / "out").read_text() == whole and second.out == expected.out, at
         assert sorted(os.listdir(tmp_path)) == ["expected", "out", "rows"], at
-        kept.append(int((re.search(r"^Going on behind row (\d+), from out.partial\.$", second.err, re.M) or [0, 0])[1]))
+        kept.append(
+            int((re.search(r"^Continuing after row (\d+), from out.partial\.$", second.err, re.M) or [0, 0])[1])
+        )
     assert at > 30 and kept == sorted(kept) and len(set(kept)) > 3 and kept[-1] == 70  # as far as the checkpoints came
 
 
@@ -157,7 +159,7 @@ def test_a_signal_keeps_every_row_that_was_finished(models, tmp_path, stop, code
     )
     second = forked(tmp_path, *command)
     assert (
-        f"Going on behind row {kept}, from out.partial.\n" in second.err
+        f"Continuing after row {kept}, from out.partial.\n" in second.err
         and (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes()
     )
 
@@ -210,7 +212,7 @@ def test_a_bad_row_ends_the_run_and_the_next_goes_on_past_it(models, tmp_path):
     command = ["predict", "rows", models / "rings.approx"]
     first = forked(tmp_path, *command, "--resume", "out", code=1)
     assert first.err.splitlines()[-2:] == [
-        "123 rows are kept in out.partial: the same command goes on behind them.",
+        "123 rows are kept in out.partial: the same command continues after them.",
         f"Error: rows:124: {no_label('foo')}",
     ]
     again = forked(tmp_path, *command, "--resume", "out", code=1)
@@ -234,6 +236,6 @@ def test_a_compressed_file_that_is_cut_off_keeps_the_rows_before(models, tmp_pat
     assert 0 < kept < ROWS and done.err.splitlines()[-1] == f"Error: rows: the {kind} data ends too early"
     again = forked(tmp_path, "predict", "--resume", "rows", models / "rings.approx", "out", code=1)
     assert (
-        f"Going on behind row {kept}," in again.err
+        f"Continuing after row {kept}," in again.err
         and again.err.splitlines()[-1] == f"Error: rows: the {kind} data ends too early"
     )

@@ -1,4 +1,4 @@
-"""commands/PIPELINES.md: its command lines, run from top to bottom of each section."""
+"""commands/PIPELINES.md: its command lines, run from top to bottom of a section."""
 
 import os
 import re
@@ -99,6 +99,14 @@ def test_after_easy(libsvm_tools, tmp_path):
     (tmp_path / "data").unlink()
     run(tmp_path, [told_by_bench(said)])
     assert differing(written(tmp_path, "exact"), written(tmp_path, "out")) <= 0.005
+
+
+@pytest.mark.full
+def test_fastsvm_predict_in_the_place_of_svm_predict(svm_predict, tmp_path):
+    """It prints and writes what svm-predict does."""
+    lines = lines_of(sections(PAGE, 2)["Instead of svm-predict in your tool"])
+    said = run(tmp_path, [*lines, f"{svm_predict} data/rings.test model theirs && cmp out theirs"]).splitlines()
+    assert len(said) == 2 and said[0] == said[1]
 
 
 @pytest.mark.full

@@ -35,7 +35,7 @@ OTHERS = {
         "ssh",
     ),
     *("zcat", "sort", "uniq", "echo", "sha256sum", "head", "tail", "sed", "cat", "cmp", "ls", "mkdir", "mv", "gzip"),
-    *("read", "split", "xargs", "parallel"),
+    *("ln", "read", "split", "xargs", "parallel"),
     *("dask", "helm", "mapred"),
     *("cmake", "pkg-config", "cc", "c++", "go", "export"),
 }
@@ -274,21 +274,21 @@ def test_shown_outputs_are_what_the_commands_print(page, tmp_path, svm_predict):
 
 
 @pytest.mark.full
-def test_the_python_of_the_readme_runs(tmp_path):
+def test_the_python_of_its_page_runs(tmp_path):
     """From top to bottom, as one program, with golden files under its names."""
     golden = ROOT / "tests" / "golden"
     (tmp_path / "a9a.model").symlink_to(golden / "c_svc.model")
     (tmp_path / "a9a.model.approx").symlink_to(golden / "version2" / "c_svc-certified.approx")
     (tmp_path / "a9a.t").symlink_to(golden / "data")
-    code = blocks(PAGES["fastsvm_cli/README.md"], "python")
+    code = blocks(PAGES["fastsvm_cli/PYTHON.md"], "python")
     shapes = "assert values.shape == proven.shape == (len(truth), 1)"
     (tmp_path / "program.py").write_text("\n".join(line for block in [*code, [shapes]] for line in block) + "\n")
     done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
-def test_the_readme_tells_of_every_public_name():
-    page = PAGES["fastsvm_cli/README.md"]
+def test_the_page_about_python_tells_of_every_public_name():
+    page = PAGES["fastsvm_cli/PYTHON.md"]
     assert not [name for name in fastsvm_cli.__all__ if not re.search(rf"\b{name}\b", page)]
 
 

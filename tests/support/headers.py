@@ -110,7 +110,7 @@ EXCEPTIONS = {  # a row of the README -> (pattern of what is said, model, what i
     ),
     "a key that the kernel or type needs is missing": ("the header ends without", REGRESSION, (b"gamma 0.1\n", b"")),
     "`nr_class` twice, with two numbers": (
-        "nr_class 3 found, and nr_class 2 behind it",
+        "nr_class 3 found, and nr_class 2 after it",
         REGRESSION,
         (b"nr_class 2", b"nr_class 3\nnr_class 2"),
     ),

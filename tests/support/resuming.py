@@ -152,4 +152,4 @@ class Disk:
 
 def lines_of(summary):
     """A summary, without what only tells of going on."""
-    return [line for line in summary.splitlines() if not line.startswith(("Going on behind row ", "Warning: "))]
+    return [line for line in summary.splitlines() if not line.startswith(("Continuing after row ", "Warning: "))]

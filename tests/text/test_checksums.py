@@ -143,7 +143,7 @@ def test_a_libsvm_model_of_raw_rows_with_any_byte_changed_is_refused_in_one_sent
     for vectors in (b"1 0:1e300\n-1 0:3\n", b"1\n-1\n"):  # serials that are none, or missing, must not be looked up
         serials = b"svm_type epsilon_svr\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho 0.1\nSV\n" + vectors
         assert fault_of(sealed_line(serials + b"fastsvm_folded 2 a b c\n")) == (
-            "m:9: the line 'fastsvm_folded' found behind a model with a precomputed kernel, which no scaling is folded"
+            "m:9: the line 'fastsvm_folded' found after a model with a precomputed kernel, which no scaling is folded"
             " into"
         )
     short = sealed_line(text[:line] + b"fastsvm_folded 2 a b\n")

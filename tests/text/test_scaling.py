@@ -279,7 +279,7 @@ FAULTY_FILES = [
     ("x\n-1 1\n2 1 0\n", 3, "'2 1 0' found, expected the least value before the largest"),
     ("x\n-1 1\n2 1e300 1.00000000000001e300\n", None, None),
     ("x\n-1e308 1e308\n2 1 2\n", 3, "'2 1 2' found, expected a range that 0 can be scaled with"),
-    ("0.5 0\n", 1, "'0.5 0' found, expected a scale above 0 behind the center"),
+    ("0.5 0\n", 1, "'0.5 0' found, expected a scale above 0 after the center"),
     ("0.5 1\nNA 1\n", 2, "'NA 1' found, expected two numbers, a center and a scale"),
     ("0.5 1\n0.5 1 2\n", 2, "'0.5 1 2' found, expected two numbers, a center and a scale"),
     ("\x00\xff\n", 1, "'???' found, expected x or y"),
@@ -345,8 +345,8 @@ def test_labels_are_scaled_by_the_y_scale_file(files):
     [
         (b"", 1, "the end of the file found, expected two numbers, the center and the scale of y"),
         (b"1\n", 1, "'1' found, expected two numbers, the center and the scale of y"),
-        (b"1 -2", 1, "'1 -2' found, expected a scale above 0 behind the center"),
-        (b"1 0\n", 1, "'1 0' found, expected a scale above 0 behind the center"),
+        (b"1 -2", 1, "'1 -2' found, expected a scale above 0 after the center"),
+        (b"1 0\n", 1, "'1 0' found, expected a scale above 0 after the center"),
         (b"1 2\n1 2\n", 2, "'1 2' found, expected the end of the file"),
     ],
 )

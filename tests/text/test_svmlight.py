@@ -231,7 +231,7 @@ def test_a_run_over_them_is_gone_on_with(fastsvm, dressed_models, tmp_path):
     rows = len(numbers_of(dressed_models, "rings"))
     assert f"data:{len(lines) + 1}: " in first.err and f"{rows} rows are kept" in first.err
     again = fastsvm(*words, code=1)
-    assert f"Going on behind row {rows}, " in again.err and f"data:{len(lines) + 1}: " in again.err
+    assert f"Continuing after row {rows}, " in again.err and f"data:{len(lines) + 1}: " in again.err
 
 
 # ---- hints look behind the comments

@@ -147,7 +147,7 @@ def command(**parsed):
 
     options = BenchOptions(**parsed)
     options.check_files()
-    # libsvm-official's OpenMP, read when it is loaded. Threads that wait must not keep the others from running.
+    # For libsvm-official's OpenMP, read when it is loaded: waiting threads must not block the others.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     if options.threads:
         os.environ.setdefault("OMP_NUM_THREADS", str(options.threads))
@@ -162,7 +162,7 @@ def command(**parsed):
 
 
 def _compare(options: BenchOptions) -> None:
-    """Models on one test file."""
+    """Compare models on one test file."""
     from contextlib import ExitStack
 
     from fastsvm_cli.benchmarks import environment, report
@@ -180,7 +180,7 @@ def _compare(options: BenchOptions) -> None:
         load_libsvm()
     except FileError as missing:
         options.note(f"Note: LIBSVM is not timed in memory: {missing}")
-    # Told to stop, it has child processes to end and measurements to print.
+    # On a signal, there are child processes to end and measurements to print.
     with raising(), temporary_folder() as folder, ExitStack() as stack:
         bench = Bench(
             options.test_file,
@@ -217,25 +217,25 @@ def _compare(options: BenchOptions) -> None:
         if interrupted is not None:
             _note_interruption(bench, options)
             raise interrupted
-        if options.budget is not None:  # before anything is written, which a full disk ends
+        if options.budget is not None:  # before any file is written, which may fail
             _print_pick(bench, picked, options.budget, options)
         _write(bench, machine, picked, options)
     _pass_or_fail(bench, named, options)
 
 
 def _show(bench: "Bench", machine: dict, picked: "Case | None", front: "list[Case]", options: BenchOptions) -> None:
-    """The tables, on standard output: as wide as the terminal, or the same everywhere."""
+    """Print the tables on standard output, as wide as the terminal, else of fixed width."""
     from fastsvm_cli.benchmarks import report
     from fastsvm_cli.console.terminal import ascii_only, new_console, show
 
     if options.attempt and sys.stdout.isatty():
-        print()  # after the lines of what was tried
+        print()  # after the lines of the attempts
     width = new_console(sys.stdout).width
     show(report.shown(bench, machine, picked, front, width, ascii_only=ascii_only(sys.stdout)))
 
 
 def _print_pick(bench: "Bench", picked: "Case | None", budget: float, options: BenchOptions) -> None:
-    """What is the fastest within the budget, and the commands: each in a line of its own, to be copied."""
+    """Print the fastest model within the budget, and its commands, each on its own line for copying."""
     from fastsvm_cli.benchmarks import report
     from fastsvm_cli.console.terminal import print_sentence
 
@@ -250,7 +250,7 @@ def _print_pick(bench: "Bench", picked: "Case | None", budget: float, options: B
 
 
 def _note_interruption(bench: "Bench", options: BenchOptions) -> None:
-    """What the tables above lack."""
+    """Print what the tables lack after an interruption."""
     from fastsvm_cli.benchmarks.case import END_TO_END, SCORING
     from fastsvm_cli.benchmarks.trial_lines import TrialLines
     from fastsvm_cli.console.terminal import print_sentence
@@ -268,13 +268,13 @@ def _note_interruption(bench: "Bench", options: BenchOptions) -> None:
 
 
 def _write(bench: "Bench", machine: dict, picked: "Case | None", options: BenchOptions) -> None:
-    """The files of --keep and --plot."""
+    """Write the files of --keep and --plot."""
     from fastsvm_cli.models import load_model
     from fastsvm_cli.text.output import Output
 
     if options.keep is not None and picked is not None:
         assert picked.path is not None  # the exact model, or a compiled one
-        load_model(picked.path)  # what cannot be read is not written
+        load_model(picked.path)  # check that it can be read
         with open(picked.path, "rb") as source, Output(options.keep) as output:
             output.write(source.read())
     if options.plot_file is not None:
@@ -286,8 +286,8 @@ def _write(bench: "Bench", machine: dict, picked: "Case | None", options: BenchO
 
 
 def _pass_or_fail(bench: "Bench", named: "list[Case]", options: BenchOptions) -> None:
-    """Raises Exit with 1 where a named model could not be measured, with 3 where it changes more labels than the
-    limit, of all or of a class; says which, and which classes are too small to measure."""
+    """Raise Exit with 1 if a named model could not be measured, with 3 if it changes more labels than the limit,
+    overall or in a class. Prints which, and the classes too small to measure."""
     from fastsvm_cli.benchmarks.report import class_words, small_class_sentences
 
     limit = options.max_disagreement
@@ -312,7 +312,7 @@ def _pass_or_fail(bench: "Bench", named: "list[Case]", options: BenchOptions) ->
 
 
 def _cross_validate(options: BenchOptions, splits: int) -> None:
-    """No model: its own ones, on parts of the rows."""
+    """Cross-validate models trained on parts of the rows."""
     from fastsvm_cli.benchmarks.cross_validation import as_json, as_table, cross_validate
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.console.terminal import ascii_only, show

@@ -1,4 +1,4 @@
-"""What `bench` measures, step by step, with what is left of it on the screen."""
+"""Measurements of `bench`, with progress on the screen."""
 
 from fastsvm_cli.benchmarks.attempts import compile_attempts, one_by_one
 from fastsvm_cli.benchmarks.case import CLOCKS, END_TO_END, SCORING, Case
@@ -11,16 +11,16 @@ from fastsvm_cli.methods import attempts
 
 
 class Measuring:
-    """Of one bench."""
+    """Measurements of one bench."""
 
     def __init__(self, bench: Bench, options: BenchOptions, screen: BenchScreen):
         self._bench, self._options, self._screen = bench, options, screen
-        self._lines: TrialLines | None = None  # of what was tried
+        self._lines: TrialLines | None = None  # of --try
         self._tried = self._attempted = 0
         bench.on_wait = screen.draw
 
     def try_everything(self, fastsvm: "list[str]") -> None:
-        """The cases of --try, each run once. fastsvm: the command's words."""
+        """Add the cases of --try, each run once. fastsvm: the command's words."""
         bench, options, screen = self._bench, self._options, self._screen
         if options.dask is None:
             compile_all = one_by_one(bench, fastsvm, options.patience)
@@ -42,12 +42,12 @@ class Measuring:
         compile_attempts(bench, tried, compile_all, self)
 
     def begins(self, what: str) -> None:
-        """As benchmarks.attempts.Onlooker."""
+        """See benchmarks.attempts.Onlooker."""
         self._screen.doing(what)
 
     def ended(self, cases: "list[Case]") -> None:
-        """Likewise."""
-        assert self._lines is not None  # it tries
+        """See benchmarks.attempts.Onlooker."""
+        assert self._lines is not None  # set by try_everything
         self._tried += 1
         for case in cases:
             self._screen.say(self._lines.of(case))

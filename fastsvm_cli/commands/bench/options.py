@@ -1,4 +1,4 @@
-"""What `fastsvm bench` is asked for."""
+"""Options of `fastsvm bench`."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class BenchOptions(Options):
-    """The options and arguments of `bench`. Raises UsageError for what does not go together."""
+    """Options and arguments of `bench`. Raises UsageError for conflicts."""
 
     attempt: bool
     budget: "float | None"
@@ -68,18 +68,19 @@ class BenchOptions(Options):
         if self.keep is not None and not (self.attempt and budget):
             raise click.UsageError("--keep goes with --try and --budget: it keeps what they pick.")
         if gate and len(self.model_files) < 2:
-            raise click.UsageError("--max-disagreement is about named models: name one behind the exact model.")
+            raise click.UsageError("--max-disagreement is about named models: name one after the exact model.")
         check_plot(self.plot_file)
 
     def check_files(self) -> None:
-        """Before minutes of measuring, as console.file_checks.check_outputs. Raises FileError and UsageError."""
+        """Check the files before minutes of measuring, like console.file_checks.check_outputs. Raises FileError and
+        UsageError."""
         outputs = [path for path in (self.keep, self.plot_file) if path is not None]
         inputs = (self.test_file, self.scale_file, *self.model_files)
         check_document(inputs, outputs)
         check_outputs(outputs, *inputs)
 
     def check_model(self, model: "Model") -> None:
-        """Raises UsageError for what does not go with the exact model."""
+        """Raise UsageError for options that conflict with the exact model."""
         about_labels = self.budget is not None or self.max_disagreement is not None
         if model.header.regression and about_labels:
             raise click.UsageError(
@@ -87,6 +88,6 @@ class BenchOptions(Options):
             )
 
     def note(self, words: str) -> None:
-        """On standard error, without -q."""
+        """Print words on standard error, unless -q is given."""
         if not self.quiet:
             print(words, file=sys.stderr)

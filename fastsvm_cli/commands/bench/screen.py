@@ -1,4 +1,4 @@
-"""What `bench` shows while it works."""
+"""Progress display of `bench`."""
 
 import sys
 from time import monotonic
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 class BenchScreen:
-    """Lines that stay, on standard error; below them, on a terminal, what is being done and for how long, what is left,
-    and the best so far. Nothing of that with quiet."""
+    """Permanent lines on standard error; on a terminal, also live lines below them: the current step and its time,
+    the work left, and the best so far. Shows nothing if quiet."""
 
     def __init__(self, *, quiet: bool):
         self._quiet = quiet
-        self._stream = sys.stderr  # in whose place rich puts something else while it draws
+        self._stream = sys.stderr  # rich replaces sys.stderr while it draws
         self._drawn = not quiet and can_be_drawn_on(self._stream)
         self._live: Live | None = None
         self._next = monotonic() + 1.0
@@ -29,7 +29,7 @@ class BenchScreen:
         self._left = self._best = ""
 
     def say(self, lines: "list[Line]") -> None:
-        """Lines that stay."""
+        """Print permanent lines."""
         if self._quiet:
             return
         if not self._drawn:
@@ -39,25 +39,25 @@ class BenchScreen:
         from rich.text import Text
 
         console = self._live.console if self._live is not None else new_console(self._stream)
-        if lines:  # at once: after every print the lines below are drawn again
+        if lines:  # all at once: every print redraws the live lines
             console.print(Text("\n").join(Text(line, style) for line, style in lines))
 
     def doing(self, what: str) -> None:
-        """From now on."""
+        """Set the current step."""
         self._doing, self._since = what, monotonic()
         self.draw()
 
     def remaining(self, share: float, words: str) -> None:
-        """The share of the work that is done (0 to 1), and what is left of it."""
+        """Set the share of the work done (0 to 1), and words about the rest."""
         self._share, self._left = min(max(share, 0.0), 1.0), words
         self.draw()
 
     def best(self, words: str) -> None:
-        """The best so far."""
+        """Set the best so far."""
         self._best = words
 
     def draw(self) -> None:
-        """Show what has changed; at most ten times a second."""
+        """Redraw the live lines, at most ten times a second."""
         now = monotonic()
         if not self._drawn or now < self._next:
             return
@@ -66,8 +66,7 @@ class BenchScreen:
         if self._live is None:
             from rich.live import Live
 
-            # Without a thread that refreshes it: not every machine lets one start, and it would be in the way of what
-            # is timed.
+            # No refresh thread: not every machine can start one, and it would disturb the timings.
             self._live = Live(
                 console=new_console(self._stream), transient=True, auto_refresh=False, redirect_stdout=False
             )
@@ -89,7 +88,7 @@ class BenchScreen:
         self.close()
 
     def close(self) -> None:
-        """The lines that stay are all that is left of it; until it draws again."""
+        """Remove the live lines, until the next drawing."""
         if self._live is not None:
             self._live.stop()
             self._live = None
@@ -98,7 +97,7 @@ class BenchScreen:
 
 
 def about(seconds: float) -> str:
-    """An estimate, no more exact than it is."""
+    """Return a rounded estimate in words."""
     if seconds < 10:
         return "some seconds"
     if seconds < 100:

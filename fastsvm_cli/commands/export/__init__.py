@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model
 
 
-#: A move of values that is told.
+#: Single-precision error of values above which the command warns.
 _DOUBTFUL = 0.01
 
 
 class Bytes(click.ParamType):
-    """32768, 32K or 1M, of 1,024 each."""
+    """Number of bytes: 32768, 32K or 1M; K is 1,024."""
 
     name = "bytes"
 
@@ -43,7 +43,7 @@ class Bytes(click.ParamType):
 
 
 class ExportOptions(Options):
-    """The options and arguments of `fastsvm export`. Raises UsageError for what does not go together."""
+    """Options and arguments of `fastsvm export`. Raises UsageError for conflicts."""
 
     model_file: str
     output_file: "str | None"
@@ -78,7 +78,7 @@ class ExportOptions(Options):
             )
 
     def output(self) -> str:
-        """The output's name: the model's and an ending, unless it is given."""
+        """Return the output's name; by default the model's name with the target's suffix."""
         from os.path import basename
 
         name = "model" if self.model_file == "-" else basename(self.model_file)
@@ -113,18 +113,22 @@ class ExportOptions(Options):
     "--test",
     "test_file",
     metavar="DATA_FILE",
-    help="Rows on which the result is tried here and compared with fastsvm predict. In C a main that reads such rows is"
-    " written, too.",
+    help="Rows to try the result on here, and to compare with fastsvm predict. For C, also writes a main function that"
+    " reads such rows.",
 )
 @click.option(
-    "--no-radius", "radius", flag_value=False, default=True, help="No radii, of a certified model: a smaller result."
+    "--no-radius",
+    "radius",
+    flag_value=False,
+    default=True,
+    help="Omit the radii of a certified model, for a smaller result.",
 )
 @click.option(
     "--fit",
     type=Bytes(),
     metavar="BYTES",
-    help="Most bytes of the result's tables (32K is 32,768): of an exact model, compile what fits, by degree, rank or"
-    " number of vectors, and take the one with the fewest labels that differ.",
+    help="Maximum size of the result's tables, in bytes (32K is 32,768). An exact model is compiled to what fits, by"
+    " degree, rank or number of vectors; the result is the one with the fewest labels that differ.",
 )
 @click.option(
     "--data",
@@ -133,7 +137,7 @@ class ExportOptions(Options):
     show_default="the support vectors",
     help="Rows on which --fit compares labels.",
 )
-@click.option("--size", is_flag=True, help="Only the sizes of the result: nothing is written.")
+@click.option("--size", is_flag=True, help="Print the sizes of the result, and write nothing.")
 @click.option("--prefix", metavar="NAME", show_default="the output's name", help="First part of every name in C.")
 @click.option("--progmem", is_flag=True, help="Tables in the flash memory of an AVR (C).")
 @quiet_option()
@@ -200,7 +204,7 @@ def command(**parsed):
 
 
 def _model(options: ExportOptions) -> "tuple[Model, bytes, str]":
-    """The model that is exported, with the range of --scale; its file, and the fingerprint of that."""
+    """Return the model with the range of --scale, its file's content, and its fingerprint."""
     from fastsvm_cli.console.scaling import carried, read_range
     from fastsvm_cli.models import check_start, parse_model
     from fastsvm_cli.text.data import read_bytes
@@ -217,7 +221,7 @@ def _model(options: ExportOptions) -> "tuple[Model, bytes, str]":
 def _fitted(
     options: ExportOptions, model: "Model", text: bytes, fingerprint: str, size_of: "Callable[[Model], int]"
 ) -> "Model":
-    """The model that --fit chooses, with the range of --scale."""
+    """Return the model that --fit chooses, with the range of --scale."""
     from fastsvm_cli.commands.export.fit import exact_source, fitted
     from fastsvm_cli.text.data import read_chunks
 

@@ -1,4 +1,4 @@
-"""--fit: of what fits into so many bytes, the model whose labels are nearest to the exact one's."""
+"""--fit: the most accurate model that fits into a number of bytes."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.console.exact_model import SourceModel
     from fastsvm_cli.models.base import Model
 
-_TRIES = 8  # to find how many vectors, or eigenvalues, fit
+_TRIES = 8  # to find how many vectors or eigenvalues fit
 
 
 def fitted(
@@ -24,9 +24,9 @@ def fitted(
     model_file: str,
     report: "TextIO | None",
 ) -> "Model":
-    """source: the exact model. most: bytes. real_bytes: of a number. size_of: what a model would take. rows: on which
-    labels are compared; None: the support vectors. report: where what was tried is said. Raises ModelFormatError where
-    nothing fits."""
+    """Return the model that fits and changes the fewest labels. source: the exact model. most: bytes. real_bytes: of
+    a number. size_of: returns a model's size. rows: for comparing labels; None: the support vectors. report: stream
+    for the attempts, or None. Raises ModelFormatError if nothing fits."""
     from fastsvm_cli.comparisons.agreement import agreement
     from fastsvm_cli.console.exact_model import agreement_line
     from fastsvm_cli.text.numbers import size_text
@@ -43,15 +43,15 @@ def fitted(
         if not seen.share:
             break
     if best is None:
-        raise ModelFormatError(model_file, f"nothing found that fits into {size_text(most)} (--fit)")
+        raise ModelFormatError(model_file, f"no compiled model fits into {size_text(most)} (--fit)")
     return best[1]
 
 
 def _tried(
     source: "SourceModel", most: int, real_bytes: int, size_of: "Callable[[Model], int]", model_file: str
 ) -> "Iterator[tuple[str, Model, int]]":
-    """(name, model, size) of what fits: the exact model, or the highest degree, the highest rank, and as many vectors
-    as possible."""
+    """Yield (name, model, size) of models that fit: the exact model alone, or those of the highest degree, the
+    highest rank, and the most vectors."""
     from fastsvm_cli.models.maclaurin import MAX_DEGREE, coefficient_count
 
     exact = source.model
@@ -68,7 +68,7 @@ def _tried(
         ways += [("reduce", "vectors", min(exact.header.total_sv - 1, numbers // (d + columns)))]
     else:
         ways += [("approx", "", 1)]
-    whole = False  # whether degree 2 fits, uncompressed
+    whole = False  # whether degree 2 fits without compression
     for method, option, count in ways:
         if option == "rank" and whole:
             continue
@@ -90,7 +90,7 @@ def _tried(
 
 
 def _compiled(source: "SourceModel", name: str, given: "dict[str, int]", model_file: str) -> "Model | None":
-    """None where the method refuses the model."""
+    """Return the compiled model; None if the method refuses it."""
     import click
 
     from fastsvm_cli.methods import find
@@ -105,10 +105,10 @@ def _compiled(source: "SourceModel", name: str, given: "dict[str, int]", model_f
 
 
 def exact_source(text: bytes, fingerprint: str, path: str) -> "SourceModel":
-    """Raises ModelFormatError for a model that is compiled already."""
+    """Return the exact model. Raises ModelFormatError for a compiled one."""
     from fastsvm_cli.console.exact_model import SourceModel
     from fastsvm_cli.models import parse_libsvm
 
     exact = parse_libsvm(text, path, "the exact one: --fit compiles it").plain()
-    exact.carried = None  # rows that are compared are scaled already
+    exact.carried = None  # compared rows are scaled already
     return SourceModel(exact, len(text), fingerprint)

@@ -165,7 +165,7 @@ def command(**parsed):
         check_document(options.inputs, options.outputs)
     _native.set_threads(options.threads)
     given = read_scale_file(options.scale_file, options.y_scale_file)
-    # Read beside the other one.
+    # Read in parallel with the model.
     exact_model = ExactFile(options.exact_file) if options.exact_file is not None else None
     text = read_bytes(options.model_file, lambda start: check_start(start, options.model_file))
     model, digest = (
@@ -244,7 +244,7 @@ def command(**parsed):
 def _resumable_output(
     options: PredictOptions, digest: str, scaling: "Scaling | None", place: "Place", summary: "Summary"
 ) -> "ResumableOutput":
-    """The output of --resume. digest: the model's."""
+    """Return the output of --resume. digest: the model's."""
     import os
 
     from fastsvm_cli import _native
@@ -274,9 +274,9 @@ def _resumable_output(
 
 
 class Summary:
-    """What predict says beside its lines. header: of the model whose answers are printed. exact: what stands behind
-    --exact, or None. digest: the fingerprint of the model's file, where --json or --resume needs it. bad_rows: of
-    --on-bad-row, or None. rows_before: those that a run before this one answered."""
+    """Messages of predict besides its output lines. header: of the model whose answers are printed. exact: Fallback
+    of --exact, or None. digest: the model file's fingerprint, for --json or --resume. bad_rows: of --on-bad-row, or
+    None. rows_before: rows answered by an earlier run."""
 
     def __init__(
         self, options: PredictOptions, model: "Model", header: "Header", exact: "Fallback | None", digest: str
@@ -287,17 +287,17 @@ class Summary:
         self._report = summary_stream(*options.outputs)
 
     def say(self, line: str) -> None:
-        """In svm-predict's words, where it has any."""
+        """Print a line of the summary, in svm-predict's words where it has them."""
         if not self.options.quiet and not self.options.as_json:
             print(line, file=self._report)
 
     def warn(self, line: str) -> None:
-        """On standard error."""
+        """Print a line on standard error."""
         if not self.options.quiet:
             print(line, file=sys.stderr)
 
     def begin(self) -> None:
-        """Before the first row."""
+        """Print the lines before the first row."""
         from fastsvm_cli import _native
 
         probability = bool(self.options.probability)
@@ -308,7 +308,7 @@ class Summary:
             self.say(line)
 
     def end(self, tally: "Tally", fields: int = -1) -> None:
-        """After the last row. fields: values in a row of --dense, -1 where that is not known."""
+        """Print the lines after the last row. fields: values in a row of --dense, -1 if unknown."""
         from fastsvm_cli import _native
         from fastsvm_cli.console.data_fit import doubts
 
@@ -353,7 +353,7 @@ class Summary:
             self.warn(_native.outside_note(tally.rows, tally.outside, self.header.regression))
 
     def values(self, tally: "Tally") -> "dict[str, object]":
-        """The numbers of `end` for programs."""
+        """Return the numbers of `end` for JSON."""
         from fastsvm_cli.prediction.scores import run_values
 
         return run_values(
@@ -367,7 +367,7 @@ class Summary:
         )
 
     def _say_saved(self, tally: "Tally") -> None:
-        """What stopping early has saved."""
+        """Print what early stopping saved."""
         from fastsvm_cli import _native
 
         header, steps = self.model.header, self.options.steps

@@ -1,4 +1,4 @@
-"""What stands behind --exact: the exact model of a certified one."""
+"""--exact: the exact model of a certified one."""
 
 import os
 import stat
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.models.exact import ExactModel
     from fastsvm_cli.prediction.pipeline import Fallback
 
-#: A text of at most so many bytes is kept, so that the file need not be read twice.
+#: Texts up to this many bytes are kept, to avoid a second read.
 KEPT = 1 << 24
 
 
@@ -22,10 +22,10 @@ def fallback(
     wait: bool,
     open_rows: bool = False,
 ) -> "Fallback | None":
-    """The exact model behind a certified one, read when a row first needs it; None without a `file`, an ExactFile.
-    Whether it is the right one is found out beside the first rows: before anything is written if `wait`, else as soon
-    as it is known, and before the end. open_rows: the rows that the radii leave open are wanted, with a `file` or
-    without. Raises UsageError and ModelFormatError."""
+    """Return the exact model of a certified one, loaded when a row first needs it; None without `file`. Its
+    fingerprint is checked in parallel with the first rows: before any output if `wait`, else as soon as it is known,
+    and before the end. open_rows: the rows that the radii leave open are wanted, with or without `file`. Raises
+    UsageError and ModelFormatError."""
     import click
 
     if file is None and not open_rows:
@@ -38,7 +38,7 @@ def fallback(
 
     from fastsvm_cli.prediction.pipeline import Fallback
 
-    assert model.fingerprint is not None  # what has certificates was compiled
+    assert model.fingerprint is not None  # certified models are compiled
     file.expect(model.fingerprint, model_file, wait)
     return Fallback(file.load, tolerance or 0.0, file.check)
 
@@ -65,8 +65,7 @@ def _demand_certificates(model: "Model", model_file: str, option: str, tolerance
 
 
 class ExactFile:
-    """A file that should be the exact model which a compiled one came from. A thread of its own takes its fingerprint,
-    which tells whether it is. Raises FileError."""
+    """File that should be the exact model of a compiled one. A thread computes its fingerprint. Raises FileError."""
 
     def __init__(self, path: str):
         from threading import Thread
@@ -84,16 +83,17 @@ class ExactFile:
         self._thread: Thread | None = Thread(target=self._read, daemon=True)
         try:
             self._thread.start()
-        except RuntimeError:  # no thread to be had
+        except RuntimeError:  # no thread available
             self._thread = None
             self._read()
 
     def expect(self, fingerprint: str, model_file: str, wait: bool) -> None:
-        """What it must be, and for whom. wait: until that is known, in `check`."""
+        """Set the expected fingerprint, and the model that expects it. wait: whether `check` waits for the
+        fingerprint."""
         self._wanted, self._model_file, self._wait = fingerprint, model_file, wait
 
     def check(self, at_end: bool = True) -> None:
-        """Raises ModelFormatError where it is another file, and FileError."""
+        """Raise ModelFormatError if it is another file, and FileError. at_end: wait for the fingerprint in any case."""
         if self._checked or (self._thread is not None and self._thread.is_alive() and not self._wait and not at_end):
             return
         if self._thread is not None:
@@ -104,14 +104,14 @@ class ExactFile:
         self._checked = True
 
     def load(self) -> "ExactModel":
-        """The model. Raises ModelFormatError and FileError."""
+        """Return the model. Raises ModelFormatError and FileError."""
         from fastsvm_cli.models import parse_libsvm
 
-        # A reduced set may be what another model was compiled from.
+        # The source of a model may be a reduced set.
         return parse_libsvm(self.text(), self.path).plain()
 
     def text(self) -> bytes:
-        """The file's content, which is asked for once. Raises ModelFormatError and FileError."""
+        """Return the file's content; called once. Raises ModelFormatError and FileError."""
         from fastsvm_cli.text.data import read_bytes
         from fastsvm_cli.text.fingerprint import fingerprint
 
@@ -119,7 +119,7 @@ class ExactFile:
         text, self._text = self._text, None
         if text is None:
             text = read_bytes(self.path)
-            self._compare(fingerprint(text))  # hours may have gone by
+            self._compare(fingerprint(text))  # the file may have changed since
         return text
 
     def _compare(self, found: str) -> None:
@@ -134,7 +134,7 @@ class ExactFile:
 
         try:
             self._found = fingerprint_of(self.pieces())
-        except Exception as error:  # raised where it is asked for
+        except Exception as error:  # raised by check
             self._fault = error
 
     def pieces(self) -> "Iterator[bytes]":
@@ -144,7 +144,7 @@ class ExactFile:
         kept, total = [], 0
         for piece in read_pieces(self.path, lambda start: check_start(start, self.path)):
             total += len(piece)
-            if total <= KEPT or not stat.S_ISREG(self._status.st_mode):  # what comes through a pipe comes once
+            if total <= KEPT or not stat.S_ISREG(self._status.st_mode):  # a pipe cannot be read again
                 kept.append(piece)
             else:
                 kept = []

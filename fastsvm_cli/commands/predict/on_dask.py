@@ -1,4 +1,4 @@
-"""`predict --dask`: what the command line says, as a job for the workers of a scheduler."""
+"""`predict --dask`: the options as a job for a scheduler's workers."""
 
 import sys
 from collections.abc import Callable
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 def predict_on_dask(options: "PredictOptions", new_summary: "Callable[..., Any]") -> None:
-    """The command with --dask. new_summary: commands/predict.py's Summary. Raises FastsvmError; where blocks failed,
-    they have been named on standard error."""
+    """Run predict with --dask. new_summary: the class Summary of commands/predict. Raises FastsvmError; failed
+    blocks are named on standard error before."""
     from fastsvm_cli.cluster.blocks import absolute
     from fastsvm_cli.cluster.run import PartsMissing, run
     from fastsvm_cli.cluster.work import File, Job

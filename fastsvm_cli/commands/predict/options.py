@@ -1,4 +1,4 @@
-"""What `fastsvm predict` is asked for."""
+"""Options of `fastsvm predict`."""
 
 import os
 from time import monotonic
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 class PredictOptions(Options):
-    """The options and arguments of `predict`, and when it was asked for them: start, as of time.monotonic. Raises
-    UsageError for what does not go together."""
+    """Options and arguments of `predict`. start: time of the call, by time.monotonic. Raises UsageError for
+    conflicts."""
 
     probability: int
     quiet: bool
@@ -63,10 +63,10 @@ class PredictOptions(Options):
         if self.open_file is not None or self.outside_file is not None:
             option = "--outside-rows" if self.open_file is None else "--open-rows"
             raise click.UsageError(f"--resume keeps the lines of OUTPUT_FILE alone: it does not go with {option}.")
-        # What can be gone on with, after a stop, is a file.
+        # Only a file can be continued after a stop.
         from fastsvm_cli.prediction.resume import can_be_kept
 
-        kinds = (os.path.isfile, os.path.isdir)  # a folder, and what is not there, is named where it is opened
+        kinds = (os.path.isfile, os.path.isdir)  # opening a folder or a missing file gives a better error
         if self.test_file == "-" or (
             os.path.exists(self.test_file) and not any(kind(self.test_file) for kind in kinds)
         ):
@@ -89,28 +89,28 @@ class PredictOptions(Options):
 
     @property
     def output(self) -> str:
-        """Where the lines go."""
+        """Path of the output lines."""
         return "-" if self.output_file is None else self.output_file
 
     @property
     def outputs(self) -> "list[str]":
-        """All the files that are written."""
+        """All output files."""
         return [self.output, *(file for file in (self.open_file, self.outside_file) if file is not None)]
 
     @property
     def inputs(self) -> "list[str]":
-        """All the files that are read."""
+        """All input files."""
         files = (self.test_file, self.model_file, self.exact_file, self.scale_file, self.y_scale_file)
         return [file for file in files if file is not None]
 
     def printed_header(self, model: "Model", exact: "Fallback | None") -> "Header":
-        """Of the model whose answers are printed: with -b 1 the exact one's, where a reduced set has probability
-        parameters of its own. exact: what stands behind --exact."""
+        """Return the header of the model whose answers are printed: with -b 1 the exact model's instead of a reduced
+        set's, which has its own probability parameters. exact: Fallback of --exact."""
         return exact.model.header if exact is not None and self.probability and model.reduced else model.header
 
     def settled(self, model: "Model") -> "Model":
-        """The model that answers: with --steps it stops early. Raises UsageError and ModelFormatError for what does
-        not go with it."""
+        """Return the model that answers: with --steps, one that stops early. Raises UsageError and ModelFormatError
+        for options that conflict with it."""
         header = model.header
         refuse_twice(self.scale_file, model, self.model_file)
         if self.scale_file is not None and header.kernel_type == "precomputed" and not model.ordered:
@@ -148,7 +148,7 @@ class PredictOptions(Options):
         return model
 
     def reading(self) -> "dict[str, Any]":
-        """How rows are written, as of LineBlocks."""
+        """Return the data format, as arguments of LineBlocks."""
         return {
             "labelled": not self.unlabelled,
             "dense": self.dense,
@@ -157,7 +157,7 @@ class PredictOptions(Options):
         }
 
     def asked(self, model: "Model") -> "dict[str, Any]":
-        """Options that output lines depend on, as of pipeline.predict."""
+        """Return the options that output lines depend on, as arguments of pipeline.predict."""
         return {
             "probability": bool(self.probability),
             "values": self.values,
@@ -166,12 +166,12 @@ class PredictOptions(Options):
         }
 
     def within(self, model: "Model") -> "float | None":
-        """--tolerance where it stops a row early: of a model that proves its own values of a regression."""
+        """Return --tolerance if it stops rows early: for an ordered regression model."""
         proven_within = model.ordered and model.header.regression and self.exact_file is None and self.open_file is None
         return self.tolerance if proven_within else None
 
     def fallback(self, model: "Model", exact_model: "ExactFile | None") -> "Fallback | None":
-        """What stands behind --exact. exact_model: its file. Raises UsageError and ModelFormatError."""
+        """Return the Fallback of --exact. exact_model: its file. Raises UsageError and ModelFormatError."""
         from fastsvm_cli.commands.predict.fallback import fallback
 
         return fallback(
@@ -184,8 +184,8 @@ class PredictOptions(Options):
         )
 
     def made_with(self, digest: str, scaling: "Scaling | None") -> dict:
-        """All that the lines of the output depend on, besides their rows: another run may go on from these only if it
-        has the same. digest: the model file's fingerprint. scaling: what the file of --scale says."""
+        """Return everything besides the rows that output lines depend on: another run may continue them only if it
+        is equal. digest: the model file's fingerprint. scaling: from --scale."""
         from fastsvm_cli import __version__
 
         return {

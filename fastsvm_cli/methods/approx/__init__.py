@@ -1,5 +1,4 @@
-"""approx: the Maclaurin expansion of an RBF kernel (Claesen et al.), and what it becomes of linear and polynomial
-kernels."""
+"""approx: Maclaurin expansions of RBF kernels (Claesen et al.), and exact ones of linear and polynomial kernels."""
 
 from typing import TYPE_CHECKING
 
@@ -24,12 +23,12 @@ if TYPE_CHECKING:
     from fastsvm_cli.models.exact import ExactModel
     from fastsvm_cli.models.maclaurin import MaclaurinModel
 
-#: What is tried of --centers.
+#: Values of --centers that `attempts` tries.
 _CENTERS = (4, 16, 64)
 
 
 class ApproxOptions(MethodOptions):
-    """The options and arguments of `fastsvm approx`. Raises UsageError for what does not go together."""
+    """Options and arguments of `fastsvm approx`. Raises UsageError for conflicts."""
 
     center: "str | None"
     degree: "int | None"
@@ -50,7 +49,7 @@ class ApproxOptions(MethodOptions):
         check_y_scale(self.scale_file, self.y_scale_file)
 
     def check_model(self, model: "ExactModel") -> None:
-        """Raises UsageError for what does not go together, or not with the model."""
+        """Raise UsageError for options that conflict with each other or the model."""
         gaussian, kernel = model.header.kernel_type == "rbf", model.header.kernel_type
         if self.center is not None and not gaussian:
             raise click.UsageError(
@@ -73,7 +72,7 @@ class ApproxOptions(MethodOptions):
                 raise click.UsageError("--rank and --tolerance compress a matrix: they go with degree 2.")
 
     def check_size(self, size: int) -> None:
-        """Raises ModelFormatError for a file of so many bytes: --tolerance decides the size only as it goes."""
+        """Raise ModelFormatError for a file over --max-size. With --tolerance the size is not known earlier."""
         from fastsvm_cli.errors import ModelFormatError
         from fastsvm_cli.text.numbers import size_text
 
@@ -83,7 +82,7 @@ class ApproxOptions(MethodOptions):
             raise ModelFormatError(self.model_file, why)
 
     def better(self, compiled: "MaclaurinModel") -> str:
-        """What would bring its labels nearer to the exact model's."""
+        """Return options that would bring the labels nearer to the exact model's."""
         gaussian = compiled.header.kernel_type == "rbf"
         ways = (
             ["a larger --rank"] * (self.rank is not None)
@@ -95,7 +94,7 @@ class ApproxOptions(MethodOptions):
 
 
 class Approx(Method):
-    """A quadratic form, or one of a higher degree, in place of the support vectors."""
+    """A polynomial of degree 1 to 4 in place of the support vectors."""
 
     name = "approx"
     kinds = ("maclaurin",)
@@ -178,10 +177,10 @@ class Approx(Method):
     def compile(
         self, source: "SourceModel", options: ApproxOptions, progress: Progress, rows: "list[Chunk] | None" = None
     ) -> Made:
-        """The expansion that is asked for."""
+        """Return the expansion."""
         from contextlib import ExitStack
 
-        # numpy and scipy: after the faults that need neither.
+        # Imports numpy and scipy, so only after errors that need neither.
         from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 
         with ExitStack() as stack:
@@ -191,7 +190,7 @@ class Approx(Method):
                 from fastsvm_cli.interruption import raising
                 from fastsvm_cli.methods.approx.on_cluster import over
 
-                stack.enter_context(raising())  # told to stop, it has tasks to cancel, and workers to end
+                stack.enter_context(raising())  # when interrupted, cancels tasks and ends workers
                 add_up = over(stack.enter_context(connect(options.dask)))
             model = compile_maclaurin(
                 source.model,

@@ -1,4 +1,4 @@
-"""A model expanded at every degree, to see what each of them proves."""
+"""Expansions of a model at every degree, to compare what they prove."""
 
 from collections.abc import Callable
 
@@ -13,21 +13,20 @@ from fastsvm_cli.models.maclaurin import MAX_DEGREE
 from fastsvm_cli.text.fingerprint import fingerprint
 from fastsvm_cli.text.numbers import size_text
 
-#: What no expansion here may exceed: the size of its file in bytes, and the seconds it takes.
+#: Limits of an expansion's file in bytes, and of its seconds.
 MOST_BYTES, MOST_SECONDS = 64e6, 30.0
 
 
 class Expanded:
-    """degree: of a certified expansion. model, size: it, and the bytes of its file; None and 0 where it is left out.
-    skipped: why it is, or None."""
+    """A certified expansion. model: None if skipped; size: bytes of its file, or 0; skipped: the reason, or None."""
 
     def __init__(self, degree: int, model: "Model | None", size: int, skipped: "str | None" = None):
         self.degree, self.model, self.size, self.skipped = degree, model, size, skipped
 
 
 def by_degree(model: ExactModel, on_progress: "Callable[[float], None] | None" = None) -> "list[Expanded]":
-    """Certified expansions about the mean, of degree 1 to 4; of a finite kernel the one that it has. What would be too
-    large or take too long is left out. Raises ModelFormatError for kernels without one, and what overflows."""
+    """Return certified expansions about the mean, of degrees 1 to 4 (finite kernels: their own). Skips large and slow
+    ones. Raises ModelFormatError for kernels without an expansion, and for overflow."""
     demand(model.path, refusal(model))
     header, features = model.header, len(_native.used_indices(model.vectors))
     degrees = list(range(1, MAX_DEGREE + 1)) if header.kernel_type == "rbf" else [own_degree(header)]
@@ -40,6 +39,6 @@ def by_degree(model: ExactModel, on_progress: "Callable[[float], None] | None" =
             continue
         shown = part_of(on_progress, at / len(degrees), (at + 1) / len(degrees))
         found = compile_maclaurin(model, fingerprint=fingerprint(b""), degree=degree, certify=True, on_progress=shown)
-        text = found.to_text()  # with the digits that a file has
+        text = found.to_text()  # rounds numbers as in a file
         out.append(Expanded(degree, parse_model(text, model.path), len(text)))
     return out

@@ -1,5 +1,4 @@
-"""What a Maclaurin model stores to prove a radius for every row; the inequalities, and why they hold, are in
-bounds.py."""
+"""Data from which a Maclaurin model proves a radius for every row. Inequalities and proofs: bounds.py."""
 
 from collections.abc import Callable, Sequence
 from itertools import combinations_with_replacement
@@ -15,21 +14,19 @@ from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.maclaurin import Certificate, packed_size
 from fastsvm_cli.text.header import Header
 
-DENSE_CELLS = 1 << 28  # support vectors times features that are written out
-BLOCK_CELLS = 1 << 20  # of rows that are written out
-ENTRY_COST = 25  # a product of two sparse vectors' entries, in products of whole rows
+DENSE_CELLS = 1 << 28  # limit of support vectors times features in a dense matrix
+BLOCK_CELLS = 1 << 20  # size of a dense block of rows
+ENTRY_COST = 25  # cost of one product of sparse entries, in products of dense ones
 
 
 def certified_degree(degree: int, gaussian: bool) -> int:
-    """N: the highest degree with a norm of its own. Beyond five more, the rest as a whole is bounded as well."""
+    """Return N, the highest degree with a norm of its own. The rest beyond it is bounded as a whole."""
     return degree + 5 if gaussian else max(degree, 1)
 
 
 def refusal(model: ExactModel) -> "str | None":
-    """Why there is no certificate of a model, or None. A proof counts roundings, each relative to a number: what it is
-    about may not overflow nor, where no e^{-gamma |z|^2} bounds the rows that matter, underflow, up to the fourth
-    power. See bounds.py.
-    """
+    """Return why a model has no certificate, or None: a number may overflow in a proof, or underflow, up to its fourth
+    power (B7 of bounds.py)."""
     header = model.header
     finite = header.kernel_type != "rbf"
     for what, numbers, least in (
@@ -58,9 +55,9 @@ def certificate(
     on_progress: "Callable[[float], None] | None",
     add_up: "AddUp | None" = None,
 ) -> Certificate:
-    """Everything a radius needs to know of one expansion; see bounds.py. x (n, d), sparse, a: its support vectors and
-    coefficients. add_up: does the sums over every two of them; None: this process. total, stored: the coefficients as
-    computed and as stored, packed; of a compressed M (rank above 0) only the constant and v are compared."""
+    """Return the certificate of one expansion. x (n, d), sparse, and a: its support vectors and coefficients. add_up:
+    sums over pairs of them; None: in this process. total, stored: packed coefficients, computed and stored; for a
+    compressed M (rank > 0) only the constant and v are compared."""
     n, d = x.shape
     degree = len(factors) - 1
     point, a = np.asarray(point), np.array(a)
@@ -76,7 +73,7 @@ def certificate(
     largest_exponent = float(np.max(exponents, initial=0.0))
 
     def moment(k: int, lengths: np.ndarray) -> float:
-        # What e^{-gamma |x~|^2} has made 0 is 0 at any power.
+        # A term that e^{-gamma |x~|^2} made 0 is 0 at any power.
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             return float(np.where(damped > 0, damped * lengths**k, 0.0).sum())
 
@@ -84,7 +81,7 @@ def certificate(
     error, at = [], 0
     for k, factor in enumerate(factors):
         size = packed_size(k, d)
-        # Next to 0 for a compressed M, whose loss is known as a whole.
+        # Nearly 0 for a compressed M, whose loss is bounded separately.
         rounded = bounds.length(float(squared[at : at + size].sum()), size)
         error.append(rounded + bounds.coefficient_error(k, factor, moment(k, norms), n, d, largest_exponent))
         at += size
@@ -103,7 +100,7 @@ def certificate(
 
 
 def squared_norms(x: Matrix, point: np.ndarray) -> np.ndarray:
-    """|x~|^2 of the rows of a sparse x about the point, from differences, a block of rows at a time: (n)."""
+    """Return |x~|^2 of the rows of a sparse x about the point, from differences, block by block: (n)."""
     n, d = x.shape
     out = np.empty(n)
     size = max(1, BLOCK_CELLS // max(d, 1))
@@ -124,8 +121,8 @@ def degree_norms(
     on_progress: "Callable[[float], None] | None",
     add_up: "AddUp | None" = None,
 ) -> "tuple[list[float], np.ndarray]":
-    """W_first^2 .. W_last^2 and W_{>last}^2 as computed, and the lengths (n) whose products bound what an inner product
-    is wrong by (bounds.degree_norm). squares: |x~|^2."""
+    """Return computed W_first^2 .. W_last^2 and W_{>last}^2, and the lengths (n) whose products bound the errors of
+    inner products (bounds.degree_norm). squares: |x~|^2."""
     n, d = x.shape
     counts = np.bincount(x.indices, minlength=d)
     if n * d <= DENSE_CELLS and not _is_sparse(counts, n):
@@ -133,7 +130,7 @@ def degree_norms(
         dense -= point
         dense_pairs = PairSums(dense, a, gamma, first, last, sparse=False)
         return (add_up or PairSums.here)(dense_pairs, on_progress), np.sqrt(squares)
-    # The center is taken from columns that are mostly full, and they are full then; of the others from the products.
+    # Columns at least half full become dense and centered. For the others, products are corrected for the center.
     full = 2 * counts >= n
     y, center = x, np.where(full, 0.0, point)
     if full.any():
@@ -152,15 +149,15 @@ def degree_norms(
 
 
 def _is_sparse(counts: np.ndarray, n: int) -> bool:
-    """Whether inner products by the entries that two vectors share are cheaper than those of whole rows. counts:
-    vectors that have an entry, per column (d)."""
+    """Return whether inner products over shared entries are cheaper than dense ones. counts: number of vectors with an
+    entry, per column (d)."""
     shares = counts / max(n, 1)
     shared = float((np.where(shares >= 0.5, 1.0, shares) ** 2).sum())
     return ENTRY_COST * shared < len(counts)
 
 
 def _orderings(d: int, degree: int) -> np.ndarray:
-    """For every packed entry of every degree, how often it stands in the full symmetric tensor."""
+    """Return how often each packed entry of every degree occurs in the full symmetric tensor."""
     counts = []
     for k in range(degree + 1):
         if k == 2:

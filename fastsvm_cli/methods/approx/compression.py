@@ -1,4 +1,4 @@
-"""The matrix of a degree-2 expansion by its largest eigenvalues. What that loses is B36 of bounds.py."""
+"""Compression of a degree-2 expansion's matrix to its largest eigenvalues. B36 of bounds.py bounds the loss."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,13 +7,13 @@ import numpy as np
 from fastsvm_cli import bounds
 from fastsvm_cli.models.maclaurin import coefficient_count, compressed_count
 
-_LEAST_SIZE = 200  # below, all eigenvalues are found faster than a few
-_FEW = 10  # one eigenvalue of so many, and fewer, is found faster by Lanczos' method
-#: Numbers held for each of the matrix, all eigenvectors and what finds them included.
+_LEAST_SIZE = 200  # below, computing all eigenvalues is faster than a few
+_FEW = 10  # Lanczos is faster for at most one in this many eigenvalues
+#: Memory per number of the matrix, with all eigenvectors and workspace.
 COPIES = 6
 
 
-@np.errstate(all="ignore")  # what overflows is refused by the caller
+@np.errstate(all="ignore")  # the caller refuses overflows
 def compress(
     total: "Sequence[float]",
     d: int,
@@ -24,10 +24,10 @@ def compress(
     largest: float,
     proven: bool = True,
 ) -> "tuple[int, np.ndarray, float] | None":
-    """M by its largest eigenvalues: (rank, the stored numbers c, v, lambda, q, an upper bound of the spectral norm of
-    what is lost; infinite, unless that is to be `proven`). None where they would be no fewer numbers than M has.
+    """Compress M to its largest eigenvalues. Return (rank, stored numbers c, v, lambda, q, upper bound of the spectral
+    norm of the loss; infinite unless `proven`), or None if M has no more numbers.
 
-    rank: so many. tolerance: the fewest that change e^{-gamma |z~|^2} z~'Mz~ by at most this for |z~|^2 <= largest.
+    rank: number of eigenvalues. tolerance: largest change of e^{-gamma |z~|^2} z~'Mz~ for |z~|^2 <= largest.
     """
     if rank is not None and _no_fewer(min(rank, d), d):
         return None
@@ -37,7 +37,7 @@ def compress(
     for i in range(d):
         M[i, i:] = M[i:, i] = total[at : at + d - i]
         at += d - i
-    # e^{-gamma s} s over 0 <= s <= largest.
+    # Maximum of e^{-gamma s} s over 0 <= s <= largest.
     worst = largest if gamma * largest <= 1 else np.exp(-1.0) / gamma
     if gamma * largest <= 1:
         worst *= np.exp(-gamma * largest)
@@ -50,7 +50,7 @@ def compress(
     else:
         values, vectors = found
     if rank is None:
-        # What is lost by 1, 2, ... eigenvalues; of d of them, nothing.
+        # Loss with 1, 2, ... eigenvalues; 0 with all d.
         sizes = np.append(np.abs(values)[1:], 0.0)
         rank = 1 + int(np.argmax(sizes * worst <= limit))
         if _no_fewer(rank, d):
@@ -70,15 +70,15 @@ def compress(
 
 
 def _spectral_norm(R: np.ndarray) -> float:
-    """An upper bound of |R|_2, R symmetric: (d, d); infinite where R is not finite. Statement B36 of bounds.py: nothing
-    is taken from an eigenvalue but where to begin. R is overwritten."""
+    """Return an upper bound of |R|_2, R symmetric: (d, d); infinite if R is not finite (B36 of bounds.py). Overwrites
+    R."""
     d = len(R)
     size = float(np.max(np.abs(R), initial=0.0))
     if size == 0 or not np.isfinite(size):
         return size if size == 0 else np.inf
     _, exponent = np.frexp(size)
     np.ldexp(R, -exponent, out=R)  # to a largest entry between 1/2 and 1
-    # Frobenius' norm is a bound as well.
+    # The Frobenius norm is a bound too.
     bound = float(np.linalg.norm(R)) * (1 + (d * d + 8) * bounds.UNIT)
     try:
         guess = float(np.max(np.abs(np.linalg.eigvalsh(R)))) * (1 + 1e-9)
@@ -102,15 +102,15 @@ def _no_fewer(rank: int, d: int) -> bool:
 def _largest(
     M: np.ndarray, rank: "int | None", enough: "Callable[[float], bool]"
 ) -> "tuple[np.ndarray, np.ndarray] | None":
-    """The eigenvalues of largest size, and their eigenvectors, by Lanczos' method: `rank` of them, or so many that what
-    is lost without the last one is `enough`. None where all of them are found faster, or these not at all."""
+    """Return the `rank` largest eigenvalues and their eigenvectors by Lanczos' method; or so many that the loss without
+    the last is `enough`. None on failure, or if computing all is faster."""
     from scipy.sparse.linalg import ArpackError, eigsh
 
     d = len(M)
     wanted = 16 if rank is None else rank
     while d >= _LEAST_SIZE and _FEW * wanted <= d:
         try:
-            # A seeded start: the same model compiles to the same file.
+            # A fixed start, so that a model always compiles to the same file.
             values, vectors = eigsh(M, k=wanted, which="LM", v0=np.random.default_rng(0).standard_normal(d))
         except ArpackError:
             return None
@@ -120,7 +120,7 @@ def _largest(
             return None
         if rank is not None:
             return values, vectors
-        # The last one tells only what is lost without it, and makes room for that 0 that ends the list.
+        # The last one only gives the loss without it; the 0 that ends the list takes its place.
         if enough(abs(values[-1])):
             return values, vectors
         wanted *= 2

@@ -1,17 +1,17 @@
-"""What an expansion takes, before it is made."""
+"""Estimates of an expansion's size and time."""
 
 from fastsvm_cli.models.maclaurin import coefficient_count
 from fastsvm_cli.text.header import Header
 
-_NUMBER_BYTES = 11  # that a coefficient takes in a file
-_CERTIFY_OPERATIONS = 2e9  # of --certify, in a second
+_NUMBER_BYTES = 11  # per coefficient in a file
+_CERTIFY_OPERATIONS = 2e9  # per second
 
 
 def file_bytes(header: Header, features: int, degree: int, expansions: int = 1) -> int:
-    """About the size of the file. expansions: of each decision function."""
+    """Return the approximate file size. expansions: per decision function."""
     return coefficient_count(features, degree) * header.pairs * expansions * _NUMBER_BYTES
 
 
 def certify_seconds(header: Header, features: int) -> float:
-    """About how long --certify takes, at any degree."""
+    """Return the approximate seconds of --certify, at any degree."""
     return header.total_sv**2 * features / 2 / _CERTIFY_OPERATIONS * max(1, header.nr_class - 1)

@@ -1,7 +1,7 @@
-"""Exact model -> Maclaurin model (Claesen, De Smet, Suykens, De Moor, section 3; about the mean, because the kernel
-does not change when the origin moves).
+"""Maclaurin expansion of exact models (Claesen, De Smet, Suykens, De Moor, section 3), by default about the mean.
 
-Compiling without a certificate needs no numpy: most of its time would be numpy's start."""
+Without a certificate it does not import numpy, which would take most of the time.
+"""
 
 from array import array
 from collections.abc import Callable, Iterator, Sequence
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from fastsvm_cli.methods.approx.pair_sums import AddUp
 
 CENTERS = ("mean", "origin", "pair")
-FORMED = 1 << 28  # numbers that are held while a matrix is compressed
+FORMED = 1 << 28  # limit of numbers in memory during compression
 
 
 class TooLargeError(ModelFormatError):
-    """The compiled model would not fit the limit its user set."""
+    """The compiled model would exceed the size limit."""
 
 
 def refusal(model: ExactModel, degree: "int | None" = None) -> "str | None":
-    """Why a model has no expansion (of this degree), or None."""
+    """Return why a model has no expansion (of this degree), or None."""
     header = model.header
     if header.kernel_type == "rbf":
         if header.gamma >= 0:
@@ -67,17 +67,14 @@ def compile_maclaurin(
     on_progress: "Callable[[float], None] | None" = None,
     add_up: "AddUp | None" = None,
 ) -> MaclaurinModel:
-    """Expand every decision function to `degree` (1 to 4; default 2, or the kernel's own where it is linear or
-    polynomial).
+    """Expand every decision function to `degree` (1 to 4; default 2, or a finite kernel's own).
 
-    fingerprint: of the exact model's file, stored. center: "mean" of the support vectors (default), "origin" (the
-    paper's), or "pair", the mean of each pair's own support vectors; RBF only. single: store single precision (default
-    for RBF; finite expansions are exact, and stored in double precision). certify: store what proves a radius for every
-    row (bounds.py). clusters: expand about the means of so many clusters of the support vectors (k-means, seeded)
-    instead of about one center. rank: compress M to so many eigenvectors; tolerance: to as few as change no decision
-    value by more than this, for rows as near the center as the support vectors. max_bytes: refuse what would be a
-    larger file. on_progress: called with the share done. add_up: does the sums of a certificate; None: this process.
-    Raises ModelFormatError for kernels without such an expansion, TooLargeError.
+    fingerprint: of the exact model's file. center: "mean" of the support vectors (default), "origin" (as in the paper)
+    or "pair", the mean of each pair's support vectors; RBF only. single: store single precision (default for RBF).
+    certify: store the data of a proven radius (bounds.py). clusters: number of centers, by k-means with a fixed seed.
+    rank: number of eigenvectors of M; tolerance: as few as change no decision value by more, for rows as near the
+    center as the support vectors. max_bytes: limit of the file size. add_up: sums of a certificate; None: in this
+    process. Raises ModelFormatError for kernels without such an expansion, TooLargeError.
     """
     header, vectors = model.header, model.vectors
     demand(model.path, refusal(model, degree))
@@ -85,11 +82,11 @@ def compile_maclaurin(
     gaussian = header.kernel_type == "rbf"
     one = _OneExpansion(model, degree, gaussian if single is None else single, certify, rank, tolerance, add_up)
     functions = _decision_functions(header, vectors)
-    if clusters > 1 and gaussian:  # every cluster has an expansion at least, and finding them is work
+    if clusters > 1 and gaussian:  # a lower bound of the size, before the costly clustering
         clusters = min(clusters, max(vectors.rows, 1))
         one.check_size(max(header.pairs, clusters), clusters, max_bytes)
     clusters = clusters if gaussian else 1
-    # About how long the clusters take, the expansions and the certificates, in nanoseconds.
+    # Estimated nanoseconds of clusters, expansions and certificates.
     clustering = 20.0 * vectors.rows * clusters * (len(one.features) + 20) * (clusters > 1)
     work = sum(one.work(len(rows), clusters) for rows, _ in functions) + 1.0
     clustered = clustering / (clustering + work)
@@ -104,7 +101,7 @@ def compile_maclaurin(
             part_of(on_progress, 0.0, clustered),
         )
     )
-    if tolerance is None:  # which decides the size itself
+    if tolerance is None:  # with a tolerance, the size is not known yet
         one.check_size(sum(len(shares) for _, shares in about), clusters, max_bytes)
     work = sum(one.work(len(rows)) for _, shares in about for _, rows, _ in shares) / (1 - clustered) + 1e-9
     done = clustered * work
@@ -138,10 +135,8 @@ def compile_maclaurin(
 
 
 class _OneExpansion:
-    """The settings that all expansions of a compiled model share. Raises ModelFormatError for a model that has no
-    certificate if one is asked for, TooLargeError for a matrix that is too large to compress.
-
-    features: the LIBSVM indices of its columns. highest_norm: as of MaclaurinModel."""
+    """Settings shared by all expansions of a model. Raises ModelFormatError if there is no certificate, TooLargeError
+    if a matrix is too large to compress. features: LIBSVM indices of the columns. highest_norm: see MaclaurinModel."""
 
     def __init__(
         self,
@@ -182,11 +177,11 @@ class _OneExpansion:
             self._numbers = min(self._numbers, compressed_count(d, min(rank or 1, d)))
 
     def work(self, rows: int, clusters: int = 1) -> float:
-        """About how long the expansion of so many support vectors takes, in nanoseconds; or of each cluster's."""
+        """Return the estimated nanoseconds to expand `rows` support vectors, in total over `clusters`."""
         return float(rows * (rows / clusters * 2 * self._certify + self._numbers))
 
     def check_size(self, count: int, clusters: int, max_bytes: float) -> None:
-        """Raises TooLargeError where so many expansions would make a larger file."""
+        """Raise TooLargeError if `count` expansions exceed the file size."""
         header = self._model.header
         estimate = count * self._numbers * (12 if self.single else 20)  # bytes, as measured
         if estimate > max_bytes:
@@ -209,8 +204,8 @@ class _OneExpansion:
         center: Center,
         on_progress: "Callable[[float], None] | None",
     ) -> Expansion:
-        """The expansion of the support vectors `rows` with coefficients `a`, for a decision function, about the center
-        of that number. Raises ModelFormatError where a number overflows."""
+        """Return the expansion of the support vectors `rows` with coefficients `a`, about center `number`. Raises
+        ModelFormatError on overflow."""
         header, path = self._model.header, self._model.path
         gamma = header.gamma if self._gaussian else 0.0
         total = _native.expand(
@@ -246,15 +241,15 @@ class _OneExpansion:
 
 
 def own_degree(header: Header) -> int:
-    """The degree at which a kernel is expanded unless it is said, and, of a finite one, at no other."""
+    """Return the default degree, which for a finite kernel is the only one."""
     if header.kernel_type == "rbf":
         return 2
     return header.degree if header.kernel_type == "polynomial" else 1
 
 
 def _factors(header: Header, degree: int) -> "list[float]":
-    """K(x, z) = sum_k factor_k (x.z)^k, for RBF times e^{-gamma |x|^2 - gamma |z|^2}: eqs. (3.7) and (3.13) to
-    (3.16), at any degree."""
+    """Return factor_k of K(x, z) = sum_k factor_k (x.z)^k, for RBF times e^{-gamma |x|^2 - gamma |z|^2}: eqs. (3.7) and
+    (3.13) to (3.16), at any degree."""
     if header.kernel_type == "rbf":
         return [_power(2 * header.gamma, k) / factorial(k) for k in range(degree + 1)]
     if header.kernel_type == "linear":
@@ -263,7 +258,7 @@ def _factors(header: Header, degree: int) -> "list[float]":
 
 
 def _power(base: float, exponent: int) -> float:
-    """What overflows is infinite, and refused by its result."""
+    """Return base**exponent, infinite on overflow; checks of the result refuse it."""
     try:
         return base**exponent
     except OverflowError:
@@ -271,7 +266,7 @@ def _power(base: float, exponent: int) -> float:
 
 
 def _decision_functions(header: Header, vectors: _native.Chunk) -> "list[tuple[list[int], list[float]]]":
-    """Per pair, in LIBSVM's order: its support vectors (rows) and their coefficients, none of them 0."""
+    """Return, per pair in LIBSVM's order, its support vectors (rows) and their coefficients, without zeros."""
     if header.pairs == 1 and vectors.leading_count == 1:
         return [_nonzero(range(vectors.rows), vectors.leading.cast("B").cast("d").tolist() if vectors.rows else [])]
     coefficients = vectors.leading.tolist()
@@ -305,7 +300,7 @@ def _about_centers(
     path: str,
     on_progress: "Callable[[float], None] | None",
 ) -> "Iterator[tuple[array[float], list[tuple[int, list[int], list[float]]]]]":
-    """Yield (center, [(pair, rows, coefficients) of the expansions about it])."""
+    """Yield (center, [(pair, rows, coefficients) of its expansions])."""
     everything = range(vectors.rows)
     if center == "pair":
         for p, (rows, a) in enumerate(functions):
@@ -319,8 +314,8 @@ def _about_centers(
                 (p, [row for row in rows if cluster[row] == k], [b for row, b in zip(rows, a) if cluster[row] == k])
                 for p, (rows, a) in enumerate(functions)
             ]
-            # A pair without support vectors in a cluster has no expansion there; one without any has one about the
-            # first, of nothing.
+            # A pair without support vectors in a cluster has no expansion there; without any, an empty one about the
+            # first center.
             own = [(p, rows, a) for p, rows, a in mine if rows or (k == min(cluster) and not functions[p][0])]
             yield _mean(vectors, features, [row for row in everything if cluster[row] == k]), own
     else:

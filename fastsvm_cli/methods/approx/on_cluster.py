@@ -1,4 +1,4 @@
-"""The sums of a certificate on the workers of a cluster."""
+"""Sums of a certificate on the workers of a cluster."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -10,16 +10,15 @@ from fastsvm_cli.methods.approx.pair_sums import AddUp, PairSums, totals
 if TYPE_CHECKING:
     from distributed import Client
 
-#: Tasks for every thread, so that all end at about the same time.
+#: Tasks per thread, so that all threads end at about the same time.
 _TASKS_EACH = 20
-#: Parts of a task at most, of a second each: what a lost worker costs.
+#: Maximum parts, of a second each, per task: the loss if a worker dies.
 _MOST_PARTS = 60
 
 
 def over(client: "Client") -> AddUp:
-    """Who adds up on all workers of the client. The totals are those of one process, to the last bit where the workers'
-    processors have the same instructions as this one's: every part is computed, and all are added up, as they are
-    there."""
+    """Return an AddUp on all workers of the client. Totals are bit-identical to one process's if processors have the
+    same instructions."""
 
     def add_up(pairs: PairSums, on_progress: "Callable[[float], None] | None") -> "list[float]":
         count = len(pairs.parts)
@@ -40,7 +39,7 @@ def _in_order(
     pairs: PairSums,
     on_progress: "Callable[[float], None] | None",
 ) -> "list[list[list[float]]]":
-    """The results, when all are there."""
+    """Return the results once all are done."""
     from distributed import as_completed
 
     def work(each: "tuple[int, int]") -> float:
@@ -50,7 +49,7 @@ def _in_order(
     try:
         for task in as_completed(tasks, loop=client.loop):
             number = at[task.key]
-            found[number] = task.result()  # raises what became of it
+            found[number] = task.result()  # raises the task's error
             share += work(slices[number])
             if on_progress is not None:
                 on_progress(min(share, 1.0))
@@ -60,7 +59,7 @@ def _in_order(
 
 
 def _sums(pairs: PairSums, first: int, last: int) -> "list[list[float]]":
-    """Of some parts, on one thread: Dask has one for every task."""
+    """Return the sums of some parts, on one thread: Dask runs a thread per task."""
     before = _native.set_threads_here(1)
     try:
         return [pairs.parts.sums(part) for part in range(first, last)]

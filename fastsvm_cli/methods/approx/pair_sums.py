@@ -1,5 +1,5 @@
-"""The sums over every two support vectors that a certificate is made of (native/models/degree_norms.h), in parts that
-anybody may compute."""
+"""Sums over pairs of support vectors for a certificate (native/models/degree_norms.h), in parts that any process may
+compute."""
 
 from collections.abc import Callable, Iterable
 from threading import Lock
@@ -9,18 +9,17 @@ from fastsvm_cli import _native
 
 
 class PairSums:
-    """The sums of one expansion, in parts of about a second of one processor or less. It pickles as the numbers that it
-    is made of; any number of threads may use it at a time."""
+    """Sums of one expansion, in parts of up to about a second of one processor. Pickles as its arrays; thread-safe."""
 
     def __init__(self, *arrays: Any, sparse: bool):
-        """arrays: the arguments of _native.DegreeNormParts.sparse, or of .dense, in their order."""
+        """Store the arguments of _native.DegreeNormParts.sparse or .dense."""
         self._arrays, self._sparse = arrays, sparse
         self._parts: _native.DegreeNormParts | None = None
         self._lock = Lock()
 
     @property
     def parts(self) -> _native.DegreeNormParts:
-        """Made when it is asked for first."""
+        """Parts, made on first use."""
         with self._lock:
             if self._parts is None:
                 make = _native.DegreeNormParts.sparse if self._sparse else _native.DegreeNormParts.dense
@@ -28,7 +27,7 @@ class PairSums:
             return self._parts
 
     def here(self, on_progress: "Callable[[float], None] | None") -> "list[float]":
-        """Their totals, on all threads of this process."""
+        """Return the totals, computed on all threads of this process."""
         add_up = _native.sparse_degree_norms if self._sparse else _native.degree_norms
         return add_up(*self._arrays, on_progress)
 
@@ -42,12 +41,12 @@ class PairSums:
         return object.__sizeof__(self) + sum(getattr(each, "nbytes", 0) for each in self._arrays)
 
 
-#: Gives the totals of PairSums, and calls its second argument with the share done.
+#: Returns the totals of PairSums; calls its second argument with the share done.
 AddUp = Callable[[PairSums, "Callable[[float], None] | None"], "list[float]"]
 
 
 def totals(sums: "Iterable[list[float]]") -> "list[float]":
-    """Of the sums of all parts, in their order: the additions that the core does by itself, and the proof counts."""
+    """Add up the sums of all parts in order, with the additions that the core does and the proof counts."""
     out: list[float] = []
     for part in sums:
         out = [total + each for total, each in zip(out or [0.0] * len(part), part)]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.methods.border.samples import SampledBorder as Found
     from fastsvm_cli.models.exact import ExactModel
 
-#: What is tried of --samples.
+#: Values of --samples that `attempts` tries.
 _SAMPLES = (30, 100, 1000)
 
 
@@ -39,7 +39,7 @@ def _bandwidth(context, parameter, value):
 
 
 class BorderOptions(MethodOptions):
-    """The options and arguments of `fastsvm border`. Raises UsageError for what does not go together."""
+    """Options and arguments of `fastsvm border`. Raises UsageError for options that conflict."""
 
     samples: int
     target: "float | None"
@@ -69,7 +69,7 @@ class BorderOptions(MethodOptions):
             )
         if not self.density:
             return
-        # Of a border, and of what draws it, nothing is to be asked.
+        # --density writes no border, so options of a border are refused.
         if self.bandwidth is None:
             raise click.UsageError("--density goes with --bandwidth: it is the estimate of a training file.")
         given = first_given("samples", "target", "sampling", "local", "tolerance", "seed")
@@ -77,7 +77,7 @@ class BorderOptions(MethodOptions):
             raise click.UsageError(f"--density writes no border: it does not go with {given}.")
 
     def check_model(self, model: "ExactModel") -> None:
-        """Raises UsageError where it needs rows that were not given, and for what does not go with the model."""
+        """Raise UsageError if rows are missing or an option does not fit the model."""
         from fastsvm_cli.methods.border.signed_distance import needs_rows
 
         if self.raw and not (model.header.classification and model.header.has_probability):
@@ -90,22 +90,22 @@ class BorderOptions(MethodOptions):
 
     @property
     def rows_file(self) -> "str | None":
-        """What rows are read from: --data, or, with --bandwidth, MODEL_FILE, which is a training file then."""
+        """File to read rows from: --data, or MODEL_FILE, which is a training file, if --bandwidth is given."""
         return self.model_file if self.bandwidth is not None else self.data_file
 
     @property
     def width(self) -> "float | None":
-        """The fixed bandwidth of a density estimate; None of an adaptive one."""
+        """Fixed bandwidth of a density estimate; None if it is adaptive."""
         return self.bandwidth if isinstance(self.bandwidth, float) else None
 
 
 class Border(Method):
-    """Samples of the class border; of a training file alone, by kernel density estimates, on the command line."""
+    """Samples of the class border. On the command line, also the border of density estimates of a training file."""
 
     name = "border"
     kinds = ("border", "density")
     better = "more samples"
-    command_only = Method.command_only | {"bandwidth", "weight", "density"}  # a border without a model
+    command_only = Method.command_only | {"bandwidth", "weight", "density"}  # these need no model
     Options = BorderOptions
     parameters = listed(
         click.option(
@@ -223,7 +223,7 @@ class Border(Method):
         return compile_border(source.model, fingerprint=source.fingerprint, raw=options.raw, chunks=rows, **how)
 
     def compile_rows(self, rows: "list[Chunk]", options: BorderOptions, progress: Progress) -> "Found":
-        """The border of density estimates of a training file (--bandwidth)."""
+        """Return the border of the density estimates of a training file (--bandwidth)."""
         from fastsvm_cli.methods.border.density import rows_fingerprint
         from fastsvm_cli.methods.border.signed_distance import compile_density_border
 

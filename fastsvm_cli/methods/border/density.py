@@ -1,11 +1,10 @@
-"""Training rows -> their kernel density estimate as a model (Mills, "When Support Vector Machines are just too slow").
+"""Kernel density estimates of training rows as models (Mills, "When Support Vector Machines are just too slow").
 
-given      rows x_k of two or more classes; a bandwidth h, or a weight W that solves for one at every row
-wanted     a model whose label for z is, of a pair of classes, the one whose rows have the larger sum of
+given      rows x_k of two or more classes; a bandwidth h, or a weight W from which h is solved at every row
+wanted     a model that, for each pair of classes, gives z the class with the larger sum of
            exp(-|z - x_k|^2 / (2 h^2))
-method     of a fixed bandwidth that is the sign of an RBF machine: gamma = 1 / (2 h^2), coefficients 1 and -1, rho 0,
-           which every reader of LIBSVM's models knows. Of a variable one gamma moves with z: a kind of its own
-           (models/density.py)
+method     fixed bandwidth: an RBF model with gamma = 1 / (2 h^2), coefficients 1 and -1, rho 0, in LIBSVM's format.
+           Variable bandwidth: gamma depends on z, so the model has its own kind (models/density.py)
 """
 
 import numpy as np
@@ -22,19 +21,19 @@ from fastsvm_cli.models.folded_libsvm import FoldedModel
 from fastsvm_cli.text.fingerprint import fingerprint as fingerprint_of_text
 from fastsvm_cli.text.header import Header, class_pairs
 
-_SHOWN = 200  # rows whose bandwidths' median stands in the header
+_SHOWN = 200  # rows whose median bandwidth the header holds
 
 
 def classes_of(chunks: "list[_native.Chunk]", path: str) -> "tuple[list[int], np.ndarray]":
-    """(the labels in the order in which they first occur, as svm-train has them; the class of every row, (n), an index
-    into these). Raises FileError for rows that cannot be parted into classes."""
+    """Return (labels in order of first occurrence, as in svm-train; index of every row's label (n)). Raises FileError
+    unless labels are integers, of two or more classes."""
     labels = np.concatenate([np.asarray(chunk.leading)[:, 0] for chunk in chunks])
     fraction = next((label for label in labels.tolist() if label != int(label) or abs(label) >= 2**31), None)
     if fraction is not None:
         raise FileError(path, f"a label {fraction:g} found, expected whole numbers: classes")
     found = list(dict.fromkeys(labels.astype(int).tolist()))
     if len(found) == 2 and found == [-1, 1]:
-        found = [1, -1]  # LIBSVM's one exception
+        found = [1, -1]  # as LIBSVM does
     if len(found) < 2:
         raise FileError(path, f"rows of {len(found)} class found, expected 2 or more")
     place = {label: at for at, label in enumerate(found)}
@@ -42,7 +41,7 @@ def classes_of(chunks: "list[_native.Chunk]", path: str) -> "tuple[list[int], np
 
 
 def dense_rows(chunks: "list[_native.Chunk]", path: str) -> "tuple[np.ndarray, np.ndarray]":
-    """(the rows (n, d), the LIBSVM indices of the columns (d)). Raises FileError where that is too large."""
+    """Return (rows (n, d), LIBSVM indices of the columns (d)). Raises FileError if the matrix is too large."""
     columns = np.unique(np.concatenate([np.asarray(chunk.indices) for chunk in chunks]))
     total = sum(chunk.rows for chunk in chunks)
     if total * max(len(columns), 1) > MOST_CELLS:
@@ -51,15 +50,15 @@ def dense_rows(chunks: "list[_native.Chunk]", path: str) -> "tuple[np.ndarray, n
 
 
 def check_weight(weight: float, rows: int, first: int, second: int, path: str) -> None:
-    """rows: of the classes `first` and `second`. Raises FileError."""
+    """Raise FileError unless 0 < weight < rows. rows: number of rows of the classes `first` and `second`."""
     if not 0 < weight < rows:
         why = f"{rows} rows of the classes {first} and {second} found, expected more than the weight {weight:g}"
         raise FileError(path, why)
 
 
 def density_header(found: "list[int]", classes: np.ndarray, bandwidth: float, probabilities: "float | None") -> Header:
-    """LIBSVM's header. bandwidth: of the Gaussian kernel that stands there; where it is solved for, that may be nothing
-    that can be written. probabilities: A of LIBSVM's sigmoid for every pair, B being 0; None: it has none."""
+    """Return LIBSVM's header. bandwidth: clipped to a valid range; 1 for NaN. probabilities: A of LIBSVM's sigmoid for
+    every pair (B is 0), or None."""
     bandwidth = min(max(bandwidth, 1e-100), 1e100) if bandwidth == bandwidth else 1.0
     pairs = len(class_pairs(len(found)))
     return Header(
@@ -86,16 +85,18 @@ def compile_density(
     weight: float = 0.0,
     folding: "Folding | None" = None,
 ) -> Model:
-    """The model that answers as the estimate does: an ExactModel for a `bandwidth`, a DensityModel for a `weight`.
-    fingerprint: of the rows. folding: by which they were scaled, for a `bandwidth`; the model takes raw ones then.
-    Raises FileError for rows that cannot be parted into classes, or are too few for the weight, and ModelFormatError
-    where the estimate has no form for raw rows."""
+    """Return the estimate's model: an ExactModel (folded: FoldedModel) for a `bandwidth`, a DensityModel for a
+    `weight`.
+
+    fingerprint: of the rows. folding: scaling to fold in, for a `bandwidth`. Raises FileError for rows without classes
+    or too few for the weight, ModelFormatError if LIBSVM's format cannot hold the scaling.
+    """
     found, classes = classes_of(chunks, path)
-    # Class by class, in the order of the file.
+    # Class by class, in file order.
     order = np.argsort(classes, kind="stable")
     rows = _native.Chunk.concatenate(chunks).select(order.tolist())
     if bandwidth is not None:
-        # A class has -1 against those before it and 1 against those behind it.
+        # A class has coefficient -1 against earlier classes and 1 against later ones.
         signs = np.where(np.arange(len(found) - 1) < np.arange(len(found))[:, None], -1.0, 1.0)
         vectors = _native.Chunk.from_csr(signs[classes[order]], rows.indptr, rows.indices, rows.values)
         model = ExactModel(density_header(found, classes, bandwidth, None), vectors, path)
@@ -113,5 +114,5 @@ def compile_density(
 
 
 def rows_fingerprint(chunks: "list[_native.Chunk]") -> str:
-    """Of training rows, in their canonical text."""
+    """Return the fingerprint of training rows, from their canonical text."""
     return fingerprint_of_text(b"".join(map(_native.format_rows, chunks)))

@@ -1,22 +1,21 @@
-"""Decision functions with their gradients: what root finding on the border between two classes needs.
-value_and_gradient(z): f (m) and its gradient (m, d) at the rows of z (m, d), for a support vector machine and for
-the kernel density estimators of Mills ("When Support Vector Machines are just too slow")."""
+"""Decision functions with gradients, of support vector machines and of the kernel density estimators of Mills ("When
+Support Vector Machines are just too slow"), to find the border between two classes."""
 
 import numpy as np
 
 from fastsvm_cli.methods.feature_space import Matrix, row_norms, squared_distances
 from fastsvm_cli.models.kernel import Kernel
 
-BLOCK_CELLS = 1 << 22  # kernel values held at a time
+BLOCK_CELLS = 1 << 22  # limit of kernel values in memory
 
 
 class MachineFunction:
-    """f(z) = sum_i a_i K(x_i, z) - rho. x: (n, d) dense or sparse; a: (n); kernel: a Kernel of LIBSVM's but
+    """Decision function f(z) = sum_i a_i K(x_i, z) - rho. x: (n, d) dense or sparse; a: (n); kernel: any but
     precomputed."""
 
     def __init__(self, x: Matrix, a: np.ndarray, rho: float, kernel: Kernel):
         self.a, self.rho, self.kernel = a, rho, kernel
-        # Distances keep their digits about the mean; the RBF kernel does not change with the origin.
+        # Distances lose fewer digits about the mean, and the RBF kernel does not depend on the origin.
         self._center = x.mean(axis=0) if kernel.type == "rbf" and isinstance(x, np.ndarray) and len(x) else 0.0
         self.x = x = x - self._center if isinstance(self._center, np.ndarray) else x
         self.norms = row_norms(x)
@@ -32,7 +31,7 @@ class MachineFunction:
         z = z - self._center
         kernel, gamma = self.kernel, self.kernel.gamma
         own = 0.0  # coefficient of z itself in the gradient
-        # (m, n), as are values and slope.
+        # values and slope have shape (m, n) too.
         dots = np.asarray(self.x @ z.T).T if kernel.type != "rbf" else np.empty(0)
         if kernel.type == "linear":
             values, slope = dots, np.ones_like(dots)
@@ -52,11 +51,12 @@ class MachineFunction:
 
 
 class DensityFunction:
-    """An estimate of P(first class | z) - P(second | z) from training rows alone: R(z) = sum_i y_i k_i / sum_i k_i, k_i
-    = exp(-|z - x_i|^2 / (2 h^2)).
+    """Estimate of P(first class | z) - P(second | z) from training rows: R(z) = sum_i y_i k_i / sum_i k_i, k_i =
+    exp(-|z - x_i|^2 / (2 h^2)).
 
-    x: (n, d) dense; y: (n), 1 or -1. bandwidth: h, or None for a variable one, solved at every z for sum_i k_i = weight
-    (Mills: the sum of weights is constant; 0 < weight < n)."""
+    x: (n, d) dense; y: (n), 1 or -1. bandwidth: h; None: variable, solved at every z for sum_i k_i = weight (Mills), 0
+    < weight < n.
+    """
 
     def __init__(self, x: np.ndarray, y: np.ndarray, bandwidth: "float | None", weight: float = 0.0):
         self._center = x.mean(axis=0)
@@ -64,7 +64,7 @@ class DensityFunction:
         self.norms = row_norms(self.x)
 
     def value_and_gradient(self, z: np.ndarray, own: "np.ndarray | None" = None) -> "tuple[np.ndarray, np.ndarray]":
-        """own: for every row of z the row of x that it is and that is left out of the estimate, or -1."""
+        """Return f (m) and its gradient (m, d). own: index of the row of x to leave out for each row of z; -1: none."""
         f, gradient = np.empty(len(z)), np.empty(z.shape)
         size = max(1, BLOCK_CELLS // len(self.y))
         for at in range(0, len(z), size):
@@ -73,15 +73,15 @@ class DensityFunction:
         return f, gradient
 
     def bandwidths(self, z: np.ndarray) -> np.ndarray:
-        """h at the rows of z: (m)."""
+        """Return h at the rows of z: (m)."""
         return np.sqrt(1 / (2 * self._gamma(squared_distances(self.x, self.norms, z - self._center), 1.0)))
 
     def _gamma(self, squares: np.ndarray, counts: "np.ndarray | float") -> np.ndarray:
-        """1 / (2 h^2): (m). counts: what every k counts for, 1 or 0. Newton's method on log(sum k) as a function of
-        log(gamma), which falls and is flat at both ends, kept inside a bracket."""
+        """Return 1 / (2 h^2): (m). counts: 1, or 0 for rows left out. Newton's method in a bracket, on log(sum k) as a
+        function of log(gamma), which decreases and is flat at both ends."""
         if self.bandwidth is not None:
             return np.full(len(squares), 1 / (2 * self.bandwidth**2))
-        # k_i = exp(-g s_i): from below n e^{-g max s}, from above n e^{-g min s} bracket the root.
+        # k_i = exp(-g s_i): n e^{-g max s} <= sum k <= n e^{-g min s} brackets the root.
         share = np.log(len(self.y) / self.weight)
         tiny = np.finfo(float).tiny
         unit = np.maximum(squares.max(axis=1), tiny)
@@ -116,8 +116,7 @@ class DensityFunction:
             counts = np.ones_like(squares)
             counts[np.flatnonzero(own >= 0), own[own >= 0]] = 0.0
         g = self._gamma(squares, counts)
-        # Of a fixed bandwidth only ratios of the k matter: without the largest one's exponent they do not all
-        # underflow.
+        # With a fixed bandwidth only ratios of the k matter. Relative to the largest, not all of them underflow.
         nearest = (
             np.where(counts > 0, squares, np.inf).min(axis=1, keepdims=True) if self.bandwidth is not None else 0.0
         )
@@ -127,11 +126,12 @@ class DensityFunction:
             r = (k @ self.y) / total
             pull = k @ self.x - total[:, None] * z  # sum_k k_k (x_k - z)
             mine = (k * self.y) @ self.x - (k @ self.y)[:, None] * z
-            if self.bandwidth is not None:  # the total moves
+            if self.bandwidth is not None:  # the total varies with z
                 gradient = 2 * g[:, None] * (mine - r[:, None] * pull) / total[:, None]
             else:
-                # The bandwidth moves so that the total does not: grad h = -h sum_k k_k (x_k - z) / sum_k k_k s_k.
-                # (Mills prints 1 / s_k in that sum; differentiating sum k = W gives s_k, and finite differences agree.)
+                # The bandwidth varies so that the total is constant: grad h = -h sum_k k_k (x_k - z) / sum_k k_k s_k.
+                # (Mills prints 1 / s_k in that sum. Differentiating sum k = W gives s_k, and finite differences confirm
+                # it.)
                 moved = ((k * self.y * squares).sum(axis=1) / (k * squares).sum(axis=1))[:, None]
                 gradient = 2 * g[:, None] * (mine - moved * pull) / total[:, None]
         return r, gradient

@@ -1,4 +1,4 @@
-"""Roots of a decision function on the lines between pairs of points on either side of it."""
+"""Roots of a decision function on lines between points on opposite sides of it."""
 
 from typing import Protocol
 
@@ -8,23 +8,25 @@ _ITERATIONS = 100
 
 
 class DecisionFunction(Protocol):
-    """What has a border: gradients.py has two kinds."""
+    """A function with a border; gradients.py has two kinds."""
 
     def value_and_gradient(self, z: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
-        """f (m) and its gradient (m, d) at the rows of z (m, d)."""
+        """Return f (m) and its gradient (m, d) at the rows of z (m, d)."""
 
 
 def roots_between(
     function: DecisionFunction, level: float, first: np.ndarray, second: np.ndarray, tolerance: float
 ) -> "tuple[np.ndarray, np.ndarray, np.ndarray]":
-    """Safeguarded Newton, all pairs at once. first, second: (m, d), f > level at the rows of the one and f < level
-    at those of the other; other pairs are left out. Returns (points (k, d) with |f - level| <= tolerance, the
-    gradients there (k, d), which pairs they are of (k))."""
+    """Find roots of f - level on lines between rows, by safeguarded Newton steps.
+
+    first, second: (m, d), with f > level and f < level; other pairs are skipped. Returns (points (k, d) with |f -
+    level| <= tolerance, gradients there (k, d), indices of their pairs (k)).
+    """
     at_first, at_second = function.value_and_gradient(first)[0] - level, function.value_and_gradient(second)[0] - level
     pair = np.flatnonzero((at_first > 0) & (at_second < 0))
     start, along = first[pair], second[pair] - first[pair]
     low, high = np.zeros(len(pair)), np.ones(len(pair))  # f - level > 0 at low, < 0 at high
-    t = at_first[pair] / (at_first[pair] - at_second[pair])  # where a straight line would cross
+    t = at_first[pair] / (at_first[pair] - at_second[pair])  # root of the linear interpolation
     before = np.full(len(pair), np.inf)
     points, gradients, done = [], [], []
     for _ in range(_ITERATIONS):
@@ -44,7 +46,7 @@ def roots_between(
         low, high = np.where(f > 0, t, low), np.where(f < 0, t, high)
         with np.errstate(divide="ignore", invalid="ignore"):
             newton = t - f / np.einsum("ij,ij->i", gradient, along)
-        # Newton's step where it stays inside the bracket and the last one paid; the middle otherwise.
+        # Take Newton's step if it stays inside the bracket and |f| has halved; bisect otherwise.
         t = np.where((newton > low) & (newton < high) & (np.abs(f) <= 0.5 * before), newton, 0.5 * (low + high))
         before = np.abs(f)
     if not points:

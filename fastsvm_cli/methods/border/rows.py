@@ -1,4 +1,4 @@
-"""The rows that a border is drawn between and measured by."""
+"""Rows between which a border is drawn and on which it is measured."""
 
 import numpy as np
 
@@ -7,16 +7,15 @@ from fastsvm_cli.methods.feature_space import matrix
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.text.data import select_rows
 
-#: Rows that samples are placed and measured by, at most; and rows times features.
+#: Limits of the rows that place and measure samples, and of rows times features.
 CLOUD_ROWS, CLOUD_CELLS = 40_000, 1 << 25
-#: Fewer rows than this are not parted into those that place samples and those that measure them.
+#: Fewer rows are not split into a placing half and a measuring half.
 HELD_OUT = 50
 
 
 class BorderRows:
-    """The rows that a border is sampled and measured by. x: (n, d) dense. columns: LIBSVM indices of the features (d).
-    classes: (n) indices of the classes of their labels, -1 where a label is none of them. places: (n) of the rows in
-    their file. chunk: the same rows."""
+    """Rows that place and measure border samples. x: (n, d) dense. columns: LIBSVM indices of the features (d).
+    classes: (n) class indices; -1: unknown label. places: (n) positions in the file. chunk: the same rows."""
 
     def __init__(self, chunk: _native.Chunk, classes: np.ndarray, places: np.ndarray, columns: np.ndarray):
         self.chunk, self.classes, self.places, self.columns = chunk, classes, places, columns
@@ -27,7 +26,7 @@ class BorderRows:
 
 
 def rows_for(model: ExactModel, chunks: "list[_native.Chunk] | None", rng: np.random.Generator) -> BorderRows:
-    """Of the chunks, or without them of the model's support vectors; every feature of either is a column."""
+    """Return rows of the chunks, or of the model's support vectors if None. Columns: all features of either."""
     header = model.header
     if chunks is None:
         vectors = model.vectors
@@ -48,17 +47,18 @@ def rows_for(model: ExactModel, chunks: "list[_native.Chunk] | None", rng: np.ra
 def drawn_rows(
     chunks: "list[_native.Chunk]", place: "dict[int, int]", columns: np.ndarray, rng: np.random.Generator
 ) -> BorderRows:
-    """At most as many rows as are used, drawn evenly."""
+    """Return at most CLOUD_ROWS rows (fewer if there are many features), drawn uniformly."""
     total = sum(chunk.rows for chunk in chunks)
     kept = np.sort(rng.choice(total, _most_rows(total, len(columns)), replace=False))
     rows = _native.Chunk.concatenate(select_rows(chunks, kept.tolist()))
-    # Rows without labels are of no class.
+    # Rows without labels have no class.
     classes = [place.get(label[0], -1) if label else -1 for label in rows.leading.tolist()]
     return BorderRows(rows, np.array(classes, int), kept, columns)
 
 
 def places_among(members: "list[np.ndarray]", places: np.ndarray) -> "list[np.ndarray]":
-    """Per function, which of its rows (members, increasing) each of the rows `places` is, -1 where it is none."""
+    """Return, per function, the index among its rows (members, increasing) of each of the rows `places`; -1: not a
+    member."""
     out = []
     for mine in members:
         at = np.minimum(np.searchsorted(mine, places), len(mine) - 1)
@@ -71,7 +71,7 @@ def _most_rows(total: int, d: int) -> int:
 
 
 def looks_one_hot(chunk: _native.Chunk) -> bool:
-    """Whether most features have one value besides 0: categories, between which a root lies where no row ever is."""
+    """Return whether most features have one value besides 0: categories. Roots between them lie where no row occurs."""
     indices, values = np.asarray(chunk.indices), np.asarray(chunk.values)
     seen = values != 0
     if not seen.any():

@@ -1,4 +1,4 @@
-"""Decision functions -> border samples: as many as are wanted, and how good they are."""
+"""Border samples of decision functions, and a measure of their agreement."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,17 +13,17 @@ from fastsvm_cli.models.border import BorderModel, Samples
 from fastsvm_cli.models.folded import Folded
 from fastsvm_cli.text.header import Header
 
-#: Samples per pair at which a border is complete even where --target is not met.
+#: Maximum number of samples per pair, even if --target is not met.
 MOST_SAMPLES = 100_000
 
 
 class Sampling:
-    """How a border is sampled.
+    """Options of a border's sampling.
 
-    count: samples per pair of classes; with `target`, as many as bring the share of labels that differ to it or below.
-    tolerance: the largest |f - level| at a sample. sampling: "refined", "dense" or "random", where lines begin and end
-    (sampler.py). local: so many of the nearest samples answer together, where that is better. seed: of what is drawn.
-    on_progress: called with the share done, and words."""
+    count: samples per pair of classes. target: instead, largest share of labels that differ. tolerance: largest |f -
+    level| at a sample. sampling: "refined", "dense" or "random" (sampler.py). local: number of nearest samples that
+    answer together, if better than one. on_progress: called with the share done, and a text.
+    """
 
     def __init__(
         self,
@@ -41,12 +41,12 @@ class Sampling:
 
 
 class SampledBorder:
-    """What compiling a border made.
+    """Result of compiling a border.
 
-    model: the border model. measured: the rows that it was measured on. different: how many labels differ on these.
-    parted: whether they took no part in placing the samples; where rows are few, all of them did both. one_sided: pairs
-    of which one class wins on all rows. without_root: pairs whose roots are not within the tolerance. short: pairs with
-    fewer samples than wanted."""
+    measured: number of rows it was measured on. different: number of labels that differ on these. parted: whether these
+    rows placed no samples. one_sided: pairs for which one class wins on all rows. without_root: pairs without a root
+    within the tolerance. short: pairs with fewer samples than requested.
+    """
 
     def __init__(
         self, model: BorderModel, measured: int, different: int, parted: bool, samplers: "list[Sampler]", count: int
@@ -58,7 +58,7 @@ class SampledBorder:
 
     @property
     def counts(self) -> "list[int]":
-        """The samples of every pair."""
+        """Number of samples of every pair."""
         return [pair.count for pair in self.model.samples]
 
     @property
@@ -78,12 +78,12 @@ def sample_border(
     sampling: Sampling,
     folded: "Folded | None" = None,
 ) -> SampledBorder:
-    """The border of decision functions f_p, one per pair of the header's classes, at the values `levels`.
+    """Return the border of decision functions f_p, one per pair of the header's classes, at `levels`.
 
-    values: (rows, pairs), f_p at the rows. unseen: the same as rows that have no part in f_p would have them. folded:
-    of the model's file."""
+    values: (rows, pairs), f_p at the rows. unseen: the same with each row left out of f_p. folded: of the model's file.
+    """
     rng, target, on_progress = sampling.rng, sampling.target, sampling.on_progress
-    # Half of the rows place samples; the other half, which they do not know, says how good they are.
+    # Half of the rows place samples; the other half measures them.
     order = rng.permutation(len(rows))
     parted = len(rows) >= HELD_OUT
     placing, measuring = (order[: len(order) // 2], order[len(order) // 2 :]) if parted else (order, order)
@@ -98,9 +98,9 @@ def sample_border(
             if len(sampler.points):
                 rows_of = np.stack([sampler.points[:most], sampler.normals[:most]], axis=1)
                 samples.append(Samples(levels[pair], len(rows_of), rows_of.ravel()))
-            else:  # one side only, as far as the rows tell
+            else:  # all rows are on one side
                 samples.append(Samples(_median(values[:, pair]) if len(values) else -header.rho[pair], 0, np.zeros(0)))
-        features = rows.columns.tolist() if any(pair.count for pair in samples) else []  # as many as there are numbers
+        features = rows.columns.tolist() if any(pair.count for pair in samples) else []  # no samples: no features
         return BorderModel(header, fingerprint=fingerprint, features=features, samples=samples, local=k, folded=folded)
 
     def differ(model: BorderModel) -> int:
@@ -116,7 +116,7 @@ def sample_border(
                 on_progress((at + 1) / len(samplers), shown)
 
     def best(most: int) -> "tuple[int, BorderModel]":
-        """Labels that differ, and the model: with one nearest sample, or with `local` of them where that is better."""
+        """Return (labels that differ, model) with one nearest sample or with `local`, whichever is better."""
         tried = [
             (differ(model), model.local, model) for model in (model_of(most, k) for k in sorted({1, sampling.local}))
         ]
@@ -139,7 +139,7 @@ def sample_border(
             ):
                 break
             least, count = count, min(2 * count, MOST_SAMPLES)
-        # Samples come in an order: fewer are the first ones.
+        # Samples are ordered: a smaller set is a prefix.
         while different <= target * len(measuring) and count - least > max(1, count // 16):
             middle = (least + count) // 2
             found = best(middle)
@@ -160,12 +160,12 @@ def _samplers(
     placing: np.ndarray,
     sampling: Sampling,
 ) -> "list[Sampler]":
-    """One per pair of classes, which draws between the rows `placing` of these classes."""
+    """Return a sampler per pair of classes, which draws from the rows `placing` of these classes."""
     out = []
     for pair, i, j in header.class_pairs:
         f = values[placing, pair] - levels[pair]
         mine = np.isin(rows.classes[placing], (i, j))
-        if not (np.any(f[mine] > 0) and np.any(f[mine] < 0)):  # labels that say nothing
+        if not (np.any(f[mine] > 0) and np.any(f[mine] < 0)):  # the labels do not separate the sides
             mine[:] = True
         out.append(
             Sampler(
@@ -182,7 +182,7 @@ def _samplers(
 
 
 def _median(values: np.ndarray) -> float:
-    """The middle one, or the mean of the two, which may be too large to add up."""
+    """Return the median; halves are added, since the sum of two values may overflow."""
     values = np.sort(values)
     return float(0.5 * values[(len(values) - 1) // 2] + 0.5 * values[len(values) // 2])
 
@@ -196,11 +196,11 @@ def _labels(task: _native.Task, values: np.ndarray) -> np.ndarray:
 
 
 def _round(model: BorderModel, functions: "Sequence[DecisionFunction]", tolerance: float) -> BorderModel:
-    """The model with the digits of single precision, where every sample stays within the tolerance with it; as it is
-    otherwise."""
+    """Return the model with samples in single precision if every sample stays within the tolerance; else the model
+    itself."""
     rounded = []
     for samples, function in zip(model.samples, functions):
-        # What counts is the number that the text says, which single precision would round once more.
+        # The tolerance must hold for the decimal numbers in the file, which single precision would round again.
         rows = samples.rows.astype(np.float32)
         if not np.all((np.abs(rows) > 1e-37) & (np.abs(rows) < 1e37) | (samples.rows == 0)):
             return model

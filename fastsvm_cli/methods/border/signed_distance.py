@@ -1,10 +1,10 @@
-"""Exact model, or training rows alone -> border samples (Mills, "When Support Vector Machines are just too slow").
+"""Border samples of an exact model or of training rows (Mills, "When Support Vector Machines are just too slow").
 
 given      a decision function f per pair of classes, with its gradient (gradients.py)
-wanted     border samples b_i, where f = level, and their normals n_i = grad f(b_i), so that f(z) is near
+wanted     border samples b_i with f(b_i) = level and normals n_i = grad f(b_i), so that f(z) is near
            level + n_i.(z - b_i) at the nearest b_i
-method     roots of f - level on lines between two rows on either side (roots.py). Beyond the paper, which draws both at
-           random: from rows whose side the samples so far get wrong, to near ones on the other side
+method     roots of f - level on lines between rows on opposite sides (roots.py). The paper draws both ends at random;
+           here, lines may join rows that the samples get wrong to near rows on the other side
 """
 
 from math import isfinite
@@ -24,7 +24,7 @@ from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.text.header import class_pairs
 
 
-@np.errstate(all="ignore")  # what overflows is refused, or is no root
+@np.errstate(all="ignore")  # overflows are refused, or give no root
 def compile_border(
     model: ExactModel,
     *,
@@ -33,17 +33,17 @@ def compile_border(
     chunks: "list[_native.Chunk] | None" = None,
     **how: Any,
 ) -> SampledBorder:
-    """Border samples of an exact classification or one-class model.
+    """Return border samples of an exact classification or one-class model.
 
-    raw: sample where f = 0 although the model has probability parameters; otherwise where the conditional-probability
-    difference tanh(-(A f + B) / 2) is 0, which is at f = -B / A. chunks: rows to draw from; the support vectors without
-    them. how: as of Sampling. Raises ModelFormatError for models without a border or a gradient.
+    raw: sample f = 0 even with probability parameters; otherwise tanh(-(A f + B) / 2) = 0, that is f = -B / A. chunks:
+    rows to draw from; None: the support vectors. how: arguments of Sampling. Raises ModelFormatError for models without
+    a border or a gradient, and for overflow.
     """
     header = model.header
     demand(model.path, refusal(model))
     sampling = Sampling(**how)
     rows = rows_for(model, chunks, sampling.rng)
-    # |x|^2 has what the gradient's columns do not know; so every feature of a row is a column.
+    # |x|^2 depends on features that the gradient ignores, so every feature of a row is a column.
     x, _ = matrix(model.vectors, rows.columns)
     x = x.toarray() if x.shape[0] * x.shape[1] <= CLOUD_CELLS else x
     coefficients = FeatureSpace(model).coefficients
@@ -90,10 +90,12 @@ def compile_density_border(
     weight: float = 0.0,
     **how: Any,
 ) -> SampledBorder:
-    """Border samples without an SVM: where kernel density estimates of two classes are equal
-    (gradients.DensityFunction). bandwidth: h, or None for a variable one with `weight`. how: as of Sampling. Labels
-    come in the order in which they first occur, as svm-train has them. Raises FileError for rows that cannot be parted
-    into classes."""
+    """Return border samples without an SVM, where the kernel density estimates of two classes are equal
+    (gradients.DensityFunction).
+
+    bandwidth: h; None: variable, by `weight`. how: arguments of Sampling. Labels are ordered as in svm-train. Raises
+    FileError for rows without classes or too few for the weight, and for overflow.
+    """
     sampling = Sampling(**how)
     found, whole = classes_of(chunks, path)
     place = {label: at for at, label in enumerate(found)}
@@ -107,7 +109,7 @@ def compile_density_border(
         functions.append(DensityFunction(x[mine], np.where(whole[mine] == i, 1.0, -1.0), bandwidth, weight))
     rows = drawn_rows(chunks, place, columns, sampling.rng)
     values = np.stack([function.value_and_gradient(rows.x)[0] for function in functions], axis=1)
-    # What a row says of itself is no measure of what the estimate says of others.
+    # To measure agreement, each row's estimate leaves out the row itself.
     unseen = np.stack(
         [
             function.value_and_gradient(rows.x, own)[0]
@@ -133,7 +135,7 @@ def compile_density_border(
 
 
 def refusal(model: ExactModel) -> "str | None":
-    """Why a model has no border samples, or None."""
+    """Return why a model has no border samples, or None."""
     header = model.header
     if header.regression:
         return f"a model of type {header.svm_type} found, expected classes: the values of a regression have no border"
@@ -143,6 +145,5 @@ def refusal(model: ExactModel) -> "str | None":
 
 
 def needs_rows(model: ExactModel) -> bool:
-    """Whether its border is found only between rows that are given: the support vectors of a one-class model lie on one
-    side of it."""
+    """Return whether rows must be given: the support vectors of a one-class model lie on one side of its border."""
     return model.header.svm_type == "one_class"

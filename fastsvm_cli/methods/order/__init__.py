@@ -1,4 +1,4 @@
-"""order: support vectors in an order in which rows stop early, with svm-predict's label (DeCoste)."""
+"""order: support vectors in an order that lets rows stop early with svm-predict's label (DeCoste)."""
 
 import sys
 from typing import TYPE_CHECKING, ClassVar
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from fastsvm_cli.models.ordered import OrderedModel
     from fastsvm_cli.text.scaling import Scaling
 
-#: Values of --method; each is the name of a method in Python too.
+#: Values of --method; also method names in Python.
 ORDERS = ("geometry", "triangle")
 
 
 class OrderOptions(MethodOptions):
-    """The options and arguments of `fastsvm order`. Raises UsageError for what does not go together."""
+    """Options and arguments of `fastsvm order`. Raises UsageError for conflicts."""
 
     method: str
     points: "int | None"
@@ -75,7 +75,7 @@ class OrderOptions(MethodOptions):
             raise click.UsageError("--coef0 and --degree are for --kernel normalized-polynomial.")
 
     def check_model(self, model: "ExactModel") -> None:
-        """Raises UsageError for what does not go with the model."""
+        """Raise UsageError for options that conflict with the model."""
         header = model.header
         if self.own_kernel is not None and header.kernel_type != "precomputed":
             raise click.UsageError(
@@ -86,7 +86,7 @@ class OrderOptions(MethodOptions):
 
     @property
     def kernel(self) -> "Kernel":
-        """The kernel that --kernel names."""
+        """Kernel of --kernel."""
         from fastsvm_cli.models.kernel import Kernel
 
         assert self.gamma is not None  # --kernel needs it
@@ -97,7 +97,7 @@ class OrderOptions(MethodOptions):
 
 
 class Order(Method):
-    """An order of evaluation, and bounds on what is left of a sum."""
+    """An order of evaluation, with bounds on the rest of a sum."""
 
     name = "order"
     kinds = ORDERS
@@ -200,7 +200,7 @@ class Order(Method):
         rows: "list[Chunk] | None" = None,
         scaling: "Scaling | None" = None,
     ) -> Made:
-        """scaling: of the rows of --vectors and --fold."""
+        """Compile; see Method.compile. scaling: of the rows of --vectors and --fold."""
         model = _with_own_kernel(source.model, options, scaling)
         return Made(_ordered(model, source.fingerprint, options, progress, scaling))
 
@@ -226,7 +226,7 @@ def _refusal(order: str, model: "ExactModel") -> "str | None":
 
 
 def _with_own_kernel(model: "ExactModel", options: OrderOptions, scaling: "Scaling | None") -> "ExactModel":
-    """A model of a precomputed kernel, with the vectors of --vectors and the kernel of --kernel; others as they are."""
+    """Return a precomputed-kernel model with its vectors (--vectors) and kernel (--kernel); others unchanged."""
     if options.own_kernel is None:
         return model
     from fastsvm_cli.methods.order.precomputed import looks_untrained, with_vectors
@@ -251,7 +251,7 @@ def _ordered(
     progress: Progress,
     scaling: "Scaling | None",
 ) -> "OrderedModel":
-    """By the method that is asked for."""
+    """Compile by --method."""
     if options.method == "triangle":
         from fastsvm_cli.methods.order.triangle import compile_triangle
 
@@ -273,12 +273,12 @@ def _ordered(
 
 
 def _linear_model(train_file: str, scaling: "Scaling | None") -> "ExactModel":
-    """A linear SVM of the file's rows, C = 1."""
+    """Return a linear SVM of the file's rows, C = 1."""
     import os
     from pathlib import Path
 
-    # libsvm-official's OpenMP: its threads change no number, wait for each other on a busy machine, and end the process
-    # where none can start.
+    # libsvm-official's OpenMP threads change no result, are slow on a busy machine, and end the process if none can
+    # start.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
     from fastsvm_cli.errors import FileError

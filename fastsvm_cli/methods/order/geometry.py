@@ -1,4 +1,4 @@
-"""Exact model -> geometry model: which points a row meets, in which order (DeCoste, section 5)."""
+"""Choice of a geometry model's points and their order (DeCoste, section 5)."""
 
 from collections.abc import Callable
 from math import ceil, sqrt
@@ -13,16 +13,16 @@ from fastsvm_cli.methods.partial_cholesky import PartialCholesky
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.geometry import GeometryModel
 
-_CANDIDATES = 59  # of sparse greedy matrix approximation: the best of 59 is among the best 5 % with probability 0.95
-#: A point is left out whose squared distance from the span of the others is a smaller share of its own squared norm.
+_CANDIDATES = 59  # for sparse greedy matrix approximation: the best of 59 is among the best 5 % with probability 0.95
+#: Minimum squared distance of a point from the span of the others, as a share of its squared norm.
 INDEPENDENT = 1e-4
 MOST_POINTS = 2048
-FACTOR_CELLS = 1 << 26  # numbers of the factorisation that chooses points: support vectors times points
-SINGLE_CELLS = 1 << 24  # of more numbers, half of the memory counts more than the best choice
+FACTOR_CELLS = 1 << 26  # limit of support vectors times points in the factorisation that chooses points
+SINGLE_CELLS = 1 << 24  # beyond, memory matters more than the best choice
 
 
 def refusal(model: ExactModel) -> "str | None":
-    """Why a model has no geometry to measure in, or None."""
+    """Return why a model has no geometry, or None."""
     kernel = model.kernel
     if kernel.semidefinite:
         return None
@@ -37,7 +37,7 @@ def refusal(model: ExactModel) -> "str | None":
     )
 
 
-@np.errstate(all="ignore")  # what overflows is refused
+@np.errstate(all="ignore")  # overflows are refused
 def compile_geometry(
     model: ExactModel,
     *,
@@ -48,15 +48,13 @@ def compile_geometry(
     seed: int = 0,
     on_progress: "Callable[[float], None] | None" = None,
 ) -> GeometryModel:
-    """Choose the points.
+    """Choose the points and return the model.
 
-    sequence: "greedy", every step the support vector that takes most from the |w_perp|^2 of all decision functions,
-    c_p^2 / d_p with c the residual of K a and d the residual diagonal of K; or "sgma", of 59 drawn ones the one that
-    takes most from the residual of the whole kernel matrix (Smola and Schoelkopf, 2000, which the paper uses). points:
-    how many at most; default `default_points`. folded: vectors {index: value} that come first (section 6.1).
-    seed: of what is drawn; where a number for every support vector and point would be too many, the support vectors
-    among which points are chosen, too. on_progress: called with the share done. Raises ModelFormatError for kernels
-    that are no inner product.
+    sequence: "greedy": always the support vector that reduces |w_perp|^2 of all decision functions most, by c_p^2 /
+    d_p, with c the residual of K a and d the residual diagonal of K; "sgma": of 59 random ones, the one that reduces
+    the residual kernel matrix most (Smola and Schoelkopf, 2000; as in the paper). points: maximum number; default
+    `default_points`. folded: vectors {index: value} that come first (section 6.1). seed: of random draws, also of
+    candidates if there are too many. Raises ModelFormatError for kernels that are not inner products.
     """
     demand(model.path, refusal(model))
     vectors = model.vectors
@@ -72,7 +70,7 @@ def compile_geometry(
     x = matrix(all_vectors)[0][rows]
     n, points = len(candidates), points + len(folded)
 
-    # About how long either phase takes, in nanoseconds.
+    # Estimated nanoseconds of the two phases.
     values_work = vectors.rows * (vectors.rows + len(vectors.indices) / 20)
     step_work = len(rows) * (points / 4 + x.shape[1] / 10 + 4)
     before = values_work / (values_work + points * step_work + 1)
@@ -80,12 +78,12 @@ def compile_geometry(
     b, error = (np.concatenate(both) for both in zip(space.at_support_vectors, space.inner_products(further)))
     squared_norm = space.squared_norms
 
-    # Nothing that is proven depends on which points are chosen. Single precision, which holds the values of kernels of
-    # distances, tells which are good ones, if not always the best: on banana at C = 64 rows need twice as many.
+    # No proof depends on the choice. Single precision finds good points for kernels of distances, not always the best:
+    # on banana at C = 64 rows need twice as many.
     single = model.kernel.of_distances and len(rows) * points > SINGLE_CELLS
     chosen = PartialCholesky(model.kernel, x, points, single)
     residual = b[rows]
-    # Every decision function counts alike: by the share of its own |w|^2.
+    # Weights every decision function by the share of its own |w|^2.
     weights = 1 / np.maximum(squared_norm, np.finfo(float).tiny)
     order = []
     for step in range(points):
@@ -104,7 +102,7 @@ def compile_geometry(
         column = chosen.add(p)
         residual -= np.outer(column, residual[p] / column[p])
         order.append(int(rows[p]))
-        if on_progress:  # a step takes the longer, the more there were
+        if on_progress:  # the time of a step grows with the number of points
             on_progress(before + (1 - before) * ((step + 1) / points) ** 2)
     return GeometryModel(
         model,
@@ -119,15 +117,16 @@ def compile_geometry(
 
 
 def default_points(model: ExactModel) -> int:
-    """The paper's threshold (section 4.5): beyond max(d, sqrt(d L)) points, L kernel values are cheaper. d: the
-    entries of a support vector."""
+    """Return the paper's threshold (section 4.5): beyond max(d, sqrt(d L)) points, L kernel values are cheaper. d: mean
+    number of entries of a support vector."""
     vectors = model.vectors
     d = len(vectors.indices) / max(vectors.rows, 1)
     return min(vectors.rows, MOST_POINTS, ceil(max(d, sqrt(d * vectors.rows))))
 
 
 def folded_vectors(model: ExactModel) -> "list[dict]":
-    """w+ and w- of a linear model, each a weighted mean of its support vectors (eqs. 7 and 34): [{index: value}]."""
+    """Return w+ and w- of a linear model, each a weighted mean of its support vectors (eqs. 7 and 34): [{index:
+    value}]."""
     vectors, a = model.vectors, np.asarray(model.vectors.leading)[:, 0]
     x, columns = matrix(vectors)
     out = []
@@ -142,7 +141,7 @@ def folded_vectors(model: ExactModel) -> "list[dict]":
 
 
 def _without_part(rows: "list[dict]", leading_count: int) -> _native.Chunk:
-    """Vectors {index: value} as a chunk, their coefficients 0."""
+    """Return vectors {index: value} as a chunk with coefficients 0."""
     entries = [entry for row in rows for entry in sorted(row.items())]
     indptr = np.cumsum([0, *map(len, rows)])
     indices = np.array([index for index, _ in entries], np.int64)

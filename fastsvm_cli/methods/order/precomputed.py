@@ -1,4 +1,4 @@
-"""A model trained through a precomputed kernel, with the vectors behind its serial numbers."""
+"""Models trained on a precomputed kernel, completed with the vectors of their serial numbers."""
 
 from collections.abc import Iterable
 
@@ -12,8 +12,8 @@ from fastsvm_cli.models.kernel import Kernel
 
 
 def with_vectors(model: ExactModel, chunks: Iterable[_native.Chunk], path: str, kernel: Kernel) -> ExactModel:
-    """The same model, its kernel evaluated on vectors. chunks: the rows of the training file `path`, in the order of
-    their serial numbers 1, 2, ... Raises ModelFormatError where the file is too short."""
+    """Return the model with its kernel evaluated on vectors. chunks: rows of the training file `path`, which serial
+    numbers count from 1. Raises ModelFormatError for a serial number not in the file."""
     serials = [int(value) for value in model.vectors.values]
     wanted, found, first = set(serials), [], 1
     place: dict[int, int] = {}  # serial number -> row of the chunks found
@@ -40,8 +40,8 @@ def with_vectors(model: ExactModel, chunks: Iterable[_native.Chunk], path: str, 
 
 
 def looks_untrained(model: ExactModel) -> bool:
-    """Whether most support vectors with a coefficient inside its bound are far from |f| = 1, where training puts
-    them: of a c_svc model only."""
+    """Return whether most free support vectors (coefficient inside its bound) are far from |f| = 1, where training puts
+    them. False unless c_svc."""
     if model.header.svm_type != "c_svc":
         return False
     a = np.abs(FeatureSpace(model).coefficients)

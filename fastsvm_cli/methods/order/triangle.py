@@ -1,4 +1,4 @@
-"""Exact model -> triangle model: the pivots (Acevedo-Rodriguez et al., section 2, steps 1 and 2)."""
+"""Pivots of a triangle model (Acevedo-Rodriguez et al., section 2, steps 1 and 2)."""
 
 from collections.abc import Callable
 
@@ -13,11 +13,11 @@ from fastsvm_cli.models.triangle import TriangleModel
 
 
 def refusal(model: ExactModel) -> "str | None":
-    """Why a model has no lists by distance, or None."""
+    """Return why a model has no lists by distance, or None."""
     return triangle.refusal(model.kernel)
 
 
-@np.errstate(all="ignore")  # what overflows is refused
+@np.errstate(all="ignore")  # overflows are refused
 def compile_triangle(
     model: ExactModel,
     *,
@@ -26,8 +26,8 @@ def compile_triangle(
     seed: int = 0,
     on_progress: "Callable[[float], None] | None" = None,
 ) -> TriangleModel:
-    """Find the centroids of `lists` clusters of the support vectors (default: the number of classes) by k-means, and
-    take the support vector nearest to each. Raises ModelFormatError for kernels that do not fall with the distance."""
+    """Make the support vectors nearest to `lists` k-means centroids the pivots (default: the number of classes). Raises
+    ModelFormatError for kernels that do not decrease with distance."""
     header = model.header
     demand(model.path, refusal(model))
     vectors = model.vectors

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from fastsvm_cli.methods.reduce.reduction import Reduction
     from fastsvm_cli.models.exact import ExactModel
 
-#: What is tried of --ratio.
+#: Values of --ratio that `attempts` tries.
 _RATIOS = (0.002, 0.005, 0.01, 0.02, 0.05)
 
 
 class ReduceOptions(MethodOptions):
-    """The options and arguments of `fastsvm reduce`. Raises UsageError for what does not go together."""
+    """Options and arguments of `fastsvm reduce`. Raises UsageError for conflicts."""
 
     vectors: "int | None"
     ratio: "float | None"
@@ -67,7 +67,7 @@ class ReduceOptions(MethodOptions):
 
     @property
     def how(self) -> "dict[str, Any]":
-        """Of compile_reduced_set."""
+        """Arguments of compile_reduced_set."""
         return {
             "init": self.init,
             "optimizer": self.optimizer,
@@ -76,12 +76,12 @@ class ReduceOptions(MethodOptions):
         }
 
     def count(self, total_sv: int) -> int:
-        """How many vectors --vectors or --ratio asks for."""
+        """Return the number of vectors for --vectors or --ratio."""
         return self.vectors or max(1, round((self.ratio or 0.0) * total_sv))
 
 
 class Reduce(Method):
-    """Few vectors, placed so that the decision functions change least in the kernel's feature space."""
+    """Few vectors, placed to change the decision functions least in feature space."""
 
     name = "reduce"
     kinds = ("reduced",)
@@ -160,7 +160,7 @@ class Reduce(Method):
     def compile(
         self, source: "SourceModel", options: ReduceOptions, progress: Progress, rows: "list[Chunk] | None" = None
     ) -> "Reduction":
-        """The reduced set that is asked for, its probability parameters fitted to the rows if there are some."""
+        """Return the reduced set, with probability parameters fitted to labelled rows, if given."""
         from fastsvm_cli.methods.reduce.probabilities import refit
         from fastsvm_cli.methods.reduce.reduction import compile_reduced_set, grow, lossless
 

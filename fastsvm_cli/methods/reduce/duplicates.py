@@ -1,4 +1,4 @@
-"""Equal support vectors added up: the same decision functions with fewer vectors (Downs, Gates and Masters, "Exact
+"""Merging of equal support vectors without changing a decision function (Downs, Gates and Masters, "Exact
 Simplification of Support Vector Solutions", 2001)."""
 
 from copy import copy
@@ -12,11 +12,12 @@ from fastsvm_cli.text.header import Header
 
 
 def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
-    """The same model with equal support vectors added up and those of coefficient 0 left out, and how many fewer
-    they are (Downs, Gates and Masters, "Exact Simplification of Support Vector Solutions"). Different vectors are
-    never linearly dependent in the feature space of an RBF kernel, so that equal ones are all that can be merged
-    without changing a decision function; of more than two classes, those of one class. What a sum costs in digits is
-    in the radius of `lossless` (compile.py; B29 of bounds.py)."""
+    """Return (model with equal support vectors merged and those of coefficient 0 dropped, number removed).
+
+    Nothing else can be merged exactly: different vectors are linearly independent in the feature space of an RBF
+    kernel. With more than two classes, merging is within a class. The radius of `lossless` covers the rounding of sums
+    (reduction.py; B29 of bounds.py).
+    """
     header, vectors = model.header, model.vectors
     coefficients = np.asarray(vectors.leading)
     starts, indices, values = np.asarray(vectors.indptr), np.asarray(vectors.indices), np.asarray(vectors.values)
@@ -25,7 +26,7 @@ def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
         if header.classification and header.nr_class > 2
         else np.zeros(vectors.rows, int)
     )
-    nonzero = values != 0  # -0 is 0, too
+    nonzero = values != 0  # drops -0 too
     starts = np.concatenate(([0], np.cumsum(nonzero)))[starts].tolist()
     index_bytes, value_bytes = indices[nonzero].tobytes(), values[nonzero].tobytes()
     index_size, value_size = indices.itemsize, values.itemsize
@@ -64,7 +65,7 @@ def _counts(header: Header, kept: "list[int]") -> "list[int] | None":
 
 
 def resized(header: Header, nr_sv: "list[int] | None", total: int) -> Header:
-    """A header with other support vectors."""
+    """Return a header with other support vectors."""
     out = copy(header)
     out.nr_sv, out.total_sv = nr_sv, total
     return out

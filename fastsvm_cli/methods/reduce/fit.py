@@ -1,5 +1,5 @@
-"""The best coefficients of given vectors, how far their functions then are from the wanted ones, and the descent on all
-vectors at once (Suttorp and Igel, algorithm 1, line 6)."""
+"""Optimal coefficients of given vectors, their squared distance, and the descent on all vectors at once (Suttorp and
+Igel, algorithm 1, line 6)."""
 
 from collections.abc import Callable
 
@@ -9,17 +9,17 @@ from scipy.linalg import cho_factor, cho_solve
 from fastsvm_cli.methods.reduce.placement import gaussian, kernel_length
 from fastsvm_cli.methods.reduce.problem import Problem
 
-_RIDGE = 1e-10  # of the kernel matrix of the approximating vectors, whose diagonal is 1
+_RIDGE = 1e-10  # added to the diagonal (of ones) of the vectors' kernel matrix
 FINISH_ITERATIONS = 100
 
 
 def finish_seconds(support_vectors: int, vectors: int, parts: int) -> float:
-    """About how long the descent takes: kernel values, and what more is done where there are several parts."""
+    """Return the estimated seconds of the descent: kernel values, and the overhead of several parts."""
     return FINISH_ITERATIONS * (1e-8 * support_vectors * vectors + 6e-5 * (parts**2 - 1))
 
 
 class Fit:
-    """Coefficients for given vectors, their squared distance and its gradient."""
+    """Optimal coefficients for given vectors, the squared distance and its gradient."""
 
     def __init__(self, problem: Problem, z: "list[np.ndarray]", gradient: bool = False):
         parts, gamma = problem.parts, problem.gamma
@@ -27,7 +27,7 @@ class Fit:
         pairs_of_parts = [(s, t) for s in range(len(parts)) for t in range(len(parts))]
         own = [gaussian(each, gamma) for each in z]
         kzz = {(s, t): own[t](z[s]) for s, t in pairs_of_parts if s <= t}
-        # <Psi, phi(z)>, and the sums that its gradient is made of, in one pass over the vectors; or by way of k(z, x).
+        # <Psi, phi(z)> and the sums of its gradient, in one pass over the vectors if possible; else from k(z, x).
         sums = None
         if len(parts) == 1 and parts[0].moments is not None:
             sums = parts[0].kernel.times(z[0], parts[0].moments if gradient else parts[0].a)
@@ -60,8 +60,8 @@ class Fit:
         self.distance = float(self.distances.sum())
         if not gradient:
             return
-        # Eq. (7) at the best coefficients, which do not move to first order.
-        # (s, t) -> the columns of s and t that belong to one function
+        # Eq. (7) at the optimal coefficients, constant to first order. (s, t) -> columns of s and t of the same
+        # function.
         shared: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
         for members in problem.members:
             for s, mine in members:
@@ -89,7 +89,7 @@ class Fit:
 
 
 def _solve(k: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """k^-1 b, regularised as little as lets the factorisation through: vectors may coincide."""
+    """Return k^-1 b with the smallest ridge that lets the factorisation succeed: vectors may coincide."""
     for ridge in (_RIDGE, 1e-8, 1e-6, 1e-4):
         try:
             return cho_solve(cho_factor(k + ridge * np.eye(len(b)), lower=True), b)
@@ -104,8 +104,7 @@ def finish(
     on_step: "Callable[[float], None] | None" = None,
     iterations: int = FINISH_ITERATIONS,
 ) -> "list[np.ndarray]":
-    """Line 6 of algorithm 1: descend on all vectors at once, by L-BFGS; the coefficients are the best ones at every
-    step."""
+    """Run line 6 of algorithm 1: L-BFGS on all vectors at once, with optimal coefficients at every step."""
     from scipy.optimize import minimize
 
     shapes = [each.shape for each in z]

@@ -1,9 +1,8 @@
-"""Where to place one approximating vector (Suttorp and Igel, "Resilient Approximation of Kernel Classifiers", sections
+"""Placement of one approximating vector (Suttorp and Igel, "Resilient Approximation of Kernel Classifiers", sections
 2.2 and 3).
 
-What is left of the functions that are approximated, Psi_j = sum_i w_ij k(x_i, .), is held by `Residual`; a vector z
-takes most from it where E(z) = -sum_j Psi_j(z)^2 is least (eq. 4, for one function or for several that share their
-vectors).
+`Residual` holds the rest of the approximated functions Psi_j = sum_i w_ij k(x_i, .). The best vector z minimises E(z) =
+-sum_j Psi_j(z)^2 (eq. 4, for one function or several that share vectors).
 """
 
 import numpy as np
@@ -13,37 +12,35 @@ from fastsvm_cli.methods.kernel_matrix import KernelMatrix
 from fastsvm_cli.models.kernel import Kernel
 
 _ITERATIONS = 100
-_REST_ITERATIONS = 1000  # fixed-point iteration converges linearly, and slowly where vectors of both signs are near
+_REST_ITERATIONS = 1000  # converges linearly, and slowly near vectors of both signs
 _ETA_PLUS, _ETA_MINUS = 1.2, 0.5
-# In lengths of the kernel, so that a scale of the data changes nothing.
+# In kernel lengths, so that they do not depend on the scale of the data.
 _FIRST_STEP, _LEAST_STEP, _LARGEST_STEP = 0.01, 1e-7, 1.0
 _AT_REST = 1e-5
-CLUSTERED = 4000  # at most so many support vectors a side: the kernel matrix is formed
+CLUSTERED = 4000  # limit of support vectors per side, since the kernel matrix is formed
 
 
 def gaussian(x: Matrix, gamma: float) -> KernelMatrix:
-    """k(z, x) of any rows z with the vectors x (n, d), dense or sparse."""
+    """Return k(z, x) for any rows z with the vectors x (n, d), dense or sparse."""
     return KernelMatrix(Kernel("rbf", gamma), x)
 
 
 def moments(x: Matrix, a: np.ndarray) -> "np.ndarray | None":
-    """(a, a x_1, ..., a x_d) for vectors x (n, d) with weights a (n, 1), whose products with kernel values make a
-    function of theirs and its gradient in one pass: (n, 1 + d). None for sparse vectors, and for several functions,
-    which weigh them each in its own way."""
+    """Return (a, a x_1, ..., a x_d), (n, 1 + d), for vectors x (n, d) with weights a (n, 1). Its product with kernel
+    values gives the function and its gradient. None for sparse vectors, and for several functions."""
     if not isinstance(x, np.ndarray) or a.shape[1] != 1:
         return None
     return np.concatenate([a, a * x], axis=1)
 
 
 def kernel_length(gamma: float) -> float:
-    """The distance at which a Gaussian kernel has fallen to 1/e, by which steps are measured; 1 where it never
-    falls."""
+    """Return the distance at which a Gaussian kernel has fallen to 1/e, the unit of steps; 1 if gamma is 0."""
     return gamma**-0.5 if gamma > 0 else 1.0
 
 
 class Residual:
-    """Psi - Psi': x (n, d) with weights a (n, m), and approximating vectors z (L, d) with weights -beta (L, m).
-    kernel, x_moments: gaussian(x, gamma) and moments(x, a), where they are at hand."""
+    """Psi - Psi': x (n, d) with weights a (n, m), and approximating vectors z (L, d) with weights -beta (L, m). kernel,
+    x_moments: gaussian(x, gamma) and moments(x, a), if already known."""
 
     def __init__(
         self,
@@ -60,7 +57,8 @@ class Residual:
         self.z, self.beta = np.zeros((0, x.shape[1])), np.zeros((0, a.shape[1]))
 
     def at(self, z: np.ndarray) -> "tuple[float, np.ndarray, np.ndarray]":
-        """E(z); its gradient (d), eq. (10); and the fixed point's next z (d), eq. (6), not finite where it has none."""
+        """Return E(z); its gradient (d), eq. (10); the next z (d) of the fixed-point iteration, eq. (6), not finite if
+        undefined."""
         k = self.kernel(z[None])[0]
         far = gaussian(self.z, self.gamma)(z[None])[0]
         if self.moments is not None:
@@ -79,8 +77,8 @@ class Residual:
 
 
 def irprop(residual: Residual, start: np.ndarray, iterations: int = _ITERATIONS) -> "tuple[np.ndarray, bool]":
-    """iRprop+ (Igel and Huesken 2003): steps by the signs of the gradient (eq. 11), each component's own; a step
-    that overshot is taken back where the error rose. Returns (z, True)."""
+    """Run iRprop+ (Igel and Huesken 2003): each component steps by the sign of its gradient (eq. 11), and takes an
+    overshot step back if the error rose. Returns (z, True)."""
     z = start.copy()
     error, gradient, _ = residual.at(z)
     least, largest = _LEAST_STEP * residual.length, _LARGEST_STEP * residual.length
@@ -106,9 +104,11 @@ def irprop(residual: Residual, start: np.ndarray, iterations: int = _ITERATIONS)
 
 
 def fixed_point(residual: Residual, start: np.ndarray, iterations: int = _REST_ITERATIONS) -> "tuple[np.ndarray, bool]":
-    """Fixed-point iteration, eq. (6). Returns (z, whether it came to rest at a place that takes something away). The
-    step is the gradient over the signed sum of weights, so that it flies off to where the kernel vanishes when
-    positive and negative ones nearly cancel: wherever classes overlap within a kernel's width."""
+    """Run fixed-point iteration, eq. (6). Returns (z, whether it converged to a point with E < 0).
+
+    It diverges where positive and negative weights nearly cancel, since a step divides by their sum: where classes
+    overlap within a kernel's width.
+    """
     z = start.copy()
     for _ in range(iterations):
         following = residual.at(z)[2]
@@ -124,8 +124,8 @@ def fixed_point(residual: Residual, start: np.ndarray, iterations: int = _REST_I
 def initial_order(
     init: str, x: Matrix, a: np.ndarray, gamma: float, count: int, rng: np.random.Generator
 ) -> "list[int]":
-    """`count` support vectors to start from (section 3.1), as rows of x; positive and negative ones in proportion
-    for "random" and "cluster"."""
+    """Return `count` support vectors to start from (section 3.1), as rows of x; for "random" and "cluster", positive
+    and negative ones in proportion."""
     size = np.abs(a).sum(axis=1)
     if init == "alpha":  # stochastic universal sampling
         ends = np.cumsum(size)
@@ -142,7 +142,7 @@ def initial_order(
             chosen += kernel_means(x, gamma, rows, number, rng)
         elif number:
             chosen += rng.choice(rows, number, replace=False).tolist()
-    rest = np.setdiff1d(np.arange(len(a)), chosen)  # where a side had too few
+    rest = np.setdiff1d(np.arange(len(a)), chosen)  # if a side had too few
     chosen += rng.choice(rest, min(count - len(chosen), len(rest)), replace=False).tolist()
     return rng.permutation(chosen).tolist()
 
@@ -155,7 +155,7 @@ def kernel_means(
     rng: np.random.Generator,
     iterations: int = 20,
 ) -> "list[int]":
-    """Kernel k-means (Girolami 2002): the row nearest to each centre in feature space."""
+    """Run kernel k-means (Girolami 2002); return the row nearest to each centre in feature space."""
     if len(rows) > max(CLUSTERED, count):
         rows = rng.choice(rows, max(CLUSTERED, count), replace=False)
     mine = x[rows]
@@ -172,12 +172,12 @@ def kernel_means(
         distance[:, size == 0] = np.inf
         new = np.argmin(distance, axis=1)
         for empty in np.flatnonzero(np.bincount(new, minlength=count) == 0):
-            # The row farthest from its centre begins a new cluster.
+            # The row farthest from its centre starts a new cluster.
             new[np.argmax(distance[np.arange(len(rows)), new])] = empty
         if np.array_equal(new, cluster):
             break
         cluster = new
-    # Two rows that make up a cluster are as near to its centre as each other: the first, whatever rounding makes of it.
+    # The two rows of a cluster are equally near to its centre: take the first, whatever the rounding.
     nearest = [
         int(rows[np.argmax(distance[:, c] <= distance[:, c].min() + 1e-9)])
         for c in range(count)

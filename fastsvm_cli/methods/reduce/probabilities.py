@@ -1,4 +1,4 @@
-"""probA and probB of a model whose decision values have changed, fitted again on labelled rows."""
+"""Refitting of probA and probB on labelled rows, after decision values have changed."""
 
 from collections.abc import Iterable
 
@@ -11,13 +11,14 @@ from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.wanted import Wanted
 
 
-@np.errstate(all="ignore")  # what overflows is refused
+@np.errstate(all="ignore")  # overflows are refused
 def refit(model: ExactModel, chunks: "Iterable[_native.Chunk]") -> None:
-    """Fit the model's probability parameters to its decision values on labelled rows, in place. Classification: Platt's
-    sigmoid, with the targets and the objective of Lin, Lin and Weng ("A note on Platt's probabilistic outputs for
-    support vector machines"), per pair of classes where both occur.
-    Regression: the scale of Laplace noise, as svm-train has it. The marks of a one-class model stay. Raises
-    ModelFormatError for values that overflow."""
+    """Fit the model's probability parameters to its decision values on labelled rows, in place.
+
+    Classification: Platt's sigmoid, per pair whose classes both occur (Lin, Lin and Weng, "A note on Platt's
+    probabilistic outputs for support vector machines"). Regression: the scale of Laplace noise, as in svm-train.
+    One-class marks are kept. Raises ModelFormatError on overflow.
+    """
     header = model.header
     decisions = _native.Decisions(model.pairs)
     values, labels = [], []
@@ -46,7 +47,7 @@ def refit(model: ExactModel, chunks: "Iterable[_native.Chunk]") -> None:
 
 
 def _sigmoid(f: np.ndarray, first: np.ndarray) -> "tuple[float, float]":
-    """A and B of P(first) = 1 / (1 + exp(A f + B)), by the regularised maximum likelihood."""
+    """Return A and B of P(first) = 1 / (1 + exp(A f + B)), by regularised maximum likelihood."""
     positive, negative = int(first.sum()), int((~first).sum())
     target = np.where(first, (positive + 1) / (positive + 2), 1 / (negative + 2))
 

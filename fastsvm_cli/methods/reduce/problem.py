@@ -1,4 +1,4 @@
-"""What a reduced set is to approximate (Suttorp and Igel, section 2): a model's decision functions, part by part."""
+"""Decision functions to approximate by a reduced set, in parts (Suttorp and Igel, section 2)."""
 
 from collections.abc import Callable
 from copy import copy
@@ -13,13 +13,13 @@ from fastsvm_cli.methods.kernel_matrix import KernelMatrix
 from fastsvm_cli.methods.reduce.placement import gaussian, moments
 from fastsvm_cli.models.exact import ExactModel
 
-DENSE_CELLS = 1 << 25  # support vectors times features kept as a dense matrix
-BLOCK_CELLS = 1 << 22  # values of vectors in all functions that are held at a time
+DENSE_CELLS = 1 << 25  # limit of support vectors times features in a dense matrix
+BLOCK_CELLS = 1 << 22  # limit of decision values in memory
 
 
 class Part:
-    """What one set of vectors serves: x (n, d) rows with coefficients a (n, m), and the functions' m places in
-    `functions`: [(function, column)]. values() -> K a at its own vectors: (n, m), as the core has it."""
+    """Vectors x (n, d) with coefficients a (n, m) that share one set of approximating vectors. functions: [(function,
+    column)] for the m columns. values() -> K a at its own vectors: (n, m)."""
 
     def __init__(
         self,
@@ -47,18 +47,18 @@ class Part:
         return self.x.shape[0]
 
     def row(self, at: int) -> np.ndarray:
-        """One of the vectors, dense: (d)."""
+        """Return one vector, dense: (d)."""
         return np.asarray(self.x[at].todense()).ravel() if hasattr(self.x, "todense") else self.x[at]
 
 
 class Problem:
-    """What is to be approximated, of the model of a FeatureSpace.
+    """The approximation problem of a FeatureSpace's model.
 
-    gamma; parts: one per class where there are more than two, one in all otherwise; columns: LIBSVM indices of the
-    features (d). origin: the point (d) that the parts' vectors are told from, or None for 0. unit: what the parts'
-    coefficients are told in: 1, or a power of 2 where their squares would overflow. space: of the model so told, whose
-    values at its own vectors are computed when they are asked for. squared_norm: (functions),
-    scale: their sum, in these units; no less than what rounding leaves of it, where the coefficients cancel."""
+    parts: one per class if there are more than two, else one; columns: LIBSVM indices of the features (d). origin:
+    point (d) subtracted from the vectors, or None. unit: divisor of the coefficients: 1, or a power of 2 if squares
+    would overflow. space: of the shifted model. squared_norm: (functions); scale: their sum, at least its rounding
+    error.
+    """
 
     def __init__(self, space: FeatureSpace):
         model, header = space.model, space.model.header
@@ -96,7 +96,7 @@ class Problem:
             whole = partial(self._values_of_all, space)
             self.parts.append(Part(x, a[:, :1], self.gamma, [(0, 0)] if header.pairs else [], whole))
         self.functions = header.pairs
-        # Which (part, column) make up a function: one or two.
+        # The one or two (part, column) of every function.
         self.members: list[list[tuple[int, int]]] = [[] for _ in range(self.functions)]
         for at, part in enumerate(self.parts):
             for function, column in part.functions:
@@ -121,7 +121,7 @@ class Problem:
         return space.at_support_vectors[0][:, :1] / self.unit
 
     def _values_of_class(self, model: ExactModel, rows: slice) -> np.ndarray:
-        """K a of one class's vectors alone: the decision functions of a model in which the other classes have none."""
+        """Return K a of one class's vectors: the decision functions of a model without the other classes."""
         vectors, header = model.vectors.select(list(range(rows.start, rows.stop))), copy(model.header)
         n, m = vectors.rows, vectors.leading_count
         header.nr_sv, header.total_sv, header.rho = [n] + m * [0], n, [0.0] * header.pairs

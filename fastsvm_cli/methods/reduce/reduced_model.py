@@ -1,4 +1,4 @@
-"""Approximating vectors -> a LIBSVM model with a proven radius (Suttorp and Igel, "Resilient Approximation of Kernel
+"""LIBSVM models of approximating vectors, with a proven radius (Suttorp and Igel, "Resilient Approximation of Kernel
 Classifiers", eq. 9; |Psi - Psi'| rounded up)."""
 
 import numpy as np
@@ -16,14 +16,14 @@ from fastsvm_cli.text.header import Header
 def assemble(
     space: FeatureSpace, columns: np.ndarray, z: "list[np.ndarray]", beta: "list[np.ndarray]", fingerprint: str
 ) -> ReducedModel:
-    """The LIBSVM model of vectors z (L, d) and coefficients beta (L, m), a pair of them per class, or one in all; its
-    offsets by eq. (9). space: of the model that is reduced. columns: LIBSVM indices of the features (d)."""
+    """Return the LIBSVM model of vectors z (L, d) and coefficients beta (L, m), one such pair per class or one in all,
+    with offsets by eq. (9). space: of the exact model. columns: LIBSVM indices of the features (d)."""
     model, header = space.model, space.model.header
     if not all(np.all(np.isfinite(numbers)) for numbers in [*z, *beta]):
         raise ModelFormatError(model.path, "a number of the reduced set overflows: scale the data")
     nr_sv: list[int] | None
     if len(z) == 1 and header.classification:
-        # One set serves both classes: each vector counts as one of the class that its coefficient speaks for.
+        # One set serves both classes: a vector's class is the sign of its coefficient.
         first = beta[0][:, 0] > 0
         order = np.argsort(~first, kind="stable")
         z, beta = [z[0][order]], [beta[0][order]]
@@ -33,7 +33,7 @@ def assemble(
     vectors = _native.Chunk.from_dense(np.concatenate(beta), np.concatenate(z), columns)
     changed = resized(header, nr_sv, vectors.rows)
     reduced = FeatureSpace(ExactModel(changed, vectors, model.path))
-    # Eq. (9): the mean over the support vectors of a function of f(x) - Psi'(x).
+    # Eq. (9): the mean of f(x) - Psi'(x) over a function's support vectors.
     exact, _ = space.at_support_vectors
     approximate, _ = reduced.inner_products(model.vectors)
     own = space.coefficients != 0
@@ -43,8 +43,8 @@ def assemble(
 
 
 def _distances(space: FeatureSpace, reduced: FeatureSpace) -> np.ndarray:
-    """|Psi - Psi'| of every function, rounded up (B28 of bounds.py): (pairs). |Psi|^2 - 2 <Psi, Psi'> + |Psi'|^2, from
-    values of both at their vectors and the bounds of their errors."""
+    """Return |Psi - Psi'| of every function, rounded up (B28 of bounds.py): (pairs). Computed as |Psi|^2 - 2 <Psi,
+    Psi'> + |Psi'|^2, from values at the vectors and their error bounds."""
     b, error = space.inner_products(reduced.model.vectors)
     own, own_error = reduced.at_support_vectors
     beta = reduced.coefficients
@@ -60,8 +60,8 @@ def _distances(space: FeatureSpace, reduced: FeatureSpace) -> np.ndarray:
 def with_origin(
     space: FeatureSpace, header: Header, vectors: _native.Chunk, fingerprint: str, distance: np.ndarray
 ) -> ReducedModel:
-    """What these vectors approximate, and how far they can be from it: distance (pairs), at least |Psi - Psi'|, and
-    the offsets' own."""
+    """Return the model with the radius that `predict` needs: distance (pairs), at least |Psi - Psi'|, plus the change
+    of the offsets."""
     model = space.model
     radius = (distance + np.abs(np.array(header.rho) - np.array(model.header.rho))) * (1 + 1e-12)
     weight = np.abs(space.coefficients).sum(axis=0) * (1 + 1e-9)

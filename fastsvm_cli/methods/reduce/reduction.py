@@ -1,13 +1,13 @@
-"""Exact model -> reduced set: few approximating vectors for many support vectors (Suttorp and Igel, "Resilient
-Approximation of Kernel Classifiers").
+"""Reduced sets: few approximating vectors for many support vectors (Suttorp and Igel, "Resilient Approximation of
+Kernel Classifiers").
 
 given      decision functions f_p(z) = sum_i a_ip k(x_i, z) - rho_p, k the RBF kernel; the vectors of a class serve all
            of its pairs
-wanted     vectors z_l, coefficients beta_lp and offsets rho'_p, few of them, with small
-           rho^2 = sum_p |Psi_p - Psi'_p|^2 (eq. 3)
-method     algorithm 1: vectors one by one, each placed where it takes most from what is left, all coefficients solved
-           anew; then a descent on all vectors together, in which the coefficients are always the best ones (variable
-           projection: Golub and Pereyra 1973), and the offset by eq. (9)
+wanted     few vectors z_l, with coefficients beta_lp and offsets rho'_p, and small rho^2 = sum_p |Psi_p - Psi'_p|^2
+           (eq. 3)
+method     algorithm 1: vectors one by one, each placed to reduce the rest most, all coefficients solved anew; then a
+           descent on all vectors with optimal coefficients (variable projection: Golub and Pereyra 1973), and the
+           offset by eq. (9)
 """
 
 from collections.abc import Callable, Iterable
@@ -30,11 +30,11 @@ from fastsvm_cli.methods.reduce.selection import shares
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.reduced_set import ReducedModel
 
-_TRIES = 10  # starts for one vector before fixed-point iteration is given up
+_TRIES = 10  # starts for one vector before fixed-point iteration gives up
 
 
 def refusal(model: ExactModel) -> "str | None":
-    """Why a model has no reduced set, or None."""
+    """Return why a model has no reduced set, or None."""
     header = model.header
     if header.kernel_type == "rbf" and header.gamma >= 0:
         return None
@@ -48,7 +48,7 @@ def refusal(model: ExactModel) -> "str | None":
 
 def _check(model: ExactModel) -> None:
     demand(model.path, refusal(model))
-    # svm-predict's distances from such a vector may overflow, even where its coefficient is 0.
+    # svm-predict's distances from such a vector may overflow, even if its coefficient is 0.
     if not np.all(np.asarray(model.vectors.squared_norms) < 1e300):
         raise ModelFormatError(model.path, "the squared norm of a support vector overflows: scale the data")
 
@@ -64,8 +64,8 @@ def place(
     rng: np.random.Generator,
     on_step: "Callable[[float], None] | None" = None,
 ) -> "tuple[np.ndarray, np.ndarray]":
-    """Algorithm 1, lines 1 to 5, for one part: (z (L, d), beta (L, m)). L falls short of `count` where fixed-point
-    iteration comes to no rest."""
+    """Run algorithm 1, lines 1 to 5, for one part: (z (L, d), beta (L, m)). L may be less than `count` if fixed-point
+    iteration does not converge or no start is left."""
     part = problem.parts[at]
     if not count:
         return np.zeros((0, part.x.shape[1])), np.zeros((0, part.a.shape[1]))
@@ -78,7 +78,7 @@ def place(
     used: set[int] = set()
     for step in range(count):
         for attempt in range(_TRIES):
-            if values is not None:  # where a support vector as it stands takes most from what is left
+            if values is not None:  # the support vector that reduces the rest most
                 left = values - columns.T @ residual.beta
                 order = np.argsort(-np.einsum("ij,ij->i", left, left))
                 start = next((int(row) for row in order if int(row) not in used), None)
@@ -115,7 +115,7 @@ def place(
     return z, residual.beta
 
 
-@np.errstate(all="ignore")  # what overflows is refused
+@np.errstate(all="ignore")  # overflows are refused
 def compile_reduced_set(
     model: ExactModel,
     *,
@@ -128,10 +128,12 @@ def compile_reduced_set(
     on_progress: "Callable[[float, str], None] | None" = None,
     space: "FeatureSpace | None" = None,
 ) -> "Reduction":
-    """Reduce to `count` vectors at most. init, optimizer: of algorithm 1 (placement.py); finishing: its line 6.
-    seed: of what is drawn. on_progress: called with the share done and the squared distance. space: the model's,
-    where it is reduced more than once. Raises ModelFormatError for kernels other than rbf, for models whose numbers
-    overflow, and where not one vector could be placed."""
+    """Reduce to at most `count` vectors.
+
+    init, optimizer: of algorithm 1 (placement.py); finishing: its line 6. on_progress: called with the share done and
+    the squared distance. space: the model's, if known. Raises ModelFormatError for kernels other than rbf, for
+    overflow, and if no vector could be placed.
+    """
     _check(model)
     if not model.pairs or not model.header.total_sv:
         return lossless(model, fingerprint)
@@ -141,8 +143,8 @@ def compile_reduced_set(
     known = space is not None
     space = space or FeatureSpace(model)
     problem = Problem(space if problem_model is model else FeatureSpace(problem_model))
-    # About how long the steps take, in nanoseconds: the values at the problem's support vectors, the selection, the
-    # placement of every vector, the descent; and the values at the model's own, where it is another one.
+    # Estimated nanoseconds: values at the problem's support vectors, selection, placement, descent, values at the
+    # model's own support vectors.
     steps = [n * (n + len(model.vectors.indices) / 20), n * count * (count / 4 + 50)]
     steps.append(n * count * (count / 20 + (0.0 if optimizer == "none" else 1000.0)))
     steps.append(1e9 * finish_seconds(n, count, len(problem.parts)) * finishing)
@@ -199,7 +201,7 @@ def compile_reduced_set(
 
 
 def _rising(on_progress: "Callable[[float, str], None]") -> "Callable[[float, str], None]":
-    """The same, but never with less than before: what is evaluated when it is first needed may be needed late."""
+    """Return on_progress with shares that never decrease: values computed on demand may come late."""
     most = 0.0
 
     def rise(share: float, words: str) -> None:
@@ -211,7 +213,7 @@ def _rising(on_progress: "Callable[[float, str], None]") -> "Callable[[float, st
 
 
 def _shown_distance(on_progress: "Callable[[float, str], None]", done: float) -> "Callable[[float], None]":
-    """What the last descent is given, with `done` of the work behind it."""
+    """Return the progress callback of the last descent. done: share before it."""
     steps = 0
 
     def shown(distance: float) -> None:
@@ -223,11 +225,9 @@ def _shown_distance(on_progress: "Callable[[float, str], None]", done: float) ->
 
 
 class Reduction:
-    """What reducing a model made.
-
-    model: the reduced set. merged: support vectors that were equal to others or had coefficient 0. distance: rho^2 /
-    sum_p |Psi_p|^2 (eq. 3). missing: how many vectors fewer than wanted there are, because fixed-point iteration came
-    to no rest."""
+    """Result of reducing a model. merged: number of dropped duplicates and support vectors of coefficient 0. distance:
+    rho^2 / sum_p |Psi_p|^2 (eq. 3). missing: number of vectors lacking because fixed-point iteration did not converge.
+    """
 
     def __init__(self, model: ReducedModel, merged: int, distance: float, missing: int):
         self.model, self.merged, self.distance, self.missing = model, merged, distance, missing
@@ -235,8 +235,7 @@ class Reduction:
 
 @np.errstate(all="ignore")
 def lossless(model: ExactModel, fingerprint: str) -> Reduction:
-    """The model with duplicates merged: its values differ by the rounding of the sums of coefficients (B29 of
-    bounds.py)."""
+    """Merge duplicates only: values change by the rounding of sums of coefficients (B29 of bounds.py)."""
     _check(model)
     merged, fewer = merge_duplicates(model)
     space = FeatureSpace(model)
@@ -250,8 +249,7 @@ def lossless(model: ExactModel, fingerprint: str) -> Reduction:
 
 
 def short_numbers(z: np.ndarray, part: Part) -> np.ndarray:
-    """Rounded to about 1/100,000 of each feature's range, so that the file is short; the coefficients are solved for
-    these."""
+    """Round to about 1/100,000 of each feature's range, for a short file. The coefficients are solved afterwards."""
     if not z.size:
         return z
     low, high = (
@@ -268,7 +266,7 @@ def short_numbers(z: np.ndarray, part: Part) -> np.ndarray:
 
 
 def _shown_with(on_progress: "Callable[[float, str], None]", words: str) -> "Callable[[float, str], None]":
-    """The same, with these words in front."""
+    """Return on_progress with `words` prepended."""
     return lambda share, more: on_progress(share, words + more)
 
 
@@ -284,9 +282,8 @@ def grow(
     seed: int = 0,
     on_progress: "Callable[[float, str], None] | None" = None,
 ) -> "Reduction":
-    """The smallest set found, by growing and halving the step, whose disagreement on the rows (regression: root mean
-    square difference) is `target` or less; the whole model, without duplicates, where no smaller one is. The rest as
-    of compile_reduced_set."""
+    """Return the smallest set found whose disagreement (regression: root mean square difference) on the rows is at most
+    `target`; else the whole model without duplicates. Other arguments: compile_reduced_set."""
     chunks, space = list(chunks), FeatureSpace(model)
     least, count = 0, max(len(model.header.label or [0]), 8)
     best: tuple[int, Reduction] | None = None

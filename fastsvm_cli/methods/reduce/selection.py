@@ -1,4 +1,4 @@
-"""The greedy selection: the support vectors that, with new coefficients, take most from what is to be approximated."""
+"""Greedy selection of the support vectors that, with new coefficients, approximate the functions best."""
 
 from collections.abc import Callable
 
@@ -12,8 +12,8 @@ from fastsvm_cli.models.kernel import Kernel
 
 
 def shares(problem: Problem, count: int, on_progress: "Callable[[float], None] | None" = None) -> "list[list[int]]":
-    """The greedy selection of `count` support vectors, as rows per part: each next one where it takes most, over all
-    parts, which is where c^2 / d is largest, c the residual of K a and d the residual diagonal of K."""
+    """Select `count` support vectors greedily, by the largest c^2 / d over all parts, with c the residual of K a and d
+    the residual diagonal of K. Return rows per part."""
     gains, rows = [], []
     whole, done = max(1, sum(map(len, problem.parts))), 0
     for at, part in enumerate(problem.parts):
@@ -22,7 +22,7 @@ def shares(problem: Problem, count: int, on_progress: "Callable[[float], None] |
         for gain, row in _greedy(problem, part, min(count, len(part)), shown):
             gains.append((gain, at))
             rows.append(row)
-    # Within a part the order is kept: a later one is no use without the earlier.
+    # Within a part the order is kept: a gain assumes the earlier ones.
     order = sorted(range(len(gains)), key=lambda i: -gains[i][0])[:count]
     wanted = (
         np.bincount([gains[i][1] for i in order], minlength=len(problem.parts))

@@ -1,5 +1,4 @@
-// Compiled without contraction: probabilities follow LIBSVM's operations one by one. The bounds are B39 of bounds.py,
-// whose names are those used here.
+// Compiled without contraction: follows LIBSVM's operations one by one. Bounds: B39 of bounds.py, same names.
 #include "answers/coupling.h"
 
 #include <algorithm>
@@ -13,18 +12,17 @@ namespace fastsvm {
 namespace {
 
 constexpr double u = 1.1102230246251565e-16;  // 2^-53
-// Beyond such relative errors, of probabilities of classes and of pairs, nothing is proven; nor of more classes.
+// Above these relative errors of class and pair probabilities, or number of classes, nothing is proven.
 constexpr double relative_max = 1e-5, pair_max = 1e-6;
 constexpr int classes_max = 1000;
-// A sigmoid is clamped for arguments of this size.
+// Size of argument from which a sigmoid is clamped.
 constexpr double clamped_from = 16.2;
 
-// As LIBSVM's own: of two numbers the first of which is NaN they give the second, where std::min and std::max would
-// give the NaN.
+// LIBSVM's: if x is NaN they return y, unlike std::min and std::max.
 double min(double x, double y) { return x < y ? x : y; }
 double max(double x, double y) { return x > y ? x : y; }
 
-// Kept away from 0 and 1, also where the decision value overflowed.
+// Keeps a probability away from 0 and 1, also if the decision value overflowed.
 double clamped(double probability) {
     const double least = 1e-7;
     return min(max(probability, least), 1 - least);
@@ -39,7 +37,7 @@ double sigmoid_predict(double decision_value, double a, double b) {
     return 1.0 / (1 + std::exp(t));
 }
 
-// The probability of the first class of a pair.
+// Probability of a pair's first class.
 double pairwise_probability(double decision_value, double a, double b) {
     return clamped(sigmoid_predict(decision_value, a, b));
 }
@@ -50,7 +48,7 @@ bool same_text(double low, double high) {
     return n == write_g(second, high, 6) - second && std::memcmp(first, second, static_cast<std::size_t>(n)) == 0;
 }
 
-// Both ends of the interval print alike: the probabilities are monotonous in between.
+// Whether both ends of the interval print alike; the probabilities are monotonic between them.
 bool pair_settled(double a, double b, double value, double radius) {
     if (!std::isfinite(value) || !std::isfinite(radius)) return false;
     // The sigmoid's own rounding, as a change of f.
@@ -59,9 +57,9 @@ bool pair_settled(double a, double b, double value, double radius) {
     return same_text(low, high) && same_text(1 - low, 1 - high) && (1 - low > low) == (1 - high > high);
 }
 
-// Whether every number within `share` of p, relative to it, has p's text.
+// Whether every number within p * `share` of p has p's text.
 bool prints_alike(double p, double share) {
-    if (p > 1e-12 && p < 1 && share < 1e-7) {  // most lie far from the next number with six digits
+    if (p > 1e-12 && p < 1 && share < 1e-7) {  // most are far from the next number with six digits
         const double* power = power_of_ten + 6;
         while (p * *power < 1e5) ++power;
         const double scaled = p * *power, over = scaled - static_cast<double>(static_cast<int>(scaled));
@@ -70,28 +68,28 @@ bool prints_alike(double p, double share) {
     return same_text(p * (1 - share), p * (1 + share));
 }
 
-// A pair's probability, and how far svm-predict's can be from it, and one less svm-predict's from one less it.
+// A pair's probability p, how far svm-predict's can be from it, and likewise for 1 - p.
 struct PairRange {
     double first, first_wrong, second_wrong;
 };
 
-// False where nothing is said.
+// False if nothing can be stated.
 bool pair_range(double value, double radius, double a, double b, PairRange& out) {
     const double t = value * a + b, size = std::fabs(t);
     const double moved =
         radius > 0 && a != 0 ? 1.0001 * std::fabs(a) * radius + 2.1 * u * (std::fabs(value * a) + size) + 1e-300 : 0;
-    // Written so that NaN is refused too. Without a radius svm-predict's value may be infinite.
+    // These forms also refuse NaN. Without a radius, svm-predict's value may be infinite.
     if (!(moved < 1e-3) || !(size < 1e300) || !std::isfinite(radius)) return false;
     const double power = std::exp(-size);
     const double own = t >= 0 ? power / (1.0 + power) : 1.0 / (1 + power);
     out = {clamped(own), 0, 0};
     if (moved == 0 || size - moved > clamped_from) return true;
-    if (size <= moved) return false;  // the other formula may be svm-predict's
+    if (size <= moved) return false;  // svm-predict may use the other formula
     const double share = 1.001 * moved + 7 * u;
     if (t >= 0) {
         out.first_wrong = own * (1.001 * share / (1 + power) + 4.1 * u);
         out.second_wrong = out.first_wrong + 2.1 * u;
-    } else {  // every operation is monotonous
+    } else {  // every operation is monotonic
         const double low = clamped(1.0 / (1 + power * (1 + share))), high = clamped(1.0 / (1 + power * (1 - share)));
         out.first_wrong = std::max(high - out.first, out.first - low);
         out.second_wrong = std::max((1 - low) - (1 - out.first), (1 - out.first) - (1 - high));
@@ -99,10 +97,10 @@ bool pair_range(double value, double radius, double a, double b, PairRange& out)
     return true;
 }
 
-// Numbers that loops take at a time: rows of matrices are filled up to whole ones with zeros.
+// Numbers per loop step: matrix rows are padded with zeros to a multiple.
 constexpr std::size_t together = 4;
 
-// The sum of term(j) for j < n, n a multiple of `together`, in any order.
+// The sum of term(j) for j < n, in any order; n is a multiple of `together`.
 template <class Term> double sum(std::size_t n, Term term) {
     double sums[together] = {};
     for (std::size_t j = 0; j < n; j += together)
@@ -118,9 +116,9 @@ struct NoWatch {
 
 }  // namespace
 
-// Watches the iteration: bounds of what svm-predict's, which begins with other pairs' probabilities, has in its place.
+// Bounds, during the iteration, against svm-predict's, which starts from other pair probabilities.
 struct Coupling::Errors {
-    // most_of_pairs: the largest relative error of a pair's probability.
+    // most_of_pairs: largest relative error of a pair's probability.
     Errors(Coupling& owner, double most_of_pairs)
         : most_of_pairs(most_of_pairs),
           k(owner.classes_),
@@ -134,7 +132,7 @@ struct Coupling::Errors {
           relative(owner.relative_.data()),
           noise(owner.noise_.data()) {}
 
-    // How far sum_j q_tj p_j can be from svm-predict's, p taken to its length.
+    // Bound on sum_j q_tj p_j against svm-predict's, p scaled to its length.
     double product_wrong(std::size_t t) const {
         const double *const row = q + t * width, *const wrong = q_wrong + t * width;
         return sum(width, [&](std::size_t j) { return (std::fabs(row[j]) * relative[j] + wrong[j]) * p[j]; });
@@ -148,7 +146,7 @@ struct Coupling::Errors {
         chords = sum(width, [&](std::size_t j) { return squares[j] * p[j] * p[j]; });
     }
 
-    // How far the quadratic form can be from svm-predict's, p taken to its length.
+    // Bound on the quadratic form against svm-predict's, p scaled to its length.
     double form_wrong(double l) const {
         const double rounding = u * static_cast<double>(k) * size;
         return 1.01 * (2 * std::sqrt((std::fabs(l) + l_noise + rounding) * chords) + chords + 2.01 * rounding + linear +
@@ -179,7 +177,7 @@ struct Coupling::Errors {
         return false;
     }
 
-    // Before p_t moves by `diff`.
+    // Call before p_t moves by `diff`.
     bool step(std::size_t t, double diff, double l) {
         next = p[t] + diff;
         if (!(next > 0) || !(stretch < relative_max)) return false;
@@ -201,7 +199,7 @@ struct Coupling::Errors {
         return true;
     }
 
-    // After it, p and g divided by `divisor`.
+    // Call after that, with p and g divided by `divisor`.
     void stepped(std::size_t t, double divisor, double l) {
         const double own = p[t] + move / divisor, inverse = 1 / divisor;
         const double* const row = q + t * width;
@@ -218,7 +216,7 @@ struct Coupling::Errors {
         stretch = stretch / divisor + 3.2 * u;
     }
 
-    // How far the common factor c of the probabilities can be from 1, at the end.
+    // Final bound on how far the probabilities' common factor c is from 1.
     double scale() const {
         return 1.01 * (sum(width, [&](std::size_t j) { return p[j] * relative[j]; }) + 2 * stretch);
     }
@@ -268,7 +266,7 @@ template <class Watch> bool Coupling::couple(Watch& watch) {
     for (int iter = 0; iter < max_iter; ++iter) {
         double pqp = 0;
         std::fill_n(qp, width, 0.0);
-        for (int j = 0; j < k; ++j) {  // side by side: the matrix is symmetric
+        for (int j = 0; j < k; ++j) {  // vectorized: the matrix is symmetric
             const double* const column = q_.data() + at(j, 0);
             for (int t = 0; t < width; ++t) qp[t] += column[t] * p[j];
         }

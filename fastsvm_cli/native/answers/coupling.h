@@ -1,4 +1,4 @@
-// Probabilities of classes from the decision values of their pairs, as LIBSVM has them.
+// Probabilities of classes from the decision values of their pairs, as LIBSVM computes them.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -11,17 +11,17 @@ struct Odds {
     std::vector<double> a, b;  // (pairs)
 };
 
-// The pairs' probabilities, those of the classes, and how far svm-predict's can be from them, for one row at a time.
+// Probabilities of one row's pairs and classes, and bounds on their distance from svm-predict's.
 class Coupling {
 public:
     Coupling() = default;
-    // odds: must outlive what follows.
+    // odds: must outlive this.
     explicit Coupling(const Odds& odds) { take(odds); }
     void take(const Odds& odds);
-    // p: (classes), of two classes the pair's own, of more Wu, Lin and Weng (2004), method 2, as LIBSVM iterates it.
+    // p: (classes). Two: the pair's own; more: Wu, Lin and Weng (2004), method 2, iterated as LIBSVM does.
     void probabilities(const double* value, double* p);
-    // Whether probabilities and label print alike wherever within the radii svm-predict's decision values lie (of more
-    // than two classes: B39 in bounds.py). value, radius: (pairs).
+    // Whether probabilities and label print alike for all svm-predict values within the radii (more than two classes:
+    // B39 in bounds.py). value, radius: (pairs).
     bool settled(const double* value, const double* radius);
 
 private:
@@ -31,14 +31,14 @@ private:
     std::size_t at(int i, int j) const { return static_cast<std::size_t>(i) * width_ + static_cast<std::size_t>(j); }
 
     const Odds* odds_ = nullptr;
-    std::size_t classes_ = 0, width_ = 0;   // a row of what follows is `width_` numbers, with zeros at its end
-    std::vector<double> r_, q_;             // (classes): of pairs, and the matrix of the iteration
+    std::size_t classes_ = 0, width_ = 0;   // a "row" below is `width_` numbers, padded with zeros
+    std::vector<double> r_, q_;             // (classes) rows: pair probabilities; the matrix of the iteration
     std::vector<double> p_, qp_;            // one row
-    std::vector<double> wrong_;             // (classes): how far r can be from svm-predict's
-    std::vector<double> q_wrong_;           // (classes): and q
+    std::vector<double> wrong_;             // (classes) rows: how far r can be from svm-predict's
+    std::vector<double> q_wrong_;           // (classes) rows: how far q can be
     std::vector<double> q_diagonal_;        // one row
-    std::vector<double> squares_;           // one row: twice the squares of a column of wrong_, added up
-    std::vector<double> relative_, noise_;  // one row: of p, and of qp
+    std::vector<double> squares_;           // one row: twice the sum of squares of each column of wrong_
+    std::vector<double> relative_, noise_;  // one row each: errors of p and of qp
 };
 
 }  // namespace fastsvm

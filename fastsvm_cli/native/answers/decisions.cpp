@@ -46,7 +46,7 @@ void Decisions::elect(const std::vector<std::int64_t>& which, const Decisions& f
     for (std::size_t i = 0; i < which.size(); ++i) {
         winner[static_cast<std::size_t>(which[i])] = from.winner[i];
         if (pairs != 1) continue;
-        // svm-predict's value is between zero, on that side, and where the interval about this one ends.
+        // svm-predict's value lies on that side of zero, between zero and the end of this value's interval.
         double& own = value[static_cast<std::size_t>(which[i])];
         if ((own > 0) != (from.winner[i] == 0)) own = from.winner[i] == 0 ? std::numeric_limits<double>::min() : 0.0;
     }
@@ -55,7 +55,7 @@ void Decisions::elect(const std::vector<std::int64_t>& which, const Decisions& f
 
 void Decisions::map_values(double from, double scale, double to) {
     if (labels_alone) throw std::invalid_argument("labels alone have no values");
-    // Three roundings of each of the two values: u (3.1 |y| + 2.1 |to|) for a result y, u half of epsilon.
+    // Each of the two values rounds three times: u (3.1 |y| + 2.1 |to|) for a result y, u half of epsilon.
     constexpr double rounding = 8 * std::numeric_limits<double>::epsilon();
     for (std::size_t i = 0; i < value.size(); ++i) {
         value[i] = to + (value[i] - from) * scale;

@@ -1,4 +1,4 @@
-// What a model answers for a chunk of rows.
+// A model's answers for a chunk of rows.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -8,16 +8,14 @@
 
 namespace fastsvm {
 
-// Rows by the rung of an exact model's evaluation that settled them: on a grid, in single precision, in double
-// precision, by the reference sum.
+// Rows settled per rung of an exact model: grid, single precision, double precision, reference sum.
 using RungRows = std::array<std::int64_t, 4>;
 constexpr std::size_t grid_rung = 0, single_rung = 1, double_rung = 2, reference_rung = 3;
 
-// The rows with a flag that is not 0, increasing.
+// The rows with a nonzero flag, increasing.
 std::vector<std::int64_t> flagged_rows(const std::vector<char>& flags);
 
-// Reused from chunk to chunk. A pair is a decision function: (i, j) with i < j over the classes, in LIBSVM's order, or
-// the only one.
+// Reused across chunks. A pair is a decision function: (i, j), i < j, in LIBSVM's order, or the only one.
 struct Decisions {
     explicit Decisions(std::int64_t pairs, bool with_radius = false, bool labels_alone = false)
         : pairs(pairs), with_radius(with_radius), labels_alone(labels_alone) {
@@ -35,47 +33,46 @@ struct Decisions {
         outside = reference_rows = 0;
         rung_rows.fill(0);
     }
-    // Replaces the values (and radii; 0 where `from` has none) of these rows, and adds what they cost. Throws
-    // std::invalid_argument, std::out_of_range.
+    // Replaces these rows' values and radii (0 if `from` has none), and adds costs. Throws std::invalid_argument,
+    // std::out_of_range.
     void put(const std::vector<std::int64_t>& which, const Decisions& from);
-    // These rows' classes are those of `from`, which is of labels alone: their labels are, whatever the values say. Of
-    // one pair the value moves to its side of zero, where it is not there, and its radius holds of it as before. Throws
-    // likewise.
+    // Sets these rows' classes from `from`, which has labels only; they override the values. One pair: moves a value to
+    // the class's side of zero; its radius stays valid. Throws as put().
     void elect(const std::vector<std::int64_t>& which, const Decisions& from);
-    // The class of a row that was elected, or -1.
+    // The class of a row set by elect(), or -1.
     std::int32_t elected(std::int64_t row) const { return winner.empty() ? -1 : winner[static_cast<std::size_t>(row)]; }
-    // Adds the kernel evaluations of `from` to those of these rows, and nothing else. Throws likewise.
+    // Adds only kernel evaluations. Throws as put().
     void charge(const std::vector<std::int64_t>& which, const Decisions& from);
-    // Values y become to + (y - from) * scale, scale above 0, and radii hold of these. Equal values stay equal: a
-    // radius of 0 stays 0. Throws std::invalid_argument of labels alone.
+    // Maps y to to + (y - from) * scale, scale > 0, with radii. Equal values stay equal: a radius 0 stays 0. Throws
+    // std::invalid_argument for labels only.
     void map_values(double from, double scale, double to);
-    // Every row took so many kernel evaluations more.
+    // Adds this many kernel evaluations to every row.
     void count(std::int64_t more);
-    std::int64_t kernel_evaluations() const;  // of all rows
+    std::int64_t kernel_evaluations() const;  // total of all rows
     std::vector<std::int64_t> outside_rows() const { return flagged_rows(is_outside); }
 
     std::int64_t pairs;
-    // The caller wants radii, from a model that gives them.
+    // The caller wants radii, and the model has them.
     bool with_radius;
-    // The caller wants each row's class and nothing else, from a model that can tell it without all values.
+    // The caller wants classes only, and the model finds them without all values.
     bool labels_alone;
     std::int64_t rows = 0;
-    // (rows): the class, as its place in the model's labels. With labels_alone, in place of values; without, -1 where a
-    // row was not elected, and empty where none was.
+    // (rows): index in the model's labels. With labels_alone, replaces values; otherwise -1 if not elected, empty if
+    // none is.
     std::vector<std::int32_t> winner;
     // (rows, pairs), rho subtracted.
     std::vector<double> value;
     // (rows, pairs): |value - svm-predict's| is at most this; empty without radii.
     std::vector<double> radius;
-    // How many rows are outside the bound of Claesen et al., eq. (3.11), for at least one expansion.
+    // Number of rows outside the bound of Claesen et al., eq. (3.11), for at least one expansion.
     std::int64_t outside = 0;
-    // (rows): whether a row is one of these; empty of a model that does not count them.
+    // (rows): outside that bound; empty if not counted.
     std::vector<char> is_outside;
-    // How many rows the reference sum evaluated.
+    // Number of rows that the reference sum evaluated.
     std::int64_t reference_rows = 0;
-    // Of an exact model.
+    // Exact models only.
     RungRows rung_rows{};
-    // (rows): kernel evaluations, as often as they were done; of models that stop early.
+    // (rows): kernel evaluations, with repeats; models that stop early.
     std::vector<std::int64_t> evaluations;
 };
 

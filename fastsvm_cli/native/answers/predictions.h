@@ -1,5 +1,4 @@
-// From decision values to what svm-predict prints: votes, labels, probabilities, lines, scores. Written once, for every
-// model.
+// Decision values to svm-predict's output, for every model.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -29,9 +28,8 @@ public:
     void within(double tolerance) { tolerance_ = tolerance; }
     // value, radius: (pairs)
     bool operator()(const double* value, const double* radius);
-    // So that most looks at intervals that settle nothing cost a comparison. Of regression: a radius within the
-    // tolerance. Else: the least number of pairs whose side of zero is certain. With k classes k - 1: w wins where it
-    // has lo_w votes for certain, and every other class lacks k - 1 - lo_w.
+    // Cheap necessary condition. Regression: a radius within the tolerance. Otherwise the pairs whose side of zero must
+    // be certain: k - 1 of k classes, as w wins with lo_w certain votes if every other class lacks k - 1 - lo_w.
     bool regression() const;
     double tolerance() const { return tolerance_; }
     std::int64_t least_certain() const { return std::max<std::int64_t>(1, static_cast<std::int64_t>(low_.size()) - 1); }
@@ -39,7 +37,7 @@ public:
 private:
     const Task& task_;
     double tolerance_;
-    std::vector<int> low_, high_;  // votes that a class has for certain, and at most
+    std::vector<int> low_, high_;  // certain votes of a class, and its maximum
 };
 
 // The part of a model's header that turns decision values into predictions.
@@ -51,23 +49,23 @@ struct Task {
 
     bool classification() const { return type == SvmType::c_svc || type == SvmType::nu_svc; }
     bool regression() const { return type == SvmType::epsilon_svr || type == SvmType::nu_svr; }
-    // For classification tasks.
+    // Classification only.
     Odds odds() const { return {static_cast<int>(labels.size()), prob_a, prob_b}; }
 
-    // What a thread needs at an answer.
+    // A thread's scratch memory for answers.
     class Room {
     public:
         explicit Room(const Task& task) : settled(task), votes(task.labels.size()), odds_(task.odds()) {}
         Settled settled;
-        std::vector<int> votes;  // of classes
-        Coupling& coupling();    // of a task with probabilities
+        std::vector<int> votes;  // (classes)
+        Coupling& coupling();    // tasks with probabilities only
 
     private:
         const Odds odds_;
         std::optional<Coupling> coupling_;
     };
     Pool<Room> rooms{};
-    Pool<std::vector<char>> flags{};  // of rows
+    Pool<std::vector<char>> flags{};  // (rows)
     Pool<Room>::Lease room() const {
         return rooms.lease([this] { return std::make_unique<Room>(*this); });
     }
@@ -75,7 +73,7 @@ struct Task {
 
 struct Predictions {
     std::int64_t rows = 0;
-    int columns = 0;                  // probabilities per row, 0 without
+    int columns = 0;                  // probabilities per row; 0 if none
     std::vector<double> label;        // (rows): class label, +1 / -1, or regression value
     std::vector<double> probability;  // (rows, columns)
 
@@ -83,16 +81,15 @@ struct Predictions {
     void put(const std::vector<std::int64_t>& which, const Predictions& from);
 };
 
-// As svm_predict, or with `probability` as svm_predict_probability, of LIBSVM 3.37.
+// As svm_predict of LIBSVM 3.37, or, with `probability`, svm_predict_probability.
 void predict(const Task& task, const Decisions& decisions, bool probability, Predictions& out);
 
-// The rows whose answer the radii leave open, increasing. Without `probability`: the label, by svm-predict's votes
-// (regression: a radius above `tolerance`). With it: the text of label and probabilities.
+// Rows that the radii leave open, increasing. Without `probability`: the label, by svm-predict's votes (regression: a
+// radius above `tolerance`). With it: the text of label and probabilities.
 std::vector<std::int64_t> unsettled(const Task& task, const Decisions& decisions, bool probability, double tolerance);
 
-// The lines svm-predict prints: the label (%.17g), probabilities (%g); then, with `values`, the decision values
-// (shortest text), and their radii where it has them; then, with `odds`, where in the interval zero lies, as DeCoste's
-// p+ of eq. (32); last, of those given, the kernel evaluations.
+// svm-predict's lines: label (%.17g), probabilities (%g). Then `values`: decision values (shortest text), radii;
+// `odds`: zero's position in the interval, DeCoste's p+ of eq. (32); `evaluations`.
 std::string format(const Task& task, const Predictions& predictions, const Decisions* values, bool odds,
                    const std::int64_t* evaluations = nullptr);
 
@@ -103,13 +100,13 @@ struct Score {
     void add(const Rows& rows, const Predictions& predictions);
 };
 
-// Rows whose own label is none that the task answers.
+// Rows whose label is not one of the task's.
 struct UnknownLabels {
     std::int64_t rows = 0;
-    std::int64_t zeros = 0;  // those of them whose label is 0
+    std::int64_t zeros = 0;  // those with label 0
 };
 
-// Of labelled rows. Regression has no such row.
+// Counts over labelled rows. Regression has no such rows.
 UnknownLabels unknown_labels(const Task& task, const Rows& rows);
 
 }  // namespace fastsvm

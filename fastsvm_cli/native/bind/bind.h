@@ -1,4 +1,4 @@
-// What the files that bind a room share. Data crosses as buffers, which neither side copies and which need no numpy.
+// Shared by the bindings. Data crosses as buffers, without copies and without numpy.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -18,9 +18,8 @@
 
 namespace nb = nanobind;
 
-// Arguments of any type: what they are fit for is found out where they are used. `Name` is what signatures and the stub
-// (_native.pyi) say of them. In memoryview [float] there is a blank because the stub's generator takes memoryview[...]
-// for an array type of its own.
+// Arguments of any type, checked at use. `Name` is their type in signatures and in the stub (_native.pyi). The blank in
+// "memoryview [float]" keeps the stub's generator from reading an array type.
 
 // An object whose buffer holds text.
 class AnyText : public nb::handle {
@@ -39,7 +38,6 @@ public:
         nb::detail::const_name("numpy.typing.NDArray[typing.Any] | array.array[typing.Any] | memoryview [typing.Any]");
 };
 
-// What numbers are returned as.
 class FloatView : public nb::object {
     NB_OBJECT(FloatView, nb::object, "memoryview [float]", PyMemoryView_Check)
 };
@@ -67,14 +65,14 @@ private:
     Py_buffer view_;
 };
 
-// The text from an offset on is whole lines, which the readers count on.
+// The readers need whole lines.
 inline void check_whole_lines(const Bytes& bytes, std::size_t from) {
     if (from > bytes.size()) throw nb::value_error("offset beyond the text");
     if (bytes.size() > from && bytes.data()[bytes.size() - 1] != '\n')
         throw nb::value_error("the text must end in a newline");
 }
 
-// Raises ValueError(what) or, of a tuple, ValueError(*what).
+// Raises ValueError(what) or, for a tuple, ValueError(*what).
 [[noreturn]] inline void raise_value_error(nb::handle what) {
     PyErr_SetObject(PyExc_ValueError, what.ptr());
     throw nb::python_error();
@@ -82,14 +80,14 @@ inline void check_whole_lines(const Bytes& bytes, std::size_t from) {
 
 template <class T> using View = nb::ndarray<nb::memview, const T>;
 
-// A read-only buffer of numbers that `owner` keeps.
+// A read-only buffer of numbers, which keeps `owner` alive.
 template <class T> NumberView<T> view(const T* data, std::initializer_list<std::size_t> shape, nb::handle owner) {
-    static const T none{};  // a view of nothing needs an address all the same
+    static const T none{};  // even an empty view needs an address
     return nb::steal<NumberView<T>>(
         nb::cast(View<T>(data ? data : &none, shape, owner), nb::rv_policy::reference).release());
 }
 
-// Rows as Python has them: immutable, shared with the models that are made of them.
+// Rows in Python: immutable, shared with the models made of them.
 struct Chunk {
     std::shared_ptr<const fastsvm::Rows> rows;
 };
@@ -102,15 +100,14 @@ using ColumnArray = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, n
 using NumbersOut = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using NumberMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// A view, from Python on, of numbers that nobody else keeps.
+// A view that owns its numbers.
 inline FloatView owned(std::vector<double> numbers) {
     auto* const kept = new std::vector<double>(std::move(numbers));
     nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
     return view<double>(kept->data(), {kept->size()}, owner);
 }
 
-// Decisions are made for a number of pairs, which a model fills; or for labels alone, which some can do without all
-// values.
+// `out` must have this many pairs. For labels alone it holds no values, which only some models accept.
 inline void check_pairs(const fastsvm::Decisions& out, std::int64_t pairs, bool labels_alone = false) {
     if (out.pairs != pairs) throw nb::value_error("decisions for another number of pairs");
     if (out.labels_alone && !labels_alone) throw nb::value_error("labels alone have no values");
@@ -118,8 +115,7 @@ inline void check_pairs(const fastsvm::Decisions& out, std::int64_t pairs, bool 
 
 using OnProgress = nb::typed<nb::callable, nb::object(double)>;  // called with the share done
 
-// For what runs without the GIL and calls it now and then: signals are heard there too. It is to be made, and left,
-// with the GIL.
+// For work without the GIL; also runs signal handlers. Create and destroy it with the GIL.
 inline std::function<void(double)> progress_to(std::optional<OnProgress> progress) {
     return [progress](double share) {
         const nb::gil_scoped_acquire acquire;
@@ -128,7 +124,7 @@ inline std::function<void(double)> progress_to(std::optional<OnProgress> progres
     };
 }
 
-// The kernel of this number, its place in _native.KERNELS.
+// The kernel with this index in _native.KERNELS.
 fastsvm::KernelType kernel_type(int number);
 
 void bind_scaling(nb::module_& m);

@@ -1,4 +1,4 @@
-// The room answers/: decision values, and the predictions, lines and scores made of them.
+// Bindings of answers/: decision values, predictions, lines and scores.
 #include "bind/bind.h"
 
 #include <nanobind/stl/array.h>
@@ -17,9 +17,9 @@ using namespace fastsvm;
 
 namespace {
 
-// (rows, columns), which `owner` keeps.
+// A view (rows, columns), which keeps `owner` alive.
 FloatView writable_view(std::vector<double>& numbers, std::int64_t rows, std::int64_t columns, nb::handle owner) {
-    static double none;  // a view of nothing needs an address all the same
+    static double none;  // even an empty view needs an address
     return nb::steal<FloatView>(
         nb::cast(nb::ndarray<nb::memview, double>(numbers.empty() ? &none : numbers.data(),
                                                   {static_cast<std::size_t>(rows), static_cast<std::size_t>(columns)},

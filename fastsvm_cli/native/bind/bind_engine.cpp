@@ -1,4 +1,4 @@
-// The room engine/: models, and what they answer.
+// Bindings of engine/: models and their answers.
 #include "bind/bind.h"
 
 #include <nanobind/stl/array.h>
@@ -33,8 +33,7 @@
 using namespace nb::literals;
 using namespace fastsvm;
 
-// An object of a class that Python defines: text.header.Header, models.base.Model. (The stub's generator would import
-// what it is told by name.)
+// An object of a Python class: text.header.Header, models.base.Model. (The stub's generator imports named classes.)
 class PythonObject : public nb::handle {
 public:
     using nb::handle::handle;
@@ -46,7 +45,7 @@ namespace {
 
 nb::object row_error() { return nb::module_::import_("fastsvm_cli.errors").attr("RowError"); }
 
-// A model written in Python, called back: `self` must outlive this.
+// A model written in Python. `self` must outlive it.
 class PythonModel : public Model {
 public:
     PythonModel(nb::handle self, Header header) : Model(std::move(header)), self_(self) {
@@ -84,7 +83,7 @@ private:
     const nb::handle self_;
 };
 
-// Decision functions of as many pairs of classes.
+// Number of classes with this number of pairs.
 int classes_of(std::size_t pairs) {
     return static_cast<int>(std::lround((1 + std::sqrt(1 + 8 * static_cast<double>(pairs))) / 2));
 }
@@ -136,7 +135,7 @@ void bind_wanted(nb::module_& m) {
         .def("in_full", &Wanted::in_full, "regression"_a, "Whether the values are wanted to rounding.");
 }
 
-// Python's classes of models answer by these.
+// Evaluators of Python's model classes.
 void bind_engines(nb::module_& m) {
     nb::class_<Model>(m, "Model", "A kernel machine, as the core evaluates it; immutable but for labels_back.")
         .def_prop_rw(
@@ -236,7 +235,7 @@ void bind_question(nb::module_& m) {
         .def(
             "__init__",
             [](Fallback* self, LoadModel load, double tolerance) {
-                // Freed with the GIL, on whatever thread that is.
+                // Freed with the GIL, on any thread.
                 std::shared_ptr<LoadModel> kept(new LoadModel(std::move(load)), [](LoadModel* held) {
                     const nb::gil_scoped_acquire acquire;
                     delete held;

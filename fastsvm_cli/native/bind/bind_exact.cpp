@@ -1,4 +1,4 @@
-// The room exact/: exact models, their kernels and their rounding.
+// Bindings of exact/: exact models, kernels and rounding.
 #include "bind/bind.h"
 
 #include <nanobind/stl/optional.h>

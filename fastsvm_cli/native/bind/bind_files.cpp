@@ -1,4 +1,4 @@
-// The room files/: outputs, and what inputs are compressed with.
+// Bindings of files/: outputs and compression formats.
 #include "bind/bind.h"
 
 #include <nanobind/stl/optional.h>
@@ -33,13 +33,13 @@ nb::object decoded(const std::string& text) {
     return nb::steal(PyUnicode_DecodeFSDefaultAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
 }
 
-// Python's handlers of signals are called while an output waits for a reader.
+// Runs Python's signal handlers while an output waits for a reader.
 void heed_signals() {
     const nb::gil_scoped_acquire acquire;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-// An output that is made before it is opened: whoever waits for its opening can abandon it.
+// Exists before it is opened, so that an opening that waits can be abandoned.
 struct OutputFile {
     void open(const nb::bytes& path) {
         const std::string name = path_of(path);
@@ -64,7 +64,7 @@ void bind_files(nb::module_& m) {
             PyErr_SetObject(type.ptr(), type(decoded(fault.name), decoded(fault.why)).ptr());
         } catch (const ReaderGone&) {
             errno = EPIPE;
-            PyErr_SetFromErrno(PyExc_OSError);  // BrokenPipeError
+            PyErr_SetFromErrno(PyExc_OSError);  // becomes BrokenPipeError
         }
     });
     nb::class_<OutputFile>(m, "OutputFile", "A file that is written whole or not at all. Paths are bytes.")

@@ -1,4 +1,4 @@
-// A model's header between C++ and Python's text.header.Header, whose keyword arguments have LIBSVM's names.
+// Converts between Header and Python's text.header.Header, whose keyword arguments have LIBSVM's names.
 #pragma once
 #include "bind/bind.h"
 
@@ -29,7 +29,6 @@ inline nb::dict keywords_of(const fastsvm::Header& header) {
     return out;
 }
 
-// Of a Header's attributes.
 inline fastsvm::Header header_of(nb::handle object) {
     fastsvm::Header out;
     const auto read = [&](const char* key, auto& value) {

@@ -1,4 +1,4 @@
-// The room engine/, model files: what they hold, as arguments of the classes in fastsvm_cli/models.
+// Bindings of engine/: the content of model files, as arguments of the classes in fastsvm_cli/models.
 #include "bind/bind.h"
 
 #include <nanobind/stl/optional.h>
@@ -33,7 +33,7 @@ using namespace fastsvm;
 
 namespace {
 
-// Returns the result of `read`; raises its ModelFault as ModelFormatError(path, why, line).
+// Raises the ModelFault of `read` as ModelFormatError(path, why, line).
 template <class Read> auto reading(nb::handle path, Read read) {
     try {
         return read();
@@ -46,7 +46,7 @@ template <class Read> auto reading(nb::handle path, Read read) {
     }
 }
 
-// The same, of a file's bytes, without the interpreter.
+// Likewise for a file's bytes, without the GIL.
 template <class Read> auto reading(AnyText text, nb::handle path, Read read) {
     const Bytes bytes(text);
     return reading(path, [&] {
@@ -57,7 +57,7 @@ template <class Read> auto reading(AnyText text, nb::handle path, Read read) {
 
 Chunk chunk_of(Rows&& rows) { return shared(std::move(rows)); }
 
-// (digest, features, factors, whether it is inherited), or None.
+// (digest, features, factors, inherited), or None.
 nb::object folded_of(const std::optional<FoldedKeys>& folded) {
     if (!folded) return nb::none();
     return nb::make_tuple(folded->digest, folded->features, folded->factors, folded->inherited);
@@ -117,7 +117,7 @@ nb::dict density(AnyText text, const nb::str& path) {
     return out;
 }
 
-// Of the LIBSVM model in an ordered model's file, and its own numbers.
+// The LIBSVM model in an ordered model's file, and the file's own numbers.
 nb::dict ordered(const OrderedFile& file) {
     nb::dict out;
     const Kernel& kernel = file.kernel;
@@ -149,7 +149,7 @@ nb::dict geometry(AnyText text, const nb::str& path) {
     return out;
 }
 
-// (keyword arguments of a Header, support vectors, the line of a reduced set or None, that of a folded model or None)
+// (keyword arguments of a Header, support vectors, a reduced set's line or None, a folded model's line or None)
 nb::tuple libsvm(AnyText text, const nb::str& path) {
     LibsvmFile file = reading(text, path, read_libsvm);
     nb::object reduced = nb::none(), folded = nb::none();
@@ -163,7 +163,7 @@ nb::tuple libsvm(AnyText text, const nb::str& path) {
     return nb::make_tuple(keywords_of(file.header), Chunk{file.vectors}, reduced, folded);
 }
 
-// An object that reads a file's parts and knows the file's name; `text` stays alive with it.
+// Readers of a file's parts; path: for messages. `text` holds their bytes.
 struct NamedKeys {
     OwnKeys keys;
     nb::str path;

@@ -1,4 +1,4 @@
-// The room models/: what compiled models are evaluated by, and the sums that compilers ask of the core.
+// Bindings of models/: evaluators of compiled models, and sums for compilers.
 #include "bind/bind.h"
 
 #include <nanobind/stl/optional.h>
@@ -38,7 +38,7 @@ DegreeNorms degree_norms_of(std::size_t n, const NumberArray& a, double gamma, i
     return {static_cast<std::int64_t>(n), a.data(), gamma, from, to, progress_to(std::move(progress))};
 }
 
-// DegreeNormParts, and the arrays that they point into.
+// Owns the arrays that its DegreeNormParts point into.
 struct HeldParts {
     std::shared_ptr<const void> arrays;
     std::shared_ptr<const DegreeNormParts> parts;

@@ -1,4 +1,4 @@
-// Of the room text/, chunks of rows: what stands in them, parts of them, and chunks from arrays and of other chunks.
+// Bindings of text/: chunks of rows.
 #include "bind/bind.h"
 
 #include <nanobind/stl/string.h>
@@ -19,7 +19,6 @@ using namespace fastsvm;
 
 namespace {
 
-// The buffer of an object, as an array or a matrix of numbers.
 class Buffer {
 public:
     Buffer(nb::handle object, const char* name, int least, int most) : name_(name), least_(least), most_(most) {
@@ -31,7 +30,7 @@ public:
     }
     Buffer(const Buffer&) = delete;
 
-    // self: keeps this buffer, and with it the numbers.
+    // Keeps `self`, and so the numbers, alive.
     MatrixView view(const std::shared_ptr<const Buffer>& self) const {
         if (view_.ndim < least_ || view_.ndim > most_) {
             const std::string expected = least_ < most_ ? "1 or 2" : std::to_string(most_);
@@ -53,7 +52,7 @@ public:
 private:
     NumberType type() const {
         const char* format = view_.format ? view_.format : "B";
-        if (*format == '@' || *format == '=') ++format;  // this machine's order of bytes
+        if (*format == '@' || *format == '=') ++format;  // native byte order
         const std::string letter = format;
         if (letter == "d" && view_.itemsize == 8) return NumberType::float64;
         if (letter == "f" && view_.itemsize == 4) return NumberType::float32;
@@ -71,7 +70,6 @@ private:
     int least_, most_;  // dimensions
 };
 
-// A buffer, and the numbers in it.
 struct Numbers {
     std::shared_ptr<const Buffer> buffer;
     MatrixView view;
@@ -116,7 +114,7 @@ Chunk concatenate(nb::typed<nb::iterable, Chunk> chunks) {
     return shared(concatenate_rows(parts));
 }
 
-using Gaps = std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>>;  // as of Gap
+using Gaps = std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>>;  // as in Gap
 
 }  // namespace
 

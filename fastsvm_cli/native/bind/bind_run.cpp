@@ -1,4 +1,4 @@
-// Of the room engine/, runs: from a file's bytes to output lines, with Python's sources and outputs.
+// Bindings of engine/: runs from a file's bytes to output lines, with Python's sources and outputs.
 #include "bind/bind.h"
 
 #include <nanobind/stl/optional.h>
@@ -32,7 +32,7 @@ using OnName = nb::typed<nb::callable, nb::object(std::int64_t, std::string)>;
 using Called = nb::typed<nb::callable, nb::object()>;
 using GapFacts = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
 
-// Functions of Python's are called, and let go of, with the GIL, wherever that is.
+// Frees a Python function with the GIL, on any thread.
 template <class Function> std::shared_ptr<Function> kept(Function function) {
     return std::shared_ptr<Function>(new Function(std::move(function)), [](Function* held) {
         const nb::gil_scoped_acquire acquire;
@@ -48,7 +48,7 @@ ByteStream stream_of(ReadInto read_into, Ready ready) {
                 const nb::object view =
                     nb::steal(PyMemoryView_FromMemory(room, static_cast<Py_ssize_t>(size), PyBUF_WRITE));
                 const std::size_t got = nb::cast<std::size_t>((*read)(view));
-                view.attr("release")();  // the room is gone soon
+                view.attr("release")();  // the memory ends with this call
                 return got;
             },
             [is_ready] {
@@ -79,7 +79,7 @@ std::vector<Gap> gaps_of(const std::vector<GapFacts>& facts) {
     return out;
 }
 
-// A file's rows, with what Python holds of them.
+// A file's rows, with the Python objects that they refer to.
 struct Blocks {
     Blocks(ByteStream stream, Reading reading, Place& place, BadRows* bad_rows, ScaledEntries& scaled)
         : blocks(std::move(stream), std::move(reading), place, bad_rows, scaled) {}

@@ -1,4 +1,4 @@
-// Of the room text/, what becomes of features and labels while rows are read: scaling, and factors.
+// Bindings of text/: scaling of features and labels, and factors.
 #include "bind/bind.h"
 
 #include <nanobind/stl/optional.h>
@@ -25,12 +25,12 @@ using namespace fastsvm;
 
 namespace {
 
-// What is wrong with line `line` of a text, for Python: (fault, line).
+// Raises ValueError(fault, line).
 [[noreturn]] void raise_fault(const std::string& fault, std::int64_t line) {
     raise_value_error(nb::make_tuple(fault, line));
 }
 
-// Raises ValueError(what was found, the line where).
+// Raises ValueError(what was found, its line).
 std::shared_ptr<Scaling> read_scaling(AnyText text) {
     const Bytes bytes(text);
     check_whole_lines(bytes, 0);
@@ -43,7 +43,7 @@ std::shared_ptr<Scaling> read_scaling(AnyText text) {
     return std::make_shared<Scaling>(std::move(read.scaling));
 }
 
-// Raises ValueError(what was found, the line where).
+// Raises ValueError(what was found, its line).
 std::shared_ptr<Scaling> with_labels(const Scaling& scaling, AnyText text) {
     const Bytes bytes(text);
     check_whole_lines(bytes, 0);

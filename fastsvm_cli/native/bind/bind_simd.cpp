@@ -1,4 +1,4 @@
-// The room simd/: threads, and the build of the hot loops.
+// Bindings of simd/: threads and instruction sets.
 #include "bind/bind.h"
 
 #include <nanobind/stl/string.h>
@@ -26,7 +26,7 @@ const char* library_exp_name() {
 }  // namespace
 
 void bind_simd(nb::module_& m) {
-    select_instruction_set_of_environment();  // once, before any thread asks: else the module cannot be imported
+    select_instruction_set_of_environment();  // once, before any thread needs it; an unknown name fails the import
     m.def("set_threads", &set_threads, "threads"_a, "0: as many as the process may run on.");
     m.def("set_threads_here", &set_threads_here, "threads"_a,
           "For what the calling thread starts from here on; 0: as many as were set for all. Returns what was set "

@@ -1,4 +1,4 @@
-// Of the room text/, text: what it is parsed to, and rows and numbers as text.
+// Bindings of text/: parsing and formatting.
 #include "bind/bind.h"
 
 #include <nanobind/stl/optional.h>
@@ -77,7 +77,7 @@ nb::typed<nb::tuple, Chunk, std::vector<Fault>, std::int64_t> parse_text_around(
     return nb::make_tuple(Chunk{shared(std::move(result.rows))}, faults, result.fields);
 }
 
-// Raises ValueError(what was found, the offset where).
+// Raises ValueError(what was found, its offset).
 nb::typed<nb::tuple, FloatView, std::size_t> parse_numbers(AnyText text, std::int64_t offset, std::int64_t count,
                                                            bool single) {
     const Bytes bytes(text);

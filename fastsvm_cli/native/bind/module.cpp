@@ -1,12 +1,11 @@
-// The native core's module. A file per room, of text/ one for each of its subjects, binds what there is for Python, and
-// does none of it.
+// The native core's module; bindings only, no computation.
 #include "bind/bind.h"
 
 #include "simd/stop.h"
 
 namespace {
 
-// Of the main thread, for which Python's handlers wait: Ctrl-C raises KeyboardInterrupt in a call that may be long.
+// Python runs signal handlers on the main thread only: Ctrl-C raises KeyboardInterrupt in a long call.
 void heed_signals() {
     const nb::gil_scoped_acquire acquire;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -17,7 +16,7 @@ void heed_signals() {
 NB_MODULE(_native, m) {
     m.doc() = "The native core: parsing, scoring and formatting.";
     nb::set_leak_warnings(false);
-    fastsvm::check_while_working(heed_signals);  // importing it is the main thread's, as a rule
+    fastsvm::check_while_working(heed_signals);  // usually imported by the main thread
 
     bind_scaling(m);
     bind_rows(m);

@@ -1,7 +1,7 @@
-/* LIBSVM's names and structures for prediction, on libfastsvm: a program that only predicts is compiled with the folder
- * libsvm-on-fastsvm in its include path, linked with -lfastsvm, and not changed otherwise. It reads LIBSVM's model
- * files and those that fastsvm compiles. Labels and -b 1 are svm-predict's; nothing is printed. A row that a model
- * cannot evaluate is answered with NaN. Training is not declared. */
+/* LIBSVM's names and structures for prediction, on libfastsvm. A program that only predicts needs no changes: compile
+ * it with the folder libsvm-on-fastsvm in the include path and link with -lfastsvm. It reads LIBSVM's and fastsvm's
+ * model files. Labels and -b 1 are svm-predict's; nothing is printed. A row that a model cannot evaluate gives NaN.
+ * Training is not declared. */
 #ifndef _LIBSVM_H
 #define _LIBSVM_H
 
@@ -46,9 +46,9 @@ struct svm_parameter {
     int probability;
 };
 
-/* Of a model that was read, SV, sv_coef and sv_indices are NULL: support vectors are where libfastsvm lays them out.
- * Nothing in it may be changed. A model that the program fills in itself, as LIBSVM's readers of models in memory do,
- * is answered, too, in LIBSVM's own operations, in the time that LIBSVM takes. */
+/* In a model that was read, SV, sv_coef and sv_indices are NULL (libfastsvm stores the support vectors), and nothing
+ * may be changed. A model that the program fills in, as LIBSVM's readers of models in memory do, is evaluated by
+ * LIBSVM's operations, in LIBSVM's time. */
 struct svm_model {
     struct svm_parameter param;
     int nr_class;
@@ -65,12 +65,12 @@ struct svm_model {
     int* nSV;
     int free_sv;
 
-    void* fastsvm; /* the library's own */
+    void* fastsvm; /* private */
 };
 
-/* NULL where the file cannot be read, or is no model. */
+/* NULL if the file cannot be read or is not a model. */
 struct svm_model* svm_load_model(const char* model_file_name);
-/* The same in memory, where a 0 may end the text; of the LIBSVM in VMAF. */
+/* Likewise from memory; a 0 may end the text. From VMAF's LIBSVM. */
 struct svm_model* svm_parse_model_from_buffer(const char* model_buffer, unsigned int length);
 
 int svm_get_svm_type(const struct svm_model* model);

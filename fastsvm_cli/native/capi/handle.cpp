@@ -13,7 +13,7 @@ namespace fastsvm {
 
 namespace {
 
-// A view of the first numbers of memory that somebody else keeps; it allocates nothing.
+// A view of the first numbers in another object's memory. Allocates nothing.
 template <class T> Array<T> view_of(const std::vector<T>& numbers, std::size_t count) {
     static const T none{};
     const T* const data = numbers.empty() ? &none : numbers.data();
@@ -92,7 +92,7 @@ Pool<Station>::Lease Handle::station(Asked asked) const {
         Question question;
         question.model = loaded.model;
         question.probability = asked == Asked::probabilities;
-        question.values = asked == Asked::values;  // with radii, of a certified model
+        question.values = asked == Asked::values;  // with radii if certified
         question.exact = exact_;
         question.may_be_few = true;
         desk.request = std::make_shared<const Request>(std::move(question));

@@ -1,4 +1,4 @@
-// What a handle of the C interface holds: a model, and answerers whose memory is used again.
+// Handles of the C interface: a model, and answerers that reuse memory.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -16,28 +16,27 @@
 
 namespace fastsvm {
 
-// Rows in memory that is used again from call to call.
+// Rows in memory that is reused from call to call.
 class RowBuffer {
 public:
     // first: the number of its first row.
     void begin(std::int64_t first);
-    // Where the next row's entries go, by increasing index.
+    // Destination of the next row's entries, by increasing index.
     struct Place {
         std::int32_t* index;
         double* value;
     };
-    // Room for `most` of them, until end_row.
+    // Room for `most` entries, until end_row.
     Place row(std::size_t most);
-    // So many were written.
     void end_row(std::size_t count);
     std::int64_t count() const { return static_cast<std::int64_t>(raw_.squared_norms.size()); }
     std::size_t entries() const { return static_cast<std::size_t>(raw_.starts.back()); }
-    // The rows, scaled where the model carries a range file; those before the first one that is too large then, and
-    // what is wrong with that. Valid until the next begin().
+    // The rows, scaled by a carried range file. If a scaled row is too large, the rows before it, and the fault. Valid
+    // until the next begin().
     std::shared_ptr<const Rows> rows(const Scaling* scaling, std::optional<RowFault>& fault);
 
 private:
-    // (rows + 1), (rows), and (entries) or more.
+    // Sizes: rows + 1, rows, at least entries.
     struct Numbers {
         std::vector<std::int64_t> starts{0};
         std::vector<double> squared_norms;
@@ -47,12 +46,11 @@ private:
     };
     Numbers raw_, scaled_;
     Rows rows_;
-    ScaledRows found_;  // what is said of scaled_
+    ScaledRows found_;  // result of scaling into scaled_
 };
 
 enum class Asked { labels, values, probabilities };
 
-// One question's answerer with its rows and its answer.
 struct Station {
     explicit Station(std::shared_ptr<const Request> request) : answerer(std::move(request)) {}
     Answerer answerer;
@@ -78,13 +76,13 @@ private:
         Pool<Station> stations;
     };
     const std::shared_ptr<Fallback> exact_;  // or null
-    mutable std::array<Desk, 3> desks_;      // of what can be asked
+    mutable std::array<Desk, 3> desks_;      // by Asked
 };
 
 // The content of a file. Throws std::system_error.
 std::string read_file(const char* path);
 
-// Selects this instruction set. Null: the one that FASTSVM_INSTRUCTIONS names, unless one was selected before. Throws
+// Selects an instruction set; null: that of FASTSVM_INSTRUCTIONS, unless one was selected before. Throws
 // std::invalid_argument.
 void choose_instructions(const char* name);
 

@@ -34,7 +34,7 @@ std::size_t pairs_of(const svm_model& model) {
     return classifies(model) ? classes * (classes - 1) / 2 : 1;
 }
 
-// Of a model that svm_load_model made, which has no support vectors to show; null of one that the program filled in.
+// The handle of a model from svm_load_model, whose SV is null; null for a model that the program filled in.
 const Handle* handle_of(const svm_model& model) {
     return model.SV ? nullptr : static_cast<const Handle*>(model.fastsvm);
 }
@@ -75,7 +75,7 @@ svm_model* loaded(std::string_view text) {
         show(handle->header(), *out);
         out->fastsvm = handle.release();
         return out;
-    } catch (...) {  // as LIBSVM's
+    } catch (...) {  // as in LIBSVM
         svm_free_and_destroy_model(&out);
         return nullptr;
     }
@@ -84,7 +84,7 @@ svm_model* loaded(std::string_view text) {
 void choose_instructions_or_not() {
     try {
         choose_instructions(nullptr);
-    } catch (...) {  // a name that is none: there is nobody to tell
+    } catch (...) {  // an invalid name cannot be reported
     }
 }
 
@@ -94,8 +94,8 @@ std::size_t length(const svm_node* x) {
     return n;
 }
 
-// The row of nodes, up to the one with the index -1. serials: of a precomputed kernel, whose values LIBSVM finds by
-// their place. Returns whether text could hold it: finite numbers, and increasing indices of 0 or more.
+// Takes the nodes up to index -1. serials: of a precomputed kernel, whose values LIBSVM finds by position. Returns
+// whether text could hold the row: finite numbers, increasing indices of 0 or more.
 bool take(const svm_node* x, bool serials, RowBuffer& out) {
     const std::size_t n = length(x);
     bool sound = true;
@@ -112,7 +112,7 @@ bool take(const svm_node* x, bool serials, RowBuffer& out) {
     return sound;
 }
 
-// Decision values of a row that no text could hold, in LIBSVM's own operations; NaN where the model's numbers are not
+// Decision values, by LIBSVM's operations, of a row that no text could hold; NaN if the model's numbers are not
 // LIBSVM's.
 Decisions unsound(const Model& model, const Rows& row) {
     Decisions out(model.pairs());
@@ -124,7 +124,7 @@ Decisions unsound(const Model& model, const Rows& row) {
     return out;
 }
 
-// What LIBSVM's kernels begin with, by its own walk: |x - y|^2, or x.y.
+// The first step of LIBSVM's kernels, by its own loop: |x - y|^2, or x.y.
 double beginning(bool of_distances, const svm_node* x, const svm_node* y) {
     double sum = 0;
     while (x->index != -1 && y->index != -1) {
@@ -143,8 +143,8 @@ double beginning(bool of_distances, const svm_node* x, const svm_node* y) {
     return sum;
 }
 
-// Decision values of a model that the program filled in, where it lies: it may change from call to call. This file is
-// compiled without contraction.
+// Decision values of a model that the program filled in, read in place because it may change between calls. This file
+// is compiled without contraction.
 Decisions of_program(const svm_model& model, const svm_node* x) {
     const Kernel kernel{static_cast<KernelType>(model.param.kernel_type), model.param.gamma, model.param.coef0,
                         model.param.degree};
@@ -199,7 +199,7 @@ Task task_of(const svm_model& model) {
     return out;
 }
 
-// use(predictions, decisions) of one row; on this thread alone. Returns whether there are any.
+// Calls use(predictions, decisions) for one row, on this thread only. Returns false without an answer.
 template <class Use> bool answer(const svm_model* model, const svm_node* x, Asked asked, Use use) noexcept {
     const int threads_before = set_threads_here(1);
     const auto answer_as = [&](const Task& task, const Decisions& found) {
@@ -226,7 +226,7 @@ template <class Use> bool answer(const svm_model* model, const svm_node* x, Aske
         } else {
             good = false;  // its content was freed
         }
-    } catch (...) {  // LIBSVM has no way to say so
+    } catch (...) {  // LIBSVM has no error result
         good = false;
     }
     set_threads_here(threads_before);
@@ -246,7 +246,7 @@ svm_model* svm_load_model(const char* model_file_name) {
 
 svm_model* svm_parse_model_from_buffer(const char* model_buffer, unsigned int length) {
     choose_instructions_or_not();
-    const bool ended = length && !model_buffer[length - 1];  // VMAF counts the 0 that ends the text
+    const bool ended = length && !model_buffer[length - 1];  // VMAF counts the terminating 0
     return loaded(std::string_view(model_buffer, length - ended));
 }
 

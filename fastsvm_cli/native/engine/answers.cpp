@@ -78,7 +78,7 @@ std::vector<std::int64_t> Answerer::left_open(const Decisions& decisions, bool p
 
 void Answerer::evaluate(const Rows& rows) {
     const Request& request = *request_;
-    // Values are printed to their last digit, and the two ways differ in it; labels and probabilities print alike.
+    // Values print to the last digit, where the two ways differ. Labels and probabilities print alike.
     const bool alike = !request.task().regression() && !request.values;
     const bool few = request.may_be_few && alike && request.model->too_few(rows.rows);
     if (few != few_)
@@ -102,8 +102,8 @@ void Answerer::evaluate(const Rows& rows) {
     decisions_.put(far, again);
 }
 
-// Rows are tried in windows, which double where all is well: a row is tried a few times at most, however many are bad.
-// When this returns, those that it returns have been evaluated.
+// Windows double while no row fails, so rows are tried only a few times, however many are bad. The rows returned have
+// been evaluated.
 std::shared_ptr<const Rows> Answerer::evaluable(const std::shared_ptr<const Rows>& rows, std::vector<RowProblem>& bad) {
     std::vector<std::int64_t> good;
     for (std::int64_t at = 0, window = 1; at < rows->rows;) {
@@ -126,8 +126,7 @@ std::shared_ptr<const Rows> Answerer::evaluable(const std::shared_ptr<const Rows
     return out;
 }
 
-// Puts the exact model's decision values of the rows left open in place of the others, or returns its labels, where
-// these are all that is wanted.
+// Replaces open rows' decision values by the exact model's, or returns its labels if these suffice.
 std::optional<Predictions> Answerer::ask_exact(Answer& answer) {
     const Request& request = *request_;
     const std::vector<std::int64_t>& rows = answer.open_rows;
@@ -148,7 +147,7 @@ std::optional<Predictions> Answerer::ask_exact(Answer& answer) {
     again_.count(exact->header.total_sv);
     decisions_.put(rows, again_);
     count_rungs(again_, answer);
-    // What the rounding of the fast evaluation leaves open in turn: LIBSVM's own order of operations.
+    // Rows that the rounding of the fast evaluation leaves open need LIBSVM's own order of operations.
     std::vector<std::int64_t> open_still, of_chunk;
     for (std::int64_t row : left_open(again_, request.probability, request.exact->tolerance))
         if (again_.radius[static_cast<std::size_t>(row * pairs())] > 0) {

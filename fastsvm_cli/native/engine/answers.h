@@ -1,5 +1,4 @@
-// From rows to the lines that answer them: decision values, the exact model where they leave a row open, predictions,
-// text.
+// Answers to rows: decision values, exact fallback, predictions, lines.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -17,39 +16,37 @@
 
 namespace fastsvm {
 
-// Decision values that are held at a time: with a value for every pair of 300 classes, those of a megabyte of short
-// rows would be twenty gigabytes.
+// Decision values in memory at a time; a megabyte of short rows with 300 classes would need twenty gigabytes.
 constexpr std::int64_t most_values = std::int64_t{1} << 19;
 
 struct Answer {
-    // As it was made, but for the memory that it has.
+    // Resets all but the allocated memory.
     void clear();
 
-    std::shared_ptr<const Rows> rows;  // those that could be evaluated
-    std::vector<RowProblem> bad;       // the others, where the run goes on around them
-    std::optional<RowProblem> fault;   // the line of the first row that could not be evaluated, and ends the run
-    std::string lines;                 // the output lines of `rows`
-    Predictions predictions;           // the same as numbers
-    std::vector<std::int64_t> open_rows, outside_rows;  // of `rows`; empty where nobody asked
-    // Counts. outside: rows outside the bound. evaluated: by the exact model. undecided: rows whose answer the radii
-    // leave open, of a model that stops early or where such rows are asked for.
+    std::shared_ptr<const Rows> rows;                   // rows that could be evaluated
+    std::vector<RowProblem> bad;                        // rows that could not, if the run skips bad rows
+    std::optional<RowProblem> fault;                    // first row that could not be evaluated; ends the run
+    std::string lines;                                  // output lines of `rows`
+    Predictions predictions;                            // the same as numbers
+    std::vector<std::int64_t> open_rows, outside_rows;  // indices in `rows`; empty if not requested
+    // Row counts: outside the bound; evaluated by the exact model; left open by the radii (only if the model stops
+    // early or on request).
     std::int64_t outside = 0, evaluated = 0, kernel_evaluations = 0, undecided = 0, reference_rows = 0;
-    RungRows rung_rows{};  // rows by the rung of an exact model that settled them; the last rung is reference_rows
+    RungRows rung_rows{};  // rows settled by each rung of an exact model; the last is reference_rows
 };
 
-// Answers one chunk at a time; each thread has one of its own, whose memory is used again.
+// Answers chunks, one at a time. One per thread; reuses its memory.
 class Answerer {
 public:
     explicit Answerer(std::shared_ptr<const Request> request);
 
-    // Whether the decision values of these rows are few enough to be held together.
+    // Whether the rows' decision values stay within most_values.
     bool at_once(const Rows& rows) const;
-    // Of rows whose decision values can be held together.
+    // Requires at_once(rows).
     Answer answer(std::shared_ptr<const Rows> rows);
-    // The same without lines, into memory that is used again. What they would be made of is in decisions() until the
-    // next chunk.
+    // As answer(), without lines, into reused memory. decisions() is valid until the next chunk.
     void predictions(std::shared_ptr<const Rows> rows, Answer& out);
-    // Calls visit(Answer&&) for as many parts of the rows as their decision values must be held in.
+    // Calls visit(Answer&&) for each part of the rows that is small enough for at_once.
     template <class Visit> void answers(const std::shared_ptr<const Rows>& rows, Visit visit) {
         if (at_once(*rows)) return visit(answer(rows));
         const std::int64_t most = std::max<std::int64_t>(1, most_values / std::max<std::int64_t>(pairs(), 1));
@@ -69,7 +66,7 @@ private:
 
     const std::shared_ptr<const Request> request_;
     Decisions decisions_, again_;
-    bool few_ = false;  // decisions_ are of reference_values
+    bool few_ = false;  // decisions_ come from reference_values
 };
 
 }  // namespace fastsvm

@@ -73,7 +73,7 @@ void BadRows::fill(const std::string& text, std::int64_t rows, const Write& writ
     if (here.empty() || filler.empty()) return write(text);
     std::string piece;
     std::size_t at = 0;         // in the text
-    std::int64_t done = first;  // rows whose lines are before that
+    std::int64_t done = first;  // rows whose lines precede it
     for (const Gap& gap : here) {
         const std::size_t from = at;
         for (; done < gap.row; ++done) at = text.find('\n', at) + 1;

@@ -1,4 +1,4 @@
-// The parts of a model file that every compiled kind has: keys of its own among LIBSVM's, and a body after the header.
+// Parts common to all compiled model files: own header keys, and a body.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,19 +13,19 @@
 
 namespace fastsvm {
 
-// The keys of a kind, beside LIBSVM's. Every reader throws ModelFault, with the key's line.
+// A kind's own header keys. Readers throw ModelFault with the key's line.
 class OwnKeys {
 public:
     explicit OwnKeys(std::map<std::string, KeyWords> found) : found_(std::move(found)) {}
 
     bool has(const std::string& key) const { return found_.count(key) > 0; }
     const KeyWords& words(const std::string& key) const { return found_.at(key); }
-    // Its only word; one of `choices`, unless there are none.
+    // The only word; one of `choices`, if there are any.
     const std::string& word(const std::string& key, const std::vector<std::string>& choices = {}) const;
-    // Its only word, a whole number from `least` to `most`, where they are given.
+    // The only word, a whole number from `least` to `most`, if given.
     int whole(const std::string& key, std::optional<int> least = {}, std::optional<int> most = {}) const;
     double real(const std::string& key) const;
-    // Its words, of which there must be `count`.
+    // All words; there must be `count`.
     std::vector<int> wholes(const std::string& key, std::int64_t count) const;
     std::vector<double> reals(const std::string& key, std::int64_t count) const;
     [[noreturn]] void fail(const std::string& key, const std::string& why) const;
@@ -35,26 +35,25 @@ private:
     std::map<std::string, KeyWords> found_;
 };
 
-// The place where reading goes on after the header. Every reader moves past what it reads, and throws ModelFault with
-// the line's number.
+// Reader of the text after the header. Readers advance `at`, and throw ModelFault with the line number.
 class Body {
 public:
-    // text: of the whole file; it must outlive this.
+    // text: the whole file; must outlive this.
     Body(std::string_view text, std::size_t at) : text(text), at(at) {}
 
-    // The support vectors that the header announces, and `more` rows like them.
+    // The support vectors that the header announces, and `more` further rows.
     Rows vectors(const Header& header, std::int64_t more = 0);
-    // The next `count` rows of data, with their labels.
+    // The next `count` data rows, with their labels.
     Rows rows(std::int64_t count);
-    // The next `count` numbers, which fill whole lines. single: they are in the range of single precision.
+    // The next `count` numbers, which fill whole lines. single: they must be in single precision's range.
     std::vector<double> numbers(std::int64_t count, bool single = false);
-    // The same, each a whole number from 0 to limit - 1.
+    // As numbers(), each a whole number from 0 to limit - 1.
     std::vector<std::int64_t> whole_numbers(std::int64_t count, std::int64_t limit);
-    // The next line: this word, and `fields` whole numbers of 0 or more.
+    // The next line: this word and `fields` whole numbers, 0 or more.
     std::vector<std::int64_t> record(const std::string& word, std::size_t fields = 0);
-    // Whether the next line is a record of this word, or is meant as one.
+    // Whether the next line is, or is meant as, a record of this word.
     bool begins_with(const std::string& word) const;
-    // The last line, `end`. after: the part that must have been the last before it, for the message.
+    // The last line, `end`. after: the part before it, for the message.
     void end(const std::string& after = "");
     [[noreturn]] void fail(const std::string& why, std::size_t where) const;
     std::int64_t line() const { return line_of(at); }
@@ -70,16 +69,16 @@ struct CompiledFile {
     Body body;
 };
 
-// The header of a compiled model, up to its last line, the word `last`. The text is that of open_compiled (checksum.h).
-// keys: of this kind, all there; optional: of this kind, too. Throws ModelFault.
+// Reads a compiled model's header, up to the line `last`. text: from open_compiled (checksum.h). keys: required;
+// optional: allowed. Throws ModelFault.
 CompiledFile read_compiled(std::string_view text, const std::string& last, const std::vector<std::string>& keys,
                            const std::vector<std::string>& optional = {});
 
-// The words of the line `features`: 1:3 7 -> 1 2 3 7. limit: bytes of the file, which holds a number per feature.
-// Throws ModelFault.
+// Expands the line `features`: 1:3 7 -> 1 2 3 7. limit: bytes of the file, which holds a number per feature. Throws
+// ModelFault.
 std::vector<std::int32_t> read_ranges(const KeyWords& found, std::size_t limit);
 
-// A number as printf's %g writes it, for messages.
+// A number in printf's %g format, for messages.
 std::string short_number(double number);
 
 }  // namespace fastsvm

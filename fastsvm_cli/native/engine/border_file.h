@@ -1,4 +1,4 @@
-// Files of border and density models (Mills): FORMAT.md describes them.
+// Files of border and density models (Mills); see FORMAT.md.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,7 +13,7 @@
 namespace fastsvm {
 
 struct BorderFile {
-    // Of one pair of classes. rows: (count, 2, d), each sample's point, then its normal.
+    // One pair of classes. rows: (count, 2, d), each sample's point, then its normal.
     struct Samples {
         double level;
         std::int64_t count;
@@ -23,7 +23,7 @@ struct BorderFile {
     std::string fingerprint;
     std::vector<std::int32_t> features;  // (d)
     std::vector<Samples> samples;        // (pairs)
-    int local = 1;                       // how many of the nearest samples answer together
+    int local = 1;                       // number of nearest samples that answer together
     bool single = false;
     std::optional<FoldedKeys> folded;
 };
@@ -40,9 +40,9 @@ struct DensityFile {
 BorderFile read_border(std::string_view text);
 DensityFile read_density(std::string_view text);
 
-// The LIBSVM indices that occur in the rows, increasing.
-constexpr std::int64_t most_density_cells = std::int64_t{1} << 28;  // rows times features of a density model
-// The sentence for more of them.
+// LIBSVM indices that occur in the rows, increasing.
+constexpr std::int64_t most_density_cells = std::int64_t{1} << 28;  // most rows times features of a density model
+// Message for more cells than that.
 std::string too_many_cells(std::int64_t rows, std::int64_t features);
 
 }  // namespace fastsvm

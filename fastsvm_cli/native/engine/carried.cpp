@@ -12,14 +12,13 @@ namespace {
 std::optional<CarriedFault> label_fault(const Scaling& scaling, bool regression) {
     if (!scaling.scales_labels()) return std::nullopt;
     if (!regression)
-        return CarriedFault{
-            "a range of y found, and classes, whose labels nothing scales back: expected one without y"};
+        return CarriedFault{"the range file scales y, but this is a classification model: use a range file without y"};
     const Scaling::Line line = scaling.label_line();
     const Scaling::LabelsBack back = scaling.labels_back();
     const double numbers[] = {line.slope, line.offset, back.from, back.scale, back.to};
     if (!std::all_of(std::begin(numbers), std::end(numbers), [](double x) { return std::isfinite(x); }) ||
         line.slope == 0 || back.scale == 0)
-        return CarriedFault{"a range of y found with equal ends, or with ends too far apart: it cannot be undone"};
+        return CarriedFault{"the range of y has equal ends, or ends too far apart, and cannot be undone"};
     return std::nullopt;
 }
 

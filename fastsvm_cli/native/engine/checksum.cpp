@@ -36,7 +36,7 @@ std::string with_line_feeds(std::string_view text) {
 
 std::int64_t line_at(std::string_view text, std::size_t at) { return count_lines(text.data(), at) + 1; }
 
-// The offset of the last line; the text's last byte may end it.
+// The offset of the last line. The text's last byte may be its line end.
 std::size_t start_of_last_line(std::string_view text) {
     return text.size() < 2 ? 0 : text.rfind('\n', text.size() - 2) + 1;  // npos + 1 is 0
 }
@@ -46,12 +46,12 @@ void take_ranges(OpenedText& out) {
     const std::size_t at = text.rfind(std::string("\n") + range_words[0] + " ") + 1;
     if (!at)
         throw ModelFault("a model of version " + std::to_string(carrying_version) +
-                         " without a range found, expected one behind its body");
+                         " without a range found, expected one after its body");
     std::int64_t number = line_at(text, at);
     const std::string_view rest(text.data() + at, text.size() - last_line.size() - at);
     std::vector<std::string_view> lines;
     for (std::size_t begin = 0; begin < rest.size();) {
-        const std::size_t stop = rest.find('\n', begin);  // all of them are whole
+        const std::size_t stop = rest.find('\n', begin);  // all lines are complete
         lines.push_back(rest.substr(begin, stop - begin));
         begin = stop + 1;
     }
@@ -73,7 +73,7 @@ void take_ranges(OpenedText& out) {
         number += static_cast<std::int64_t>(count) + 1;
         next += count + 1;
     }
-    if (next < lines.size()) throw ModelFault("text found behind the lines of the range", number);
+    if (next < lines.size()) throw ModelFault("text found after the lines of the range", number);
     text.resize(at);
     text += last_line;
 }
@@ -95,7 +95,7 @@ OpenedText open_compiled(std::string_view given, int version) {
         text.resize(content);
         text += last_line;
     }
-    for (char byte : {'\r', '\v', '\f'}) {  // which the kinds' parsers would take for blanks
+    for (char byte : {'\r', '\v', '\f'}) {  // the kinds' parsers would accept these as blanks
         const std::size_t at = text.find(byte);
         if (at == std::string::npos) continue;
         const std::size_t begin = text.rfind('\n', at) + 1;

@@ -1,10 +1,8 @@
-// The checksum of a file of ours, so that a changed digit is noticed and not believed; and the texts that a compiled
-// model carries.
+// Checksums of fastsvm's files, and the texts that compiled models carry.
 //
-// Compiled models: the line `checksum <32 digits>` directly before `end`, of every byte before that line. LIBSVM's
-// files with a line of ours after them (reduced sets, and models that scaling is folded into): the last word of that
-// line, of every byte before that word. The digits are those of a fingerprint, line ends counted as LF, so that a copy
-// with CRLF is still good. Version 1 of either had no checksum, and is read without one.
+// Compiled models: the line `checksum <32 digits>` directly before `end`, of every byte before it. LIBSVM files with a
+// last line of fastsvm's (reduced sets, folded scaling): that line's last word, of every byte before it. The digits are
+// a fingerprint in which line ends count as LF, so copies with CRLF are valid. Version 1 of either has no checksum.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,15 +11,15 @@
 
 namespace fastsvm {
 
-// The version of compiled models, and of the line of ours, that is written. Older ones are read, too.
+// Written version of compiled models and of fastsvm's line; older ones are read.
 constexpr int format_version = 2;
-// The version of compiled models that carry a range; it adds nothing else.
+// Version of compiled models that carry a range; otherwise the same.
 constexpr int carrying_version = 3;
-// The first word of a reduced set's last line, and of a LIBSVM model's that scaling is folded into.
+// First word of the last line of a reduced set, and of a LIBSVM model with folded scaling.
 inline constexpr const char* reduced_word = "fastsvm_reduced";
 inline constexpr const char* folded_word = "fastsvm_folded";
 
-// The text of a range file inside a model, and the number of its first line.
+// The text of a range file inside a model, and its first line's number.
 struct RangeText {
     std::string text;
     std::int64_t first_line;
@@ -29,17 +27,16 @@ struct RangeText {
 
 struct OpenedText {
     std::string text;               // line ends are LF, the last line is `end`, the checksum is removed
-    std::vector<RangeText> ranges;  // of the range file, then of e1071's y scale file; empty: none
+    std::vector<RangeText> ranges;  // the range file's, then e1071's y scale file's; empty if none
 };
 
-// The file of a compiled model of this version, as its kind reads it, after its checksum was found good. Throws
-// ModelFault.
+// Checks the checksum, and returns the text for the kind's reader. Throws ModelFault.
 OpenedText open_compiled(std::string_view text, int version);
 
-// The first word of the line of ours with which a LIBSVM model's file ends, or "".
+// First word of the file's last line if it is fastsvm's, or "".
 std::string own_line(std::string_view text);
 
-// Throws ModelFault where the file of a LIBSVM model with a line of ours is not as it was written.
+// Throws ModelFault if a LIBSVM model with fastsvm's line was changed.
 void check_own_line(std::string_view text);
 
 }  // namespace fastsvm

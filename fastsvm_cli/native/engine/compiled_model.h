@@ -1,4 +1,4 @@
-// Compiled models that answer every row alike: expansions, border samples, density estimates.
+// Compiled models that evaluate all rows alike: expansions, border samples, density estimates.
 #pragma once
 #include <memory>
 #include <stdexcept>
@@ -9,10 +9,10 @@
 
 namespace fastsvm {
 
-// The rows, multiplied by the factors. Throws RowFault.
+// Multiplies the rows by the factors. Throws RowFault.
 Rows multiplied(const Factors& factors, const Rows& rows);
 
-// factors: of a model of raw rows, whose numbers are about the multiplied ones; or null.
+// factors: of a model of raw rows, applied before evaluation; or null.
 template <class Evaluator> class CompiledModel : public Model {
 public:
     CompiledModel(Header header, std::shared_ptr<const Evaluator> evaluator, std::shared_ptr<const Factors> factors)

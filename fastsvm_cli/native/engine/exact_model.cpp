@@ -81,7 +81,7 @@ ReducedModel::ReducedModel(Header header, SvmModel model, Origin origin)
     for (std::int64_t row = 0; row < own.total_sv(); ++row)
         own_.longest_vector =
             std::max(own_.longest_vector, static_cast<double>(own.vectors->end(row) - own.vectors->begin(row)));
-    // With this model's rho in place of the exact model's: they differ by less than the radius.
+    // Use this model's rho instead of the exact model's: they differ by less than the radius.
     origin_.gamma = own_.gamma;
     origin_.rho = own_.rho;
 }
@@ -98,9 +98,8 @@ void ReducedModel::reference_values(const Rows& rows, Decisions& out) const {
 
 void ReducedModel::widen_radii(const Rows& rows, Decisions& out) const {
     if (!out.with_radius) return;
-    // The rounding of svm-predict on this model is added here: a row that the reference sum evaluated has radius 0,
-    // because it is svm-predict's number, but that number is not the reduced set's in exact arithmetic, which the
-    // radius starts at.
+    // Adds svm-predict's rounding on this model. The reference sum's values have radius 0, being svm-predict's; the
+    // reduced set's radius starts from exact arithmetic.
     widen(rows, own_, out);
     widen(rows, origin_, out);
 }

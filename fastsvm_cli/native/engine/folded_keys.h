@@ -1,5 +1,4 @@
-// The keys of a compiled model that takes raw rows because scaling is folded into it, or into the LIBSVM model that it
-// was compiled from.
+// Keys of compiled models that take raw rows: scaling is folded into them, or into their LIBSVM model.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -14,13 +13,13 @@ inline const std::vector<std::string> folded_keys{"scale", "factors"};
 inline const std::string inherited_key = "raw_rows";
 
 struct FoldedKeys {
-    std::string digest;                  // the fingerprint of the range file
-    std::vector<std::int32_t> features;  // increasing; the rows' others are left out
-    std::vector<double> factors;         // of each
-    bool inherited = false;              // by the LIBSVM model: rows are taken as they are
+    std::string digest;                  // fingerprint of the range file
+    std::vector<std::int32_t> features;  // increasing; rows' other features are dropped
+    std::vector<double> factors;         // one per feature
+    bool inherited = false;              // from the LIBSVM model: rows are not multiplied
 };
 
-// Nothing where the keys are not there. Throws ModelFault.
+// Empty if the keys are missing. Throws ModelFault.
 std::optional<FoldedKeys> read_folded_keys(const OwnKeys& own);
 
 }  // namespace fastsvm

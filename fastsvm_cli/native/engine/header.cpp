@@ -16,8 +16,8 @@ namespace {
 
 const std::vector<std::string> svm_types(svm_type_names.begin(), svm_type_names.end());
 const std::vector<std::string> kernel_types(kernel_names.begin(), kernel_names.begin() + libsvm_kernels);
-constexpr const char* linear_weights = "coef";  // ThunderSVM's: the sum of a linear kernel's vectors; not needed
-constexpr std::size_t shown = 40;               // characters of a word in a message
+constexpr const char* linear_weights = "coef";  // ThunderSVM's: sum of a linear kernel's vectors; not needed
+constexpr std::size_t shown = 40;               // maximum characters of a word in a message
 
 bool is_header_key(std::string_view word) {
     return std::any_of(header_keys.begin(), header_keys.end(), [&](const char* key) { return word == key; });
@@ -38,8 +38,8 @@ std::vector<std::string> kernel_needs(const std::string& kernel) {
     return {};
 }
 
-// Calls visit(words, line, offset after the line) for line after line until it returns true. Throws ModelFault, also
-// where the text ends before.
+// Calls visit(words, line, offset after the line) per line until it returns true. Throws ModelFault, also at the end of
+// the text.
 void each_line(std::string_view text, const std::string& last, std::size_t offset, std::int64_t line,
                const std::function<bool(std::vector<std::string>, std::int64_t, std::size_t)>& visit) {
     for (;; ++line) {
@@ -55,7 +55,7 @@ void each_line(std::string_view text, const std::string& last, std::size_t offse
     throw ModelFault("unknown key " + quoted(key) + "; is this another program's model?", line);
 }
 
-// Every occurrence of a key, in the order of the file.
+// Every occurrence of a key, in file order.
 using Occurrences = std::vector<std::pair<std::string, std::vector<KeyWords>>>;
 
 std::vector<KeyWords>& occurrences_of(Occurrences& found, const std::string& key) {
@@ -65,7 +65,7 @@ std::vector<KeyWords>& occurrences_of(Occurrences& found, const std::string& key
     return found.back().second;
 }
 
-// Checks the keys against each other and makes the header of them.
+// Checks the keys against each other, and builds the header.
 class Assembly {
 public:
     Assembly(const Occurrences& found, std::int64_t end_line) : found_(found), end_line_(end_line) {}
@@ -113,7 +113,7 @@ private:
         if (!good) throw ModelFault(why, line);
     }
 
-    // The last occurrence of a key is the one that counts; all of them must be sound.
+    // The last occurrence of a key counts, but all must be valid.
     void read(const std::string& key, const KeyWords& found) {
         const auto whole = [&] { return whole_number(one_word(found, key), key, found.line); };
         const auto real = [&] { return real_number(one_word(found, key), key, found.line); };
@@ -158,13 +158,13 @@ private:
         return out;
     }
 
-    // LIBSVM reads by the one nr_class what it uses by the other.
+    // LIBSVM reads by one nr_class what it uses by the other.
     void check_classes() const {
         const std::string count = std::to_string(out_.nr_class);
         for (const KeyWords& each : *times("nr_class")) {
             const int number = whole_number(each.words[0], "nr_class", each.line);
             if (number != out_.nr_class)
-                throw ModelFault("nr_class " + std::to_string(number) + " found, and nr_class " + count + " behind it",
+                throw ModelFault("nr_class " + std::to_string(number) + " found, and nr_class " + count + " after it",
                                  each.line);
         }
         if (out_.classification())
@@ -246,7 +246,7 @@ int whole_number(const std::string& word, const std::string& key, std::int64_t l
 }
 
 double real_number(const std::string& word, const std::string& key, std::int64_t line) {
-    const std::string text = word + "\n";  // a number is followed by a byte that cannot belong to it
+    const std::string text = word + "\n";  // a number ends before a byte that cannot belong to it
     double number = 0;
     NumberStatus status = NumberStatus::not_a_number;
     const char* const next = read_double(text.c_str(), &number, &status);
@@ -274,7 +274,7 @@ HeaderText read_libsvm_header(std::string_view text) {
                     if (key == "svm_type")
                         for (KeyWords& each : all)
                             for (std::string& type : each.words)
-                                if (type == "c_svr") type = "epsilon_svr";  // PLSSVM's, evaluated alike
+                                if (type == "c_svr") type = "epsilon_svr";  // PLSSVM's name; evaluated in the same way
                 out.header = Assembly(found, line).header();
                 out.end = stop;
                 out.line = line;

@@ -1,4 +1,4 @@
-// The header of a model file: `key value...` lines, a grammar shared with LIBSVM.
+// The header of a model file: `key value...` lines, as in LIBSVM.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -11,19 +11,19 @@
 
 namespace fastsvm {
 
-// The keys that LIBSVM writes before the support vectors; a compiled model keeps them.
+// LIBSVM's keys before the support vectors; compiled models keep them.
 struct Header {
-    std::string svm_type, kernel_type;  // LIBSVM's words
-    int degree = 0;                     // 0 where the kernel has none, as gamma and coef0
+    std::string svm_type, kernel_type;  // LIBSVM's names
+    int degree = 0;                     // 0 if the kernel has none; likewise gamma and coef0
     double gamma = 0, coef0 = 0;
     std::int64_t nr_class = 0, total_sv = 0;
     std::vector<double> rho;                       // (pairs)
-    std::optional<std::vector<int>> label, nr_sv;  // (nr_class), of classification models alone
+    std::optional<std::vector<int>> label, nr_sv;  // (nr_class), classification only
     std::optional<std::vector<double>> prob_a, prob_b, prob_density_marks;
 
     bool classification() const { return svm_type == "c_svc" || svm_type == "nu_svc"; }
     bool regression() const { return svm_type == "epsilon_svr" || svm_type == "nu_svr"; }
-    // svm_check_probability_model of LIBSVM.
+    // As LIBSVM's svm_check_probability_model.
     bool has_probability() const {
         return classification()          ? prob_a && prob_b
                : svm_type == "one_class" ? prob_density_marks.has_value()
@@ -32,7 +32,7 @@ struct Header {
     std::int64_t pairs() const { return static_cast<std::int64_t>(rho.size()); }
 };
 
-// The words after a key, and the line that they are on.
+// The words after a key, and their line number.
 struct KeyWords {
     std::vector<std::string> words;
     std::int64_t line = 0;
@@ -45,27 +45,27 @@ struct HeaderText {
     std::int64_t line = 0;                // number of that line
 };
 
-// The header of a LIBSVM model, as svm_load_model reads it: words, wherever lines end; of a key that occurs twice, the
-// last values count. Also read: ThunderSVM's key `coef` and PLSSVM's svm_type c_svr. Throws ModelFault.
+// Reads a header as svm_load_model does: words, wherever lines end; the last occurrence of a key counts. Accepts
+// ThunderSVM's key `coef` and PLSSVM's svm_type c_svr. Throws ModelFault.
 HeaderText read_libsvm_header(std::string_view text);
 
-// The header of a compiled model, from an offset on a line of that number, up to the line `last`; each key once.
-// own_keys: those of the model's kind. Throws ModelFault.
+// Reads a compiled model's header from `offset` up to the line `last`; keys are unique. own_keys: the kind's. Throws
+// ModelFault.
 HeaderText read_compiled_header(std::string_view text, const std::string& last,
                                 const std::vector<std::string>& own_keys, std::size_t offset, std::int64_t line);
 
-// The keys of LIBSVM's header, in its order: a line of it may begin with one of them.
+// LIBSVM's header keys, in its order.
 inline constexpr std::array header_keys{"svm_type", "kernel_type",        "degree", "gamma", "coef0",
                                         "nr_class", "total_sv",           "rho",    "label", "probA",
                                         "probB",    "prob_density_marks", "nr_sv"};
 
-// The words of a model file's line, given without its LF. Throws ModelFault.
+// Words of a model file's line, without its LF. Throws ModelFault.
 std::vector<std::string> line_words(std::string_view line, std::int64_t number);
 
-// One word, of a key on a line: a whole number of 32 bits; a finite number. Throw ModelFault.
+// Parse a word: a 32-bit whole number; a finite number. Throw ModelFault.
 int whole_number(const std::string& word, const std::string& key, std::int64_t line);
 double real_number(const std::string& word, const std::string& key, std::int64_t line);
-// The only word; one of `choices`, unless there are none. Throws ModelFault.
+// The only word; one of `choices`, if there are any. Throws ModelFault.
 const std::string& one_word(const KeyWords& found, const std::string& key,
                             const std::vector<std::string>& choices = {});
 

@@ -66,7 +66,7 @@ ModelKind model_kind(std::string_view text, const std::vector<std::string>& kind
         throw ModelFault(std::string(words[0] == "solver_type" ? "a LIBLINEAR" : "an ApproxSVM") +
                              " model found, expected a LIBSVM or fastsvm model",
                          1);
-    if (is_header_key(words[0])) return {};  // LIBSVM reads the keys of its header in any order
+    if (is_header_key(words[0])) return {};  // LIBSVM accepts header keys in any order
     if (looks_like_data(line, words))
         throw ModelFault("this looks like a data file, expected a LIBSVM or fastsvm model", 1);
     std::string shown(line.substr(0, 40));

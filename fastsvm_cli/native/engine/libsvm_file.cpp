@@ -16,7 +16,7 @@ namespace {
               body.at);
 }
 
-// LIBSVM takes the serial from a vector's first entry, whatever its index and whatever follows, and truncates it.
+// LIBSVM takes the serial from a vector's first value, truncated, whatever its index or the other entries.
 Rows serials(const Rows& vectors, std::int64_t first_line) {
     Rows out;
     out.rows = vectors.rows;
@@ -52,7 +52,7 @@ ReducedLine read_reduced(std::string_view line, std::int64_t pairs, std::int64_t
         throw ModelFault(
             "version '" + version.substr(0, 20) + "' of " + name + " found, this fastsvm reads up to " + newest,
             number);
-    // Where the mark of raw rows is; else, and after that, the checksum.
+    // Position of the raw-rows mark, if any; the checksum follows.
     const std::size_t raw_at = static_cast<std::size_t>(5 + 2 * pairs), expected = raw_at + (version != "1");
     ReducedLine out;
     if (version != "1" && words.size() == expected + 2 && words[raw_at] == "raw_rows")
@@ -85,7 +85,7 @@ FoldedLine read_folded(std::string_view line, const Header& header, std::int64_t
     if (words.size() != 5)
         throw ModelFault(std::to_string(words.size()) + " words in " + name + " found, expected 5", number);
     if (header.kernel_type == "precomputed")  // whose rows hold kernel values; nobody has looked for serials, either
-        throw ModelFault(name + " found behind a model with a precomputed kernel, which no scaling is folded into",
+        throw ModelFault(name + " found after a model with a precomputed kernel, which no scaling is folded into",
                          number);
     return {words[2], words[3]};
 }

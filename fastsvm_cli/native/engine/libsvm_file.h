@@ -1,5 +1,4 @@
-// Files of LIBSVM models: exact ones, and those with a line of ours after the last support vector, before which
-// LIBSVM's readers stop.
+// LIBSVM models: exact, or with a fastsvm line after the support vectors, where LIBSVM stops reading.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -15,22 +14,21 @@
 
 namespace fastsvm {
 
-// The line of a reduced set: the exact model that it approximates, and how far it can be from it. origin: without gamma
-// and rho, which are the model's own.
+// A reduced set's line: its exact model, and the error bound. origin: without gamma and rho, which are the model's.
 struct ReducedLine {
     std::string fingerprint;
     Origin origin;
-    std::optional<std::string> raw_rows;  // the digest of a scaling that the exact model takes raw rows by
+    std::optional<std::string> raw_rows;  // digest of the scaling of the exact model's raw rows
 };
 
-// The line of a LIBSVM model that scaling is folded into: fingerprints of the model and of the range file.
+// Fingerprints of the LIBSVM model and the range file of folded scaling.
 struct FoldedLine {
     std::string fingerprint, digest;
 };
 
 struct LibsvmFile {
     Header header;
-    std::shared_ptr<const Rows> vectors;  // of a precomputed kernel each is `0:serial`
+    std::shared_ptr<const Rows> vectors;  // for a precomputed kernel, each is `0:serial`
     std::optional<ReducedLine> reduced;
     std::optional<FoldedLine> folded;
 };
@@ -38,10 +36,9 @@ struct LibsvmFile {
 // Throws ModelFault.
 LibsvmFile read_libsvm(std::string_view text);
 
-// The largest serial of a precomputed kernel's vectors.
+// Largest serial of a precomputed kernel's vectors.
 std::int64_t largest_serial(const Rows& vectors);
 
-// The kernel of a header.
 Kernel kernel_of(const Header& header);
 
 }  // namespace fastsvm

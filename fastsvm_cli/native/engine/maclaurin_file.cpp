@@ -11,7 +11,7 @@ namespace fastsvm {
 
 namespace {
 
-// The header's keys, checked against each other.
+// Checks the header's keys against each other.
 int read_keys(const CompiledFile& file, std::size_t size, MaclaurinFile& out) {
     const Header& header = file.header;
     const OwnKeys& own = file.own;

@@ -1,4 +1,4 @@
-// Files of Maclaurin models: FORMAT.md describes them.
+// Files of Maclaurin models; see FORMAT.md.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -27,16 +27,16 @@ struct MaclaurinFile {
     Header header;
     int degree = 0;
     std::vector<std::int32_t> features;  // (d)
-    bool single = false;                 // coefficients are stored in single precision
+    bool single = false;                 // coefficients are in single precision
     std::string fingerprint;
     std::vector<Center> centers;
     std::vector<Expansion> expansions;
-    int highest_norm = 0;    // the highest degree with a norm of its own in the certificates; 0 without
-    int longest_vector = 0;  // most entries in a support vector
+    int highest_norm = 0;    // highest degree with its own norm in the certificates; 0 without
+    int longest_vector = 0;  // largest number of entries in a support vector
     std::optional<FoldedKeys> folded;
 };
 
-// text: as open_compiled gives it, as of all kinds. Throws ModelFault.
+// text: from open_compiled, as for all kinds. Throws ModelFault.
 MaclaurinFile read_maclaurin(std::string_view text);
 
 }  // namespace fastsvm

@@ -1,4 +1,4 @@
-// The end of a model that cannot be read.
+// Exception for unreadable models.
 #pragma once
 #include <cstdint>
 #include <stdexcept>
@@ -6,7 +6,7 @@
 
 namespace fastsvm {
 
-// what(): what was found, what was expected. line: of the file, 0 where no single line is at fault.
+// what(): found and expected. line: of the file, or 0.
 struct ModelFault : std::runtime_error {
     explicit ModelFault(const std::string& why, std::int64_t line = 0) : std::runtime_error(why), line(line) {}
     std::int64_t line;

@@ -1,4 +1,4 @@
-// Model files: the one way in.
+// Model files: the entry point.
 #pragma once
 #include <memory>
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace fastsvm {
 
-// The models of files that were read; each file's numbers are moved out of it.
+// Build a model; move the file's numbers.
 std::shared_ptr<Model> make_model(LibsvmFile file);
 std::shared_ptr<Model> make_model(MaclaurinFile file);
 std::shared_ptr<Model> make_model(BorderFile file);
@@ -23,26 +23,24 @@ std::shared_ptr<Model> make_model(TriangleFile file);
 std::shared_ptr<Model> make_model(GeometryFile file);
 
 struct LoadedModel {
-    std::string kind;  // as its file's first line says, or LIBSVM
+    std::string kind;  // as on its file's first line, or LIBSVM
     std::shared_ptr<Model> model;
-    std::shared_ptr<const Scaling> carried;  // of the range file that it carries, features alone; or null
-    bool serials = false;                    // rows are those of a precomputed kernel
-    bool folds = false;                      // scaling is folded into it: it takes raw rows
-    bool inherits = false;                   // scaling is folded into the LIBSVM model that it was compiled from
+    std::shared_ptr<const Scaling> carried;  // from the range file it carries, features only; or null
+    bool serials = false;                    // its rows are those of a precomputed kernel
+    bool folds = false;                      // takes raw rows: folded scaling
+    bool inherits = false;                   // folded already in its LIBSVM model
 };
 
-// The model in a file's content, exact or compiled. Throws ModelFault.
+// Reads an exact or compiled model from text. Throws ModelFault.
 LoadedModel load_model(std::string_view text);
 
-// The LIBSVM model in a file's content, for --exact: a reduced set's without what it came from. Throws ModelFault, also
-// for a compiled model.
+// Reads the LIBSVM model for --exact; a reduced set without its origin. Throws ModelFault, also for compiled models.
 std::shared_ptr<const Model> load_exact(std::string_view text);
 
-// Why such a model takes raw rows, as the end of a sentence; "" where it takes rows as its training scaled them.
+// Why a model takes raw rows, as the end of a sentence; "" if it takes scaled ones.
 std::string raw_rows_because(bool carries, bool folds);
 
-// Why a model proves nothing of the exact one: it has no certificates, or --scale is folded into it; "" where it can.
-// proves, compiled: of the model.
+// Why a model proves nothing about the exact one (no certificates, --scale folded in, or labels already exact), or "".
 std::string no_certificates(bool certified, bool folds, bool proves, bool compiled);
 
 }  // namespace fastsvm

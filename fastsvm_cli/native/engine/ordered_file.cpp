@@ -36,7 +36,7 @@ Kernel read_kernel(const KeyWords& found) {
     return out;
 }
 
-// Up to what the kind adds after the support vectors.
+// Reads the part before what the kind adds after the support vectors.
 CompiledFile read_ordered(std::string_view text, const std::vector<std::string>& own_keys, OrderedFile& out) {
     std::vector<std::string> keys{"fingerprint"};
     keys.insert(keys.end(), own_keys.begin(), own_keys.end());
@@ -86,7 +86,7 @@ GeometryFile read_geometry(std::string_view text) {
     GeometryFile out;
     CompiledFile file = read_ordered(text, {"nr_folded", "nr_points", "sequence"}, out);
     if (!out.kernel.semidefinite())
-        throw ModelFault("a " + name_of(out.kernel) + " kernel found that is no inner product");
+        throw ModelFault("a " + name_of(out.kernel) + " kernel found that is not an inner product");
     const int count = file.own.whole("nr_points", 0);
     file.body.record("points");
     out.points = file.body.whole_numbers(count, out.all_vectors->rows);

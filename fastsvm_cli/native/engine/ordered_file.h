@@ -1,4 +1,4 @@
-// Files of ordered models, triangle and geometry: FORMAT.md describes them.
+// Files of ordered models, triangle and geometry; see FORMAT.md.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -14,13 +14,13 @@
 
 namespace fastsvm {
 
-// A LIBSVM model, and the order in which its kernel values are computed.
+// A LIBSVM model with an order of kernel evaluations.
 struct OrderedFile {
     Header header;
     std::string fingerprint;
-    Kernel kernel;                            // the header's; of a precomputed one, the kernel of the vectors here
+    Kernel kernel;                            // the header's; for a precomputed one, the kernel of these vectors
     std::shared_ptr<const Rows> vectors;      // the model's support vectors
-    std::shared_ptr<const Rows> all_vectors;  // these, and the folded rows like them
+    std::shared_ptr<const Rows> all_vectors;  // these, and folded rows of the same form
     std::optional<FoldedKeys> folded;
 };
 
@@ -38,10 +38,10 @@ struct GeometryFile : OrderedFile {
 TriangleFile read_triangle(std::string_view text);
 GeometryFile read_geometry(std::string_view text);
 
-// What is said of a model that was trained through a precomputed kernel, before it is given the vectors of it.
+// Message for a precomputed kernel whose vectors are missing.
 inline constexpr const char* without_vectors =
     "a precomputed kernel found: name its vectors with --vectors and its kernel with --kernel";
-// Why the triangle inequality bounds nothing of a kernel; "" where the kernel falls with the distance.
+// Why the triangle inequality gives no bound; "" if the kernel decreases with distance.
 std::string triangle_refusal(const Kernel& kernel);
 
 }  // namespace fastsvm

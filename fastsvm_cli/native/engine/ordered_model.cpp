@@ -14,7 +14,7 @@ void OrderedModel::decision_values(const Rows& rows, const Wanted& wanted, Decis
     if (left.empty()) return;
     const Rows part = select_rows(rows, left);
     if (!wanted.tolerance && elects() && !out.with_radius) {
-        // Their labels alone, by the cheapest rung of the exact evaluation that tells them.
+        // Labels only, from the cheapest sufficient rung.
         Decisions winners(pairs(), false, true);
         exact_values(part, wanted, winners);
         out.elect(left, winners);
@@ -25,7 +25,7 @@ void OrderedModel::decision_values(const Rows& rows, const Wanted& wanted, Decis
         exact_values(part, wanted, again);
     } else {
         exact_->evaluator().fast_values(part, again);
-        // What the rounding of the fast evaluation leaves open goes to LIBSVM's own order of operations.
+        // Rounding leaves these rows open: use LIBSVM's own order of operations.
         std::vector<std::int64_t> far;
         for (std::int64_t row = 0; row < part.rows; ++row)
             if (!(again.radius[static_cast<std::size_t>(row * pairs())] <= *wanted.tolerance)) far.push_back(row);

@@ -1,5 +1,5 @@
-// Ordered models: all the support vectors of the exact model, evaluated in an order that lets a row stop as soon as
-// what is left of its sum cannot change the answer; rows that never stop are evaluated exactly.
+// Ordered models: all of the exact model's support vectors, in an order that lets a row stop once the rest cannot
+// change its answer. Other rows are evaluated exactly.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -12,9 +12,8 @@
 
 namespace fastsvm {
 
-// Kernel evaluations are counted as often as they are done: a row that is not settled is then evaluated in full, which
-// computes the kernel values of its first vectors once more, and where rounding leaves even that open, once again in
-// LIBSVM's own order of operations.
+// Counts repeated kernel evaluations too: an unsettled row is evaluated in full, first vectors included, and, if
+// rounding leaves it open, again in LIBSVM's order of operations.
 class OrderedModel : public Model {
 public:
     explicit OrderedModel(std::shared_ptr<const ExactModel> exact);
@@ -22,8 +21,8 @@ public:
     void reference_values(const Rows& rows, Decisions& out) const override;
 
 protected:
-    // Fills `out` with values and radii, each row's as soon as its answer is settled (of a regression model: its value,
-    // to within `tolerance`), and counts evaluations. Returns the rows that are not settled, increasing.
+    // Fills values and radii of each row once its answer is settled (regression: its value, to within `tolerance`), and
+    // counts evaluations. Returns the unsettled rows, increasing.
     virtual std::vector<std::int64_t> settle(const Rows& rows, double tolerance, Decisions& out) const = 0;
 
 private:
@@ -55,8 +54,8 @@ private:
     const std::shared_ptr<const Geometry> points_;
 };
 
-// A geometry model that answers from its first `steps` points alone: the middle of every interval is the value, half of
-// its width the radius, and a label that it leaves open need not be svm-predict's.
+// A geometry model of `steps` points: interval middles as values, half widths as radii. A label left open may differ
+// from svm-predict's.
 class StoppedGeometry : public Model {
 public:
     StoppedGeometry(Header header, std::shared_ptr<const Geometry> points, std::int64_t steps)

@@ -6,13 +6,13 @@ namespace fastsvm {
 
 namespace {
 
-// Where the answer of a model with one decision function jumps, besides 0, with a margin for the rounding of what comes
-// after: the value of even odds, the marks of a density.
+// Values, besides 0, where the answer of one decision function changes, with margins for later rounding: even odds,
+// marks of a density.
 std::vector<Wanted::Side> thresholds(const Task& task, std::int64_t pairs) {
     std::vector<Wanted::Side> out;
     if (task.classification()) {
         if (pairs == 1 && !task.prob_a.empty() && !task.prob_b.empty() && task.prob_a[0] != 0) {
-            // 1 / (1 + e^t) and one minus it are both 1/2 to rounding for |t| < 1e-15; t = a f + b itself rounds by a
+            // For |t| < 1e-15, 1 / (1 + e^t) and one minus it both round to about 1/2; t = a f + b itself rounds by a
             // few ulps of b.
             const double a = task.prob_a[0], b = task.prob_b[0];
             out.emplace_back(-b / a, (1e-14 + 1e-15 * std::fabs(b)) / std::fabs(a));

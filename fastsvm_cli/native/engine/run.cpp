@@ -19,16 +19,15 @@ namespace fastsvm {
 
 namespace {
 
-// How long a thread should work on a block: long enough that handing it over does not count, short enough that the last
-// block of a file does not keep one thread busy while the others have nothing left to do.
+// Target time per block: long against the cost of handing over, short against waiting for a file's last block.
 constexpr double block_seconds = 0.01;
 constexpr std::size_t least_block_bytes = 1 << 16;
-// How often a thread that waits looks whether it was told to stop.
+// How often a waiting thread checks for a request to stop.
 constexpr std::chrono::milliseconds between_checks{50};
 
 struct Job {
     LineBlock block;
-    std::optional<Answer> answer;  // none where its decision values are too many to be held while it waits for its turn
+    std::optional<Answer> answer;  // empty if its decision values are too many to keep until its turn
     double seconds = 0;
     bool done = false;
     std::exception_ptr failure;
@@ -43,7 +42,7 @@ struct Job {
 
 }  // namespace
 
-// Threads that do jobs; each has an answerer of its own. The caller's thread helps where it would wait.
+// Worker threads, each with an answerer; the caller's thread helps instead of waiting.
 class Run::Crew {
 public:
     Crew(std::shared_ptr<const Request> request, const LineBlocks& blocks, Answerer& mine)
@@ -59,7 +58,7 @@ public:
     Crew(const Crew&) = delete;
 
     int threads() const { return threads_; }
-    // With all threads for the one job.
+    // Uses all threads for this one job.
     void do_here(Job& job) { job.parse_and_answer(blocks_, mine_); }
     void hand_out(Job& job) {
         if (!started_) start();
@@ -85,7 +84,7 @@ public:
             check_now_and_then();
             const int before = set_threads_here(1);
             {
-                const NoChecks none;  // an exception of theirs would wait for its job's turn
+                const NoChecks none;  // their exceptions would have to wait for the job's turn
                 attempt(other, mine_);
             }
             set_threads_here(before);
@@ -102,7 +101,7 @@ private:
         for (int i = 1; i < threads_; ++i) {
             try {
                 helpers_.emplace_back([this] { help(); });
-            } catch (const std::system_error&) {  // no thread to be had: those that there are do the work
+            } catch (const std::system_error&) {  // cannot start a thread: the existing ones do the work
                 break;
             }
         }
@@ -143,7 +142,7 @@ private:
     bool started_ = false, closed_ = false;
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::deque<Job*> waiting_;  // not begun
+    std::deque<Job*> waiting_;  // not started
     std::vector<std::thread> helpers_;
 };
 
@@ -206,8 +205,8 @@ void Run::answer(const std::shared_ptr<const Rows>& rows) {
 
 void Run::answer(LineBlocks& blocks) {
     std::deque<std::unique_ptr<Job>> pending;
-    std::vector<TextBytes> spare;            // texts of blocks that are done
-    Crew crew(request_, blocks, answerer_);  // its threads end before what they work on does
+    std::vector<TextBytes> spare;            // texts of finished blocks
+    Crew crew(request_, blocks, answerer_);  // its threads must end before the data they use
 
     const auto settle = [&](Job& job) {
         LineBlock& block = job.block;
@@ -242,7 +241,7 @@ void Run::answer(LineBlocks& blocks) {
             job->block.text.clear();
         }
         if (!blocks.next(job->block)) break;
-        // The first job is done before any other, so that what is made when it is first needed is made once.
+        // The first job runs alone: lazy parts are built once.
         if (first || (pending.empty() && (crew.threads() == 1 || !blocks.ready()))) {
             first = false;
             crew.do_here(*job);
@@ -251,7 +250,7 @@ void Run::answer(LineBlocks& blocks) {
         }
         crew.hand_out(*job);
         pending.push_back(std::move(job));
-        // Enough for all threads while this one reads, or writes; no more, for the sake of memory.
+        // Enough for all threads while this one reads or writes; no more, to save memory.
         while (!pending.empty() && (pending.size() > 2 * static_cast<std::size_t>(crew.threads()) || !blocks.ready()))
             settle_first();
     }

@@ -1,4 +1,4 @@
-// Rows of text -> answers -> lines, in order, on several threads, with the exact model to fall back on.
+// Text -> answers -> lines, in order, multithreaded, with an exact fallback.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -14,13 +14,13 @@
 
 namespace fastsvm {
 
-// A malformed line, or a row that the model cannot evaluate; the rows before it were answered.
+// A malformed line, or a row that cannot be evaluated. Rows before it were answered.
 struct DataFault : std::runtime_error {
     explicit DataFault(const RowProblem& problem) : std::runtime_error(problem.second), line(problem.first) {}
     std::int64_t line;
 };
 
-// Counts over the rows of a run: as of Answer; unknown_labels and score of labelled rows alone.
+// Counts of a run, as in Answer; unknown_labels and score for labelled rows only.
 struct Tally {
     explicit Tally(bool labelled = true) : labelled(labelled) {}
     bool labelled;
@@ -32,28 +32,28 @@ struct Tally {
     void add(const Answer& answer, const Task& task);
 };
 
-// Where a run writes. All are called on the thread that calls the run; what they throw ends it.
+// Outputs of a run, all called on its calling thread; their exceptions end it.
 struct Outputs {
     using Write = std::function<void(const std::string&)>;
     Write lines;
-    // LIBSVM data with line numbers: the rows that the radii leave open, and those outside the bound of Claesen et al.,
-    // eq. (3.11). Null: not asked for.
+    // LIBSVM data with line numbers: open rows, and rows outside the bound of Claesen et al., eq. (3.11). Null if not
+    // requested.
     Write open_rows, outside_rows;
-    std::function<void()> before_writing;  // null: nothing
-    std::function<void()> after_chunk;     // once its lines are written; null: nothing
+    std::function<void()> before_writing;  // may be null
+    std::function<void()> after_chunk;     // called after its lines are written; may be null
 };
 
-// Answers rows and writes their lines, in order; memory does not grow with the input. No thread outlives a call, and
-// where none can be started the work is done without. Throws DataFault, and what the stream and the outputs throw.
+// Answers rows and writes lines in order. Memory does not grow with the input. No thread outlives a call; threads are
+// optional. Throws DataFault, and what the stream and the outputs throw.
 class Run {
 public:
-    // bad_rows: or null: the first one is a fault. Both must outlive this.
+    // bad_rows: null: the first bad row is a fault. tally, bad_rows: must outlive this.
     Run(std::shared_ptr<const Request> request, Outputs outputs, Tally& tally, BadRows* bad_rows);
-    // Writes the line before the first row, if there is one.
+    // Writes the line before the first row, if any.
     void begin();
     // Rows of a chunk, on all threads.
     void answer(const std::shared_ptr<const Rows>& rows);
-    // Rows of text, a block on each thread.
+    // Rows of text, one block per thread.
     void answer(LineBlocks& blocks);
 
 private:

@@ -48,7 +48,7 @@ void plain_blocks(std::uint32_t* state, const unsigned char* data, std::size_t c
 }
 
 #ifdef FASTSVM_X86
-// Four rounds per pair of instructions, on processors that have SHA extensions.
+// Four rounds per pair of instructions; needs the SHA extensions.
 __attribute__((target("sha,sse4.1"))) void sha_blocks(std::uint32_t* state, const unsigned char* data,
                                                       std::size_t count) {
     const __m128i big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
@@ -68,7 +68,7 @@ __attribute__((target("sha,sse4.1"))) void sha_blocks(std::uint32_t* state, cons
             cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
             abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0e));
             if (i >= 12) continue;
-            // w[i + 4] of w[i], ..., w[i + 3]
+            // w[i + 4] from w[i], ..., w[i + 3]
             const __m128i middle = _mm_alignr_epi8(w[(i + 3) & 3], w[(i + 2) & 3], 4);
             w[i & 3] =
                 _mm_sha256msg2_epu32(_mm_add_epi32(_mm_sha256msg1_epu32(now, w[(i + 1) & 3]), middle), w[(i + 3) & 3]);
@@ -99,7 +99,7 @@ void Sha256::blocks(const unsigned char* data, std::size_t count) {
 }
 
 void Sha256::update(const char* data, std::size_t size) {
-    if (!size) return;  // of no data there may be no address
+    if (!size) return;  // empty data may have no address
     const auto* p = reinterpret_cast<const unsigned char*>(data);
     size_ += size;
     if (held_) {

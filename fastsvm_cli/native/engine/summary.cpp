@@ -52,7 +52,7 @@ std::vector<std::string> score_lines(const Header& printed, const Score& score) 
 
 std::string label_doubt(const Header& header, std::int64_t rows, const UnknownLabels& unknown, bool zeros_count) {
     constexpr std::size_t shown = 6;
-    // LIBSVM's way to write rows without labels is any number in their place, which mostly is 0.
+    // LIBSVM data without labels has any number there, usually 0.
     if (2 * (unknown.rows - (zeros_count ? 0 : unknown.zeros)) <= rows) return "";
     const std::int64_t known = rows - unknown.rows;
     const std::vector<int> labels = header.classification() ? *header.label : std::vector<int>{1, -1};

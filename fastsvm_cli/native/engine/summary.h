@@ -1,4 +1,4 @@
-// What predict says beside its lines: svm-predict's words, and ours.
+// Text of predict besides its lines: svm-predict's and fastsvm's.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,33 +10,33 @@
 
 namespace fastsvm {
 
-// svm-predict's lines before the first row. printed: the header of the model whose answers are printed. unit: the size,
-// in raw labels, of 1 in a regression's values.
+// svm-predict's lines before the first row. printed: header of the model with the printed answers. unit: of a
+// regression value, in raw labels.
 std::vector<std::string> opening_lines(const Header& printed, bool probability, double unit);
 
-// What to expect of an exact model after a compiled one; "" for nothing.
+// What to expect of an exact model used after a compiled one; "" if nothing.
 std::string opening_note(const Header& printed, bool probability);
 
 // svm-predict 3.37's lines after the last row.
 std::vector<std::string> score_lines(const Header& printed, const Score& score);
 
-// Why labelled rows may not be of the kind that the model was trained on, as a sentence without its full stop; "" where
-// they may well be. zeros_count: a label 0 that the model does not answer speaks against them, too.
+// Why labelled rows may not belong to this model, as a sentence without full stop; "" if they may. zeros_count: an
+// unknown label 0 counts too.
 std::string label_doubt(const Header& header, std::int64_t rows, const UnknownLabels& unknown, bool zeros_count);
 
-// What svm-scale warns of, once all rows have been read. name: of the range.
+// svm-scale's warnings after all rows are read. name: of the range.
 std::vector<std::string> scaling_warnings(const Scaling& scaling, const ScaledEntries& scaled, const std::string& name);
 
-// The notes after the last row: of --exact; of a model that stops early; of rows outside the bound.
+// Notes after the last row: on --exact; on a model that stops early; on rows outside the bound.
 std::string proven_note(std::int64_t rows, std::int64_t evaluated, std::int64_t reference_rows);
 std::string evaluations_note(std::int64_t rows, std::int64_t vectors, std::int64_t evaluations);
-extern const char* const in_full_note;  // of an ordered regression model without --tolerance
+extern const char* const in_full_note;  // for an ordered regression model without --tolerance
 std::string outside_note(std::int64_t rows, std::int64_t outside, bool regression);
 
-// some of `rows` with their percentage.
+// "some of rows", with the percentage.
 std::string of_rows(std::int64_t some, std::int64_t rows);
 
-// Those that a run without further options has.
+// Notes of a run without further options.
 std::vector<std::string> closing_notes(const Request& request, const Tally& tally);
 
 }  // namespace fastsvm

@@ -8,20 +8,20 @@
 
 namespace fastsvm {
 
-// Labels, values within a tolerance, or values. A model that stops early, or evaluates in less than double precision
-// first, goes on until it has this; others may give more than is asked for.
+// Labels, values within a tolerance, or values. Models that stop early or start in lower precision continue until then;
+// others may give more.
 struct Wanted {
     using Side = std::pair<double, double>;  // value, margin
-    std::optional<double> tolerance;         // values, each within it of svm-predict's; of regression models
-    // Values, to rounding, and labels with them. The side of each such value is wanted as surely as that of zero, as
-    // though it lay anywhere within its margin; of models with one decision function.
+    std::optional<double> tolerance;         // each value within it of svm-predict's; regression only
+    // Values up to rounding, and labels. The side of each (value, margin) must be as certain as that of zero, anywhere
+    // within the margin; one decision function only.
     std::optional<std::vector<Side>> sides;
-    // With `sides`: of every pair's sigmoid. A model that proves its labels answers with values whose probabilities
-    // print as svm-predict's do, digit for digit.
+    // With `sides`: every pair's sigmoid. A model that proves labels returns values whose probabilities print as
+    // svm-predict's.
     std::optional<Odds> odds;
 
     bool labels_alone() const { return !tolerance && !sides; }
-    // Whether the values are wanted to rounding.
+    // Whether values are wanted up to rounding.
     bool in_full(bool regression) const { return sides.has_value() || (regression && !tolerance); }
 };
 

@@ -1,4 +1,4 @@
-// Words of a model file's lines that no grammar has accepted yet, and how messages quote them.
+// Raw words of a model file's lines, before parsing, and how messages quote them.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -9,7 +9,7 @@ namespace fastsvm {
 
 inline bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-// Between runs of blanks and line ends.
+// Splits at runs of blanks and line ends.
 inline std::vector<std::string_view> split_words(std::string_view text) {
     std::vector<std::string_view> out;
     for (std::size_t at = 0; at < text.size();) {
@@ -21,7 +21,7 @@ inline std::vector<std::string_view> split_words(std::string_view text) {
     return out;
 }
 
-// The text with U+FFFD in place of every byte that is not ASCII, and ? for what does not print.
+// The text with U+FFFD for every byte that is not ASCII, and ? for unprintable ones.
 inline std::string ascii(std::string_view text) {
     std::string out;
     for (char c : text) {

@@ -1,4 +1,4 @@
-// Labels of many classes of few vectors: the pairs side by side.
+// Labels of many classes with few vectors each, pairs side by side.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -12,16 +12,15 @@
 
 namespace fastsvm {
 
-// The largest coefficient has this exponent, so that no product with a kernel value is denormal, which takes long.
+// Largest coefficient's exponent: products with kernel values are never denormal, which is slow.
 constexpr int coefficient_exponent = 60;
 
-// A class that wins all its pairs is the label: a few likely ones are tried. Where none does, all pairs vote, in single
-// precision with an error that is proven (B38 in bounds.py). Of the pairs whose sign that leaves open, and that can
-// still change the winner, svm-predict's own values are computed. A row that rounding decides even then climbs, so that
-// whatever is settled here is settled for a sum in any order.
+// Tries a few likely classes first: one that wins all its pairs is the label. Otherwise all pairs vote, in single
+// precision with a proven error (B38 in bounds.py). Open pairs that can change the winner get svm-predict's own values.
+// If rounding could decide even then, the row climbs; so rows settled here are settled for sums in any order.
 class AllPairs {
 public:
-    // What one thread holds of the rows it is at.
+    // A thread's scratch memory.
     struct Scratch {
         Aligned<float> radii;            // (rows, stride)
         Aligned<std::int32_t> low;       // (vote_rows, stride)
@@ -31,16 +30,13 @@ public:
         std::vector<std::int64_t> tied_at;
         std::vector<int> high, votes;
     };
-    // Null where the classes are few or large, of very different sizes, or so many that their tables would be too
-    // large. scale: a power of two, the coefficients' over the ones that are computed with. model, rounding: must
-    // outlive this.
+    // Null if classes are few, large or uneven, or tables or a rho too large. scale: a power of two; tables hold
+    // coefficients divided by it. model, rounding: must outlive this.
     static std::unique_ptr<const AllPairs> of(const SvmModel& model, const Rounding& rounding, double scale);
 
-    // The vectors as the tiles must have them: row numbers, -1 for padding. The t-th vector of class c stands at t *
-    // stride + c, so that the classes' vectors are side by side.
+    // Vector order for the tiles, -1 for padding. Class c's t-th vector is at t * stride + c: classes are side by side.
     const std::vector<std::int64_t>& order() const { return order_; }
-    // winner[row] for every row that is settled of those taken; the others go to `open`. values: (rows, order), of the
-    // tiles.
+    // Sets winner[row] of settled rows; adds the others to `open`. values: (rows, order), from the tiles.
     void settle(const KernelTiles& tiles, const KernelTiles::Block& block, const Rows& rows, const std::int64_t* which,
                 std::int64_t n, const float* values, Scratch& scratch, std::vector<std::int64_t>& open,
                 std::int32_t* winner) const;
@@ -54,7 +50,7 @@ private:
     const SvmModel& model_;
     const Rounding& rounding_;
     double scale_;
-    std::vector<std::int64_t> order_, first_;  // first_: (classes), of their vectors in the model
+    std::vector<std::int64_t> order_, first_;  // first_: (classes), index of each class's first vector in the model
     PairTables tables_{};
     Aligned<float> own_, other_, rho_, largest_;
 };

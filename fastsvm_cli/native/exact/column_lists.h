@@ -1,4 +1,4 @@
-// Sparse vectors laid out for their kernel values with sparse rows: strips.h where few entries are shared.
+// Sparse vectors laid out for sparse rows; instead of strips.h if few entries are shared.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,11 +9,11 @@
 
 namespace fastsvm {
 
-// A list for every feature of the vectors that have it, so that a row costs the entries it shares with them. Kernels of
-// inner products, and rbf; neither normalized nor by differences.
+// Per feature, the vectors that have it: a row costs the entries it shares. Kernels of inner products, and rbf; not
+// normalized, not by differences.
 class ColumnLists {
 public:
-    // order: rows of `vectors`, -1 for padding; a multiple of `lanes`. features: those that any of them has.
+    // order: rows of `vectors`, -1 for padding, in whole `lanes`. features: those that occur.
     ColumnLists(const Kernel& kernel, const Rows& vectors, const Features& features,
                 const std::vector<std::int64_t>& order);
     std::int64_t size() const { return static_cast<std::int64_t>(norms_.size()); }
@@ -22,7 +22,7 @@ public:
 
 private:
     Kernel kernel_;
-    Aligned<double> norms_;            // in the order: |x|^2, 0 in the padding
+    Aligned<double> norms_;            // in the order: |x|^2, 0 for padding
     std::vector<std::int64_t> start_;  // (d + 1)
     std::vector<std::int32_t> vector_;
     std::vector<double> value_;

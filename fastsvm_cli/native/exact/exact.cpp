@@ -14,15 +14,15 @@ namespace fastsvm {
 
 namespace {
 
-// Rows done together: as many as `block_rows`, fewer where each thread would not get that many.
+// Rows per block: `block_rows`, or fewer if some threads would get none.
 std::int64_t rows_per_block(std::int64_t rows) {
     return std::clamp<std::int64_t>((rows + get_threads() - 1) / get_threads(), 1, block_rows);
 }
 
-// Folded, a linear model has a number for every feature and pair: at most so many, unless the model itself has more.
+// Most numbers (features times pairs) of a folded linear model, unless the model has more.
 constexpr double folded_max = 4e6;
 
-// Of the model's own vectors, tried for probabilities.
+// The model's own vectors in the trial for probabilities.
 constexpr std::int64_t odds_trial_rows = 16;
 
 bool of_one_sign_by_class(const SvmModel& model) {
@@ -42,7 +42,7 @@ bool of_one_sign_by_class(const SvmModel& model) {
     return true;
 }
 
-// Of labels: uneven shares balance.
+// For labels: several shares per thread balance uneven ones.
 constexpr std::int64_t shares_per_thread = 4;
 }  // namespace
 
@@ -129,7 +129,7 @@ template <class Visit> void Exact::for_each_run(std::int64_t from, std::int64_t 
     }
 }
 
-// Adds the terms of the padded support vectors [from, to) to a row's values.
+// Adds these padded support vectors' terms to a row's values.
 void Exact::accumulate(std::int64_t from, std::int64_t to, const double* kernel_values, double* value,
                        RowSize* sizes) const {
     const double* const coef = layout().coef.data();
@@ -143,7 +143,7 @@ void Exact::accumulate(std::int64_t from, std::int64_t to, const double* kernel_
     });
 }
 
-// The same, with one pair, for the block's rows in panels.
+// One pair, and the block's rows in panels.
 void Exact::accumulate_panels(std::int64_t from, std::int64_t to, Block& block, double* value) const {
     for_each_run(from, to, [&](std::int64_t, std::int64_t first, std::int64_t last) {
         layout().strips->panel_sums(block.rows, first, last, layout().coef.data() + first, block.sums.data());
@@ -208,7 +208,7 @@ void Exact::evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n
     }
 }
 
-// How far a pair's value can be from svm-predict's. sizes: the row's, or null.
+// Bound on a pair's value against svm-predict's. sizes: the row's, or null.
 double Exact::least_radius(std::int64_t pair, const Rounding::Row& rounding, double value, const RowSize* sizes) const {
     const double radius = rounding_->radius(pair, rounding, value);
     return sizes ? std::min(radius, rounding_->radius_by_size(pair, rounding, value, sizes[pair])) : radius;
@@ -238,12 +238,12 @@ void Exact::fast_values(const Rows& rows, Decisions& out) const {
     });
 }
 
-// Whether a row's probabilities are svm-predict's as they are printed. value: less rho. radii: scratch.
+// Whether probabilities print as svm-predict's. value: with rho subtracted. radii: scratch.
 bool Exact::prints_alike(Coupling& coupling, const Rounding::Row& rounding, const double* value, const RowSize* sizes,
                          std::vector<double>& radii) const {
     const std::int64_t pairs = model_.pairs();
     radii.resize(static_cast<std::size_t>(pairs));
-    // The row's own sizes cost a logarithm for every pair, and few rows of many pairs need them.
+    // Own sizes cost a logarithm per pair; few rows of many pairs need them.
     const auto settled = [&](const RowSize* known) {
         for (std::int64_t p = 0; p < pairs; ++p)
             radii[static_cast<std::size_t>(p)] = least_radius(p, rounding, value[p], known);
@@ -265,8 +265,8 @@ std::int64_t Exact::without_serials(const Rows& rows) const {
     return -1;
 }
 
-// The share of the reference sum's time that double precision and a proof save on a row whose probabilities are asked;
-// about half for models whose costs are not in the table.
+// Share of the reference sum's time that double precision and a proof save on a row's probabilities; about half for
+// models whose costs are not in the table.
 double Exact::share_saved_by_double() const {
     const double n = static_cast<double>(model_.total_sv()), d = static_cast<double>(features_.size());
     const double entries = static_cast<double>(model_.vectors->indices.size());
@@ -289,7 +289,7 @@ bool Exact::odds_at_once(const Odds& odds) const {
         const std::int64_t count = std::min(sv.rows, odds_trial_rows);
         double steepest = 0;
         for (double a : odds.a) steepest = std::max(steepest, std::fabs(a));
-        // Printed probabilities are 1e-6 of themselves apart, or farther: where no radius comes near that, no trial.
+        // Printed probabilities differ by at least 1e-6 of themselves: without a radius near that, no trial.
         if (!count || rounding_->radius_of_any(rounding_->row(sv, 0, false), model_.rho[0]) * steepest < 1e-7) return;
         std::vector<std::int64_t> which;
         for (std::int64_t i = 0; i < count; ++i) which.push_back(i * sv.rows / count);
@@ -319,8 +319,8 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
     const std::int64_t grain = rows_per_block(rows.rows);
     std::int64_t share = grain;
     if (out.labels_alone) {
-        // Shares large enough for the rows that a rung leaves open to be many. One row's numbers, one for every pair,
-        // may be too many for a thread: few large shares of the rows keep few threads busy.
+        // Large shares, so that a rung leaves many rows open; few for many pairs, as one row's numbers may be too many
+        // for a thread.
         const std::int64_t threads = std::clamp<std::int64_t>((1 << 22) / std::max<std::int64_t>(pairs, 1), 1,
                                                               shares_per_thread * get_threads());
         share = std::max(grain, (rows.rows + threads - 1) / threads);
@@ -359,7 +359,7 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
                         least_radius(p, rounding, row_value[p], pairs == 1 ? block.sizes_of(r - first, 1) : nullptr);
                     if (out.with_radius) out.radius[r * pairs + p] = radius;
                     if (model_.regression || !known) {
-                        // Where nothing is known of rounding, one of the sums may overflow where the other does not.
+                        // Without a rounding bound, one of the sums may overflow and the other not.
                         sure &= known && radius < std::numeric_limits<double>::infinity();
                         continue;
                     }
@@ -372,7 +372,7 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
                 if (!sure) block.open.push_back(r);
             }
             settled[double_rung] += stop - first - static_cast<std::int64_t>(block.open.size() - open_before);
-            // Many at a time, for the reference sum does rows side by side, but not many rows of many numbers.
+            // Many at a time, as the reference sum takes rows side by side; fewer if rows have many numbers.
             const std::int64_t count = static_cast<std::int64_t>(block.open.size());
             if (count == 0 || (pairs == 1 && count < block_rows && stop < last)) continue;
             block.value.resize(static_cast<std::size_t>(count * pairs));

@@ -1,4 +1,4 @@
-// Fast evaluation of an exact LIBSVM model, with the reference sum where rounding could decide.
+// Fast evaluation of an exact LIBSVM model, with the reference sum as fallback.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -22,45 +22,41 @@
 
 namespace fastsvm {
 
-// A ladder of evaluations, cheapest first; a row climbs while its label is open:
-//   for labels alone, whole numbers where features take few values on one grid (grid_tiles.h),
-//   and single precision in register tiles (single_tiles.h); with many small classes, a few pairs that these leave
-//     open get their reference sum at once (all_pairs.h),
-//   double precision: support vectors in strips of `strip` columns, or, where few entries are non-zero, in column
-//     lists, so that a sparse row costs its own non-zeros times n_SV products, done side by side; linear kernels fold
-//     into one vector per pair,
+// A ladder of evaluations, cheapest first. A row climbs while its label is open:
+//   labels only: whole numbers, if features take few values on one grid (grid_tiles.h);
+//   labels only: single precision in register tiles (single_tiles.h); of many small classes, the last open pairs get
+//     their reference sum (all_pairs.h);
+//   double precision: support vectors in strips of `strip` columns, or, if sparse, in column lists (a sparse row costs
+//     its own non-zeros times n_SV products, side by side); linear kernels fold into one vector per pair;
 //   the reference sum: svm-predict's own numbers.
-// Probabilities begin with double precision: the proven error of single precision, 3e-7 to 3e-6 of sum |a_i| K_i, is
-// more than six printed digits allow (on three published models it settled no row, nor would a hundredth of it).
-// Which of the first two pay is decided per model (ladder.h), and for probabilities whether the third does.
+// Probabilities begin with double precision: single precision's proven error, 3e-7 to 3e-6 of sum |a_i| K_i, exceeds
+// six printed digits (on three published models it settled no row, nor would a hundredth of it). Each model decides
+// which of the first two rungs pay (ladder.h) and, for probabilities, whether the third does.
 //
-// Values differ from svm-predict's by rounding only, at most Rounding::radius(). A value whose side of zero (or of one
-// of `thresholds`) that radius leaves open sends its row to the reference sum, so that every label is svm-predict's.
-// Where labels alone are asked for (Decisions::labels_alone), kernel values are computed once and only the pairs that
-// can still change the winner get a value.
+// Values differ from svm-predict's by rounding only, at most Rounding::radius(). If that leaves the side of zero (or of
+// one of `thresholds`) open, the reference sum decides: every label is svm-predict's. For labels only
+// (Decisions::labels_alone), kernel values are computed once, and only pairs that can change the winner get values.
 class Exact {
 public:
     using Threshold = std::pair<double, double>;  // value, margin
     explicit Exact(SvmModel model);
     ~Exact();
-    // precise: the values themselves are used, not only their side of zero: they are within 1e-9 of svm-predict's, as a
-    // share of sum |coef| and the largest a kernel value can be. thresholds: further values (and margins about them)
-    // whose side must be settled, of models with one pair; odds: the six digits that are printed of these probabilities
-    // must be. Memory beyond `out` does not grow with rows times pairs. Rows of a precomputed kernel: see
-    // without_serials.
+    // precise: values within 1e-9 of svm-predict's, relative to sum |coef| times the largest possible kernel value, not
+    // only their side of zero. thresholds: more values (and margins) whose side must be settled; one pair only. odds:
+    // whose six printed digits must be settled. Memory beyond `out` does not grow with rows times pairs. Precomputed
+    // kernels: see without_serials.
     void decision_values(const Rows& rows, bool precise, const std::vector<Threshold>& thresholds,
                          const std::optional<Odds>& odds, Decisions& out) const;
-    // Values with the radius of their rounding, which bounds how far they are from the exact ones too; no reference
-    // sum. Not for precomputed kernels.
+    // Values with rounding radii, which also hold against exact arithmetic; no reference sum. Not for precomputed
+    // kernels.
     void fast_values(const Rows& rows, Decisions& out) const;
-    // The same at the model's own support vectors, where a kernel value serves both of its vectors: half of the kernel
-    // evaluations. Of models that `meets_itself` says it of: with one pair, and vectors in strips. progress: called
-    // with the share that is done, on the calling thread; what it throws ends the evaluation. The values are the same
-    // whatever the number of threads.
+    // fast_values at the model's own support vectors, with half of the kernel evaluations: each serves both vectors.
+    // Requires meets_itself(). progress: called with the share done, on the calling thread; may throw to stop. Values
+    // do not depend on the number of threads.
     void own_values(const std::function<void(double)>& progress, Decisions& out) const;
     bool meets_itself() const { return in_strips_ && model_.pairs() == 1; }
-    // The first row that lacks a serial number some support vector asks for, of a precomputed kernel; -1: none. Others
-    // must not be evaluated.
+    // The first row without a serial number that a support vector of a precomputed kernel needs, or -1. Such rows must
+    // not be evaluated.
     std::int64_t without_serials(const Rows& rows) const;
     const SvmModel& model() const { return model_; }
 
@@ -81,8 +77,8 @@ private:
     template <class Value> int vote(const Rounding::Row& rounding, Votes& votes, Value value) const;
     void shares_of_classes(const double* kernel_values, double* shares) const;
     void sums_of_class(std::int64_t c, const double* kernel_values, std::vector<double>& own, double* sums) const;
-    // Whether rows of which these probabilities are asked, the model's own, go to the reference sum at once: double
-    // precision leaves too many of a few support vectors open, or costs no less.
+    // Whether rows skip to the reference sum for these probabilities: double precision leaves too many sampled support
+    // vectors open, or costs as much.
     bool odds_at_once(const Odds& odds) const;
     double share_saved_by_double() const;
     void fold_linear();
@@ -102,18 +98,17 @@ private:
     bool linear_ = false;
     std::vector<double> weights_;  // linear: (d, pairs)
 
-    // Padded order: every class begins a new strip, so that a strip belongs to one class; small classes stand without
-    // gaps.
-    std::int64_t padded_ = 0;                // padded number of support vectors, whole strips
+    // Padded order: a class begins a new strip; small classes have no gaps.
+    std::int64_t padded_ = 0;                // padded number of support vectors, a multiple of `strip`
     std::vector<std::int64_t> class_start_;  // (classes + 1), in the padded order
-    std::vector<std::int64_t> order_;        // (padded): the support vector there, or -1
-    bool in_strips_ = false;                 // rather than in lists by column
-    // In every pair both classes have coefficients of one sign: the sizes of their sums add up to sum |a_i| K_i.
+    std::vector<std::int64_t> order_;        // (padded): index of the support vector, or -1
+    bool in_strips_ = false;                 // otherwise in lists by column
+    // In every pair each class has coefficients of one sign: the sizes of the sums add up to sum |a_i| K_i.
     bool one_signed_ = false;
     mutable std::once_flag laid_out_, climbed_, odds_tried_;
     mutable bool odds_at_once_ = false;
-    mutable std::unique_ptr<const Layout> layout_;  // made when the first row is evaluated in double precision
-    mutable std::unique_ptr<const Ladder> ladder_;  // when the first label is asked for
+    mutable std::unique_ptr<const Layout> layout_;  // built when a row is first evaluated in double precision
+    mutable std::unique_ptr<const Ladder> ladder_;  // built when a label is first requested
     std::optional<Rounding> rounding_;
     Pool<Block>::Lease block() const;
     Pool<Block> blocks_;

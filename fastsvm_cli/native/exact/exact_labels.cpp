@@ -1,4 +1,4 @@
-// The labels of an exact model: up the ladder, and then by the values of the pairs that can still change the winner.
+// Exact labels: up the ladder, then values of pairs that can still change the winner.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,12 +11,11 @@
 namespace fastsvm {
 
 namespace {
-// Classes that are tried, one after the other, before all pairs vote; with few classes that is no less work.
+// Classes tried before all pairs vote; with few, trying saves nothing.
 constexpr int tries = 3, few_classes = 16;
 }  // namespace
 
-// A guess at the winner: the class of the nearest vector; where that cannot be told, the one with the largest sum of
-// kernel values.
+// Guesses the winner: the class of the nearest vector or, if unknown, of the largest sum of kernel values.
 int Exact::likely_class(const double* kernel_values) const {
     int best = 0;
     double most = -std::numeric_limits<double>::infinity();
@@ -32,16 +31,15 @@ int Exact::likely_class(const double* kernel_values) const {
     return best;
 }
 
-// The sums of all pairs that class c is in, over their support vectors: (classes), that of c itself meaningless. own:
-// scratch.
+// Sums of all pairs with class c, over their support vectors: (classes), meaningless at c. own: scratch.
 void Exact::sums_of_class(std::int64_t c, const double* kernel_values, std::vector<double>& own, double* sums) const {
-    constexpr std::int64_t few = 16;  // below, a call for every run of vectors costs more than it does
+    constexpr std::int64_t few = 16;  // below, calls per run of vectors cost more than the work
     const Loops& k = loops();
     const double* const all = layout().coef.data();
     const std::int64_t classes = model_.classes(), n = model_.nr_sv[c];
     const double* const mine = kernel_values + class_start_[c];
     own.assign(static_cast<std::size_t>(classes - 1),
-               0.0);  // what c's own vectors give, by column of their coefficients
+               0.0);  // sums of c's own vectors, by column of their coefficients
     if (n < few) {
         const std::int64_t first = std::accumulate(model_.nr_sv.begin(), model_.nr_sv.begin() + c, std::int64_t{0});
         for (std::int64_t s = 0; s < n; ++s)
@@ -65,7 +63,7 @@ void Exact::sums_of_class(std::int64_t c, const double* kernel_values, std::vect
     }
 }
 
-// What the vectors of class c add to the sums of its pairs: (classes, classes - 1), by column of their coefficients.
+// Shares of class c's vectors in the sums of its pairs: (classes, classes - 1), by coefficient column.
 void Exact::shares_of_classes(const double* kernel_values, double* shares) const {
     const std::int64_t others = model_.classes() - 1;
     const double* coef = model_.vectors->leading.data();
@@ -78,9 +76,9 @@ void Exact::shares_of_classes(const double* kernel_values, double* shares) const
 
 // The class that all pairs elect, or -1. value(i, j): that of a pair i < j.
 template <class Value> int Exact::vote(const Rounding::Row& rounding, Votes& votes, Value value) const {
-    constexpr int together = 8;  // columns, whose shares are read line by line
+    constexpr int together = 8;  // columns, whose contributions are read line by line
     const int classes = static_cast<int>(model_.classes());
-    // A value beyond this is beyond its radius, which grows by less than 1e-9 of it.
+    // Values above this exceed their radius, which grows by less than 1e-9 of them.
     const double sure = rounding_->radius_of_any(rounding, 0.0) * (1 + 1e-8);
     votes.begin();
     for (int from = 0; from < classes; from += together) {
@@ -97,7 +95,7 @@ template <class Value> int Exact::vote(const Rounding::Row& rounding, Votes& vot
     return votes.elect();
 }
 
-// The winners of a few rows, of more than two classes, in double precision; rows that stay open go to block.open.
+// Winners of a few rows, several classes, in double precision; open rows go to block.open.
 void Exact::elect(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block,
                   std::int32_t* winner) const {
     const std::int64_t pairs = model_.pairs();
@@ -138,8 +136,7 @@ void Exact::elect(const Rows& rows, const std::int64_t* which, std::int64_t n, B
                 if (other == c) continue;
                 const std::int64_t pair = model_.pair_of(std::min(c, other), std::max(c, other));
                 const double value = (linear_ ? values[pair] : block.sums[other]) - model_.rho[pair];
-                // Few values are as small as the radius of any pair, so that one number serves nearly all. False
-                // for NaN too.
+                // Few values are below any pair's radius, so one number usually suffices. False for NaN too.
                 const bool known = std::fabs(value) > rounding_->radius_of_any(rounding, value) ||
                                    std::fabs(value) > rounding_->radius(pair, rounding, value);
                 won[other] = !known ? 0 : (value > 0) == (c < other) ? 1 : -1;
@@ -167,7 +164,7 @@ void Exact::elect(const Rows& rows, const std::int64_t* which, std::int64_t n, B
     }
 }
 
-// Likewise with one pair.
+// The same with one pair.
 void Exact::decide(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block,
                    std::int32_t* winner) const {
     block.value.resize(static_cast<std::size_t>(n));
@@ -183,12 +180,12 @@ void Exact::decide(const Rows& rows, const std::int64_t* which, std::int64_t n, 
     }
 }
 
-// The winners of the block's open rows, from svm-predict's own values.
+// Winners of block.open, from svm-predict's own values.
 void Exact::label_by_reference(const Rows& rows, Block& block, std::int32_t* winner) const {
     const std::int64_t pairs = model_.pairs();
     const int classes = static_cast<int>(model_.classes());
     Votes& votes = block.votes;
-    // As many rows at a time as the reference sum does side by side; one where the values of more would be too many.
+    // As many rows as the reference sum does side by side; one if the values of more would not fit.
     const std::int64_t fit = numbers_per_thread() / std::max<std::int64_t>(pairs, 1);
     const std::int64_t most = fit >= wide_group ? wide_group : fit >= narrow_group ? narrow_group : 1;
     for (std::size_t at = 0; at < block.open.size();) {
@@ -206,7 +203,7 @@ void Exact::label_by_reference(const Rows& rows, Block& block, std::int32_t* win
     }
 }
 
-// The labels of rows first, ..., last - 1: up the ladder.
+// Labels of rows [first, last): up the ladder.
 void Exact::label(const Rows& rows, std::int64_t first, std::int64_t last, Block& block, Decisions& out,
                   RungRows& settled) const {
     std::int32_t* const winner = out.winner.data();
@@ -214,7 +211,7 @@ void Exact::label(const Rows& rows, std::int64_t first, std::int64_t last, Block
     std::iota(block.open.begin(), block.open.end(), first);
     if (model_.kernel.type != KernelType::precomputed) {
         ladder().settle(rows, block.open, winner, settled);
-        // As many rows at a time as leave their kernel values in bounded memory.
+        // As many rows as keep their kernel values in bounded memory.
         const std::int64_t fit = numbers_per_thread() / std::max<std::int64_t>(padded_, 1);
         const std::int64_t most = model_.pairs() == 1 ? block_rows : std::clamp<std::int64_t>(fit, 1, block_rows);
         block.open_now.swap(block.open);

@@ -7,17 +7,17 @@ namespace fastsvm {
 
 namespace {
 
-// Numbers of a file have six digits or more: a difference of two of them, and a step that comes from another
-// difference, are off by less than this times the largest value.
+// File numbers have six digits or more: differences, and steps from them, err by less than this times the largest
+// value.
 constexpr double digits = 2e-5;
-// Enough to tell most grids from none, and looked through in no time.
+// Enough to recognize most grids quickly.
 constexpr std::int64_t sample_entries = 4096, sample_rows = 8;
 constexpr std::int64_t most_outliers = 256;
 constexpr int most_attempts = 16;
 
 }  // namespace
 
-// Differences from the anchors, to find the step from.
+// Differences from the anchors, to find the step.
 struct Grid::Sample {
     std::vector<double> differences;  // positive
     double largest_value = 0;
@@ -27,8 +27,8 @@ struct Grid::Sample {
     };
     std::vector<Anchor> anchors;  // where not zero
 
-    // Of some of the vectors, of each column the differences from its anchor: zero where some vector of these has no
-    // entry, or a zero; one of the values elsewhere.
+    // Differences from each column's anchor, over some vectors. The anchor is zero if one of them lacks the entry or
+    // has a zero, else one of the values.
     explicit Sample(const Rows& vectors) {
         const std::int64_t per_row = std::max<std::int64_t>(1, vectors.indices.size() / vectors.rows);
         const std::int64_t count = std::min(vectors.rows, std::max(sample_rows, sample_entries / per_row));
@@ -54,7 +54,7 @@ struct Grid::Sample {
     }
 };
 
-// The largest step that all differences are multiples of: a part of the largest difference.
+// Finds the largest step that divides all differences: an integer part of the largest.
 bool Grid::fit(const Sample& sample) {
     std::vector<double> differences = sample.differences;
     std::sort(differences.begin(), differences.end());
@@ -73,7 +73,7 @@ bool Grid::fit(const Sample& sample) {
             const double k = std::nearbyint(v / step_);
             squares += off(v) * off(v), products += k * v, numbers += k * k;
         }
-        // Where the values are rounded, so is the largest one: the least squares' step serves all of them.
+        // If values are rounded, so is the largest: use least squares.
         if (!(std::sqrt(squares) <= 1e-14 * std::sqrt(numbers) * step_)) step_ = products / numbers;
         per_step_ = 1 / step_;
         return std::isfinite(per_step_) && std::isfinite(step_) && step_ > 0;
@@ -81,13 +81,13 @@ bool Grid::fit(const Sample& sample) {
     return false;
 }
 
-// The numbers and offsets of all vectors. False, with more differences for the sample, where some are off the grid.
+// Sets numbers and offsets of all vectors. False, with more differences for the sample, if some are off the grid.
 bool Grid::cover(const Rows& vectors, const Features& features, Sample& sample) {
     const std::int64_t d = features.size();
     std::vector<std::int64_t> count(static_cast<std::size_t>(d), 0);
     std::vector<std::int32_t> least(static_cast<std::size_t>(d), std::numeric_limits<std::int32_t>::max());
     std::vector<std::int32_t> most(static_cast<std::size_t>(d), std::numeric_limits<std::int32_t>::min());
-    for (Column& c : columns_) c = {c.anchor, 0, -1};  // numbers are those from the anchor, for now
+    for (Column& c : columns_) c = {c.anchor, 0, -1};  // numbers count from the anchor for now
     std::int64_t outliers = 0;
     const auto outlier = [&](std::int64_t column, double value) {
         sample.differences.push_back(std::fabs(value - columns_[static_cast<std::size_t>(column)].anchor));
@@ -115,7 +115,7 @@ bool Grid::cover(const Rows& vectors, const Features& features, Sample& sample) 
         }
         largest = std::max(largest, squares);
     }
-    std::vector<std::int32_t> zeros(static_cast<std::size_t>(d), -most_levels - 1);  // of no use
+    std::vector<std::int32_t> zeros(static_cast<std::size_t>(d), -most_levels - 1);  // unused
     zeros_off_ = 0;
     for (std::int64_t column = 0; column < d; ++column) {
         const bool placed = places.place(column, 0.0, number, off);
@@ -139,7 +139,7 @@ bool Grid::cover(const Rows& vectors, const Features& features, Sample& sample) 
         Column& c = columns_[static_cast<std::size_t>(column)];
         c.least = least[column];
         if (zeros[column] >= -most_levels) {
-            // Rows may have zeros where no vector has one.
+            // Rows may have zeros that no vector has.
             if (zeros[column] < c.least && most[column] - zeros[column] < room) c.least = zeros[column];
             const std::int32_t zero = zeros[column] - c.least;
             if (zero >= 0 && zero < room) c.zero = zero;
@@ -159,7 +159,7 @@ std::optional<Grid> Grid::of(const Rows& vectors, const Features& features) {
     grid.columns_.resize(static_cast<std::size_t>(features.size()));
     for (const Sample::Anchor& anchor : sample.anchors)
         grid.columns_[static_cast<std::size_t>(features.column(anchor.index))].anchor = anchor.value;
-    // Every attempt but the last finds a value between the steps, so that the next one's are smaller or farther apart.
+    // Each failed attempt adds a value between the steps; the next steps are smaller or further apart.
     for (int attempt = 0; attempt < most_attempts && grid.fit(sample); ++attempt) {
         if (!grid.cover(vectors, features, sample)) continue;
         if (grid.levels_ > most_levels) return std::nullopt;

@@ -1,4 +1,4 @@
-// Features that take few values on one grid: binary ones, levels of gray, scaled or not.
+// Features with few values on one grid: binary ones, levels of gray, scaled or not.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -10,39 +10,39 @@
 
 namespace fastsvm {
 
-// A value of column c stands at anchor_c + step (least_c + k) for a whole number k, or as near to it as the digits of a
-// file allow; the step is the same in all columns, so that every squared distance is a whole number of its squares.
+// A value of column c is anchor_c + step (least_c + k), k whole, up to a file's digits. All columns share the step, so
+// squared distances are whole multiples of its square.
 class Grid {
 public:
     static constexpr std::int32_t most_levels = 256;
-    // The grid of the vectors, whose features these are: k from 0 to 255 in every column. None where there is none.
+    // The vectors' grid, k from 0 to 255 in every column, if there is one.
     static std::optional<Grid> of(const Rows& vectors, const Features& features);
-    // False where some of the vectors show that they are on none, which takes no time.
+    // False if a sample is on no grid; fast.
     static bool possible(const Rows& vectors);
 
     double step() const { return step_; }
-    // The vectors' values of no feature are farther apart than so many levels.
+    // Largest spread of a feature's values, in levels.
     std::int32_t levels() const { return levels_; }
-    // The vectors' numbers, and those of the zeros, are below this.
+    // The numbers of the vectors, and of the zeros, are below this.
     std::int32_t numbers() const { return numbers_; }
-    // The largest Euclidean distance of a vector from where it stands on the grid, but for what absent entries add.
+    // Largest Euclidean distance of a vector from the grid, absent entries excluded.
     double off() const { return off_; }
-    // Where values stand, for a loop over many.
+    // Grid positions, for loops over many values.
     class Places {
     public:
-        // The number of a value, which may be any, and how far the value is from there. False where it is off the grid.
+        // Number of any value, and its distance from the grid. False if off the grid.
         bool place(std::int64_t column, double value, std::int32_t& number, double& off) const {
             const Column& c = columns_[column];
             const double steps = (value - c.anchor) * per_step_;
             if (!(std::fabs(steps) < 1e6)) return false;
             const double shift = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to the nearest integer
             const double k = (steps + shift) - shift;
-            // What the subtraction, the product and the sum lose in rounding is less than the second term (B31).
+            // The second term exceeds the rounding of the subtraction, product and sum (B31).
             off = std::fabs(value - (c.anchor + step_ * k)) + 0x1p-50 * (std::fabs(value) + std::fabs(c.anchor));
             number = static_cast<std::int32_t>(k) - c.least;
             return off <= tolerance_;
         }
-        // The number of an absent entry's zero; -1 where zero is off the grid, and every row must have the entry.
+        // Number of an absent entry's zero; -1 if off the grid: then every row must have the entry.
         std::int32_t zero(std::int64_t column) const { return columns_[column].zero; }
 
     private:
@@ -60,7 +60,7 @@ public:
         out.step_ = step_, out.per_step_ = per_step_, out.tolerance_ = tolerance_;
         return out;
     }
-    // The sum of squares of how far these zeros are from where they stand: most an absent entry or many can add.
+    // Sum of squared distances of these zeros from the grid: at most what absent entries add.
     double zeros_off() const { return zeros_off_; }
 
 private:

@@ -9,7 +9,7 @@ namespace fastsvm {
 
 namespace {
 constexpr double single = 0x1p-24;
-// Rows' tables pass through the same cache.
+// Rows' tables share the same cache.
 constexpr std::int64_t bytes_at_a_time = 16 << 10;
 }  // namespace
 
@@ -52,7 +52,7 @@ void GridCodes::put(std::int64_t s, const unsigned char* codes) {
 
 void GridCodes::finish(const std::vector<std::int64_t>& order) {
     const std::int64_t n = static_cast<std::int64_t>(order.size());
-    const auto each = [&](auto meet) {  // the vectors that are none are skipped
+    const auto each = [&](auto meet) {  // skips padding
         for (std::int64_t s = 0; s < n; ++s)
             if (order[s] >= 0)
                 meet(s, blocks_.data() + s / strip * codes_ * strip + loops_.place(static_cast<int>(s % strip)));

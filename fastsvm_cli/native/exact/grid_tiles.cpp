@@ -16,23 +16,23 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double single = 0x1p-24, tiny = 0x1p-126;
-// No sum leaves 32 bits (B30).
+// No sum exceeds 32 bits (B30).
 constexpr std::int64_t most_numbers = 4096, most_bits = GridCodes::most_distance;
-// Words of zeros: what they may take of memory beside the vectors' own entries.
+// Memory for words of zeros, beyond the vectors' entries.
 constexpr std::int64_t free_bytes = 64 << 20, bytes_per_entry = 24;
-// A table of more numbers is slower than a polynomial.
+// A larger table is slower than a polynomial.
 constexpr std::int64_t most_tabulated = 1 << 14;
-// Strips that rows meet one after the other: what of them stays in the fastest cache.
+// Strips in the fastest cache, which rows meet in turn.
 constexpr std::int64_t bytes_at_a_time = 24 << 10;
-// Of sums in 16 bits: shorter ones take longer than sums in 32 bits throughout.
+// Sums in 16 bits: with shorter runs, 32 bits are faster.
 constexpr std::int64_t short_run = 6;
-// Beyond exp(-88.03) nothing is left of K: B31.
+// Beyond exp(-88.03), K is 0: B31.
 constexpr double farthest = 88.03;
-// Where vectors are so far off their grid that K is known to three digits, single precision knows it better.
+// Further off the grid, K has three digits and single precision is more accurate.
 constexpr double most_off = 1e-3;
 
-// How much K can change relative to itself when the two points of a distance move by `off` together (B31): expm1 of eta
-// is at most eta + eta^2 where eta is at most 1, and beyond it is too much whatever it is.
+// Bound on K's relative change if a distance's points move by `off` together (B31): expm1(eta) <= eta + eta^2 for eta
+// <= 1; larger eta are too much anyway.
 double moved(double gamma, double off) {
     const double eta = off * (2 * std::sqrt(gamma * farthest) + gamma * off);
     return eta + eta * eta;
@@ -43,8 +43,8 @@ double moved(double gamma, double off) {
 struct GridTiles::Taken : KernelTiles::Block {
     struct Tile {
         int rows, distinct;             // the last ones repeat one
-        std::int64_t count, at, words;  // of words; where `at` and `words` begin
-        std::int64_t place[16];         // of the rows
+        std::int64_t count, at, words;  // number of words; where `at` and `words` begin
+        std::int64_t place[16];         // place of each row
         std::int32_t norms[16];
         GridDistance distance;
         GridLookup lookup;
@@ -55,7 +55,7 @@ struct GridTiles::Taken : KernelTiles::Block {
     std::vector<Tile> tiles;
     std::vector<std::int32_t> at;
     std::vector<std::uint32_t> words;
-    // While rows are taken: (n, words) and (n), of the rows on the grid; (words) of those of a tile.
+    // While taking rows: (n, words) and (n), rows on the grid; (words), those of a tile.
     std::vector<std::uint32_t> numbers, any;
     std::vector<std::int64_t> place;
     std::vector<std::int32_t> sum, squares, largest;
@@ -104,7 +104,7 @@ double GridTiles::cost() const {
     return cost.of(products());
 }
 
-// In codes where the machine has them; numbers in bytes where their products are small enough for it.
+// Codes if supported; byte numbers if products are small enough.
 int GridTiles::place_in_words(const Grid& grid) {
     const GridLoops& loops = *fastsvm::loops().grid;
     const bool binary = grid.levels() <= 2;
@@ -115,7 +115,7 @@ int GridTiles::place_in_words(const Grid& grid) {
 
 namespace {
 
-// Writes one number where the words of a vector or row hold so many.
+// Writes one number, at per_word numbers a word.
 template <int per_word> void write_number(std::uint32_t* words, std::int64_t column, std::int32_t number) {
     if constexpr (per_word == 32) {
         const std::uint32_t at = static_cast<std::uint32_t>(column % 32);
@@ -137,7 +137,7 @@ template <int per_word> void write_number(std::uint32_t* words, std::int64_t col
 
 template <int per_word> bool GridTiles::write_numbers(const Rows& rows, std::int64_t row, Numbers& out) const {
     std::copy(zero_.begin(), zero_.end(), out.words);
-    // Copies, which no word that is written can change.
+    // Local copies, which writing a word cannot alias.
     Numbers now{out.words, zero_sum_, zero_squares_, zero_largest_, 0, 0, 0};
     const Grid::Places places = grid_.places();
     const unsigned char* const flipped = flipped_.data();
@@ -195,7 +195,7 @@ void GridTiles::lay_out(const Rows& vectors, const std::vector<std::int64_t>& or
     words_ = std::max<std::int64_t>(1, (d + per_word_ - 1) / per_word_);
     flipped_.assign(static_cast<std::size_t>(d), 0);
     usual_.assign(static_cast<std::size_t>(d), {});
-    if (binary_) {  // most vectors' bit is 0 then: their distances are bounded by few
+    if (binary_) {  // most vectors' bit becomes 0: few bits bound their distances
         std::vector<std::int64_t> entries(static_cast<std::size_t>(d), 0), set = entries;
         std::vector<Usual> first(static_cast<std::size_t>(2 * d));
         for (std::int64_t e = 0; e < vectors.indices.size(); ++e) {
@@ -274,7 +274,7 @@ void GridTiles::place(const Rows& vectors, const std::vector<std::int64_t>& orde
 
 void GridTiles::tabulate() {
     const double scale = gamma_ * grid_.step() * grid_.step();
-    // Of bits every distance that there is; of codes what two factors make; at least what registers take.
+    // Bits: every distance; codes: products of two factors; at least a register table.
     const std::int64_t size =
         in_codes() ? 256 : std::max<std::int64_t>(128, binary_ ? 32 * words_ + 1 : most_tabulated);
     table_.reserve(static_cast<std::size_t>(size));
@@ -312,8 +312,8 @@ void GridTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t n
         const double off = off_ + std::sqrt(row.off + grid_.zeros_off()) * (1 + 1e-9);
         double error = moved(gamma_, off);
         if (row.outsiders) {
-            // Of the sum of squares and its product with gamma: (q + 5) u of an exponent below 88.03, beyond which the
-            // factor is nothing; the factor itself and its product with K are rounded to single precision.
+            // (q + 5) u of an exponent below 88.03, beyond which the factor is 0, for the sum of squares and its
+            // product with gamma; the factor and its product with K are rounded to single precision.
             const double k = std::exp(-(gamma_ * row.outside));
             b.factor[r] = k < tiny ? 0.0 : static_cast<double>(static_cast<float>(k));
             error += 2.01 * single + 90.0 * static_cast<double>(row.outsiders + 10) * 0x1p-53;  // B33
@@ -330,7 +330,7 @@ void GridTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t n
 }
 
 namespace {
-// B31, of a value that is wrong by so much of itself before.
+// B31, for a value that already has this relative error.
 void widen(double& error, double lookup_error) { error = (error + lookup_error * (1 + error)) * (1 + 1e-9); }
 }  // namespace
 
@@ -347,7 +347,7 @@ void GridTiles::take_words(Taken& b) const {
     b.tiles.clear(), b.at.clear(), b.words.clear();
     const std::int64_t on_grid = static_cast<std::int64_t>(b.place.size());
     for (std::int64_t first = 0; first < on_grid;) {
-        // A tile that lacks rows repeats its last one; a row alone goes alone.
+        // Incomplete tiles repeat their last row; a single row runs alone.
         const std::int64_t left = std::min<std::int64_t>(loops_.rows, on_grid - first);
         Taken::Tile tile{};
         tile.rows = left == 1 ? 1 : loops_.rows;
@@ -375,7 +375,7 @@ void GridTiles::take_words(Taken& b) const {
             tile.run = loops_.small_sum / (largest_number * std::max(1, largest_number_));
             tile.distance = tile.run < short_run ? GridDistance::bytes : GridDistance::small_numbers;
         }
-        if (binary_ && 4 * tile.count >= 3 * words_) {  // the end of the sum is cheaper, then
+        if (binary_ && 4 * tile.count >= 3 * words_) {  // finishing the sum is cheaper then
             tile.distance = GridDistance::different_bits;
             tile.count = words_;
             b.at.resize(static_cast<std::size_t>(tile.at));
@@ -386,7 +386,7 @@ void GridTiles::take_words(Taken& b) const {
         for (std::int64_t w = 0; w < tile.count; ++w)
             for (int i = 0; i < tile.rows; ++i) *to++ = row[i][b.at[tile.at + w]];
 
-        // The largest D: of bits all that are set, of numbers (|x| + |z|)^2.
+        // The largest D. Bits: all that are set; numbers: (|x| + |z|)^2.
         const double roots = std::sqrt(static_cast<double>(largest_squares_)) + std::sqrt(farthest_row);
         const double largest =
             binary_ ? static_cast<double>(largest_squares_) + farthest_row : roots * roots * (1 + 1e-9);
@@ -472,7 +472,7 @@ void GridTiles::values(const KernelTiles::Block& block, std::int64_t from, std::
             std::fill_n(row, to - from, 0.0f);
         } else if (b.factor[r] != 1) {
             const float factor = static_cast<float>(b.factor[r]);
-            // What falls below 2^-126 is nothing: no product is a denormal number, which takes the machine long.
+            // Below 2^-126 values become 0: denormal products are slow.
             const float least = factor > 0 ? static_cast<float>(tiny / b.factor[r]) : 2.0f;
             for (std::int64_t s = 0; s < to - from; ++s) row[s] = row[s] < least ? 0.0f : row[s] * factor;
         }

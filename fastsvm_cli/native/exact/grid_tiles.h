@@ -1,4 +1,4 @@
-// Kernel values from whole numbers, where features take few values on one grid.
+// Kernel values from whole numbers, on one grid.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -16,15 +16,13 @@
 
 namespace fastsvm {
 
-// RBF kernels of vectors on a grid: |x - z|^2 is D times the square of its step, D a whole number that is computed
-// exactly: of two levels how many bits differ, of more |x|^2 + |z|^2 - 2 x.z of small numbers. K is exp of D, from a
-// table where there are few such D that matter. A row whose values are not on the grid has an infinite relative error.
-// Entries that no vector has put a factor exp(-gamma times their squares) to all values of their row.
+// RBF kernels on a grid: |x - z|^2 is D times the squared step, D an exact whole number: differing bits for two levels,
+// else |x|^2 + |z|^2 - 2 x.z of small numbers. K is exp of D, from a table if few D matter. A row off the grid has an
+// infinite relative error. Entries that no vector has multiply the row's values by exp(-gamma times their squares).
 class GridTiles : public KernelTiles {
 public:
-    // order: rows of the model's vectors, -1 for padding; `strip` vectors a strip, the last one filled up. Null where
-    // the kernel is no RBF kernel, where the vectors are on no grid, or so wide and empty that words of zeros would
-    // fill the memory.
+    // order: the model's vectors, -1 for padding; whole strips. Null if the kernel is not RBF, the vectors are on no
+    // grid, or words of zeros of wide, sparse vectors would fill the memory.
     static std::unique_ptr<GridTiles> of(const SvmModel& model, const std::vector<std::int64_t>& order);
     std::unique_ptr<KernelTiles::Block> block() const override;
     void take(const Rows& rows, const std::int64_t* which, std::int64_t n, KernelTiles::Block& block) const override;
@@ -34,30 +32,30 @@ public:
     void add_sums(const KernelTiles::Block& block, std::int64_t n, std::int64_t from, std::int64_t to,
                   const float* coef, Aligned<float>& scratch, double* sums) const override;
 
-    // The padded vectors.
+    // Number of vectors with padding.
     std::int64_t size() const { return padded_; }
-    // Two levels in every feature.
+    // Whether every feature has two levels.
     bool binary() const { return binary_; }
     double step() const { return grid_.step(); }
-    // In a word: 32 bits, 4 or 2 numbers, or 16 or 8 in codes of four bits.
+    // Features in a word: 32 bits, 4 or 2 numbers, or 16 or 8 in codes.
     int features_per_word() const { return per_word_; }
-    // Products of a kernel value, of a row like the vectors; and its nanoseconds by rung_costs.h.
+    // Products of a kernel value, for a row like the vectors; its nanoseconds (rung_costs.h).
     double products() const;
     double cost() const;
-    // The largest Euclidean distance of a vector from where it is taken to stand.
+    // Largest Euclidean distance of a vector from its assumed position.
     double off() const { return off_; }
 
 private:
     struct Taken;
     GridTiles(const SvmModel& model, const std::vector<std::int64_t>& order, Features features, Grid grid);
-    // A vector or row in words; false where it is off the grid.
+    // A vector or row in words.
     struct Numbers {
         std::uint32_t* words;
         std::int32_t sum, squares;
-        std::int32_t largest;    // number
-        double off;              // squared distance from where it stands
+        std::int32_t largest;    // largest number
+        double off;              // squared distance from its grid point
         double outside;          // squares of the entries that no vector has
-        std::int64_t outsiders;  // how many those are
+        std::int64_t outsiders;  // number of those entries
     };
     static int place_in_words(const Grid& grid);
     bool write(const Rows& rows, std::int64_t row, Numbers& out) const;
@@ -78,14 +76,13 @@ private:
     Features features_;
     Grid grid_;
     bool binary_;
-    int per_word_;                        // features
+    int per_word_;                        // features per word
     std::int32_t row_levels_;             // numbers of rows are below this
-    std::int64_t words_ = 0;              // of a vector
-    double needed_ = 0;                   // words that rows side by side need where they are like the vectors
-    std::int64_t required_ = 0;           // columns whose zero is off the grid
-    std::vector<unsigned char> flipped_;  // (d) of bits: which stand the other way round, so that few are set
-    // Of bits: a value that stands for the bit 1 where an absent entry is 0, and the square of how far it is from
-    // there.
+    std::int64_t words_ = 0;              // per vector
+    double needed_ = 0;                   // words for rows side by side, if like the vectors
+    std::int64_t required_ = 0;           // number of columns whose zero is off the grid
+    std::vector<unsigned char> flipped_;  // (d), bits: inverted, so that few are set
+    // Bits: a value for 1 if an absent entry is 0, and its squared distance from the grid.
     struct Usual {
         double value = std::numeric_limits<double>::quiet_NaN(), off = 0;
     };
@@ -93,13 +90,13 @@ private:
     std::vector<std::uint32_t> zero_;  // (words): a row without entries
     std::int32_t zero_sum_ = 0, zero_squares_ = 0, zero_largest_ = 0;
     std::int64_t padded_ = 0;
-    std::optional<GridCodes> codes_;  // what vectors are in, rather than in words
+    std::optional<GridCodes> codes_;  // the vectors, if not in words
     Aligned<std::uint32_t> blocks_;   // (strips, words, strip)
     Aligned<std::int32_t> norms_;     // (padded)
     std::int32_t largest_squares_ = 0, largest_number_ = 0;
     double off_ = 0;
     Aligned<float> table_;
-    bool complete_ = false;  // the table: beyond, K is nothing
+    bool complete_ = false;  // of the table: beyond it, K is 0
     GridExponential exponential_{};
 };
 

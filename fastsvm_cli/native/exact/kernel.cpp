@@ -1,5 +1,5 @@
-// Compiled without contraction; see CMakeLists.txt. The order of every operation of the reference kernel is LIBSVM's
-// (svm.cpp, Kernel::k_function) and must stay so.
+// Compiled without contraction; see CMakeLists.txt. The reference kernel must keep LIBSVM's order of every operation
+// (svm.cpp, Kernel::k_function).
 #include "exact/kernel.h"
 
 #include <algorithm>
@@ -24,8 +24,7 @@ inline Sparse row_of(const Rows& rows, std::int64_t row) {
             rows.indices.data() + rows.end(row)};
 }
 
-// The entries that both begin with, at the same indices: all of them, where rows are dense. visit takes their values;
-// returns what is left of x and y.
+// Visits the values of the common prefix of equal indices, which is all for dense rows; moves x and y past it.
 template <class Visit> inline void walk_together(Sparse& x, Sparse& y, Visit visit) {
     const std::ptrdiff_t n = std::min(x.end - x.index, y.end - y.index);
     std::ptrdiff_t k = 0;
@@ -86,7 +85,7 @@ double powi(double base, int times) {
     return ret;
 }
 
-// From a squared distance where the kernel is of distances, else from an inner product.
+// From a squared distance (kernel of distances) or inner product.
 double reference_value(const Kernel& k, double x) {
     switch (k.type) {
         case KernelType::linear: return x;
@@ -95,7 +94,7 @@ double reference_value(const Kernel& k, double x) {
         case KernelType::sigmoid: return std::tanh(k.gamma * x + k.coef0);
         case KernelType::exponential: return std::exp(-k.gamma * std::sqrt(x));
         case KernelType::precomputed:
-        case KernelType::normalized_polynomial: break;  // take more than that one number
+        case KernelType::normalized_polynomial: break;  // needs more than that one number
     }
     return 0;
 }

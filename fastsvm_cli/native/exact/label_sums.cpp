@@ -11,7 +11,7 @@ namespace fastsvm {
 namespace {
 constexpr double single_unit = 5.9604644775390625e-08;  // 2^-24
 constexpr std::int64_t run = lanes;                     // numbers that the sums take at a time
-// Kernel values that a thread may hold, unless one row has more: 2 MB.
+// Kernel values per thread, unless one row has more: 2 MB.
 constexpr std::int64_t values_max = 1 << 19;
 
 std::int64_t whole(std::int64_t n, std::int64_t of) { return (n + of - 1) / of * of; }
@@ -21,26 +21,26 @@ struct LabelSums::ClassRow {
     Share wrong;
     KernelRounding theirs;
     double theirs_of_any;
-    bool settled;  // has a bound, and a winner by it
+    bool settled;  // has a bound, and a winner within it
 };
 
 struct LabelSums::Scratch {
     KernelTiles::Block* block;
     Aligned<float> values;
     Aligned<double> sums;
-    // Of several classes.
+    // For several classes.
     std::vector<ClassRow> rows;
-    std::vector<std::vector<std::int64_t>> by_class;     // the rows whose winner is likely the class
+    std::vector<std::vector<std::int64_t>> by_class;     // rows by their likely winner
     std::vector<double> sizes;                           // (rows / product_rows, classes, product_rows)
-    std::vector<double> own, others, met;                // (classes, product_rows): of the pairs of one class
+    std::vector<double> own, others, met;                // (classes, product_rows): for the pairs of one class
     std::vector<float> peaks;                            // (classes, product_rows)
-    std::vector<std::int64_t> coef_at, value_at, count;  // (classes): of runs of vectors
+    std::vector<std::int64_t> coef_at, value_at, count;  // (classes): for runs of vectors
     std::unique_ptr<Votes> votes;
     std::vector<std::int64_t> left;
-    AllPairs::Scratch pairs;  // of many classes
+    AllPairs::Scratch pairs;  // for many classes
 };
 
-// Of row r of a block: those of its classes are product_rows apart.
+// Row r of a block; the entries of its classes are product_rows apart.
 const double* LabelSums::sizes_of(std::int64_t r, const Scratch& scratch) const {
     return scratch.sizes.data() + r / product_rows * product_rows * model_.classes() + r % product_rows;
 }
@@ -104,7 +104,7 @@ LabelSums::LabelSums(const SvmModel& model, const Rounding& rounding) : model_(m
         }
 }
 
-// B25: coefficients and products rounded, sums of four at most; the rest is of double precision.
+// B25: rounded coefficients and products, sums of at most four; the rest is in double precision.
 LabelSums::Share LabelSums::share(double relative_error) const {
     const double n = static_cast<double>(padded_);
     const double term = (1 + relative_error) * (1 + inexact_) * (1 + 4.00001 * single_unit) - 1 + (n + 40) * 1.2e-16;
@@ -154,7 +154,7 @@ void LabelSums::settle_pair(const KernelTiles& tiles, const Rows& rows, const st
         const double radius = (wrong.of(weight) + 4 * unit * (weight + std::fabs(rho)) +
                                rounding_.svm_predict(0, rounding_.svm_predict(rows, which[r])) + 1e-200) *
                               (1 + 1e-9);
-        // Where nothing is known of kernel values they may be anything, negative numbers and NaN too.
+        // Unbounded kernel values may be anything, negative and NaN too.
         const bool known = wrong.relative < std::numeric_limits<double>::infinity();
         if (known && std::fabs(value) > radius)  // false for NaN too
             winner[which[r]] = value > 0 ? 0 : 1;
@@ -163,12 +163,11 @@ void LabelSums::settle_pair(const KernelTiles& tiles, const Rows& rows, const st
     }
 }
 
-// The sums of the pairs of class c, for up to product_rows rows, to scratch.own: (classes, product_rows), that of c
-// itself meaningless.
+// Sums of class c's pairs, for up to product_rows rows, in scratch.own: (classes, product_rows), meaningless at c.
 void LabelSums::sums_of_class(std::int64_t c, int rows, const float* const* values, Scratch& scratch) const {
     const std::int64_t classes = model_.classes();
     const ProductLoops& loop = *loops().products;
-    // What c's own vectors give, and what each of the others' do.
+    // Shares of c's vectors, and of the other classes'.
     const auto at = [&](std::int64_t of, std::int64_t against) {
         return (against < of ? against : against - 1) * padded_ + class_start_[of];
     };
@@ -190,8 +189,7 @@ void LabelSums::sums_of_class(std::int64_t c, int rows, const float* const* valu
     for (std::int64_t k = 0; k < classes * product_rows; ++k) sums[k] += of_others[k];
 }
 
-// Whether class c wins all its pairs, of up to product_rows rows of a block, whose sums of these pairs are at hand:
-// what `elect` says of them, side by side.
+// Whether class c wins all its pairs, by the rule of `elect`, for up to product_rows rows with these sums.
 void LabelSums::win_all(std::int64_t c, int rows, const std::int64_t* row, const Scratch& scratch, bool* won) const {
     const std::int64_t classes = model_.classes();
     const double* sizes[product_rows];
@@ -214,7 +212,7 @@ void LabelSums::win_all(std::int64_t c, int rows, const std::int64_t* row, const
             const double value = side * (scale_ * sums[r] - rho);
             const double weight = scale_ * (sizes[r][c * product_rows] + sizes[r][other * product_rows]);
             const double ours = relative[r] * weight + absolute[r] + 4 * unit * (2 * weight + std::fabs(rho)) + 1e-200;
-            least[r] = value > (ours + theirs[r]) * (1 + 1e-9) ? least[r] : 0;  // of NaN, too
+            least[r] = value > (ours + theirs[r]) * (1 + 1e-9) ? least[r] : 0;  // also for NaN
         }
     }
     for (int r = 0; r < rows; ++r) won[r] = least[r] > 0;
@@ -247,7 +245,7 @@ void LabelSums::settle_classes(const KernelTiles& tiles, const Rows& rows, const
     for (std::vector<std::int64_t>& each : scratch.by_class) each.clear();
     if (!scratch.votes) scratch.votes = std::make_unique<Votes>(static_cast<int>(classes));
 
-    // Rows side by side, so that coefficients are read once for all of them.
+    // Rows side by side, so that coefficients are read once for all.
     const float* values[product_rows];
     for (std::int64_t first = 0; first < n; first += product_rows) {
         const int now = static_cast<int>(std::min<std::int64_t>(product_rows, n - first));
@@ -262,7 +260,7 @@ void LabelSums::settle_classes(const KernelTiles& tiles, const Rows& rows, const
             row.settled = row.wrong.relative < std::numeric_limits<double>::infinity() &&
                           row.theirs.kernel < std::numeric_limits<double>::infinity();
             if (!row.settled) continue;
-            // The nearest vector's class is a better guess than the one with the largest sum.
+            // The nearest vector's class is a better guess than the largest sum's.
             std::size_t likely = 0;
             const float* const peaks = scratch.peaks.data() + r;
             for (std::size_t c = 1; c < per_row; ++c)
@@ -279,7 +277,7 @@ void LabelSums::settle_classes(const KernelTiles& tiles, const Rows& rows, const
             sums_of_class(c, now, values, scratch);
             bool won[product_rows];
             win_all(c, now, row, scratch, won);
-            scratch.met.swap(scratch.own);  // for what follows needs scratch.own
+            scratch.met.swap(scratch.own);  // the code below needs scratch.own
             for (int r = 0; r < now; ++r) {
                 const int found = won[r]
                                       ? static_cast<int>(c)
@@ -295,7 +293,7 @@ void LabelSums::settle_classes(const KernelTiles& tiles, const Rows& rows, const
         if (!scratch.rows[static_cast<std::size_t>(r)].settled) open.push_back(which[r]);
 }
 
-// The class of row r of a block, or -1. likely: the class whose pairs are summed already, `met`, product_rows apart.
+// The class of row r of a block, or -1. met: sums of the pairs of `likely`, product_rows apart.
 int LabelSums::elect(int likely, std::int64_t r, const double* met, Scratch& scratch, const float* values) const {
     const std::int64_t classes = model_.classes();
     const ClassRow& row = scratch.rows[static_cast<std::size_t>(r)];
@@ -313,7 +311,7 @@ int LabelSums::elect(int likely, std::int64_t r, const double* met, Scratch& scr
             const double weight = scale_ * (sizes[c * product_rows] + sizes[other * product_rows]);
             const double ours = row.wrong.of(weight) + 4 * unit * (2 * weight + std::fabs(model_.rho[pair])) + 1e-200;
             const double size = std::fabs(value);
-            // Few values are as small as what is between any pair's and svm-predict's.
+            // Few values are below any pair's bound, so one number usually suffices.
             const bool known = size > (ours + row.theirs_of_any) * (1 + 1e-9) ||
                                size > (ours + rounding_.svm_predict(pair, row.theirs)) * (1 + 1e-9);
             won[other] = !known ? 0 : (value > 0) == (c < other) ? 1 : -1;

@@ -10,10 +10,9 @@
 namespace fastsvm {
 
 namespace {
-// A trial on so many of the model's own vectors, which are harder than most rows.
+// The model's own vectors in a trial; harder than most rows.
 constexpr std::int64_t trial_rows = 64;
-// Kernel values on a grid with a smaller relative error than this are closer than any in single precision: a row that
-// they leave open stays so there.
+// Grid values with a smaller relative error beat single precision, which cannot settle rows they leave open.
 constexpr double finer = 5e-7;
 }  // namespace
 
@@ -34,7 +33,7 @@ Ladder::Ladder(const SvmModel& model, const Rounding& rounding, const Features& 
         grid_ = std::move(grid);
 }
 
-// Of a row like the vectors.
+// For a row like the vectors.
 double Ladder::double_cost(const Features& features, bool in_strips) const {
     const RungCosts& costs = rung_costs();
     const Rows& sv = *model_.vectors;
@@ -51,7 +50,7 @@ double Ladder::double_cost(const Features& features, bool in_strips) const {
     return costs.lists.of(shared / (n * n));
 }
 
-// The share of the model's own vectors, taken for rows, that the tiles leave open.
+// Share of the model's own vectors that the tiles leave open.
 double Ladder::left_open(const KernelTiles& tiles) const {
     const std::int64_t total = model_.total_sv(), count = std::min(total, trial_rows);
     std::vector<std::int64_t> open;

@@ -1,4 +1,4 @@
-// Decision values of a model at its own support vectors: every two of them meet once.
+// Decision values at the model's own support vectors: every two meet once.
 #include <algorithm>
 #include <stdexcept>
 
@@ -10,17 +10,16 @@
 namespace fastsvm {
 
 namespace {
-// Support vectors of a model that meet as many others at a time; whole strips.
+// Support vectors per block; whole strips.
 constexpr std::int64_t own_block = 512;
 }  // namespace
 
-// Sums over the support vectors, by their places in the padded order: of the terms that a vector met as a row, and as a
-// column.
+// Sums in the padded order: terms with the vector as row, and as column.
 struct Exact::OwnSums {
     Aligned<double> of_rows, of_columns;
 };
 
-// The kernel values of one block of the padded order with another, for both; with itself for its rows.
+// Kernel values of two blocks, added for both; of a block with itself, for its rows.
 void Exact::meet(std::int64_t of_rows, std::int64_t of_columns, Block& block, OwnSums& sums) const {
     const Loops& k = loops();
     const Strips& strips = *layout().strips;
@@ -28,7 +27,7 @@ void Exact::meet(std::int64_t of_rows, std::int64_t of_columns, Block& block, Ow
     const std::int64_t tile = vectors_per_tile(features_.size());
     const std::int64_t first = of_columns * own_block, last = std::min(padded_, first + own_block);
     const std::int64_t end = std::min(padded_, (of_rows + 1) * own_block);
-    std::vector<std::int64_t>& places = block.open;  // of the rows at hand
+    std::vector<std::int64_t>& places = block.open;  // places of the current rows
     std::vector<std::int64_t>& which = block.open_now;
     block.kernel_values.resize(static_cast<std::size_t>(block_rows * tile));
     for (std::int64_t at = of_rows * own_block; at < end;) {
@@ -60,8 +59,7 @@ void Exact::own_values(const std::function<void(double)>& progress, Decisions& o
     out.resize(sv.rows);
     OwnSums sums{Aligned<double>(static_cast<std::size_t>(padded_), 0.0),
                  Aligned<double>(static_cast<std::size_t>(padded_), 0.0)};
-    // In a round every block is met by one other, so that no two threads add to the same sum, and every sum has its
-    // terms in the order of the rounds.
+    // In a round each block meets one other: no two threads add to the same sum, and terms follow the order of rounds.
     const std::int64_t blocks = (padded_ + own_block - 1) / own_block;
     std::int64_t met = 0;
     for (std::int64_t apart = 0; blocks && 2 * apart <= blocks; ++apart) {

@@ -1,5 +1,5 @@
-// Compiled without contraction; see CMakeLists.txt. The order of every operation here is LIBSVM's (svm.cpp,
-// svm_predict_values) and must stay so.
+// Compiled without contraction; see CMakeLists.txt. Every operation must keep LIBSVM's order (svm.cpp,
+// svm_predict_values).
 #include "exact/reference.h"
 
 #include <algorithm>
@@ -14,23 +14,21 @@ namespace fastsvm {
 
 namespace {
 
-// Below, classes pass in their order: a pair's sum has the terms of its first class, one after the other, then those of
-// its second, as LIBSVM's has.
+// Classes come in order: a pair's sum has its first class's terms, one by one, then its second's, as in LIBSVM.
 
-// Support vectors whose kernel values are added together, so that a pair's sums are loaded and stored once for all of
-// them.
+// Support vectors added together: a pair's sums are loaded and stored once for all.
 constexpr std::int64_t tile = 16;
-// Pairs whose sums still stay in a core's own cache, of a wide group of rows, and of a narrow one.
+// Pairs whose sums fit a core's own cache, for wide and narrow row groups.
 constexpr std::int64_t wide_pairs_max = 1 << 12, narrow_pairs_max = 1 << 16;
 
 static_assert(tile % reference_lanes == 0, "whole lanes");
 
-// Whether kernel values come from numbers that lanes compute.
+// Whether lanes compute the inputs of kernel values.
 bool by_lanes(const Kernel& kernel) { return kernel.type != KernelType::precomputed && !kernel.normalized(); }
 
 std::int64_t whole_lanes(std::int64_t n) { return (n + reference_lanes - 1) / reference_lanes * reference_lanes; }
 
-// A row's kernel values with n vectors from `first` on, at most `tile`.
+// A row's kernel values with n vectors from `first` on, n <= `tile`.
 void kernel_values(const SvmModel& m, const Rows& rows, std::int64_t row, std::int64_t first, std::int64_t n,
                    double (&values)[tile]) {
     std::fill_n(values, tile, 0.0);
@@ -42,7 +40,7 @@ void kernel_values(const SvmModel& m, const Rows& rows, std::int64_t row, std::i
     }
 }
 
-// A row by itself: its sums stand where they are wanted.
+// A single row, summed in its output.
 void sum_row(const SvmModel& m, const Rows& rows, std::int64_t row, double* out) {
     const Rows& sv = *m.vectors;
     std::fill_n(out, m.pairs(), 0.0);
@@ -62,14 +60,13 @@ void sum_row(const SvmModel& m, const Rows& rows, std::int64_t row, double* out)
     for (std::int64_t p = 0; p < m.pairs(); ++p) out[p] -= m.rho[static_cast<std::size_t>(p)];
 }
 
-// Rows side by side: their entries over the union of their indices, their kernel values with a few support vectors,
-// their sums.
+// Rows side by side: entries over the union of indices, kernel values with a few support vectors, sums.
 class Group {
 public:
     Group(const SvmModel& model, int width)
         : m_(model), width_(width), loops_(width == wide_group ? *loops().wide_reference : *loops().narrow_reference) {}
 
-    // Of at most `width` rows; their decision values go to out: (count, pairs).
+    // Up to `width` rows; out: (count, pairs) decision values.
     void sum(const Rows& rows, const std::int64_t* which, std::int64_t count, double* out) {
         const bool lanes = by_lanes(m_.kernel);
         if (lanes) gather(rows, which, count);
@@ -127,7 +124,7 @@ private:
         }
     }
 
-    // The squared distances or inner products that kernel values begin with.
+    // The inputs of kernel values: squared distances or inner products.
     void begin_values(std::int64_t vector, double* out) const {
         const Rows& sv = *m_.vectors;
         const std::int64_t begin = sv.begin(vector);
@@ -157,7 +154,7 @@ void reference_sums(const SvmModel& m, const Rows& rows, const std::int64_t* whi
             ++first;
             continue;
         }
-        // Rows that share few indices have a long union: fewer of them side by side then.
+        // Rows that share few indices have a long union: use fewer at once.
         std::int64_t entries = 0;
         for (std::int64_t r = first; r < first + n; ++r) entries += rows.end(which[r]) - rows.begin(which[r]);
         const bool alike = static_cast<double>(entries) >=

@@ -9,7 +9,7 @@
 namespace fastsvm {
 
 namespace {
-// Of a kernel value, relative to the largest: beyond, precise values are held to it by the reference sum.
+// Relative to the largest kernel value; above it, the reference sum gives precise values.
 constexpr double precise_max = 1e-10;
 }  // namespace
 
@@ -37,7 +37,7 @@ Rounding::Rounding(const SvmModel& model, bool distances_by_differences, bool fo
                 ++pair_count_[pair];
             });
         }
-    // A sum of n positive terms errs by n u of itself at most; 1e-300 u is more than folded products lose by underflow.
+    // A sum of n positive terms errs by at most n u of itself; 1e-300 u is more than folded products lose by underflow.
     for (std::int64_t p = 0; p < pairs; ++p)
         pair_weight_[p] = pair_weight_[p] * (1 + 2 * unit * static_cast<double>(pair_count_[p] + 4)) +
                           1e-300 * static_cast<double>(pair_count_[p]);
@@ -59,10 +59,10 @@ void Rounding::cover(const Rows& vectors) {
 KernelRounding svm_predict_kernel_rounding(const Kernel& kernel, double q, double s, double z, double x) {
     const double infinite = std::numeric_limits<double>::infinity();
     const double degree = std::max(kernel.degree, 0), base = std::fabs(kernel.gamma) * x * z + std::fabs(kernel.coef0);
-    const double lost = 1e-160 * std::sqrt(q + s + 1);  // of a distance, by squares that underflow
+    const double lost = 1e-160 * std::sqrt(q + s + 1);  // error of a distance from squares that underflow
     switch (kernel.type) {
         case KernelType::rbf:
-            if (!(kernel.gamma >= 0)) return {infinite, 1};  // K is not bounded
+            if (!(kernel.gamma >= 0)) return {infinite, 1};  // K is unbounded
             return {(0.4 * (q + s + 5) + 4) * unit + std::sqrt(kernel.gamma) * lost, 1};
         case KernelType::exponential:
             if (!(kernel.gamma >= 0)) return {infinite, 1};
@@ -101,21 +101,20 @@ KernelRounding Rounding::svm_predict(const Rows& rows, std::int64_t row) const {
     return svm_predict_kernel_rounding(kernel_, q, largest_count_, z, largest_norm_);
 }
 
-// Between a value of ours and svm-predict's, for one row: svm-predict's part is B5, with n, q, s, X = the largest |x|
-// as there; this is ours. First-order terms, with the second-order ones covered by rounding the constants up.
+// Bound between our value and svm-predict's, for one row: svm-predict's part is B5, with n, q, s, X = the largest |x|
+// as there; this is ours. First-order terms; rounded-up constants cover the second-order ones.
 //
-// RBF: our distance |x|^2 + |z|^2 - 2 x.z errs by (max(q, s) + 4) u (X + |z|)^2 at most, which moves K by at most K
-// (e^delta - 1), delta = gamma times that; the exponent's own product adds 0.37 u, and our exp 6 u. Polynomial, sigmoid
-// (6 u for our tanh) and normalized polynomial: as svm-predict's. Linear: (min(q, s) + 4) u, but q for min(q, s) where
-// vectors are folded, so that our sum has a term for every entry of the row. Exponential: t = gamma |x - z| has half
-// the relative error of |x - z|^2, (d + q + 4) u by differences; otherwise it is the root of an error of (max(q, s) +
-// 4) u (X + |z|)^2, which is not small where the distance is.
+// RBF: our distance |x|^2 + |z|^2 - 2 x.z errs by at most (max(q, s) + 4) u (X + |z|)^2, which moves K by at most K
+// (e^delta - 1), delta = gamma times that; the exponent's own product adds 0.37 u, our exp 6 u. Polynomial, sigmoid (6
+// u for our tanh), normalized polynomial: as svm-predict's. Linear: (min(q, s) + 4) u, but q for min(q, s) if vectors
+// are folded: our sum then has a term per entry of the row. Exponential: t = gamma |x - z| has half the relative error
+// of |x - z|^2, (d + q + 4) u by differences; otherwise it is the root of an error of (max(q, s) + 4) u (X + |z|)^2,
+// which is not small for small distances.
 //
-// Where z is a support vector, its kernel value with another, x, may have been computed with x for the row
-// (Exact::own_values): what is said above of one holds of the other. A product of an entry that only one of them has is
-// 0 and errs by nothing, so that an inner product is a sum of min(q, s) terms at most either way; |x| <= X and |z|
-// stand in the same sums; x has s entries at most, and z q; and distances by differences are sums over the same
-// columns.
+// If z is a support vector, its kernel value with another, x, may come from x as the row (Exact::own_values); the
+// bounds hold with x and z exchanged. A product of an entry that only one has is an exact 0, so an inner product is a
+// sum of at most min(q, s) terms either way; |x| <= X and |z| are in the same sums; x has at most s entries, z q;
+// distances by differences are sums over the same columns.
 Rounding::Row Rounding::row(const Rows& rows, std::int64_t row, bool precise) const {
     const double q = static_cast<double>(rows.end(row) - rows.begin(row)), s = largest_count_;
     const double z = length(rows.squared_norms[row], q), x = largest_norm_;
@@ -132,7 +131,7 @@ Rounding::Row Rounding::row(const Rows& rows, std::int64_t row, bool precise) co
         }
         case KernelType::polynomial: {
             const double operations = degree * (std::min(q, s) + 8);
-            // Beyond 1e-2 no longer of first order.
+            // Above 1e-2, no longer first order.
             if (!(unit * (operations + 8) < (precise ? precise_max : 1e-2))) return unknown;
             return {theirs, (1.09 * operations + 10.7) * unit};
         }
@@ -149,7 +148,7 @@ Rounding::Row Rounding::row(const Rows& rows, std::int64_t row, bool precise) co
         }
         case KernelType::normalized_polynomial: {
             if (!(gamma >= 0) || !(kernel_.coef0 > 0)) return unknown;
-            // Neither what underflows in |z|^2 may matter, nor k(x, x) k(z, z) leave the range of a double.
+            // Underflow in |z|^2 must not matter, and k(x, x) k(z, z) must stay in the range of a double.
             if (!(gamma * 1e-300 * (q + s + 1) < kernel_.coef0)) return unknown;
             const double longest = std::max(x, z);
             if (!(std::pow(gamma * longest * longest + kernel_.coef0, degree) < 1e150) ||

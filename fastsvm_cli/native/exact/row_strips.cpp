@@ -22,7 +22,7 @@ void RowStrips::add(std::int64_t row) {
         if (kernel_.normalized()) inverse_roots_.resize(row_.size(), 0.0);
         if (vectors_.dense()) z_.resize(row_.size() * static_cast<std::size_t>(features_), 0.0);
     }
-    double* const z = vectors_.dense() ? place(slot) : nullptr;  // null too where no vector has an entry
+    double* const z = vectors_.dense() ? place(slot) : nullptr;  // also null if no vector has an entry
     if (vectors_.dense() && slot % strip == 0) std::fill_n(z, features_ * strip, 0.0);
     row_[slot] = row;
     norms_[slot] = rows_->squared_norms[row];
@@ -58,8 +58,7 @@ void RowStrips::scatter(const StripRow& x, double factor) {
     for (std::int64_t e = 0; e < x.columns.count(); ++e) scratch_[x.columns.column[e]] = factor * x.columns.value[e];
 }
 
-// Loads are what counts: four vectors at a time, a column takes one of each and two of rows; by itself, an entry takes
-// four.
+// Loads dominate: with four vectors, a column takes one per vector and two for rows; alone, an entry takes four.
 bool RowStrips::by_column(int count, std::int64_t entries, std::int64_t features) {
     return 4 * entries > features * (count + 2);
 }

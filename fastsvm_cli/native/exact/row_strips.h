@@ -1,5 +1,4 @@
-// Rows laid out for their kernel values with one vector at a time, many rows side by side: strips.h the other way
-// round.
+// Rows laid out for one vector at a time, the reverse of strips.h.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -10,13 +9,11 @@
 
 namespace fastsvm {
 
-// Rows stand in slots 0, 1, 2, ..., `strip` of them to a strip, dense by column, so that a kernel value with one vector
-// costs a row what a kernel value costs, and a row can stop after any of them. Where the vectors are sparse, the rows'
-// own entries stand for themselves. What is computed of a row does not depend on the rows beside it.
+// Slots 0, 1, 2, ..., `strip` to a strip, dense by column: a row pays per kernel value, and can stop after any. Sparse
+// vectors use the rows' own entries. A row's results do not depend on others.
 class RowStrips {
 public:
-    // One, two or four vectors at a time. rows: as Strips::take has them; columns: all their numbers, `stride` apart,
-    // or null.
+    // One, two or four vectors. rows: from Strips::take; columns: their numbers, `stride` apart, or null.
     struct Vectors {
         int count = 0;
         const StripRow* rows[4];
@@ -24,27 +21,26 @@ public:
         std::int64_t stride = 1;
         void add(const StripRow* row, const double* numbers) { rows[count] = row, columns[count++] = numbers; }
     };
-    // How many of so many vectors that are left are taken now.
+    // Number of vectors to take next, of those left.
     static int together(std::int64_t left) { return left >= 4 ? 4 : left >= 2 ? 2 : 1; }
-    // vectors: whose kernel and columns count; they must outlive this.
+    // vectors: for kernel and columns; must outlive this.
     explicit RowStrips(const Strips& vectors);
-    // No rows are left; those that are added now, before any of them is removed, are of these.
+    // Removes all rows. The next ones, added before any removal, are from `rows`.
     void clear(const Rows& rows);
     void add(std::int64_t row);
-    // The last row takes this slot.
+    // Removes a row; the last row takes its slot.
     void remove(std::int64_t slot);
     std::int64_t size() const { return size_; }
     std::int64_t row(std::int64_t slot) const { return row_[static_cast<std::size_t>(slot)]; }
-    // K(x, z) for every row z. out: strips of rows, `stride` apart, each (vectors, strip); the last
-    // one is filled up to a multiple of `lanes`.
+    // K(x, z) for every row z. out: strips of rows, `stride` apart, each (vectors, strip), the last in whole `lanes`.
     void kernel_values(const Vectors& x, double* out, std::int64_t stride);
     // |x - z|^2 likewise.
     void squared_distances(const Vectors& x, double* out, std::int64_t stride);
-    // Whether products go column by column where they can, and not entry by entry.
+    // Whether products go by column, if possible, or by entry.
     static bool by_column(int count, std::int64_t entries, std::int64_t features);
 
 private:
-    // How many slots of the strip that begins here are computed: the rows there, rounded up to `lanes`.
+    // Slots computed in the strip at `at`: its rows, in whole `lanes`.
     std::int64_t filled(std::int64_t at) const {
         return (std::min<std::int64_t>(strip, size_ - at) + lanes - 1) / lanes * lanes;
     }
@@ -58,8 +54,8 @@ private:
     const Rows* rows_ = nullptr;
     std::vector<std::int64_t> row_;  // (slots)
     Aligned<double> norms_, outside_,
-        inverse_roots_;            // (slots): |z|^2; of the entries that no vector has; 1 / sqrt(k(z, z))
-    Aligned<double> z_;            // (strips, features, strip), when dense; empty slots hold anything
+        inverse_roots_;            // (slots): |z|^2; that of the entries that no vector has; 1 / sqrt(k(z, z))
+    Aligned<double> z_;            // (strips, features, strip), if dense; empty slots hold anything
     std::vector<double> scratch_;  // (features), zeros between calls
 };
 

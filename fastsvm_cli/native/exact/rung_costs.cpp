@@ -12,11 +12,10 @@ namespace {
 constexpr RungCost none{std::numeric_limits<double>::infinity(), 0};
 
 // Rows of scripts/measure_rungs.py: single, codes, bits, bytes, halves, tiles, entries, lists; several, reference,
-// proof. Within a row the ratios count, and they are of one machine.
+// proof. Only ratios within a row matter; each row is from one machine.
 
-// A machine with AVX-512 and VNNI: single, bits, bytes and lists. Not measured: tiles and entries, taken for twice the
-// products of single precision, and three times its exponential; several, reference and proof, taken by AVX2's ratios
-// to them.
+// Measured (AVX-512 and VNNI): single, bits, bytes, lists. Tiles and entries: twice single precision's products, three
+// times its exponential. Several, reference and proof: by AVX2's ratios.
 constexpr RungCosts avx512{{0.25, 0.011}, none,       {0.25, 0.002}, {0.25, 0.007}, none,     {0.75, 0.022},
                            {2, 0.028},    {0.7, 0.7}, {1.1, 0.022},  {0.8, 0.033},  {250, 30}};
 // AMD EPYC (Zen 1), 2026-11-22.
@@ -32,7 +31,7 @@ const RungCosts& rung_costs() {
     return avx2;  // NEON was not measured: the AVX2 machine splits its registers into two of NEON's size
 #else
     const char* const name = loops().name;
-    if (std::strncmp(name, "avx512", 6) == 0) return avx512;  // without VNNI it was not measured
+    if (std::strncmp(name, "avx512", 6) == 0) return avx512;  // without VNNI: not measured
     return std::strcmp(name, "avx2") == 0 ? avx2 : baseline;
 #endif
 }

@@ -1,30 +1,30 @@
-// What a kernel value costs on each rung of the exact evaluation, by instruction set.
+// Costs of kernel values per rung and instruction set.
 #pragma once
 
 namespace fastsvm {
 
-// Nanoseconds of a kernel value: so many for itself, and so many for each product that it takes.
+// Nanoseconds of a kernel value: fixed, and per product.
 struct RungCost {
     double value, product;
     double of(double products) const { return value + product * products; }
 };
 
 struct RungCosts {
-    RungCost single;  // a product for every feature
-    // On a grid: a product for every code of the row that is not the usual one; for every feature in the words that
-    // rows need, of bits, of numbers in bytes and in 16 bits. Infinite where the instruction set does not have them.
+    RungCost single;  // one product per feature
+    // On a grid, a product per unusual code of the row (codes), or per feature in the words needed: bits, bytes, 16
+    // bits. Infinite if not supported.
     RungCost codes, bits, bytes, halves;
-    // In double precision: a product for every feature in register tiles; for every entry of a row that meets the
-    // strips alone; for every entry that row and vector share, of lists by column.
+    // In double precision, a product per feature in register tiles; per entry of a row that is alone with the strips;
+    // per shared entry in column lists.
     RungCost tiles, entries, lists;
-    // Where every pair of several classes gets its value: in double precision, a product for every feature in register
-    // tiles; the reference sum, a product for every feature of rows that have them all.
+    // If every pair of several classes gets its value: double precision, a product per feature in register tiles; the
+    // reference sum, a product per feature of rows that have all.
     RungCost several, reference;
-    // The proof of a row's coupled probabilities, for each class: a product for every class.
+    // Proof of coupled probabilities, per class: a product per class.
     RungCost proof;
 };
 
-// Those of the instruction set that runs.
+// For the instruction set in use.
 const RungCosts& rung_costs();
 
 }  // namespace fastsvm

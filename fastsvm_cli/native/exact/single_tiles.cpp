@@ -12,9 +12,9 @@ namespace fastsvm {
 
 namespace {
 constexpr double single_unit = 5.9604644775390625e-08;  // 2^-24
-constexpr double up = 1 + 1e-9;                         // what the doubles of a bound themselves are rounded by
-constexpr std::int64_t piece_min = 32;                  // shorter ones take too long for what they save
-// Of a strip, in a first-level cache.
+constexpr double up = 1 + 1e-9;                         // rounding of a bound's own doubles
+constexpr std::int64_t piece_min = 32;                  // shorter pieces cost more than they save
+// Columns of a strip in a first-level cache.
 constexpr std::int64_t columns_that_fit = column_bytes / (strip * static_cast<std::int64_t>(sizeof(float)));
 constexpr double log2_e = 1.4426950408889634, ln_2 = 0.6931471805599453;
 }  // namespace
@@ -23,7 +23,7 @@ struct SingleTiles::Taken final : KernelTiles::Block {
     std::int64_t rows = 0;
     Aligned<float> panels;                // (panels, padded columns, panel)
     Aligned<float> norms;                 // (panels * panel)
-    Aligned<double> spread;               // (padded columns): the row at hand
+    Aligned<double> spread;               // (padded columns): the current row
     std::vector<double> relative_errors;  // (rows)
 };
 
@@ -57,7 +57,7 @@ SingleTiles::SingleTiles(const SvmModel& model, const std::vector<std::int64_t>&
     std::iota(by_energy.begin(), by_energy.end(), 0);
     std::stable_sort(by_energy.begin(), by_energy.end(),
                      [&](std::int64_t a, std::int64_t b) { return energy[a] < energy[b]; });
-    // Behind zeros, which make the columns a multiple of `lanes` where a row is centered and take no part elsewhere.
+    // After zeros that pad the columns to whole `lanes` for centering, and serve nothing else.
     const std::int64_t zeros = padded_columns_ - d;
     position_.resize(static_cast<std::size_t>(d));
     center_.assign(static_cast<std::size_t>(padded_columns_), 0.0);
@@ -103,19 +103,19 @@ double SingleTiles::relative_error(double squares, double weighted, double lost,
     if (!(squares < 1e30 && outside < 1e30 && x < 1e15)) return infinite;
     const double rounding = 1 + 1e-15 * (columns + count + 8);
     const double z = std::sqrt(squares * rounding) * up, size = x + z;
-    // Of the vectors and the row; the difference and its product in double precision round too.
+    // Errors of the vectors and the row; the difference and its product in double precision also round.
     const double off = std::sqrt(lost * rounding) * up + lost_ + 2.3e-16 * size;
     const double moved = off * (2 * size + off);
     const double norms = x * x + z * z + outside * rounding, distance = size * size + outside * rounding;
     const double most = static_cast<double>(piece_ + pieces_ + 2) * single_unit;
     if (!(most < 0.01)) return infinite;
     const double dot = single_unit / (1 - most) * weighted_ * std::sqrt(weighted * rounding) * up;
-    // Those of double precision, and of second order.
+    // Errors of double precision, and of second order.
     const double more = 1.00001 + 4e-9 * (columns + count);
     const double delta =
         moved + more * single_unit * (2 * norms + distance + 2 * dot) + 2 * dot + (columns + 8) * 0x1p-146;
     if (!(delta < 0.25)) return infinite;
-    // e^t - 1 for t < 0.18, by its series: what follows t^4 / 24 is below 0.04 of it.
+    // e^t - 1 for t < 0.18, by its series: the terms after t^4 / 24 are below 0.04 of it.
     const double t = ln_2 * up * delta + 1e-13, grown = t * (1 + t / 2 * (1 + t / 3 * (1 + t / 4 * 1.05)));
     return (grown + 2.3 * single_unit * (1 + grown)) * up;
 }
@@ -144,7 +144,7 @@ void SingleTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t
         loops().products->center(padded_columns_, factor_, out.spread.data(), center_.data(), weights_.data(),
                                  out.panels.data() + r / panel * panel * padded_columns_ + r % panel, sums);
         std::fill(out.spread.begin(), out.spread.end(), 0.0);
-        // What is too large for single precision has no error that counts; it must not overflow on the way there.
+        // Numbers too large for single precision have no error that matters; this one must not overflow.
         out.norms[r] = static_cast<float>(std::min(sums[0] + outside, 1e38));
         out.relative_errors[r] = relative_error(sums[0], sums[1], sums[2], outside, static_cast<double>(end - begin));
     }

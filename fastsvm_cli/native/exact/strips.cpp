@@ -9,10 +9,9 @@
 namespace fastsvm {
 
 namespace {
-// Of a strip, in a first-level cache.
+// Columns of a strip in a first-level cache.
 constexpr std::int64_t columns_that_fit = column_bytes / (strip * static_cast<std::int64_t>(sizeof(double)));
-// Of strips whose kernel values are summed up as they come: a few registers of a strip fit that cache, the rest is
-// near.
+// Summed kernel values: a few registers of a strip fit that cache; the rest is near.
 constexpr std::int64_t columns_of_sums = 4 * columns_that_fit;
 }  // namespace
 

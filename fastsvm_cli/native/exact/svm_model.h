@@ -1,4 +1,4 @@
-// The numbers of an exact LIBSVM model: what svm.h calls svm_model.
+// The numbers of an exact LIBSVM model; svm_model in svm.h.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -22,8 +22,8 @@ struct SvmModel {
     std::int64_t pair_of(std::int64_t i, std::int64_t j) const { return i * classes() - i * (i + 1) / 2 + (j - i - 1); }
 };
 
-// Calls visit(pair, column) for every decision function that the support vectors of class c have a part in: their
-// coefficients for it stand in that column.
+// Calls visit(pair, column) for every decision function with support vectors of class c, whose coefficients are in that
+// column.
 template <class Visit> void for_each_pair(const SvmModel& model, std::int64_t c, Visit visit) {
     if (model.classes() == 1 && model.pairs()) visit(0, 0);
     for (std::int64_t other = 0; other < model.classes(); ++other)

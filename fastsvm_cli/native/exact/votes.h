@@ -5,8 +5,7 @@
 
 namespace fastsvm {
 
-// The class that LIBSVM elects, the first of those with most votes, or -1 where that is open. low, high: (classes), the
-// votes of each for certain, and at most.
+// LIBSVM's choice, the first class with most votes, or -1 if open. low, high: (classes), certain and possible votes.
 inline int elected(int classes, const int* low, const int* high) {
     const int best = static_cast<int>(std::max_element(low, low + classes) - low);
     for (int c = 0; c < classes; ++c)
@@ -18,14 +17,12 @@ class Votes {
 public:
     explicit Votes(int classes) : classes_(classes), low_(classes), high_(classes), met_(classes), won_(classes) {}
 
-    // The class that svm-predict's votes elect, or -1 where open signs leave that undecided.
-    // meet(candidate, won): fills won[other] for every other class: 1 where the vote of the two is proven to go to the
-    // candidate, -1 where to the other, 0 where it is open. likely: the class to begin with; a good guess saves time, a
-    // bad one changes nothing.
+    // The class that svm-predict's votes elect, or -1 if open signs leave it undecided.
+    // meet(candidate, won): fills won[other] for every other class: 1 if the vote provably goes to the candidate, -1 if
+    // to the other, 0 if open. likely: first candidate; a guess.
     //
-    // A class has low votes for certain and high ones at most, and LIBSVM elects the first of those with most. The
-    // class that could still get most meets all others, until one is out of reach: a winner of all its pairs at once,
-    // whatever the other pairs say. Of `most` classes, and no more: -1 where the winner is not among them.
+    // LIBSVM elects the first class with most votes. The class with the most possible votes meets all others, until one
+    // is out of reach; one that wins all its pairs wins at once. Tries at most `most` classes; -1 if none of them wins.
     template <class Meet> int winner(int likely, int most, Meet meet) {
         std::fill(low_.begin(), low_.end(), 0);
         std::fill(high_.begin(), high_.end(), classes_ - 1);
@@ -45,12 +42,12 @@ public:
         return -1;
     }
 
-    // The same of all pairs: begin, then each pair once, in any order, then elect.
+    // The same from all pairs: begin, cast each pair once, in any order, then elect.
     void begin() {
         std::fill(low_.begin(), low_.end(), 0);
         std::fill(high_.begin(), high_.end(), 0);
     }
-    void cast(int i, int j, bool for_i) {  // no branch: signs are hard to guess
+    void cast(int i, int j, bool for_i) {  // no branch: signs are unpredictable
         low_[i] += for_i;
         low_[j] += !for_i;
     }

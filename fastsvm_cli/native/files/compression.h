@@ -1,4 +1,4 @@
-// What files are compressed with, by their first bytes.
+// Compression formats of files.
 #pragma once
 #include <cstddef>
 #include <string_view>
@@ -8,13 +8,13 @@ namespace fastsvm {
 struct Compression {
     std::string_view magic;
     const char* name;
-    const char* tool;  // the command that prints what such a file holds
+    const char* tool;  // command that prints the content
 };
 
-// So many first bytes tell a compression from others.
+// First bytes that identify a format.
 constexpr std::size_t magic_bytes = 6;
 
-// Of a file that begins with these bytes (magic_bytes of them, if it has so many); null if it is not compressed.
+// Format from a file's first magic_bytes bytes (all of a shorter file); null if not compressed.
 const Compression* compression(std::string_view start);
 
 // Whether a file that begins with these bytes, perhaps fewer than magic_bytes, may be compressed.

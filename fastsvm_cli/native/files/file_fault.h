@@ -1,4 +1,4 @@
-// The end of a file that cannot be read or written.
+// A file cannot be read or written.
 #pragma once
 #include <cerrno>
 #include <cstring>
@@ -7,7 +7,7 @@
 
 namespace fastsvm {
 
-// A file's name as messages say it.
+// A file's name in messages.
 inline std::string display(const std::string& path) {
     return path == "-" ? "standard input" : path.empty() ? "''" : path;
 }
@@ -17,15 +17,14 @@ struct FileFault : std::runtime_error {
     FileFault(const std::string& name, const std::string& why, int error = 0)
         : std::runtime_error(name + ": " + why), name(name), why(why), error(error) {}
     std::string name, why;
-    int error;  // of the operating system, or 0
+    int error;  // errno, or 0
 };
 
-// What the operating system said, for a file of that name.
 inline FileFault system_fault(const std::string& name, int error) {
     return {name, error == EBADF ? "it is closed" : std::strerror(error), error};
 }
 
-// The reader of a pipe has gone: it has what it wanted.
+// The reader of a pipe closed it; not an error.
 struct ReaderGone {};
 
 }  // namespace fastsvm

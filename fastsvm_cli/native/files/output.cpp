@@ -20,8 +20,8 @@ namespace fastsvm {
 
 namespace {
 
-constexpr std::chrono::seconds sync_after{1};  // what took longer is on the disk when the program ends
-constexpr int names = 8;                       // temporary names that are looked at for what a dead process left
+constexpr std::chrono::seconds sync_after{1};  // a program that ran longer flushes its output to the disk
+constexpr int names = 8;                       // names searched for leftovers of dead processes
 constexpr std::size_t copied_at_a_time = 1 << 20;
 
 [[noreturn]] void fail_of(const std::string& path, int error) {
@@ -33,11 +33,11 @@ constexpr std::size_t copied_at_a_time = 1 << 20;
 void demand_writable(const std::string& path, int descriptor) {
     const int flags = fcntl(descriptor, F_GETFL);
     if (flags < 0) fail_of(path, errno);
-    if (names_only && (flags & names_only)) fail_of(path, EBADF);  // what streams.cpp puts in the place of a closed one
+    if (names_only && (flags & names_only)) fail_of(path, EBADF);  // a placeholder (streams.cpp)
     if ((flags & O_ACCMODE) == O_RDONLY) throw FileFault(display_output(path), "it is open for reading only");
 }
 
-// Of the file that writing to `path` would reach. Returns whether there is one.
+// Status of the file that `path` reaches; false if there is none.
 bool status_of(const std::string& path, struct stat& status) {
     if (stat(path.c_str(), &status) == 0) return true;
     if (errno != ENOENT) fail_of(path, errno);
@@ -45,7 +45,7 @@ bool status_of(const std::string& path, struct stat& status) {
 }
 
 std::string real_path(const std::string& path) {
-    // The file itself need not be there, its folder must.
+    // The file need not exist; its folder must.
     if (char* const whole = realpath(path.c_str(), nullptr)) {
         std::string out(whole);
         free(whole);
@@ -68,7 +68,7 @@ std::string real_path(const std::string& path) {
     return out;
 }
 
-// Unlinks a temporary file whose process has ended: nobody holds its lock.
+// Unlinks a temporary file whose lock is free: its process has ended.
 void remove_if_dead(const std::string& path) {
     const int file = open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file < 0) return;
@@ -79,7 +79,7 @@ void remove_if_dead(const std::string& path) {
     close(file);
 }
 
-// A new file that is locked for as long as it is open; -1 if the name is taken.
+// Creates a file, locked while open; -1 if the name is taken.
 int create_locked(const std::string& output, const std::string& path, mode_t mode) {
     const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (file < 0) {
@@ -87,8 +87,8 @@ int create_locked(const std::string& output, const std::string& path, mode_t mod
         fail_of(output, errno);
     }
     if (flock(file, LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK) return file;  // a file system without locks: nobody removes what is there
-        close(file);                            // another process takes it for a dead one's
+        if (errno != EWOULDBLOCK) return file;  // no locks here, so no process removes the file
+        close(file);                            // another process took it for a dead one's
         return -1;
     }
     struct stat status;
@@ -99,7 +99,7 @@ int create_locked(const std::string& output, const std::string& path, mode_t mod
     return file;
 }
 
-// Gives a new file the owner, group and mode of the previous one. False: it cannot take its place.
+// Copies owner, group and mode of the previous file. False: the new file cannot replace it.
 bool liken(int file, int other, const struct stat& previous) {
     if (previous.st_nlink > 1) return false;
     struct stat mine;
@@ -113,7 +113,7 @@ bool liken(int file, int other, const struct stat& previous) {
 }
 
 bool sync_file(int file) {
-    // Not every file system knows how.
+    // Not every file system supports it.
     return fsync(file) == 0 || errno == EINVAL || errno == ENOSYS || errno == ENOTSUP;
 }
 
@@ -125,7 +125,7 @@ std::optional<int> standard_descriptor(const std::string& path) {
     for (const std::string folder : {"/dev/fd/", "/proc/self/fd/"}) {
         if (path.compare(0, folder.size(), folder) != 0) continue;
         const std::string digits = path.substr(folder.size());
-        // More digits are the number of no file: a name that is not there.
+        // More digits are not a descriptor.
         if (!digits.empty() && digits.size() < 10 && digits.find_first_not_of("0123456789") == std::string::npos)
             return std::stoi(digits);
     }
@@ -153,11 +153,11 @@ int Output::open_output() {
     const bool there = status_of(path_, previous);
     if (there && !S_ISREG(previous.st_mode)) return open_direct();
     if (path_.empty()) fail(ENOENT);
-    const std::string name = path_.substr(path_.rfind('/') + 1);  // npos + 1 is 0
+    const std::string name = path_.substr(path_.rfind('/') + 1);
     if (name.empty() || name == "." || name == "..") fail(EISDIR);
     target_ = real_path(path_);
     if (!there) return create_temporary(0666);
-    // A rename asks nobody: what svm-predict could not open is not written here either.
+    // Refuse a file that svm-predict could not open; a rename alone would replace it.
     previous_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC);
     if (previous_ < 0) fail(errno);
     int file = -1;
@@ -175,7 +175,7 @@ int Output::open_output() {
     return file;
 }
 
-// A FIFO, which waits for its reader, or a device.
+// Opens a device, or a FIFO, which waits for its reader.
 int Output::open_direct() const {
     for (;;) {
         const int file = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
@@ -222,7 +222,7 @@ int Output::create_temporary(mode_t mode) {
 }
 
 void Output::empty() {
-    // The previous content goes only when there is something to put in its place.
+    // Delete the previous content only when there is new content.
     if (previous_ < 0) return;
     if (ftruncate(previous_, 0) != 0) fail(errno);
     previous_ = -1;
@@ -237,7 +237,7 @@ void Output::write(const char* data, std::size_t size) {
             size -= static_cast<std::size_t>(done);
         } else if (errno == EPIPE) {
             throw ReaderGone();
-        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {  // a pipe that another program told not to wait
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {  // another program made the pipe non-blocking
             pollfd waiting{file_, POLLOUT, 0};
             poll(&waiting, 1, -1);
         } else if (errno == EINTR) {
@@ -255,13 +255,13 @@ void Output::finish() {
         if (took_long && in_place_ && !sync_file(file_)) fail(errno);
         const int file = file_;
         file_ = -1;
-        if (close(file) != 0) fail(errno);  // where a network's file system tells that the disk is full
+        if (close(file) != 0) fail(errno);  // a network file system may report a full disk here
         return;
     }
     struct stat before;
     const bool replaces = stat(target_.c_str(), &before) == 0 && before.st_size > 0;
     if ((took_long || previous_ >= 0 || replaces) && !sync_file(file_)) fail(errno);
-    // The lock is the open file's: it stays until the file has its name.
+    // The lock belongs to the open file: keep it until the rename.
     const int again = dup(file_), file = file_;
     file_ = again;
     if (again < 0 || close(file) != 0) fail(errno);
@@ -275,7 +275,7 @@ void Output::finish() {
     const std::size_t slash = target_.rfind('/');
     const int folder =
         open(target_.substr(0, std::max<std::size_t>(slash, 1)).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) return;  // one that can be written and not read
+    if (folder < 0) return;  // a writable folder may be unreadable
     fsync(folder);
     close(folder);
 }
@@ -289,17 +289,17 @@ bool Output::rename_over() {
     const int error = errno;
     if ((error == EACCES || error == EBUSY || error == EPERM) && stat(target_.c_str(), &status) == 0 &&
         S_ISREG(status.st_mode))
-        return false;  // it cannot be replaced after all, as a mount point
+        return false;  // it cannot be replaced, such as a mount point
     fail(error);
 }
 
 void Output::copy_over() {
-    // What can fail for want of room fails before anything of the previous content is lost.
+    // Reserve space first, so that a full disk does not destroy the previous content.
     struct stat mine, previous;
     if (fstat(file_, &mine) != 0 || fstat(previous_, &previous) != 0) fail(errno);
     if (mine.st_size) {
         const int error = reserve(previous_, mine.st_size);
-        // EBADF: the C library's own way wants to read the file.
+        // EBADF: the C library's fallback needs to read the file.
         if (error && error != EBADF && error != EINVAL && error != ENOSYS && error != ENOTSUP) {
             if (ftruncate(previous_, previous.st_size) != 0) fail(errno);
             fail(error);
@@ -319,7 +319,7 @@ void Output::copy_over() {
     }
     if (!error && (ftruncate(previous_, mine.st_size) != 0 || !sync_file(previous_))) error = errno;
     if (!error) return;
-    // The result is whole there, and nowhere else.
+    // The complete result is only there.
     const std::string kept = temporary_;
     forget_temporary();
     throw FileFault(display_output(path_), std::string(std::strerror(error)) + "; the result is in " + kept);
@@ -345,13 +345,13 @@ void check_output(const std::string& path, const std::vector<std::string>& input
         for (const std::string& each : inputs) {
             struct stat input;
             if ((each == "-" ? fstat(0, &input) : stat(each.c_str(), &input)) != 0)
-                continue;  // whoever reads it says so
+                continue;  // the reader reports the error
             if (input.st_dev != found.st_dev || input.st_ino != found.st_ino) continue;
             const std::string what = each == path ? "the input" : display(each) + ", which is the same file";
             throw FileFault(display_output(path), "the output would replace " + what + "; name another output file");
         }
     } else if (there) {
-        // Not opened: to open a FIFO is to wait for its reader, and to close it ends what that reads.
+        // Do not open a FIFO: that waits for its reader, and closing ends what it reads.
         if (!descriptor && access(path.c_str(), W_OK) != 0) fail_of(path, EACCES);
         if (!S_ISDIR(found.st_mode)) return;
     }

@@ -1,4 +1,4 @@
-// Where results are written: whole or not at all.
+// Output files, written whole or not at all.
 #pragma once
 #include <sys/stat.h>
 
@@ -11,24 +11,24 @@
 
 namespace fastsvm {
 
-// A file to write. A regular file is written under a temporary name beside it and takes its place in finish(), so that
-// a failed run leaves the previous file as it was; symbolic links are followed; mode, owner and group are kept.
-// Devices, FIFOs and standard output ("-", /dev/stdout) are written directly.
+// A file to write. A regular file is written under a temporary name, and finish() renames it, so that a failed run
+// keeps the previous file. Symbolic links are followed; mode, owner and group are kept. Devices, FIFOs and standard
+// output ("-", /dev/stdout) are written directly.
 //
-// Where a rename would make another file of it, the finished content is copied into the previous file: another user's,
-// one with further names (hard links) or with access control lists, a mount point. Where the folder cannot be written,
-// the file is written directly, as svm-predict does: a failed run then leaves what it has written.
+// If a rename would change more than the content (another user's file, hard links, access control lists, a mount
+// point), finish() copies the content into the previous file. If the folder is not writable, the file is written
+// directly, as by svm-predict, and a failed run leaves what it has written.
 class Output {
 public:
-    // interrupted: called when a signal came while a FIFO's reader, or room in a pipe, was waited for; what it throws
-    // ends the waiting. Throws FileFault, as all of these do; write throws ReaderGone, too.
+    // interrupted: called when a signal arrives during a wait for a pipe's reader; may throw. All members throw
+    // FileFault; write also throws ReaderGone.
     explicit Output(const std::string& path, std::function<void()> interrupted = nullptr);
-    ~Output();  // without finish(): the previous file stays
+    ~Output();  // without finish(): keeps the previous file
     Output(const Output&) = delete;
 
     void write(const char* data, std::size_t size);
     void finish();
-    // Removes the temporary file, if there is one: for a process that is told to stop.
+    // Removes the temporary file, for a process that was told to stop.
     void abandon();
 
 private:
@@ -45,17 +45,16 @@ private:
     const std::string path_;
     const std::function<void()> interrupted_;
     const std::chrono::steady_clock::time_point start_;
-    int file_ = -1;      // what is written: the temporary file, or the file itself
-    int previous_ = -1;  // the previous file, open, where it is not replaced but written
+    int file_ = -1;      // the temporary file, or the file itself
+    int previous_ = -1;  // the previous file, open, if written rather than replaced
     bool in_place_ = false;
     std::string target_, temporary_;
 };
 
-// Before any work: throws FileFault if `path` cannot be written, or is one of the files that are read, by whatever
-// name. Devices may be both.
+// Throws FileFault if `path` cannot be written or is an input under any name. Devices may be both.
 void check_output(const std::string& path, const std::vector<std::string>& inputs);
 
-// The descriptor that `path` names, which writing to it writes to: 1 for "-". Nothing for the name of a file.
+// The descriptor that `path` names, such as 1 for "-"; none for a file.
 std::optional<int> standard_descriptor(const std::string& path);
 
 }  // namespace fastsvm

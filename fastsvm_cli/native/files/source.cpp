@@ -19,7 +19,6 @@ namespace fastsvm {
 
 namespace {
 
-// A word of a shell's line.
 std::string shell_word(const std::string& text) {
     const auto plain = [](unsigned char c) { return std::isalnum(c) || std::strchr("@%+=:,./-_", c); };
     if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
@@ -32,7 +31,7 @@ std::string on_the_way(const char* tool, const std::string& path) {
     return std::string("; type: ") + tool + (path == "-" ? "" : " " + shell_word(path)) + " | fastsvm-predict ... -";
 }
 
-// The part of zlib's interface that is used; the library is looked for when the first compressed file is read.
+// The part of zlib's interface in use; loaded for the first compressed file.
 struct ZStream {
     const unsigned char* next_in;
     unsigned avail_in;
@@ -75,7 +74,7 @@ struct Zlib {
 
 }  // namespace
 
-// One gzip stream after the other, as gzip itself reads them.
+// Reads concatenated gzip streams, as gzip does.
 class Source::Inflater {
 public:
     explicit Inflater(const std::string& path) : path_(path), zlib_(Zlib::find()) {
@@ -134,7 +133,7 @@ Source::Source(const std::string& path) : path_(path) {
     widen_pipe(file_, 1 << 20);
     try {
         char start[magic_bytes];
-        // Text begins with a digit or a sign: only bytes that begin a magic number make us wait for more.
+        // Text begins with a digit or a sign. Wait for more only after bytes of a magic number.
         do {
             const std::size_t got = read_descriptor(start, magic_bytes - pending_.size());
             if (!got) break;
@@ -162,7 +161,7 @@ std::size_t Source::read_descriptor(char* room, std::size_t size) {
         if (got >= 0) return static_cast<std::size_t>(got);
         if (errno == EINTR) continue;
         if (errno != EAGAIN && errno != EWOULDBLOCK) throw system_fault(display(path_), errno);
-        pollfd waiting{file_, POLLIN, 0};  // a pipe that another program told not to wait
+        pollfd waiting{file_, POLLIN, 0};  // another program made the pipe non-blocking
         poll(&waiting, 1, -1);
     }
 }
@@ -192,7 +191,7 @@ std::string Source::whole(std::size_t look_after, const std::function<void(const
     std::size_t size = std::size_t{1} << 16;
     if (!inflater_ && fstat(file_, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
         size = static_cast<std::size_t>(status.st_size) + 1;
-    out.resize(size);  // one allocation, for a file whose size is known
+    out.resize(size);  // one allocation if the size is known
     std::size_t filled = 0;
     for (bool looked = false;;) {
         const std::size_t most = looked ? out.size() - filled : std::min(out.size(), look_after) - filled;

@@ -1,4 +1,4 @@
-// The bytes of a file, or of standard input, whether it is plain or compressed with gzip.
+// The bytes of a file or of standard input, plain or compressed with gzip.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -7,8 +7,7 @@
 
 namespace fastsvm {
 
-// gzip is read with zlib, if the machine has it. What else a file may be compressed with is known by its first bytes,
-// and refused by name.
+// Reads gzip with zlib if available; refuses other formats by name.
 class Source {
 public:
     // path: a file, or "-" for standard input. Throws FileFault, as read does.
@@ -16,21 +15,21 @@ public:
     ~Source();
     Source(const Source&) = delete;
 
-    // Fills room[0..size) with what there is, at least one byte; 0 at the end.
+    // Fills room[0..size) with at least one byte; returns their number, 0 at the end.
     std::size_t read(char* room, std::size_t size);
-    // Whether more bytes can be had without waiting.
+    // Whether a read would not wait.
     bool ready() const;
-    // All of it. look: given the first line, or so many bytes of a longer one, before more is read; what it throws ends
-    // the reading.
+    // The whole content. look: receives the first line, or look_after bytes of a longer one, before more is read; may
+    // throw.
     std::string whole(std::size_t look_after, const std::function<void(const std::string&)>& look);
 
 private:
     class Inflater;
     std::size_t read_descriptor(char* room, std::size_t size);
-    std::size_t read_file(char* room, std::size_t size);  // what was read already comes first
+    std::size_t read_file(char* room, std::size_t size);  // first the bytes read ahead
     const std::string path_;
     int file_ = -1;
-    std::string pending_;    // read and not yet handed out
+    std::string pending_;    // read ahead
     std::size_t taken_ = 0;  // of pending_
     std::unique_ptr<Inflater> inflater_;
 };

@@ -12,9 +12,9 @@ namespace fastsvm {
 namespace {
 
 constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
-char temporary[PATH_MAX + 1];  // a signal handler may not allocate
+char temporary[PATH_MAX + 1];  // a signal handler must not allocate
 volatile sig_atomic_t to_remove = 0;
-bool heeded = false;  // the signals are ours, not those of a program that this is a part of
+bool heeded = false;  // the process is fastsvm's, not a program that uses the library
 
 void stop(int number) {
     if (to_remove) unlink(temporary);

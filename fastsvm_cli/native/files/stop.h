@@ -1,5 +1,5 @@
-// Being told to stop: SIGINT (Ctrl-C), SIGTERM and SIGHUP end the process with 128 + the signal's number, after a
-// temporary file that exists is removed. A signal that the parent ignores stays ignored.
+// SIGINT (Ctrl-C), SIGTERM and SIGHUP remove the temporary file and end the process with 128 + the signal's number. A
+// signal that the parent ignores stays ignored.
 #pragma once
 #include <signal.h>
 
@@ -9,11 +9,11 @@ namespace fastsvm {
 
 void heed_stop_signals();
 
-// The file that is removed; "" for none. At most one at a time. Where heed_stop_signals() was not called, nothing is
-// removed: a program that this is a part of has its own way.
+// Sets the one file to remove; "" for none. Ignored without heed_stop_signals(): a program that uses the library
+// handles signals itself.
 void remove_when_stopped(const std::string& path);
 
-// While it lives, being told to stop waits: for steps that must not be parted.
+// Delays stop signals while it lives, for steps that belong together.
 class StopHeld {
 public:
     StopHeld();

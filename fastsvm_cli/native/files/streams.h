@@ -1,12 +1,12 @@
-// Standard input, output and error as the process found them: perhaps closed.
+// Standard input, output and error, perhaps closed.
 #pragma once
 
 namespace fastsvm {
 
-// Called once, before any file is opened: a closed descriptor 0, 1 or 2 is taken by a placeholder that can be neither
-// read nor written, so that no file that is opened becomes standard input, output or error by accident.
+// Call once, before any file is opened. Replaces a closed descriptor 0, 1 or 2 by a placeholder without read or write
+// access, so that no opened file takes its number.
 void hold_closed_descriptors();
-// It was closed when the process began.
+// Whether it was closed when the process began.
 bool was_closed(int descriptor);
 
 }  // namespace fastsvm

@@ -1,4 +1,4 @@
-// The points that Maclaurin expansions are about.
+// The centers of Maclaurin expansions.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -6,18 +6,18 @@
 namespace fastsvm {
 
 struct Center {
-    // m: (d). largest_norm: the largest |x - m|^2 of its support vectors. gaussian: of an rbf kernel with this gamma; a
-    // finite expansion has no bound to keep, and no vector is far from it.
+    // m: (d). largest_norm: largest |x - m|^2 of its support vectors. gaussian: rbf with this gamma; finite expansions
+    // have no limits.
     Center(const double* m, std::int64_t d, double largest_norm, bool gaussian, double gamma);
 
     std::vector<double> m;
     double squared_norm = 0;  // |m|^2
     double largest_norm;
-    // From this |z - m|^2 on every support vector of the centre has K < 1e-12: its expansions are skipped (B35).
+    // From this |z - m|^2 on, all of the center's support vectors have K < 1e-12; expansions are skipped (B35).
     double far_norm;
-    // The bound of Claesen et al., eq. (3.11): |z - m|^2 must stay below it.
+    // Bound of Claesen et al., eq. (3.11): |z - m|^2 must be below.
     double norm_limit;
-    bool moved;  // whether m is another point than the origin
+    bool moved;  // whether m is not the origin
 };
 
 }  // namespace fastsvm

@@ -9,9 +9,9 @@
 namespace fastsvm {
 
 namespace {
-constexpr double up = 1 + 1e-9;  // a radius is itself computed in floating point: far fewer than 1e6 roundings
+constexpr double up = 1 + 1e-9;  // rounding of the radius itself: far fewer than 1e6 roundings
 
-// log n!. std::lgamma writes a global variable, which threads would share.
+// log n!. std::lgamma writes a global variable, which is not thread-safe.
 double log_factorial(int n) {
     int sign;
     return lgamma_r(n + 1.0, &sign);
@@ -50,7 +50,7 @@ RowFromCenter ExpansionBounds::row_from(const Center& center, const Rows& rows, 
         out.reach[k] = centered ? out.distance[k] : out.reach[k - 1] * (z + m) * up;
     }
     if (!gaussian || !left_out) return out;
-    // B1: e^-t t^n / n! rises up to t = n and falls beyond; t is known to lie between 2 gamma low and 2 gamma high.
+    // B1: e^-t t^n / n! rises up to t = n and then falls; t is between 2 gamma low and 2 gamma high.
     const int last = degree + static_cast<int>(left_out) - 1;  // N
     const double t_low = 2 * gamma * low, t_high = 2 * gamma * high;
     int at = 0;
@@ -72,7 +72,7 @@ double ExpansionBounds::radius(const Certificate& certificate, const double* nor
         stored += certificate.error[static_cast<std::size_t>(k)] * seen.distance[k];
         rounding += norms[k] * seen.reach[k];
     }
-    // B3; B36: one more for each of the terms that M is compressed to.
+    // B3; B36: one more for each term of the compressed M.
     const double operations = 2.0 * degree * (dimension + degree + 6) + 20 + static_cast<double>(rank);
     return truncation + seen.weight * (stored + operations * unit * rounding) +
            std::fabs(term) * (seen.exponent_error * 1.01 + 4 * unit);

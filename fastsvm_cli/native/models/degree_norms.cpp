@@ -11,7 +11,7 @@ namespace fastsvm {
 
 namespace {
 
-// Terms of the series beyond `to` until what is left is below 1e-17 of its first one, for arguments up to `size`.
+// Terms of the series beyond `to` until the rest is below 1e-17 of its first, for arguments up to `size`.
 int series_terms(int to, double size) {
     int terms = 1;
     double ratio = 1;
@@ -50,7 +50,7 @@ struct Weights {
     }
 };
 
-// The sums of one strip of vectors with all up to it: of the pairs with others before they count twice.
+// Sums of a strip of vectors with all up to it; pairs with earlier ones count twice.
 struct StripSums {
     const Weights& of;
     std::vector<double> others, own;  // (strip, sums, lanes)
@@ -63,10 +63,10 @@ struct StripSums {
         std::fill(own.begin(), own.end(), 0.0);
     }
 
-    // Vector i with `count` others from `first` on, a multiple of `strip`: dots are their inner products.
+    // Adds vector i with `count` others from `first` on, a multiple of `strip`; dots: their inner products.
     void add(std::int64_t i, std::int64_t first, std::int64_t count, const double* dots) {
         std::vector<double>& to = first / strip == i / strip ? own : others;
-        constexpr std::int64_t most = 16 * strip;  // or the sums of one call would be long chains
+        constexpr std::int64_t most = 16 * strip;  // bounds the length of a call's chains of additions
         for (std::int64_t end = first + count; first < end; first += most, dots += most)
             loops().degree_terms(std::min(most, end - first), of.series, of.weighted[i], of.bare[i], of.norms[i], dots,
                                  of.weighted.data() + first, of.bare.data() + first, of.norms.data() + first,
@@ -91,9 +91,8 @@ struct StripSums {
 
 using Dots = std::vector<double>;
 
-// Sums of sums: no total is the end of a chain longer than n / 16 + 100 additions, which the bounds of the norms count
-// on: a call adds up at most 64 groups of lanes, and the calls are n / 32 at most; a part's sum is over its strips, and
-// a total over parts.
+// No total ends a chain of more than n / 16 + 100 additions, on which the norms' bounds rely: a call adds at most 64
+// groups of lanes, in at most n / 32 calls; a part sums its strips, a total its parts.
 class PairParts : public DegreeNormParts {
 public:
     std::int64_t count() const override { return static_cast<std::int64_t>(ends_.size()); }
@@ -105,7 +104,7 @@ public:
         parallel_for(end - begin, 1, [&](std::int64_t first, std::int64_t last) {
             StripSums sums(weights_);
             Dots dots(scratch_);
-            // The longest first, so that no thread is left with one alone.
+            // Longest first: no thread is left alone at the end.
             for (std::int64_t at = first; at < last; ++at) {
                 const std::int64_t own = end - 1 - at;
                 sums.clear();
@@ -129,10 +128,10 @@ protected:
     PairParts(const DegreeNorms& of, const double* squared_norms)
         : of_{of.n, of.a, of.gamma, of.from, of.to, {}}, weights_(of, squared_norms) {}
 
-    // work: how much a pair of vectors is, about, in products. scratch: numbers that `face` is given room for.
+    // work: approximate products per pair of vectors. scratch: numbers of memory for `face`.
     void cut(double work, std::size_t scratch) {
         scratch_ = scratch;
-        // So that progress can be shown and an interruption heard.
+        // Keeps parts short, for progress reports and interruption.
         const double pairs_wanted = 2e9 / std::max(work, 20.0);
         for (std::int64_t end = 0; end < weights_.strips;) {
             double pairs = 0;
@@ -205,8 +204,8 @@ public:
                 const double* values, const double* shift, const double* squared_norms)
         : PairParts(of, squared_norms), d_(d), starts_(starts), columns_(columns), values_(values), shift_(shift) {
         const std::int64_t entries = of.n ? starts[of.n] : 0, padded = weights_.strips * strip;
-        // The vectors in tiles, whose products with one vector stay in the first-level cache; in each, for every
-        // column, the vectors that have it. Tiles are larger where they would be mostly the starts of empty lists.
+        // Tiles of vectors, whose products with one vector fit the first-level cache; per tile and column, the vectors
+        // that have it. Larger if most lists would be empty.
         tile_ = 64 * strip;
         while (tile_ < padded && padded / tile_ * d > 4 * entries) tile_ *= 2;
         const std::int64_t tiles = (padded + tile_ - 1) / tile_;
@@ -223,7 +222,7 @@ public:
                 list_vector_[to] = static_cast<std::int32_t>(i % tile_);
                 list_value_[to] = values[e];
             }
-        double shared = 0;  // products of a pair, on average
+        double shared = 0;  // products per pair, on average
         for (std::int64_t j = 0; j < d; ++j) {
             double share = 0;
             for (std::int64_t t = 0; t < tiles; ++t)
@@ -248,7 +247,7 @@ private:
                     for (std::int64_t at = lists[columns_[e]]; at < lists[columns_[e] + 1]; ++at)
                         dots[list_vector_[at]] += value * list_value_[at];
                 }
-                // What lies beyond `stop` has got products, too; it is not looked at, or has a weight of 0.
+                // Products beyond `stop` exist too; they are ignored, or have a weight of 0.
                 const std::int64_t before = std::min(own, from + tile_) - from;
                 if (before > 0) sums.add(i, from, before, dots.data());
                 if (own < from + tile_) sums.add(i, own, strip, dots.data() + (own - from));

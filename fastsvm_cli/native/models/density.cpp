@@ -15,17 +15,17 @@ namespace fastsvm {
 namespace {
 
 constexpr int most_steps = 200;
-constexpr double at_rest = 1e-13;  // of log(sum of weights)
+constexpr double at_rest = 1e-13;  // tolerance for log(sum of weights)
 
 std::int64_t padded(std::int64_t n) { return (n + lanes - 1) / lanes * lanes; }
 
 }  // namespace
 
 struct Density::Scratch {
-    std::vector<double> z;        // (d): the row, spread out
+    std::vector<double> z;        // (d): the dense row
     std::vector<double> squares;  // (strips * strip): |z - x|^2
-    std::vector<double> s;        // of a pair, the first class's first; in units of the largest
-    std::vector<double> k;        // as long as s, filled up to whole lanes
+    std::vector<double> s;        // for a pair, the first class's first; in units of the largest
+    std::vector<double> k;        // as s, padded to whole lanes
 };
 
 Density::~Density() = default;
@@ -50,7 +50,7 @@ Density::Density(std::vector<std::int64_t> nr_sv, double weight, const Rows& row
 
 namespace {
 
-// log of the sum of exp(-g s): of numbers that would all underflow, too.
+// log of the sum of exp(-g s), also of numbers that would all underflow.
 double log_sum(const double* s, std::int64_t n, double g, std::vector<double>& k) {
     const double least = *std::min_element(s, s + n);
     for (std::int64_t i = 0; i < n; ++i) k[i] = s[i] - least;
@@ -58,12 +58,12 @@ double log_sum(const double* s, std::int64_t n, double g, std::vector<double>& k
     return std::log(std::accumulate(k.begin(), k.begin() + n, 0.0)) - g * least;
 }
 
-// The g at which the sum of exp(-g s) is `weight`, 0 < weight < n; the largest of s is 1. Newton's method on log(sum)
-// as a function of log(g), which falls and is flat at both ends, kept inside a bracket. Where as many as `weight` of
-// the s are 0, a number so large that no other counts.
+// The g where the sum of exp(-g s) is `weight`, 0 < weight < n; the largest s is 1. Newton's method on log(sum) over
+// log(g), which falls and is flat at both ends, within a bracket. If at least `weight` of the s are 0: so large that no
+// other counts.
 double solve(const std::vector<double>& s, std::int64_t n, double weight, std::vector<double>& k) {
     const double share = std::log(static_cast<double>(n) / weight), least = *std::min_element(s.begin(), s.begin() + n);
-    // n exp(-g max s) from below and n exp(-g min s) from above bracket the root.
+    // The bounds n exp(-g max s) and n exp(-g min s) on the sum bracket the root.
     double low = share, high = std::min(share / std::max(least, std::numeric_limits<double>::min()), 1e300);
     double g = std::sqrt(low) * std::sqrt(std::min(high, low * 1e6));
     for (int step = 0; step < most_steps; ++step) {
@@ -115,7 +115,7 @@ void Density::decision_values(const Rows& rows, Decisions& out) const {
         scratch.k.resize(whole + lanes);
         for (std::int64_t r = from; r < to; ++r) {
             std::fill(scratch.z.begin(), scratch.z.end(), 0.0);
-            double outside = 0;  // the squared norm of what no row has: added to every distance
+            double outside = 0;  // squared norm of entries that no row has: part of every distance
             for (std::int64_t e = rows.begin(r); e < rows.end(r); ++e) {
                 const std::int32_t column = features_.column(rows.indices[e]);
                 if (column >= 0)

@@ -10,15 +10,15 @@
 
 namespace fastsvm {
 
-// For every pair of classes f(z) = log(S_i / S_j), S_c = sum of exp(-|z - x|^2 / (2 h^2)) over the rows x of class c,
-// with the h for which S_i + S_j is `weight`: the log odds of the first class.
+// For every pair of classes f(z) = log(S_i / S_j), the first one's log odds: S_c = sum of exp(-|z - x|^2 / (2 h^2))
+// over class c's rows x, with the h for which S_i + S_j is `weight`.
 class Density {
 public:
-    // rows: of the classes, one after the other, nr_sv[c] of class c, 1 or more. 0 < weight < the rows of any pair.
+    // rows: class by class, nr_sv[c] >= 1 of class c. 0 < weight < the number of rows of any pair.
     Density(std::vector<std::int64_t> nr_sv, double weight, const Rows& rows);
     Density(const Density&) = delete;
     ~Density();
-    // Rows are done on all threads; each row's value depends on that row alone. 0 where a distance overflows.
+    // Uses all threads. A row's value depends on that row alone; 0 if a distance overflows.
     void decision_values(const Rows& rows, Decisions& out) const;
 
     std::int64_t pairs() const { return static_cast<std::int64_t>(nr_sv_.size() * (nr_sv_.size() - 1) / 2); }

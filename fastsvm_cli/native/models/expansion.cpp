@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t block_vectors = 128;
 
-// The vector's entries by column, (d), minus the centre. Returns their squared length.
+// Spreads the vector minus the center, by column, (d). Returns its squared length.
 double move(const Terms& terms, std::int64_t vector, double* out) {
     const std::int64_t d = terms.features.size();
     const Rows& rows = terms.vectors;
@@ -27,7 +27,7 @@ double move(const Terms& terms, std::int64_t vector, double* out) {
     return sum;
 }
 
-// Some vectors about the centre, in panels of `strip` columns as strip_products takes them.
+// Some vectors about the center, in panels of `strip` columns, as strip_products needs them.
 struct Block {
     Block() = default;
     explicit Block(std::int64_t d)
@@ -84,8 +84,7 @@ void add_products(const Block& block, std::int64_t from, std::int64_t first, std
     }
 }
 
-// out += sum_i w_i x_i^k in the variables from..d-1, packed, k of 1 or more: the part whose first index is first or
-// more, and below last.
+// out += sum_i w_i x_i^k in the variables from..d-1, packed, k >= 1: the part with first <= first index < last.
 void add_moments(const Block& block, int k, std::int64_t from, std::int64_t first, std::int64_t last, const double* w,
                  double* out) {
     const std::int64_t d = block.d;
@@ -118,8 +117,7 @@ std::vector<double> expand(const Terms& terms, const double* a, bool gaussian, d
     std::vector<std::int64_t> start{0};
     for (int k = 0; k <= degree; ++k) start.push_back(start.back() + (k == 0 ? 1 : packed_size(k, d)));
     std::vector<double> out(static_cast<std::size_t>(start.back()), 0.0);
-    // Some thousand vectors are laid out at a time, in blocks that stay in cache while every row of a tensor passes
-    // over them.
+    // Thousands of vectors at a time, in blocks that stay in cache while a tensor's rows pass.
     const std::int64_t padded = (d + strip - 1) / strip * strip;
     const std::int64_t together =
         std::clamp<std::int64_t>((1 << 20) / (std::max<std::int64_t>(padded, 1) * block_vectors), 1, 1024);
@@ -137,8 +135,7 @@ std::vector<double> expand(const Terms& terms, const double* a, bool gaussian, d
         for (std::int64_t at = 0; at < used; ++at)
             for (std::int64_t i = 0; i < blocks[at].n; ++i) out[0] += blocks[at].weight[i];
         for (int k = 1; k <= degree; ++k) {
-            // By their first index, so that no two threads add to the same number; degree 2 in fours, as strip_products
-            // takes them.
+            // Split by first index: no two threads add to the same number; degree 2 in fours, for strip_products.
             const std::int64_t rows = k == 2 ? 4 : 1;
             const double work = static_cast<double>(packed_size(k, d)) * static_cast<double>(used * block_vectors);
             const std::int64_t grain = work < 1e6 ? d : k == 2 ? 16 : k == 1 ? d : 1;

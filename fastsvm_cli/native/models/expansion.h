@@ -1,4 +1,4 @@
-// The coefficients of Maclaurin expansions (Claesen, De Smet, Suykens, De Moor, eqs. 3.7 and 3.8, at any degree up to
+// Coefficients of Maclaurin expansions (Claesen, De Smet, Suykens, De Moor, eqs. 3.7 and 3.8, at any degree up to
 // max_degree).
 #pragma once
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace fastsvm {
 
-// Some support vectors as an expansion sees them. index: rows of `vectors`; center: m, (d).
+// Support vectors of an expansion. index: rows of `vectors`; center: m, (d).
 struct Terms {
     const Rows& vectors;
     const Features& features;
@@ -17,17 +17,16 @@ struct Terms {
     const double* center;
 };
 
-// For k = 0 .. factors.size() - 1 the tensors factors[k] sum_i a_i e^{-gamma |x_i - m|^2} (x_i - m)^k, packed as
-// packed.h orders them, one behind the other, without the exponential for finite kernels (gaussian false). a:
-// (index.size()). Every sum is made in the order of the vectors, whatever the number of threads.
+// For k = 0 .. factors.size() - 1 the tensors factors[k] sum_i a_i e^{-gamma |x_i - m|^2} (x_i - m)^k, packed as in
+// packed.h, in order; without the exponential unless gaussian. a: (index.size()). Sums follow the order of the vectors,
+// for any number of threads.
 std::vector<double> expand(const Terms& terms, const double* a, bool gaussian, double gamma,
                            const std::vector<double>& factors);
 
-// The largest |x_i - m|^2, 0 without vectors.
+// The largest |x_i - m|^2; 0 without vectors.
 double largest_squared_distance(const Terms& terms);
 
-// Per feature the mean, the least and the largest value, zeros that are not written included: three times (d). `center`
-// is not looked at.
+// Mean, minimum and maximum per feature, implicit zeros included: three times (d). Ignores `center`.
 void column_ranges(const Terms& terms, double* mean, double* low, double* high);
 
 }  // namespace fastsvm

@@ -12,12 +12,12 @@ namespace fastsvm {
 namespace {
 
 constexpr std::int64_t block_rows = 32;
-// With more decision functions, a look at the intervals costs more than the points it may save.
+// With more, checks cost more than the points they save.
 constexpr std::int64_t few_pairs = 4;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-// After how many of the first points a row is looked at: an interval that settles nothing costs a few operations. Four
-// points at a time cost half as much as one by one, which shows where a kernel value is many products.
+// First points after which a row is checked; a failed check costs few operations. Four points at once cost half as much
+// as one by one, which matters for kernel values with many products.
 constexpr std::int64_t first_points = 2 * strip, few_features = 16, very_few_features = 4;
 // As many rows as the first-level cache holds.
 std::int64_t rows_side_by_side(std::int64_t features) { return features <= few_features ? 4 * strip : strip; }
@@ -27,7 +27,7 @@ std::vector<std::int64_t> stops(std::int64_t features) {
     return {4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64};
 }
 
-// Makes the bounds hold of kernel values with the points, too. Returns that of one between two of them.
+// Extends the bounds to kernel values with the points. Returns the bound for two points.
 double cover_points(Rounding& rounding, const Rows& points) {
     rounding.cover(points);
     double error = 0;
@@ -53,7 +53,7 @@ Geometry::Geometry(SvmModel model, std::shared_ptr<const Rows> points, std::vect
     for (std::size_t i = 0; i < first_.size(); ++i) strips_.take(*points_, static_cast<std::int64_t>(i), first_[i]);
 }
 
-// What a row keeps from block to block.
+// A row's state from block to block.
 struct Geometry::Progress {
     StripRow row;
     Rounding::Row rounding;
@@ -62,7 +62,7 @@ struct Geometry::Progress {
     double squares = 0;  // |y|^2
 };
 
-// All but `row` and `squares`.
+// Sets all but `row` and `squares`.
 void Geometry::begin(const Rows& rows, std::int64_t row, Progress& out) const {
     out.rounding = rounding_.row(rows, row, false);
     out.kernel_error = rounding_.kernel_error(out.rounding);
@@ -73,7 +73,7 @@ void Geometry::begin(const Rows& rows, std::int64_t row, Progress& out) const {
     out.root = std::sqrt(out.self) * (1 + 4 * unit);
 }
 
-// Value and radius of every pair after the first k points. projection: (pairs) g.y.
+// Every pair's value and radius after k points. projection: (pairs) g.y.
 void Geometry::bound(const PointSpan::Prefix& prefix, std::int64_t k, const Progress& row, const double* projection,
                      double* value, double* radius) const {
     // y_error is B15's; then B9 (beside), B8 (distance) and B16.
@@ -111,7 +111,7 @@ struct Geometry::Start {
     Aligned<double> y;              // (strips of rows, four points, strip)
     Aligned<double> self, squares, rest, count;
     Aligned<double> projection;        // (pairs, slots)
-    std::vector<double> sums, radius;  // (pairs), of one row
+    std::vector<double> sums, radius;  // (pairs), for one row
     std::vector<std::int64_t> looked;  // slots
     Progress progress;
 
@@ -133,7 +133,7 @@ struct Geometry::Start {
     }
 };
 
-// The slots whose interval may settle the answer: what `bound` adds to it is left out.
+// Slots whose interval, without `bound`'s errors, may settle the answer.
 void Geometry::look_at(const PointSpan::Prefix& prefix, const Settled& settled, Start& start) const {
     const std::int64_t size = start.rows.size(), n = (size + lanes - 1) / lanes * lanes;
     for (std::int64_t s = 0; s < n; ++s) start.rest[s] = start.self[s] - start.squares[s];
@@ -162,11 +162,11 @@ void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int6
     }
     std::fill(start.projection.begin(), start.projection.end(), 0.0);
     const std::int64_t points = static_cast<std::int64_t>(first_.size());
-    std::size_t next = 0;  // the place in first_stops_ of the next stop
+    std::size_t next = 0;  // index of the next stop in first_stops_
     for (std::int64_t met = 0; met < points && start.rows.size();) {
         if (met % strip == 0) span_.prepare(met / strip + 1);
         const std::int64_t apart = std::min(points, first_stops_[next]) - met, size = start.rows.size();
-        const int now = RowStrips::together(apart);  // all of one strip, whose end is a stop
+        const int now = RowStrips::together(apart);  // all in one strip, whose end is a stop
         RowStrips::Vectors points_now;
         points_now.stride = strip;
         const double* x[4];
@@ -191,11 +191,11 @@ void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int6
         if (met < k_) {
             look_at(prefix, settled, start);
         } else {
-            // Here the points end: a row that is left open keeps the value and radius of this moment.
+            // No points are left: an open row keeps its current value and radius.
             start.looked.resize(static_cast<std::size_t>(size));
             std::iota(start.looked.begin(), start.looked.end(), 0);
         }
-        // The last slot first: when a row is removed, the last one takes its place.
+        // Last slot first: removing a row moves the last one into its slot.
         for (auto slot = start.looked.rbegin(); slot != start.looked.rend(); ++slot) {
             const std::int64_t r = start.rows.row(*slot);
             begin(rows, r, start.progress);
@@ -212,10 +212,10 @@ void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int6
     for (std::int64_t s = 0; s < start.rows.size(); ++s) out.evaluations[start.rows.row(s)] = points;
 }
 
-// Up to `block_rows` rows that go on, strip by strip of points.
+// Up to `block_rows` rows that continue, strip by strip of points.
 struct Geometry::Block {
     std::vector<Progress> rows;
-    std::vector<std::int64_t> index;  // of the row
+    std::vector<std::int64_t> index;  // of the rows
     Aligned<double> kernel_values;    // (block_rows, points)
     Aligned<double> y;                // (4, strip)
     std::vector<double> projection;   // (block_rows, pairs)
@@ -231,12 +231,12 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
     const std::int64_t last_point = steps > 0 ? std::min(steps, k_) : k_;
     const std::int64_t blocks = (last_point + strip - 1) / strip;
     const Loops& k = loops();
-    PointSpan::Prefix partial;  // at last_point, where the last block is not taken whole
+    PointSpan::Prefix partial;  // at last_point, if the last block is not used whole
     if (last_point && last_point != std::min(k_, blocks * strip)) {
         span_.prepare(blocks);
         partial = span_.prefix(last_point);
     }
-    // The points that rows meet a few at a time, with a look after every few of them.
+    // Points that rows meet a few at a time, with checks in between.
     const std::int64_t met = steps > 0 || pairs_ > few_pairs ? 0 : std::min<std::int64_t>(k_, first_points);
     const auto flags = task.flags.lease();
     std::vector<char>& open = *flags;
@@ -258,7 +258,7 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
             [&] { return std::make_unique<Start>(strips_, pairs_, rows_side_by_side(strips_.features())); });
         Start& start = *started;
         const auto values_of = [&](std::int64_t j) { return block.kernel_values.data() + j * blocks * strip; };
-        // Rows of the block from block `from` of the points on.
+        // Continues the block's rows from block `from` of points on.
         const auto go_on = [&](std::int64_t from) {
             for (std::int64_t b = from; b < blocks && !block.active.empty(); ++b) {
                 span_.prepare(b + 1);

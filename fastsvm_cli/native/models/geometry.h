@@ -16,13 +16,13 @@
 
 namespace fastsvm {
 
-// A row z has the coordinates y = X k(S, z) in the span of chosen points S_1..S_k (point_span.h), a decision function
-// g, and what lies beside the span is bounded by its length:
+// A row z has coordinates y = X k(S, z) in the span of points S_1..S_k (point_span.h), a decision function has g; the
+// rest is bounded by its length:
 //
 //     f(z) = g.y - rho  +-  |w_perp| sqrt(K(z, z) - |y|^2).
 //
-// The interval is the paper's (eqs. 13, 14, 31) or narrower: its sphere is about the affine hull of the points, which
-// the span contains. The proof that covers rounding is in bounds.py, B8 to B16; its names are used here.
+// The interval is the paper's (eqs. 13, 14, 31) or narrower: its sphere is about the points' affine hull, which the
+// span contains. Proof with rounding: B8 to B16 of bounds.py, same names.
 class Geometry {
 public:
     // points: (k) rows. b: (k, pairs), <w, phi(S_i)> = f(S_i) + rho, each within b_error (pairs). squared_norm:
@@ -33,10 +33,9 @@ public:
     Geometry(const Geometry&) = delete;
     ~Geometry();
 
-    // Rows meet the points and are left when their answer is settled: it is looked at after few of the first points,
-    // then less and less often (first_stops_), and from the last of these on after every `strip` points. With `steps`
-    // the first look is after that many points, or `strip` where they are more, and the last one after that many.
-    // Values and radii are those of that moment. Returns the rows that are not settled, increasing.
+    // Rows meet points until settled. Checks come at first_stops_ (if pairs are few), and later after every `strip`
+    // points. With `steps`: first after min(steps, strip) points, last after `steps`. Values and radii are those of
+    // that time. Returns the unsettled rows, increasing.
     std::vector<std::int64_t> decision_values(const Rows& rows, const Task& task, double tolerance, std::int64_t steps,
                                               Decisions& out) const;
     std::int64_t pairs() const { return pairs_; }
@@ -57,9 +56,9 @@ private:
     std::int64_t k_, pairs_;
     Strips strips_;  // the points
     Rounding rounding_;
-    std::vector<std::int64_t> first_stops_;  // after how many of the first points a row is looked at
+    std::vector<std::int64_t> first_stops_;  // number of first points after which a row is checked
     PointSpan span_;
-    std::vector<StripRow> first_;  // points
+    std::vector<StripRow> first_;  // the points
     Pool<Block> blocks_;
     Pool<Start> starts_;
 };

@@ -14,7 +14,7 @@ namespace fastsvm {
 
 namespace {
 constexpr std::int64_t block_rows = 128;
-constexpr double up = 1 + 1e-9;  // a radius is itself computed in floating point: far fewer than 1e6 roundings
+constexpr double up = 1 + 1e-9;  // rounding of the radius itself: far fewer than 1e6 roundings
 }  // namespace
 
 Maclaurin::~Maclaurin() = default;
@@ -26,7 +26,7 @@ Maclaurin::Maclaurin(std::vector<std::int32_t> features, bool gaussian, double g
       rho_(std::move(rho)) {
     if (degree < 0 || degree > max_degree) throw std::invalid_argument("a degree that no expansion has");
     const std::int64_t d = dimension();
-    // Where the share of the monomials that a row's entries have is 0.16.
+    // Rows are dense if their entries give more than 0.16 of all monomials.
     const auto dense = [&](std::int64_t entries) {
         const double share = static_cast<double>(entries) / static_cast<double>(std::max<std::int64_t>(d, 1));
         return degree >= 2 && std::pow(share, degree) > 0.16;
@@ -49,7 +49,7 @@ void Maclaurin::add_center(const double* m, double largest_norm) {
 void Maclaurin::check(std::int64_t pair, std::int64_t center, const Certificate* certificate) const {
     if (pair < 0 || pair >= pairs() || center < 0 || center >= static_cast<std::int64_t>(centers_.size()))
         throw std::out_of_range("expansion of an unknown pair or center");
-    // What a row takes from its centre for one radius serves all of them: they leave out the same degrees.
+    // Radii share a row's bounds per center: all omit the same degrees.
     if (certificate &&
         (certificate->truncation.size() > most_degrees_left_out ||
          static_cast<int>(certificate->error.size()) != degree() + 1 ||
@@ -68,7 +68,7 @@ void Maclaurin::add(std::int64_t pair, std::int64_t center, Polynomial polynomia
     pair_count_[static_cast<std::size_t>(pair)] += certificate->count;
 }
 
-// Of the last expansions, where they are as many as a panel has.
+// Makes a panel of the last expansions, if they fill one.
 void Maclaurin::make_panel() {
     const Expansion& last = expansions_.back();
     const std::size_t before = expansions_.size() - 1;
@@ -101,24 +101,24 @@ void Maclaurin::add_compressed(std::int64_t pair, std::int64_t center, const dou
         certificate);
 }
 
-// Rows of one block, sorted into sparse ones (their columns) and groups of `lanes` dense ones (transposed, (d, lanes)).
+// A block's rows: sparse ones (columns), and groups of `lanes` dense ones (transposed, (d, lanes)).
 struct Maclaurin::Block {
-    std::int64_t places = 0;          // of rows: whole lanes
+    std::int64_t places = 0;          // for rows: whole lanes
     std::vector<Columns> columns;     // per row of the block
     std::vector<std::int64_t> dense;  // rows of the block done side by side
     std::vector<std::int64_t> sparse;
     std::vector<std::int64_t> everyone;
     std::vector<double> groups;       // (groups, d, lanes) in raw coordinates
-    std::vector<double> moved;        // (d, lanes): a group about a centre
-    std::vector<double> norm;         // (centres, places): |z - m|^2
-    std::vector<double> weight;       // (centres, places): exp(-gamma |z - m|^2)
-    std::vector<RowFromCenter> seen;  // per row of the block, from the centre at hand, when radii are wanted
-    std::vector<char> far;            // (centres, places)
+    std::vector<double> moved;        // (d, lanes): a group about a center
+    std::vector<double> norm;         // (centers, places): |z - m|^2
+    std::vector<double> weight;       // (centers, places): exp(-gamma |z - m|^2)
+    std::vector<RowFromCenter> seen;  // per row, from the current center, if radii are wanted
+    std::vector<char> far;            // (centers, places)
     std::vector<char> outside;
     std::vector<double> scratch;
 };
 
-// Finite kernels are expanded about the origin: the center's largest norm is that of the vectors.
+// Finite kernels expand about the origin: the center's largest norm is the vectors'.
 KernelRounding Maclaurin::kernel_rounding(const Rows& rows, std::int64_t row) const {
     const double q = static_cast<double>(rows.end(row) - rows.begin(row)), s = longest_vector_;
     if (bounds_.gaussian) return svm_predict_kernel_rounding(exact_kernel_, q, s, 0, 0);
@@ -126,7 +126,7 @@ KernelRounding Maclaurin::kernel_rounding(const Rows& rows, std::int64_t row) co
                                        length(centers_[0].largest_norm, s + 4));
 }
 
-// |z - m|^2 and its exponential, for every row of the block and every centre, in raw coordinates.
+// |z - m|^2 and its exponential, per row and center, in raw coordinates.
 void Maclaurin::weigh(const Rows& rows, std::int64_t first, std::int64_t n, Block& block) const {
     block.norm.assign(centers_.size() * static_cast<std::size_t>(block.places), 0.0);
     for (std::size_t c = 0; c < centers_.size(); ++c) {
@@ -154,7 +154,7 @@ void Maclaurin::decision_values(const Rows& rows, Decisions& out) const {
     out.resize(rows.rows);
     out.is_outside.resize(static_cast<std::size_t>(rows.rows));
     std::atomic<std::int64_t> outside{0};
-    // As many rows at a time as have their values in the second cache, where they have many.
+    // Limits the rows so that their values, if many, fit the second-level cache.
     const std::int64_t in_cache = (std::int64_t{1} << 16) / std::max<std::int64_t>(pairs(), 1) / lanes * lanes;
     const std::int64_t rows_at_once = std::clamp<std::int64_t>(in_cache, 2 * lanes, block_rows);
     parallel_workers(rows.rows, rows_at_once, [&](Parts& parts) {
@@ -189,7 +189,7 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
         const std::int64_t begin = rows.begin(first + r);
         columns.take(features_, rows.indices.data() + begin, rows.values.data() + begin, rows.end(first + r) - begin);
         (columns.count() >= dense_from_ ? block.dense : block.sparse).push_back(r);
-        // A model of one class has no pairs, and need not have a centre.
+        // A model of one class has no pairs, and may have no center.
         const KernelRounding of_kernel = radii && nr_pairs ? kernel_rounding(rows, first + r) : KernelRounding{};
         for (std::int64_t p = 0; p < nr_pairs; ++p) {
             out.value[(first + r) * nr_pairs + p] = 0;
@@ -220,26 +220,25 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
 
     weigh(rows, first, n, block);
 
-    // What is left to do for a centre once its norms and weights are known. Where pairs have several, rows that are far
-    // from one leave it out.
+    // What remains per center after norms and weights. With several expansions per pair, far rows skip it.
     const std::size_t left_out = expansions_.empty() ? 0 : expansions_[0].certificate.truncation.size();
     const bool skips = static_cast<std::int64_t>(expansions_.size()) > nr_pairs;
     const auto arrive = [&](std::int64_t c, std::int64_t r, bool centered) {
         const Center& center = centers_[c];
         double& weight = block.weight[c * places + r];
         const double norm = block.norm[c * places + r];
-        // Far once is far for good: where the norm is computed again, another way, the weight is gone already.
+        // Far rows stay far: even if the norm is recomputed differently, the weight is already 0.
         const bool far =
             skips && (block.far[c * places + r] || bounds_.is_far(center, rows, first + r, norm, centered));
         block.far[c * places + r] = far;
-        if (far || !(weight > 0)) weight = 0;  // a norm that overflowed may have become NaN
+        if (far || !(weight > 0)) weight = 0;  // an overflowed norm may have become NaN
         block.outside[r] |= bounds_.gaussian && !far && !(norm < center.norm_limit);
         if (radii && !far) block.seen[r] = bounds_.row_from(center, rows, first + r, norm, centered, left_out);
     };
     const auto add = [&](const Expansion& e, std::int64_t r, double polynomial) {
         const std::int64_t at = (first + r) * nr_pairs + e.pair;
         const double weight = block.weight[e.center * places + r];
-        // A row so far off that its weight is 0 may have an infinite polynomial.
+        // If a far row's weight is 0, its polynomial may be infinite.
         const double term = weight != 0 ? weight * polynomial : 0;
         out.value[at] += term;
         if (!radii) return;
@@ -256,7 +255,7 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
     };
 
     double sums[lanes] = {};
-    std::int64_t arrived = -1;  // the centre that the block has arrived at, and how its norms were computed
+    std::int64_t arrived = -1;  // the block's current center, and how its norms were computed
     for (std::size_t at = 0; at < expansions_.size(); ++at) {
         const Expansion& e = expansions_[at];
         const Center& center = centers_[e.center];
@@ -276,7 +275,7 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
                 e.polynomial.values(block.moved.data(), sums);
                 for (std::size_t lane = 0; lane < lanes && from + lane < everyone.size(); ++lane) {
                     const std::int64_t r = everyone[from + lane];
-                    // Entries without a column lie outside every support vector; the centre has nothing there.
+                    // Entries without a column are in no support vector, and 0 in the center.
                     double rest = 0;
                     if (block.columns[r].count() != rows.end(first + r) - rows.begin(first + r))
                         for (std::int64_t i = rows.begin(first + r); i < rows.end(first + r); ++i)
@@ -302,7 +301,7 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
                     for (double *value = value_at(r), *end = value + lanes; value < end; ++value, ++polynomials)
                         *value += weight * *polynomials;
             };
-            double values[lanes * lanes] = {};  // of a row that is left out, anything
+            double values[lanes * lanes] = {};  // anything for a skipped row
             for (std::int64_t r : block.sparse) {
                 if (block.weight[e.center * places + r] != 0) panel.values(block.columns[r], values);
                 add_all(r, values);

@@ -9,9 +9,9 @@
 namespace fastsvm {
 
 namespace {
-// For exp and a few products. Distances are moved by more than their own rounding and that of the exponent (B20).
+// Margins for exp and a few products. Distances get more than their own rounding and the exponent's (B20).
 constexpr double up = 1 + 1e-13, down = 1 - 1e-13, further = 1 + 4 * unit, nearer = 1 - 4 * unit;
-// Makes lower bounds of the sums of what is left, which are rounded up, by less than 1e-9 of themselves (B20).
+// Makes lower bounds of the rest's sums, which are rounded up by less than 1e-9 (B20).
 constexpr double certain = 1 - 1e-9;
 }  // namespace
 
@@ -20,7 +20,7 @@ PivotList::PivotList(const SvmModel& model, std::int64_t pivot, std::vector<std:
     : kernel(model.kernel), pairs(static_cast<std::size_t>(model.pairs())), order(std::move(members)) {
     const Rows& sv = *model.vectors;
     const std::int64_t leading_count = sv.leading_count, n = stops.back();
-    // A sum of squared differences: wrong by (s + s + 3) u of itself, its root by half that.
+    // A sum of squared differences has the relative error (s + s + 3) u, and its root half of that.
     std::vector<double> distance(static_cast<std::size_t>(sv.rows));
     double slack = 0;
     for (std::int64_t i = 0; i < sv.rows; ++i) {
@@ -47,8 +47,8 @@ PivotList::PivotList(const SvmModel& model, std::int64_t pivot, std::vector<std:
     for (std::int64_t at = static_cast<std::int64_t>(stops.size()) - 2; at >= 0; --at) {
         for (std::int64_t s = stops[at + 1] - 1; s >= stops[at]; --s) {
             const std::int64_t i = order[s];
-            // Two roundings and exp's, and those of gamma times the distance, whose e^-t moves by t times as much: at
-            // most 0.37 of them.
+            // Two roundings and exp's, and those of gamma times the distance, which move e^-t t times as much: at most
+            // 0.37 of them.
             const double moved = slack * (2 + kernel.gamma * distance[i]) + 8 * unit;
             const double weight = exponential ? std::exp(-kernel.gamma * distance[i]) * (1 + moved) : 0;
             most_moved = std::max(most_moved, moved);
@@ -65,12 +65,12 @@ PivotList::PivotList(const SvmModel& model, std::int64_t pivot, std::vector<std:
             positive[cell + p] = plus[p] * raised;
             negative[cell + p] = minus[p] * raised;
             if (!exponential) continue;
-            // Small products lose digits, or all of them, which eqs. (16) and (17) may blow up again.
+            // Products may underflow, which eqs. (16) and (17) may magnify.
             weighted_positive[cell + p] = weighted_plus[p] * raised + 1e-323 * (static_cast<double>(n + 4) + plus[p]);
             weighted_negative[cell + p] = weighted_minus[p] * raised + 1e-323 * (static_cast<double>(n + 4) + minus[p]);
         }
     }
-    // A weight may be above itself before it is rounded up by as much again: vectors of many entries, far away.
+    // A weight may exceed its true value before it is rounded up by as much again: vectors of many entries, far away.
     weighted_certain = most_moved < 2e-10 ? certain : std::max(0.0, certain - 2.1 * most_moved);
 }
 

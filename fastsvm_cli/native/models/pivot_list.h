@@ -1,4 +1,4 @@
-// Support vectors in the order of their distance from a pivot, and bounds of what is left of sums over them.
+// Support vectors by distance from a pivot, and bounds on the rest of their sums.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,30 +8,28 @@
 
 namespace fastsvm {
 
-// Of an rbf or an exponential kernel. B17, B18 and B20 of bounds.py have the argument; equations are those of
-// Acevedo-Rodriguez et al. (triangle.h).
+// For rbf and exponential kernels. Proof: B17, B18 and B20 of bounds.py; equations of Acevedo-Rodriguez et al.
+// (triangle.h).
 struct PivotList {
-    // Where the list stands at a stop: what is left of it.
+    // State of the list at a stop: the vectors left.
     struct Rest {
-        double nearest_low, nearest_high;  // the distance of its first vector from the pivot; 0 at the end
-        double farthest_high;              // of its last
+        double nearest_low, nearest_high;  // pivot distance of the first vector left; 0 at the end
+        double farthest_high;              // of the last one
     };
-    // Bounds of the kernel values of the vectors left with one row; shrink and grow: of exp(-+gamma |z - pivot|), for
-    // the exponential kernel.
+    // Bounds of one row's kernel values with the vectors left; shrink and grow: of exp(-+gamma |z - pivot|),
+    // exponential kernel.
     struct KernelBounds {
         double smallest, largest, shrink, grow;
     };
-    // What is left of one pair's sum lies between low and high; positive, negative: what terms of either sign come to
-    // at most.
+    // A pair's rest is in [low, high]; positive, negative: most that terms of either sign add.
     struct Left {
         double low, high, positive, negative;
     };
 
-    // members: the support vectors of the list. class_of: of every support vector. stops: numbers of vectors, from 0 to
-    // all of the list.
+    // members: the list's support vectors. class_of: of every support vector. stops: numbers of vectors, 0 to all.
     PivotList(const SvmModel& model, std::int64_t pivot, std::vector<std::int64_t> members,
               const std::vector<std::int32_t>& class_of, const std::vector<std::int64_t>& stops);
-    // Of a row that is between `low` and `high` away from the pivot, at a stop (by its place among the stops).
+    // Row at a distance in [low, high] from the pivot, at a stop (an index).
     KernelBounds kernel_bounds(std::size_t stop, double low, double high) const;
     Left left(std::size_t stop, std::size_t pair, const KernelBounds& kernels) const;
 
@@ -39,12 +37,11 @@ struct PivotList {
     std::size_t pairs;
     std::vector<std::int64_t> order;  // (n) support vectors
     std::vector<Rest> rest;           // (stops)
-    // (stops, pairs): upper bounds of the sums of the positive coefficients left, and of the absolute values of the
-    // negative ones.
+    // (stops, pairs): upper bounds of the sums of positive coefficients left, and of sizes of negative ones.
     std::vector<double> positive, negative;
-    // The same of the coefficients times exp(-gamma distance from the pivot); of the exponential kernel.
+    // The same, times exp(-gamma distance from the pivot); exponential kernel.
     std::vector<double> weighted_positive, weighted_negative;
-    double weighted_certain = 1;  // times these, they are lower bounds
+    double weighted_certain = 1;  // factor that turns these into lower bounds
 };
 
 }  // namespace fastsvm

@@ -11,7 +11,7 @@
 namespace fastsvm {
 
 namespace {
-// With more decision functions, k^2 products for each of them cost more than a tighter bound saves.
+// With more, k^2 products each cost more than tighter bounds save.
 constexpr std::int64_t most_measured = 4;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 }  // namespace
@@ -42,8 +42,8 @@ PointSpan::PointSpan(std::shared_ptr<const Rows> points, const Strips& strips, d
     at_stops_.resize(stops_.size());
 }
 
-// The rows of L, X and g that belong to one block of points, side by side: rows of L by forward, of X by back
-// substitution (X L = I), which is what the bounds of their errors assume. Memory is passed over once per block.
+// L, X and g of a block of points at once: rows of L by forward, of X by back substitution (X L = I), as the error
+// bounds assume. One pass over memory per block.
 void PointSpan::factor(std::int64_t block) const {
     const Loops& k = loops();
     const std::int64_t first = block * strip, end = first + strip, stop = std::min(k_, end);
@@ -69,7 +69,7 @@ void PointSpan::factor(std::int64_t block) const {
         k.strip_dots(rows.data(), j, identity_.data(), l.data(), dots);
         if (j >= first) {
             const double pivot = self[j - first] - dots[j - first];
-            // A point in the span of those before it adds nothing: its rows of L, X and g are zero.
+            // A point in the span of earlier ones adds zero rows to L, X and g.
             const bool independent = pivot > 1e-12 * self[j - first] && std::isfinite(pivot);
             diagonal_[j] = independent ? std::sqrt(pivot) : infinite;
             if (!independent) {
@@ -140,9 +140,8 @@ PointSpan::Prefix PointSpan::prefix(std::int64_t k) const {
     return out;
 }
 
-// |w_perp| and its share in the span from c = X'g, the coefficients of the points themselves: |w|^2 - 2 c.b + c'K c,
-// and X (b - K c). What X loses by its size is not in it, so that it is the tighter one where points are nearly
-// dependent (B14).
+// |w_perp| and its part in the span from the points' coefficients c = X'g: |w|^2 - 2 c.b + c'K c, and X (b - K c). X's
+// size adds no error, so it is tighter for nearly dependent points (B14).
 void PointSpan::measure(std::int64_t k, std::int64_t pair, Prefix& out) const {
     const double sums = static_cast<double>(k + 8) * unit * 1.01;
     std::vector<double> c(static_cast<std::size_t>(k), 0.0), rest(c), product(c);
@@ -170,8 +169,8 @@ void PointSpan::measure(std::int64_t k, std::int64_t pair, Prefix& out) const {
         rest[t] = roots_[t] == 0 ? 0 : of_.at_points[t * pairs_ + pair] - product[t];
         largest = std::max(largest, std::fabs(rest[t]));
     }
-    // c is computed; the coefficients meant are X'g without rounding, which are off by (k + 8) u |X|'|g|: as a vector
-    // of feature space at most
+    // c is computed; meant is X'g without rounding, which differs by (k + 8) u |X|'|g|: as a vector of feature space at
+    // most
     const double off = sums * out.reach * out.g[pair];
     weighted *= 1 + 2 * sums;
     const double error = 2 * plain * of_.point_errors[pair] + 2 * sums * (inner_size + weighted * weighted) +
@@ -191,7 +190,7 @@ void PointSpan::measure(std::int64_t k, std::int64_t pair, Prefix& out) const {
     stray = std::sqrt(stray) * (1 + 2 * sums) +
             out.plain * (of_.point_errors[pair] + kernel_error_ * plain + sums * largest) +
             out.reach * (sums * 2 * (norm + weighted) + off) + 1e-150;
-    // NaN and infinity leave what was known.
+    // NaN and infinity keep the earlier bounds.
     if (perp < out.perp[pair]) out.perp[pair] = perp;
     if (1.5 * stray * (1 + 1e-12) < out.stray[pair]) out.stray[pair] = 1.5 * stray * (1 + 1e-12);
 }

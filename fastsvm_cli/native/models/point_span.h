@@ -1,5 +1,4 @@
-// The span of chosen points in feature space: an orthonormal basis of it, and what decision functions have in it and
-// beside it.
+// The span of points in feature space: an orthonormal basis, and decision functions in and beside it.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -11,39 +10,37 @@
 
 namespace fastsvm {
 
-// S_1..S_k are the points, K_S = L L' their kernel matrix, X = L^-1, and w = sum a_i phi(x_i) a decision function: its
-// coordinates in the span are g = X <w, phi(S)>, and what lies beside it has the length |w_perp|, |w_perp|^2 = |w|^2 -
-// |g|^2. The proof that covers rounding, X being what was computed, is in bounds.py, B10 to B14; its names are used
-// here.
+// Points S_1..S_k, kernel matrix K_S = L L', X = L^-1, decision function w = sum a_i phi(x_i): coordinates in the span
+// g = X <w, phi(S)>; the rest has length |w_perp|, |w_perp|^2 = |w|^2 - |g|^2. Proof with rounding, for X as computed:
+// B10 to B14 of bounds.py, same names.
 class PointSpan {
 public:
-    // What the first k points give, all upper bounds.
+    // Upper bounds from the first k points.
     struct Prefix {
-        std::vector<double> perp, stray, g;  // (pairs): |w_perp|; what w_perp has in the span; |g|
-        std::vector<double> widths;          // (pairs): perp^2, which tells where a look at the interval is no use
+        std::vector<double> perp, stray, g;  // (pairs): |w_perp|; the part of w_perp in the span; |g|
+        std::vector<double> widths;          // (pairs): perp^2, to skip useless checks of the interval
         double skew = 0;                     // |X K X' - I|
         double reach = 0, plain = 0;  // |v| and |v_1| of B12: |X| times the roots of K's diagonal, and times ones
     };
-    // Decision functions by what is known of them. at_points: b, (k, pairs), <w, phi(S_i)>, each within point_errors
-    // (pairs); squared_norms: (pairs), at least |w|^2.
+    // What is known of decision functions. at_points: b, (k, pairs), <w, phi(S_i)>, each within point_errors (pairs);
+    // squared_norms: (pairs), at least |w|^2.
     struct Functions {
         std::vector<double> at_points, squared_norms, point_errors;
         std::int64_t pairs() const { return static_cast<std::int64_t>(squared_norms.size()); }
     };
-    // points: (k) rows; strips: the same, in order, which must outlive this. kernel_error: of a kernel value between
-    // two points. stops: numbers of points, increasing, of which a Prefix is kept, as it is of the end of every strip.
+    // points: (k) rows; strips: the same, in order; must outlive this. kernel_error: between two points. stops:
+    // increasing numbers of points with a Prefix, besides ends of strips.
     PointSpan(std::shared_ptr<const Rows> points, const Strips& strips, double kernel_error, Functions functions,
               std::vector<std::int64_t> stops);
 
-    // Factored as far as rows ask for, strip by strip of points: most rows need few. Call this first, on any thread,
-    // with the number of strips that the others are asked of.
+    // Factors as many strips of points as rows need; most need few. Call before using them, on any thread.
     void prepare(std::int64_t strips) const;
     const Prefix& at_end_of(std::int64_t strip_number) const { return at_ends_[strip_number]; }
     const Prefix& at_stop(std::size_t stop) const { return at_stops_[stop]; }
     Prefix prefix(std::int64_t k) const;
     // The rows of X of one strip, transposed: ((strip_number + 1) strip, strip).
     const double* x(std::int64_t strip_number) const { return x_strips_[strip_number].data(); }
-    // The coordinates g of one point: (pairs); those of the points behind it follow.
+    // The coordinates g of one point: (pairs); those of the next points follow.
     const double* g(std::int64_t point) const { return g_.data() + point * pairs_; }
 
 private:
@@ -59,11 +56,12 @@ private:
     std::vector<std::int32_t> identity_;  // 0, 1, 2, ...
 
     mutable std::mutex lock_;
-    mutable std::atomic<std::int64_t> ready_{0};        // strips
+    mutable std::atomic<std::int64_t> ready_{0};        // number of strips
     mutable std::vector<std::vector<double>> l_;        // rows of L without the diagonal
     mutable std::vector<std::vector<double>> columns_;  // columns of L without the diagonal, each (k padded)
-    mutable std::vector<std::vector<double>> kernel_;   // rows of K, up to the diagonal; with few pairs
-    mutable std::vector<double> diagonal_;              // of L; infinite for a point in the span of those before it
+    mutable std::vector<std::vector<double>> kernel_;   // rows of K, up to the diagonal; only with few pairs
+    mutable std::vector<double> diagonal_;              // of L; infinite for a point in the span of the points before
+                                                        // it
     mutable std::vector<Aligned<double>> x_strips_;     // per strip: X transposed
     mutable std::vector<double> g_;                     // (k padded, pairs)
     mutable std::vector<double> g_squares_;             // (k, pairs): |g|^2 up to here

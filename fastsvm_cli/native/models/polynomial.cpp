@@ -12,7 +12,7 @@
 namespace fastsvm {
 
 namespace {
-constexpr double up = 1 + 1e-9;  // norms are themselves computed in floating point: far fewer than 1e6 roundings
+constexpr double up = 1 + 1e-9;  // rounding of the norms themselves: far fewer than 1e6 roundings
 }  // namespace
 
 Polynomial::Polynomial(const double* tensors, int degree, const Center& center, bool single, double gamma)
@@ -26,7 +26,7 @@ Polynomial::Polynomial(const double* tensors, int degree, const Center& center, 
         std::vector<double> level(static_cast<std::size_t>(packed_size(k, d)));
         double squares = 0;
         for_each_monomial(k, d, [&](std::int64_t position, double orderings) {
-            // The shortest text of a single-precision number names it only once it is rounded back to single precision.
+            // The shortest text of a single-precision number needs rounding to single precision.
             const double x = single ? static_cast<double>(static_cast<float>(*entry)) : *entry;
             ++entry;
             level[static_cast<std::size_t>(position)] = x * orderings;
@@ -37,9 +37,8 @@ Polynomial::Polynomial(const double* tensors, int degree, const Center& center, 
         about_center.push_back(std::move(level));
     }
 
-    // In raw coordinates: sum_k p_k(z - m) = sum_k sum_r (-1)^r / r! D_m^r p_k (z). A far centre makes the terms
-    // cancel, in the polynomial and in the exponent gamma |z - m|^2; where less than 11 or so digits would be left, z -
-    // m is formed row by row instead.
+    // Raw coordinates: sum_k p_k(z - m) = sum_k sum_r (-1)^r / r! D_m^r p_k (z). A far center cancels digits, here and
+    // in the exponent gamma |z - m|^2; if fewer than about 11 would be left, z - m is formed per row.
     std::vector<std::vector<double>> raw = about_center;
     if (center.moved) {
         const double far = std::sqrt(center.squared_norm);
@@ -61,9 +60,8 @@ Polynomial::Polynomial(const double* tensors, int degree, const Center& center, 
     }
     constant_ = raw[0][0];
     levels_.assign(std::make_move_iterator(raw.begin() + 1), std::make_move_iterator(raw.end()));
-    // The highest degree does not change with the origin: single precision it was, single precision it stays. (Doubling
-    // and the like are exact, unless they overflow; tripling is not, hence degree 2 only.) Double in memory while it
-    // stays in cache: that saves a conversion per product.
+    // The highest degree does not depend on the origin, so single precision is exact. (Doubling is, unless it
+    // overflows; tripling is not: degree 2 only.) Small ones are stored as double: no conversion per product.
     const bool fits = 2 * largest_entry <= static_cast<double>(std::numeric_limits<float>::max());
     if (single && fits && degree_ == 2 && levels_.back().size() * 8 > (1 << 19)) {
         top_float_.assign(levels_.back().begin(), levels_.back().end());
@@ -144,7 +142,7 @@ double Polynomial::compressed(const Columns& columns, std::vector<double>& scrat
 }
 
 namespace {
-// (lanes) vectors of one length, number by number, for (length, lanes).
+// Interleaves `lanes` vectors of one length: (length, lanes).
 template <class T, class Numbers> std::vector<T> side_by_side(Numbers numbers) {
     std::vector<T> out(numbers(0).size() * lanes);
     for (std::size_t lane = 0; lane < lanes; ++lane) {

@@ -1,5 +1,4 @@
-// The polynomial of a Maclaurin expansion as rows are evaluated with it: in raw coordinates where these leave enough
-// digits, in z - m elsewhere.
+// A Maclaurin expansion's polynomial for evaluation: in raw coordinates if that leaves enough digits, else in z - m.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -13,26 +12,26 @@ namespace fastsvm {
 // sum_k T_k (z - m)^k, of degree up to max_degree.
 class Polynomial {
 public:
-    // tensors: for k = 0..degree the entries T_j1..jk, j1 <= ... <= jk, of the symmetric tensor, as packed.h orders
-    // them. single: they are single precision, and those of the highest degree are kept so when that saves cache.
-    // gamma: of the weight exp(-gamma |z - m|^2), 0 without one: its exponent loses digits in raw coordinates, too.
+    // tensors: for k = 0..degree the entries T_j1..jk, j1 <= ... <= jk, of the symmetric tensor, packed as in packed.h.
+    // single: in single precision; the highest degree stays so if that saves cache. gamma: of the weight exp(-gamma |z
+    // - m|^2), or 0; raw coordinates cost its exponent digits too.
     Polynomial(const double* tensors, int degree, const Center& center, bool single, double gamma);
-    // Of degree 2, whose T_2 = sum_r lambda_r q_r q_r'. constant_and_v: T_0 and T_1. lambda: (rank); q: (rank, d).
+    // Degree 2 with T_2 = sum_r lambda_r q_r q_r'. constant_and_v: T_0 and T_1. lambda: (rank); q: (rank, d).
     Polynomial(const double* constant_and_v, std::int64_t rank, const double* lambda, const double* q,
                const Center& center, bool single);
 
-    // Whether it wants rows as z - m, because raw coordinates would lose too many digits.
+    // Whether it needs z - m, as raw coordinates lose too many digits.
     bool centered() const { return centered_; }
-    // Of a compressed one, 0 elsewhere: it takes rows one by one.
+    // If compressed; then it takes rows one by one. Else 0.
     std::size_t rank() const { return lambda_.size(); }
-    // |T_k| of every degree, Frobenius norms, upper bounds.
+    // |T_k| of every degree: Frobenius norms, upper bounds.
     const double* norms() const { return norms_; }
     // For `lanes` rows: x is (d, lanes), out (lanes).
     void values(const double* x, double* out) const;
     // For one row, in raw coordinates.
     double value(const Columns& columns, std::vector<double>& scratch) const;
 
-    // Whether a PolynomialPanel can take it, beside that one.
+    // Whether a PolynomialPanel can hold both.
     bool stands_beside(const Polynomial& other) const {
         return degree_ > 0 && !centered_ && lambda_.empty() && other.d_ == d_ && other.degree_ == degree_ &&
                !other.centered_ && other.lambda_.empty() && other.top_float_.empty() == top_float_.empty();
@@ -46,9 +45,9 @@ private:
     int degree_;
     bool centered_ = false;
     double constant_;
-    // Degree 1, 2, ...: the packed entries, times the orderings of each monomial; of raw coordinates unless centered.
+    // Degree 1, 2, ...: packed entries times orderings of the monomial; raw coordinates unless centered.
     std::vector<std::vector<double>> levels_;
-    // Unless it is empty: the highest degree, instead of levels_.back().
+    // If not empty: the highest degree, instead of levels_.back().
     std::vector<float> top_float_;
     double norms_[max_degree + 1] = {};
     // With a rank, degree 2 is sum_r lambda_r (q_r.(z - m))^2 instead.
@@ -57,10 +56,10 @@ private:
     std::vector<double> q_center_;  // (rank): -q_r.m
 };
 
-// `lanes` polynomials in the same variables, evaluated side by side: the numbers that each gives alone.
+// `lanes` polynomials in the same variables, side by side, with unchanged results.
 class PolynomialPanel {
 public:
-    // Takes the coefficients of `lanes` polynomials that stand beside each other; their norms stay.
+    // Takes coefficients, but not norms, of `lanes` polynomials (stands_beside).
     explicit PolynomialPanel(Polynomial* const* polynomials);
     // For the first `rows` of `lanes` rows: x is (d, lanes), out (rows, lanes).
     void values(int rows, const double* x, double* out) const;

@@ -12,11 +12,11 @@ namespace fastsvm {
 
 namespace {
 
-constexpr std::int64_t block_rows = 512;  // rows are parted by their lists so many at a time
+constexpr std::int64_t block_rows = 512;  // rows that are sorted by their lists at a time
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-// After how many vectors of a list of n the rows are looked at. Few rows settle before half of it, so that looking
-// early would not pay; a look costs a row as much as a few kernel values, and one more for every few pairs.
+// Stops in a list of n vectors. Few rows settle before half of it; a check costs a row a few kernel values, plus one
+// per few pairs.
 std::vector<std::int64_t> stops_of(std::int64_t n, std::int64_t pairs) {
     const std::int64_t apart = n < 256 && pairs == 1 ? strip / 2 : strip * std::min<std::int64_t>(8, 1 + pairs / 8);
     std::vector<std::int64_t> out{0};
@@ -24,7 +24,7 @@ std::vector<std::int64_t> stops_of(std::int64_t n, std::int64_t pairs) {
     return out;
 }
 
-// How many rows' numbers the first-level cache holds, in strips.
+// Number of rows that fit the first-level cache, in whole strips.
 std::int64_t rows_side_by_side(std::int64_t features) {
     return std::clamp<std::int64_t>(4096 / std::max<std::int64_t>(features, 1) / strip, 1, 8) * strip;
 }
@@ -79,7 +79,7 @@ struct Triangle::Visit {
     Rounding::Row rounding;
 };
 
-// Rows of one list that pass along it side by side, in `slots` slots.
+// Rows that pass along one list side by side, in `slots` slots.
 struct Triangle::RowGroup {
     RowGroup(const Strips& strips, std::int64_t pairs)
         : slots(rows_side_by_side(strips.features())),
@@ -101,10 +101,10 @@ struct Triangle::RowGroup {
     Aligned<double> sums;           // (pairs, slots)
     // (slots): bounds of a row's distance from the pivot, and e^(gamma high) for the exponential kernel.
     Aligned<double> low, high, grow;
-    // (slots): squared distances from pivots; in look_at, bounds of the kernel values left, and settled pairs.
+    // (slots): squared distances from pivots; in look_at, bounds of kernel values left, and settled pairs.
     Aligned<double> near, far, count;
     std::vector<const Visit*> visits;  // (slots)
-    std::vector<double> sum, radius;   // (pairs), of one row
+    std::vector<double> sum, radius;   // (pairs), for one row
     std::vector<std::int64_t> looked;  // slots
     RowStrips::Vectors vectors;
 
@@ -124,7 +124,7 @@ struct Triangle::RowGroup {
     }
 };
 
-// The rows that a thread is at.
+// A thread's current rows.
 struct Triangle::Block {
     Block(const Strips& strips, std::int64_t pairs)
         : group(strips, pairs), visits(block_rows), sums(static_cast<std::size_t>(block_rows * pairs)) {}
@@ -136,7 +136,7 @@ struct Triangle::Block {
 
 Triangle::~Triangle() = default;
 
-// Adds the terms of one support vector to the sums of n rows from slot `at` on.
+// Adds one support vector's terms to the sums of n rows from slot `at` on.
 void Triangle::add(std::int64_t vector, const double* kernel_values, std::int64_t at, std::int64_t n,
                    RowGroup& group) const {
     const Rows& sv = *model_.vectors;
@@ -146,13 +146,13 @@ void Triangle::add(std::int64_t vector, const double* kernel_values, std::int64_
     });
 }
 
-// Fills in visits and sums, (rows, pairs), of some rows: at most as many as there are slots.
+// Sets visits and sums, (rows, pairs), for at most as many rows as there are slots.
 void Triangle::meet_pivots(const Rows& rows, std::int64_t first, std::int64_t stop, Visit* visits, double* sums,
                            RowGroup& group) const {
     group.rows.clear(rows);
     for (std::int64_t r = first; r < stop; ++r) {
         group.rows.add(r);
-        visits[r - first].list = 0;  // also where no distance is a number
+        visits[r - first].list = 0;  // also if no distance is a number
     }
     const std::int64_t size = stop - first, n = group.filled();
     std::fill(group.sums.begin(), group.sums.end(), 0.0);
@@ -195,7 +195,7 @@ void Triangle::bound(const PivotList& list, std::size_t stop, const Visit& visit
     }
 }
 
-// The slots whose interval may settle the answer: without what `bound` adds for rounding, and many at a time.
+// Slots whose interval, without `bound`'s rounding, may settle the answer; many at a time.
 void Triangle::look_at(const PivotList& list, std::size_t stop, const Settled& settled, RowGroup& group) const {
     const PivotList::Rest& rest = list.rest[stop];
     const bool exponential = model_.kernel.type == KernelType::exponential;
@@ -238,7 +238,7 @@ void Triangle::look_at(const PivotList& list, std::size_t stop, const Settled& s
         if (count[s] >= static_cast<double>(settled.least_certain())) group.looked.push_back(s);
 }
 
-// Rows of one list, at most as many as there are slots: the first + r of `rows` for the members r.
+// Rows first + r of `rows` for the members r: one list, at most one per slot.
 void Triangle::follow(const Rows& rows, std::int64_t first, const PivotList& list, const std::int64_t* members,
                       std::int64_t size, const Visit* visits, const double* sums, Settled& settled, Decisions& out,
                       std::vector<char>& open, RowGroup& group) const {
@@ -271,7 +271,7 @@ void Triangle::follow(const Rows& rows, std::int64_t first, const PivotList& lis
         } else {
             look_at(list, stop, settled, group);
         }
-        // The last slot first: when a row is removed, the last one takes its place.
+        // Last slot first: removing a row moves the last one into its slot.
         for (auto slot = group.looked.rbegin(); slot != group.looked.rend(); ++slot) {
             const std::int64_t r = group.rows.row(*slot);
             group.gather(*slot, group.sum.data());

@@ -18,24 +18,22 @@
 
 namespace fastsvm {
 
-// Per pivot the support vectors in the order of their distance from it, without the pivots. A row's distance from every
-// pivot gives the kernel values of these, and the nearest one: it takes that one's list, and adds up kernel values from
-// its head. What is left of the list lies between bounds that the distances give (eqs. 10, 11; for the exponential
-// kernel 16, 17 too), so that
+// Each pivot lists the other support vectors by distance. A row's distances from the pivots give their kernel values
+// and the nearest one, whose list it takes; it adds kernel values from the head. The distances bound the rest (eqs. 10,
+// 11; exponential kernel: also 16, 17), so that
 //
 //     f(z) = f_n(z) + (rest_low + rest_high) / 2  +-  (rest_high - rest_low) / 2.
 //
 // No kernel value is computed twice. Kernels: rbf and exponential.
 class Triangle {
 public:
-    // pivots: support vectors. Throws std::out_of_range where one is none.
+    // pivots: indices of support vectors. Throws std::out_of_range for others.
     Triangle(SvmModel model, std::vector<std::int64_t> pivots);
     Triangle(const Triangle&) = delete;
     ~Triangle();
 
-    // Rows that take the same list pass along it side by side, and are left when their answer is settled, or the list
-    // is at its end; after how many vectors they are looked at, `stops` says. Returns the rows that are not settled,
-    // increasing: rounding alone leaves them open.
+    // Rows of a list pass along it side by side until settled or at its end; checked at `stops`. Returns the rows that
+    // rounding leaves open, increasing.
     std::vector<std::int64_t> decision_values(const Rows& rows, const Task& task, double tolerance,
                                               Decisions& out) const;
     std::int64_t pairs() const { return pairs_; }
@@ -64,14 +62,14 @@ private:
     std::int64_t pairs_;
     std::vector<std::int64_t> pivots_;
     std::vector<char> is_pivot_;          // per support vector
-    std::vector<char> new_pivot_;         // per pivot: not named before
+    std::vector<char> new_pivot_;         // per pivot: whether it is its first occurrence
     std::vector<std::int32_t> class_of_;  // per support vector
-    std::vector<std::int64_t> stops_;     // vectors of a list: 0, .., all of them
-    Strips strips_;                       // empty: the features' columns
+    std::vector<std::int64_t> stops_;     // numbers of vectors of a list: 0, .., all
+    Strips strips_;                       // no vectors, only the features' columns
     Rounding rounding_;
     std::vector<StripRow> vectors_;                     // the support vectors
-    std::vector<double> columns_;                       // (n, features), where products go column by column
-    mutable std::vector<std::unique_ptr<Lazy>> lists_;  // of each pivot; made when a row first needs it
+    std::vector<double> columns_;                       // (n, features), if products go column by column
+    mutable std::vector<std::unique_ptr<Lazy>> lists_;  // one per pivot; built when a row first needs it
     Pool<Block> blocks_;
 };
 

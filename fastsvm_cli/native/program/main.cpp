@@ -1,4 +1,4 @@
-// fastsvm-predict: svm-predict's place in a pipeline, for every kind of model file.
+// fastsvm-predict: replaces svm-predict in a pipeline, for every kind of model.
 #include <signal.h>
 #include <unistd.h>
 
@@ -32,12 +32,11 @@ namespace {
 
 constexpr int wrong_usage = 2;
 
-// A fault of a file, as one line.
 struct Failure : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// What cannot be said is lost, and nothing else is.
+// Ignores a failed write.
 void say(int descriptor, const std::string& line) {
     std::string text;
     for (char c : line) text += static_cast<unsigned char>(c) < ' ' || c == 127 ? '?' : c;
@@ -49,7 +48,7 @@ void say(int descriptor, const std::string& line) {
     }
 }
 
-// The content of a model's file. A file that begins as no model does is not read further.
+// Reads no further if the start is not a model's.
 std::string read_model_text(const std::string& path) {
     constexpr std::size_t start_bytes = 1 << 12;
     return Source(path).whole(start_bytes, [](const std::string& start) {
@@ -114,7 +113,7 @@ private:
         const std::string why =
             no_certificates(model.certified, loaded_.folds, model.proves, !model.fingerprint.empty());
         if (!why.empty()) throw Failure(display(options_.model_file) + ": " + why);
-        // The model is made when a row first needs it.
+        // The exact model is made when a row needs it.
         const std::string& path = *options_.exact;
         auto text = std::make_shared<std::string>(of_model(path, [&] { return read_model_text(path); }));
         exact_fingerprint_ = fingerprint(*text);
@@ -189,7 +188,7 @@ int predict_as(const Options& options) {
     try {
         Prediction(options).run();
         return 0;
-    } catch (const ReaderGone&) {  // it has what it wanted
+    } catch (const ReaderGone&) {  // not an error
         return 0;
     } catch (const UsageFault&) {
         throw;
@@ -234,5 +233,5 @@ int main(int argc, char** argv) {
         }
     }
     if (std::fflush(stdout) != 0 && !code) code = 1;
-    _exit(code);  // nothing is left to be taken apart
+    _exit(code);  // without destructors
 }

@@ -1,4 +1,4 @@
-// The command line of fastsvm-predict, and of svm-predict where that is its name.
+// Command lines of fastsvm-predict, and of svm-predict if the program has that name.
 #pragma once
 #include <optional>
 #include <stdexcept>
@@ -7,7 +7,7 @@
 
 namespace fastsvm {
 
-// The command line cannot be followed: the message, for standard error.
+// Invalid command line; the message is for standard error.
 struct UsageFault : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -17,17 +17,17 @@ struct Options {
     int threads = 0;  // 0: all processors
     std::optional<std::string> exact;
     std::string test_file, model_file, output = "-";
-    bool help = false, version = false;  // nothing else is asked for then
+    bool help = false, version = false;  // if set, nothing else is read
 
     std::vector<std::string> inputs() const;
 };
 
 // Throws UsageFault.
 Options read_options(const std::vector<std::string>& words);
-// The same as svm-predict: options first, and three files. "" of a character: of an option that it does not have.
+// As svm-predict: options, then three files. UsageFault holds a line for an unknown option, "" for missing files.
 Options read_libsvm_options(const std::vector<std::string>& words);
 
-extern const char* const help_text;         // of fastsvm-predict
+extern const char* const help_text;
 extern const char* const libsvm_help_text;  // svm-predict's own
 
 }  // namespace fastsvm

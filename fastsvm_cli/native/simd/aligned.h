@@ -1,4 +1,4 @@
-// Arrays that begin with a cache line, so that eight doubles side by side lie in one line and not in two.
+// Arrays aligned to cache lines, so that eight adjacent doubles are in one line.
 #pragma once
 #include <cstddef>
 #include <new>

@@ -1,4 +1,4 @@
-// Which build of the hot loops this machine runs.
+// Selection of the build of the hot loops for this machine.
 #ifdef FASTSVM_X86
 #include <cpuid.h>
 #endif
@@ -33,7 +33,7 @@ extern const GridLoops grid;
 namespace {
 
 #ifdef FASTSVM_X86
-// avx512's, but for the loops over whole numbers.
+// avx512's table, with other loops over whole numbers.
 Loops with_grid(Loops table, const char* name, const GridLoops& grid) {
     table.name = name;
     table.grid = &grid;
@@ -43,8 +43,8 @@ const Loops avx512_vnni_table = with_grid(avx512::table, "avx512_vnni", avx512_v
 #endif
 
 #ifdef FASTSVM_X86
-// What the processor has, and the system saves when it switches threads. Asked of the processor itself: not every
-// compiler knows all of the names, and not every one's runtime library has the answers.
+// Processor features that the system saves across thread switches. Asks the processor: not all compilers and their
+// libraries know all.
 struct Processor {
     bool avx2 = false, avx512 = false, avx512_vnni = false;
 
@@ -60,7 +60,7 @@ struct Processor {
         if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !has(ecx, {fma, osxsave})) return;
         unsigned saved, high;
         __asm__("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
-        constexpr unsigned wide = 0x6, widest = 0xe6;  // registers of AVX, and of AVX-512
+        constexpr unsigned wide = 0x6, widest = 0xe6;  // AVX and AVX-512 registers
         if ((saved & wide) != wide || !__get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx) || !has(ecx, {lzcnt})) return;
         if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) return;
         avx2 = has(ebx, {avx2_, bmi, bmi2});
@@ -89,7 +89,7 @@ const Loops* const all[] = {
     &baseline::table,
 };
 
-std::atomic<const Loops*> chosen{nullptr};  // several threads may be the first to ask
+std::atomic<const Loops*> chosen{nullptr};  // several threads may ask first
 
 }  // namespace
 

@@ -1,5 +1,4 @@
-// Exponentials of registers, n of them in step: each is a long chain of operations that wait for one another. For files
-// that are compiled once per instruction set.
+// Exponentials of n registers in step: each is a long dependency chain. For files compiled per instruction set.
 #pragma once
 #include "simd/wide.h"
 
@@ -34,7 +33,7 @@ template <class V, int n> FASTSVM_INLINE void exp_nonpositive(V (&x)[n]) {
     FASTSVM_EACH r[i] = (clamped[i] - k[i] * 6.93147180369123816490e-01) - k[i] * 1.90821492927058770002e-10;
     FASTSVM_EACH p[i] = V::splat(1.0 / 6227020800.0);
     _Pragma("GCC unroll 16") for (double factor : factors) FASTSVM_EACH p[i] = p[i] * r[i] + factor;
-    // The low bits of `biased` hold k; those of an x above 0, which a negative gamma makes, may wrap.
+    // `biased` holds k in its low bits; for x above 0 (negative gamma) they may wrap.
     FASTSVM_EACH x[i] = where_less(x[i], least, zero, times_power(p[i], biased[i]));
 }
 
@@ -44,9 +43,8 @@ template <class V> FASTSVM_INLINE V rbf_exponent(double gamma, V norms, V dots) 
     return -gamma * larger(zero, distance);  // NaN stays
 }
 
-// x = 2^-x for x > -1, 2^-126 from x = 126 on: x = k + r with k whole and |r| <= 0.5, exactly; 2^-r by a polynomial of
-// degree 6, within 0.27 u of it (B23). The result is a normal number, always; of other x, which rows have that no bound
-// holds for, it is any.
+// x = 2^-x for x > -1, 2^-126 from x = 126 on: x = k + r, k whole and |r| <= 0.5, exactly; 2^-r by a polynomial of
+// degree 6, within 0.27 u (B23). Always a normal number; arbitrary for other x, of rows without a bound.
 template <class V, int n> FASTSVM_INLINE void negative_powers(V (&x)[n]) {
     constexpr float shift = 12582912.0F;  // 1.5 * 2^23: adding it rounds to a whole number
     constexpr float factors[] = {-0x1.5f3eacp-10F, 0x1.3b2d4ep-7F,  -0x1.c6aee8p-5F,

@@ -3,18 +3,18 @@
 //
 //   Copyright (c) 2018-2025, Arm Limited. SPDX-License-Identifier: MIT OR Apache-2.0 WITH LLVM-exception
 //
-// x = k ln2/128 + r, |r| <= ln2/256; e^x = 2^(k/128) (1 + p(r)), with a polynomial p of degree 5 and a table of
-// 2^(i/128). glibc compiles the same text with and without fused multiply-adds, and chooses by the processor; on
-// aarch64 it has them always, and rounds x 128/ln2 with an instruction of its own.
+// x = k ln2/128 + r, |r| <= ln2/256; e^x = 2^(k/128) (1 + p(r)), p of degree 5, and a table of 2^(i/128). glibc
+// compiles it with and without fused multiply-adds, and chooses by processor; aarch64 always fuses, and rounds x
+// 128/ln2 with its own instruction.
 #pragma once
 #include <cstdint>
 
 namespace fastsvm {
 
-// Of i: the bits of a correction and those of 2^(i/128), less i << 45, which adding k << 45 makes good.
+// Per i: the bits of a correction, and those of 2^(i/128) less i << 45, which adding k << 45 restores.
 extern const std::uint64_t exp_table[128][2];
 
-// Beyond, glibc takes other paths, which its compiler may fuse otherwise: they are left to it. Below exp_zero all give
+// Beyond this, glibc takes other paths, perhaps fused differently, so glibc itself is called. Below exp_zero all give
 // 0.
 constexpr double exp_near = 512, exp_zero = -746;
 
@@ -35,10 +35,10 @@ template <bool fuse> FASTSVM_INLINE vd product_and(vd a, vd b, vd c) {
     return a * b + c;
 }
 
-// The two columns of the table, of the low seven bits of k.
+// Both table columns, for the low seven bits of k.
 FASTSVM_INLINE void look_up(vu k, vd& correction, vu& power) {
 #if defined(__AVX2__)
-    // A row of the table at a time: a gather takes longer.
+    // Loads one table row at a time: a gather is slower.
     const vu bytes = (k << 4) & (127 << 4);
     const auto row = [&](int lane) {
         return _mm_load_si128(reinterpret_cast<const __m128i*>(reinterpret_cast<const char*>(exp_table) + bytes[lane]));
@@ -47,7 +47,7 @@ FASTSVM_INLINE void look_up(vu k, vd& correction, vu& power) {
         return _mm256_inserti128_si256(_mm256_castsi128_si256(row(first)), row(second), 1);
     };
 #if defined(__AVX512F__)
-    // Masked, for GCC 12 warns of the undefined numbers that the others pass through.
+    // Masked, because GCC 12 warns of undefined numbers in the unmasked forms.
     const __m512i even = _mm512_maskz_inserti64x4(0xff, _mm512_castsi256_si512(rows(0, 2)), rows(4, 6), 1);
     const __m512i odd = _mm512_maskz_inserti64x4(0xff, _mm512_castsi256_si512(rows(1, 3)), rows(5, 7), 1);
     correction = (vd)_mm512_maskz_unpacklo_epi64(0xff, even, odd);
@@ -72,7 +72,7 @@ template <bool fuse> FASTSVM_INLINE vd glibc_exp(vd x) {
     const vd k = (vd)nearest;
     const vu bits = (vu)vcvtaq_s64_f64(nearest);
 #else
-    const vd shift = all(0x1.8p52);  // adding it rounds to the nearest integer, which the low bits hold then
+    const vd shift = all(0x1.8p52);  // adding it rounds to the nearest integer, left in the low bits
     const vd shifted = product_and<fuse>(x, per_ln2, shift);
     const vd k = shifted - shift;
     const vu bits = (vu)shifted;

@@ -1,4 +1,4 @@
-// Compiled once per instruction set, as loops.cpp and under the same rule: no inline function of the standard library.
+// Compiled per instruction set; like loops.cpp, without inline functions of the standard library.
 #include "simd/grid_registers.h"
 
 namespace fastsvm {
@@ -10,8 +10,7 @@ extern const GridCodeLoops grid_codes;
 
 namespace {
 
-// How many rows meet two registers at a time: their sums, the two, a row's word and the tables are what the machine has
-// registers for.
+// Rows that share two loaded registers; sums, these, a row's word and tables fill the registers.
 #if defined(__AVX512F__)
 constexpr int side_by_side = 8;
 #else
@@ -19,7 +18,7 @@ constexpr int side_by_side = 4;
 #endif
 constexpr int parts = 2;
 
-// ---- how many bits are set, in every number or in every byte (where there are no codes, which are faster)
+// ---- bit counts, per number or byte (only without codes, which are faster)
 
 #if defined(__AVX512VPOPCNTDQ__)
 constexpr bool of_bytes = false;
@@ -63,7 +62,7 @@ inline I add_products(I sum, U x, U z) {
 
 std::int32_t norm(std::int32_t sum, std::int32_t squares) { return numbers == 4 ? squares - 256 * sum : squares; }
 
-// ---- sums over the words. most: how many words a sum takes before `number` must widen it
+// ---- sums over the words. most: words that a sum can take before `number` must widen it
 
 template <GridDistance distance> struct Words {
     static constexpr bool by_bytes = distance != GridDistance::numbers && of_bytes;
@@ -89,7 +88,7 @@ template <GridDistance distance> struct Words {
     }
 };
 
-// Numbers of 8 bits: products are of 16, and are widened word by word, or, of small ones, after a run of words.
+// 8-bit numbers: 16-bit products, widened per word or, if small, per run of words.
 #if defined(FASTSVM_NEON)
 template <> struct Words<GridDistance::bytes> {
     typedef I Sum;
@@ -127,7 +126,7 @@ template <> struct Words<GridDistance::bytes> {
 };
 template <> struct Words<GridDistance::small_numbers> {
     typedef I Sum;
-    // Two products are added up at once, and the vectors' numbers are signed.
+    // The instruction adds two products, and the vectors' numbers are signed.
     static constexpr std::int32_t small = 128, small_sum = 32767 / 2;
     static Sum nothing() { return I{}; }
     static std::int64_t most(const GridRows& z) { return z.run; }
@@ -141,7 +140,7 @@ template <> struct Words<GridDistance::small_numbers> {
 // ---- exp
 
 #if defined(__AVX512F__)
-// Tables of 32, 64 and 128 numbers stand in registers.
+// Tables of 32, 64 and 128 numbers, in registers.
 template <int size> struct Registers {
     F table[size / width];
     explicit Registers(const GridExponential& e) {

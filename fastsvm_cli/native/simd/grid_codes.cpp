@@ -1,6 +1,6 @@
-// Kernel values of vectors in codes of four bits (grid_loops.h): of as many vectors as a register has bytes, a row's
-// table tells in one permutation what a code adds to D. Compiled once per instruction set, as loops.cpp and under the
-// same rule: no inline function of the standard library.
+// Kernel values of vectors in four-bit codes (grid_loops.h): one permutation of a row's table gives a code's addition
+// to D for as many vectors as a register has bytes. Compiled per instruction set; like loops.cpp, without inline
+// functions of the standard library.
 #include "simd/grid_registers.h"
 
 #if defined(FASTSVM_GRID_SUMS)
@@ -12,12 +12,11 @@ namespace {
 typedef unsigned char B __attribute__((vector_size(4 * width)));
 typedef std::uint16_t H __attribute__((vector_size(4 * width)));
 
-constexpr int bytes = 4 * width, parts = strip / bytes;  // of a register; registers of a strip
-// Registers that meet a table one after the other: their sums stay in registers, too.
+constexpr int bytes = 4 * width, parts = strip / bytes;  // bytes per register; registers per strip
+// Registers that use a loaded table in turn; their sums also fit registers.
 constexpr int together = 4;
 
-// Byte 4 i + b of a register is of its vector b * width + i, so that a shift of 8 b leaves, in numbers of 32 bits,
-// those of `width` vectors that stand side by side.
+// Byte 4 i + b is of vector b * width + i: a shift by 8 b leaves `width` adjacent vectors in 32-bit numbers.
 int place(int s) { return s / bytes * bytes + s % width * 4 + s % bytes / width; }
 
 // ---- tables of bytes
@@ -37,15 +36,18 @@ inline B pick(B table, B code) {
 #endif
 }
 
-// ---- exp: of D in byte b of each number of 32 bits, or, for the polynomial, in half b
+// ---- exp of D in byte b of each 32-bit number, or, for the polynomial, in half b
 
 #if defined(__AVX2__)
-inline F pick(F table, U at) { return (F)_mm256_permutevar8x32_ps((__m256)table, (__m256i)at); }  // the low three bits
-// The first where the sign bit of `which` is 0.
+inline F pick(F table, U at) {
+    return (F)_mm256_permutevar8x32_ps((__m256)table, (__m256i)at);
+}  // uses the low three
+   // bits
+// `first` if the sign bit of `which` is 0.
 inline F choose(F first, F second, U which) {
     return (F)_mm256_blendv_ps((__m256)first, (__m256)second, (__m256)which);
 }
-// K(D) is a product of two tables' numbers: by the low bits of D, and by the high ones (B32).
+// K(D) is a product of two table numbers, for the low bits of D and the high ones (B32).
 template <int below> struct Factors {
     F low, high, next;
     explicit Factors(const GridExponential& e)
@@ -77,7 +79,7 @@ private:
     static uint8x16x4_t table_of(const float* from) {
         return vld1q_u8_x4(reinterpret_cast<const unsigned char*>(from));
     }
-    static F pick(uint8x16x4_t table, U at) {  // the bytes of number `at`
+    static F pick(uint8x16x4_t table, U at) {  // bytes of number `at`
         return (F)vqtbl4q_u8(table, (uint8x16_t)(at * 0x04040404u + 0x03020100u));
     }
 };
@@ -91,7 +93,7 @@ struct Halves {
 
 // ---- distances
 
-// Below 256: bytes, whatever carries leave them in between.
+// D < 256: bytes; carries in between do not matter.
 template <int strips> struct Narrow {
     B sum[strips * parts];
     inline __attribute__((always_inline)) Narrow(std::int64_t, const GridCodeRow& z, const GridCodeStrips& x,
@@ -113,7 +115,7 @@ template <int strips> struct Narrow {
     }
 };
 
-// Below 2^16: bytes are widened before they could overflow. The bytes 0 and 2 of a number of 32 bits are in `even`.
+// D < 2^16: bytes are widened before they can overflow. `even` has bytes 0 and 2 of each 32-bit number.
 template <int strips> struct Wide {
     H even[strips * parts], odd[strips * parts];
     inline __attribute__((always_inline)) Wide(std::int64_t run, const GridCodeRow& z, const GridCodeStrips& x,
@@ -169,7 +171,7 @@ void all_strips(std::int64_t run, const GridCodeRow& z, const GridCodeStrips& x,
     for (; s < x.count; ++s) some_strips<Distances, 1>(run, z, x, s, lookup, take);
 }
 
-// Products of two factors below 2^-126 are 0, where a denormal number would take the machine long.
+// Makes products below 2^-126 0: denormals are slow.
 class NoDenormals {
 #if defined(__SSE2__)
 public:

@@ -1,12 +1,11 @@
-// What the loops over whole numbers share (grid.cpp, grid_codes.cpp): registers, the polynomial, and sums of products.
-// Compiled once per instruction set, as loops.cpp and under the same rule: no inline function of the standard library.
+// Common to the loops over whole numbers (grid.cpp, grid_codes.cpp). Compiled per instruction set; like loops.cpp,
+// without inline functions of the standard library.
 #pragma once
 #include "simd/grid_loops.h"
 #include "simd/isa.h"
 #include "simd/loops.h"
 
-// Where bytes are permuted and multiplied, and kernel values are summed up at once. (Machines with AVX-512 keep the
-// loops that were measured on them.)
+// Byte permutations and products, and summed kernel values. (AVX-512 keeps the loops measured on it.)
 #if defined(FASTSVM_NEON) || (defined(__AVX2__) && !defined(__AVX512F__))
 #define FASTSVM_GRID_SUMS
 #endif
@@ -15,7 +14,7 @@ namespace fastsvm {
 namespace FASTSVM_ISA {
 namespace {
 
-constexpr int width = register_bytes / 4;  // numbers in a register
+constexpr int width = register_bytes / 4;  // numbers per register
 typedef std::int32_t I __attribute__((vector_size(register_bytes)));
 typedef std::uint32_t U __attribute__((vector_size(register_bytes)));
 typedef float F __attribute__((vector_size(register_bytes)));
@@ -30,9 +29,9 @@ inline U splat(std::uint32_t x) { return U{} + x; }
 inline I splat(std::int32_t x) { return I{} + x; }
 inline F splat(float x) { return F{} + x; }
 
-// Masks of all ones stand where GCC 12 takes its own headers' unmasked forms for uninitialised reads.
+// All-ones masks: GCC 12 warns of uninitialised reads in its unmasked forms.
 
-// a b + c, in one rounding where the machine can.
+// a b + c, in one rounding if the machine can.
 inline F multiply_add(F a, F b, F c) {
 #if defined(__AVX512F__)
     return (F)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
@@ -45,7 +44,7 @@ inline F multiply_add(F a, F b, F c) {
 #endif
 }
 
-// 2^-r for |r| <= 1/2 and a little more: Taylor's polynomial of degree 7 (B34).
+// 2^-r for |r| up to slightly above 1/2: Taylor's polynomial of degree 7 (B34).
 inline F power_of_two(F r) {
     const F y = r * -0.693147180559945309f;
     F p = multiply_add(splat(1.0f / 5040), y, splat(1.0f / 720));
@@ -57,8 +56,8 @@ inline F power_of_two(F r) {
     return multiply_add(p, y, splat(1.0f));
 }
 
-// 2^-(c D), c D = k + r with k the nearest whole number. The product is the sum of two numbers of single precision, the
-// second one exact but for its own rounding; without an instruction that multiplies and adds, one of double precision.
+// 2^-(c D), c D = k + r, k the nearest whole number. The product is a sum of two single-precision numbers, the second
+// exact but for its rounding; without fused multiply-add, one in double precision.
 struct Polynomial {
     I nothing;
 #if defined(__FMA__) || defined(FASTSVM_NEON)
@@ -98,7 +97,7 @@ protected:
 };
 
 #if defined(FASTSVM_GRID_SUMS)
-// The same where `nothing` is at most 2^24: below, single precision holds all of d.
+// For `nothing` at most 2^24: below it, single precision holds all of d.
 struct ShortPolynomial : Polynomial {
     using Polynomial::Polynomial;
     F operator()(I d) const {
@@ -107,8 +106,8 @@ struct ShortPolynomial : Polynomial {
     }
 };
 
-// Kernel values times coefficients: four terms in single precision, sums of those in double. `lanes` partial sums, or
-// as many as a register has numbers.
+// Kernel values times coefficients: four terms in single precision, then double; `lanes` partial sums, or a register's
+// count.
 struct Sums {
     typedef double D __attribute__((vector_size(4 * width)));
     D low, high;

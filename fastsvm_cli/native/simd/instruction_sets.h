@@ -1,18 +1,18 @@
-// Which build of the hot loops runs (loops.h).
+// Selection of the build of the hot loops (loops.h).
 #pragma once
 #include <string>
 #include <vector>
 
 namespace fastsvm {
 
-// Those that this machine and build have, the fastest first, which runs unless another is selected: "baseline", "avx2",
-// "avx512", "avx512_vnni" (avx512's, and what adds up products of bytes and counts bits in one instruction).
+// Those of this machine and build, fastest (the default) first: "baseline", "avx2", "avx512", "avx512_vnni" (avx512,
+// and instructions that sum byte products and count bits).
 std::vector<std::string> instruction_sets();
-// False when this machine or build lacks it.
+// False if this machine or build lacks it.
 bool select_instruction_set(const char* name);
-// Throws std::invalid_argument instead. where: the name was found, for the message.
+// Throws std::invalid_argument instead. where: source of the name, for the message.
 void demand_instruction_set(const char* name, const char* where);
-// The one that FASTSVM_INSTRUCTIONS names, if it is set. Throws likewise.
+// Selects the one named by FASTSVM_INSTRUCTIONS, if set. Throws likewise.
 void select_instruction_set_of_environment();
 
 }  // namespace fastsvm

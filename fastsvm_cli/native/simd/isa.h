@@ -1,4 +1,4 @@
-// The registers of an instruction set, and its intrinsics. For files that are compiled once per instruction set.
+// Registers and intrinsics; for files compiled per instruction set.
 #pragma once
 
 #if defined(__SSE2__)
@@ -14,7 +14,7 @@ namespace fastsvm {
 namespace FASTSVM_ISA {
 namespace {
 
-// No vector type is longer: GCC keeps longer ones in memory and moves, compares and converts them in pieces.
+// No vector type is longer: GCC handles longer ones piecewise in memory.
 #if defined(__AVX512F__)
 constexpr int register_bytes = 64;
 #elif defined(__AVX2__)

@@ -29,9 +29,9 @@ private:
     std::uint64_t state_ = 1;
 };
 
-// e^x lies within 0.0015 units in the last place of a midpoint between two doubles, so that a rounding more or less on
-// the way shows: 19 of these tell glibc's two variants apart, 28 tell either from e^x rounded to nearest. Drawn from
-// [-1, 0], [-32, 0] and [-512, 512].
+// e^x is within 0.0015 units in the last place of a midpoint of doubles, which shows any difference in rounding: 19
+// distinguish glibc's two variants, 28 either from e^x rounded to nearest. Drawn from [-1, 0], [-32, 0] and [-512,
+// 512].
 constexpr double near_midpoints[] = {
     -0x1.4859beb9233d9p-1, -0x1.16489dd99187cp-2, -0x1.772ea7805f61fp-1, -0x1.9ffddf3f27c44p-3, -0x1.fb4ecec2813f1p-1,
     -0x1.7fb8ff0cf1f00p-1, -0x1.406663ec7ec25p-1, -0x1.dd3033de4a9c8p-4, -0x1.d2b99d9622056p-2, -0x1.7ef4d58fb33e3p-1,
@@ -65,7 +65,7 @@ std::vector<double> telling_arguments() {
     for (double edge : {0.0, 1e-300, 0x1p-54, exp_near, 708.4, 709.78, 745.13, -exp_zero, 1024.0, 1e300})
         x.insert(x.end(),
                  {edge, -edge, std::nextafter(edge, 0), -std::nextafter(edge, 0), -std::nextafter(edge, 1e301)});
-    // Every row of the table, in its middle and at its ends, where rounding chooses the row.
+    // Each table row, at its middle and at its ends, where rounding chooses the row.
     constexpr double row = 0.00541521234812457;  // ln 2 / 128
     for (int i = -256; i <= 256; ++i)
         for (double by : {-0.5, -1e-9, 0.25, 0.5 - 1e-9, 0.5 + 1e-9}) x.push_back((i + by) * row);

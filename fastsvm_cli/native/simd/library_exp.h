@@ -1,12 +1,11 @@
-// The exponential of this process's C library, many numbers at a time.
+// This process's C library exponential, on many numbers.
 #pragma once
 #include "simd/reference_lanes.h"
 
 namespace fastsvm {
 
-// The loop of the chosen instruction set that gives the bits of this process's std::exp: found by comparing both on
-// arguments that tell the variants of glibc's algorithm apart, once per instruction set. Null where none does; the
-// library is called then.
+// The chosen instruction set's loop with the bits of std::exp; null (call the library) if none. Found once, by
+// arguments that distinguish the variants of glibc's algorithm.
 ExpLoop library_exp();
 
 // Whether `loop` gives the bits of std::exp on those arguments.

@@ -1,5 +1,5 @@
-// Compiled once per instruction set with FASTSVM_ISA naming it. No inline function of the standard library may be used
-// here: the linker would keep one copy of it, possibly one that needs instructions the machine lacks.
+// Compiled per instruction set, named by FASTSVM_ISA. Must not use inline functions of the standard library: the linker
+// keeps one copy, maybe with instructions that the machine lacks.
 #include "simd/loops.h"
 
 #include "simd/exponential.h"
@@ -8,7 +8,7 @@
 namespace fastsvm {
 #ifdef __AVX2__
 namespace avx2 {
-extern const TextLoops text;  // text_loops.cpp; a machine with longer registers gains nothing by them
+extern const TextLoops text;  // text_loops.cpp; longer registers gain nothing
 }
 #endif
 namespace FASTSVM_ISA {
@@ -69,8 +69,7 @@ void lane_dots(const double* block, std::int64_t count, const std::int32_t* colu
     store(out, (s0 + s1) + (s2 + s3));
 }
 
-// Four sums of every fourth product, added up at the end, for each of `groups` times `lanes` vectors: enough of them to
-// keep the processor busy.
+// Four sums of every fourth product, added at the end, per `groups` times `lanes` vectors: keeps the processor busy.
 template <int groups>
 inline void some_dots(const double* block, std::int64_t count, const std::int32_t* columns, const double* x,
                       double* out) {
@@ -99,7 +98,7 @@ void part_dots(const double* block, std::int64_t n, std::int64_t count, const st
     for (; n > 0; n -= lanes, block += lanes, out += lanes) some_dots<1>(block, count, columns, x, out);
 }
 
-// `vectors` times `groups` sums, each in as many parts as keep the processor busy.
+// `vectors` times `groups` sums, in parts that keep the processor busy.
 template <int vectors, int groups>
 inline void some_products(std::int64_t count, const double* rows, const double* const* x, std::int64_t stride,
                           double* out) {
@@ -132,7 +131,7 @@ inline void some_products(std::int64_t count, const double* rows, const double* 
 template <int vectors>
 inline void some_rows(std::int64_t n, std::int64_t count, const double* rows, const double* const* x,
                       std::int64_t stride, double* out) {
-#ifdef __AVX512F__  // elsewhere two groups are more sums than registers
+#ifdef __AVX512F__  // elsewhere two groups need too many registers
     for (; n >= 2 * lanes; n -= 2 * lanes, rows += 2 * lanes, out += 2 * lanes)
         some_products<vectors, 2>(count, rows, x, stride, out);
 #endif
@@ -163,7 +162,7 @@ void lane_distances(const double* block, std::int64_t d, const double* x, double
     store(out, s0 + s1);
 }
 
-// Two registers of the strip's columns at a time: the sums of four rows stay in registers.
+// Two registers of columns at a time: four rows' sums stay in registers.
 void strip_products(const double* block, std::int64_t count, const double* const* x, double* const* out) {
     typedef Wide<double, 2 * doubles> Pair;
     const double* const row[4] = {x[0], x[1], x[2], x[3]};
@@ -179,9 +178,9 @@ void strip_products(const double* block, std::int64_t count, const double* const
     }
 }
 
-// n is a multiple of lanes in the three below: strips are padded.
+// In the next three, n is a multiple of lanes: strips are padded.
 
-// values[s] = exp(exponent(s)), exponents being at most 0: four registers in step, and what is left over by eights.
+// values[s] = exp(exponent(s)), exponents at most 0: four registers in step, the rest by eights.
 template <class Exponent> FASTSVM_INLINE void exponentials(std::int64_t n, double* values, Exponent exponent) {
     constexpr int in_step = 4 * doubles / lanes > 0 ? 4 * doubles / lanes : 1;
     std::int64_t s = 0;
@@ -218,8 +217,8 @@ void polynomial_from_dots(std::int64_t n, double gamma, double coef0, int degree
     }
 }
 
-// `fixed`: how many degrees, where that is known beforehand and the sums stay in registers; 0: series.to - series.from
-// + 1. One register's worth of every `lanes` vectors: of more, the sums would not stay in registers.
+// fixed: number of degrees, if known and the sums fit registers; else 0 (series.to - series.from + 1). One register's
+// worth per `lanes` vectors, or the sums would not fit.
 template <int fixed, bool far>
 void some_degree_terms(std::int64_t n, const DegreeSeries& series, double weight, double bare, double norm,
                        const double* dots, const double* weights, const double* bares, const double* norms,
@@ -231,7 +230,7 @@ void some_degree_terms(std::int64_t n, const DegreeSeries& series, double weight
     vd rest = zero;
     for (std::int64_t s = 0; s < n; s += lanes) {
         const vd x = series.scale * vd::load(dots + s);
-        vd term = weight * vd::load(weights + s), partial = term;  // a x^k, and the sum of the same over k!
+        vd term = weight * vd::load(weights + s), partial = term;  // a x^k, and its sum over k!
         for (int k = 1; k < series.from; ++k) {
             term *= x;
             if (far) partial += series.inverse_factorial[k] * term;
@@ -262,7 +261,7 @@ void some_degree_terms(std::int64_t n, const DegreeSeries& series, double weight
 
 void degree_terms(std::int64_t n, const DegreeSeries& series, double weight, double bare, double norm,
                   const double* dots, const double* weights, const double* bares, const double* norms, double* sums) {
-    const bool five = series.to - series.from == 4;  // as every certificate has
+    const bool five = series.to - series.from == 4;  // as in every certificate
     const auto terms = series.far ? (five ? some_degree_terms<5, true> : some_degree_terms<0, true>)
                                   : (five ? some_degree_terms<5, false> : some_degree_terms<0, false>);
     for (int part = 0; part < lanes; part += doubles)

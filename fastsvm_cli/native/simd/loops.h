@@ -12,13 +12,13 @@
 
 namespace fastsvm {
 
-constexpr int lanes = 8;          // rows, or support vectors, done side by side
+constexpr int lanes = 8;          // rows, or support vectors, side by side
 constexpr int strip = 4 * lanes;  // support vectors per strip of the exact evaluation
 
 constexpr int most_degrees = 20, most_terms = 120;
 
-// Which powers degree_terms sums: degrees from..to, at most most_degrees, and `terms` further ones, at most most_terms.
-// far: whether any |t| is above 12. inverse_factorial[k]: 1 / k!.
+// Powers for degree_terms: degrees from..to, at most most_degrees, and `terms` more, at most most_terms. far: some |t|
+// > 12. inverse_factorial[k]: 1 / k!.
 struct DegreeSeries {
     int from, to, terms;
     bool far;
@@ -33,24 +33,23 @@ struct Loops {
     const PolynomialLoops<float>* single_polynomials;
     const PolynomialLoops<double>* double_polynomials;
 
-    // out[s] = sum_e x[e] * block[columns[e]][s] for the `strip` support vectors of one strip; block is (d, strip).
+    // out[s] = sum_e x[e] * block[columns[e]][s] for one strip; block is (d, strip).
     void (*strip_dots)(const double* block, std::int64_t count, const std::int32_t* columns, const double* x,
                        double* out);
     // out[s] = outside + sum over the d columns of (x[c] - block[c][s])^2.
     void (*strip_distances)(const double* block, std::int64_t d, const double* x, double outside, double* out);
-    // The same two for `lanes` vectors of a strip, of whose block `block` is the first column.
+    // The same for `lanes` vectors, from the first column of `block`.
     void (*lane_dots)(const double* block, std::int64_t count, const std::int32_t* columns, const double* x,
                       double* out);
     void (*lane_distances)(const double* block, std::int64_t d, const double* x, double outside, double* out);
-    // For the first n rows of a strip of rows, n a multiple of `lanes`, and one, two or four vectors at a time, whose
-    // numbers stand `stride` apart: out[v][s] = sum_c x[v][c * stride] rows[c][s], out being (vectors, strip). Of a row
-    // the same number, whatever n.
+    // For the first n rows of a strip of rows, n a multiple of `lanes`, and one, two or four vectors, numbers `stride`
+    // apart: out[v][s] = sum_c x[v][c * stride] rows[c][s], out (vectors, strip). Numbers do not depend on n.
     void (*tile_dots)(int vectors, std::int64_t n, std::int64_t count, const double* rows, const double* const* x,
                       std::int64_t stride, double* out);
-    // As strip_dots for the first n of a strip: the same numbers, whatever n.
+    // strip_dots for the first n of a strip; the same numbers for any n.
     void (*part_dots)(const double* block, std::int64_t n, std::int64_t count, const std::int32_t* columns,
                       const double* x, double* out);
-    // out[r][s] = sum_i x[r][i] * block[i][s] for four rows and the `strip` columns of a block (count, strip).
+    // out[r][s] = sum_i x[r][i] * block[i][s] for four rows and all columns of a block (count, strip).
     void (*strip_products)(const double* block, std::int64_t count, const double* const* x, double* const* out);
     // values[s] = exp(-gamma * max(0, norm + norms[s] - 2 values[s]))
     void (*rbf_from_dots)(std::int64_t n, double gamma, double norm, const double* norms, double* values);
@@ -58,33 +57,32 @@ struct Loops {
     void (*exp_of_norms)(std::int64_t n, double gamma, double* values);
     // values[s] = (gamma values[s] + coef0)^degree
     void (*polynomial_from_dots)(std::int64_t n, double gamma, double coef0, int degree, double* values);
-    // For n support vectors y (a multiple of lanes) that face one other, x, with a = weight weights[s], t = scale
-    // dots[s]: adds to sums, (to - from + 2, lanes), a t^k / k! for k = from..to, and last the same summed over all
-    // k > to. Where |t| > 12 that sum is bare bares[s] exp(t - norm - norms[s]) - a (the terms up to `to`): weight is
-    // bare exp(-norm), norm gamma |x|^2, weights likewise.
+    // For n support vectors y (a multiple of lanes) and one x, with a = weight weights[s], t = scale dots[s]: adds to
+    // sums, (to - from + 2, lanes), a t^k / k! for k = from..to, then the sum over k > to. For |t| > 12 that is bare
+    // bares[s] exp(t - norm - norms[s]) - a (the terms up to `to`): weight is bare exp(-norm), norm gamma |x|^2,
+    // weights likewise.
     void (*degree_terms)(std::int64_t n, const DegreeSeries& series, double weight, double bare, double norm,
                          const double* dots, const double* weights, const double* bares, const double* norms,
                          double* sums);
     double (*dot)(std::int64_t n, const double* a, const double* b);
     // out[p] += x * w[p]
     void (*add_scaled)(std::int64_t n, double x, const double* w, double* out);
-    // The reference sum's, for narrow_group and for wide_group rows side by side.
+    // The reference sum's, for narrow_group and wide_group rows side by side.
     const ReferenceLoops* narrow_reference;
     const ReferenceLoops* wide_reference;
     const GridLoops* grid;
-    // count[r] += 1 where (sums[r] - rho)^2 >= width rest[r], for n rows, a multiple of lanes
+    // count[r] += 1 if (sums[r] - rho)^2 >= width rest[r], for n rows, a multiple of lanes.
     void (*count_certain)(std::int64_t n, double rho, double width, const double* rest, const double* sums,
                           double* count);
-    // For n rows, a multiple of lanes, between low[r] and high[r] away from a point, and vectors between `nearest` and
-    // `farthest` away from it: near[r] = max(0, nearest - high[r], low[r] - farthest), far[r] = farthest + high[r];
-    // their squares where `squared`.
+    // For n rows (a multiple of lanes), low[r] to high[r] from a point, and vectors `nearest` to `farthest` from it:
+    // near[r] = max(0, nearest - high[r], low[r] - farthest), far[r] = farthest + high[r]; squared if `squared`.
     void (*row_distances)(std::int64_t n, double nearest, double farthest, bool squared, const double* low,
                           const double* high, double* near, double* far);
-    // count[r] += 1 where sums[r] - rho has the same side of zero, whatever is added of positive and taken of negative
-    // terms between smallest[r] and largest[r] times their weights, for n rows, a multiple of lanes
+    // count[r] += 1 if sums[r] - rho keeps its side of zero, whatever positive terms are added and negative ones
+    // subtracted between smallest[r] and largest[r] times their weights; n rows, a multiple of lanes.
     void (*count_settled)(std::int64_t n, double rho, double positive, double negative, const double* largest,
                           const double* smallest, const double* sums, double* count);
-    // For how many of n sums (sums[p] - rho[p])^2 >= widths[p] rest
+    // Number of the n sums with (sums[p] - rho[p])^2 >= widths[p] rest.
     std::int64_t (*certain_sums)(std::int64_t n, const double* rho, const double* widths, double rest,
                                  const double* sums);
     const TileLoops* tiles;

@@ -1,9 +1,7 @@
-// Homogeneous polynomials in packed form: one coefficient per monomial z_j1 ... z_jk with j1 <= ... <= jk, in
-// lexicographic order.
+// Packed homogeneous polynomials: a coefficient per monomial z_j1 ... z_jk, j1 <= ... <= jk, in lexicographic order.
 //
-// The packing is recursive: degree k in d variables is, for j = 0..d-1, the degree k - 1 polynomial in variables j..d-1
-// that z_j multiplies. So the sub-block of j begins where d - j variables are left, and a tail of it is a packing in
-// fewer variables.
+// Recursive: degree k in d variables is, for j = 0..d-1, z_j times degree k - 1 in variables j..d-1. So sub-block j
+// begins where d - j variables are left, and its tail packs fewer variables.
 #pragma once
 #include <cstdint>
 
@@ -22,7 +20,7 @@ static inline std::int64_t packed_size(int k, std::int64_t d) {
     }
 }
 
-// Where the sub-block of variable j begins.
+// Offset of variable j's sub-block.
 static inline std::int64_t packed_offset(int k, std::int64_t d, std::int64_t j) {
     return packed_size(k, d) - packed_size(k, d - j);
 }
@@ -44,7 +42,7 @@ static inline void add_derivative(int k, std::int64_t d, const double* p, const 
     }
 }
 
-// Calls visit(position, orderings) for every monomial in order: in how many orders its factors can be written.
+// Calls visit(position, orderings) per monomial; orderings: of its factors.
 template <class Visit> void for_each_monomial(int k, std::int64_t d, Visit visit) {
     std::int64_t position = 0;
     const auto descend = [&](const auto& self, int left, std::int64_t from, std::int64_t last, int run,

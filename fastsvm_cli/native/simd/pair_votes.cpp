@@ -1,4 +1,4 @@
-// Compiled once per instruction set, as loops.cpp is.
+// Compiled per instruction set.
 #include "simd/pair_votes.h"
 
 #include <limits>
@@ -38,11 +38,11 @@ FASTSVM_INLINE bool any(Bits mask) {
 #endif
 }
 
-// Numbers of R rows, (stride) each, stand register by register: where the one of row 0 and class c is.
+// Position of row 0, class c, if R rows of (stride) numbers alternate by register.
 template <int R> FASTSVM_INLINE std::int64_t mixed(std::int64_t c) { return c / width * width * R + c % width; }
 
-// v + the values of class i against those from j on, of R rows. mine: (vectors, R), i's kernel values; values:
-// (vectors, stride) for R rows, mixed. T: vectors, or 0 for any number.
+// v + the values of class i against those from j on, R rows. mine: (vectors, R), i's kernel values; values: (vectors,
+// stride), R rows mixed. T: vectors, or 0 for any.
 template <int R, int T>
 FASTSVM_INLINE void add_values(const PairTables t, std::int64_t i, std::int64_t j, const float* mine,
                                const float* values, vf (&v)[R]) {
@@ -67,7 +67,7 @@ std::int64_t measure(const PairTables& t, float relative, float absolute, const 
         for (std::int64_t s = c; s < t.vectors * t.stride; s += t.stride) {
             const vf largest = vf::load(t.largest + s), value = vf::load(row.values + s);
             sum += largest * value;
-            peak = where_less(zero, largest, larger(peak, value), peak);  // not of the filling
+            peak = where_less(zero, largest, larger(peak, value), peak);  // not for padding
         }
         (sum * relative + absolute).store(row.radii + c);
         nearest = where_less(most, peak, classes, nearest);
@@ -101,7 +101,7 @@ Opponent strongest(const PairTables& t, std::int64_t i, const PairVotes& row) {
     return {static_cast<std::int64_t>(of[worst]), least[worst]};
 }
 
-// The pairs of class i with those from j on whose sign is not proven go to the row's list, and count for nobody: NaN.
+// Lists pairs of class i and those from j on without a proven sign, and sets them to NaN: no vote.
 __attribute__((noinline)) void set_aside(const PairTables& t, std::int64_t i, std::int64_t j, std::int64_t most,
                                          PairVotes& row, float* v) {
     for (std::int64_t k = 0; k < width && j + k < t.classes; ++k) {
@@ -117,17 +117,17 @@ __attribute__((noinline)) void set_aside(const PairTables& t, std::int64_t i, st
 
 template <int R, int T>
 void votes_of_rows(const PairTables& tables, std::int64_t most, PairVotes* rows, float* scratch) {
-    const PairTables t = tables;  // what is stored might be its own numbers, for all the compiler knows
+    const PairTables t = tables;  // a copy, which stores cannot alias
     const std::int64_t padded = t.vectors * t.stride;
     float *const values = scratch, *const radii = values + R * padded;
-    std::int32_t* const low = rows[0].low;  // those of all rows, mixed
+    std::int32_t* const low = rows[0].low;  // of all rows, mixed
     for (int r = 0; r < R; ++r) {
         for (std::int64_t c = 0; c < padded; c += width) vf::load(rows[r].values + c).store(values + c * R + r * width);
         for (std::int64_t c = 0; c < t.stride; c += width) vf::load(rows[r].radii + c).store(radii + c * R + r * width);
         rows[r].opened = 0;
     }
     for (std::int64_t c = 0; c < R * t.stride; ++c) low[c] = 0;
-    // Of a register that i stands in, the classes up to i are no pairs of its own here.
+    // In a register that contains i, the classes up to i are not its pairs.
     float hide[2 * width];
     for (int k = 0; k < width; ++k) hide[k] = none, hide[width + k] = 0;
     const vf zero = vf::splat(0);
@@ -179,7 +179,7 @@ void votes_of_rows(const PairTables& tables, std::int64_t most, PairVotes* rows,
         }
         if (hopeless) return;
     }
-    // Each row's by itself; the kernel values are done with.
+    // Separates the rows; the kernel values are no longer needed.
     std::int32_t* const apart = reinterpret_cast<std::int32_t*>(scratch);
     for (std::int64_t c = 0; c < t.classes; ++c)
         for (int r = 0; r < R; ++r) __builtin_memcpy(apart + r * t.stride + c, low + mixed<R>(c) + r * width, 4);

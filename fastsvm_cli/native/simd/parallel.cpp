@@ -49,7 +49,7 @@ int get_threads() {
 }
 
 namespace {
-// Parts are taken from a counter that all threads share, so that uneven ones balance.
+// Threads take parts from a shared counter, which balances uneven ones.
 class SharedParts : public Parts {
 public:
     SharedParts(std::int64_t n, std::int64_t grain) : n_(n), grain_(grain), count_((n + grain - 1) / grain) {}
@@ -87,12 +87,12 @@ void parallel_workers(std::int64_t n, std::int64_t grain, const Callable<Parts&>
         }
     };
     std::vector<std::thread> helpers;
-    helpers.reserve(static_cast<std::size_t>(workers));  // no thread runs yet that an exception would leave behind
+    helpers.reserve(static_cast<std::size_t>(workers));  // no thread is running yet if this throws
     for (int i = 1; i < workers; ++i) {
         try {
             helpers.emplace_back(work);
         } catch (const std::exception&) {
-            break;  // no thread to be had, or no memory for one: the ones there are do the work
+            break;  // no thread or memory available: the existing threads do the work
         }
     }
     work();

@@ -1,24 +1,24 @@
-// Fork-join over a range, on as many threads as were set.
+// Fork-join over a range.
 #pragma once
 #include <cstdint>
 
 namespace fastsvm {
 
-void set_threads(int threads);  // 0: as many as the process may run on
+void set_threads(int threads);  // 0: all processors of the process
 int get_threads();
-// For what the calling thread starts from here on; 0: as many as were set for all. A caller that has work for every
-// thread runs each piece of it on one. Returns what was set before, for the caller to set again.
+// For work that the calling thread starts, e.g. one thread for callers that keep all busy; 0: the global setting.
+// Returns the previous value.
 int set_threads_here(int threads);
 
-// Parts of a range, handed out to threads one by one.
+// Parts of a range, which threads take one by one.
 class Parts {
 public:
     virtual ~Parts() = default;
-    // The next part, [first, last); false when there is none left.
+    // The next part, [first, last); false if none is left.
     virtual bool next(std::int64_t& first, std::int64_t& last) = 0;
 };
 
-// A function of the caller's, which outlives the call; nothing is allocated for it.
+// A caller's function, which must outlive the call; allocates nothing.
 template <class... Arguments> class Callable {
 public:
     template <class Function>
@@ -32,13 +32,12 @@ private:
     void (*call_)(const void*, Arguments...);
 };
 
-// Calls worker(parts) once on each thread, which takes parts until there are none: for what a worker needs room for,
-// kept from part to part. Parts cover [0, n); each is `grain` long but the last. A single part is done on the calling
-// thread. The first exception is rethrown.
+// Calls worker(parts) once per thread, to take parts until none are left and keep scratch memory between them. Parts
+// cover [0, n), `grain` long except the last. A single part runs on the calling thread. Rethrows the first exception.
 void parallel_workers(std::int64_t n, std::int64_t grain, const Callable<Parts&>& worker);
 
-// Calls body(first, last) on disjoint parts that cover [0, n), each a multiple of `grain` long but the last: on one
-// thread, all of them at once. Otherwise as parallel_workers.
+// Calls body(first, last) on disjoint parts of [0, n), multiples of `grain` except the last; one part on one thread.
+// Else as parallel_workers.
 void parallel_for(std::int64_t n, std::int64_t grain, const Callable<std::int64_t, std::int64_t>& body);
 
 }  // namespace fastsvm

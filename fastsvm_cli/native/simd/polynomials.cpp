@@ -1,4 +1,4 @@
-// Compiled once per instruction set, as loops.cpp is.
+// Compiled per instruction set.
 #include "simd/polynomials.h"
 
 #include "simd/loops.h"
@@ -11,12 +11,12 @@ namespace {
 
 constexpr int doubles = register_bytes / 8;
 typedef Wide<double, lanes> v8;  // in one, two or four registers
-// Two registers, or what eight numbers take: two sums of each of three take twelve of sixteen registers.
+// Two registers, at most eight numbers: two sums of each of three take twelve of sixteen registers.
 constexpr int pair_lanes = 2 * doubles < lanes ? 2 * doubles : lanes;
 typedef Wide<double, pair_lanes> Pair;
 
-// A Pair that several products take, loaded once: GCC would load it for each of them, and on AVX-512 a load takes as
-// long as a product. The others have no registers to spare.
+// Loads once what several products use: GCC would reload it, and on AVX-512 a load costs as much as a product. Other
+// instruction sets have no spare registers.
 FASTSVM_INLINE Pair shared(Pair x) {
 #if defined(__AVX512F__)
     asm("" : "+v"(x.v));
@@ -28,8 +28,8 @@ FASTSVM_INLINE v8 load(const double* p) { return v8::load(p); }
 FASTSVM_INLINE void store(double* p, v8 x) { x.store(p); }
 FASTSVM_INLINE v8 splat(double x) { return v8::splat(x); }
 
-// Horner's rule down the packing: sum_a x_a (level1_a + sum_{b>=a} x_b (level2_ab + ...)). One level is left at K = 1,
-// `top`, a plain product with the row. `base` is the column that stands first in the sub-block, d its variables.
+// Horner's rule down the packing: sum_a x_a (level1_a + sum_{b>=a} x_b (level2_ab + ...)). At K = 1, `top` is left, a
+// plain product. base: the sub-block's first column; d: its variables.
 template <int K, class Top> struct Sparse {
     static double evaluate(const double* const* levels, const Top* top, std::int64_t d, std::int64_t base,
                            std::int64_t count, const std::int32_t* columns, const double* x) {
@@ -87,8 +87,8 @@ template <class Top> struct Dense<1, Top> {
     }
 };
 
-// Some rows of the triangle at a time share every load of x, and numbers of single precision are converted many at a
-// time. Each row's sums are those of Dense<1>, to the last digit: every other product goes into the same of two sums.
+// Rows of the triangle share loads of x and conversions. Each row's sums are those of Dense<1>, to the last digit:
+// products alternate between two sums.
 template <class Top> struct Dense<2, Top> {
     static v8 evaluate(const double* const* levels, const Top* top, std::int64_t d, const double* x) {
         v8 total = splat(0);
@@ -122,7 +122,7 @@ private:
     template <int R>
     static FASTSVM_INLINE void add_rows(const double* linear, const Top* top, std::int64_t d, const double* x,
                                         Pair& total) {
-        constexpr std::int64_t piece = 128;  // even, so that a piece begins with the sum that the row is at
+        constexpr std::int64_t piece = 128;  // even, so that a piece begins with the row's current sum
         const Top* row[R];
         Pair s[R][2];
         for (int i = 0; i < R; ++i) {
@@ -162,7 +162,7 @@ private:
     }
 };
 
-// The same with a Pair of polynomials for each coefficient.
+// The same with a Pair of polynomials per coefficient.
 FASTSVM_INLINE Pair coefficients(const double* p) { return Pair::load(p); }
 FASTSVM_INLINE Pair coefficients(const float* p) { return widened(Wide<float, pair_lanes>::load(p)); }
 
@@ -198,7 +198,7 @@ template <class Top> struct SparsePanel<1, Top> {
     }
 };
 
-// R rows, whose numbers of one column follow each other.
+// R rows, interleaved by column.
 template <int K, int R, class Top> struct DensePanel {
     static void evaluate(const double* const* levels, const Top* top, std::int64_t d, const double* x,
                          Pair (&total)[R]) {
@@ -256,7 +256,7 @@ void dense(int degree, const double* const* levels, const Top* top, std::int64_t
     }
 }
 
-// The coefficients of the Pair that begins at `at`.
+// Coefficients of the Pair at `at`.
 template <class Part> FASTSVM_INLINE void each_pair(int degree, const double* const* levels, Part part) {
     const double* here[max_degree];
     for (int at = 0; at < lanes; at += pair_lanes) {

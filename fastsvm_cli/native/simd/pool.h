@@ -1,4 +1,4 @@
-// Objects that are dear to make: each is used by one thread at a time, and kept for the next.
+// Reusable expensive objects, each for one thread at a time.
 #pragma once
 #include <array>
 #include <atomic>
@@ -11,25 +11,26 @@
 
 namespace fastsvm {
 
-// Threads have places of their own as far as there are places, so that they seldom wait for each other's cache lines,
-// and never for a lock. No more than `places` objects are kept.
+// Threads have own places while there are enough, against shared cache lines; no locks. Keeps at most `places` objects.
 template <class T> class Pool {
 public:
     Pool() = default;
-    Pool(const Pool&) {}  // a copy keeps objects of its own
+    Pool(const Pool&) {}  // a copy starts empty
     Pool& operator=(const Pool&) { return *this; }
     ~Pool() {
         for (Place& place : *places_) delete place.kept.load();
     }
 
-    // An object until the end of the lease.
+    // Use of an object until the lease ends.
     class Lease {
     public:
         Lease(const Pool& pool, std::unique_ptr<T> object)
             : pool_(pool), object_(std::move(object)), failures_(std::uncaught_exceptions()) {}
         Lease(const Lease&) = delete;
         ~Lease() {
-            if (std::uncaught_exceptions() == failures_) pool_.keep(std::move(object_));  // else nobody knows its state
+            if (std::uncaught_exceptions() == failures_)
+                pool_.keep(std::move(object_));  // after an exception its
+                                                 // state is unknown
         }
         T& operator*() const { return *object_; }
         T* operator->() const { return object_.get(); }
@@ -40,7 +41,7 @@ public:
         const int failures_;
     };
 
-    // make(): a new object, as std::unique_ptr<T>; of a const pool too: what is kept in it changes no answer.
+    // make(): a new std::unique_ptr<T>. Const: pooled objects change no answer.
     template <class Make> Lease lease(Make make) const {
         std::unique_ptr<T> object(place().exchange(nullptr, std::memory_order_acquire));
         if (!object) object = make();
@@ -52,7 +53,7 @@ public:
 
 private:
     static constexpr std::size_t places = 16;
-    struct alignas(64) Place {  // a cache line
+    struct alignas(64) Place {  // one cache line
         std::atomic<T*> kept{nullptr};
     };
     std::atomic<T*>& place() const {

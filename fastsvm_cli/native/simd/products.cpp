@@ -1,4 +1,4 @@
-// Compiled once per instruction set, as loops.cpp is.
+// Compiled per instruction set.
 #include "simd/products.h"
 
 #include "simd/loops.h"
@@ -8,7 +8,7 @@ namespace fastsvm {
 namespace FASTSVM_ISA {
 namespace {
 
-// Eight, or a longer register: that is widened by halves, as tiles.cpp does.
+// Eight, or a longer register, widened by halves as in tiles.cpp.
 constexpr int width = register_bytes / 4 > lanes ? register_bytes / 4 : lanes;
 typedef Wide<float, width> vf;
 typedef Wide<float, lanes> f8;
@@ -22,7 +22,7 @@ template <class V> FASTSVM_INLINE d8 in_double(V x) {
         return widened(x);
 }
 
-// Of the numbers of two vectors, counted through, those that are named.
+// The numbers of two vectors with these indices, b's after a's.
 template <int... index, class V> FASTSVM_INLINE V shuffled(V a, V b) {
 #if defined(__clang__)
     return __builtin_shufflevector(a, b, index...);
@@ -49,8 +49,7 @@ FASTSVM_INLINE void store_peaks(const float4 (&x)[4], float* out) {
     __builtin_memcpy(out, &all, sizeof all);
 }
 
-// Adds, for R rows, the products of the first eights of n numbers to sums; and keeps the largest of the rows' numbers,
-// where that is wanted.
+// Adds R rows' products, for the whole eights of n, to sums; if peaked, keeps the rows' maxima.
 template <int R, bool peaked>
 FASTSVM_INLINE void sums_of_products(std::int64_t n, const float* a, const float* const (&rows)[R], d8 (&sums)[R],
                                      float4 (&peaks)[4]) {
@@ -88,7 +87,7 @@ FASTSVM_INLINE void sums_of_products(std::int64_t n, const float* a, const float
     }
 }
 
-// The totals of four, side by side.
+// Four totals, side by side.
 FASTSVM_INLINE void store_totals(const d8 (&sums)[4], double* out) {
 #if defined(__AVX512F__)
     typedef double d4 __attribute__((vector_size(32)));
@@ -103,7 +102,7 @@ FASTSVM_INLINE void store_totals(const d8 (&sums)[4], double* out) {
     first += second;
     __builtin_memcpy(out, &first, sizeof first);
 #elif defined(__AVX2__)
-    // Of four rows, the sums of neighbours; then of those, the two halves of each.
+    // For four rows: sums of neighbours, then of the two halves.
     const auto totals = [&](int half) {
         const auto part = [&](int r) { return (__m256d)(half ? sums[r].high : sums[r].low).v; };
         const __m256d low = _mm256_hadd_pd(part(0), part(1)), high = _mm256_hadd_pd(part(2), part(3));

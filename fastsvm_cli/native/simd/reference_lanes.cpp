@@ -1,5 +1,4 @@
-// Compiled once per instruction set, as loops.cpp is, but without contraction: a fused multiply-add rounds once where
-// LIBSVM rounds twice.
+// Compiled per instruction set, without contraction: a fused multiply-add rounds once where LIBSVM rounds twice.
 #include "simd/reference_lanes.h"
 
 #include <cmath>
@@ -11,7 +10,7 @@ namespace fastsvm {
 namespace FASTSVM_ISA {
 namespace {
 
-// As many registers of rows: sums of one row depend on each other, those of different rows do not.
+// Registers of rows: one row's sums are dependent, different rows' are not.
 template <int registers> struct Lanes {
     vd v[registers];
     static FASTSVM_INLINE Lanes zero() {
@@ -34,7 +33,7 @@ template <int registers> struct Lanes {
 #pragma GCC unroll 8
         for (int w = 0; w < registers; ++w) v[w] += load(a + doubles * w) * b;
     }
-    // Of y - x in place of x - y: its square is the same.
+    // Uses y - x for x - y: the square is the same.
     FASTSVM_INLINE void add_squares(const double* x, double y) {
 #pragma GCC unroll 8
         for (int w = 0; w < registers; ++w) {
@@ -48,7 +47,7 @@ template <int registers> struct Lanes {
     }
 };
 
-// Rows go by as many as leave registers for what else a loop needs.
+// As many rows as leave enough registers for the rest of a loop.
 template <int rows> constexpr int rows_at_once = rows < 8 * doubles ? rows : 8 * doubles;
 
 bool same_indices(const LaneEntries& x, const LaneEntries& y) {
@@ -133,7 +132,7 @@ void powers(std::int64_t n, double gamma, double coef0, int degree, double* valu
     }
 }
 
-// Of `registers` registers, each of which waits for its rows of the table.
+// Several registers at once, because each waits for its table rows.
 template <bool fuse, int registers> FASTSVM_INLINE void exponentials_of(double factor, double* values) {
     vd x[registers], power[registers];
     vu near = ~vu{};

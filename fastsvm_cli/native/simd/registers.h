@@ -1,4 +1,4 @@
-// One register of doubles. For files that are compiled once per instruction set.
+// One register of doubles; for files compiled per instruction set.
 #pragma once
 #include <cstdint>
 
@@ -33,7 +33,7 @@ FASTSVM_INLINE bool any(vu mask) {
 #endif
 }
 
-// a b + c in one rounding, where the instruction set has that.
+// a b + c in one rounding, if the instruction set has it.
 #if defined(__FMA__) || defined(FASTSVM_NEON)
 #define FASTSVM_FUSED 1
 FASTSVM_INLINE vd fused(vd a, vd b, vd c) {

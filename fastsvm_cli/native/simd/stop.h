@@ -1,16 +1,16 @@
-// Being told to stop in the midst of work.
+// Interruption of running work.
 #pragma once
 
 namespace fastsvm {
 
-// check: called now and then on the thread that calls this, where its work begins another part (parallel.h). An
-// exception that it throws ends the work on all threads. Null: nothing is called.
+// check: called now and then on the calling thread, between parts of its work (parallel.h). If it throws, work ends on
+// all threads. May be null.
 void check_while_working(void (*check)());
 
-// Calls it, unless it was called just now.
+// Calls it unless called recently.
 void check_now_and_then();
 
-// Nothing is called on this thread while one of these exists.
+// Disables checks on this thread during its lifetime.
 class NoChecks {
 public:
     NoChecks();

@@ -1,5 +1,5 @@
-// Compiled once per instruction set, as loops.cpp and under the same rule: no inline function of the standard library;
-// without contraction, for squared norms are sums of rounded products.
+// Compiled per instruction set; like loops.cpp, without inline functions of the standard library; without contraction:
+// squared norms are sums of rounded products.
 #include "simd/text_loops.h"
 
 #include <cstddef>
@@ -31,7 +31,7 @@ ByteCounts count(const char* text, std::int64_t size, char separator) {
         for (int n = left < 255 ? static_cast<int>(left) : 255; n > 0; --n, at += width) {
             Bytes x;
             __builtin_memcpy(&x, text + at, sizeof x);
-            lines -= static_cast<Bytes>(x == static_cast<unsigned char>('\n'));  // a comparison is -1 where it holds
+            lines -= static_cast<Bytes>(x == static_cast<unsigned char>('\n'));  // a true comparison is -1
             separators -= static_cast<Bytes>(x == static_cast<unsigned char>(separator));
         }
         for (int i = 0; i < width; ++i) {
@@ -48,15 +48,15 @@ ByteCounts count(const char* text, std::int64_t size, char separator) {
 
 #if defined(__AVX2__)
 
-// Of a word of digits: what moves them to the end of sixteen bytes, and puts 0 before them; and what the whole number
-// that they make is divided by. A sign costs nothing then.
+// Per shape of digits: the shuffle to the end of sixteen bytes, after 0s, and the divisor of the whole number. Skipping
+// a sign is free.
 struct Shape {
     alignas(32) signed char from[16];
-    double divisor;  // a power of ten; below 1e22 each is a double
+    double divisor;  // a power of ten; those below 1e22 are exact doubles
 };
 
-// By whether a minus is in front, the length, and the place of the point (at the length: there is none): one number, or
-// GCC computes the place of each part of a shape by itself.
+// Index of a shape by minus sign, length, and position of the point (the length if none). One number: GCC would
+// otherwise compute each part's address.
 constexpr std::size_t shape_number(bool minus, std::size_t length, std::size_t point) {
     return (minus * 16 + length) * 16 + point;
 }
@@ -76,7 +76,7 @@ constexpr Shapes make_shapes() {
                 for (int from = length - 1; from >= minus; --from)
                     if (from != point) shape.from[15 - digits++] = static_cast<signed char>(from);
                 for (int to = 0; to < 16 - digits; ++to) shape.from[to] = -1;
-                if (digits == 0) shape.from[15] = 0;  // a byte that is no digit: of a minus, or a point, alone
+                if (digits == 0) shape.from[15] = 0;  // a non-digit byte: a minus or point alone
                 shape.divisor = minus ? -1 : 1;
                 for (int behind = point + 1; behind < length; ++behind) shape.divisor *= 10;
             }
@@ -88,7 +88,7 @@ constexpr Shapes shapes = make_shapes();
 // Bits for the 64 bytes of a window.
 using Bits = std::uint64_t;
 
-// Of no bits: 64.
+// 64 without bits.
 inline std::int64_t lowest(Bits bits) { return static_cast<std::int64_t>(_tzcnt_u64(bits)); }
 
 inline __m128i load(const void* p) { return _mm_loadu_si128(static_cast<const __m128i*>(p)); }
@@ -97,12 +97,12 @@ inline __m256i load_two(const void* low, const void* high) {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(load(low)), load(high), 1);
 }
 
-// What is read from a window's first byte on: the window, and the register that begins with its last byte.
+// Bytes read from a window's first byte on: the window, and a register from its last byte.
 constexpr std::int64_t bytes_read = 64 + 16;
-static_assert(plain_words_at_once >= 64 / 2);  // a word takes two bytes at least
+static_assert(plain_words_at_once >= 64 / 2);  // a word has at least two bytes
 
 struct Window {
-    Bits ends;  // the bytes up to ' ', where words end
+    Bits ends;  // bytes <= ' ', where words end
     Bits colons, points;
 
     explicit Window(const char* p) {
@@ -124,8 +124,7 @@ struct Window {
     }
 };
 
-// Digits at the ends of the two halves of a register, as whole numbers: of each half (the first eight, the last eight)
-// twice.
+// Digits at the ends of register halves, as whole numbers, each half (first eight, last eight) twice.
 struct ToWhole {
     const __m256i tens = _mm256_set1_epi16(10 | 1 << 8), hundreds = _mm256_set1_epi32(100 | 1 << 16),
                   ten_thousands = _mm256_set1_epi32(10000 | 1 << 16), nine = _mm256_set1_epi8(9);
@@ -140,7 +139,7 @@ struct ToWhole {
     }
 };
 
-// The words that were read, in registers.
+// State of the words read, in registers.
 struct Written {
     std::int32_t* index_out;
     double* value_out;
@@ -155,9 +154,9 @@ struct Written {
     }
 };
 
-// Of a window at p whose values have one digit, and no sign, in front of its last end: its words up to one that has an
-// index of more than four digits, or is not plain at all. Returns where that begins; window: what is left of it.
-// These are the commonest words of all, and need no shuffle.
+// Reads words of a window at p whose values, up to its last end, have one digit and no sign. Stops at a word with more
+// than four index digits or without a larger index, or one that is not plain. Returns where that begins; window: the
+// rest. These are the commonest words, and need no shuffle.
 inline std::int64_t read_one_digits(const char* p, Window& window, Written& written) {
     std::int64_t word = 0;
     while (window.ends) {
@@ -180,8 +179,8 @@ inline std::int64_t read_one_digits(const char* p, Window& window, Written& writ
     return word;
 }
 
-// Reads a word up to `stop`, its index of so many digits, of plain words; points: the bits of its number's points, from
-// the number's first byte on. Returns whether that is what it is, and whether its index is above the last.
+// Reads a word up to `stop` with of_index index digits; points: bits of points from the number's first byte on. Returns
+// whether it is plain, with an index above the last.
 template <class Points>
 inline bool read_word(const char* word, std::int64_t of_index, const char* stop, const Points& points,
                       const ToWhole& to_whole, Written& written) {
@@ -192,7 +191,7 @@ inline bool read_word(const char* word, std::int64_t of_index, const char* stop,
     const std::size_t point = static_cast<std::size_t>(lowest(points(number) | Bits{1} << length));
     const Shape& shape = shapes.of[shape_number(*number == '-', static_cast<std::size_t>(length), point)];
     const std::size_t whole_index = static_cast<std::size_t>(of_index);
-    // The index and the number side by side, in halves of a register.
+    // Index and number side by side, in halves of a register.
     const __m256i both = _mm256_sub_epi8(load_two(word, number), _mm256_set1_epi8('0'));
     const __m256i digits =
         _mm256_shuffle_epi8(both, load_two(shapes.of[shape_number(false, whole_index, whole_index)].from, shape.from));
@@ -203,7 +202,7 @@ inline bool read_word(const char* word, std::int64_t of_index, const char* stop,
     if (index <= written.last) return false;
     const Bits halves = static_cast<Bits>(_mm_cvtsi128_si64(_mm256_extracti128_si256(by_eight, 1)));
     const Bits whole = (halves & 0xffffffffu) * 100000000u + (halves >> 32);
-    // Below 2^53 for fifteen digits, and a power of ten that is a double: one rounding.
+    // Below 2^53 for fifteen digits, over an exact power of ten: one rounding.
     written.put(index, static_cast<double>(static_cast<std::int64_t>(whole)) / shape.divisor);
     return true;
 }
@@ -239,9 +238,8 @@ const char* read_plain(const char* p, const char* end, PlainWords& words) {
     return p;
 }
 
-// Where the words of a row begin whose first one begins at p, a single blank or the LF behind each, and where the next
-// one would. Returns how many they are; none, where they are more than `most`, or end less than bytes_read before
-// `end`.
+// Finds where the words of the row at p begin, one blank or the LF after each, and where the next one would. Returns
+// their number; 0 if above `most`, or if they end less than bytes_read before `end`.
 std::int64_t find_words(const char* p, const char* end, std::uint32_t* begins) {
     constexpr std::int64_t most = IndexTexts::most;
     const __m256i blank = _mm256_set1_epi8(' '), line_feed = _mm256_set1_epi8('\n');
@@ -267,18 +265,18 @@ std::int64_t find_words(const char* p, const char* end, std::uint32_t* begins) {
             }
         found += here;
         if (line_feeds) {
-            found -= found > 1 && begins[found] == begins[found - 1] + 1;  // a blank in front of the LF
+            found -= found > 1 && begins[found] == begins[found - 1] + 1;  // a blank before the LF
             return found <= most ? found : 0;
         }
     }
     return 0;
 }
 
-// In memory: of what is set by words the compiler makes registers again and again.
+// In memory: the compiler would rebuild registers repeatedly.
 struct Constants {
     alignas(32) std::uint8_t point[32], zero[32], nine[32], tens[32];
     alignas(32) std::uint16_t hundreds[16], ten_thousands[16];
-    alignas(32) std::uint32_t parts[8];  // the first halves of two numbers, then the last ones
+    alignas(32) std::uint32_t parts[8];  // the first halves of two numbers, then the last
 };
 
 constexpr Constants make_constants() {
@@ -304,14 +302,14 @@ inline __m256i constant(const void* of) { return _mm256_load_si256(static_cast<c
 const char* read_alike(const char* p, const char* end, const IndexTexts& before, PlainWords& words,
                        std::int64_t& repeated) {
     while (p < end && *p == ' ') ++p;
-    std::uint32_t begins[IndexTexts::most + 1 + 64 + 8];  // and of a window's words that are not of the row
+    std::uint32_t begins[IndexTexts::most + 1 + 64 + 8];  // with room for a window's words after the row
     const std::uint32_t *begin = begins, *const begins_end = begins + find_words(p, end, begins);
     const IndexTexts::Word *word = before.words, *const words_end = word + before.count;
     Written written{words.indices, words.values, words.last, words.squared_norm};
     bool plain = true;
     std::int64_t others = 0;
     while (plain && begin < begins_end && word < words_end) {
-        // Two words at a time, as long as they begin as they did.
+        // Two words at a time, while their beginnings repeat.
         for (; begin + 1 < begins_end && word + 1 < words_end; word += 2, begin += 2) {
             Bits text[2];
             __builtin_memcpy(text, p + begin[0], sizeof text[0]);
@@ -337,7 +335,7 @@ const char* read_alike(const char* p, const char* end, const IndexTexts& before,
                 _mm256_madd_epi16(_mm256_maddubs_epi16(digits, constant(constants.tens)), constant(constants.hundreds));
             const __m256i halves =
                 _mm256_madd_epi16(_mm256_packus_epi32(by_four, by_four), constant(constants.ten_thousands));
-            // As in read_word: whole numbers below 2^53, nothing of which is rounded, and one division.
+            // As in read_word: whole numbers below 2^53, exact, and one division.
             const __m128i parts =
                 _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(halves, constant(constants.parts)));
             const __m128d whole = _mm_fmadd_pd(_mm_cvtepi32_pd(parts), _mm_set1_pd(1e8),
@@ -353,7 +351,7 @@ const char* read_alike(const char* p, const char* end, const IndexTexts& before,
         }
         if (begin > begins) written.last = written.index_out[-1];
         if (begin == begins_end || word == words_end) break;
-        // By itself one that does not, and the last one.
+        // A word that does not repeat, or the last one, alone.
         const char* const text = p + *begin;
         const auto bits = [](const char* at, char byte) {
             return static_cast<Bits>(_mm_movemask_epi8(_mm_cmpeq_epi8(load(at), _mm_set1_epi8(byte))));
@@ -369,7 +367,7 @@ const char* read_alike(const char* p, const char* end, const IndexTexts& before,
     words.last = written.last;
     words.squared_norm = written.squared_norm;
     if (begin == begins) return p;
-    return p + *begin - (p[*begin - 1] == '\n');  // which is not passed
+    return p + *begin - (p[*begin - 1] == '\n');  // does not pass the LF
 }
 
 #else

@@ -1,5 +1,4 @@
-// Compiled once per instruction set, as loops.cpp is. What is proven of single precision here is B22 to B25 in
-// bounds.py, whether the compiler contracts products and sums or not.
+// Compiled per instruction set. Single-precision proofs: B22 to B25 in bounds.py, with or without contraction.
 #include "simd/tiles.h"
 
 #include "simd/exponential.h"
@@ -14,8 +13,7 @@ constexpr int floats = register_bytes / 4, doubles = register_bytes / 8;
 typedef Wide<float, floats> vf;
 typedef Wide<double, doubles> vd;
 
-// A tile: R rows by two registers of vectors. A row's numbers of vectors at, at + 1, ... stand in tile[2 r], those of
-// the register behind in tile[2 r + 1].
+// R rows by two registers of vectors; tile[2 r]: row r with vectors at, at + 1, ...; tile[2 r + 1]: the next register.
 template <int R, class V, class T> FASTSVM_INLINE void load_tile(V (&tile)[2 * R], const T* const (&from)[R]) {
     constexpr int width = sizeof(V) / sizeof(T);
     for (int r = 0; r < R; ++r)
@@ -28,8 +26,7 @@ template <int R, class V, class T> FASTSVM_INLINE void store_tile(const V (&tile
         for (int h = 0; h < 2; ++h) tile[2 * r + h].store(to[r] + h * width);
 }
 
-// Adds the products of d columns. Every sum is of one row and one vector and takes its columns in order, so that it is
-// the same whatever R.
+// Adds products of d columns. Each sum is of one row and vector, in column order, so R does not matter.
 template <int R, class V, class T>
 FASTSVM_INLINE void add_columns(std::int64_t d, const T* z, const T* x, V (&tile)[2 * R]) {
     constexpr int width = sizeof(V) / sizeof(T);
@@ -43,7 +40,7 @@ FASTSVM_INLINE void add_columns(std::int64_t d, const T* z, const T* x, V (&tile
     }
 }
 
-// Inner products: sums of sums of `piece` columns each, added to what the tile holds where it holds something.
+// Inner products: sums of sums of `piece` columns, added to the tile unless `first`.
 template <int R>
 FASTSVM_INLINE void single_dots(std::int64_t d, std::int64_t piece, bool first, const float* z, const float* x,
                                 vf (&tile)[2 * R]) {
@@ -61,7 +58,7 @@ FASTSVM_INLINE void single_dots(std::int64_t d, std::int64_t piece, bool first, 
     }
 }
 
-// Exponentials of a tile: as many in step as divide it and leave registers for what they are made of.
+// Exponentials of a tile, n in step: a divisor that leaves enough registers.
 template <int R, class V, class Exponential> FASTSVM_INLINE void in_steps(V (&tile)[2 * R], Exponential exponential) {
     constexpr int n = R % 3 == 0 ? 6 : R % 2 == 0 ? 4 : 2;
 #pragma GCC unroll 8
@@ -93,7 +90,7 @@ void single_rows(std::int64_t d, std::int64_t piece, bool first, bool last, cons
     }
 }
 
-// sums += x in double precision, by number or, where there are more than `lanes` of them, by pairs.
+// sums += x in double precision, by number or, above `lanes`, by pairs.
 template <class V> FASTSVM_INLINE void add_widened(V x, double* sums) {
     const auto add = [&](auto terms) { (decltype(terms)::load(sums) + terms).store(sums); };
     if constexpr (floats > lanes)
@@ -139,7 +136,7 @@ void double_dots_rows(std::int64_t d, bool first, const double* z, const double*
     }
 }
 
-// The order of dot() in loops.cpp: eights of vectors go to one of two sums of `lanes` numbers in turn.
+// In dot()'s order (loops.cpp): eights of vectors alternate between two sums of `lanes` numbers.
 template <int R>
 void double_sums_rows(std::int64_t strips, std::int64_t d, double gamma, const double* z, const double* row_norms,
                       const double* x, const double* norms, const double* coef, double* sums) {

@@ -1,6 +1,5 @@
-// n numbers side by side, in as many registers as that takes: a tree whose leaves are registers. On AVX2 a loop over
-// vector types of 64 bytes takes 3 to 30 times as long as one over these. For files that are compiled once per
-// instruction set.
+// n numbers in registers: a tree with registers as leaves. On AVX2, loops over 64-byte vector types take 3 to 30 times
+// as long. For files compiled per instruction set.
 #pragma once
 #include <cstdint>
 
@@ -10,7 +9,7 @@ namespace fastsvm {
 namespace FASTSVM_ISA {
 namespace {
 
-// The bits of a number, unsigned: their sums may wrap.
+// A number's bits, unsigned, because their sums may wrap.
 template <class T> struct BitsOf;
 template <> struct BitsOf<double> {
     typedef std::uint64_t type;
@@ -21,7 +20,7 @@ template <> struct BitsOf<float> {
     static constexpr int mantissa = 23;
 };
 
-// x < y ? x : y and x > y ? x : y of registers: GCC makes a comparison and a choice of what the processor does in one.
+// x < y ? x : y and x > y ? x : y in one instruction; GCC would use two.
 #if defined(__SSE2__)
 #define FASTSVM_EXTREMES(T, bytes, name, suffix)                                  \
     typedef T name __attribute__((vector_size(bytes)));                           \
@@ -37,7 +36,7 @@ FASTSVM_EXTREMES(double, 16, double2, FASTSVM_PD)
 FASTSVM_EXTREMES(float, 32, float8, FASTSVM_PS256)
 FASTSVM_EXTREMES(double, 32, double4, FASTSVM_PD256)
 #endif
-#if defined(__AVX512F__)  // with a mask: GCC 12 warns of the ones without
+#if defined(__AVX512F__)  // masked: GCC 12 warns of the unmasked ones
 #define FASTSVM_PS512(which, x, y) _mm512_maskz_##which##_ps(0xffff, (__m512)(x), (__m512)(y))
 #define FASTSVM_PD512(which, x, y) _mm512_maskz_##which##_pd(0xff, (__m512d)(x), (__m512d)(y))
 FASTSVM_EXTREMES(float, 64, float16, FASTSVM_PS512)
@@ -55,7 +54,7 @@ template <class T, int n> struct Wide<T, n, true> {
     typedef typename BitsOf<T>::type Bits __attribute__((vector_size(n * sizeof(T))));
     V v;
 
-    static FASTSVM_INLINE Wide splat(T x) { return {x - V{}}; }  // x + 0 would be an addition: of -0, too
+    static FASTSVM_INLINE Wide splat(T x) { return {x - V{}}; }  // x + 0 would be a real addition, because of -0
     static FASTSVM_INLINE Wide load(const T* p) {
         Wide x;
         __builtin_memcpy(&x.v, p, sizeof x.v);
@@ -66,13 +65,13 @@ template <class T, int n> struct Wide<T, n, true> {
     FASTSVM_INLINE friend Wide operator+(Wide x, Wide y) { return {x.v + y.v}; }
     FASTSVM_INLINE friend Wide operator-(Wide x, Wide y) { return {x.v - y.v}; }
     FASTSVM_INLINE friend Wide operator*(Wide x, Wide y) { return {x.v * y.v}; }
-    // x < y ? x : y and x > y ? x : y: the smaller and the larger, y where they cannot be compared.
+    // x < y ? x : y and x > y ? x : y; y if they cannot be compared.
     FASTSVM_INLINE friend Wide smaller(Wide x, Wide y) { return {least(x.v, y.v)}; }
     FASTSVM_INLINE friend Wide larger(Wide x, Wide y) { return {most(x.v, y.v)}; }
     // x < y ? a : b, and x <= y ? a : b, number by number.
     FASTSVM_INLINE friend Wide where_less(Wide x, Wide y, Wide a, Wide b) { return {x.v < y.v ? a.v : b.v}; }
     FASTSVM_INLINE friend Wide where_at_most(Wide x, Wide y, Wide a, Wide b) { return {x.v <= y.v ? a.v : b.v}; }
-    // x times 2^k, or over it, where that is a normal number; the low bits of `k` hold the whole number k.
+    // x times or over 2^k, if normal; k is in the low bits of `k`.
     FASTSVM_INLINE friend Wide times_power(Wide x, Wide k) {
         return {(V)((Bits)x.v + ((Bits)k.v << BitsOf<T>::mantissa))};
     }
@@ -122,10 +121,10 @@ FASTSVM_WIDE Wide<T, n, one>& operator+=(Wide<T, n, one>& x, Wide<T, n, one> y) 
 FASTSVM_WIDE Wide<T, n, one>& operator*=(Wide<T, n, one>& x, Wide<T, n, one> y) { return x = x * y; }
 #undef FASTSVM_WIDE
 
-// The same numbers in double precision.
+// Converted to double precision.
 #if defined(__AVX512F__)
 FASTSVM_INLINE Wide<double, 8> widened(Wide<float, 8> x) {
-    return {(Wide<double, 8>::V)_mm512_maskz_cvtps_pd(0xff, (__m256)x.v)};  // GCC 12 warns of the one without a mask
+    return {(Wide<double, 8>::V)_mm512_maskz_cvtps_pd(0xff, (__m256)x.v)};  // GCC 12 warns of the unmasked one
 }
 #elif defined(__AVX2__)
 FASTSVM_INLINE Wide<double, 8> widened(Wide<float, 8> x) {
@@ -146,7 +145,7 @@ FASTSVM_INLINE Wide<double, 4> widened(Wide<float, 4> x) {
 }
 FASTSVM_INLINE Wide<double, 8> widened(Wide<float, 8> x) { return {widened(x.low), widened(x.high)}; }
 #endif
-// The first half and the second, added up in double precision.
+// First half plus second half, in double precision.
 FASTSVM_INLINE Wide<double, 8> widened_halves(Wide<float, 16> x) {
 #if defined(__AVX512F__)
     Wide<float, 8> low, high;
@@ -170,7 +169,7 @@ FASTSVM_INLINE Wide<float, 8> narrowed(Wide<double, 8> x) {
 #endif
 }
 
-// The sum of eight, by halves of neighbours.
+// The sum of eight, pairing neighbours.
 FASTSVM_INLINE double total(Wide<double, 8> s) {
     return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
 }

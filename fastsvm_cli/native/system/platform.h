@@ -1,5 +1,4 @@
-// What Linux has and other systems have not, or have by other names. FASTSVM_PORTABLE: as if this were another system,
-// for tests of what is done there.
+// Linux features that other systems lack or name differently. FASTSVM_PORTABLE builds as for another system, for tests.
 #pragma once
 #if defined(__linux__) && !defined(FASTSVM_PORTABLE)
 #define FASTSVM_LINUX 1
@@ -17,7 +16,7 @@
 
 namespace fastsvm {
 
-// How many processors this process may run on.
+// Processors available to this process.
 inline int usable_processors() {
 #ifdef FASTSVM_LINUX
     cpu_set_t set;
@@ -26,22 +25,21 @@ inline int usable_processors() {
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-// A flag of open for a descriptor that names a file and can be neither read nor written; 0 if there is none.
+// open() flag for a descriptor without read and write access; 0 if there is none.
 #ifdef FASTSVM_LINUX
 constexpr int names_only = O_PATH;
 #else
 constexpr int names_only = 0;
 #endif
 
-// Lets a pipe hold more than it does: fewer switches between the writer and us. A wish, not a need.
+// Enlarges a pipe, if possible, for fewer context switches.
 inline void widen_pipe([[maybe_unused]] int file, [[maybe_unused]] int bytes) {
 #ifdef FASTSVM_LINUX
     fcntl(file, F_SETPIPE_SZ, bytes);
 #endif
 }
 
-// Takes room on the disk for a file's first bytes. Returns 0, or what posix_fallocate says; ENOTSUP where there is no
-// such call.
+// Reserves disk space. Returns 0, or posix_fallocate's error; ENOTSUP if unavailable.
 inline int reserve([[maybe_unused]] int file, [[maybe_unused]] off_t bytes) {
 #ifdef FASTSVM_LINUX
     return posix_fallocate(file, 0, bytes);
@@ -50,8 +48,8 @@ inline int reserve([[maybe_unused]] int file, [[maybe_unused]] off_t bytes) {
 #endif
 }
 
-// A file's extended attributes, access control lists among them: none where the system does not say. Returns false
-// where they cannot be had.
+// A file's extended attributes, including access control lists; none on systems without this call. Returns false on
+// failure.
 inline bool extended_attributes([[maybe_unused]] int file, [[maybe_unused]] std::map<std::string, std::string>& out) {
 #ifdef FASTSVM_LINUX
     const ssize_t needed = flistxattr(file, nullptr, 0);

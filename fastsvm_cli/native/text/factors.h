@@ -1,5 +1,4 @@
-// Rows whose features are multiplied by a factor each: what scaling does to raw rows, but for its offsets, which a
-// model takes that it is folded into.
+// Multiplies features by factors: scaling without offsets, which a folded model contains.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -11,11 +10,11 @@ namespace fastsvm {
 
 class Factors {
 public:
-    // indices: increasing; factors: as many. Throws std::invalid_argument.
+    // indices: increasing. factors: one per index. Throws std::invalid_argument.
     Factors(std::vector<std::int32_t> indices, std::vector<double> factors);
 
-    // The rows, multiplied; features without a factor are left out. On all threads. Returns -1, or the first row where
-    // a product is too large for a double; `out` is of no use then.
+    // Drops features without a factor. Uses all threads. Returns -1, or the first row in which a product overflows;
+    // `out` is then invalid.
     std::int64_t multiply(const Rows& rows, Rows* out) const;
 
 private:

@@ -1,4 +1,4 @@
-// The features a model knows, as dense columns: index of LIBSVM text -> column.
+// A model's features: LIBSVM index -> dense column.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace fastsvm {
 
-// A model with index 2,000,000,000 has few features, not two billion: only indices that occur get a column. A table
-// serves small indices, a binary search the others.
+// Only indices that occur get a column: one may be 2,000,000,000. A table serves small indices, a binary search the
+// others.
 class Features {
 public:
     explicit Features(std::vector<std::int32_t> indices) : indices_(std::move(indices)) {
@@ -34,7 +34,7 @@ private:
     std::vector<std::int32_t> table_;
 };
 
-// One row's entries in a model's columns; entries without a column are left out.
+// One row's entries that have columns in a model.
 struct Columns {
     std::vector<std::int32_t> column;
     std::vector<double> value;

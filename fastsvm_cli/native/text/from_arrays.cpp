@@ -18,7 +18,7 @@ namespace fastsvm {
 
 namespace {
 
-constexpr std::int64_t grain = 1024;  // rows that repay a thread
+constexpr std::int64_t grain = 1024;  // rows worth a thread
 
 [[noreturn]] void fail(const std::string& why) { throw std::invalid_argument(why); }
 
@@ -43,7 +43,7 @@ template <class Visit> void with_type(NumberType type, Visit visit) {
     }
 }
 
-// Memory of arrays need not be aligned.
+// The memory may be unaligned.
 template <class T> T at(const MatrixView& view, std::int64_t row, std::int64_t column = 0) {
     T value;
     std::memcpy(&value, view.data + row * view.row_stride + column * view.column_stride, sizeof value);
@@ -55,7 +55,7 @@ constexpr NumberType type_of = std::is_same_v<T, double>         ? NumberType::f
                                : std::is_same_v<T, std::int64_t> ? NumberType::int64
                                                                  : NumberType::int32;
 
-// The numbers row by row, as Rows have them.
+// The numbers row by row, as in Rows.
 template <class T> Array<T> array_of(const MatrixView& view, const char* name) {
     const std::int64_t n = view.rows * view.columns, size = sizeof(T);
     const bool contiguous =
@@ -95,9 +95,8 @@ Array<double> leading_of(const MatrixView& view) {
     return leading;
 }
 
-// Runs check(row), which returns whether the row is sound, for all rows, on all threads; then fault(row), which says
-// what is wrong with it, for the first one that is not: the message does not depend on the threads.
-// first_row: the number of row 0 in it.
+// Checks all rows on all threads, then calls fault(row) for the first invalid one: the message does not depend on
+// threads. first_row: number of row 0 in it.
 template <class Check, class Fault>
 void check_rows(std::int64_t rows, Check check, Fault fault, std::int64_t first_row = 0) {
     std::atomic<std::int64_t> first_bad{rows};
@@ -113,7 +112,7 @@ void check_rows(std::int64_t rows, Check check, Fault fault, std::int64_t first_
     if (first_bad < rows) fail("row " + std::to_string(first_row + first_bad) + ": " + fault(first_bad.load()));
 }
 
-// Of whole numbers, which array_of would copy or refuse as a whole.
+// Reads one number, where array_of would copy or refuse them all.
 std::int64_t whole_at(const MatrixView& view, std::int64_t row) {
     return view.type == NumberType::int64 ? at<std::int64_t>(view, row) : at<std::int32_t>(view, row);
 }
@@ -123,7 +122,7 @@ void expect_whole(const MatrixView& view, const char* name) {
         fail(std::string(name) + ": real numbers found, expected whole ones (int32 or int64)");
 }
 
-// Puts the entries of each row in order, and adds up those of one index.
+// Sorts the entries of each row and adds up equal indices.
 void sort_and_add_up(Rows& rows) {
     Array<std::int32_t> indices(rows.indices.size());
     Array<double> values(rows.indices.size());
@@ -183,7 +182,7 @@ Rows rows_from_csr(const MatrixView& leading, const MatrixView& indptr, const Ma
         out.rows,
         [&](std::int64_t r) {
             std::int64_t last = -1;
-            double squared_norm = 0;  // in the order of the entries, as the parser sums it
+            double squared_norm = 0;  // summed in the parser's order
             bool sound = true;
             for (std::int64_t e = out.begin(r); e < out.end(r); ++e) {
                 const double value = out.values[e];
@@ -219,7 +218,7 @@ Rows rows_from_columns(const MatrixView& indptr, const MatrixView& indices, cons
     expect_count("values", values.rows, "numbers", indices.rows, "as many as indices");
     if (columns > std::numeric_limits<std::int32_t>::max()) fail("more than 2147483647 columns found");
     const std::int64_t base = whole_at(indptr, 0), held = indices.rows;
-    // Before anything is read by them: where the entries of every row lie.
+    // Check every row's bounds before reading its entries.
     out.indptr = Array<std::int64_t>(out.rows + 1);
     out.indptr[0] = 0;
     for (std::int64_t r = 0; r < out.rows; ++r) {
@@ -303,7 +302,7 @@ Rows rows_from_dense(const MatrixView& leading, const MatrixView& matrix, const 
         const std::string why = entry_fault(c ? index[c - 1] : -1, index[c], 0);
         if (!why.empty()) fail("columns: " + why);
     }
-    out.max_index = d ? index[d - 1] : 0;  // as of dense text: whether or not a row has it
+    out.max_index = d ? index[d - 1] : 0;  // as in dense text, even if no row has it
 
     out.indptr = Array<std::int64_t>(out.rows + 1);
     out.squared_norms = Array<double>(out.rows);
@@ -323,7 +322,7 @@ Rows rows_from_dense(const MatrixView& leading, const MatrixView& matrix, const 
                     const double value = value_at(r, c);
                     sound = sound && std::isfinite(value);
                     entries += value != 0;
-                    squared_norm += value * value;  // adding the square of a zero changes nothing
+                    squared_norm += value * value;  // zeros add nothing
                 }
                 out.indptr[r + 1] = entries;
                 out.squared_norms[r] = squared_norm;

@@ -11,7 +11,6 @@ namespace fastsvm {
 
 namespace {
 
-// What stands at p, for a sentence.
 std::string found_at(const char* p, const char* end) {
     return (p >= end ? "the end of the file" : ends_word(p) ? "the end of the line" : quote_word(p, end)) + " found";
 }
@@ -33,7 +32,7 @@ template <class Number> std::string formatted(const Number* numbers, std::size_t
 
 NumberLines read_numbers(const char* text, std::size_t size, std::int64_t offset, std::int64_t count, bool single) {
     const std::int64_t length = static_cast<std::int64_t>(size);
-    // A number takes two bytes at least: a count that the text cannot hold must not be allocated.
+    // A number takes two bytes: do not allocate more than the text can hold.
     if (offset < 0 || offset > length || length == 0 || text[length - 1] != '\n' || count < 0 ||
         count > (length - offset + 1) / 2)
         return {{}, size, "the end of the file found"};

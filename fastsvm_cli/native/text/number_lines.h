@@ -1,4 +1,4 @@
-// Many numbers as text: the bodies of compiled models.
+// Numbers in the bodies of compiled models.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,19 +9,19 @@ namespace fastsvm {
 
 struct NumberLines {
     std::vector<double> numbers;
-    std::size_t at = 0;  // offset after their line end; of a fault, where
-    std::string fault;   // what was found instead, unless empty
+    std::size_t at = 0;  // offset after their line end; or of the fault
+    std::string fault;   // what was found instead; empty: none
 };
 
-// `count` numbers from text[offset:], blanks and line ends between them, the last one followed by a line end. single:
-// of single precision, which none may exceed.
+// `count` numbers from text[offset:], separated by blanks and line ends, followed by a line end. single: none may
+// exceed single precision.
 NumberLines read_numbers(const char* text, std::size_t size, std::int64_t offset, std::int64_t count, bool single);
 
 // One line of shortest texts.
 std::string format_numbers(const double* numbers, std::size_t count);
 std::string format_numbers(const float* numbers, std::size_t count);
 
-// The numbers in the precision that they are stored in. Returns whether all are finite.
+// Rounds to the stored precision. Returns whether all are finite.
 bool round_to_stored(std::vector<double>& numbers, bool single);
 
 }  // namespace fastsvm

@@ -1,9 +1,18 @@
 #include "text/numbers.h"
 
+#include <locale.h>
+#include <stdlib.h>
+#ifdef __APPLE__
+#include <xlocale.h>
+#endif
+
+#include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <system_error>
 
 namespace fastsvm {
 
@@ -13,8 +22,8 @@ bool continues_a_number(char c) {
     return is_digit(c) || c == '.' || c == '+' || c == '-' || ((c | 32) >= 'a' && (c | 32) <= 'z');
 }
 
-// Where the first digit that is not 0 stands, in powers of the base (of 2 for hexadecimal); its sign tells a huge
-// number from a tiny one.
+// Position of the first nonzero digit, as a power of the base (2 for hexadecimal). Its sign separates huge numbers from
+// tiny ones.
 long leading_exponent(const char* p, const char* end, bool hexadecimal) {
     long position = 0, leading = 0;
     bool fraction = false, found = false;
@@ -64,8 +73,8 @@ constexpr std::uint64_t whole_power_of_ten[] = {1u,
                                                 10000000000000000000u};
 constexpr int largest_power = 19;
 
-// %.<digits>g of numbers that are neither large nor tiny, 1 to 17 digits, or null. The value is m / 2^shift, so that
-// its digits, m 10^power / 2^shift, are a whole number and a rest, exactly, in 128 bits.
+// %.<digits>g, 1 to 17 digits; null for large, tiny and halfway numbers. The value is m / 2^shift, so that m 10^power /
+// 2^shift is a whole number and a remainder, exact in 128 bits.
 char* write_digits(char* p, double value, int digits) {
     __extension__ typedef unsigned __int128 Wide;
     std::uint64_t bits;
@@ -73,7 +82,7 @@ char* write_digits(char* p, double value, int digits) {
     const int exponent = static_cast<int>(bits >> 52 & 0x7ff) - 1023, shift = 52 - exponent;
     if (shift < 1 || shift > 120) return nullptr;
     const std::uint64_t m = (bits & ((std::uint64_t{1} << 52) - 1)) | std::uint64_t{1} << 52;
-    int place = (exponent * 78913) >> 18;  // of the first digit: exponent log10(2), rounded down; or one more
+    int place = (exponent * 78913) >> 18;  // of the first digit: exponent log10(2), rounded down, or one more
     Wide scaled;
     std::uint64_t number;
     for (;; ++place) {
@@ -128,9 +137,25 @@ char* write_digits(char* p, double value, int digits) {
     return p;
 }
 
+// std::from_chars, by strtod where the library has it for whole numbers alone (libc++ before 20). hexadecimal: digits
+// come after 0x.
+std::from_chars_result nearest_double(const char* digits, const char* end, bool hexadecimal, double& value) {
+#if defined(__cpp_lib_to_chars) && !defined(FASTSVM_PORTABLE)
+    return std::from_chars(digits, end, value, hexadecimal ? std::chars_format::hex : std::chars_format::general);
+#else
+    static const locale_t c_locale = newlocale(LC_ALL_MASK, "C", nullptr);
+    char* stop = nullptr;
+    errno = 0;
+    value = strtod_l(hexadecimal ? digits - 2 : digits, &stop, c_locale);
+    if (stop <= digits) return {digits, std::errc::invalid_argument};
+    const bool beyond = errno == ERANGE && (value == 0 || std::isinf(value));
+    return {std::min<const char*>(stop, end), beyond ? std::errc::result_out_of_range : std::errc()};
+#endif
+}
+
 template <class Float> char* shortest(char* p, Float value) {
     if (std::isnan(value)) return p + std::strlen(std::strcpy(p, std::signbit(value) ? "-nan" : "nan"));
-    if (value == 0) value = 0;  // no "-0": it reads back equal and is shorter
+    if (value == 0) value = 0;  // no "-0": "0" reads back equal
     return std::to_chars(p, p + number_text_max, value).ptr;
 }
 
@@ -144,20 +169,19 @@ const char* read_double_slow(const char* p, double* out, NumberStatus* status) {
     while (continues_a_number(*end)) ++end;
     const bool hexadecimal = p[0] == '0' && (p[1] | 32) == 'x';
     const char* const digits = hexadecimal ? p + 2 : p;
-    // A second sign, which from_chars would take.
+    // from_chars would accept a second sign.
     if (*digits == '-' || *digits == '+') {
         *status = NumberStatus::not_a_number;
         return start;
     }
     double value = 0;
-    const auto format = hexadecimal ? std::chars_format::hex : std::chars_format::general;
-    const std::from_chars_result result = std::from_chars(digits, end, value, format);
+    const std::from_chars_result result = nearest_double(digits, end, hexadecimal, value);
     if (result.ec == std::errc::invalid_argument) {
         *status = NumberStatus::not_a_number;
         return start;
     }
     if (result.ec == std::errc::result_out_of_range) {
-        // from_chars does not say which way.
+        // from_chars does not say which.
         const bool small = leading_exponent(digits, result.ptr, hexadecimal) < 0;
         *status = small ? NumberStatus::underflow : NumberStatus::overflow;
         return start;

@@ -13,8 +13,7 @@ namespace fastsvm {
 namespace {
 
 std::vector<Piece> split(const char* text, std::size_t size, const Format& format) {
-    // A piece of a quarter megabyte repays its thread. One piece when a row count stops it, or when the first row
-    // decides the width.
+    // A quarter megabyte is worth a thread. One piece if max_rows may stop it or the first row decides the width.
     constexpr std::size_t grain = 1 << 18;
     const bool one = format.max_rows >= 0 || (format.dense && format.fields < 0);
     const std::size_t wanted =
@@ -52,13 +51,13 @@ ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, c
     std::vector<Piece> pieces = split(text, size, format);
     const std::int64_t parts = static_cast<std::int64_t>(pieces.size());
     const char separator = format.dense ? format.delimiter : ':';
-    // Upper bounds: every row ends in an LF, every entry holds a ':' (or follows a delimiter). Comments can only make
-    // them generous.
+    // Upper bounds: every row ends in an LF; every entry contains a ':' or follows a delimiter. Comments only increase
+    // them.
     std::vector<ByteCounts> counts(pieces.size());
     parallel_for(parts, 1, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
             counts[i] = loops().text->count(pieces[i].begin, pieces[i].end - pieces[i].begin, separator);
-            // Dense: a row has one field more than delimiters; blanks count every field, whatever the kind of blank.
+            // Dense: a row has one field more than delimiters. For blanks, bound the fields by the bytes.
             if (format.dense)
                 counts[i].separators = separator == ' ' ? (pieces[i].end - pieces[i].begin) / 2 + 1
                                                         : counts[i].separators + counts[i].lines;
@@ -87,12 +86,12 @@ ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, c
         for (std::int64_t i = first; i < last; ++i) parse_piece(pieces[i], format, target);
     });
 
-    // Close the gaps that comments left, and stop at the first fault.
+    // Close the gaps of comments, and stop at the first fault.
     std::int64_t row_count = 0, entry_count = 0, comment_lines = 0;
     for (Piece& piece : pieces) {
         if (piece.row_base != row_count) {
             const auto close = [&](auto* of_rows, std::int64_t each) {
-                if (piece.rows * each == 0) return;  // no memory need be there then
+                if (piece.rows * each == 0) return;  // there may be no memory
                 std::memmove(of_rows + row_count * each, of_rows + piece.row_base * each,
                              sizeof(*of_rows) * static_cast<std::size_t>(piece.rows * each));
             };

@@ -13,9 +13,8 @@ const char* after_line(const char* p, const char* end) {
 
 }  // namespace
 
-// Behind a fault the text is tried in windows that double as long as all in them are rows, and shrink to a line where
-// one is not: a line is read a few times at most, however many are faulty. What could be read is then parsed once more,
-// as one text.
+// After a fault, parse windows that double while all lines are rows and shrink to one line otherwise, so that each line
+// is read only a few times. Then parse all good lines again, as one text.
 AroundResult parse_around(const char* text, std::size_t size, std::int64_t first_line, Format format,
                           std::size_t keep) {
     AroundResult result;

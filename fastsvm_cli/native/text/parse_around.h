@@ -1,4 +1,4 @@
-// Text of which some lines are no rows: the rows, and where the others stood.
+// Parses text with malformed lines.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,13 +10,13 @@
 namespace fastsvm {
 
 struct AroundResult {
-    Rows rows;  // those that could be read; first_line is that of the text
-    // Of the first ones: line number, "what was found, what was expected".
+    Rows rows;  // the valid ones; first_line is that of the text
+    // The first faults: line number, "what was found, what was expected".
     std::vector<std::pair<std::int64_t, std::string>> faults;
-    std::int64_t fields = -1;  // dense: values in every row, as the first row that could be read has
+    std::int64_t fields = -1;  // dense: values in every row, as in the first valid one
 };
 
-// As parse, but lines that are no rows are left out instead of ending it; the first `keep` of their faults are kept.
+// As parse, but skips malformed lines; keeps the first `keep` of their faults.
 AroundResult parse_around(const char* text, std::size_t size, std::int64_t first_line, Format format, std::size_t keep);
 
 }  // namespace fastsvm

@@ -1,4 +1,4 @@
-// Rows of values between delimiters.
+// Rows of delimited values.
 #include <algorithm>
 
 #include "text/blanks.h"
@@ -8,7 +8,7 @@
 
 namespace fastsvm {
 
-// Dense text: fields between delimiters, the leading ones first; zeros are not stored.
+// Leading fields come first; zeros are not stored.
 template <bool scaled> void parse_dense(Piece& piece, const Format& format, const Target& target) {
     const char* p = piece.begin;
     const char* const end = piece.end;
@@ -27,7 +27,7 @@ template <bool scaled> void parse_dense(Piece& piece, const Format& format, cons
     };
     while (p < end) {
         const char* const line = p;
-        std::int64_t field = 0;  // counts the leading ones too
+        std::int64_t field = 0;  // includes leading ones
         entries.begin_row();
         p = skip_spaces(p);
         if (*p == '\n')

@@ -20,7 +20,7 @@ bool is_entry(const char* p) {
     return p > digits && *p == ':';
 }
 
-// The byte behind a `qid:N` (SVMlight's number of a query) at p; null where there is none.
+// The byte after a `qid:N` (SVMlight's query number) at p, or null.
 __attribute__((cold, noinline)) const char* after_qid(const char* p) {
     constexpr char name[] = "qid:";
     for (const char* c = name; *c; ++c)
@@ -31,7 +31,7 @@ __attribute__((cold, noinline)) const char* after_qid(const char* p) {
     return p > digits && ends_word(p) ? p : nullptr;
 }
 
-// Whether several labels with commas between them stand at p, and an entry behind them.
+// Whether comma-separated labels, then an entry, are at p.
 __attribute__((cold, noinline)) bool is_multi_label(const char* p) {
     int labels = 0;
     for (bool more = true; more; ++labels) {
@@ -47,12 +47,11 @@ __attribute__((cold, noinline)) bool is_multi_label(const char* p) {
     return is_entry(p) || after_qid(p);
 }
 
-// The leading numbers of a row. Returns the byte after them, or null: with a fault, or without one where the line is a
-// comment.
+// Reads a row's leading numbers. Returns the byte after them; null with a fault, or without one for a comment line.
 const char* read_leading(const char* p, const char* end, const Format& format, double* out, std::string* fault) {
     const char* const what = format.leading_name;
     const char* const digit = p + (*p == '-' || *p == '+');
-    if (format.leading_count == 1 && is_digit(*digit) && digit[1] == ' ') {  // as most labels are
+    if (format.leading_count == 1 && is_digit(*digit) && digit[1] == ' ') {  // the common case
         const double size = *digit - '0';
         *out = *p == '-' ? -size : size;
         return digit + 1;
@@ -84,7 +83,7 @@ const char* read_leading(const char* p, const char* end, const Format& format, d
     return p;
 }
 
-// Past a line at p that is a comment; null with a fault.
+// Skips the comment line at p; null with a fault.
 __attribute__((cold, noinline)) const char* skip_comment(const char* p, Piece& piece, const Format& format) {
     const char* const stop = static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(piece.end - p)));
     piece.fault = comment_fault(p, stop, format.plain_comments);
@@ -129,13 +128,13 @@ template <bool scaled> void parse_sparse(Piece& piece, const Format& format, con
         const char* const first_word = p;
         std::int64_t repeated = 0;
         if (good && row_before.texts().count > 0) p = entries.take_alike(p, end, row_before.texts(), last, repeated);
-        bool plain = *p != '\n';  // whether the next words are likely to be
+        bool plain = *p != '\n';  // the next words are probably plain
         while (good) {
             if (plain) {
                 const std::int64_t before = last;
                 p = entries.take_plain(p, end, last);
                 plain = p && last != before;
-                if (!p) {  // the row is read again, word by word, to say which one cannot be scaled
+                if (!p) {  // read the row again, word by word, to find the fault
                     entries.drop_row();
                     entries.begin_row();
                     p = first_word;

@@ -1,4 +1,4 @@
-// What the parsers of sparse and of dense text share: a thread's lines, and where their rows go.
+// Shared by the parsers of sparse and dense text.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -13,29 +13,29 @@
 
 namespace fastsvm {
 
-// One thread's share: whole lines, and where their rows go.
+// One thread's share: whole lines, and the destination of their rows.
 struct Piece {
     const char* begin;
     const char* end;
-    // Where its rows and entries go: the counts of separators before it leave room for all that may come first.
+    // First row and entry to write: separators counted before this piece bound the rows and entries before it.
     std::int64_t row_base = 0, entry_base = 0;
-    std::int64_t rows = 0, entries = 0;  // what it wrote
+    std::int64_t rows = 0, entries = 0;  // written
     std::int32_t max_index = 0;
     std::string fault;
     std::int64_t fields = -1;
     ScalingCounts scaling;
-    std::vector<Gap> comments;  // before which of its rows
+    std::vector<Gap> comments;  // by the row after them, in the piece
 };
 
 struct Target {
     double* leading;
-    std::int64_t* row_end;  // per row: entries written so far by its piece, plus the piece's entry_base
+    std::int64_t* row_end;  // per row: the piece's entries so far, plus its entry_base
     std::int32_t* indices;
     double* values;
     double* squared_norms;
 };
 
-// Where the entries of one piece go, row by row; scaled on their way, where that is asked for.
+// Writes the entries of one piece row by row, scaled if requested.
 template <bool scaled> class EntryWriter {
 public:
     EntryWriter(const Piece& piece, const Target& target, const Format& format)
@@ -52,7 +52,7 @@ public:
         }
     }
 
-    // Indices increase. Returns false where the entry, once it is scaled, is a fault: scaling_fault.
+    // Indices increase. Returns false if the entry cannot be scaled: scaling_fault.
     bool put(std::int32_t index, double value) {
         if constexpr (scaled) {
             ++counts_of_row_.before;
@@ -72,8 +72,8 @@ public:
         return true;
     }
 
-    // Takes the words from p on that are plain (simd/text_loops.h), in front of `end`; returns where it stopped, or
-    // null where put() refuses one. last: the index before; and the last one taken.
+    // Reads plain words (simd/text_loops.h) between p and `end`. Returns where it stopped; null if put() refuses one.
+    // last: in: the previous index; out: the last one read.
     const char* take_plain(const char* p, const char* end, std::int64_t& last) {
         const auto read = loops().text->read_plain;
         if constexpr (!scaled) {
@@ -97,8 +97,8 @@ public:
         return p;
     }
 
-    // As take_plain, in a row without words so far that may have the indices of `before`: as read_alike; scaled, it
-    // takes none.
+    // As take_plain, for the first words of a row whose indices may be those of `before` (read_alike). Reads nothing if
+    // scaled.
     const char* take_alike(const char* p, const char* end, const IndexTexts& before, std::int64_t& last,
                            std::int64_t& repeated) {
         if constexpr (!scaled) {
@@ -124,7 +124,7 @@ public:
     const std::int32_t* row_indices() const { return indices_ + row_; }
     std::int64_t row_count() const { return count_ - row_; }
     double squared_norm() const { return squared_norm_; }
-    // The largest one written in this row.
+    // The largest index written in this row.
     std::int32_t last_index() const { return count_ > row_ ? indices_[count_ - 1] : 0; }
     const ScalingCounts& counts() const { return counts_; }
 
@@ -137,7 +137,7 @@ private:
         squared_norm_ += value * value;
     }
 
-    // The features in front of `index` that the row does not have, and whose 0 becomes something else.
+    // Writes the features below `index` that the row lacks and whose 0 scales to another value.
     void put_shifted(std::int64_t index) {
         const Scaling::Feature* const end = scaling_->shifted().data() + scaling_->shifted().size();
         for (; shifted_ != end && shifted_->index < index; ++shifted_) write(shifted_->index, shifted_->zero);
@@ -153,7 +153,7 @@ private:
     ScalingCounts counts_, counts_of_row_;
 };
 
-// The label, scaled where that is asked for. Returns false where there is no such number.
+// Scales the label if requested. Returns false if the result is not a number.
 inline bool scale_label(const Format& format, double* leading) {
     if (!format.scaling || !format.scaling->scales_labels() || format.leading_count != 1) return true;
     *leading = format.scaling->label(*leading);
@@ -162,7 +162,7 @@ inline bool scale_label(const Format& format, double* leading) {
 
 constexpr const char* label_fault = "a label found that the range file's y cannot scale, expected a finite result";
 
-// Parses until a fault, which `piece` then holds: its rows are those before, and it ends where the line begins.
+// Parses up to the first fault, which `piece` then holds; the piece ends at the faulty line.
 template <bool scaled> void parse_sparse(Piece& piece, const Format& format, const Target& target);
 template <bool scaled> void parse_dense(Piece& piece, const Format& format, const Target& target);
 

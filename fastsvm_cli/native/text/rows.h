@@ -1,4 +1,4 @@
-// A block of rows of LIBSVM text, in compressed sparse row form.
+// A block of rows of LIBSVM text, as compressed sparse rows.
 #pragma once
 #include <cstdint>
 #include <cstdlib>
@@ -10,8 +10,8 @@
 
 namespace fastsvm {
 
-// An array whose elements are not initialised (a vector's would be, which costs a pass over the memory), in memory of
-// its own or somebody else's.
+// An uninitialised array (a vector's initialisation costs a pass over the memory), in its own or another object's
+// memory.
 template <class T> class Array {
 public:
     Array() = default;
@@ -19,7 +19,7 @@ public:
         : data_(n ? static_cast<T*>(std::malloc(static_cast<std::size_t>(n) * sizeof(T))) : nullptr), size_(n) {
         if (n && !data_) throw std::bad_alloc();
     }
-    // n numbers that `owner` keeps where they are: not copied, not freed, and never written to.
+    // n numbers that `owner` keeps alive; never copied, freed or written.
     Array(const T* data, std::int64_t n, std::shared_ptr<const void> owner)
         : data_(const_cast<T*>(data)), size_(n), owner_(std::move(owner)) {}
     Array(Array&& other) noexcept { swap(other); }
@@ -45,14 +45,13 @@ private:
     }
     T* data_ = nullptr;
     std::int64_t size_ = 0;
-    std::shared_ptr<const void> owner_;  // of somebody else's memory
+    std::shared_ptr<const void> owner_;  // of another object's memory
 };
 
-// What became of the entries of rows that were scaled.
 struct ScalingCounts {
-    std::int64_t before = 0;          // entries in the text; of dense text, those that are not 0
-    std::int64_t unknown = 0;         // of these, left out because the range file does not hold the feature
-    std::int32_t unknown_index = -1;  // the least index of those; -1: none
+    std::int64_t before = 0;          // entries in the text; of dense text, the nonzero ones
+    std::int64_t unknown = 0;         // of these, dropped because the range file lacks the feature
+    std::int32_t unknown_index = -1;  // least index of those; -1: none
 
     void leave_out(std::int32_t index, std::int64_t entries = 1) {
         unknown += entries;
@@ -64,15 +63,15 @@ struct ScalingCounts {
     }
 };
 
-// Lines of a text that are no rows.
+// Lines of a text that are not rows.
 struct Gap {
-    std::int64_t row;      // they stand before this one of the rows, numbered from 0
-    std::int64_t lines;    // how many
-    std::int64_t bad = 0;  // of these, the ones that should be rows; the others are comments
+    std::int64_t row;      // the row after them, from 0
+    std::int64_t lines;    // their number
+    std::int64_t bad = 0;  // of these, malformed rows; the others are comments
 };
 
-// Leading numbers stand before the index:value pairs of a row: 1 for data (the label), nr_class - 1 for the support
-// vectors of a model (their coefficients), 0 for unlabelled data.
+// Leading numbers precede a row's index:value pairs: 1 for data (the label), nr_class - 1 for support vectors (the
+// coefficients), 0 for unlabelled data.
 struct Rows {
     std::int64_t rows = 0;
     std::int64_t first_line = 1;
@@ -84,29 +83,29 @@ struct Rows {
     Array<double> values;         // (nnz)
     Array<double> squared_norms;  // (rows)
     ScalingCounts scaling;        // of rows that were read and scaled
-    std::vector<Gap> gaps;        // of the text they were read from, in order; no two before the same row
+    std::vector<Gap> gaps;        // of the text, in order; one per row at most
 
-    // Lines behind those that are there already, in front of the next row.
+    // Adds a gap after those already there.
     void add_gap(const Gap& gap);
-    // The lines of the text that these rows stand on; of rows that increase.
+    // Line numbers of these rows; rows increase.
     std::vector<std::int64_t> line_numbers(const std::vector<std::int64_t>& wanted) const;
     std::int64_t begin(std::int64_t row) const { return indptr[row]; }
     std::int64_t end(std::int64_t row) const { return indptr[row + 1]; }
 };
 
-// Those rows, in that order; nothing is known of their line numbers. Throws std::out_of_range.
+// These rows, in this order, without line numbers. Throws std::out_of_range.
 Rows select_rows(const Rows& from, const std::vector<std::int64_t>& wanted);
 
-// Rows first, ..., last - 1, with their line numbers. Throws std::out_of_range.
+// Rows first, ..., last - 1, with line numbers. Throws std::out_of_range.
 Rows slice_rows(const Rows& from, std::int64_t first, std::int64_t last);
 
-// All rows of all parts, in order, as if their texts were parsed as one; of no parts, no rows, with one leading number.
-// Throws std::invalid_argument where leading_count is not the same in all.
+// All rows of all parts, as if parsed from one text; without parts, no rows and one leading number. Throws
+// std::invalid_argument if leading_count differs.
 Rows concatenate_rows(const std::vector<std::shared_ptr<const Rows>>& parts);
 
-// Their LIBSVM text: the leading numbers, then index:value, each the shortest text that reads back. With line numbers,
-// one for every row, a comment behind each row tells its own (` # 17`), a row without a label gets 0, which stands for
-// an unknown one, and a negative zero keeps its sign.
+// LIBSVM text: leading numbers, then index:value, with shortest round-trip numbers. `lines`, one per row, adds a
+// comment with the line number to each row (` # 17`), the label 0 (unknown) to unlabelled rows, and the sign of a
+// negative zero.
 std::string format_rows(const Rows& rows, const std::vector<std::int64_t>& lines = {});
 
 }  // namespace fastsvm

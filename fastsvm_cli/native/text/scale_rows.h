@@ -1,4 +1,4 @@
-// Rows from arrays, scaled as those of text are while they are read.
+// Scales rows from arrays, as rows of text.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -14,10 +14,10 @@ struct ScaledRows {
     std::int64_t fault_row = -1;
 };
 
-// Leading numbers stay as they are.
+// Leading numbers stay unscaled.
 ScaledRows scale_rows(const Scaling& scaling, const Rows& rows);
 
-// Room for scaled rows: (rows + 1) and (rows) numbers, and `entries` more.
+// Memory for rows + 1, rows, and at least `entries` numbers.
 struct ScaledPlace {
     std::int64_t* indptr;
     double* squared_norms;
@@ -28,7 +28,7 @@ struct ScaledPlace {
     }
 };
 
-// The same of the features alone, to a place that the caller has. result: its rows get their max_index and scaling.
+// Scales features into the caller's memory. Sets max_index and scaling of the result's rows.
 void scale_features(const Scaling& scaling, const Rows& rows, const ScaledPlace& place, ScaledRows& result);
 
 }  // namespace fastsvm

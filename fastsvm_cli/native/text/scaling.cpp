@@ -24,7 +24,7 @@ double round_by_text(double value) {
     return out;
 }
 
-// The words of a line, up to four: more are as wrong as four are.
+// The first four words of a line; four are always invalid.
 struct Words {
     const char* begin[4];
     const char* end[4];
@@ -78,7 +78,7 @@ struct Lines {
         return found + " found, expected " + expected;
     }
 
-    // Two numbers, in a line of their own. Returns what is wrong.
+    // Reads a line of two numbers. Returns the fault.
     std::string two(double* first, double* second, const char* expected) {
         next();
         return words.count == 2 && read_number(words, 0, first) && read_number(words, 1, second) ? ""
@@ -100,11 +100,10 @@ bool is_word(const Words& words, char letter) {
 
 double round_to_six_digits(double value) {
     const double size = std::fabs(value);
-    // One rounding to make six digits in front of the point, which moves them by
-    // less than 1e-9, and one to put the point back, as a correct reader of the text does. Where the digits lie that
-    // near the middle between two whole numbers, the text itself decides.
+    // Round to six digits before the point, which moves them by less than 1e-9, then shift the point back with one
+    // rounding, as a correct reader of the text does. That close to a tie, use the text.
     if (!(size >= 1e-16 && size < 1e5)) return value == 0 ? value : round_by_text(value);
-    int shift = 0;  // size * 10^shift has six digits in front of the point, or is a power of ten to rounding
+    int shift = 0;  // size * 10^shift has six digits before the point, or is a power of ten up to rounding
     if (size >= 0.1) {
         shift = size >= 1e2 ? (size >= 1e4 ? 1 : size >= 1e3 ? 2 : 3) : size >= 1e1 ? 4 : size >= 1 ? 5 : 6;
     } else {
@@ -173,7 +172,7 @@ std::string Scaling::read_standard(const char* p, const char* end, std::int64_t*
     while (!lines.only_blank_lines_left()) {
         Feature feature{};
         std::string fault = lines.two(&feature.low, &feature.high, "two numbers, a center and a scale");
-        if (fault.empty() && !(feature.high > 0)) fault = lines.instead("a scale above 0 behind the center");
+        if (fault.empty() && !(feature.high > 0)) fault = lines.instead("a scale above 0 after the center");
         *line = lines.number;
         if (!fault.empty()) return fault;
         feature.index = static_cast<std::int32_t>(lines.number);
@@ -206,7 +205,7 @@ Scaling::Read Scaling::read(const char* text, std::size_t size) {
 std::string Scaling::read_labels(const char* text, std::size_t size, std::int64_t* line) {
     Lines lines{text, text + size};
     std::string fault = lines.two(&label_low_, &label_high_, "two numbers, the center and the scale of y");
-    if (fault.empty() && !(label_high_ > 0)) fault = lines.instead("a scale above 0 behind the center");
+    if (fault.empty() && !(label_high_ > 0)) fault = lines.instead("a scale above 0 after the center");
     if (fault.empty() && !lines.only_blank_lines_left()) {
         lines.next();
         fault = lines.instead("the end of the file");
@@ -251,11 +250,11 @@ Scaling::LabelsBack Scaling::labels_back() const {
 
 void Scaling::finish() {
     shifted_.clear();
-    // svm-scale counts from 1 what a row may lack: index 0 is scaled where it stands, and nowhere else.
+    // svm-scale adds missing features from 1 on: index 0 is scaled only where it occurs.
     for (const Feature& feature : features_)
         if (feature.zero != 0 && feature.index > 0) shifted_.push_back(feature);
     if (features_.empty()) return;
-    // A table takes no more than a few times what the features take.
+    // Limit the table to a few times the memory of the features.
     const std::size_t width = static_cast<std::size_t>(features_.back().index) + 1;
     if (width > 16 * features_.size() + (1 << 16)) return;
     places_.assign(width, -1);

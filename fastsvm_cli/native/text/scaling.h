@@ -1,4 +1,4 @@
-// The scaling of a data file: what `svm-scale -r` does to its rows, or R's e1071, done while they are read.
+// Scaling of rows while they are read, as by `svm-scale -r` or R's e1071.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -8,51 +8,49 @@
 
 namespace fastsvm {
 
-// The double that printf's %g (six significant digits) writes and strtod reads back: what becomes of a value that
-// svm-scale writes and svm-predict reads.
+// The double that %g (six significant digits) writes and strtod reads back, as between svm-scale and svm-predict.
 double round_to_six_digits(double value);
 
-// Where features, and labels, go. Made from the text of a file; never changed after that, so that threads share it.
+// Scaling of features and labels, from the text of a file. Immutable, for use by several threads.
 class Scaling {
 public:
     enum class Kind {
-        range,    // what `svm-scale -s` writes: [low, high] -> [lower, upper], to six digits, as svm-scale does
-        standard  // what write.svm of R's e1071 writes: (value - center) / scale, in double precision
+        range,    // of `svm-scale -s`: [low, high] -> [lower, upper], to six digits, as svm-scale does
+        standard  // of e1071's write.svm: (value - center) / scale, in double precision
     };
 
-    // Of a feature that is scaled; all others are left out of the rows (range), or refused (standard).
+    // A scaled feature. Others are dropped from rows (range) or refused (standard).
     struct Feature {
         std::int32_t index;
         double low, high;  // standard: center, scale
-        double zero;       // what 0 becomes, and so the value of the feature where a row does not have it
+        double zero;       // scaled value of 0, and of a feature that a row lacks
     };
 
     struct Limits {
-        double lower = 0, upper = 0;  // what low and high become
+        double lower = 0, upper = 0;  // scaled values of low and high
     };
 
-    // Text that ends in '\n'. On a fault, `fault` says what was found and what was expected, and `line` where.
+    // Text ends in '\n'. On a fault, `fault` says what was found and expected, and `line` where.
     struct Read;
     static Read read(const char* text, std::size_t size);
 
-    // Takes the labels' part from the text of a file of R's e1071 with one center and scale: its `yscale.file`. Returns
-    // what is wrong with it, and where.
+    // Reads e1071's `yscale.file`, with one center and scale, for labels. Returns the fault, and its line.
     std::string read_labels(const char* text, std::size_t size, std::int64_t* line);
 
-    // The same in double precision: no value is rounded to six digits.
+    // The same without rounding to six digits.
     Scaling unrounded() const;
 
-    // slope x + offset, which is what a value x becomes but for rounding.
+    // slope x + offset, the scaled value of x before rounding.
     struct Line {
         double slope, offset;
     };
     Line line(const Feature& feature) const;
     Line label_line() const;
 
-    // The same of features alone: labels stay as they are.
+    // The same without scaling of labels.
     Scaling features_alone() const;
 
-    // The raw label of a scaled one y: to + (y - from) * scale.
+    // The raw label of a scaled y: to + (y - from) * scale.
     struct LabelsBack {
         double from, scale, to;
     };
@@ -61,7 +59,7 @@ public:
     Kind kind() const { return kind_; }
     bool scales_labels() const { return scales_labels_; }
     double label(double value) const;
-    // Null: the feature is not scaled.
+    // Null: not scaled.
     const Feature* find(std::int32_t index) const {
         if (!places_.empty()) {
             if (static_cast<std::size_t>(index) >= places_.size()) return nullptr;
@@ -70,7 +68,7 @@ public:
         }
         return search(index);
     }
-    // Not finite where it is too large for a double.
+    // Not finite on overflow.
     double scale(const Feature& feature, double value) const {
         if (kind_ == Kind::standard) return (value - feature.low) / feature.high;
         if (value == feature.low) return rounded_.lower;
@@ -81,11 +79,11 @@ public:
         return rounds_ ? round_to_six_digits(scaled) : scaled;
     }
     const std::vector<Feature>& features() const { return features_; }
-    // The features whose 0 becomes something else: every row has them.
+    // Features whose 0 scales to another value: every row has them.
     const std::vector<Feature>& shifted() const { return shifted_; }
-    // Features that the file names; with them, constant ones, which are left out of the rows without a word.
+    // Whether the file names the feature. Constant features are named, but dropped from rows silently.
     bool names(std::int32_t index) const;
-    std::int32_t max_index() const {  // of those features; 0 if there is none
+    std::int32_t max_index() const {  // named; 0 if there is none
         return std::max(features_.empty() ? 0 : features_.back().index, constant_.empty() ? 0 : constant_.back());
     }
     std::int64_t size() const { return static_cast<std::int64_t>(features_.size()); }
@@ -100,12 +98,12 @@ private:
     Limits limits_, rounded_;
     bool rounds_ = true;
     bool scales_labels_ = false;
-    Limits label_limits_;                    // what the least and the largest label become
+    Limits label_limits_;                    // scaled values of the least and the largest label
     double label_low_ = 0, label_high_ = 0;  // those labels; standard: center, scale
     Kind label_kind_ = Kind::range;
     std::vector<Feature> features_, shifted_;  // by index
     std::vector<std::int32_t> constant_;       // indices, increasing
-    std::vector<std::int32_t> places_;         // of an index in features_, or -1; empty where indices are far apart
+    std::vector<std::int32_t> places_;         // of an index in features_, or -1; empty if indices are far apart
 };
 
 struct Scaling::Read {
