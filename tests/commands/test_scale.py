@@ -235,7 +235,7 @@ def test_reduce_says_what_rows_must_not_have(scaled, tmp_path):
         ("predict --y-scale y rows model o", 2, "--y-scale goes with --scale: write.svm writes both files."),
         ("predict --scale r --y-scale none rows model o", 1, "Error: none: No such file or directory"),
         ("predict --scale r --y-scale r rows model o", 1, "Error: r:2: '1 0.5' found, expected the end of the file"),
-        ("predict --scale r --y-scale bad rows model o", 1, "bad:1: '1 -2' found, expected a scale above 0 behind"),
+        ("predict --scale r --y-scale bad rows model o", 1, "bad:1: '1 -2' found, expected a scale above 0 after"),
         ("predict --scale bad rows model o", 1, "bad:1: '1 -2' found, expected a scale above 0 after the center"),
         ("predict --scale range --y-scale r rows model o", 1, "range:1: a range file of svm-scale found, expected"),
         ("approx --y-scale y model o", 2, "--y-scale goes with --scale: write.svm writes both files."),

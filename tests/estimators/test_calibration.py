@@ -63,7 +63,7 @@ def test_what_is_refused(tmp_path):
         fastsvm_cli.compile(CalibratedClassifierCV(SVC(), ensemble=True, cv=5).fit(X, y))
     with pytest.raises(ModelFormatError, match="it is not fitted yet"):
         fastsvm_cli.compile(CalibratedClassifierCV(SVC(), ensemble=False))
-    with pytest.raises(ModelFormatError, match="nothing that fastsvm compiles"):
+    with pytest.raises(ModelFormatError, match="fastsvm cannot compile this"):
         fastsvm_cli.compile(CalibratedClassifierCV(LinearSVC(), ensemble=False).fit(X, y))
     with pytest.raises(ModelFormatError, match="calibrators found, which no LIBSVM model has"):
         fastsvm_cli.to_libsvm(CalibratedClassifierCV(SVC(), ensemble=False).fit(X, y), tmp_path / "model")

@@ -125,7 +125,7 @@ def test_float32_rows_are_scaled_in_float32():
 
 def test_other_steps_are_refused():
     X, y = _data()
-    with pytest.raises(ModelFormatError, match="Normalizer: a step that is no scaler found"):
+    with pytest.raises(ModelFormatError, match="Normalizer: a step found that is not a scaler"):
         fastsvm_cli.compile(make_pipeline(Normalizer(), SVC()).fit(X, y))
     with pytest.raises(ModelFormatError, match="StandardScaler: it is not fitted yet"):
         fastsvm_cli.compile(make_pipeline(StandardScaler(), SVC().fit(X, y)))

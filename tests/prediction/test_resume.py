@@ -150,7 +150,7 @@ def test_a_signal_keeps_every_row_that_was_finished(models, tmp_path, stop, code
     )
     kept = int(
         re.fullmatch(
-            r".*^(\d+) rows are kept in out\.partial: the same command goes on behind them\.\n", first.err, re.M | re.S
+            r".*^(\d+) rows are kept in out\.partial: the same command continues after them\.\n", first.err, re.M | re.S
         )[1]
     )
     assert 0 < kept < ROWS and not (tmp_path / "out").exists()
@@ -197,7 +197,7 @@ def test_a_full_disk_keeps_what_reached_it(models, tmp_path):
             and (tmp_path / "out").read_text() == "before\n"
         )
         done = forked(tmp_path, *command, "--resume", "out", prepare=lambda: Full(12), code=1)  # and once more
-        went_on.add("Going on" in done.err)
+        went_on.add("Continuing" in done.err)
         done = forked(tmp_path, *command, "--resume", "out")
         assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes() and sorted(
             os.listdir(tmp_path)
