@@ -85,7 +85,7 @@ if TYPE_CHECKING:
         " svm-predict's where the radius reaches beyond zero."
     ),
 )
-@json_option("Print the summary as one line of JSON.")
+@json_option("Print the summary as one line of JSON; on standard error if the rows go to standard output.")
 @click.option(
     "--on-bad-row",
     type=click.Choice(["stop", "skip", "nan"]),
