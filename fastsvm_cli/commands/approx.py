@@ -24,7 +24,8 @@ def command(**parsed):
     kernels of degree up to 4, compile exactly. The default OUTPUT_FILE is MODEL_FILE.approx in the current directory; -
     is standard output.
 
-    Labels are the exact model's as long as gamma is small for the data; fastsvm bound tells beforehand.
+    Few labels change if gamma is small for the data (fastsvm bound tells beforehand) and large coefficients do not
+    cancel. To make sure of all labels: --certify, then fastsvm predict --exact.
 
     \b
       fastsvm approx train.model

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
-from fastsvm_cli.errors import FileError
+from fastsvm_cli.errors import DataFormatError, FileError
 from fastsvm_cli.interruption import raising
 from fastsvm_cli.prediction.pipeline import Tally
 from fastsvm_cli.text.bad_rows import BadRows, still_hold
@@ -148,7 +148,8 @@ class ResumableOutput:
             self._abandon()
         if kind is not None and self._saved is not None and self._saved[1]["tally"]["rows"]:
             rows = self._saved[1]["tally"]["rows"]
-            self._say(f"{rows} rows are kept in {self.partial}: the same command continues after them.")
+            how = "with --on-bad-row skip or nan, " if issubclass(kind, DataFormatError) else ""
+            self._say(f"{rows} rows are kept in {self.partial}: {how}the same command continues after them.")
 
     # ---- the state
 

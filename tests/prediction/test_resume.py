@@ -212,7 +212,7 @@ def test_a_bad_row_ends_the_run_and_the_next_goes_on_past_it(models, tmp_path):
     command = ["predict", "rows", models / "rings.approx"]
     first = forked(tmp_path, *command, "--resume", "out", code=1)
     assert first.err.splitlines()[-2:] == [
-        "123 rows are kept in out.partial: the same command continues after them.",
+        "123 rows are kept in out.partial: with --on-bad-row skip or nan, the same command continues after them.",
         f"Error: rows:124: {no_label('foo')}",
     ]
     again = forked(tmp_path, *command, "--resume", "out", code=1)
