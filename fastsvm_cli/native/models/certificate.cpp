@@ -6,6 +6,10 @@
 
 #include "exact/rounding.h"
 
+#ifdef __APPLE__
+extern "C" double lgamma_r(double, int*);  // its library has it, its headers hide it from standard C++
+#endif
+
 namespace fastsvm {
 
 namespace {
