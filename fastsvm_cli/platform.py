@@ -1,4 +1,4 @@
-"""Differences between Linux and other systems."""
+"""Differences between Linux and other systems; the core's are in native/system/platform.h."""
 
 import os
 import sys
@@ -10,28 +10,12 @@ if TYPE_CHECKING:
 LINUX = sys.platform == "linux"
 
 
-def usable_processors() -> int:
-    """Return the number of processors available to this process."""
-    return len(os.sched_getaffinity(0)) if LINUX else os.cpu_count() or 1
-
-
 def open_nothing(descriptor: int) -> int:
     """Return a new file descriptor, to replace standard input, output or error (0, 1 or 2), that can be neither read
     nor written; except on Linux, one that cannot be used in that role. Raises OSError."""
     if LINUX:
         return os.open(os.devnull, os.O_PATH)
     return os.open(os.devnull, os.O_RDONLY if descriptor else os.O_WRONLY)
-
-
-def widen_pipe(file: int) -> None:
-    """Enlarge a pipe's buffer from 64 KB to a megabyte if possible, for fewer context switches."""
-    if LINUX:
-        import fcntl
-
-        try:
-            fcntl.fcntl(file, fcntl.F_SETPIPE_SZ, 1 << 20)
-        except OSError:
-            pass
 
 
 def name_of(file: "IO[bytes]") -> str:

@@ -13,7 +13,7 @@ folder), is removed. Prints a Markdown table. Exit code 1 if a fault had an unex
 faults: how the disturbed run ended, and, after a second run of the command, whether the parts in order are one
 process's bytes (sha256), how many complete parts were written again, and whether a temporary file is left. A full disk
 is a file system in memory, which only root can mount; the store is moto's server, behind a proxy that answers 503 at
-random. Without root or moto, these lines say so.
+random. Without root or moto, their lines say so.
 large: seconds, megabytes of text per second, processor time, and the largest resident memory of a worker process and of
 the command's own, which includes the scheduler.
 blocks: the same rows in blocks of 1 to 256 MB: the cost of a block.

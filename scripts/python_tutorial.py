@@ -81,7 +81,7 @@ def main() -> None:
         print(f"load(model).predict gives the same labels: {same}")
 
     step("A stream of batches")
-    # Of any size and type; memory is that of a batch.
+    # Batches may have any size and type; memory is that of one batch.
     counts = np.zeros(2, dtype=int)
     for seed in range(5):
         batch, _ = rings(4000, seed)

@@ -77,28 +77,15 @@ class Bench:
 
     # ---- what is compared
 
-    def add_references(self) -> None:
-        """Add svm-predict, libsvm in this process, and the start-up of either program."""
+    def add_references(self, *, libsvm: bool) -> None:
+        """Add svm-predict, libsvm in this process if `libsvm`, and the start-up of either program."""
         if self._svm_predict is not None:
             case = self._process(
                 Case("svm-predict", "reference", self.exact_file), [self._svm_predict], self._rows_file
             )
             self.cases.append(case)
-        case = Case("libsvm, in process", "reference", self.exact_file)
-        try:
-            scoring = LibsvmScoring(self.exact_file, self.chunks)
-            scoring.take(_LIBSVM_ROWS)
-            trial = Timed("", SCORING, scoring)
-            interleave([trial], 3, 1.0)
-            scoring.take(max(_LIBSVM_ROWS, int(_LIBSVM_SECONDS / max(trial.timings.median, 1e-7))))
-            case.scoring = Timed(case.name, SCORING, scoring)
-            case.note = f"{scoring.rows} rows" if scoring.rows < self.rows else None
-        except ImportError:  # libsvm-official is an extra
-            pass
-        except Exception as error:  # the row reports it; other cases continue
-            case.failed = str(error)
-        if case.scoring is not None or case.failed is not None:
-            self.cases.append(case)
+        if libsvm:
+            self.cases.append(self._libsvm_in_process())
         if self._svm_predict is not None:
             self.cases.append(
                 self._process(
@@ -112,6 +99,20 @@ class Bench:
                 self._empty,
             )
         )
+
+    def _libsvm_in_process(self) -> Case:
+        case = Case("libsvm, in process", "reference", self.exact_file)
+        try:
+            scoring = LibsvmScoring(self.exact_file, self.chunks)
+            scoring.take(_LIBSVM_ROWS)
+            trial = Timed("", SCORING, scoring)
+            interleave([trial], 3, 1.0)
+            scoring.take(max(_LIBSVM_ROWS, int(_LIBSVM_SECONDS / max(trial.timings.median, 1e-7))))
+            case.scoring = Timed(case.name, SCORING, scoring)
+            case.note = f"{scoring.rows} rows" if scoring.rows < self.rows else None
+        except Exception as error:  # the row reports it; other cases continue
+            case.failed = str(error)
+        return case
 
     def add_model(
         self, path: str, *, name: "str | None" = None, role: str = "compiled", exact: "bool | None" = None

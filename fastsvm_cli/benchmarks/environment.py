@@ -7,14 +7,14 @@ import sys
 
 from fastsvm_cli import __version__, _native
 from fastsvm_cli.benchmarks.libsvm import version
-from fastsvm_cli.platform import processor_name, usable_processors
+from fastsvm_cli.platform import processor_name
 
 
 def describe(threads: int) -> dict:
     """Return the processor, system and programs, as in `bench --json`. threads: of --threads, 0 for all."""
     return {
         "processor": processor_name(),
-        "cores": usable_processors(),
+        "cores": _native.usable_processors(),
         "threads": threads,
         "kernels": _native.instruction_set(),
         "system": f"{platform.system()} {platform.release()}",

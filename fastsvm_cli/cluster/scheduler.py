@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from fastsvm_cli import interruption
+from fastsvm_cli import _native, interruption
 from fastsvm_cli.errors import FastsvmError
-from fastsvm_cli.platform import usable_processors
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
@@ -30,7 +29,7 @@ class Address:
         self.workers: int | None = None
         local = re.fullmatch(r"local(?::([1-9][0-9]{0,3}))?", text)
         if local is not None:
-            self.workers = int(local[1]) if local[1] else usable_processors()
+            self.workers = int(local[1]) if local[1] else _native.usable_processors()
         elif not _ADDRESS.fullmatch(text):
             raise ValueError(f"'{text}' found, expected tcp://HOST:PORT, tls://HOST:PORT, local or local:N")
 
@@ -133,7 +132,7 @@ def _local_cluster(workers: int) -> "Iterator[LocalCluster]":
                 cluster = distributed.LocalCluster(
                     loop=loop.loop,
                     n_workers=workers,
-                    threads_per_worker=max(1, usable_processors() // workers),
+                    threads_per_worker=max(1, _native.usable_processors() // workers),
                     processes=True,
                     host="127.0.0.1",
                     dashboard_address="127.0.0.1:0",

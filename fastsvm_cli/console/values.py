@@ -92,7 +92,7 @@ def _number(value: "str | float") -> float:
 
 
 def one_character(context: click.Context, parameter: click.Parameter, value: str) -> str:
-    """Return the delimiter that a word stands for. Raises BadParameter."""
+    """Return the delimiter of an option's word: \\t, tab, space or the character itself. Raises BadParameter."""
     from fastsvm_cli.text.line_blocks import may_delimit
 
     value = {"\\t": "\t", "tab": "\t", "space": " "}.get(value, value)

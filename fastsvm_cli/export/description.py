@@ -64,7 +64,7 @@ class Samples:
 
 
 class Description:
-    """What a model computes.
+    """A model's computation.
 
     inputs: numbers in a row; column j is LIBSVM's feature j + 1. used: (d) columns, increasing. slopes, offsets:
     (inputs) or None: x becomes slope x + offset; both are 0 for a dropped column. body: one of the above. header:

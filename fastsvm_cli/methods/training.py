@@ -10,9 +10,6 @@ from fastsvm_cli.models import parse_libsvm
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.text.data import read_bytes
 
-#: Command that installs the trainer.
-INSTALL_LIBSVM = "pip install 'fastsvm[libsvm]'"
-
 
 def libsvm_problem(chunks: "Iterable[_native.Chunk]") -> "tuple[list[float], list[dict[int, float]]]":
     """Return (labels, rows) in libsvm-official's format. fastsvm parses the rows, so it reports their errors."""
@@ -27,11 +24,13 @@ def libsvm_problem(chunks: "Iterable[_native.Chunk]") -> "tuple[list[float], lis
 
 def load_libsvm() -> None:
     """Import libsvm-official, which catches every exception while it imports scipy: raise no interrupt then
-    (interruption.raising). Raises FileError if it is not installed."""
+    (interruption.raising). Raises FileError if it is not installed, or does not load."""
     try:
         import libsvm.svmutil  # noqa: F401
     except ImportError:
-        raise FileError("libsvm-official", f"it is not installed: {INSTALL_LIBSVM}") from None
+        raise FileError("libsvm-official", "it is not installed: pip install 'fastsvm[libsvm]'") from None
+    except Exception as fault:  # OSError, where its library fits another system
+        raise FileError("libsvm-official", f"it does not load: {' '.join(str(fault).split())}") from None
 
 
 def train(labels: "list[float]", rows: "list[dict[int, float]]", options: str, path: str) -> ExactModel:

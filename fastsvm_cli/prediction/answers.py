@@ -34,7 +34,7 @@ class Fallback:
 
 
 class Request:
-    """What to compute for every row. exact: for rows left open. asked: options of _native.Request."""
+    """The answers to compute for every row. exact: the model for rows left open. asked: options of _native.Request."""
 
     def __init__(self, model: Model, *, exact: "Fallback | None" = None, **asked: Any):
         self.model, self.exact = model, exact

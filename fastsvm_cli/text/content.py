@@ -5,10 +5,9 @@ import select
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from fastsvm_cli._native import MAGIC_BYTES, may_be_compressed
+from fastsvm_cli._native import MAGIC_BYTES, may_be_compressed, widen_pipe
 from fastsvm_cli._native import compression as _compression
 from fastsvm_cli.errors import FileError
-from fastsvm_cli.platform import widen_pipe
 
 if TYPE_CHECKING:
     import queue
@@ -55,7 +54,7 @@ class Content(Source):
         self._file = -1
         try:
             self._file = 0 if path == "-" else os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-            widen_pipe(self._file)
+            widen_pipe(self._file, 1 << 20)
             self._poll = select.poll()
             self._poll.register(self._file, select.POLLIN)
             self._pending = self._read(MAGIC_BYTES)

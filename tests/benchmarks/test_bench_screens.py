@@ -45,7 +45,7 @@ def filled(place, folder, rows, exact, models):
     bench = Bench(
         str(place / rows), str(place / exact), folder=str(folder), threads=0, fastsvm=["x"], svm_predict="svm-predict"
     )
-    bench.add_references()
+    bench.add_references(libsvm=True)
     bench.add_model(str(place / exact), name="exact model", role="exact")
     for path, name in models:
         for case in bench.add_model(str(place / path), name=name):

@@ -227,7 +227,7 @@ def test_every_case_writes_a_file_of_its_own(place, tmp_path):
         svm_predict="/usr/bin/svm-predict",
     )
     (
-        bench.add_references(),
+        bench.add_references(libsvm=True),
         bench.add_model(str(place / "rings.model"), name="exact model", role="exact"),
         bench.add_model(str(place / "rings.cert")),
     )

@@ -7,16 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from support.building import CLIENTS, run
+from support.building import CLIENTS, require, run
 from support.places import ROOT
 
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory):
     """The folder that libfastsvm is installed to."""
-    for tool in ("cmake", "c++", "cc"):
-        if not shutil.which(tool):
-            (pytest.fail if os.environ.get("CI") else pytest.skip)(f"no {tool}")
+    require("cmake", "c++", "cc")
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "libfastsvm"
     folder.mkdir(exist_ok=True)

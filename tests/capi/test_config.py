@@ -1,14 +1,13 @@
 """fastsvm-config: programs on the library that the package carries."""
 
 import os
-import shutil
 import subprocess
 import sys
 
 import pytest
 
 from fastsvm_cli import __version__
-from support.building import CLIENTS, run
+from support.building import CLIENTS, require, run
 from support.places import GOLDEN
 
 CONFIG = os.path.join(os.path.dirname(sys.executable), "fastsvm-config")
@@ -17,8 +16,7 @@ CONFIG = os.path.join(os.path.dirname(sys.executable), "fastsvm-config")
 @pytest.mark.full
 @pytest.mark.parametrize(("source", "headers"), [("one_row", ["--cflags"]), ("libsvm", ["--cflags", "--libsvm"])])
 def test_a_program_is_built_on_what_it_prints(source, headers, tmp_path):
-    if not shutil.which("cc"):
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("no cc")
+    require("cc")
     include, linked = run(CONFIG, *headers).split(), run(CONFIG, "--libs").split()
     source = CLIENTS / f"{source}.c"
     run("cc", "-D_POSIX_C_SOURCE=200809L", *include, "-o", tmp_path / "program", source, *linked, "-lm", "-lpthread")

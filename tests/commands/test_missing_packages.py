@@ -65,3 +65,15 @@ def test_bench_leaves_libsvm_out_where_it_is_missing(tmp_path):
 def test_a_command_that_trains_says_how_to_install_libsvm(tmp_path, words):
     done = fastsvm_without("libsvm", tmp_path, *words)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", f"Error: {NO_LIBSVM}")
+
+
+def test_a_libsvm_that_does_not_load_is_named_in_one_line(tmp_path):
+    (tmp_path / "libsvm").mkdir()
+    (tmp_path / "libsvm/__init__.py").write_text("raise OSError('libsvm.so:\\nwrong ELF class')")
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from fastsvm_cli.methods.training import load_libsvm\n"
+        "load_libsvm()"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.stderr.endswith("FileError: libsvm-official: it does not load: libsvm.so: wrong ELF class\n")

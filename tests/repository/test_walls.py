@@ -34,7 +34,7 @@ ROOMS = {
     "interruption": set(),
     "platform": set(),
     "streams": {"platform"},
-    "text": {"_native", "errors", "interruption", "platform"},
+    "text": {"_native", "errors", "interruption"},
     "models": {"_native", "errors", "text"},
     "export": {"__version__", "_native", "errors", "models", "text"},
     "prediction": GROUND - {"streams"} | {"models"},
@@ -100,7 +100,7 @@ NATIVE_ROOMS = {
     "files": {"system"},
     "capi": {"simd", "text", "answers", "exact", "engine"},
     "program": {"simd", "engine", "files"},
-    "bind": {"simd", "text", "answers", "exact", "models", "engine", "files"},
+    "bind": {"simd", "system", "text", "answers", "exact", "models", "engine", "files"},
 }
 
 

@@ -1,11 +1,22 @@
 """Programs that tests build."""
 
+import os
+import shutil
 import subprocess
+
+import pytest
 
 from support.places import TESTS
 from support.processes import PATIENCE
 
 CLIENTS = TESTS / "capi" / "clients"
+
+
+def require(*programs):
+    """Skip the test if a program is missing; in CI, fail."""
+    for program in programs:
+        if not shutil.which(program):
+            (pytest.fail if os.environ.get("CI") else pytest.skip)(f"no {program}")
 
 
 def run(*command, **options):

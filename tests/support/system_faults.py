@@ -1,12 +1,9 @@
 """Outputs written by a process whose system calls fail in a given way."""
 
 import os
-import shutil
-import subprocess
 from pathlib import Path
 
-import pytest
-
+from support.building import require, run
 from support.outputs import in_new_process
 
 SOURCE = Path(__file__).with_suffix(".c")
@@ -27,10 +24,8 @@ class Faults:
 
     def __init__(self, folder):
         self._folder, self._library = folder, folder / "faults.so"
-        if not shutil.which("cc"):
-            (pytest.fail if os.environ.get("CI") else pytest.skip)("no cc")
-        words = ["cc", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", self._library, SOURCE, "-ldl"]
-        subprocess.run(words, check=True)
+        require("cc")
+        run("cc", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", self._library, SOURCE, "-ldl")
 
     def write(self, path, *pieces, **faults):
         names = []

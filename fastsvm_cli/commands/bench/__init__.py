@@ -176,9 +176,11 @@ def _compare(options: BenchOptions) -> None:
 
     scaling = read_scale_file(options.scale_file)
     machine = environment.describe(options.threads)
+    libsvm = True
     try:
         load_libsvm()
     except FileError as missing:
+        libsvm = False
         options.note(f"Note: LIBSVM is not timed in memory: {missing}")
     # On a signal, there are child processes to end and measurements to print.
     with raising(), temporary_folder() as folder, ExitStack() as stack:
@@ -193,7 +195,7 @@ def _compare(options: BenchOptions) -> None:
         )
         warn_of_scaling(scaling, options.quiet)
         options.check_model(bench.model)
-        bench.add_references()
+        bench.add_references(libsvm=libsvm)
         bench.add_model(options.model_files[0], name="exact model", role="exact")
         named = [case for path in options.model_files[1:] for case in bench.add_model(path)]
         interrupted, picked = None, None

@@ -115,12 +115,19 @@ inline void check_pairs(const fastsvm::Decisions& out, std::int64_t pairs, bool 
 
 using OnProgress = nb::typed<nb::callable, nb::object(double)>;  // called with the share done
 
+// Runs Python's signal handlers, from code that runs without the GIL. Python runs them on the main thread only.
+inline void heed_signals() {
+    const nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
 // For work without the GIL; also runs signal handlers. Create and destroy it with the GIL.
 inline std::function<void(double)> progress_to(std::optional<OnProgress> progress) {
     return [progress](double share) {
+        heed_signals();
+        if (!progress) return;
         const nb::gil_scoped_acquire acquire;
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
-        if (progress) (*progress)(share);
+        (*progress)(share);
     };
 }
 

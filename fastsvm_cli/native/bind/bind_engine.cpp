@@ -336,7 +336,7 @@ void bind_summary(nb::module_& m) {
     m.def(
         "opening_note",
         [](PythonObject header, bool probability) { return opening_note(header_of(header), probability); }, "header"_a,
-        "probability"_a, "What to expect of an exact model after a compiled one; '' for nothing.");
+        "probability"_a, "The note on an exact model's answers beside a compiled one's; '' for none.");
     m.def(
         "score_lines", [](PythonObject header, const Score& score) { return score_lines(header_of(header), score); },
         "header"_a, "score"_a, "svm-predict 3.37's lines after the last row.");

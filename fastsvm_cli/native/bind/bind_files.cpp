@@ -16,6 +16,7 @@
 #include "files/compression.h"
 #include "files/file_fault.h"
 #include "files/output.h"
+#include "system/platform.h"
 
 using namespace nb::literals;
 using namespace fastsvm;
@@ -33,18 +34,12 @@ nb::object decoded(const std::string& text) {
     return nb::steal(PyUnicode_DecodeFSDefaultAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
 }
 
-// Runs Python's signal handlers while an output waits for a reader.
-void heed_signals() {
-    const nb::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-}
-
 // Exists before it is opened, so that an opening that waits can be abandoned.
 struct OutputFile {
     void open(const nb::bytes& path) {
         const std::string name = path_of(path);
         const nb::gil_scoped_release release;
-        output.emplace(name, heed_signals);
+        output.emplace(name, heed_signals);  // it may wait for a reader
     }
     Output& opened() {
         if (!output) throw nb::value_error("the output is not open");
@@ -100,6 +95,7 @@ void bind_files(nb::module_& m) {
     m.def(
         "standard_descriptor", [](const nb::bytes& path) { return standard_descriptor(path_of(path)); }, "path"_a,
         "The descriptor that a path names, 1 for b'-'; None for the name of a file.");
+    m.def("widen_pipe", &widen_pipe, "descriptor"_a, "bytes"_a, "Enlarge a pipe's buffer, if possible.");
     m.attr("MAGIC_BYTES") = magic_bytes;
     m.def(
         "compression",

@@ -12,6 +12,7 @@
 #include "simd/library_exp.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"
+#include "system/platform.h"
 
 using namespace nb::literals;
 using namespace fastsvm;
@@ -32,6 +33,7 @@ void bind_simd(nb::module_& m) {
           "For what the calling thread starts from here on; 0: as many as were set for all. Returns what was set "
           "before.");
     m.def("get_threads", &get_threads);
+    m.def("usable_processors", &usable_processors, "Number of processors available to this process.");
     m.def("select_instruction_set", &select_instruction_set, "name"_a,
           "Use the hot loops built for one of instruction_sets(); False when that cannot be. For tests.");
     m.def("instruction_sets", &instruction_sets, "Those of this machine and build, the fastest first.");

@@ -3,20 +3,10 @@
 
 #include "simd/stop.h"
 
-namespace {
-
-// Python runs signal handlers on the main thread only: Ctrl-C raises KeyboardInterrupt in a long call.
-void heed_signals() {
-    const nb::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-}
-
-}  // namespace
-
 NB_MODULE(_native, m) {
     m.doc() = "The native core: parsing, scoring and formatting.";
     nb::set_leak_warnings(false);
-    fastsvm::check_while_working(heed_signals);  // usually imported by the main thread
+    fastsvm::check_while_working(heed_signals);  // Ctrl-C raises KeyboardInterrupt in a long call
 
     bind_scaling(m);
     bind_rows(m);

@@ -14,7 +14,7 @@ namespace fastsvm {
 // regression value, in raw labels.
 std::vector<std::string> opening_lines(const Header& printed, bool probability, double unit);
 
-// What to expect of an exact model used after a compiled one; "" if nothing.
+// The note on an exact model's answers beside a compiled one's; "" if none.
 std::string opening_note(const Header& printed, bool probability);
 
 // svm-predict 3.37's lines after the last row.

@@ -75,7 +75,7 @@ void Maclaurin::make_panel() {
     if (before > alone_from_) {
         const Expansion& neighbour = expansions_[before - 1];
         if (neighbour.center != last.center || neighbour.pair + 1 != last.pair ||
-            !last.polynomial.stands_beside(neighbour.polynomial))
+            !last.polynomial.fits_beside(neighbour.polynomial))
             alone_from_ = before;
     }
     if (expansions_.size() - alone_from_ < lanes) return;
@@ -220,7 +220,7 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
 
     weigh(rows, first, n, block);
 
-    // What remains per center after norms and weights. With several expansions per pair, far rows skip it.
+    // Computes each center's expansions, once norms and weights are known. With several per pair, far rows skip them.
     const std::size_t left_out = expansions_.empty() ? 0 : expansions_[0].certificate.truncation.size();
     const bool skips = static_cast<std::int64_t>(expansions_.size()) > nr_pairs;
     const auto arrive = [&](std::int64_t c, std::int64_t r, bool centered) {

@@ -22,7 +22,7 @@ public:
         double skew = 0;                     // |X K X' - I|
         double reach = 0, plain = 0;  // |v| and |v_1| of B12: |X| times the roots of K's diagonal, and times ones
     };
-    // What is known of decision functions. at_points: b, (k, pairs), <w, phi(S_i)>, each within point_errors (pairs);
+    // Known facts about decision functions. at_points: b, (k, pairs), <w, phi(S_i)>, each within point_errors (pairs);
     // squared_norms: (pairs), at least |w|^2.
     struct Functions {
         std::vector<double> at_points, squared_norms, point_errors;

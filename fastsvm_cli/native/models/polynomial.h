@@ -32,7 +32,7 @@ public:
     double value(const Columns& columns, std::vector<double>& scratch) const;
 
     // Whether a PolynomialPanel can hold both.
-    bool stands_beside(const Polynomial& other) const {
+    bool fits_beside(const Polynomial& other) const {
         return degree_ > 0 && !centered_ && lambda_.empty() && other.d_ == d_ && other.degree_ == degree_ &&
                !other.centered_ && other.lambda_.empty() && other.top_float_.empty() == top_float_.empty();
     }
@@ -59,7 +59,7 @@ private:
 // `lanes` polynomials in the same variables, side by side, with unchanged results.
 class PolynomialPanel {
 public:
-    // Takes coefficients, but not norms, of `lanes` polynomials (stands_beside).
+    // Takes coefficients, but not norms, of `lanes` polynomials (fits_beside).
     explicit PolynomialPanel(Polynomial* const* polynomials);
     // For the first `rows` of `lanes` rows: x is (d, lanes), out (rows, lanes).
     void values(int rows, const double* x, double* out) const;

@@ -21,9 +21,9 @@ __attribute__((cold)) std::string word_fault(const char* p, const char* end, con
 // Likewise for a number. Its status gives details (ok: other text follows it).
 __attribute__((cold)) std::string number_fault(NumberStatus status, const char* p, const char* end, const char* wanted,
                                                char delimiter = ' ');
-// Of the comment [p, end); empty: none.
+// Describes the fault of the comment [p, end); empty if it has none.
 __attribute__((cold)) std::string comment_fault(const char* p, const char* end, bool plain);
-// Of an entry that cannot be scaled. word: its text.
+// Describes an entry that cannot be scaled. word: its text.
 __attribute__((cold)) std::string scaling_fault(const Scaling& scaling, std::int32_t index, const std::string& word);
 
 }  // namespace fastsvm
