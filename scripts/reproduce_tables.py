@@ -91,8 +91,8 @@ SETTINGS = [
     Setting("a9a", "ours and the paper's", "a9a", 0.1, 1, Paper("0.018", 11901, 85.0, 3.5)),
     Setting("mnist1", "ours", "mnist.scale", 0.0001, 10, MNIST, one=1),
     # Among C = 10, 40 and 100 (2,958, 2,117 and 1,804 vectors; 99.38, 99.47 and 99.51 %), C = 40 is nearest to the
-    # paper's number of vectors, with a higher accuracy and fewer bytes per vector. None gives both of its numbers, so something
-    # other than C seems to differ: the rows, the scale of the pixels or their digits.
+    # paper's number of vectors, with a higher accuracy and fewer bytes per vector. None gives both of its numbers: the
+    # rows, the scale of the pixels or their digits seem to differ, too.
     Setting("mnist1", "nearest in n_SV", "mnist.scale", 0.0001, 40, MNIST, one=1),
     Setting("ijcnn1", "ours", "ijcnn1", 0.05, 1, IJCNN1),
     # The paper names 49,990 training rows; with all of them, none of C = 64, 100, 200, 290 and 300 gives both its
