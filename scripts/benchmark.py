@@ -1,31 +1,35 @@
 #!/usr/bin/env python3
-"""Time whole processes of svm-predict and fastsvm side by side, and print the Markdown tables of ratios on the front
-page and in scripts/README.md.
+"""Measure the speeds that the pages state, and print their Markdown tables.
 
-    scripts/benchmark.py --models MODEL_DIR --data DATA_DIR
-    scripts/benchmark.py --tuned FOLDER --published FOLDER --instructions avx2,avx512_vnni --json new.json
-    scripts/benchmark.py ... --compare old.json
+    scripts/benchmark.py --models MODEL_DIR --data DATA_DIR --tuned FOLDER --published FOLDER [TABLE ...]
+    scripts/benchmark.py ... --instructions avx2,avx512_vnni --json new.json --compare old.json
 
-MODEL_DIR and DATA_DIR: as in scripts/README.md. --tuned: NAME.model, NAME.test and, for probabilities, NAME.prob.model.
---published: NAME.model and NAME.rows. Programs run in turn, each into a new file. A ratio is that of the medians, +-
-the spread of the ratios of single rounds. --compare lists ratios that moved by more than both spreads. Run it on an
-idle machine.
+Tables, all without names: compiled, tuned, published, few-rows, arrays, bench, scale, large, parts. Each that lacks its
+folder is omitted. MODEL_DIR, DATA_DIR: as in scripts/README.md. --tuned: NAME.model, NAME.test and, for probabilities,
+NAME.prob.model. --published: NAME.model and NAME.rows. --packages: for arrays, as in measure_sklearn.py.
+
+Programs run in turn. A ratio is that of the medians, its error the spread of both (median absolute deviations). A cell
+holds a figure per instruction set. Outputs of exact models are compared with svm-predict's. --compare lists the
+figures that moved by more than both errors. Run it on an idle machine.
 """
 
 import argparse
 import json
 import os
-import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
+from statistics import geometric_mean
+
+import svm_predict
+from tables import markdown
 
 from fastsvm_cli.benchmarks import environment
+from fastsvm_cli.benchmarks.timing import Timed, interleave, speed_up
 
 BIN = Path(sys.executable).parent
+HERE = Path(__file__).parent
 SHARED = {
     "a9a_g0.01_c1": "a9a.t",
     "ijcnn1_g0.05_c1": "ijcnn1.t",
@@ -35,153 +39,383 @@ SHARED = {
 #: Tools that ask svm-predict for probabilities.
 ASKED_FOR_PROBABILITIES = ("cpc2", "rnaz_decision", "multiloc2")
 LONG = 0.5  # least seconds of svm-predict: rows are repeated until it takes that long
+MOST_SECONDS = 60.0  # for the runs of a program, unless three take longer
+#: Training files of `arrays`, each with its test file, C and gamma; the first rows of both are used.
+ARRAYS = {
+    "a9a": ("a9a.t", 8, 2.0**-9),
+    "ijcnn1": ("ijcnn1.t", 128, 2.0**-3),
+    "letter.scale": ("letter.scale.t", 8, 2.0**-1),
+    "u20": ("u20.t", 32, 2.0**-3),
+}
+TRAIN_ROWS = 5000
 
 
-class Case:
-    """Row of a table: the same task for svm-predict (`words`), and for fastsvm in several ways."""
+class Table:
+    """Figures by row, column and instruction set ('' where there is one for all), each with its error."""
 
-    def __init__(self, table, name, rows, words, ways):
-        self.table, self.name, self.rows, self.words, self.ways = table, name, rows, words, ways
+    def __init__(self, title, corner="model", mean=False):
+        self.title, self.corner, self.mean, self.figures = title, corner, mean, {}
 
+    def add(self, row, column, value, error=0.0, *, unit="", instructions=""):
+        """value: a number, or a text that is not compared."""
+        self.figures.setdefault(row, {}).setdefault(column, {})[instructions] = (value, error, unit)
 
-def shared_cases(models, data, folder):
-    for name, rows in SHARED.items():
-        model = models / f"{name}.model"
-        ways = {"exact model": [model]}
-        for degree in (2, 3):
-            made = folder / f"{name}.degree{degree}"
-            words = [BIN / "fastsvm", "approx", "-q", "--certify", "--degree", degree, model, made]
-            if subprocess.run(list(map(str, words)), capture_output=True).returncode == 0:
-                ways[f"degree {degree}"] = [made]
-                ways[f"degree {degree}, --exact"] = ["--exact", model, made]
-        yield Case("compiled", name, data / rows, [model], ways)
+    def __str__(self):
+        columns = list(dict.fromkeys(column for row in self.figures.values() for column in row))
+        rows = [[name, *(cell(row.get(column, {})) for column in columns)] for name, row in self.figures.items()]
+        if self.mean:
+            rows.append(["geometric mean", *(cell(self._mean(column)) for column in columns)])
+        return f"**{self.title}**\n\n{markdown([self.corner, *columns], rows)}\n"
 
-
-def tuned_cases(tuned):
-    for model in sorted(tuned.glob("*.model")):
-        name = model.name.removesuffix(".model")
-        rows = tuned / f"{name.removesuffix('.prob')}.test"
-        if name.endswith(".prob"):
-            words = ["-b", "1", model]
-            yield Case("tuned, -b 1", name.removesuffix(".prob"), rows, words, {"exact model": words})
-        else:
-            yield Case("tuned, labels", name, rows, [model], {"exact model": [model], "--values": ["--values", model]})
+    def _mean(self, column):
+        """Return the geometric means of a column of ratios."""
+        rows = [row[column] for row in self.figures.values() if column in row]
+        return {
+            name: (geometric_mean(row[name][0] for row in rows), 0.0, "x")
+            for name, (_, _, unit) in rows[0].items()
+            if unit == "x"
+        }
 
 
-def published_cases(published):
-    for model in sorted(published.glob("*.model")):
-        words = ["-b", "1", model] if model.name.startswith(ASKED_FOR_PROBABILITIES) else [model]
-        rows = model.with_suffix(".rows")
-        yield Case("published", model.name.removesuffix(".model"), rows, words, {"exact model": words})
+def cell(figures):
+    """Return `27.5 / 30.5x` for two instruction sets."""
+    units = {unit for _, _, unit in figures.values()}
+    return " / ".join(map(number, (value for value, _, _ in figures.values()))) + "".join(units)
 
 
-def seconds(program, words, rows, out, instructions):
-    """Return the seconds of one process, from start to end."""
+def number(value):
+    if isinstance(value, str):
+        return value
+    return f"{value:,.0f}" if value >= 999.5 else f"{value:.3g}"
+
+
+class Machine:
+    """Programs, instruction sets and a folder for outputs."""
+
+    def __init__(self, options, folder):
+        self.options, self.folder, self.instructions = options, folder, options.instructions.split(",")
+        self.build = svm_predict.Build((options.svm_predict or ["svm-predict"])[0])
+
+    def environment(self, instructions):
+        return {**os.environ, **({"FASTSVM_INSTRUCTIONS": instructions} if instructions else {})}
+
+    def process(self, name, words, rows, instructions=None):
+        """Return what times one process, and its new output file. words: options and model; instructions: of
+        fastsvm-predict, None for svm-predict."""
+        out = self.folder / f"out of {name} {instructions}"
+        options, model = list(map(str, words[:-1])), str(words[-1])
+        program = [self.build.path] if instructions is None else [str(BIN / "fastsvm-predict"), "-q"]
+        command = [*program, *options, str(rows), model, str(out)]
+        # Replacing a file that is not empty adds a sync to fastsvm-predict.
+        env = self.environment(instructions)
+        return Timed(name, "process", lambda: run(command, out, env)), out
+
+    def beside(self, words, rows, ways):
+        """Time svm-predict with `words`, and fastsvm-predict with those of `ways`, {name: words}, on each instruction
+        set. Returns svm-predict's Timed and output, and {way: {instructions: (Timed, output)}}."""
+        reference, expected = self.process("svm-predict", words, rows)
+        timed = {
+            way: {name: self.process(way, how, rows, name) for name in self.instructions} for way, how in ways.items()
+        }
+        cases = [reference, *(case for found in timed.values() for case, _ in found.values())]
+        interleave(cases, self.options.runs, MOST_SECONDS)
+        for case in cases:
+            if case.failed is not None:
+                sys.exit(f"Error: {case.name}, {rows}: {case.failed}")
+        return reference, expected, timed
+
+    def long_enough(self, words, rows):
+        """Return the rows, repeated until svm-predict takes LONG seconds."""
+        reference, _, _ = self.beside(words, rows, {})
+        times = max(1, min(200, round(LONG / reference.timings.median)))
+        if times == 1:
+            return rows
+        repeated = self.folder / f"{rows.name}.{times}"
+        repeated.write_bytes(rows.read_bytes() * times)
+        return repeated
+
+
+def run(command, out, env):
     out.unlink(missing_ok=True)
-    *options, model = map(str, words)
-    environment = {**os.environ, "FASTSVM_INSTRUCTIONS": instructions}
-    start = time.perf_counter()
-    subprocess.run([program, *options, rows, model, out], check=True, capture_output=True, env=environment)
-    return time.perf_counter() - start
+    done = subprocess.run(command, env=env, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr.strip() or f"exit code {done.returncode}")
+    return 1
 
 
-def fastsvm_words(words):
-    """Return the options for fastsvm-predict: those of svm-predict, and -q."""
-    return ["-q", *words]
+def add_ratios(table, row, column, reference, found):
+    for name, (case, _) in found.items():
+        ratio, error = speed_up(reference.timings, case.timings)
+        table.add(row, column, ratio, error, unit="x", instructions=name)
 
 
-def long_enough(case, svm_predict, out, folder):
-    """Return the rows, repeated until svm-predict takes LONG seconds, and how often."""
-    taken = seconds(svm_predict, case.words, case.rows, out, "")
-    times = max(1, min(200, round(LONG / taken)))
-    if times == 1:
-        return case.rows, 1
-    rows = folder / f"{case.name}.{times}"
-    rows.write_bytes(case.rows.read_bytes() * times)
-    return rows, times
+def differing(one, other):
+    """Return the number of lines that differ, and that of all."""
+    pairs = list(zip(one.read_text().split("\n"), other.read_text().split("\n"), strict=True))
+    return sum(a != b for a, b in pairs), len(pairs) - 1
 
 
-def measure(case, svm_predict, instructions, runs, folder):
-    """Return {way: (ratio, spread)}, and the seconds of svm-predict."""
-    out = folder / "out"
-    rows, times = long_enough(case, svm_predict, out, folder)
-    reference, found = [], {(way, name): [] for name in instructions for way in case.ways}
-    for _ in range(runs):
-        reference.append(seconds(svm_predict, case.words, rows, out, ""))
-        for (way, name), taken in found.items():
-            taken.append(seconds(BIN / "fastsvm-predict", fastsvm_words(case.ways[way]), rows, out, name))
-    median = statistics.median(reference)
-    result = {}
-    for (way, name), taken in found.items():
-        single = [each / other for each, other in zip(reference, taken)]
-        ratio = median / statistics.median(taken)
-        spread = 1.4826 * statistics.median(abs(each - statistics.median(single)) for each in single)
-        result[f"{way} ({name})"] = (ratio, spread)
-    return {"svm_predict": median, "times": times, "ratios": result}
+def check_equal(expected, found, name):
+    for _, out in found.values():
+        if out.read_bytes() != expected.read_bytes():
+            sys.exit(f"Error: {name}: the output is not svm-predict's")
 
 
-def table(title, found):
-    """Return a Markdown table, a row per case."""
-    ways = list(dict.fromkeys(way for each in found.values() for way in each["ratios"]))
-    rows = [["model", "svm-predict, s", *ways]]
-    for name, each in found.items():
-        cells = [f"{each['ratios'][way][0]:.3g}x" if way in each["ratios"] else "" for way in ways]
-        rows.append([name, f"{each['svm_predict']:.3g}", *cells])
-    for way in ways if len(found) > 1 else []:
-        known = [each["ratios"][way][0] for each in found.values() if way in each["ratios"]]
-        if way == ways[0]:
-            rows.append(["geometric mean", ""])
-        rows[-1].append(f"{statistics.geometric_mean(known):.3g}x")
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-    lines = [f"| {' | '.join(cell.ljust(width) for cell, width in zip(row, widths))} |" for row in rows]
-    lines.insert(1, f"| {' | '.join('-' * width for width in widths)} |")
-    return "\n".join([f"**{title}**", "", *lines, ""])
+def fastsvm(*words, env=None):
+    """Run the command. Returns its standard output; None if it fails."""
+    done = subprocess.run([BIN / "fastsvm", *map(str, words)], capture_output=True, text=True, env=env)
+    return done.stdout if done.returncode == 0 else None
+
+
+def shared(machine):
+    """Yield (name, exact model, rows, {degree: certified model}) of MODEL_DIR."""
+    for name, rows in SHARED.items():
+        model = machine.options.models / f"{name}.model"
+        made = {}
+        for degree in (2, 3):
+            out = machine.folder / f"{name}.degree{degree}"
+            if out.exists() or fastsvm("approx", "-q", "--certify", "--degree", degree, model, out) is not None:
+                made[degree] = out
+        yield name, model, machine.options.data / rows, made
+
+
+def compiled(machine):
+    """Exact and certified models: speed, labels that differ, rows proven."""
+    table = Table("compiled", "data, gamma")
+    for name, model, rows, made in shared(machine):
+        ways = {"exact model": [model]}
+        for degree, path in made.items():
+            ways |= {"`approx`": [path]} if degree == 2 else {}
+            ways[f"`--exact`, degree {degree}"] = ["--exact", model, path]
+        reference, expected, timed = machine.beside([model], rows, ways)
+        table.add(name, "svm-predict, s", reference.timings.median, reference.timings.spread)
+        table.add(name, "KB", f"{model.stat().st_size / 1e3:,.0f} -> {made[2].stat().st_size / 1e3:,.3g}")
+        for way, found in timed.items():
+            add_ratios(table, name, way, reference, found)
+            if way == "`approx`":
+                different, total = differing(expected, next(iter(found.values()))[1])
+                table.add(name, "labels that differ", f"{different} ({100 * different / total:.2g} %)")
+            else:
+                check_equal(expected, found, f"{name}, {way}")
+            if way.startswith("`--exact`"):
+                summary = fastsvm("predict", "--json", *ways[way][:-1], rows, ways[way][-1], machine.folder / "proven")
+                proven = json.loads(summary)
+                table.add(name, f"rows proven, {way[11:-1] or way}", proof(proven))
+    yield table
+
+
+def proof(summary):
+    """Return the share of rows that are proven, of predict's summary."""
+    return f"{100 * summary['rows_proven'] / summary['rows']:.4g} %"
+
+
+def tuned(machine):
+    """Exact models with the C and gamma of a cross-validation."""
+    table = Table("tuned", mean=True)
+    folder = machine.options.tuned
+    for model in sorted(folder.glob("*.model")):
+        name = model.name.removesuffix(".model")
+        if name.endswith(".prob"):
+            continue
+        rows = machine.long_enough([model], folder / f"{name}.test")
+        reference, expected, timed = machine.beside(
+            [model], rows, {"labels": [model], "`--values`": ["--values", model]}
+        )
+        check_equal(expected, timed["labels"], name)
+        add_ratios(table, name, "labels", reference, timed["labels"])
+        likely = folder / f"{name}.prob.model"
+        if likely.exists():
+            words = ["-b", "1", likely]
+            other, expected, found = machine.beside(words, rows, {"`-b 1`": words})
+            check_equal(expected, found["`-b 1`"], f"{name}, -b 1")
+            add_ratios(table, name, "`-b 1`", other, found["`-b 1`"])
+        add_ratios(table, name, "`--values`", reference, timed["`--values`"])
+    yield table
+
+
+def words_of(model):
+    """Return what a tool that ships the model asks of svm-predict."""
+    return ["-b", "1", model] if model.name.startswith(ASKED_FOR_PROBABILITIES) else [model]
+
+
+def published(machine):
+    """Models that tools ship, with the answers that they ask for."""
+    table = Table("published", mean=True)
+    for model in sorted(machine.options.published.glob("*.model")):
+        name, words = model.name.removesuffix(".model"), words_of(model)
+        rows = machine.long_enough(words, model.with_suffix(".rows"))
+        reference, expected, timed = machine.beside(words, rows, {"exact model": words})
+        if b"c_svc" in model.read_bytes()[:20]:
+            check_equal(expected, timed["exact model"], name)
+        table.add(
+            name,
+            "asked for",
+            "`-b 1`" if words[0] == "-b" else "values" if "svr" in model.read_text()[:30] else "labels",
+        )
+        add_ratios(table, name, "exact model", reference, timed["exact model"])
+    yield table
+
+
+def few_rows(machine):
+    """One row and a hundred: milliseconds of whole processes."""
+    table = Table("few rows, ms")
+    cases = []
+    if machine.options.models:
+        cases += [(name, [model], rows, {"`approx`": [made[2]]}) for name, model, rows, made in shared(machine)]
+    if machine.options.published:
+        models = sorted(machine.options.published.glob("*.model"))
+        cases += [
+            (model.name.removesuffix(".model"), words_of(model), model.with_suffix(".rows"), {}) for model in models
+        ]
+    for name, words, rows, ways in cases:
+        text = rows.read_bytes().split(b"\n")
+        for count in (1, 100):
+            few = machine.folder / "few"
+            few.write_bytes(b"\n".join(text[:count]) + b"\n")
+            reference, _, timed = machine.beside(words, few, {"exact": words, **ways})
+            label = f"{count} row{'s' * (count > 1)}: "
+            table.add(name, f"{label}svm-predict", 1e3 * reference.timings.median, 1e3 * reference.timings.spread)
+            for way, found in timed.items():
+                for instructions, (case, _) in found.items():
+                    milliseconds = 1e3 * case.timings.median, 1e3 * case.timings.spread
+                    table.add(name, label + way, *milliseconds, instructions=instructions)
+    yield table
+
+
+def arrays(machine):
+    """Arrays in Python: microseconds a row."""
+    for name, (test, cost, gamma) in ARRAYS.items():
+        table = Table(f"arrays, {name}, us a row", "program")
+        for instructions in machine.instructions:
+            out = machine.folder / "arrays.json"
+            words = [machine.options.data / name, machine.options.data / test, "-c", cost, "-g", gamma]
+            words += ["--train-rows", TRAIN_ROWS, "--json", out, "--methods", "predict", "decision_function"]
+            words += ["predict_proba", "--rows", 1, 1000]
+            script = [sys.executable, HERE / "measure_sklearn.py", machine.options.packages or sys.prefix]
+            subprocess.run(list(map(str, [*script, *words])), check=True, env=machine.environment(instructions))
+            for call, found in json.loads(out.read_text()).items():
+                for program, (taken, spread, apart) in found.items():
+                    table.add(program, call, taken, spread, instructions=instructions)
+                    if call.startswith("predict, 1000"):
+                        table.add(program, "labels changed", apart)
+        yield table
+
+
+def bench(machine):
+    """The picks of `bench --try --budget 0.5%` on the odd rows, and what they change on the even ones."""
+    table = Table("bench", "data")
+    cases = [(name, model, rows) for name, model, rows, _ in shared(machine)]
+    for name, model, rows in cases:
+        lines = rows.read_bytes().splitlines(keepends=True)
+        odd, even = machine.folder / "odd", machine.folder / "even"
+        odd.write_bytes(b"".join(lines[::2])), even.write_bytes(b"".join(lines[1::2]))
+        for instructions in machine.instructions:
+            env = {
+                **machine.environment(instructions),
+                "PATH": f"{Path(machine.build.path).parent}:{os.environ['PATH']}",
+            }
+            kept = machine.folder / "kept"
+            words = ["--try", "--budget", "0.5%", "--keep", kept, "--json", odd, model]
+            document = json.loads(fastsvm("bench", "-q", *words, env=env))
+            pick = next(case for case in document["cases"] if case["name"] == document["picked"])
+            faster, error = pick["end_to_end"]["speed_up"], pick["end_to_end"]["speed_up_error"]
+            label = {"instructions": instructions} if len(machine.instructions) > 1 else {}
+            table.add(name, "picked", pick["name"], **label)
+            table.add(name, "faster", faster, error, unit="x", **label)
+            table.add(name, "differ", pick["labels_that_differ"], **label)
+            outs = [machine.folder / "one", machine.folder / "other"]
+            for each, out in zip((model, kept), outs):
+                fastsvm("predict", "-q", even, each, out)
+            table.add(name, "other half", differing(*outs)[0], **label)
+    yield table
+
+
+def script(name, *words):
+    """A table that is another script's output."""
+
+    def section(machine):
+        for instructions in machine.instructions:
+            command = [sys.executable, HERE / f"{name}.py", *(word(machine) for word in words)]
+            done = subprocess.run(
+                list(map(str, command)),
+                env=machine.environment(instructions),
+                stdout=subprocess.PIPE,
+                text=True,
+                check=True,
+            )
+            print(f"**{name}** {instructions}\n\n```text\n{done.stdout}```\n", flush=True)
+        return iter(())
+
+    return section
+
+
+def a_compiled_model(name):
+    return lambda machine: next(made[2] for each, _, _, made in shared(machine) if each.startswith(name))
+
+
+#: Table -> (what measures it, folders that it needs).
+SECTIONS = {
+    "compiled": (compiled, ("models", "data")),
+    "tuned": (tuned, ("tuned",)),
+    "published": (published, ("published",)),
+    "few-rows": (few_rows, ()),
+    "arrays": (arrays, ("data",)),
+    "bench": (bench, ("models", "data")),
+    "scale": (
+        script("measure_scale", lambda machine: machine.options.data / "a9a.t", a_compiled_model("a9a")),
+        ("models", "data"),
+    ),
+    "large": (script("measure_large"), ()),
+    "parts": (
+        script("measure_parts", lambda machine: machine.options.data / "ijcnn1.t", a_compiled_model("ijcnn1")),
+        ("models", "data"),
+    ),
+}
 
 
 def moved(now, before):
-    """Yield sentences about ratios that differ by more than both spreads."""
-    for key, each in now["cases"].items():
-        for way, (ratio, spread) in each["ratios"].items():
-            old = before["cases"].get(key, {"ratios": {}})["ratios"].get(way)
-            if old is not None and abs(ratio - old[0]) > spread + old[1]:
-                yield f"{key}, {way}: {old[0]:.3g} +- {old[1]:.2g} before, {ratio:.3g} +- {spread:.2g} now"
+    """Yield sentences about figures that differ by more than both errors."""
+    for title, rows in now.items():
+        for row, columns in rows.items():
+            for column, figures in columns.items():
+                old = before.get(title, {}).get(row, {}).get(column, {})
+                for name in figures.keys() & old.keys():
+                    (value, error, unit), (other, other_error, _) = figures[name], old[name]
+                    if isinstance(value, str) or isinstance(other, str) or abs(value - other) <= error + other_error:
+                        continue
+                    what = ", ".join(filter(None, (title, row, column, name)))
+                    yield f"{what}: {other:.3g} +- {other_error:.2g} before, {value:.3g} +- {error:.2g}{unit} now"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("models", "data", "tuned", "published", "json", "compare"):
+    parser.add_argument("tables", nargs="*", metavar="TABLE")
+    for name in ("models", "data", "tuned", "published", "packages", "json", "compare"):
         parser.add_argument(f"--{name}", type=Path)
-    parser.add_argument("--svm-predict", default=shutil.which("svm-predict"))
+    svm_predict.add_option(parser)
     parser.add_argument("--instructions", default="")
     parser.add_argument("--runs", type=int, default=5)
     options = parser.parse_args()
-    instructions = options.instructions.split(",")
-    machine = environment.describe(0)
-    head = (
-        f"{machine['processor']}, {machine['cores']} cores; {options.instructions or machine['kernels']};"
-        f" fastsvm {machine['fastsvm']}; {machine['system']}. Times the speed of {options.svm_predict}."
-    )
-    print(head, "", sep="\n")
-    found = {"machine": machine, "cases": {}}
+    if unknown := set(options.tables) - set(SECTIONS):
+        parser.error(f"no such table: {', '.join(sorted(unknown))}")
+    about = environment.describe(0)
+    found = {}
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        cases = []
-        if options.models:
-            cases += shared_cases(options.models, options.data, folder)
-        if options.tuned:
-            cases += sorted(tuned_cases(options.tuned), key=lambda case: case.table)
-        if options.published:
-            cases += published_cases(options.published)
-        for title in dict.fromkeys(case.table for case in cases):
-            results = {}
-            for case in (case for case in cases if case.table == title):
-                results[case.name] = measure(case, options.svm_predict, instructions, options.runs, folder)
-                found["cases"][f"{title}: {case.name}"] = results[case.name]
-            print(table(title, results), flush=True)
+        machine = Machine(options, Path(name))
+        print(
+            f"{about['processor']}, {about['cores']} cores; {options.instructions or about['kernels']}; fastsvm"
+            f" {about['fastsvm']}; {about['system']}; {machine.build.name}. Medians of {options.runs} runs.\n"
+        )
+        for name, (measure, folders) in SECTIONS.items():
+            if (options.tables and name not in options.tables) or not all(getattr(options, each) for each in folders):
+                continue
+            for table in measure(machine):
+                print(table, flush=True)
+                found[table.title] = table.figures
     if options.json:
-        options.json.write_text(json.dumps(found, indent=1))
+        options.json.write_text(json.dumps({"machine": about, "tables": found}, indent=1))
     if options.compare:
-        for sentence in moved(found, json.loads(options.compare.read_text())):
+        for sentence in moved(found, json.loads(options.compare.read_text())["tables"]):
             print(sentence)
 
 

@@ -34,6 +34,7 @@ from contextlib import contextmanager
 from cluster_faults import Faults
 from cluster_processes import Failed, Measured, end_commands
 from cluster_rows import DATA, FASTSVM, Work, parts, repeat, sha256
+from tables import markdown
 
 
 def parsed():
@@ -50,13 +51,6 @@ def parsed():
     return given
 
 
-def table(head, rows):
-    lines = [head, *rows]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
-    for line in [head, ["-" * width for width in widths], *rows]:
-        print("| " + " | ".join(word.ljust(width) for word, width in zip(line, widths)) + " |", flush=True)
-
-
 def check_faults(given, folder):
     faults = Faults(Work(folder, given.size * 1e6), given)
     rows, well = [], True
@@ -69,7 +63,7 @@ def check_faults(given, folder):
             first, again, well = f"FAILED: {error}", "", False
         print(f"{name}: {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
         rows.append([name, first.replace(folder + "/", ""), again])
-    table(["fault", "the disturbed run", "the same command again"], rows)
+    print(markdown(["fault", "the disturbed run", "the same command again"], rows), flush=True)
     return well
 
 
@@ -116,7 +110,7 @@ def check_large(given, folder):
             lines[-1][0] += ": the same bytes" if same else ": OTHER BYTES"
             shutil.rmtree(out)
         print(f"{size / 1e9:.3g} GB, sha256 {expected}", flush=True)
-        table(HEAD, lines)
+        print(markdown(HEAD, lines), flush=True)
     return well
 
 
@@ -130,7 +124,7 @@ def check_blocks(given, folder):
             expected = expected or sha256(*parts(out))
             well &= sha256(*parts(out)) == expected
             shutil.rmtree(out)
-        table(HEAD, lines)
+        print(markdown(HEAD, lines), flush=True)
     return well
 
 
@@ -155,7 +149,7 @@ def check_shards(given, folder):
     again = Measured(command)
     manifest = os.path.getsize(work.path("out", "manifest.json"))
     lines = [rates(f"{given.shards} shards", size, first), rates("the same command again", size, again)]
-    table(HEAD, lines)
+    print(markdown(HEAD, lines), flush=True)
     told = {"ms_per_shard": first.seconds * 1e3 / given.shards, "same": well, "manifest_bytes": manifest}
     print(json.dumps(told))
     return well

@@ -117,19 +117,6 @@ def predicted(model, chunk):
     return np.array(predictions.label), np.array(decisions.value), decisions.kernel_evaluations
 
 
-def table(head, rows, markdown):
-    """Return lines of text: aligned columns, or Markdown."""
-    cells = [[str(cell) for cell in row] for row in [head, *rows]]
-    if markdown:
-        lines = ["| " + " | ".join(row) + " |" for row in cells]
-        return "\n".join([lines[0], "|" + " --- |" * len(head), *lines[1:]])
-    width = [max(len(row[j]) for row in cells) for j in range(len(head))]
-    return "\n".join(
-        "  ".join(cell.ljust(w) if j == 0 else cell.rjust(w) for j, (cell, w) in enumerate(zip(row, width))).rstrip()
-        for row in cells
-    )
-
-
 def say(text):
     """Print progress on standard error."""
     print(text, file=sys.stderr, flush=True)
@@ -145,5 +132,4 @@ __all__ = [
     "predicted",
     "read_rows",
     "say",
-    "table",
 ]

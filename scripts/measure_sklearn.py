@@ -3,16 +3,18 @@
 fastsvm: microseconds per row, and the difference from scikit-learn's answers.
 
   measure_sklearn.py PACKAGES TRAIN TEST [-c C] [-g G] [--methods NAME...] [--rows N...] [--train-rows N] [--threads N]
-      [--seconds S]
+      [--seconds S] [--json FILE]
 
 PACKAGES is a virtual environment with the two rivals, which nothing else here needs:
   python3 -m venv PACKAGES; PACKAGES/bin/pip install scikit-learn-intelex skl2onnx onnxruntime
 A missing rival is omitted. TRAIN and TEST are LIBSVM's files, given as dense float64 arrays (float32 to onnxruntime,
-which has no double). scikit-learn-intelex trains its own SVC; the others use scikit-learn's.
+which has no double). scikit-learn-intelex trains its own SVC; the others use scikit-learn's. FILE gets {call: {program:
+[microseconds, their spread, labels that differ or the largest difference]}}.
 """
 
 import argparse
 import contextlib
+import json
 import pathlib
 import sys
 import time
@@ -26,6 +28,7 @@ from sklearn.svm import SVC
 import fastsvm_cli
 import fastsvm_cli.sklearn
 from fastsvm_cli import _native
+from fastsvm_cli.benchmarks.timing import Timings
 
 METHODS = {
     "fastsvm exact": {"method": "exact"},
@@ -36,14 +39,14 @@ METHODS = {
 }
 
 
-def seconds_of(call, least):
-    """Return the median of three calls, or of as many as take `least` seconds."""
+def timings_of(call, least):
+    """Return the Timings of three calls, or of as many as take `least` seconds."""
     times = []
     while len(times) < 3 or sum(times) < least:
         start = time.perf_counter()
         call()
         times.append(time.perf_counter() - start)
-    return float(np.median(times))
+    return Timings(times)
 
 
 def by_intelex(options, X, y):
@@ -71,7 +74,7 @@ def by_onnx(options, svc, columns):
 def apart(found, expected, labels):
     """Return how many labels differ, or the largest difference of numbers."""
     found = np.asarray(found).reshape(expected.shape)
-    return f"{np.sum(found != expected)}" if labels else f"{np.max(abs(found - expected)):.0e}"
+    return int(np.sum(found != expected)) if labels else float(np.max(abs(found - expected)))
 
 
 def main():
@@ -86,6 +89,7 @@ def main():
     parser.add_argument("--train-rows", type=int, help="of TRAIN [all]")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=0.5, help="least time per number")
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
     options = parser.parse_args()
     warnings.simplefilter("ignore", FutureWarning)  # from skl2onnx's use of scikit-learn, and about probability
     sys.path += map(str, options.packages.glob("lib*/python*/site-packages"))  # after the packages here
@@ -113,16 +117,20 @@ def main():
             made[name] = make()
         except (ImportError, fastsvm_cli.FastsvmError) as fault:
             print(f"{name:<24}left out: {fault}")
+    found = {}
     for method in options.methods:
         for rows in options.rows:
             what = f"{method}, {rows} row{'s' * (rows > 1)}"
             print(f"{what:<26}{'us/row':>10}{'faster':>9}{'apart':>9}{'first call':>12}")
-            show(options, method, test[:rows], made)
+            found[what] = measure(options, method, test[:rows], made)
+    if options.json:
+        options.json.write_text(json.dumps(found))
 
 
-def show(options, method, rows, made):
-    """Print a line for each of `made` that has the method."""
+def measure(options, method, rows, made):
+    """Print a line for each of `made` that has the method. Returns {name: (microseconds, spread, difference)}."""
     expected = base = None
+    result = {}
     for name, model in made.items():
         if not hasattr(model, method):
             continue
@@ -130,15 +138,18 @@ def show(options, method, rows, made):
         with patched:
             ask = getattr(model, method)
             start = time.perf_counter()
-            found = ask(rows)
+            answers = ask(rows)
             first = time.perf_counter() - start
             for _ in range(1 + 200 // len(rows)):  # until the patch has compiled the model
                 ask(rows)
-            taken = seconds_of(lambda: ask(rows), options.seconds) / len(rows) * 1e6
+            timings = timings_of(lambda: ask(rows), options.seconds)
+        taken, spread = (1e6 * each / len(rows) for each in (timings.median, timings.spread))
         if base is None:
-            expected, base = found, taken
-        difference = apart(found, expected, method == "predict")
-        print(f"{name:<24}{taken:>10.3f}{base / taken:>8.1f}x{difference:>9}{first * 1e3:>9.1f} ms", flush=True)
+            expected, base = answers, taken
+        difference = apart(answers, expected, method == "predict")
+        print(f"{name:<24}{taken:>10.3f}{base / taken:>8.1f}x{difference:>9.2g}{first * 1e3:>9.1f} ms", flush=True)
+        result[name] = taken, spread, difference
+    return result
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 """Kernel Fisher discriminants and least squares SVMs: compare rows 51 to 54 of Table 4 of DeCoste (2002) with ours, and
 `approx` and `reduce` on models in which every row has a coefficient.
 
-    scripts/reproduce_fisher.py DATA_DIR [--sonar FILE] [--seed S] [--svm-predict PATH] [--markdown]
+    scripts/reproduce_fisher.py DATA_DIR [--sonar FILE] [--seed S] [--svm-predict PATH]
 
 Table 4: sonar and haberman, on their training rows, with the folded vectors of a linear SVM, kernels as in
 reproduce_geometry.py (which explains --sonar). The paper does not give its regularisation; ours has the best 5-fold
@@ -24,8 +24,9 @@ import tempfile
 import numpy as np
 import svm_predict
 from kernel_fisher import METHODS, fit, model_text, rbf_model_text
-from libsvm_training import kernel_matrix, read_rows, say, table
+from libsvm_training import kernel_matrix, read_rows, say
 from reproduce_geometry import PROBLEMS, first_settled, problem, scalings, summary
+from tables import markdown
 
 from fastsvm_cli import _native
 from fastsvm_cli.methods.order.geometry import compile_geometry
@@ -94,7 +95,7 @@ def table_4(options):
         rows.append([name, "the paper", "-", signs, "sgma", k, gain])
     head = ["data", "features", "R", "|a+|, |a-|", "sequence", "k: mean / median, min..max", "rows / mean k"]
     print("Table 4, rows 51 to 54: kernel Fisher discriminants, training rows, with folded vectors\n")
-    print(f"{table(head, rows, options.markdown)}\n")
+    print(f"{markdown(head, rows)}\n")
 
 
 # ---- machines with a coefficient for every row
@@ -141,7 +142,7 @@ def machines(options, builds):
                 rows.append([name, method, *found, labels])
     head = ["data", "machine", "vectors", "accuracy %", "approx: differ %", "times as small", "reduce to", "differ %"]
     print("Machines: what `approx` (degree 2) and `reduce --ratio 0.02` make of them\n")
-    print(table([*head, "accuracy %", "labels as svm-predict's"], rows, options.markdown))
+    print(markdown([*head, "accuracy %", "labels as svm-predict's"], rows))
     return same
 
 
@@ -180,7 +181,6 @@ def main():
     parser.add_argument("--sonar", metavar="FILE")
     parser.add_argument("--seed", type=int, default=0)
     svm_predict.add_option(parser)
-    parser.add_argument("--markdown", action="store_true")
     options = parser.parse_args()
     builds = svm_predict.chosen(options)
     _native.set_threads(1)

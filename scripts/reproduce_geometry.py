@@ -2,7 +2,7 @@
 """Compare Table 4 of DeCoste ("Anytime Interval-Valued Outputs for Kernel Machines: Fast Support Vector Machine
 Classification via Distance Geometry"), his intervals, and his figures 1 and 2 with ours.
 
-    scripts/reproduce_geometry.py DATA_DIR [--sonar FILE] [--plot FOLDER] [--models MODEL_DIR] [--seed S] [--markdown]
+    scripts/reproduce_geometry.py DATA_DIR [--sonar FILE] [--plot FOLDER] [--models MODEL_DIR] [--seed S]
 
 DATA_DIR holds sonar_scale and haberman_scale. The models are the paper's: sonar with the normalized kernel (u.v + 1)^2
 and C = 1, haberman with (u.v + 1)^3 and C = 1000, trained by LIBSVM through precomputed kernels. Features are as in the
@@ -23,7 +23,8 @@ import os
 import sys
 
 import numpy as np
-from libsvm_training import Kernel, Trainer, as_chunk, dense, kernel_matrix, predicted, read_rows, say, table
+from libsvm_training import Kernel, Trainer, as_chunk, dense, kernel_matrix, predicted, read_rows, say
+from tables import markdown
 
 from fastsvm_cli import _native
 from fastsvm_cli.methods.order.geometry import compile_geometry, folded_vectors
@@ -442,7 +443,7 @@ def table_4(options):
     ]
     print(
         "Table 4: k, mean / median, min..max; of several seeds the mean and the range of the means, then the median of"
-        f" the medians\n\n{table(head, rows, options.markdown)}"
+        f" the medians\n\n{markdown(head, rows)}"
     )
 
 
@@ -501,7 +502,7 @@ def compare_intervals(options):
     ]
     print(
         f"\nWidth of our interval / the paper's, over the rows where his is still {LEAST:g} of the widest at k ="
-        f" 1\n\n{table(head, rows, options.markdown)}"
+        f" 1\n\n{markdown(head, rows)}"
     )
     print(
         f"\nLargest ratio: {max(float(row[5]) for row in rows):.6f}; of the intervals that the program gives, which"
@@ -530,7 +531,7 @@ def settled_shares(options):
                 cells.append(f"{100 * (1 - left / total):.2f}")
             rows.append([data, name, model.header.total_sv, sequence, len(ordered.points), *cells])
     columns = ["data", "model", "SVs", "sequence", "points", "within 32", "128", "256", "512"]
-    print(f"\nPercent of rows settled\n\n{table(columns, rows, options.markdown)}")
+    print(f"\nPercent of rows settled\n\n{markdown(columns, rows)}")
 
 
 def main():
@@ -540,7 +541,6 @@ def main():
     parser.add_argument("--plot", metavar="FOLDER")
     parser.add_argument("--models", metavar="MODEL_DIR")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--markdown", action="store_true")
     options = parser.parse_args()
     _native.set_threads(1)
     table_4(options)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measure kernel evaluations and time per row of `fastsvm order`: the costs and savings of early stopping.
 
-    scripts/reproduce_stops.py DATA_DIR [--before FASTSVM] [--only NAME ...] [--runs N] [--seconds S] [--markdown]
+    scripts/reproduce_stops.py DATA_DIR [--before FASTSVM] [--only NAME ...] [--runs N] [--seconds S]
 
 DATA_DIR holds sonar_scale, haberman_scale, fourclass_scale, heart_scale, segment_scale, banana_scale, a9a, a9a.t,
 letter.scale and letter.scale.t. sonar and haberman are the problems of DeCoste's table 4 (normalized polynomial
@@ -194,13 +194,13 @@ def main():
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.1)
     parser.add_argument("--sample", type=int, default=500, help="rows that are looked at after every point")
-    parser.add_argument("--markdown", action="store_true")
     options = parser.parse_args()
     sys.exit(measure(options))
 
 
 def measure(options):
-    from libsvm_training import say, table
+    from libsvm_training import say
+    from tables import markdown
 
     here = os.path.join(os.path.dirname(os.path.abspath(sys.executable)), "fastsvm")
     installations = [Installation(command) for command in (here, options.before) if command]
@@ -255,7 +255,7 @@ def measure(options):
         installation.close()
     head = ["data", "kernel", "method", "exact", "every", "before", "now", "saved %"]
     head += ["us exact", "us before", "us now", "labels"]
-    print(f"Kernel evaluations per row, then microseconds per row\n\n{table(head, rows, options.markdown)}")
+    print(f"Kernel evaluations per row, then microseconds per row\n\n{markdown(head, rows)}")
     return int(wrong > 0)
 
 

@@ -2,7 +2,7 @@
 """Compare tables 2 and 3 of Acevedo-Rodriguez et al. ("Computational load reduction in decision functions using support
 vector machines") with ours.
 
-    scripts/reproduce_triangle.py DATA_DIR [--arrhythmia FILE] [--only NAME] [--seed S] [--markdown] [--per-class]
+    scripts/reproduce_triangle.py DATA_DIR [--arrhythmia FILE] [--only NAME] [--seed S] [--per-class]
                                   [--plot FOLDER]
 
 DATA_DIR holds letter.scale, letter.scale.t, optdigits_scale and segment_scale; --arrhythmia is UCI's arrhythmia.data
@@ -27,7 +27,8 @@ import os
 import sys
 
 import numpy as np
-from libsvm_training import Kernel, Trainer, as_chunk, dense, distances, predicted, read_rows, say, table
+from libsvm_training import Kernel, Trainer, as_chunk, dense, distances, predicted, read_rows, say
+from tables import markdown
 
 from fastsvm_cli import _native
 from fastsvm_cli.methods.order.geometry import compile_geometry
@@ -374,7 +375,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data_dir")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--markdown", action="store_true")
     parser.add_argument("--per-class", action="store_true")
     parser.add_argument("--plot", metavar="FOLDER")
     parser.add_argument("--arrhythmia", metavar="FILE")
@@ -391,7 +391,7 @@ def main():
             measure(data, kind, options, tables)
 
     def show(name, title, head):
-        print(f"\n{title}\n\n{table(['data', 'kernel', *head], tables[name], options.markdown)}")
+        print(f"\n{title}\n\n{markdown(['data', 'kernel', *head], tables[name])}")
 
     some = f"{STUDY_ROWS} rows at most"
     show(

@@ -11,6 +11,8 @@ import json
 import sys
 from pathlib import Path
 
+from tables import markdown
+
 COLUMNS = (
     "model",
     "bytes",
@@ -54,8 +56,7 @@ def main():
                 for run, seconds in enumerate((case[clock] or {"runs": []})["runs"], 1):
                     table.writerow((clock, case["name"], run, repr(seconds)))
         return
-    for line in (COLUMNS, ["---"] * len(COLUMNS), *(cells(case, document["rows"]) for case in document["cases"])):
-        print("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in line) + " |")
+    print(markdown(COLUMNS, (cells(case, document["rows"]) for case in document["cases"])))
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 import doctest
 import importlib
+import json
 import pkgutil
-import re
 import subprocess
 import sys
 
@@ -14,7 +14,6 @@ import fastsvm_cli
 import fastsvm_cli.estimators
 from support.arrays import sparse_rows
 from support.places import DATA, SCRIPTS
-from support.training import train_on
 
 MODULES = [f"fastsvm_cli.estimators.{each.name}" for each in pkgutil.iter_modules(fastsvm_cli.estimators.__path__)]
 
@@ -49,17 +48,13 @@ def test_the_tutorial_runs(tmp_path):
 
 @pytest.mark.full
 def test_the_measurement_runs(tmp_path):
-    """On a small model of many classes and one of two: every label of the exact method is SVC's."""
-    train_on(tmp_path / "colors.model", "colors.train", "-g 0.05", 150)
-    train_on(tmp_path / "rings.model", "rings.train", "-g 0.1 -b 1", 150)
-    for name in ("colors", "rings"):
-        (tmp_path / f"{name}.test").write_bytes((DATA / f"{name}.test").read_bytes())
-    script = [sys.executable, SCRIPTS / "measure_python.py"]
-    done = subprocess.run(
-        [*script, tmp_path, "--rows", "200", "--seconds", "0.001"], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    lines = [line.split() for line in done.stdout.splitlines() if re.match(r"exact, \d thread", line)]
-    assert len(lines) == 4 and all(line[-1] == "0" for line in lines)
-    done = subprocess.run([*script, "--memory", "--rows", "30000"], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0 and "30000 rows of 20 features" in done.stdout, done.stderr
+    """On many classes and on two: every label of the exact method and under the patch is SVC's."""
+    for name, gamma in (("colors", "0.05"), ("rings", "0.1")):
+        words = [sys.prefix, DATA / f"{name}.train", DATA / f"{name}.test", "-g", gamma, "--train-rows", "150"]
+        words += ["--rows", "1", "200", "--seconds", "0.001", "--json", tmp_path / "found"]
+        words += ["--methods", "predict", "decision_function"]
+        script = [sys.executable, SCRIPTS / "measure_sklearn.py", *map(str, words)]
+        done = subprocess.run(script, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        found = json.loads((tmp_path / "found").read_text())["predict, 200 rows"]
+        assert found["fastsvm exact"][2] == found["scikit-learn, patched"][2] == 0

@@ -1,5 +1,6 @@
 """What scripts/ compute beside the program: kernel Fisher and least squares machines, which svm-predict is measured."""
 
+import json
 import re
 import subprocess
 import sys
@@ -11,7 +12,8 @@ import pytest
 from libsvm.svmutil import svm_save_model, svm_train
 
 from fastsvm_cli.models import load_model
-from support.places import SCRIPTS
+from support.places import DATA, SCRIPTS
+from support.training import train_on
 
 sys.path.append(str(SCRIPTS))
 
@@ -174,3 +176,27 @@ def test_what_is_seen_of_a_reduced_set_is_what_is_predicted(tmp_path, fastsvm, s
     beta = np.asarray(reduced.vectors.leading)
     np.testing.assert_allclose(seen.reduced(z, beta)(*seen.rows), values, atol=1e-6)
     assert seen.see(z)[1:3] == (np.mean((values > 0) != (exact > 0)), np.mean((values > 0) == (y[100:] > 0)))
+
+
+@pytest.mark.full
+def test_the_benchmark_tabulates_and_compares(tmp_path):
+    """Every kind of table, on small models; a figure that moved beyond the errors is named."""
+    for folder in ("tuned", "published", "models"):
+        (tmp_path / folder).mkdir()
+    rows = (DATA / "rings.test").read_bytes()
+    for path, options in (("tuned/rings", ""), ("tuned/rings.prob", "-b 1"), ("published/cpc2", "-b 1")):
+        train_on(tmp_path / f"{path}.model", "rings.train", f"-g 0.1 {options}", 200)
+    (tmp_path / "tuned/rings.test").write_bytes(rows)
+    (tmp_path / "published/cpc2.rows").write_bytes(rows)
+    found = tmp_path / "found.json"
+    script = [sys.executable, SCRIPTS / "benchmark.py", "--runs", "1", "--json", found]
+    script += ["--tuned", tmp_path / "tuned", "--published", tmp_path / "published", "tuned", "published", "few-rows"]
+    out = subprocess.run(list(map(str, script)), capture_output=True, text=True, check=True).stdout
+    assert len(re.findall(r"^\| rings +\| [\d.,]+x +\| [\d.,]+x +\| [\d.,]+x +\|$", out, re.MULTILINE)) == 1
+    assert re.search(r"^\| cpc2 +\| `-b 1` +\| [\d.,]+x +\|$", out, re.MULTILINE) and "1 row: svm-predict" in out
+    before = json.loads(found.read_text())
+    before["tables"]["tuned"]["rings"]["labels"][""] = [1e9, 0.0, "x"]
+    (tmp_path / "old.json").write_text(json.dumps(before))
+    script += ["--compare", tmp_path / "old.json"]
+    out = subprocess.run(list(map(str, script)), capture_output=True, text=True, check=True).stdout
+    assert "\ntuned, rings, labels: 1e+09 +- 0 before, " in out
