@@ -42,7 +42,7 @@ def main():
 
         print(f"Training with LIBSVM: svm-train -g {GAMMA} -c {COST} rings.train")
         svm_save_model("rings.model", svm_train(*svm_read_problem("rings.train"), f"-q -g {GAMMA} -c {COST}"))
-        print("Compiling and predicting with fastsvm:")
+        print(f"Compiling and predicting with fastsvm; rings.test is data/rings.test {COPIES} times:")
         print(run("fastsvm", "approx", "rings.model"), end="")
         results = {}
         cases = [("exact", "fastsvm", "rings.model"), ("compiled", "fastsvm", "rings.model.approx")]

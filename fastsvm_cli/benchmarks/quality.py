@@ -102,6 +102,13 @@ class Answers:
             self.score.add(chunk, predictions)
 
     @property
+    def only_label(self) -> "float | None":
+        """The label of all rows, if there are several and all have one; None for regression."""
+        first = self.labels[0][0]
+        same = sum(map(len, self.labels)) > 1 and all((each == first).all() for each in self.labels)
+        return float(first) if same and not self.model.header.regression else None
+
+    @property
     def spread(self) -> float:
         """Standard deviation of a regression model's values; at least a millionth of their size, as in
         comparisons.agreement."""

@@ -224,6 +224,8 @@ def _tables(report: dict):
         for name, words in _CENTERS.items():
             if f"gamma_max_{name}" in model:
                 lines.append((f"gamma_MAX {words}", _against(model["gamma"], model[f"gamma_max_{name}"])))
+        if "gamma_max_mean" in model and model["gamma"]:
+            lines.append(("verdict", _verdict(model["gamma"] < model["gamma_max_mean"], "rows as long as its vectors")))
         yield model["file"], lines
     for pair in report["pairs"]:
         lines = []
@@ -238,6 +240,8 @@ def _tables(report: dict):
                         _share(pair[f"share_inside_{name}"], pair[f"rows_inside_{name}"], pair["rows"]),
                     )
                 )
+        if "share_inside_mean" in pair and pair["rows"]:
+            lines.append(("verdict", _verdict(pair["rows_inside_mean"] == pair["rows"], "these rows")))
         if "share_proven" in pair:
             lines.append(("rows proven", _share(pair["share_proven"], pair["rows_proven"], pair["rows"])))
         if "radius_median" in pair:
@@ -248,6 +252,13 @@ def _tables(report: dict):
                 )
             )
         yield f"{pair['model']} on {pair['data']}", lines
+
+
+def _verdict(inside: bool, rows: str) -> str:
+    """Return a sentence about the expansion about the mean, the default of approx."""
+    if inside:
+        return f"approx should hold on {rows}; if C is large, use approx --certify"
+    return f"approx may change labels on {rows}: approx --certify proves those it keeps"
 
 
 def _share(share: "float | None", count: int, rows: int) -> str:

@@ -293,6 +293,9 @@ def _without_last_field(line: str) -> str:
     return re.sub(r"[,;|\s][^,;|\s]*$", "", line)
 
 
+_SVM_TRAIN = ("-s", "-t", "-d", "-g", "-r", "-c", "-n", "-p")
+
+
 def about_option(written: str, context: click.Context, line: "list[str]") -> str:
     """Return the message about an unknown option: similar options, and the commands that have it.
 
@@ -307,6 +310,8 @@ def about_option(written: str, context: click.Context, line: "list[str]") -> str
     near = sorted(filter(partial(_is_near, written), own), key=partial(_distance, written))
     if near:
         words += f" Did you mean {_listed([repr(each) for each in near], 'or')}?"
+    if not near and written in _SVM_TRAIN:
+        return f"{words} svm-train has it, and the model file holds its value."
     having = [name for name, spellings in others.items() if written in spellings]
     what = written
     if not having and not near:

@@ -158,7 +158,7 @@ threads_option = click.option(
     default=0,
     show_default="all available processors",
     metavar="N",
-    help="Number of threads.",
+    help="Number of threads, 0 for all.",
 )
 
 

@@ -23,7 +23,7 @@ JOBS = {
     "values": ("waves.train", "-s 3 -g 30 -p 0.02"),
     "smooth": ("waves.train", "-s 3 -g 0.01 -c 10 -p 0.02"),
 }
-LINE = r"labels that differ on support vectors \(harder than most rows\): (\d+) of (\d+) \((\S+) %\)"
+LINE = r"labels that differ on (?:a sample of )?support vectors \(harder than most rows\): (\d+) of (\d+) \((\S+) %\)"
 MEASURED = r"or the exact model as it is \(fastsvm bench --try measures them all\)\.\n"
 
 

@@ -80,7 +80,7 @@ def test_a_run_that_goes_on_counts_all_rows(place):
     assert subprocess.run(command, cwd=place, capture_output=True, timeout=PATIENCE).returncode == 1
     command.insert(2, "--on-bad-row=skip")
     done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=PATIENCE)
-    assert "Warning: 3 of 10 rows have a label that the model answers (4, 7).\n" in done.stderr
+    assert "Warning: 7 of 10 rows have labels other than the model's (4, 7).\n" in done.stderr
 
 
 def test_predict_file_warns_in_its_own_words(place):

@@ -15,7 +15,7 @@ import pytest
         ("predict --degre 2 rows m", "No such option '--degre'. approx, bench and order have --degree."),
         ("predict --rank 2 rows m", "No such option '--rank'. approx has --rank."),
         ("approx --tolerence 1 m", "No such option '--tolerence'. Did you mean '--tolerance'?"),
-        ("bound -g 1 m", "No such option '-g'. bench and order have -g."),
+        ("bound -g 1 m", "No such option '-g'. svm-train has it, and the model file holds its value."),
         ("bound --dat x", "No such option '--dat'. reduce, border and export have --data."),
         ("bound --dashes x", "No such option '--dashes'."),
         ("reduce --local 1 m", "No such option '--local'. border has --local."),

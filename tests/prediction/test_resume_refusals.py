@@ -231,7 +231,7 @@ def test_streams_cannot_be_gone_on_with(fastsvm, models, tmp_path, words, messag
 @pytest.mark.parametrize(
     "name, words",
     [
-        ("nowhere/out", "No such file or directory"),
+        ("nowhere/out", "No such file or directory: the output's directory must exist"),
         (".", "Is a directory"),
         ("x" * 250, "File name too long"),
         ("new/", "Is a directory"),

@@ -140,7 +140,7 @@ def test_the_option_lists_of_the_reference_are_up_to_date(tmp_path, monkeypatch)
     assert run("--check") == 0
     page = tmp_path / "README.md"
     monkeypatch.setattr(update_reference, "PAGE", page)
-    for old in ("[default: mean]", "Number of threads.", "- `--rank R`"):
+    for old in ("[default: mean]", "Number of threads,", "- `--rank R`"):
         stale = REFERENCE.replace(old, "")
         assert stale != REFERENCE
         page.write_text(stale)

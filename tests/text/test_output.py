@@ -189,11 +189,11 @@ def test_a_reader_that_has_gone_is_a_broken_pipe(tmp_path):
     [
         ("", "Is a directory"),
         (".", "Is a directory"),
-        ("nowhere/out", "No such file or directory"),
+        ("nowhere/out", "No such file or directory: the output's directory must exist"),
         ("file/out", "Not a directory"),
         ("loop", "Too many levels of symbolic links"),
         ("x" * 300, "File name too long"),
-        ("dangling", "No such file or directory"),
+        ("dangling", "No such file or directory: the output's directory must exist"),
         ("new/", "Is a directory"),
     ],
     ids=lambda value: value[:12],

@@ -195,6 +195,9 @@ def _compare(options: BenchOptions) -> None:
         )
         warn_of_scaling(scaling, options.quiet)
         options.check_model(bench.model)
+        only = bench.answers.only_label
+        if only is not None:
+            options.note(f"Note: the exact model answers {only:g} for all rows: they tell little about any model.")
         bench.add_references(libsvm=libsvm)
         bench.add_model(options.model_files[0], name="exact model", role="exact")
         named = [case for path in options.model_files[1:] for case in bench.add_model(path)]

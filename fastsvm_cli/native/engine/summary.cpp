@@ -54,16 +54,14 @@ std::string label_doubt(const Header& header, std::int64_t rows, const UnknownLa
     constexpr std::size_t shown = 6;
     // LIBSVM data without labels has any number there, usually 0.
     if (2 * (unknown.rows - (zeros_count ? 0 : unknown.zeros)) <= rows) return "";
-    const std::int64_t known = rows - unknown.rows;
     const std::vector<int> labels = header.classification() ? *header.label : std::vector<int>{1, -1};
     std::string words;
     for (std::size_t i = 0; i < std::min(shown, labels.size()); ++i)
         words += (words.empty() ? "" : ", ") + std::to_string(labels[i]);
     if (labels.size() > shown) words += ", ...";
     const std::string all = std::to_string(rows);
-    const std::string many =
-        known ? std::to_string(known) + " of " + all + " rows have" : "none of the " + all + " rows has";
-    return many + " a label that the model answers (" + words + ")";
+    if (unknown.rows == rows) return "none of the " + all + " rows has a label that the model answers (" + words + ")";
+    return std::to_string(unknown.rows) + " of " + all + " rows have labels other than the model's (" + words + ")";
 }
 
 std::vector<std::string> scaling_warnings(const Scaling& scaling, const ScaledEntries& scaled,

@@ -27,6 +27,8 @@ constexpr std::size_t copied_at_a_time = 1 << 20;
 [[noreturn]] void fail_of(const std::string& path, int error) {
     const bool denied = error == EACCES || error == EPERM || error == EROFS || error == ETXTBSY;
     if (denied) throw FileFault(display_output(path), std::string("cannot write: ") + std::strerror(error), error);
+    if (error == ENOENT && path.find('/') != std::string::npos)
+        throw FileFault(display_output(path), "No such file or directory: the output's directory must exist", error);
     throw system_fault(display_output(path), error);
 }
 
