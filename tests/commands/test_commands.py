@@ -41,7 +41,8 @@ def test_train_compile_predict(fastsvm, trained, tmp_path):
     assert re.fullmatch(
         r"\d+ support vectors -> 1 decision function of degree 2 in 8 features\n"
         r"[\d.]+ KB -> [\d.]+ (bytes|KB): rings.model.approx\n"
-        r"labels that differ on (?:a sample of )?support vectors \(harder than most rows\): (\d+) of 1000 \([\d.]+ %\)\n",
+        r"labels that differ on (?:a sample of )?support vectors \(harder than most rows\): (\d+) of 1000"
+        r" \([\d.]+ %\)\n",
         done.out,
     ), str(done)
     differ = int(re.search(r"(\d+) of 1000", done.out)[1])

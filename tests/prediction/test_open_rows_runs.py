@@ -90,7 +90,11 @@ pytestmark = pytest.mark.usefixtures("serial_libsvm")
             "two.fast",
             "Error: rows: the output would replace the input; name another output file",
         ),
-        (["--open-rows", "nowhere/o"], "two.fast", "Error: nowhere/o: No such file or directory: the output's directory must exist"),
+        (
+            ["--open-rows", "nowhere/o"],
+            "two.fast",
+            "Error: nowhere/o: No such file or directory: the output's directory must exist",
+        ),
     ],
 )
 def test_refused_in_one_line_before_any_work(fastsvm, folder, tmp_path, options, model, message):
