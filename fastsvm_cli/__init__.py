@@ -1,16 +1,16 @@
 """fastsvm: support vector machines that predict much faster.
 
-compile(svc) makes a fast model of a fitted scikit-learn estimator, a model of libsvm-official, or a LIBSVM model file;
-load(path) reads any model file, exact or compiled. Both return a FastSVM, which predicts like the estimator::
+compile(svc) makes a fast FastSVM of a fitted scikit-learn estimator, a libsvm-official model, or a LIBSVM model file;
+load(path) reads any model file, exact or compiled. A FastSVM predicts like the estimator::
 
-    fast = fastsvm_cli.compile(svc)                    # the same labels, every one
-    fast = fastsvm_cli.compile(svc, "auto", X=X)       # the fastest that changes at most 0.5 % of those of X
+    fast = fastsvm_cli.compile(svc)                    # no label changes
+    fast = fastsvm_cli.compile(svc, "auto", X=X)       # the fastest that changes at most 0.5 % of X's labels
     fast = fastsvm_cli.load("a9a.model.approx", exact="a9a.model")
     labels = fast.predict(X)                           # X: (rows, features), dense, sparse or a frame
 
-predict_file predicts a file like the command fastsvm predict; to_libsvm writes an estimator as a LIBSVM model file;
-fastsvm_cli.sklearn has estimators that train and compile; fastsvm_cli.dask predicts Dask's collections. Errors are
-FastsvmErrors, warnings FastsvmWarnings. For your own loops::
+predict_file predicts a file like `fastsvm predict`; to_libsvm writes a LIBSVM model file; fastsvm_cli.sklearn has
+estimators that train and compile; fastsvm_cli.dask takes Dask's collections. Errors are FastsvmErrors, warnings
+FastsvmWarnings. For your own loops::
 
     model = fastsvm_cli.load_model("a9a.model.approx")
     for chunk in fastsvm_cli.read_chunks("a9a.t"):

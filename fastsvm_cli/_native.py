@@ -1,4 +1,4 @@
-"""Placeholder for the compiled core, which Python finds first once it is built. This file is not installed."""
+"""Placeholder, not installed: Python finds the compiled core first once it is built."""
 
 from pathlib import Path
 from typing import Any

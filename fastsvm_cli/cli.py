@@ -14,7 +14,7 @@ COMMANDS = ("approx", "predict", "bound", "bench", "reduce", "order", "border", 
 
 
 class _Lazy(click.Group):
-    """Command group that imports a command's module on first use."""
+    """Group that imports a command's module on first use."""
 
     def get_help(self, context: click.Context) -> str:
         from fastsvm_cli.console.help_page import help_page
@@ -58,7 +58,7 @@ def fastsvm() -> None:
 
 def main() -> None:
     """Run the command. Exit codes: 0 done, 1 bad data or model, 2 wrong usage, 3 a given limit is exceeded, 128 +
-    signal number after a signal (interruption.py). A closed pipe (BrokenPipeError) is 0: its reader has read enough."""
+    signal number. A closed pipe is 0: its reader has read enough."""
     try:
         if "_FASTSVM_COMPLETE" in os.environ:
             from fastsvm_cli.console.completion import asked
@@ -102,7 +102,6 @@ def main() -> None:
 
 
 def _flush(code: int) -> int:
-    """Flush standard output, and return the exit code."""
     try:
         sys.stdout.flush()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""`fastsvm-config`: compiler options for programs that use the libfastsvm of this package."""
+"""`fastsvm-config`: compiler options for programs that use this package's libfastsvm."""
 
 import os
 import sys
@@ -19,7 +19,6 @@ Print what a C compiler needs to build a program on libfastsvm.
 
 
 def words(option: str) -> "list[str]":
-    """Return the words printed for an option. Raises KeyError."""
     folder = os.path.dirname(os.path.abspath(__file__))
     lib, include = os.path.join(folder, "lib"), os.path.join(folder, "include")
     name = "libfastsvm.0.dylib" if sys.platform == "darwin" else "libfastsvm.so.0"
@@ -32,7 +31,6 @@ def words(option: str) -> "list[str]":
 
 
 def main() -> None:
-    """Run the command."""
     options = sys.argv[1:]
     if not options or "--help" in options:
         print(HELP, end="")

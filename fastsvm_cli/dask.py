@@ -1,4 +1,4 @@
-"""Lazy predictions of Dask's collections: arrays, dataframes, bags of LIBSVM lines, delayed matrices.
+"""Lazy predictions of Dask's arrays, dataframes, bags of LIBSVM lines and delayed matrices.
 
 >>> import dask.array
 >>> rows = dask.array.from_array(X, chunks=(1000, 8))  # X: (6000, 8)
@@ -6,7 +6,7 @@
 >>> labels.dtype, labels.numblocks, labels[:5].compute()
 (dtype('int64'), (6,), array([-1, -1,  1, -1, -1]))
 
-Needs Dask: `pip install 'fastsvm[dask]'`. The rest of the Python API does not.
+Needs Dask: `pip install 'fastsvm[dask]'`.
 """
 
 try:

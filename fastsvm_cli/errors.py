@@ -1,18 +1,17 @@
-"""Errors that a user can fix. cli.py prints each as one line on stderr and sets the exit code."""
+"""Errors that a user can fix. cli.py prints each as one line on stderr."""
 
 from errno import EBADF
 
 
 class FastsvmError(Exception):
-    """Base of all errors. `str()` is the line that the user reads after "Error: ". Unprintable characters, perhaps
-    from a file, become "?"."""
+    """Base of all errors. `str()` is the line that the user reads, with "?" for unprintable characters."""
 
     def __init__(self, message: str):
         super().__init__("".join(c if c.isprintable() else "?" for c in message))
 
 
 class FastsvmWarning(UserWarning):
-    """Warning about a result that the user may not want, issued through `warnings` from Python."""
+    """Warning about a doubtful result."""
 
 
 class DataFormatError(FastsvmError):
@@ -24,7 +23,7 @@ class DataFormatError(FastsvmError):
 
 
 class ModelFormatError(FastsvmError):
-    """Unusable model file: `path: why`, or `path:line: why` if one line is at fault."""
+    """Unusable model file: `path: why` or `path:line: why`."""
 
     def __init__(self, path: str, why: str, line: "int | None" = None):
         super().__init__(f"{display(path)}{'' if line is None else f':{line}'}: {why}")
@@ -32,8 +31,7 @@ class ModelFormatError(FastsvmError):
 
 
 class RowError(FastsvmError):
-    """Row of a chunk that a model cannot evaluate. Raised by `decision_values`; prediction/pipeline.py knows the
-    file and names the line."""
+    """Row of a chunk that a model cannot evaluate; prediction/pipeline.py adds file and line."""
 
     def __init__(self, row: int, why: str):
         super().__init__(f"row {row}: {why}")
@@ -49,7 +47,6 @@ class FileError(FastsvmError):
 
 
 def display(path: str) -> str:
-    """Return a file's name for messages."""
     return "standard input" if path == "-" else path or "''"
 
 

@@ -1,8 +1,7 @@
 """Handling of SIGINT (Ctrl-C), SIGTERM and SIGHUP.
 
-The handler ends the process itself: an exception may get lost in an import, a destructor, or a library that catches too
-much. Clean-up actions are registered here while they are needed. A command with more to do (child processes, a summary
-of measurements) uses exceptions, through `raising`.
+The handler ends the process itself, because an exception may get lost in an import, a destructor or a library.
+Clean-up actions are registered here while they are needed. A command with more to do uses exceptions: `raising`.
 """
 
 # The builtin module: importing `signal` takes a millisecond, in which Ctrl-C would still print a traceback.
@@ -23,27 +22,24 @@ _raised: "int | None" = None
 
 
 def install() -> None:
-    """Install the handler: the signals end the process with 128 + the signal's number. Signals that the parent
-    ignores (nohup, a shell's background job) stay ignored."""
+    """Make the signals end the process with 128 + their number. Ignored ones (nohup, background jobs) stay ignored."""
     for number in SIGNALS:
         if _signal.getsignal(number) != _signal.SIG_IGN:
             _signal.signal(number, stop)
 
 
 def add_undo(action: "Callable[[], object]") -> None:
-    """Call `action` if a signal arrives before remove_undo(action). Exceptions from it are dropped: the process
-    ends."""
+    """Call `action` if a signal arrives before remove_undo(action). Drop its exceptions."""
     _undo.append(action)
 
 
 def remove_undo(action: "Callable[[], object]") -> None:
-    """Unregister `action`."""
     if action in _undo:
         _undo.remove(action)
 
 
 class held:
-    """Context manager: delay signals until the end of the block, for steps that must not be separated."""
+    """Context manager: delay signals until the end of the block."""
 
     def __enter__(self) -> None:
         global _holds
@@ -58,8 +54,8 @@ class held:
 
 
 class raising:
-    """Context manager: signals raise KeyboardInterrupt (SIGINT) or SystemExit with the exit code. If the exception
-    gets lost (some libraries catch everything around an import), the process ends after the block."""
+    """Context manager: signals raise KeyboardInterrupt (SIGINT) or SystemExit. If that gets lost (some libraries catch
+    everything around an import), the process ends after the block."""
 
     def __enter__(self) -> None:
         global _raises
@@ -74,8 +70,8 @@ class raising:
 
 
 class temporary_folder:
-    """Context manager: create a folder, yield its path, and remove it at the end, also if a signal arrives during
-    creation. For use in `raising`. dir, prefix: as of tempfile."""
+    """Context manager: create a folder, yield its path, and remove it, also if a signal arrives during creation. For
+    use in `raising`."""
 
     def __init__(self, *, dir: "str | None" = None, prefix: "str | None" = None):
         self._dir, self._prefix = dir, prefix

@@ -11,8 +11,8 @@ LINUX = sys.platform == "linux"
 
 
 def open_nothing(descriptor: int) -> int:
-    """Return a new file descriptor, to replace standard input, output or error (0, 1 or 2), that can be neither read
-    nor written; except on Linux, one that cannot be used in that role. Raises OSError."""
+    """Return a new descriptor to replace 0, 1 or 2: on Linux neither readable nor writable, elsewhere unusable in that
+    role. Raise OSError."""
     if LINUX:
         return os.open(os.devnull, os.O_PATH)
     return os.open(os.devnull, os.O_RDONLY if descriptor else os.O_WRONLY)
@@ -24,7 +24,6 @@ def name_of(file: "IO[bytes]") -> str:
 
 
 def processor_name() -> str:
-    """Return the processor's name as the system reports it."""
     if LINUX:
         try:
             with open("/proc/cpuinfo") as file:

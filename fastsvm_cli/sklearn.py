@@ -1,8 +1,5 @@
-"""scikit-learn estimators that train a support vector machine and compile it, for pipelines, cross-validation and grid
-searches over compile options; and patch(), which lets the exact engine answer for scikit-learn's own estimators.
-
-Needs scikit-learn 1.3 or newer. The rest of fastsvm does not.
-"""
+"""scikit-learn estimators that train and compile a support vector machine, and patch() for scikit-learn's own. Needs
+scikit-learn 1.3 or newer."""
 
 import numpy as np
 from sklearn.base import (
@@ -24,12 +21,13 @@ __all__ = ["CompiledOneClassSVM", "CompiledSVC", "CompiledSVR", "patch", "patche
 
 
 class _Compiled(MetaEstimatorMixin, BaseEstimator):
-    """Base of the estimators. estimator: unfitted; None: scikit-learn's own with its defaults. method, options: of
-    fastsvm_cli.compile, options as a dictionary. method="auto" measures on the rows of fit; method="border" of a
-    one-class model uses them as `data` by default. No progress is shown unless options has on_progress.
+    """Base of the estimators.
 
-    After fit: estimator_ (the fitted one), compiled_ (FastSVM), n_features_in_, feature_names_in_.
-    """
+    estimator: unfitted; None: scikit-learn's own with its defaults. method, options (a dictionary): of
+    fastsvm_cli.compile. method="auto" measures on fit's rows, the default `data` of method="border" for one class.
+    Progress is shown only with options' on_progress.
+
+    After fit: estimator_ (fitted), compiled_ (FastSVM), n_features_in_, feature_names_in_."""
 
     def __init__(self, estimator=None, *, method="exact", options=None):
         self.estimator = estimator
@@ -59,15 +57,13 @@ class _Compiled(MetaEstimatorMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        """Return the compiled model's answers: (n)."""
         return self._asked(X).predict(X)
 
     def agreement(self, X):
-        """Compare the answers with those of the trained estimator. See fastsvm_cli.estimators.agreement."""
+        """Compare the answers with the trained estimator's."""
         return self._asked(X).agreement(X, self.estimator_)
 
     def _asked(self, X):
-        """Return the compiled model, after checks of X."""
         check_is_fitted(self)
         _check_names(self, X)
         return self.compiled_
@@ -90,7 +86,6 @@ class _Compiled(MetaEstimatorMixin, BaseEstimator):
 
 class CompiledSVC(ClassifierMixin, _Compiled):
     """Classifier that trains an SVC (or NuSVC, or a pipeline of scalers and one) and predicts with the compiled model.
-
     After fit, also: classes_.
 
     >>> from sklearn.datasets import load_iris
@@ -104,48 +99,41 @@ class CompiledSVC(ClassifierMixin, _Compiled):
     _default = SVC
 
     def fit(self, X, y, **fit_params):
-        """Train a clone of the estimator, then compile it. X: (n, d), dense or sparse; y: (n) classes; fit_params:
-        of the estimator's fit (sample_weight). Returns self. Raises ModelFormatError for a model that the method
-        does not take, and what the estimator's fit raises."""
+        """Train a clone of the estimator, then compile it. X: (n, d), dense or sparse; fit_params: of the estimator's
+        fit. Raise its errors, and ModelFormatError for a model that the method does not take."""
         self._fit(X, y, fit_params)
         self.classes_ = self.estimator_.classes_
         return self
 
     def decision_function(self, X):
-        """Return (n) for two classes, positive for the second; (n, columns) for more, by the estimator's
-        decision_function_shape."""
+        """Return (n) for two classes, positive for the second; else (n, columns), by decision_function_shape."""
         return self._asked(X).decision_function(X)
 
     @available_if(lambda self: _knows_probabilities(self))
     def predict_proba(self, X):
-        """Return (n, classes) probabilities, if the estimator has them."""
+        """Return (n, classes), if the estimator has probabilities."""
         return self._asked(X).predict_proba(X)
 
     @available_if(lambda self: _knows_probabilities(self))
     def predict_log_proba(self, X):
-        """Return the logarithm of predict_proba."""
         return np.log(self.predict_proba(X))
 
 
 class CompiledSVR(RegressorMixin, _Compiled):
-    """Regressor that trains an SVR (or NuSVR, or a pipeline of scalers and one) and predicts with the compiled
-    model."""
+    """Like CompiledSVC, for SVR and NuSVR."""
 
     _default = SVR
 
     def fit(self, X, y, **fit_params):
-        """Like CompiledSVC.fit; y: (n) numbers."""
         return self._fit(X, y, fit_params)
 
 
 class CompiledOneClassSVM(OutlierMixin, _Compiled):
-    """Outlier detector that trains a OneClassSVM (or a pipeline of scalers and one) and predicts with the compiled
-    model. After fit, also: offset_."""
+    """Like CompiledSVC, for OneClassSVM. After fit, also: offset_."""
 
     _default = OneClassSVM
 
     def fit(self, X, y=None, **fit_params):
-        """Like CompiledSVC.fit, without y."""
         self._fit(X, y, fit_params)
         self.offset_ = self.compiled_.offset_
         return self
@@ -160,7 +148,6 @@ class CompiledOneClassSVM(OutlierMixin, _Compiled):
 
 
 def _knows_probabilities(estimator) -> bool:
-    """Whether predict_proba is available; before fit, whether the estimator asks for it."""
     if hasattr(estimator, "compiled_"):
         return hasattr(estimator.compiled_, "predict_proba")
     inner = estimator._unfitted()
@@ -168,7 +155,6 @@ def _knows_probabilities(estimator) -> bool:
 
 
 def _check_names(estimator, X) -> None:
-    """Check the names and number of a frame's columns against those of fit, with scikit-learn's messages."""
     try:
         from sklearn.utils.validation import _check_feature_names
     except ImportError:

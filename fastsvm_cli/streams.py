@@ -11,11 +11,11 @@ _closed: "set[int]" = set()
 
 
 def prepare() -> None:
-    """Prepare the streams. Called once, before any file is opened.
+    """Prepare the streams. Call once, before any file is opened.
 
-    Each closed descriptor 0, 1 or 2 gets a placeholder that can be neither read nor written, so that no opened file
-    becomes a standard stream by accident; its use raises EBADF. File names that are not text in the locale's encoding
-    are printed as their bytes. Errors on standard error (closed, disk full, reader gone) are ignored.
+    Each closed descriptor 0, 1 or 2 gets a placeholder, whose use raises EBADF, so that no opened file becomes a
+    standard stream. Standard output prints undecodable file names as their bytes. Standard error ignores its own errors
+    (closed, disk full, reader gone).
     """
     for descriptor, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)):
         if stream is None:

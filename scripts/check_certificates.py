@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Check every radius of a certified model against the exact model in extended precision (80 bits), on every row of a
-data file.
+"""Check every radius of a certified model against the exact model in extended precision (80 bits).
 
     scripts/check_certificates.py test_file exact_model compiled_model...
 
-Prints, per compiled model: the violations (none expected), the largest |f - f_hat| / radius, and the share of rows
-proven. Exit code 1 on a violation. RBF models only; takes about 100 ns per row, support vector and core.
+Prints, per compiled model: violations, the largest |f - f_hat| / radius, and the share of rows proven. Exit code 1 on a
+violation. RBF models only; takes about 100 ns per row, support vector and core.
 """
 
 import multiprocessing
@@ -26,7 +25,7 @@ def dense(chunk, columns):
 
 
 def exact_values(part):
-    """Return (rows, pairs) decision values in extended precision, eleven bits more than the values they check."""
+    """Return (rows, pairs) decision values in extended precision."""
     z, x, coefficients, header = part
     out = []
     x = np.asfortranarray(x.astype(np.longdouble))

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Check that LIBSVM's own svm-predict.c, unchanged, prints the same when linked with libfastsvm.
+"""Check that LIBSVM's svm-predict.c, unchanged, prints the same when linked with libfastsvm.
 
     scripts/check_clients.py --prefix PREFIX --libsvm DIR... [--rows N] [--only WORD] shared_dir
 
-PREFIX: where `cmake --install` put libfastsvm. Each DIR holds svm.cpp, svm.h and svm-predict.c of a version of LIBSVM;
-the program is built twice, on svm.cpp and on libfastsvm. Both predict, with -b 0 and -b 1, the data file of each model
-in shared_dir/models (NAME_*.model: data/NAME.t), and N rows (500) that make_rows.py of shared_dir/published makes for
-each model there. Files, standard output and error, and exit codes must be equal byte for byte; values of regression
-models to 1e-9 of the largest. --only: models whose names contain this word. Exit code 1 on a difference.
+PREFIX: where `cmake --install` put libfastsvm. DIR: svm.cpp, svm.h and svm-predict.c of a version of LIBSVM. Each model
+shared_dir/models/NAME_*.model predicts, with -b 0 and -b 1, data/NAME.t and N rows (500) by make_rows.py of
+shared_dir/published. Files, output and exit codes must be equal byte for byte; regression values to 1e-9 of the
+largest. --only: models whose names contain this word. Exit code 1 on a difference.
 """
 
 import argparse
@@ -34,7 +33,6 @@ def run(*command):
 
 
 def build(source, prefix, folder):
-    """Return the paths of the two programs."""
     folder.mkdir()
     theirs, ours = folder / "theirs", folder / "ours"
     compiler = os.environ.get("CC", "cc")
@@ -82,8 +80,6 @@ def difference(theirs, ours, regression):
 
 
 def cases(options, folder):
-    """Yield (model, its rows)."""
-
     def models(place):
         return [path for path in sorted((options.shared / place).glob("*.model")) if options.only in path.stem]
 

@@ -1,23 +1,19 @@
 #!/usr/bin/env python3
-"""Disturb `fastsvm predict --dask` in every way a cluster does, run it again, and compare the parts with one process's
-output. Or measure it: on a large file, in small and large blocks, on thousands of tiny shards.
+"""Disturb `fastsvm predict --dask` as a cluster does, run it again, and compare with one process; or measure it.
 
     scripts/check_cluster.py [--size MB] [--kills N] [--seed S] [--folder DIR] [--only WORD] faults
     scripts/check_cluster.py [--size MB] [--folder DIR] large | blocks
     scripts/check_cluster.py [--shards N] [--folder DIR] shards
 
-The rows are data/rings.test repeated; the models are trained on data/rings.train. Scheduler and workers are processes
-on this machine, which end with the script, also on a signal. Its folder, under DIR (default: the system's temporary
-folder), is removed. Prints a Markdown table. Exit code 1 if a fault had an unexpected effect.
+The rows are data/rings.test repeated. Scheduler and workers are processes on this machine, which end with the script;
+its folder, under DIR, is removed. Prints a Markdown table. Exit code 1 if a fault had an unexpected effect.
 
-faults: how the disturbed run ended, and, after a second run of the command, whether the parts in order are one
-process's bytes (sha256), how many complete parts were written again, and whether a temporary file is left. A full disk
-is a file system in memory, which only root can mount; the store is moto's server, behind a proxy that answers 503 at
-random. Without root or moto, their lines say so.
-large: seconds, megabytes of text per second, processor time, and the largest resident memory of a worker process and of
-the command's own, which includes the scheduler.
-blocks: the same rows in blocks of 1 to 256 MB: the cost of a block.
-shards: the same for shards of three rows each.
+faults: how the disturbed run ended, and after a second run: whether the parts are one process's bytes, how many
+complete parts were written again, and whether a temporary file is left. The full disk needs root, the store moto.
+large: seconds, megabytes of text per second, processor time, and the largest resident memory of a worker and of the
+command, which includes the scheduler.
+blocks: the same rows in blocks of 1 to 256 MB.
+shards: the same for shards of three rows.
 """
 
 import argparse
@@ -84,7 +80,6 @@ HEAD = ["", "seconds", "MB/s", "processor seconds", "the command's own", "MB of 
 
 @contextmanager
 def large_file(given, folder):
-    """Yield (path, size, a compiled model)."""
     work = Work(folder, 3e6)
     fast = work.path("fast.model")
     subprocess.run([FASTSVM, "approx", "-q", "--degree", "3", work.model, fast], check=True)

@@ -1,14 +1,12 @@
 #!/usr/bin/env python3
-"""Kill `fastsvm predict --resume` at random moments on a large file, continue each time, and compare the result with
-that of one run.
+"""Kill `fastsvm predict --resume` at random moments on a large file, continue it, and compare with one run.
 
     scripts/check_resume.py [--size GB] [--kills N] [--seed S] [--every S] [--folder DIR] data_file model_file
 
-The large file is the data file repeated (a compressed one as concatenated streams), in a new folder under DIR (default:
-the system's temporary folder; with room for it and twice the output), and removed afterwards. Prints the time of one
-run, when each of the others was killed and how far it was, and at the end, as text and as a line of JSON: whether the
-bytes and the summary are equal, the largest memory of each process, and the extra time of all runs together. Exit code
-1 on a difference.
+The large file is the data file repeated, in a new folder under DIR with room for it and twice the output, and removed
+afterwards. Prints the time of one run, when each other run was killed and how far it was, then, as text and JSON:
+whether bytes and summary are equal, each process's largest memory, and the extra time of all runs. Exit code 1 on a
+difference.
 """
 
 import argparse
@@ -39,7 +37,7 @@ def parsed():
 
 
 def repeat(source, target, size):
-    """Write `source`, whole, into `target` until there are `size` bytes. Returns how often."""
+    """Write `source`, whole, until there are `size` bytes. Return how often."""
     # Piece by piece: a child's reported memory is at least that of the process that started it.
     times = max(1, -(-size // os.path.getsize(source)))
     with open(source, "rb") as file, open(target, "wb") as to:
@@ -54,8 +52,7 @@ def repeat(source, target, size):
 
 
 class Run:
-    """Process, run to its end. seconds, code, memory (largest resident size, in bytes), out, err. after: seconds
-    until it is killed."""
+    """Process, run to its end. memory: largest resident bytes. after: seconds until it is killed."""
 
     def __init__(self, command, after=None):
         start = time.monotonic()

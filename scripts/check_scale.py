@@ -1,22 +1,19 @@
 #!/usr/bin/env python3
-"""Check that `fastsvm predict --scale`, and models that carry their range, write the bytes of svm-scale and
-svm-predict.
+"""Check that `fastsvm predict --scale`, and models that carry their range, write svm-scale's and svm-predict's bytes.
 
     scripts/check_scale.py [--rows N] [--only WORDS] [--libsvm DIR] data_dir
 
-For each data set and way to scale it: feature i is multiplied by 1 + 0.37 i and shifted by i mod 3; a range file is
-made from half of the rows, and in some cases edited (features removed, or made constant); svm-train trains on
-svm-scale's output for these. The other half is predicted three ways:
+Feature i is multiplied by 1 + 0.37 i and shifted by i mod 3. Half of the rows give the model and the range file, which
+some cases edit. The other half is predicted three ways:
 
     svm-scale -r range test > scaled; svm-predict scaled model out     LIBSVM's
     fastsvm predict --scale range test model out                       the same bytes?
     fastsvm approx --certify --scale range model m; fastsvm predict --exact model test m out
 
-A row of the table has the rows, the entries per row of the file and of the scaled one, and how many lines differ from
-the first way in the second and third. For regression, whose values differ from svm-predict's in the last digits, the
-second is compared with fastsvm predict on the scaled rows (the largest difference from svm-predict's follows), and the
-third is a model of order --carry, compared with the second's values, in the unit of raw labels, to nine digits.
---libsvm: a folder with the programs (default: the PATH). Exit code 1 if a line differs.
+Prints the rows, the entries per row before and after scaling, and how many lines of the second and third differ from
+the first. Regression values differ from svm-predict's in the last digits: there, the second is compared with fastsvm
+predict on scaled rows, and the third, a model of order --carry, with the second, to nine digits. --libsvm: folder of
+LIBSVM's programs (default: the PATH). Exit code 1 if a line differs.
 """
 
 import argparse
@@ -68,14 +65,12 @@ def parsed():
 
 
 def stretched(line):
-    """Return the row, feature i times 1 + 0.37 i, plus i mod 3."""
     label, *pairs = line.split()
     entries = (pair.split(":") for pair in pairs)
     return " ".join([label, *(f"{i}:{float(v) * (1 + 0.37 * int(i)) + int(i) % 3:.9g}" for i, v in entries)]) + "\n"
 
 
 def halves(path, rows):
-    """Return two texts of randomly chosen rows, stretched."""
     with open(path) as file:
         lines = [line for line in file if line.strip()]
     lines = random.Random(1).sample(lines, min(2 * rows, len(lines)))
@@ -83,7 +78,6 @@ def halves(path, rows):
 
 
 def edited(text, how):
-    """Return a range file without every fifth feature, or with every fifth one constant."""
     lines, out, inside = text.splitlines(), [], False
     for at, line in enumerate(lines):
         words = line.split()
@@ -105,7 +99,7 @@ def numbers(path):
 
 
 def y_back(ranges):
-    """Return (from, scale, to): a label y of scaled rows is to + (y - from) * scale of raw ones."""
+    """Return (from, scale, to): a scaled label y is to + (y - from) * scale of raw rows."""
     words = ranges.split()
     if words[0] != "y":
         return 0.0, 1.0, 0.0
@@ -120,7 +114,6 @@ def lines_that_differ(one, other):
 
 
 def check(folder, source, training, scaling, how, rows, program):
-    """Return the cells of a case's row, and whether it passed."""
     train, test = halves(source, rows)
     (folder / "train").write_text(train)
     (folder / "test").write_text(test)

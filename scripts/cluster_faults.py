@@ -31,7 +31,7 @@ else:
 
 
 class Faults:
-    """The faults. work: rows and models. Each method named fault_* is one; its docstring is its name in the table."""
+    """Each method's docstring is the fault's name in the table. work: rows and models."""
 
     def __init__(self, work, given):
         self.work, self.given = work, given
@@ -45,8 +45,7 @@ class Faults:
         return tempfile.mkdtemp(prefix="out-", dir=self.work.folder)
 
     def again(self, command, out, expected=None, changed=0):
-        """Run the command to its end, and check the folder. changed: how many complete parts should be written
-        again."""
+        """Run and check the command. changed: complete parts that should be rewritten."""
         wait_until(lambda: not temporary(out), "workers to end what they had begun")
         before = identities(out)
         code, said = Client(command).end()
@@ -198,8 +197,8 @@ class Faults:
                 file.write(text)
 
     def beside(self, model):
-        """Run another command with this model in the folder of a running one whose workers are stopped meanwhile.
-        Returns (exit code and output of the first, those of the other, result of the other run again)."""
+        """Run another command with this model in the folder of a running one whose workers are stopped. Return (exit
+        code and output of each, result of the other run again)."""
         with Cluster() as cluster, Cluster() as second:
             client, out, _ = self.started(cluster, share=0.1)
             cluster.send(signal.SIGSTOP)

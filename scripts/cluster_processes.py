@@ -1,5 +1,4 @@
-"""Processes that check_cluster.py starts, disturbs and ends: schedulers, workers, commands; and a proxy in front of
-a store. None outlives the script."""
+"""Processes that check_cluster.py starts and ends. None outlives the script."""
 
 import http.client
 import os
@@ -23,7 +22,6 @@ class Failed(Exception):
 
 
 def wait_until(true, what):
-    """Wait until `true()` is true, and return it."""
     deadline = time.monotonic() + PATIENCE
     while not (found := true()):
         if time.monotonic() > deadline:
@@ -39,7 +37,7 @@ def free_port():
 
 
 class Cluster:
-    """Context manager: a scheduler and two workers that Dask's nannies restart, each a process."""
+    """Context manager: a scheduler and two workers with Dask's nannies, each a process."""
 
     def __init__(self, environment=None, workers=2):
         self._environment = {**os.environ, **(environment or {})}
@@ -70,7 +68,6 @@ class Cluster:
         return process
 
     def send(self, number):
-        """Send a signal to all its processes."""
         for process in self._processes:
             try:
                 os.killpg(process.pid, number)
@@ -88,7 +85,6 @@ _commands = []
 
 
 def end_commands():
-    """Terminate every running command, and wait for it: it ends its own processes."""
     for process in _commands:
         if process.returncode is None and process.poll() is None:
             process.terminate()
@@ -101,8 +97,6 @@ def end_commands():
 
 
 class Client:
-    """A running fastsvm: its process, and its output after the end."""
-
     def __init__(self, command, environment=None):
         self._out = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
@@ -111,7 +105,6 @@ class Client:
         _commands.append(self.process)
 
     def end(self):
-        """Return (exit code, lines written)."""
         code = self.process.wait(PATIENCE)
         self._out.seek(0)
         text = self._out.read().decode()
@@ -122,8 +115,8 @@ class Client:
 
 
 class Measured:
-    """Command, run to its end. seconds; processor (seconds, with its worker processes) and own (without them);
-    memory (largest resident size of the process), workers (the largest of its worker processes)."""
+    """Command, run to its end. processor: seconds with its workers; own: without. memory: largest resident size;
+    workers: the largest of a worker."""
 
     def __init__(self, command):
         start = time.monotonic()
@@ -182,8 +175,7 @@ def answers(port):
 
 
 class Proxy:
-    """Context manager: proxy of an HTTP server on a port that answers 503 to a third of the requests. url; refused:
-    number of 503 answers."""
+    """Context manager: HTTP proxy that answers 503 to a third of the requests. refused: number of 503 answers."""
 
     def __init__(self, port, seed):
         self.refused, self._random = 0, random.Random(seed)

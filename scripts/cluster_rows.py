@@ -1,4 +1,4 @@
-"""Data of check_cluster.py: rows, models, and the contents of the folder of parts."""
+"""Data of check_cluster.py: rows, models, and the folder of parts."""
 
 import glob
 import hashlib
@@ -18,7 +18,6 @@ for cost, name in (("1", sys.argv[2]), ("100", sys.argv[3])):
 
 
 def repeat(source, target, size):
-    """Write the text of `source` into `target`, repeated up to `size` bytes. Returns the size."""
     with open(source, "rb") as file:
         text = file.read()
     with open(target, "wb") as to:
@@ -41,7 +40,6 @@ def parts(folder):
 
 
 def temporary(folder):
-    """Return the names of temporary files of parts."""
     try:
         return [name for name in os.listdir(folder) if name.startswith(".part-")]
     except FileNotFoundError:

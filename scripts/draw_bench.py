@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Draw the figure of an earlier benchmark, as `fastsvm bench --plot`, from the output of `--json`.
+"""Draw the figure of `fastsvm bench --plot` from the output of `--json`.
 
     scripts/draw_bench.py bench.json figure.svg
 
-The suffix sets the figure's format: .svg, .png or .pdf. Needs matplotlib.
+The suffix sets the format: .svg, .png or .pdf. Needs matplotlib.
 """
 
 import argparse

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""Give damaged input to every reader, with the core under AddressSanitizer and UndefinedBehaviorSanitizer, and predict
-with models that are still read.
+"""Give damaged input to every reader, under AddressSanitizer and UndefinedBehaviorSanitizer, and predict with models
+that are still read.
 
     scripts/fuzz.py --inputs 20000                 all readers; a table at the end; exit code 1 if anything was found
     scripts/fuzz.py --only maclaurin --inputs 500
     scripts/fuzz.py --first 1234 --inputs 1        one input again (its number is in its file's name)
 
-Input number n of a seed is always the same. A finding is a crash, a sanitizer report, an exception without a message
-for the user, an answer that depends on how the input was cut into chunks, a model that is not read back as written, or
-a hang; its input is kept in build/fuzz/found. The corpus is tests/golden and a few rows below. Builds into build/fuzz
-(a minute, the first time).
+Input n of a seed is always the same. A finding is a crash, a sanitizer report, an exception without a message, a hang,
+an answer that depends on the chunks, or a model not read back as written; its input is kept in build/fuzz/found. The
+corpus is tests/golden and a few rows. Builds into build/fuzz.
 """
 
 import argparse
@@ -40,7 +39,6 @@ def choose(names: "list[str]", rng: random.Random) -> str:
 
 
 def work(arguments) -> None:
-    """Read inputs in order; print a line before and after each."""
     from fastsvm_cli.errors import FastsvmError
 
     all_readers = readers()
@@ -107,7 +105,7 @@ class Worker:
         self.text, self.since = b"", time.monotonic()
 
     def lines(self) -> "list[list[str]]":
-        """Return the lines received since the last call; [] also at the end."""
+        """Return new lines; [] also at the end."""
         data = os.read(self.process.stdout.fileno(), 1 << 16)
         *whole, self.text = (self.text + data).split(b"\n")
         self.since = time.monotonic()
@@ -173,7 +171,6 @@ def watch(arguments, package) -> int:
 
 
 def keep(arguments, package, found) -> None:
-    """Write the inputs of the findings to build/fuzz/found."""
     folder = BUILD / "found"
     folder.mkdir(parents=True, exist_ok=True)
     if not found:
@@ -194,7 +191,6 @@ def keep(arguments, package, found) -> None:
 
 
 def build() -> pathlib.Path:
-    """Build the package, with the core under the sanitizers, into its own folder; return its path."""
     package = BUILD / "package"
     words = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--upgrade", "--disable-pip-version-check"]
     words += ["--target", package, f"-Cbuild-dir={BUILD / 'core'}"]

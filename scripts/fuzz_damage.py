@@ -1,4 +1,4 @@
-"""Damage of fuzz.py to a file: changes as by a disk, an editor or an attacker."""
+"""Damage of fuzz.py to a file, as by a disk, an editor or an attacker."""
 
 import random
 import re
@@ -97,7 +97,6 @@ BITS = [
 
 
 def damaged(text: bytes, others: "list[bytes]", rng: random.Random) -> bytes:
-    """Return the text with one to four random changes."""
     for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 4))):
         text = rng.choice(CHANGES)(text, others, rng)
     return text

@@ -1,4 +1,4 @@
-"""Readers that fuzz.py gives damaged files to, and the original files."""
+"""Readers that fuzz.py damages files for, and the original files."""
 
 import bz2
 import gzip
@@ -55,7 +55,6 @@ MODELS = {
 
 
 def seeds() -> "dict[str, list[bytes]]":
-    """Return the original files of every reader of models."""
     out = {"exact model": [path.read_bytes() for end in (".model", ".precomputed") for path in MODELS[end]]}
     for path in MODELS[".reduced"] + MODELS[".approx"] + MODELS[".border"] + MODELS[".density"] + MODELS[".order"]:
         text = path.read_bytes()
@@ -86,8 +85,6 @@ def make_good(text: bytes) -> bytes:
 
 
 class Models:
-    """Model files of one kind."""
-
     def __init__(self, kind: str, texts: "list[bytes]", all_texts: "list[bytes]"):
         self.kind, self.texts, self.all_texts = kind, texts, all_texts
         self._exact = None
@@ -109,7 +106,6 @@ class Models:
 
 
 def exact_models() -> "dict[str, object]":
-    """Return the exact models by fingerprint, as `predict --exact` identifies them."""
     from fastsvm_cli.models import parse_model
     from fastsvm_cli.text.fingerprint import fingerprint
 
@@ -118,7 +114,7 @@ def exact_models() -> "dict[str, object]":
 
 
 def predict_with(model, rng, exact):
-    """Predict with one random way of `fastsvm predict`. exact: models by fingerprint."""
+    """Predict in one random way. exact: models by fingerprint."""
     from fastsvm_cli import _native
     from fastsvm_cli.errors import FastsvmError
     from fastsvm_cli.prediction.pipeline import Fallback, predict
@@ -150,7 +146,7 @@ def predict_with(model, rng, exact):
 
 
 class Data:
-    """Rows of a data file, read in chunks of two sizes, which must agree, and predicted with a model."""
+    """Rows of a data file, read in chunks of two sizes, which must agree, and predicted."""
 
     def __init__(self, texts, compressed=False, **options):
         self.texts, self.options, self.compressed = texts, options, compressed
@@ -263,7 +259,7 @@ class Ranges:
         self.carry(scaling)
 
     def carry(self, scaling):
-        """Predict with a model that carries the range, and read its file back if the range fits it."""
+        """Predict with a model that carries the range, if it fits."""
 
         from fastsvm_cli import _native
         from fastsvm_cli.errors import FastsvmError
@@ -289,8 +285,6 @@ class Ranges:
 
 
 class Numbers:
-    """The core's readers of numbers and rows, with arguments that no caller uses."""
-
     texts = (b"1 2 3\n4.5 -6e-7\n0x1p-3 1e300\n", b"0.1\r\n0.2\r\n", b"1 2:3 4:5\n1 2 3:4\n# c\n")
 
     def make(self, rng):

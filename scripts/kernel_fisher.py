@@ -3,17 +3,16 @@
 
     scripts/kernel_fisher.py --gamma 0.05 [--method fisher|ls-svm] [--ridge 1] train_file [model_file]
 
-svm-predict, `fastsvm predict` and every compiling command read the model. Two classes, RBF kernel. Both are f(z) =
-sum_i a_i K(x_i, z) + b with a coefficient for every training row, so that prediction costs more than an SVM's. In
-LIBSVM's format, that is a c_svc model with every row a support vector, coefficients of any sign, and rho = -b. For n
-rows: n^2 numbers of memory and n^3 operations, which takes seconds for 5,000.
+Two classes, RBF kernel. Both are f(z) = sum_i a_i K(x_i, z) + b: in LIBSVM's format a c_svc model with every row a
+support vector, coefficients of any sign, and rho = -b. For n rows: n^2 numbers of memory and n^3 operations, which
+takes seconds for 5,000.
 
     fisher    Mika, Raetsch, Mueller (2001): min |xi|^2 + R |a|^2, where K a + b = y + xi, and xi adds up to 0 over each
               class; y is 1 and -1
     ls-svm    Suykens, Vandewalle (1999): min |xi|^2 + R a'K a, where K a + b = y + xi; so (K + R I) a + b = y and
               sum a = 0. Their gamma is 1 / R
 
-Default `model_file`: <train_file>.model in the current directory, as svm-train. Needs fastsvm installed.
+Default `model_file`: <train_file>.model in the current directory. Needs fastsvm installed.
 """
 
 import argparse
@@ -29,7 +28,7 @@ METHODS = ("fisher", "ls-svm")
 
 
 def fit(gram, y, method, ridge):
-    """Return (a, b) of f = sum_i a_i K(x_i, .) + b. gram: (n, n), symmetric; y: (n) of 1 and -1; ridge: R above."""
+    """Return (a, b). gram: (n, n); y: (n) of 1 and -1; ridge: R."""
     n = len(y)
     if method == "ls-svm":
         system = np.zeros((n + 1, n + 1))
@@ -49,7 +48,7 @@ def fit(gram, y, method, ridge):
 
 
 def classes_of(labels):
-    """Return (y, the two labels): y is 1 for the label of the first row, as in LIBSVM, and -1 for the other."""
+    """Return (y, the two labels): y is 1 for the first row's, as in LIBSVM."""
     first = labels[0]
     others = np.unique(labels[labels != first])
     if len(others) != 1 or any(label != int(label) for label in (first, *others)):
@@ -58,8 +57,7 @@ def classes_of(labels):
 
 
 def model_text(y, labels, a, b, kernel_lines, vectors):
-    """Return the text of a c_svc model. vectors: lines of bytes, the features of a row each. LIBSVM requires the
-    rows of the first class before those of the second."""
+    """Return a c_svc model's text. vectors: a row's features each. LIBSVM requires the first class's rows first."""
     order = np.argsort(-y, kind="stable")
     positive = int((y > 0).sum())
     head = (
@@ -70,7 +68,6 @@ def model_text(y, labels, a, b, kernel_lines, vectors):
 
 
 def rbf_model_text(chunk, gamma, method, ridge):
-    """Return the text of a model with all rows of a chunk."""
     y, labels = classes_of(np.asarray(chunk.leading)[:, 0])
     x = dense(chunk, chunk.max_index)
     a, b = fit(kernel_matrix(Kernel("rbf", gamma), x, x), y, method, ridge)

@@ -1,5 +1,4 @@
-"""Shared code of the reproduce_*.py scripts: data in memory, training by LIBSVM (libsvm-official) with built-in and
-precomputed kernels, tables."""
+"""Shared code of the reproduce_*.py scripts: data in memory, training by LIBSVM, tables."""
 
 import ctypes
 import os
@@ -19,7 +18,6 @@ from fastsvm_cli.text.data import read_bytes
 
 
 def read_rows(path):
-    """Return a whole data file as one chunk."""
     chunk, fault = _native.parse(read_bytes(path).rstrip() + b"\n")[:2]
     if fault:
         sys.exit(f"Error: {path}:{fault[0]}: {fault[1]}")
@@ -27,7 +25,7 @@ def read_rows(path):
 
 
 def dense(chunk, d):
-    """Return (rows, d) float64; column j is feature j + 1."""
+    """Return (rows, d); column j is feature j + 1."""
     out = np.zeros((chunk.rows, d))
     out[np.repeat(np.arange(chunk.rows), np.diff(np.asarray(chunk.indptr))), np.asarray(chunk.indices) - 1] = (
         np.asarray(chunk.values)
@@ -36,17 +34,14 @@ def dense(chunk, d):
 
 
 def as_chunk(x, y):
-    """Return rows x (n, d) with their labels y (n) as a chunk."""
     return _native.Chunk.from_dense(np.asarray(y, float), x)
 
 
 def distances(x, z):
-    """Return |x - z|, (rows of x, rows of z)."""
     return np.sqrt(np.maximum(0.0, (x * x).sum(1)[:, None] + (z * z).sum(1) - 2 * (x @ z.T)))
 
 
 def kernel_matrix(kernel, x, z):
-    """Return kernel values, (rows of x, rows of z)."""
     if kernel.type == "rbf":
         return np.exp(-kernel.gamma * distances(x, z) ** 2)
     if kernel.type == "exponential":
@@ -61,8 +56,8 @@ def kernel_matrix(kernel, x, z):
 
 
 class Trainer:
-    """LIBSVM on rows x (n, d) for one kernel: linear and rbf directly, others through a precomputed kernel matrix.
-    support: rows that were the support vectors of the last trained model; for precomputed kernels only."""
+    """LIBSVM on rows x (n, d) for one kernel, precomputed if LIBSVM lacks it. support: then, rows of the last model's
+    support vectors."""
 
     def __init__(self, x, kernel):
         self.x, self.kernel = x, kernel
@@ -85,7 +80,7 @@ class Trainer:
         )
 
     def cross_validate(self, y, c, seed, folds=5):
-        """Return the accuracy of LIBSVM's cross-validation; the folds are the same at every call."""
+        """Return LIBSVM's cross-validated accuracy. A seed always gives the same folds."""
         parameter = svm_parameter(self._set(y, c))
         libsvm.svm_set_print_string_function(parameter.print_func)
         target = (ctypes.c_double * self.problem.l)()
@@ -94,11 +89,10 @@ class Trainer:
         return float(np.mean(np.array(target) == y))
 
     def save(self, y, c, path):
-        """Write the model file with LIBSVM."""
         svm_save_model(path, svm_train(self.problem, self._set(y, c)))
 
     def train(self, y, c):
-        """Return an exact fastsvm model, read from LIBSVM's model file."""
+        """Return an exact fastsvm model."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "model")
             self.save(y, c, path)
@@ -110,7 +104,7 @@ class Trainer:
 
 
 def predicted(model, chunk):
-    """Return (labels, decision values, kernel evaluations) of any model for all rows."""
+    """Return (labels, decision values, kernel evaluations)."""
     decisions, predictions = _native.Decisions(model.pairs), _native.Predictions()
     model.decision_values(chunk, decisions)
     _native.predict(model.header.task(), decisions, False, predictions)
@@ -118,7 +112,6 @@ def predicted(model, chunk):
 
 
 def say(text):
-    """Print progress on standard error."""
     print(text, file=sys.stderr, flush=True)
 
 

@@ -4,7 +4,7 @@
     scripts/make_data.py    writes rings.train, rings.test, colors.train, colors.test and waves.train into data/
 
 rings   two classes, 8 features in [0, 1], a shell around a ball, 5 % of labels flipped
-colors  four classes, 12 one-hot groups as sparse 0/1 features, far from balanced
+colors  four unbalanced classes, 12 one-hot groups as sparse 0/1 features
 waves   regression, 3 features
 """
 
@@ -16,7 +16,7 @@ DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
 
 
 def row(label, features):
-    """Return a LIBSVM line. features: index -> value; zeros are omitted, values have four decimals."""
+    """Return a LIBSVM line, without zeros, with four decimals."""
     pairs = (f"{index}:{value:.4f}".rstrip("0").rstrip(".") for index, value in sorted(features.items()) if value)
     return " ".join([label, *pairs]) + "\n"
 

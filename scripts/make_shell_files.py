@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Write the man pages and the bash, zsh and fish completions of fastsvm, from the text of its --help, into the folders
-where a system looks for them.
+"""Write the man pages and the shell completions of fastsvm, from its --help, into a system's folders for them.
 
     scripts/make_shell_files.py share        share/man/man1/fastsvm.1, share/fish/vendor_completions.d/fastsvm.fish, ...
 

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
-"""Measure a kernel evaluation of an exact model on every rung of its evaluation, and the processor's peak.
+"""Measure a kernel evaluation of an exact model on every rung, and the processor's peak.
 
     scripts/measure_exact.py [--rows DATA] [--seconds S] [MODEL ...]
 
-Without models: RBF kernels on random numbers: 4,096 support vectors of 20, 100 and 780 features, and of features with
-few levels: 60 and 123 of two, 42 of three, 64 of 17. With models: those, on the rows of DATA or on their own support
-vectors. One thread, in memory, processor time, the least of the runs that fit --seconds.
+Without models: random RBF kernels, 4,096 support vectors of 20, 100 and 780 features, and of few levels: 60 and 123
+features of two, 42 of three, 64 of 17. With models: those, on the rows of DATA or their own support vectors. One
+thread, in memory, processor time, the least of the runs that fit --seconds.
 
-For each rung: nanoseconds per kernel evaluation; GFlop/s, counting two operations per feature of the model and nothing
-for the exponential and the sum; their share of `peak`, independent fused multiply-adds of that precision on the same
-core. `labels`: the whole ladder, as in `predict` for labels alone, with the share of rows that each rung settled.
-`double`: for --values and -b 1. `matrix`: a matrix of kernel values with 100 of the rows, as in compilers. `sums`: its
-product with a column. `reference`: LIBSVM's own sums. FASTSVM_INSTRUCTIONS selects the instruction set.
+For each rung: nanoseconds per kernel evaluation; GFlop/s, two operations per feature; their share of `peak`,
+independent fused multiply-adds. `labels`: the whole ladder for labels alone, with each rung's share of rows. `double`:
+for --values and -b 1. `matrix`: kernel values with 100 rows. `sums`: its product with a column. `reference`: LIBSVM's
+own sums. FASTSVM_INSTRUCTIONS selects the instruction set.
 """
 
 import argparse
@@ -67,13 +66,11 @@ def main() -> None:
 
 
 def peak(single: bool, seconds: float) -> float:
-    """Return the peak GFlop/s."""
     taken, operations = least(lambda: _native.multiply_adds(single, PEAK_TIMES), seconds)
     return 2e-9 * operations / taken
 
 
 def least(run, seconds: float):
-    """Return (seconds of the fastest run, its result)."""
     run()
     best, total, result = float("inf"), 0.0, None
     while total < seconds:
@@ -85,7 +82,7 @@ def least(run, seconds: float):
 
 
 def made_up(total: int, features: int) -> "tuple[ExactModel, _native.Chunk]":
-    """Make two classes around two centers, whose distance is like that of vectors within a class."""
+    """Make two classes around two centers, about as far apart as vectors within a class."""
     rng = np.random.default_rng(features)
 
     def rows(n):
@@ -95,7 +92,6 @@ def made_up(total: int, features: int) -> "tuple[ExactModel, _native.Chunk]":
 
 
 def on_grid(total: int, features: int, levels: int, share: float, gamma: float) -> "tuple[ExactModel, _native.Chunk]":
-    """Make two classes of the same integers 0, ..., levels - 1."""
     rng = np.random.default_rng(features)
 
     def rows(n):
@@ -105,7 +101,6 @@ def on_grid(total: int, features: int, levels: int, share: float, gamma: float) 
 
 
 def two_classes(vectors: np.ndarray, rows: np.ndarray, gamma: float) -> "tuple[ExactModel, _native.Chunk]":
-    """Make a model of odd vectors against even ones, with coefficients of equal size; zeros are omitted."""
     vectors = np.concatenate([vectors[1::2], vectors[::2]])
     total, half = len(vectors), len(vectors) // 2
 

@@ -3,8 +3,8 @@
 
     scripts/measure_large.py [--vectors N,N,...] [--features D] [COMMAND ...]
 
-Random models of two classes with an RBF kernel, N support vectors of D features each, the same in every run. Runs the
-installed program's `order --method geometry` and `reduce --vectors 100` on each, or the given COMMANDs, each in quotes:
+Random RBF models of two classes, N support vectors of D features, the same in every run. Runs `order --method geometry`
+and `reduce --vectors 100`, or the given COMMANDs, each in quotes:
 scripts/measure_large.py --vectors 100000 'order --method triangle' 'approx --certify'.
 """
 
@@ -46,7 +46,6 @@ def main() -> None:
 
 
 def write_model(path: Path, total: int, features: int) -> None:
-    """Write two overlapping classes, with coefficients that add up to 0."""
     rng = np.random.default_rng(total)
     half = total // 2
     a = rng.uniform(0.05, 1, total)
@@ -63,7 +62,7 @@ def write_model(path: Path, total: int, features: int) -> None:
 
 
 def run(words: "list[str]") -> "tuple[float, float, float]":
-    """Return (processor seconds, seconds, peak MB) of a child process. Exits if it fails."""
+    """Return (processor seconds, seconds, peak MB) of a child process."""
     start = perf_counter()
     child = subprocess.Popen(words)
     _, status, used = os.wait4(child.pid, 0)

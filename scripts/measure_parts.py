@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Predict a large file by one process, and in parts by split, xargs and GNU parallel: compare the bytes and the times.
+"""Predict a large file by one process, and in parts by split, xargs and GNU parallel: compare bytes and times.
 
     scripts/measure_parts.py [--copies N] [--runs N] [--jobs N] [--folder DIR] data_file model_file
 
-The large file is the data file repeated (100 copies of ijcnn1.t are 1.4 GB); its shards are as many gzip files of the
-same rows. Both are made in a new folder and removed at the end. model_file: one that predicts fast, such as from
-`fastsvm approx`. bash runs every command line once to warm up, then --runs times in turn; printed are the least and
-median seconds and the MB of text per second of the median. Parts take one thread each. Without GNU parallel, its lines
-are omitted. Exit code 1 if the outputs differ.
+The large file is the data file repeated (100 copies of ijcnn1.t are 1.4 GB), also as gzip shards; both are removed at
+the end. model_file: one that predicts fast. Each command runs once to warm up, then --runs times in turn. Prints least
+and median seconds, and the median's MB of text per second. Parts take one thread each. Without GNU parallel, its
+lines are omitted. Exit code 1 if the outputs differ.
 """
 
 import argparse
@@ -50,7 +49,6 @@ def parsed():
 
 
 def make_data(source, folder, copies):
-    """Write the large file, and the same rows in shards. Returns its bytes."""
     text = Path(source).read_bytes()
     text += b"" if text.endswith(b"\n") else b"\n"
     packed = gzip.compress(text, 6)

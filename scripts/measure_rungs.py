@@ -4,10 +4,9 @@
     scripts/measure_rungs.py [--seconds S]
 
 For every instruction set of the machine, or the one in FASTSVM_INSTRUCTIONS, prints a row for
-fastsvm_cli/native/exact/rung_costs.cpp: the nanoseconds of a kernel value on each rung, as a constant and a cost per
-product. Each pair is the line through two random models of 4,096 support vectors and 480 rows, one with few products
-and one with many; for coupled probabilities, whose proof has a cost per class, through rows of few classes and of many.
-One thread, in memory, processor time, the least of runs that alternate for --seconds.
+fastsvm_cli/native/exact/rung_costs.cpp: the nanoseconds of a kernel value on each rung, a constant and a cost per
+product. Each pair is the line through two random models, with few products and with many (for the proof of coupled
+probabilities: classes). One thread, in memory, processor time, the least of alternating runs for --seconds.
 """
 
 import argparse
@@ -53,7 +52,6 @@ class Point:
 
     @property
     def each(self) -> float:
-        """Nanoseconds of a kernel value."""
         return 1e9 * self.best / self.evaluations
 
 
@@ -76,7 +74,7 @@ def main() -> None:
 
 
 def measured(seconds: float) -> "dict[str, tuple[float, float]]":
-    """Return (nanoseconds of a kernel value, of each of its products) by the name in RungCosts."""
+    """Return {name in RungCosts: (nanoseconds of a kernel value, of each product)}."""
     rungs = {
         "single": [single(d) for d in FEATURES],
         "tiles": [double(d, d, 1.0) for d in FEATURES],
@@ -108,7 +106,6 @@ def single(features: int) -> Point:
 
 
 def on_grid(features: int, levels: int, share: float) -> "tuple[int, Point]":
-    """Return (features per word, point) of integers 0, ..., levels - 1."""
     rng = np.random.default_rng(features)
     vectors, rows = (
         rng.integers(1, levels, (n, features)) * (rng.random((n, features)) < share) for n in (VECTORS, ROWS)
@@ -119,8 +116,8 @@ def on_grid(features: int, levels: int, share: float) -> "tuple[int, Point]":
 
 
 def double(features: int, entries: "int | None", share: float) -> Point:
-    """Return the point of the double rungs. share: of the vectors' features that are not 0. entries: in a row; None:
-    as in the vectors."""
+    """Return the point of the double rungs. share: of the vectors' non-zero features. entries: in a row; None:
+    likewise."""
     vectors, rows = made_up(VECTORS, features, share), made_up(ROWS, features, share)
     if entries is not None:
         for row in rows:
@@ -134,7 +131,6 @@ def double(features: int, entries: "int | None", share: float) -> Point:
 
 
 def several(features: int, reference: bool) -> Point:
-    """Return the point of the values of all pairs of several classes."""
     model, chunk = two_classes(*(made_up(n, features) for n in (VECTORS, ROWS)), 1 / features)
     vectors, pairs = model.vectors, CLASSES * (CLASSES - 1) // 2
     coef = np.random.default_rng(1).random((VECTORS, CLASSES - 1))
@@ -149,7 +145,7 @@ def several(features: int, reference: bool) -> Point:
 
 
 def proof(classes: int) -> Point:
-    """Return the point of the proof that probabilities of rows are svm-predict's."""
+    """Return the point of the proof that probabilities are svm-predict's."""
     rng = np.random.default_rng(classes)
     pairs = classes * (classes - 1) // 2
     task = _native.Task(0, list(range(classes)), [-2.0] * pairs, [0.0] * pairs, [])

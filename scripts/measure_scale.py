@@ -3,12 +3,11 @@
 
     scripts/measure_scale.py [--size MB] [--runs N] [--threads N] [--svm-scale PATH] [--folder DIR] data_file model_file
 
-The raw file is the rows of the data file, repeated up to `--size` megabytes, with features stretched (feature i by 1 +
-0.37 i). Its range is that of svm-scale -l 0 -u 1, under which absent features with a least value of 0 stay absent, and
-then of -l -1 -u 1. model_file: one that predicts fast, such as from `fastsvm approx`; its labels mean nothing here.
-Prints seconds (the least and the median of the interleaved runs) and MB of raw text per second of: predict on scaled
-rows, predict --scale on raw ones, predict on raw ones with a compiled model that carries the range, svm-scale -r alone,
-and svm-scale -r followed by predict. Exit code 1 if the outputs of the first three differ.
+The raw file is the data file repeated, feature i times 1 + 0.37 i; its range that of svm-scale -l 0 -u 1, which keeps
+absent features absent if their least value is 0, then of -l -1 -u 1. model_file: one that predicts fast; its labels
+mean nothing here. Prints least and median seconds of interleaved runs, and MB of raw text per second: predict on scaled
+rows, predict --scale, predict with a model that carries the range, svm-scale -r, and svm-scale -r with predict. Exit
+code 1 if the outputs of the first three differ.
 """
 
 import argparse
@@ -36,7 +35,6 @@ def parsed():
 
 
 def stretched(line):
-    """Return the row, feature i times 1 + 0.37 i."""
     label, *pairs = line.split()
     entries = (pair.split(":") for pair in pairs)
     return " ".join([label, *(f"{i}:{float(value) * (1 + 0.37 * int(i)):.9g}" for i, value in entries)]) + "\n"

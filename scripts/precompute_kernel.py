@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write LIBSVM's precomputed-kernel file of data, for svm-train -t 4 and svm-predict, for kernels that LIBSVM lacks.
+"""Write LIBSVM's precomputed-kernel file of data, for kernels that LIBSVM lacks.
 
     scripts/precompute_kernel.py --gamma 0.5 train > train.kernel                   exponential: exp(-gamma |x - z|)
     scripts/precompute_kernel.py --gamma 0.5 --against train test > test.kernel     rows of `test` against `train`'s
@@ -7,12 +7,10 @@
 
     svm-train -t 4 train.kernel kernel.model
     fastsvm order --kernel exponential --gamma 0.5 --vectors train kernel.model     the vectors behind the serials
-    fastsvm predict test kernel.model.order out
+    fastsvm predict test kernel.model.order out                                     svm-predict's labels of test.kernel
 
-The last one writes the labels of `svm-predict test.kernel kernel.model out`.
-
-A row is `label 0:serial 1:K(x, x_1) 2:K(x, x_2) ...`, with all digits, computed as in fastsvm, so that both ways agree
-to the last bit. A file of n rows against n takes about 20 n^2 bytes. Needs fastsvm installed.
+A row is `label 0:serial 1:K(x, x_1) 2:K(x, x_2) ...`, with all digits, computed as in fastsvm. A file of n rows against
+n takes about 20 n^2 bytes. Needs fastsvm installed.
 """
 
 import argparse

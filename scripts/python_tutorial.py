@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The Python interface from a fitted SVC to a stream of rows, on generated data. Read it from top to bottom, and run it
-(a few seconds; needs scikit-learn, no network).
+"""The Python interface from a fitted SVC to a stream of rows, on generated data. Read it, and run it (a few seconds;
+needs scikit-learn, no network).
 
   python_tutorial.py
 """

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Train on data/rings.train with LIBSVM, compile, predict data/rings.test with both models, compare. Run by
-quickstart.sh."""
+"""Train with LIBSVM on data/rings.train, compile, predict data/rings.test, compare. Run by quickstart.sh."""
 
 import os
 import pathlib
@@ -22,7 +21,7 @@ def run(*command):
 
 
 def timed(*command):
-    """Return the median wall-clock seconds of a whole process, file to file."""
+    """Return median wall-clock seconds, file to file."""
     seconds = []
     for _ in range(REPEAT):
         start = time.perf_counter()

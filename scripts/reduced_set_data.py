@@ -1,4 +1,4 @@
-"""Data sets of reproduce_reduced_set.py's figures, their models, and measurements of reduced sets."""
+"""Data sets of reproduce_reduced_set.py, their models, and measurements of reduced sets."""
 
 import contextlib
 import io
@@ -20,7 +20,6 @@ MOST_ROWS = 10_000  # to train on, and to test on, of a large set
 
 
 def train(rows, labels, gamma, cost):
-    """Train an exact model of dense rows with LIBSVM."""
     from libsvm.svmutil import svm_save_model, svm_train
 
     with tempfile.TemporaryDirectory() as folder:
@@ -38,9 +37,8 @@ def read(path):
 
 
 class Test:
-    """Rows for comparing a two-class model with its reduced sets. x: (rows, their columns). trained: (x of the
-    training rows, their labels), or None without them. Inside, rows and vectors are relative to problem.origin, and
-    coefficients are in problem.unit."""
+    """Rows for comparing a two-class model with its reduced sets. x: (rows, their columns). trained: (x of the training
+    rows, their labels). Inside, vectors are relative to problem.origin, and coefficients in problem.unit."""
 
     def __init__(self, model, x, y, trained=None):
         self.model, self.y = model, y
@@ -51,24 +49,20 @@ class Test:
         self.trained = (self._of(*trained[0]), trained[1]) if trained else None
 
     def _of(self, x, columns):
-        """Return (x at the model's columns, relative to the problem's origin; a factor of every row's kernel
-        values). The factor accounts for features that the model lacks, which are equally far from every vector."""
+        """Return (x at the model's columns, relative to the origin; every row's kernel factor of other features)."""
         own = np.isin(columns, self.problem.columns)
         beyond = np.exp(-self.problem.gamma * (x[:, ~own] ** 2).sum(axis=1))
         return x[:, own] - (0.0 if self.problem.origin is None else self.problem.origin), beyond
 
     def _kernel_sum(self, x, beyond, z, a):
-        """Return sum_i a_i k(z_i, x) of the first decision function: (rows)."""
         return beyond * gaussian(z, self.problem.gamma).times(x, self.problem.unit * a)[:, 0]
 
     def decision_values(self, x, beyond=1.0):
-        """Return the exact decision values."""
         part = self.problem.parts[0]
         return self._kernel_sum(x, beyond, part.x, part.a) - self.model.header.rho[0]
 
     def see(self, z):
-        """Return (rho^2 / |Psi|^2, share of labels that differ, accuracy, accuracy on the training rows: NaN without
-        them)."""
+        """Return (rho^2 / |Psi|^2, share of labels that differ, accuracy, accuracy on the training rows or NaN)."""
         fit = Fit(self.problem, [z])
         f = self.reduced(z, fit.beta[0])
         trained = self.right(f(*self.trained[0]), self.trained[1]) if self.trained else np.nan
@@ -77,14 +71,13 @@ class Test:
         return fit.distance / self.problem.squared_norm.sum(), differ, self.right(f, self.y), trained
 
     def reduced(self, z, beta):
-        """Return the reduced decision function, of the results of _of; its offset is eq. (9)'s."""
+        """Return the reduced decision function, of the results of _of, with the offset of eq. (9)."""
         vectors, columns = matrix(self.model.vectors)
         own = self._kernel_sum(*self._of(vectors.toarray(), columns), z, beta)
         offset = np.mean(self.at_vectors - own) - self.model.header.rho[0]
         return lambda x, beyond=1.0: self._kernel_sum(x, beyond, z, beta) + offset
 
     def right(self, f, y):
-        """Return the share of rows with decision values f whose labels are y."""
         first, second = self.model.header.label
         return float(np.mean(np.where(f > 0, first, second) == y))
 
@@ -106,14 +99,12 @@ def cross_validated(x, y, gammas, costs):
 
 
 def halves(rng, x, y):
-    """Return half of the rows, at most MOST_ROWS, and as many of the rest: ((x, y), (x, y))."""
     order = rng.permutation(len(y))
     mine, rest = order[: len(y) // 2][:MOST_ROWS], order[len(y) // 2 :][:MOST_ROWS]
     return (x[mine], y[mine]), (x[rest], y[rest])
 
 
 def trained_test(name, gamma, cost, mine, rest):
-    """Return the Test of a model trained on mine. mine, rest: (x, y), all columns."""
     columns = np.arange(1, mine[0].shape[1] + 1)
     model = train(*mine, gamma, cost)
     vectors = f"{model.header.total_sv} support vectors, {len(rest[1])} test rows"
@@ -157,7 +148,7 @@ def mnist(options, rng):
 
 
 def connect_4(options, rng):
-    """Return the Test of UCI's connect-4.data without draws: 42 squares, 1 for the first player, -1 for the other."""
+    """Return the Test of UCI's connect-4.data without draws: 1 for the first player, -1 for the other."""
     with open(options.data / "connect-4.data") as file:
         rows = [line.split(",") for line in file.read().split() if not line.endswith(",draw")]
     x = np.array([[{"x": 1.0, "o": -1.0, "b": 0.0}[square] for square in row[:-1]] for row in rows])

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Measure the cost and accuracy of border samples (Mills, "When Support Vector Machines are just too slow") against the
-exact model and the other compiled ones.
+"""Measure the cost and accuracy of border samples (Mills, "When Support Vector Machines are just too slow").
 
     scripts/reproduce_border.py curve DATA_DIR MODEL_DIR [--samples 10,30,100,300,1000,3000] [--plot FOLDER]
     scripts/reproduce_border.py rivals DATA_DIR MODEL_DIR
@@ -11,15 +10,12 @@ rivals      approx and reduce, at equal disagreement
 density     without an SVM
 
 Each takes --only NAME. DATA_DIR holds banana_scale, ijcnn1, ijcnn1.t, ...; MODEL_DIR the models u20_g0.1_c1,
-ijcnn1_g0.05_c1 and, for `rivals`, a9a_g0.1_c1. All measurements use rows that served for nothing else: NAME.t, or,
-without such a file, a fifth of the rows, drawn with a seed.
+ijcnn1_g0.05_c1 and, for `rivals`, a9a_g0.1_c1. Measured rows served for nothing else: NAME.t, or a seeded fifth.
 
-differ      rows with another label than the exact model's, both without -b; `random`: with --sampling random, the
-            paper's
+differ      rows with another label than the exact model's, both without -b; `random`: the paper's --sampling random
 Brier       of predict -b 1: mean over rows of the sum over classes of (p - [y = class])^2, by a model trained with
-            -b 1, and its own border; `apart`: likewise, of the border's probabilities against the exact model's
-us          microseconds per row, in memory, the least of several runs; `exact`: of the exact model. Times are
-            processor time of one thread, which other work on the machine disturbs less
+            -b 1, and by its border; `apart`: of the border's probabilities against the exact model's
+us          microseconds of one thread's processor time per row, in memory, the least of several runs
 
 Needs libsvm-official, matplotlib for --plot.
 """
@@ -68,8 +64,8 @@ SECONDS, LARGEST = 25, 64e6  # for a reduced set; bytes of a Maclaurin model
 
 
 class Problem:
-    """Data and exact model of one set. train, test: chunks; y: the labels of test; model: exact, without
-    probabilities; labels: its answers; seconds: its time per row; timed: the rows for timing."""
+    """One set. y: labels of test; model: exact, without probabilities; labels: its answers; timed: the rows for
+    timing."""
 
     def __init__(self, options, name):
         self.name = name
@@ -96,7 +92,6 @@ class Problem:
         self.seconds = self.seconds_of(self.model)
 
     def seconds_of(self, model):
-        """Return seconds per row."""
         out, times = model.decisions(Wanted.labels()), []  # as in `predict`
         while (len(times) < 3 and sum(times) < 10) or (len(times) < 50 and sum(times) < 0.3):
             start = time.process_time()
@@ -111,7 +106,7 @@ class Problem:
         return 100 * float(np.mean(labels == self.y))
 
     def with_probabilities(self):
-        """Return an exact model trained with -b 1, and the number of its training rows."""
+        """Return an exact model trained with -b 1, and its training rows' number."""
         rows = self.train
         if self.given and rows.rows > PROBABILITY_ROWS:
             rows = rows.select(
@@ -130,7 +125,7 @@ class Problem:
 
 
 def train(rows, gamma, cost, probability=False):
-    """Train like svm-train -g -c, and -b 1 for probabilities, which depend on rand(): it is seeded."""
+    """Train as svm-train. Probabilities depend on rand(): it is seeded."""
     ctypes.CDLL(None).srand(1)
     x = scipy.sparse.csr_matrix((np.array(rows.values), np.array(rows.indices) - 1, np.array(rows.indptr)))
     with tempfile.TemporaryDirectory() as folder:
@@ -145,7 +140,7 @@ def train(rows, gamma, cost, probability=False):
 
 
 def probabilities(model, rows):
-    """Return (rows, classes), as predict -b 1 prints them: six digits."""
+    """Return (rows, classes), with the six digits of predict -b 1."""
     decisions, predictions, task = _native.Decisions(model.pairs), _native.Predictions(), model.header.task()
     model.decision_values(rows, decisions, Wanted.values())
     _native.predict(task, decisions, True, predictions)
@@ -159,7 +154,6 @@ def timed(make):
 
 
 def border(model, count, sampling="refined"):
-    """Return the border model, and seconds."""
     found, seconds = timed(lambda: compile_border(model, fingerprint="-", count=count, sampling=sampling))
     return found.model, seconds
 
@@ -306,7 +300,6 @@ def rivals(options):
 
 
 def compilers(problem):
-    """Yield (method, function that makes its model)."""
     model = problem.model
     for count in (30, 100, 300, 1000):
         yield f"border, {count} samples", lambda: border(model, count)[0]
@@ -364,8 +357,7 @@ def density(options):
 
 
 def estimated(problem, model, bandwidth, weight):
-    """Return labels of the test rows by the border model's density estimates: per pair of classes, with LIBSVM's
-    votes."""
+    """Return labels by the border model's density estimates per pair, with LIBSVM's votes."""
     header, y = model.header, np.asarray(problem.train.leading)[:, 0]
     x, z = (matrix(rows, np.array(model.features))[0].toarray() for rows in (problem.train, problem.test))
     decisions, predictions = _native.Decisions(model.pairs), _native.Predictions()

@@ -1,18 +1,16 @@
 #!/usr/bin/env python3
-"""Kernel Fisher discriminants and least squares SVMs: compare rows 51 to 54 of Table 4 of DeCoste (2002) with ours, and
-`approx` and `reduce` on models in which every row has a coefficient.
+"""Compare rows 51 to 54 of Table 4 of DeCoste (2002), kernel Fisher discriminants, with ours; measure `approx` and
+`reduce` on models in which every row has a coefficient.
 
     scripts/reproduce_fisher.py DATA_DIR [--sonar FILE] [--seed S] [--svm-predict PATH]
 
-Table 4: sonar and haberman, on their training rows, with the folded vectors of a linear SVM, kernels as in
-reproduce_geometry.py (which explains --sonar). The paper does not give its regularisation; ours has the best 5-fold
-cross-validated accuracy. k: points until the label is settled. |a+|, |a-|: numbers of positive and negative
+Table 4: sonar and haberman, with kernels and --sonar as in reproduce_geometry.py; regularisation, which the paper does
+not give, is cross-validated. k: points until the label is settled. |a+|, |a-|: numbers of positive and negative
 coefficients.
 
-Machines: models by kernel_fisher.py from at most 4,000 rows drawn with the seed (RBF; without a test file, half of the
-rows, measured on the other half), and an SVM on the same rows. `differ`: labels other than the uncompiled model's. Exit
-code 1 if `fastsvm predict` gives another label than svm-predict on that model. DATA_DIR holds sonar_scale,
-haberman_scale, banana_scale, spambase_scale, a9a, a9a.t, ijcnn1, ijcnn1.t. Needs the test extras; nothing is timed.
+Machines: RBF models by kernel_fisher.py from at most 4,000 drawn rows, and an SVM on the same rows. `differ`: labels
+other than the uncompiled model's. Exit code 1 if `fastsvm predict` and svm-predict differ on a model. DATA_DIR holds
+sonar_scale, haberman_scale, banana_scale, spambase_scale, a9a, a9a.t, ijcnn1, ijcnn1.t. Needs the test extras.
 """
 
 import argparse
@@ -67,7 +65,6 @@ def best_ridge(gram, y, seed):
 
 
 def fisher_of(of, seed):
-    """Return (exact model, coefficients, ridge) of a problem of reproduce_geometry.py."""
     gram = kernel_matrix(of.kernel, of.x, of.x)
     ridge = best_ridge(gram, of.y, seed)
     a, b = fit(gram, of.y, "fisher", ridge)
@@ -111,7 +108,6 @@ def lines(path):
 
 
 def split(options, name):
-    """Return (training chunk, test chunk)."""
     rng, rest = np.random.default_rng(options.seed), MACHINES[name][0]
     rows = read_rows(os.path.join(options.data_dir, name))
     order = rng.permutation(rows.rows)

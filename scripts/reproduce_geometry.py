@@ -5,17 +5,15 @@ Classification via Distance Geometry"), his intervals, and his figures 1 and 2 w
     scripts/reproduce_geometry.py DATA_DIR [--sonar FILE] [--plot FOLDER] [--models MODEL_DIR] [--seed S]
 
 DATA_DIR holds sonar_scale and haberman_scale. The models are the paper's: sonar with the normalized kernel (u.v + 1)^2
-and C = 1, haberman with (u.v + 1)^3 and C = 1000, trained by LIBSVM through precomputed kernels. Features are as in the
-file ([-1, 1]), scaled to [0, 1], and as measured. The paper used the measured ones: they give its 165 support vectors
-of sonar. For sonar they need UCI's own sonar.all-data (--sonar). k: number of points after which a row's label is
-settled, folded vectors included. `test`: rows that are no support vectors, as in the paper. `evaluations`: mean per row
-of fastsvm predict, which checks a row after each of the first points, then less and less often. The paper's own
-interval is computed from its equations, in extended precision.
+and C = 1, haberman with (u.v + 1)^3 and C = 1000. Features are in [-1, 1], in [0, 1], and as measured, which gives the
+paper's 165 support vectors of sonar but needs UCI's sonar.all-data (--sonar). k: points after which a row's label is
+settled, folded vectors included. `test`: rows that are no support vectors. `evaluations`: mean per row of fastsvm
+predict, which checks ever less often.
 
---plot draws G(x) against k (figure 1), the errors of guesses against k (figure 2), and a histogram of kernel
-evaluations per row, of sonar, as SVG; needs matplotlib. --models adds the share of rows of u20.t, a9a.t and ijcnn1.t
-settled within 512 points, with the models u20_g0.1_c1, a9a_g0.01_c1 and ijcnn1_g0.05_c1. Exit code 1 if an interval of
-ours is wider than the paper's, or lacks the exact value. Needs the test extras.
+--plot draws figures 1 and 2 of sonar, and a histogram of kernel evaluations per row, as SVG; needs matplotlib. --models
+adds the share of rows of u20.t, a9a.t and ijcnn1.t settled within 512 points, by the models u20_g0.1_c1, a9a_g0.01_c1
+and ijcnn1_g0.05_c1. Exit code 1 if an interval of ours is wider than the paper's, or lacks the exact value. Needs the
+test extras.
 """
 
 import argparse
@@ -43,7 +41,7 @@ HABERMAN = np.array([[30, 83], [58, 69], [0, 52]])  # measured values of -1 and 
 
 
 class Problem:
-    """A trained model. support: which rows are its support vectors; exact: G at every row; folded: w+ and w-, of a
+    """A trained model. support: whether a row is a support vector; exact: G at every row; folded: w+ and w-, of a
     linear SVM with C = 1."""
 
     def __init__(self, name, x, y):
@@ -82,7 +80,6 @@ def problem(options, name, scaling):
 
 
 def features(data_dir, name, scaling):
-    """Return rows and labels, 1 or -1, from the scaled file; measured features only for haberman."""
     rows = read_rows(os.path.join(data_dir, f"{name}_scale"))
     x, y = dense(rows, rows.max_index), np.asarray(rows.leading)[:, 0]
     if scaling != "[-1, 1]":
@@ -100,7 +97,7 @@ def scalings(options, name):
 
 
 def first_settled(model, rows):
-    """Return (rows): the number of points after which the label is settled; 0: never."""
+    """Return (rows): points after which the label is settled; 0: never."""
     task, out = model.header.task(), _native.Decisions(model.pairs, True)
     found = np.zeros(rows.rows, int)
     for k in range(1, len(model.points) + 1):
@@ -114,22 +111,19 @@ def first_settled(model, rows):
 
 
 def evaluations(model, rows):
-    """Return (rows): kernel evaluations of fastsvm predict, including rows that are evaluated in full."""
     out = _native.Decisions(model.pairs)
     model.decision_values(rows, out)
     return np.array(out.evaluations)
 
 
 def intervals(model, rows, k):
-    """Return centers and radii after exactly k points. Uses a task that no interval settles, so that no row stops
-    earlier."""
+    """Return centers and radii after exactly k points."""
     out = _native.Decisions(1, True)
     model.evaluator.decision_values(rows, _native.Task(3, [], [], [], []), 0.0, k, out)
     return np.array(out.value)[:, 0], np.array(out.radius)[:, 0]
 
 
 def summary(k):
-    """Return "mean / median, min..max, rows never settled"."""
     settled = k[k > 0]
     never = f" ({(k == 0).sum()} never)" if (k == 0).any() else ""
     return f"{settled.mean():.1f} / {np.median(settled):g}, {settled.min()}..{settled.max()}{never}"
@@ -139,11 +133,8 @@ def summary(k):
 
 
 class Embedding:
-    """Sections 3 and 4 of the paper, equation by equation, in extended precision: points S_1..S_k, then N and P, then
-    the rows as Q.
-
-    model: exact. points: (k, d). rows: (n, d).
-    """
+    """Sections 3 and 4 of the paper, in extended precision: points S_1..S_k (k, d), then N and P, then the rows as Q
+    (n, d)."""
 
     def __init__(self, model, points, x, a, rows):
         points, x, rows = (np.asarray(v, np.longdouble) for v in (points, x, rows))
@@ -176,8 +167,8 @@ class Embedding:
         self.q = self._embed(self.qs)
 
     def _embed(self, squared):
-        """Table 2: return coordinates of points (m, k - 1) from their squared distances (m, k) to S_1..S_k; for S_i
-        itself, the coordinates before i - 1, then its last."""
+        """Table 2: return coordinates (m, k - 1) from squared distances (m, k) to S_1..S_k; for S_i itself, the
+        coordinates before i - 1, then its last."""
         own = squared is self.ss
         out = np.zeros((len(squared), self.count - 1), np.longdouble)
         for j in range(self.count - 1):
@@ -225,7 +216,7 @@ class Embedding:
         )  # (13), (14)
 
     def radii(self):
-        """Yield, after 1, 2, .. k points, the radius of our interval up to rounding: |w_perp| sqrt(K(z, z) - |y|^2)."""
+        """Yield, after 1, 2, .. k points, our radius up to rounding: |w_perp| sqrt(K(z, z) - |y|^2)."""
         factor = np.zeros((self.count, self.count), np.longdouble)
         y, g = np.zeros((len(self.q), self.count), np.longdouble), np.zeros(self.count, np.longdouble)
         for i in range(self.count):
@@ -259,7 +250,7 @@ def embedding(problem, ordered):
 
 
 def reduced_set_errors(problem, ordered):
-    """Return the number of wrong guesses of (37), (38) with the first k points, b as in footnote 12: (points)."""
+    """Return (points): wrong guesses of (37), (38), b as in footnote 12."""
     d = problem.x.shape[1]
     points, x, a = (
         dense(ordered.all_vectors.select(ordered.points), d),
@@ -284,7 +275,7 @@ def reduced_set_errors(problem, ordered):
 
 
 def guess_errors(problem, ordered):
-    """Return the number of wrong guesses of (32), p+ > 1/2, the side of the interval's center: (points)."""
+    """Return (points): wrong guesses of (32), p+ > 1/2, the side of the interval's center."""
     return np.array(
         [
             int(((intervals(ordered, problem.rows, k)[0] > 0) != (problem.exact > 0)).sum())
@@ -298,7 +289,6 @@ def undecided_errors(k_settled, points):
 
 
 def draw_evaluations(problem, models, settled, names, save):
-    """Draw histograms of kernel evaluations per row: until its label is settled, and as in fastsvm predict."""
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(1, 2, figsize=(9, 4), sharey=True)
@@ -453,7 +443,6 @@ def spread(k):
 
 
 def compare_intervals(options):
-    """Return whether our intervals are never wider, and contain the exact values."""
     rows, sound, crossing = [], True, 0.0
     for name in PROBLEMS:
         of = problem(options, name, scalings(options, name)[-1])

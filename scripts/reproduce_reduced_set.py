@@ -6,13 +6,11 @@
     scripts/reproduce_reduced_set.py table DATA_DIR MODEL_DIR [--svm-predict PATH]    size, disagreement, svm-predict
     scripts/reproduce_reduced_set.py starts DATA_DIR MODEL_DIR                        where fixed-point iteration rests
 
-DATA_DIR holds banana_scale, spambase_scale, optdigits_scale, mnist1.t, a9a.t, ...; MODEL_DIR the models. `figures` uses
-banana, spambase, mnist (the digits 0 to 4 against 5 to 9), connect-4, and two sets that the paper lacks: optdigits,
-divided like mnist, and mnist1. mnist needs LIBSVM's mnist.scale and mnist.scale.t, connect-4 UCI's connect-4.data, in
-DATA_DIR; at most 10,000 rows are trained on. C and gamma of banana are cross-validated; the others are ours, because
-the paper refers to another one. --plot draws all three panels of a set (distance and accuracy by the number of vectors,
-distance against accuracy) and, for banana, both decision functions. Needs svm-predict for `table`, matplotlib for
---plot.
+DATA_DIR holds banana_scale, spambase_scale, optdigits_scale, mnist1.t, a9a.t, ..., for mnist LIBSVM's mnist.scale and
+mnist.scale.t, and UCI's connect-4.data; MODEL_DIR the models. mnist and optdigits are the digits 0 to 4 against 5 to 9;
+the paper lacks optdigits and mnist1. At most 10,000 rows are trained on. The paper takes C and gamma from another:
+banana's are cross-validated, the others ours. --plot draws the three panels of a set and, for banana, both decision
+functions. Needs svm-predict for `table`, matplotlib for --plot.
 """
 
 import argparse
@@ -97,8 +95,8 @@ def figures(options):
 
 
 def plot(folder, name, test, drawn, clouds):
-    """Draw the three panels of figures 2 to 5. drawn: per method, (number, low, median, high) of Test.see's results;
-    clouds: per method, all of these."""
+    """Draw figures 2 to 5. drawn: per method, (number, low, median, high) of Test.see's results; clouds: all of
+    these."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -135,8 +133,7 @@ def plot(folder, name, test, drawn, clouds):
 
 
 def plot_decision_functions(folder, test):
-    """Draw figure 1: the exact decision function of two features with its support vectors, and a reduced one with
-    its 25 vectors; the positive side is light."""
+    """Draw figure 1: the exact decision function, and a reduced one, with their vectors."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -176,7 +173,7 @@ def save(figure, folder, name):
 
 
 def starts(options):
-    """Print from how many of 15 first vectors of each kind fixed-point iteration converges, on 400 rows of banana."""
+    """Print from how many of 15 first vectors of each kind fixed-point iteration converges."""
     kinds, count = ("random", "alpha", "cluster", "greedy"), 15
     print("starts of fixed-point iteration that come to rest, banana, 400 rows, C 1")
     print("".join(f"{head:>16}" for head in ("gamma", "support vectors", *kinds)))
@@ -207,9 +204,8 @@ def k_means(problem, count, seed=0):
 
 
 def dlib_reduced2(problem, count, seed=0):
-    """dlib's reduced_decision_function_trainer2, by its published algorithm: a linearly independent subset (the row
-    farthest from the span of the kept rows replaces the one nearest to the span of the others), coefficients by
-    projection, then L-BFGS on all vectors and coefficients together (eqs. 7, 8)."""
+    """dlib's reduced_decision_function_trainer2: a linearly independent subset (the row farthest from the span of the
+    kept rows replaces the one nearest to the others'), projected coefficients, then L-BFGS on both (eqs. 7, 8)."""
     from scipy.optimize import minimize
 
     part = problem.parts[0]

@@ -4,17 +4,14 @@
     scripts/reproduce_stops.py DATA_DIR [--before FASTSVM] [--only NAME ...] [--runs N] [--seconds S]
 
 DATA_DIR holds sonar_scale, haberman_scale, fourclass_scale, heart_scale, segment_scale, banana_scale, a9a, a9a.t,
-letter.scale and letter.scale.t. sonar and haberman are the problems of DeCoste's table 4 (normalized polynomial
-kernels, C = 1 and 1000, features in [0, 1] and as measured; every row is predicted, as there). The others have an RBF
-kernel, with gamma and C of the best cross-validated accuracy (a9a and letter: those of the README's tables), and are
-predicted on a fifth of the rows, or on the test file.
+letter.scale and letter.scale.t. sonar and haberman are DeCoste's table 4 (normalized polynomial kernels, features in
+[0, 1] and as measured; every row is predicted). The others have RBF kernels with cross-validated gamma and C, and
+predict a fifth of the rows, or the test file.
 
-`every`: evaluations per row with a check after every point (geometry; at most --sample rows) or every support vector
-(triangle, two classes), rows that are never settled counted in full: the papers' k. `now`: those of the program.
-`exact`: all support vectors, and the time of the exact model in this installation. --before: the fastsvm command of
-another installation, whose evaluations and time are added. Times are microseconds per row, one thread, in memory,
-without reading and writing: the median of --runs runs of at least --seconds each, all cases and installations in turn.
-Exit code 1 if a label is not the exact model's. Needs the test extras.
+`every`: evaluations per row, the papers' k, with a check after every point (geometry; at most --sample rows) or support
+vector (triangle, two classes). `now`: the program's. `exact`: all support vectors. --before: the fastsvm command of
+another installation, to compare. Times are microseconds per row, one thread, in memory: the median of --runs
+interleaved runs of at least --seconds. Exit code 1 if a label is not the exact model's. Needs the test extras.
 """
 
 import argparse
@@ -45,8 +42,8 @@ LEAST_ROWS = 2000  # least rows of a timing: fewer are repeated
 
 
 def work():
-    """Answer each JSON line {model, rows, seconds, exact: use the exact model in it} with {seconds, evaluations,
-    labels}, the first two per row."""
+    """Answer each JSON line {model, rows, seconds, exact: use the exact model} with {seconds, evaluations, labels}, per
+    row."""
     from fastsvm_cli import _native
     from fastsvm_cli.models import load_model
     from fastsvm_cli.text.data import read_bytes
@@ -86,7 +83,7 @@ def work():
 
 
 class Installation:
-    """An installation. command: its fastsvm. python: its interpreter."""
+    """command: the installation's fastsvm. python: its interpreter."""
 
     def __init__(self, command):
         self.command = command

@@ -6,21 +6,15 @@ Kernels", with fastsvm.
                                 [--svm-predict PATH] [--approxsvm BIN_DIR]
     scripts/reproduce_tables.py DATA_DIR --only sensit,epsilon [--sensit-rows 19705] [--epsilon-rows 1000]
 
-DATA_DIR holds a9a, a9a.t, ijcnn1, ijcnn1.t, mnist1.t (mnist.scale.t with label 1 for the digit one, -1 for the others)
-and, to train mnist1, mnist.scale, from LIBSVM's page of data sets. Models missing from MODEL_DIR (a9a_g0.01_c1.model
-and so on) are trained by libsvm-official, which takes minutes each.
-
-The paper states gamma, the number of support vectors and the accuracy, but not C. A set appears with our setting and
-with "the paper's", which gives its number of vectors and its accuracy, if one was found: see SETTINGS. --runs 1 is
-enough for all but the times.
-
-sensit and epsilon are random models and rows of the same shape (features, support vectors): their times are comparable,
+DATA_DIR holds LIBSVM's a9a, a9a.t, ijcnn1, ijcnn1.t, mnist1.t (mnist.scale.t with label 1 for the digit one, -1 for the
+others) and, to train mnist1, mnist.scale. Models missing from MODEL_DIR (a9a_g0.01_c1.model and so on) are trained,
+which takes minutes each. The paper does not state C: a set appears with our setting and, if found, with "the paper's",
+which gives its number of vectors and its accuracy: see SETTINGS. sensit and epsilon are random, of the paper's shapes:
 their labels mean nothing.
 
-All times are of whole processes, file to file, all programs of a row in turn: t_approx of `fastsvm approx`, t_pred of
-`fastsvm predict`. ratio 1 = svm-predict / t_pred, ratio 2 = svm-predict / (t_pred + t_approx), as in the paper.
---approxsvm: the folder of approx-svm and approx-predict, the paper's own programs, built outside this project; they are
-measured too.
+Times are of whole processes, file to file, the programs in turn: t_approx of `fastsvm approx`, t_pred of `fastsvm
+predict`. ratio 1 = svm-predict / t_pred, ratio 2 = svm-predict / (t_pred + t_approx), as in the paper. --runs 1 is
+enough for all but the times. --approxsvm: the folder of the paper's own programs, approx-svm and approx-predict.
 """
 
 import argparse
@@ -61,8 +55,8 @@ class Paper:
 
 
 class Setting:
-    """Model to make and measure. whose: "ours", "the paper's", or both; rows: how many first rows of the training
-    file (None: all); one: the label to separate from the others, if there are several; file: its name in MODEL_DIR."""
+    """Model to measure. whose: "ours", "the paper's", or both; rows: of the training file (None: all); one: the label
+    to separate from the others; file: its name in MODEL_DIR."""
 
     def __init__(self, data, whose, training, gamma, cost, paper, rows=None, one=None):
         self.data, self.whose, self.training, self.gamma, self.cost, self.paper, self.rows, self.one = (
@@ -126,9 +120,8 @@ def labels(path):
 
 
 def timed(builds, approxsvm, model, rows, folder, runs, once=False):
-    """Return timings by name: those of builds, "approx", "predict" and, with the folder approxsvm, "approx-svm" and
-    "approx-predict". Outputs stay in the folder: reference, compiled, out, theirs, theirs.out. once: run svm-predict
-    once, because it takes minutes; it runs after programs that read the same files, so needs no warm-up."""
+    """Return timings by name: of builds, "approx", "predict" and, with approxsvm, "approx-svm" and "approx-predict".
+    Outputs stay in the folder. once: run svm-predict once, after programs that warm up its files."""
     at = {name: f"{folder}/{name}" for name in ("reference", "compiled", "out", "theirs", "theirs.out")}
     cases = [
         process("approx", [FASTSVM, "approx", "-q", model, at["compiled"]]),
@@ -166,7 +159,6 @@ def ratios(builds, times, approx="approx", predict="predict"):
 
 
 def model_of(options, setting, folder):
-    """Return the model's path; None if both the model and its training file are missing."""
     if options.models and (options.models / setting.file).exists():
         return str(options.models / setting.file)
     path, source = f"{folder}/{setting.file}", options.data / setting.training
@@ -189,8 +181,8 @@ def compiled_labels(model, rows, folder, *arguments):
 
 
 def proven(model, rows, exact, folder, degree):
-    """Return the percentage of rows whose label a certified expansion about the mean proves; None if it is too large
-    for `approx`. Exits if a label is not svm-predict's."""
+    """Return the percentage of rows that a certified expansion proves; None if it is too large. Exit if a label is not
+    svm-predict's."""
     certified = f"{folder}/certified"
     compile_it = [FASTSVM, "approx", "-q", "--certify", "--degree", str(degree), model, certified]
     done = subprocess.run(compile_it, capture_output=True, text=True)
@@ -207,7 +199,7 @@ def proven(model, rows, exact, folder, degree):
 
 
 class Measured:
-    """Measurements of one setting. differ: percentage of labels, by method."""
+    """differ: percentage of labels, by method."""
 
     def __init__(self, options, builds, setting, model, folder):
         rows = str(options.data / setting.test)
@@ -315,8 +307,7 @@ def line(cells, rule=False):
 
 
 def write_shape(name, rows, folder):
-    """Write a model and rows of random numbers: dense, in [-1, 1]; for epsilon, whose rows are normalised, with
-    norms below 1."""
+    """Write a random dense model and rows in [-1, 1]; for epsilon, with norms below 1."""
     d, n, gamma, *_ = SHAPES[name]
     rng = np.random.default_rng(0)
     scale = 1.0 if name == "sensit" else 2.0 / np.sqrt(d)

@@ -7,19 +7,17 @@ vector machines") with ours.
 
 DATA_DIR holds letter.scale, letter.scale.t, optdigits_scale and segment_scale; --arrhythmia is UCI's arrhythmia.data
 (missing values become the column's mean; columns are scaled to [-1, 1]). The paper's traffic signs are not public.
-gamma and C have the best 5-fold cross-validated accuracy of the model of all classes (LIBSVM's own, on at most 3,000
-training rows; among equals the smaller C, then the smaller gamma), before any saving is measured. --per-class chooses
-them per class, by the accuracy of its own model, and takes an hour instead of minutes. As in the paper, each class has
-a model against the rest, and evaluations are summed over the models; LIBSVM's one model of all classes is added. The
-exponential kernel is precomputed: for letter, on 3,000 drawn rows (a kernel file of 180 MB).
+gamma and C have LIBSVM's best 5-fold accuracy for all classes, on at most 3,000 rows; --per-class chooses them per
+class and takes an hour instead of minutes. As in the paper, each class has a model against the rest, and evaluations
+are summed over the models; LIBSVM's one model is added. The exponential kernel is precomputed: for letter, on 3,000
+rows (a file of 180 MB).
 
-Counted are kernel evaluations: `triangle` as in the program (the pivots, then 16 support vectors at a time, or 32 of
-256 and more, none of them twice), `by vector` as in the paper (conditions (10) and (11), or (16) and (17), after every
-support vector, and one distance per pivot, none twice), `list only` the same without the distances of the other pivots;
-`geometry` is the program's other method. Exit code 1 if a label is not the exact model's. --plot draws the paper's
-figures 2 and 3, the evaluations of each of 500 test rows in their order, and as a histogram, for every set and kernel
-(SVG; needs matplotlib). Figure 4 is the table by the number of lists, with other data than the traffic signs; figure 1
-is not drawn. Needs the test extras; nothing is timed.
+Counted are kernel evaluations, none twice: `triangle` as in the program (the pivots, then 16 support vectors at a time,
+or 32 of 256 and more), `by vector` as in the paper (one distance per pivot, and conditions (10) and (11), or (16) and
+(17), after every support vector), `list only` without the other pivots' distances; `geometry` is the program's other
+method. Exit code 1 if a label is not the exact model's. --plot draws the paper's figures 2 and 3, of 500 test rows
+(SVG; needs matplotlib). Figure 4 is the table by the number of lists; figure 1 is not drawn. Needs the test extras;
+nothing is timed.
 """
 
 import argparse
@@ -53,7 +51,7 @@ PAPER = {
 
 
 class Set:
-    """A data set, split. name: the paper's; note: on the training rows."""
+    """name: the paper's; note: on the training rows."""
 
     def __init__(self, name, note, train, test):
         self.name, self.note = name, note
@@ -64,7 +62,7 @@ class Set:
 
 
 def arrhythmia(path, rng):
-    """Return 252 training rows and 200 test rows, as in the paper."""
+    """Return the paper's 252 training rows and 200 test rows."""
     x = np.genfromtxt(path, delimiter=",", missing_values="?")
     x, y = x[:, :-1], x[:, -1]
     x = np.where(np.isnan(x), np.nanmean(x, axis=0), x)
@@ -98,8 +96,7 @@ def sets(folder, seed):
 
 
 def choose(data, kind, seed, targets):
-    """Return (cross-validated accuracy, C, gamma) per target (labels to separate). Larger gammas are tried while the
-    largest is best for a target."""
+    """Return (accuracy, C, gamma) per target (labels to separate). Try larger gammas while the largest is best."""
     some = np.random.default_rng(seed).permutation(len(data.x))[:MOST]
     results, gammas = [[] for _ in targets], list(GAMMAS)
     for gamma in gammas:
@@ -113,12 +110,11 @@ def choose(data, kind, seed, targets):
 
 
 def rest(data):
-    """Return, per class, +1 for its rows and -1 for the others."""
     return [np.where(data.y == label, 1.0, -1.0) for label in data.classes]
 
 
 def one_against_the_rest(data, kind, parameters, factor=1.0):
-    """Return a model per class. parameters: (C, gamma) per class; factor: multiplies gamma."""
+    """Return a model per class, with (C, gamma) per class."""
     models = [None] * len(parameters)
     for gamma in {gamma for _, gamma in parameters}:
         trainer = Trainer(data.x, Kernel(kind, gamma * factor))
@@ -133,7 +129,6 @@ def vectors_of(models):
 
 
 def accuracy(models, data, rows):
-    """Return the accuracy of the class with the largest decision value."""
     values = np.array([predicted(model, rows)[1][:, 0] * model.header.label[0] for model in models])
     return f"{100 * np.mean(data.classes[values.argmax(0)] == np.asarray(rows.leading)[:, 0]):.2f}"
 
@@ -146,7 +141,7 @@ def saved(done, of):
 
 
 class Count:
-    """Kernel evaluations of a method, summed over models; wrong: labels other than the exact model's."""
+    """Kernel evaluations, summed over models; wrong: labels other than the exact model's."""
 
     total_wrong = 0
 
@@ -188,22 +183,21 @@ def partial(terms, rho):
 
 
 def first(f, against_positive, against_negative):
-    """Return after how many terms a row is settled: (rows). against: the most that the rest can subtract."""
+    """Return (rows): after how many terms a row is settled. against: the most that the rest can subtract."""
     done = ((f > 0) & (f > against_positive)) | ((f < 0) & (-f > against_negative))
     done[:, -1] = True
     return done.argmax(1)
 
 
 def shared_bounds(kernel, a, far, d0):
-    """Eqs. (10), (11): return one bound for the whole rest, from its first and last vector; the list is sorted by
-    its distances `far`."""
+    """Eqs. (10), (11): one bound for the whole rest, of a list sorted by its distances `far`."""
     positive, negative = suffix(np.maximum(a, 0)), suffix(np.maximum(-a, 0))
     largest, smallest = kernel(np.maximum(0, np.append(far, far[-1]) - d0)), kernel(far[-1] + d0)
     return negative * largest - positive * smallest, positive * largest - negative * smallest
 
 
 def factored_bounds(gamma, a, far, d0):
-    """Eqs. (16), (17): return the bounds for the exponential kernel, in any order."""
+    """Eqs. (16), (17): the bounds for the exponential kernel, in any order."""
     positive, negative = (
         suffix(np.maximum(a, 0) * np.exp(-gamma * far)),
         suffix(np.maximum(-a, 0) * np.exp(-gamma * far)),
@@ -213,19 +207,16 @@ def factored_bounds(gamma, a, far, d0):
 
 
 def own_bounds(a, low, high):
-    """Return bounds with every kernel value between its own low and high: (rows, n)."""
+    """Return bounds with every kernel value between low and high: (rows, n)."""
     positive, negative = np.maximum(a, 0), np.maximum(-a, 0)
     return suffix(negative * high) - suffix(positive * low), suffix(positive * high) - suffix(negative * low)
 
 
 class ByVector:
-    """Evaluation support vector by support vector; kernel evaluations per variant.
-
-    by vector: the paper's conditions, and the distances of all pivots. list only: without those. by contribution: (16),
-    (17), a list sorted by |a| exp(-gamma d) instead of d. own bounds: of every vector, about the pivot, instead of one
-    for all. all pivots: its own, the best of all pivots', and the least certain first. figures: (rows, 5), see the last
-    table.
-    """
+    """Kernel evaluations by support vector, per variant. by vector: the paper's conditions, and all pivots' distances.
+    list only: without those. by contribution: (16), (17), a list sorted by |a| exp(-gamma d) instead of d. own bounds:
+    of every vector, instead of one for all. all pivots: the best of all pivots' bounds, and the least certain first.
+    figures: (rows, 5), see the last table."""
 
     VARIANTS = ("by vector", "list only", "by contribution", "own bounds", "all pivots")
 
@@ -307,7 +298,6 @@ class ByVector:
 
 
 def both_counts(models, data, rows, lists, variants=False):
-    """Return the triangle method's count, and by vector."""
     count, by_vector, z = Count(), ByVector(data.d), dense(rows, data.d)
     for model in models:
         ordered = METHODS["triangle"](model, lists)
@@ -320,7 +310,7 @@ def both_counts(models, data, rows, lists, variants=False):
 
 
 def evaluations_per_row(models, data, rows, lists):
-    """Return kernel evaluations summed over the models, (triangle method, by vector): (rows) each."""
+    """Return (triangle method, by vector): (rows) each."""
     by_vector, done, z = ByVector(data.d), np.zeros(rows.rows, int), dense(rows, data.d)
     for model in models:
         ordered = METHODS["triangle"](model, lists)
@@ -330,7 +320,6 @@ def evaluations_per_row(models, data, rows, lists):
 
 
 def draw(folder, data, kind, models, rows):
-    """Draw the kernel evaluations of each row, in row order as in the paper, and as a histogram."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -1,9 +1,6 @@
-"""The svm-predict that the reproduce_*.py scripts measure against: its LIBSVM version, and its packager.
-
-Builds differ in speed by a half and more, so that a ratio means little without its build. svm-predict prints no
-version, but LIBSVM's global variable `libsvm_version` (337 for 3.37) is in the program itself if LIBSVM's own Makefile
-linked it, and in libsvm.so if a distribution did. Needs binutils' objdump, as g++ does.
-"""
+"""The svm-predict that the reproduce_*.py scripts measure against, with version and package: builds differ in speed by
+half. LIBSVM's variable `libsvm_version` (337 for 3.37) is in the program, or in a distribution's libsvm.so. Needs
+binutils' objdump."""
 
 import ctypes
 import re
@@ -14,7 +11,6 @@ from pathlib import Path
 
 
 def add_option(parser):
-    """Add an argparse option that may be repeated."""
     about = (
         "the svm-predict to measure against (default: the one on the PATH); where a script takes several, the fastest"
     )
@@ -22,8 +18,7 @@ def add_option(parser):
 
 
 class Build:
-    """An svm-predict. path: the program; name: in tables: `LIBSVM 3.37`, or with its Debian package, `LIBSVM 3.24
-    (libsvm-tools 3.24+ds-6)`."""
+    """name: `LIBSVM 3.37`, or with its Debian package, `LIBSVM 3.24 (libsvm-tools 3.24+ds-6)`."""
 
     def __init__(self, path):
         found = shutil.which(path)
@@ -40,7 +35,7 @@ class Build:
 
 
 def chosen(options):
-    """Return the builds that the options name, each once, and print them."""
+    """Return the chosen builds, each once, and print them."""
     builds = {build.path: build for build in map(Build, options.svm_predict or ["svm-predict"])}
     for build in builds.values():
         print(f"svm-predict: {build}")
@@ -52,7 +47,7 @@ def chosen(options):
 
 
 def version_of(path):
-    """Return 337 for LIBSVM 3.37; None if the version cannot be found."""
+    """Return 337 for LIBSVM 3.37; None if unknown."""
     symbol = re.search(r"^([0-9a-f]+) .*\blibsvm_version$", _said("objdump", "-t", path), re.MULTILINE)
     if symbol:
         start = int(symbol[1], 16)
@@ -67,13 +62,12 @@ def version_of(path):
 
 
 def package_of(path):
-    """Return the Debian package of the program, as `libsvm-tools 3.24+ds-6`; None if there is none."""
+    """Return the Debian package, as `libsvm-tools 3.24+ds-6`; None if there is none."""
     owner = _said("dpkg-query", "-S", path).split(":")[0].strip()
     return _said("dpkg-query", "-W", "-f", "${Package} ${Version}", owner).strip() or None if owner else None
 
 
 def _said(*command):
-    """Return a program's standard output; empty if it is missing or fails."""
     try:
         done = subprocess.run(command, capture_output=True, text=True)
     except OSError:

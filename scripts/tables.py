@@ -1,8 +1,7 @@
-"""Tables of the scripts, and of the pages made from them."""
+"""Tables of the scripts, and of pages made from them."""
 
 
 def markdown(head, rows):
-    """Return a Markdown table, its columns aligned."""
     lines = [[str(cell).replace("|", "\\|").replace("\n", " ") for cell in row] for row in (head, *rows)]
     widths = [max(3, *(len(line[at]) for line in lines)) for at in range(len(head))]
     lines.insert(1, ["-" * width for width in widths])

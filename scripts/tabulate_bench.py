@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Print tables of an earlier benchmark, from the output of `fastsvm bench --json`.
+"""Print tables from the output of `fastsvm bench --json`.
 
 scripts/tabulate_bench.py bench.json          the medians as a table in Markdown
 scripts/tabulate_bench.py --runs bench.json   every run as CSV: clock, case, run, seconds
@@ -26,7 +26,6 @@ COLUMNS = (
 
 
 def cells(case, rows):
-    """Return a cell for each of COLUMNS."""
     clocks = []
     for key, unit, factor in (("end_to_end", "s", 1), ("scoring", "us", 1e6)):
         timed = case[key]

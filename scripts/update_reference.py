@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Write the option lists of the reference, fastsvm_cli/commands/README.md, from the options of the commands.
+"""Write the option lists of the reference, fastsvm_cli/commands/README.md, from the commands' options.
 
     scripts/update_reference.py            write the lists
     scripts/update_reference.py --check    write nothing, and exit with 1 if a list is not up to date
 
 Needs click, but not the compiled core. A list is between two comments, <!-- options of approx, by
-scripts/update_reference.py --> and <!-- end of options -->. An option that several commands share, with the same help,
-is only in the list `several`.
+scripts/update_reference.py --> and <!-- end of options -->. `several` lists options that commands share with the same
+help.
 """
 
 import re
@@ -30,7 +30,7 @@ _SEVERAL = "several"
 
 
 def updated(page: str) -> str:
-    """Return the page with the current option lists. Raises ValueError if a list is missing or repeated."""
+    """Return the page with current lists. Raise ValueError if a list is missing or repeated."""
     named = [name for _, name, _ in _LIST.findall(page)]
     if sorted(named) != sorted([*COMMANDS, _SEVERAL]):
         raise ValueError(f"option lists of {', '.join(named)} found, expected one of each command and of {_SEVERAL}")
@@ -52,7 +52,6 @@ def _lists() -> "dict[str, str]":
 
 
 def _options(name: str) -> "list[tuple[str, str]]":
-    """Return the spelling and help of each option of a command."""
     command = fastsvm.get_command(click.Context(fastsvm), name)
     assert command is not None
     return [option_words(each) for each in command.params if isinstance(each, click.Option)]

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Write tests/repository/surface.txt: the interface that other programs can rely on (Promises, in the reference,
-fastsvm_cli/commands/README.md). A test compares it with the program: announce a change in CHANGELOG.md, then run this
-script.
+"""Write tests/repository/surface.txt, the interface that other programs can rely on (Promises, in
+fastsvm_cli/commands/README.md). A test compares it with the program: announce a change in CHANGELOG.md, then run this.
 
     scripts/update_surface.py            write the file
     scripts/update_surface.py --check    write nothing, print what is not in the file, and exit with 1
@@ -26,7 +25,6 @@ MODULES = ("fastsvm_cli", "fastsvm_cli.sklearn", "fastsvm_cli.dask")
 
 
 def surface() -> str:
-    """Return the text of the file, a line per item."""
     return "\n".join([*_commands(), *_python(), *_json_keys(), *_exit_codes(), *_c()]) + "\n"
 
 

@@ -1,2 +1,1 @@
-"""Benchmarks of models. Two clocks, never mixed in one ratio: end to end (a new process, file to file) and scoring
-(in memory)."""
+"""Benchmarks by two clocks, never mixed in a ratio: end to end (a new process) and scoring (in memory)."""

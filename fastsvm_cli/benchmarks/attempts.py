@@ -1,4 +1,4 @@
-"""Attempts of `bench --try`: each is compiled by its command, and its model is added to the bench."""
+"""Attempts of `bench --try`."""
 
 import os
 import subprocess
@@ -17,14 +17,14 @@ class Onlooker(Protocol):
     """Receiver of progress."""
 
     def begins(self, what: str) -> None:
-        """Called before a step of an attempt, with a short description."""
+        """Receive the next step's description."""
 
     def ended(self, cases: "list[Case]") -> None:
-        """Called with the cases of a finished attempt: each run once, or a single failed one."""
+        """Receive a finished attempt's cases."""
 
 
 class Outcome:
-    """Outcome of an attempt. failed: why no model was made, or None. given_up: it took too long."""
+    """Outcome of an attempt. failed: why no model was made. given_up: too slow."""
 
     def __init__(self, seconds: float, failed: "str | None" = None, given_up: bool = False):
         self.seconds, self.failed, self.given_up = seconds, failed, given_up
@@ -35,8 +35,8 @@ CompileAll = Callable[["list[tuple[Attempt, str]]", "Callable[[str], None]"], "I
 
 
 def compile_attempts(bench: Bench, tried: "list[Attempt]", compile_all: CompileAll, onlooker: Onlooker) -> None:
-    """Compile the attempts with a user's commands, each timed as a new process, file to file; add the models to the
-    bench and run each once. A failed or slow attempt becomes a case with the reason."""
+    """Compile the attempts; add the models to the bench and run each once. A failed attempt becomes a case with the
+    reason."""
     paths = [os.path.join(bench.folder, f"tried{at}") for at in range(len(tried))]
     outcomes = compile_all(list(zip(tried, paths)), onlooker.begins)
     for each, path, outcome in zip(tried, paths, outcomes):
@@ -56,8 +56,8 @@ def compile_attempts(bench: Bench, tried: "list[Attempt]", compile_all: CompileA
 
 
 def one_by_one(bench: Bench, fastsvm: "list[str]", patience: float) -> CompileAll:
-    """Compile attempts here, one at a time, each for at most `patience` seconds. After a reduced set is given up,
-    larger ones, which take longer, are not tried. fastsvm: the command's words."""
+    """Compile attempts here, each for at most `patience` seconds. After a reduced set is given up, larger ones are not
+    tried."""
 
     def compile_all(tried: "list[tuple[Attempt, str]]", begins: "Callable[[str], None]") -> "Iterator[Outcome]":
         too_slow = None
@@ -77,14 +77,14 @@ def one_by_one(bench: Bench, fastsvm: "list[str]", patience: float) -> CompileAl
 
 
 def refused_before(bench: Bench, attempt: Attempt, too_slow: "str | None") -> "str | None":
-    """Return why an attempt fails without a run, or None. too_slow: name of a smaller reduced set that was given up."""
+    """Return why an attempt fails without a run."""
     if attempt.refused is not None:  # the command's message, without running it
         return str(ModelFormatError(bench.exact_file, attempt.refused))
     return f"not tried: {too_slow} took too long" if too_slow is not None and attempt.reduces else None
 
 
 def run(words: "list[str]", patience: float, **watching: Any) -> Outcome:
-    """Run a compile command, timed, for at most `patience` seconds. watching: arguments of child_processes.run."""
+    """Run a compile command, timed. watching: arguments of child_processes.run."""
     start = time.perf_counter()
     try:
         code, said = child_processes.run(words, timeout=patience, **watching)

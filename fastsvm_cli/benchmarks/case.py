@@ -12,16 +12,12 @@ CLOCKS = {END_TO_END: "end to end", SCORING: "in memory"}
 
 
 class Case:
-    """Measured program or model, a row of the tables.
+    """Row of the tables: a measured program or model. Attributes are None where unknown.
 
-    name: of the row. role: "reference" (svm-predict; libsvm), "start-up", "exact" or "compiled". path, size: of the
-    model file, in bytes. The rest is None where unknown. kind: of the model, from its file; "reduced" for a reduced
-    set. degree, centers: of its expansions; centers per decision function. made_by: arguments of fastsvm that make the
-    model. compile_seconds: time of that, as a new process. end_to_end, scoring: what each clock times. quality:
-    comparison with the exact model. changed: output lines that differ from the reference's. failed: why measuring
-    ended. note: shown after the name. with_exact: predicted with --exact. raw_rows: takes raw rows. output: path of its
-    output.
-    """
+    role: "reference" (svm-predict; libsvm), "start-up", "exact" or "compiled". size: in bytes. kind: of the model;
+    "reduced" for a reduced set. centers: per decision function. made_by: arguments of fastsvm. compile_seconds: as a
+    new process. end_to_end, scoring: by clock. changed: output lines that differ from the reference's. failed: why
+    measuring ended. note: shown after the name."""
 
     def __init__(self, name: str, role: str, path: "str | None" = None):
         self.name, self.role, self.path = name, role, path
@@ -41,6 +37,6 @@ class Case:
         self.output: str | None = None
 
     def timings(self, clock: str) -> "Timings | None":
-        """Return the timings of a clock; None before the first timed run."""
+        """Return a clock's timings; None before the first."""
         timed = self.end_to_end if clock == END_TO_END else self.scoring
         return timed.timings if timed is not None and len(timed.timings) else None

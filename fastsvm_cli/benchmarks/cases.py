@@ -1,4 +1,4 @@
-"""Cases of a benchmark: an exact model and the models compiled from it, on one test file."""
+"""Cases of a benchmark: an exact model and compiled ones, on one test file."""
 
 import os
 from collections import Counter
@@ -32,11 +32,9 @@ _LIBSVM_SECONDS, _LIBSVM_ROWS = 1.0, 20
 class Bench:
     """Cases of one test file.
 
-    test_file: rows of data. exact_file: the LIBSVM model that all others are compared with. folder: for outputs.
-    threads: of --threads, 0 for all. fastsvm: the words that start this program. svm_predict: path, or None. scaling:
-    of the rows, or None; processes read scaled rows, so that no time includes scaling; models with folded scaling read
-    raw rows. Raises DataFormatError, ModelFormatError and FileError.
-    """
+    exact_file: the LIBSVM model that others are compared with. folder: for outputs. threads: 0 for all. fastsvm: words
+    that start this program. scaling: processes read scaled rows, so that no time includes scaling, unless their model
+    takes raw rows. Raises DataFormatError, ModelFormatError and FileError."""
 
     def __init__(
         self,
@@ -78,7 +76,6 @@ class Bench:
     # ---- what is compared
 
     def add_references(self, *, libsvm: bool) -> None:
-        """Add svm-predict, libsvm in this process if `libsvm`, and the start-up of either program."""
         if self._svm_predict is not None:
             case = self._process(
                 Case("svm-predict", "reference", self.exact_file), [self._svm_predict], self._rows_file
@@ -117,8 +114,8 @@ class Bench:
     def add_model(
         self, path: str, *, name: "str | None" = None, role: str = "compiled", exact: "bool | None" = None
     ) -> "list[Case]":
-        """Add a model file, and predict --exact with it if it is certified, unless exact is False. Returns the
-        cases."""
+        """Add a model file; also `predict --exact` with a certified classifier of the exact model, unless `exact` is
+        False."""
         name = name or os.path.basename(path)
         if any(case.name == name for case in self.cases):
             name = path
@@ -154,8 +151,7 @@ class Bench:
         return added
 
     def _take_raw_rows(self, model: Model, path: str) -> None:
-        """Read raw rows for a model with folded scaling; a model that carries its range gets scaled rows in memory.
-        Raises ModelFormatError for another scaling than the exact model's, or answers that cannot be compared."""
+        """Read raw rows for folded scaling. Raises ModelFormatError for another scaling."""
         why = f"it takes raw rows, {model.raw_rows}"
         if self.scaling is None:
             raise ModelFormatError(path, f"{why}: the exact model takes scaled ones, so bench needs that --scale, too")
@@ -172,7 +168,6 @@ class Bench:
             self._raw_chunks = list(smaller_chunks(read_chunks(self.test_file), self.model.pairs))
 
     def _rows_for(self, model: Model) -> "tuple[list[_native.Chunk], str]":
-        """Return the rows in the model's form, and the file for a process."""
         if model.carried is not None:
             return self.chunks, self.test_file
         if model.folded is None:
@@ -181,7 +176,6 @@ class Bench:
         return self._raw_chunks, self.test_file
 
     def _time_predict(self, case: Case, model: Model) -> None:
-        """Set up timing of predictions of the test file by both clocks."""
         exact = Fallback(lambda: self.model) if case.with_exact else None
         chunks, rows_file = self._rows_for(model)
 
@@ -193,8 +187,7 @@ class Bench:
         self._process(case, [*self._fastsvm, "predict", *self.thread_words(), "-q", *words], rows_file)
 
     def _of_exact(self, found: Quality) -> Quality:
-        """Return what is known of predict --exact: labels and the share proven. Its decision values come from two
-        models."""
+        """Return the quality of predict --exact, whose values come from two models."""
         out = Quality()
         out.rows, out.proven, out.score = found.rows, found.proven, self.answers.score
         out.largest = out.mean = float("nan")
@@ -202,11 +195,9 @@ class Bench:
         return out
 
     def thread_words(self) -> "list[str]":
-        """Return the --threads option for every fastsvm process."""
         return ["--threads", str(self.threads)] if self.threads else []
 
     def _process(self, case: Case, words: "list[str]", rows: str) -> Case:
-        """Set up the end-to-end timing: a new process that reads rows and model and writes a file."""
         assert case.path is not None  # a process is given a model file
         self._outputs += 1
         case.output = os.path.join(self.folder, f"out{self._outputs}")
@@ -226,7 +217,6 @@ class Bench:
     # ---- measuring
 
     def timed(self, cases: "list[Case]", clock: str) -> "list[Timed]":
-        """Return what a clock times for these cases."""
         return [
             each
             for case in cases
@@ -243,26 +233,24 @@ class Bench:
         on_run: "Callable",
         on_begin: "Callable[[Timed, int], None]" = lambda case, round: None,
     ) -> None:
-        """Time these cases by one clock, interleaved."""
         interleave(self.timed(cases, clock), runs, most_seconds, on_run, on_begin)
         if clock == END_TO_END:
             self.compare_outputs()
         self.take_failures()
 
     def run_once(self, cases: "list[Case]") -> None:
-        """Run these cases once from file to file: a warm-up that is not counted."""
+        """Run cases once, as an uncounted warm-up."""
         interleave(self.timed(cases, END_TO_END), 0, 0.0)
         self.take_failures()
 
     def take_failures(self) -> None:
-        """Copy failures during timing to the cases."""
         for case in self.cases:
             for timed in (case.end_to_end, case.scoring):
                 if timed is not None and timed.failed is not None and case.failed is None:
                     case.failed = timed.failed
 
     def compare_outputs(self) -> None:
-        """Compare labels in the output files with svm-predict's, or with the exact model's if there are none."""
+        """Compare labels in output files with svm-predict's, or else the exact model's."""
         if self.model.header.regression:
             return
         reference = next(
@@ -289,7 +277,7 @@ class Bench:
     # ---- what is said of it
 
     def reference(self, clock: str) -> "Case | None":
-        """Return the reference of speed-ups: LIBSVM by that clock, or else the exact model with fastsvm."""
+        """Return the reference of speed-ups: LIBSVM, else the exact model."""
         for role in ("reference", "exact"):
             for case in self.cases:
                 if case.role == role and case.timings(clock) is not None:
@@ -297,8 +285,7 @@ class Bench:
         return None
 
     def speed_up(self, case: Case, clock: str) -> "tuple[float, float] | None":
-        """Return a case's speed-up over the clock's reference, and its error; None for start-ups and without
-        timings."""
+        """Return the speed-up over the clock's reference, and its error; None for start-ups."""
         reference, mine = self.reference(clock), case.timings(clock)
         theirs = reference.timings(clock) if reference is not None else None
         if theirs is None or mine is None or case.role == "start-up":
@@ -306,19 +293,18 @@ class Bench:
         return (1.0, 0.0) if case is reference else speed_up(theirs, mine)
 
     def changed(self, case: Case) -> "Changed | None":
-        """Return the labels that differ, in the files, or in memory if no file was written; None for regression."""
+        """Return the labels that differ in the files, else in memory; None for regression."""
         if case.changed is not None:
             return case.changed
         return case.quality.changed if case.quality is not None else None
 
     def disagreement(self, case: Case) -> "float | None":
-        """Return the share of labels that differ."""
         changed = self.changed(case)
         return None if changed is None else changed.share
 
     def distance(self, case: Case) -> "tuple[float, tuple[float, float]] | None":
-        """Return the distance from the exact model and its 95 % interval on similar rows: the share of labels that
-        differ; for regression relative_rms."""
+        """Return the distance from the exact model and its 95 % interval: share of labels that differ; regression:
+        relative_rms."""
         if not self.model.header.regression:
             changed = self.changed(case)
             return None if changed is None else (changed.share, interval_95(changed.different, changed.rows))
@@ -330,12 +316,12 @@ class Bench:
         return relative_rms(found, self.answers.spread)
 
     def rough_seconds(self, case: Case) -> "float | None":
-        """Return the end-to-end seconds of the timed runs, or of the warm-up."""
+        """Return the end-to-end median, or else the warm-up's seconds."""
         timed, timings = case.end_to_end, case.timings(END_TO_END)
         return timings.median if timings is not None else timed.warm_up if timed is not None else None
 
     def rough_speed_up(self, case: Case) -> "float | None":
-        """Return the speed-up over svm-predict, or over the exact model without it, by rough_seconds."""
+        """Return the speed-up by rough_seconds over svm-predict, else the exact model."""
         mine = self.rough_seconds(case)
         for role in ("reference", "exact"):
             for each in self.cases:
@@ -346,7 +332,6 @@ class Bench:
 
 
 def _describe(case: Case, model: Model) -> None:
-    """Set the case's kind of model."""
     case.kind = "reduced" if model.reduced else model.kind
     case.raw_rows = model.raw_rows is not None
     expansions = getattr(model, "expansions", None)

@@ -1,4 +1,4 @@
-"""Counts of labels that a model changes, over all rows and per class of the exact model."""
+"""Labels that a model changes, overall and per class of the exact model."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -7,8 +7,7 @@ import numpy as np
 
 
 class ClassRows(NamedTuple):
-    """One class of the exact model. rows: rows that the exact model gives it. different: those that the other model
-    labels differently."""
+    """Rows that the exact model gives one class. different: those that the other model labels differently."""
 
     label: object
     rows: int
@@ -16,16 +15,12 @@ class ClassRows(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Share of its rows that differ; 0 without rows."""
         return self.different / self.rows if self.rows else 0.0
 
 
 class Changed:
-    """Labels that differ from the exact model's.
-
-    labels: (rows) of the exact model. differ: (rows), whether the other model's label differs. known: classes of the
-    exact model, also listed if no row has them.
-    """
+    """Labels that differ from the exact model's. differ: (rows), whether the label differs. known: classes to list even
+    without rows."""
 
     def __init__(self, labels: np.ndarray, differ: np.ndarray, known: "Iterable[object]" = ()):
         self.rows, self.different = len(labels), int(np.sum(differ))
@@ -39,24 +34,21 @@ class Changed:
 
     @property
     def share(self) -> float:
-        """Share of all labels that differ."""
         return self.different / self.rows if self.rows else 0.0
 
     @property
     def worst(self) -> "ClassRows | None":
-        """Class with the largest share of changed rows; None if no label differs."""
+        """Class with the largest share; None if no label differs."""
         return max(self.classes, key=lambda each: (each.share, each.rows)) if self.different else None
 
     @property
     def largest_share(self) -> float:
-        """Largest share, of all labels or of a class."""
         return self.worst.share if self.worst is not None else 0.0
 
     def within(self, limit: float) -> bool:
-        """Return whether the shares of all labels and of each class are within the limit. One changed label exceeds
-        it in a class too small to measure."""
+        """Return whether the shares of all labels and of each class are within the limit."""
         return self.largest_share <= limit  # the share of all labels is a mean of the classes'
 
     def too_small(self, limit: float) -> "list[ClassRows]":
-        """Return the classes too small to measure the limit: one of their rows is a larger share."""
+        """Return the classes in which one changed row exceeds the limit."""
         return [each for each in self.classes if limit > 0 and each.rows * limit < 1]

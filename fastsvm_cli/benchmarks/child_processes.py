@@ -18,9 +18,8 @@ def run(
     on_wait: "Callable[[], None] | None" = None,
     on_start: "Callable[[subprocess.Popen], object]" = lambda process: None,
 ) -> "tuple[int, str]":
-    """Run a command without standard input and output; return (exit code, standard error). on_wait: called every
-    half second while it runs. on_start: called with the process, which another thread may kill. Raises OSError, and
-    subprocess.TimeoutExpired after killing the process."""
+    """Run a command; return (exit code, standard error). on_wait: called every half second. on_start: receives the
+    process, which another thread may kill. Raises OSError, and subprocess.TimeoutExpired after killing the process."""
     process = None
     try:
         with held():  # else a signal could come between start and assignment
@@ -38,7 +37,6 @@ def run(
 
 
 def _heard(process: "subprocess.Popen", timeout: "float | None", on_wait: "Callable[[], None] | None") -> bytes:
-    """Return the process's standard error, read until it ends."""
     assert process.stderr is not None
     end = None if timeout is None else monotonic() + timeout
     pieces = []

@@ -16,21 +16,20 @@ _Model = TypeVar("_Model")
 
 
 class Candidate(Generic[_Model]):
-    """Model within the budget. changed: share of labels that differ (regression: error over the spread of the
-    values). timings: by each clock, the deciding one first; None if not timed. exact: whether it is the exact model."""
+    """Model within the budget. changed: share of labels that differ (regression: error over the values' spread).
+    timings: by clock, the deciding one first."""
 
     def __init__(self, model: _Model, changed: float, timings: "Sequence[Timings | None]", exact: bool):
         self.model, self.changed, self.timings, self.exact = model, changed, timings, exact
 
 
 def pick(candidates: "Sequence[Candidate[_Model]]") -> "_Model | None":
-    """Return the fastest model; among models that no clock distinguishes from it, the one that changes the fewest
-    labels. Returns the exact model unless another is measurably faster, and None without candidates. A later clock
-    decides only where the medians of the earlier one differ by less than the noise of both."""
+    """Return the fastest model; among equally fast ones, the one that changes the fewest labels. Return the exact model
+    unless another is measurably faster. A later clock decides where the earlier medians differ by less than their
+    noise."""
     noises = [_noise([each.timings[clock] for each in candidates]) for clock in range(_clocks(candidates))]
 
     def gain(one: "Candidate[_Model]", other: "Candidate[_Model]", clock: int) -> int:
-        """Return 1 if the first is measurably faster, -1 if the second is, 0 if the clock cannot tell."""
         a, b = one.timings[clock], other.timings[clock]
         if a is None or b is None or abs(b.median - a.median) <= noises[clock](a) + noises[clock](b):
             return 0
@@ -49,13 +48,13 @@ def pick(candidates: "Sequence[Candidate[_Model]]") -> "_Model | None":
 
 
 def within(bench: Bench, budget: float) -> "Case | None":
-    """Return `pick` of the exact and compiled models timed end to end that are within the budget, overall and per
-    class. The in-memory clock comes second: on a small file, most of every end-to-end time is start-up."""
+    """Return `pick` of the timed models within the budget, overall and per class. The in-memory clock comes second:
+    start-up dominates end-to-end times of small files."""
     return _pick(bench, lambda changed: changed.within(budget))
 
 
 def within_of_all(bench: Bench, budget: float) -> "Case | None":
-    """Like within, but with only the share of all labels."""
+    """Like within, without the budget per class."""
     return _pick(bench, lambda changed: changed.share <= budget)
 
 
@@ -75,7 +74,7 @@ def _pick(bench: Bench, inside: "Callable[[Changed], bool]") -> "Case | None":
 
 
 def best_so_far(bench: Bench, budget: "float | None") -> "Case | None":
-    """Return the fastest exact or compiled model by rough_seconds, within the budget if there is one."""
+    """Return the model within the budget that has the least rough_seconds."""
     fit = [
         (seconds, case)
         for case in _sound(bench, ("exact", "compiled"))
@@ -86,7 +85,7 @@ def best_so_far(bench: Bench, budget: "float | None") -> "Case | None":
 
 
 def pareto(bench: Bench, clock: str = END_TO_END) -> "list[Case]":
-    """Return the cases that no other case beats in both time by that clock and distance."""
+    """Return the cases that no other case beats in both time and distance."""
     points = [
         (timings.median, distance[0], case)
         for case, timings in _timed(bench, clock, ("exact", "compiled", "reference"))
@@ -105,13 +104,12 @@ def _sound(bench: Bench, roles: "tuple[str, ...]") -> "list[Case]":
 
 
 def _timed(bench: Bench, clock: str, roles: "tuple[str, ...]") -> "list[tuple[Case, Timings]]":
-    """Return the cases of these roles that the clock timed without failure."""
     found = [(case, case.timings(clock)) for case in _sound(bench, roles)]
     return [(case, timings) for case, timings in found if timings is not None]
 
 
 def fits(changed: "Changed | None", budget: float) -> bool:
-    """Return whether the changed labels are within the budget, overall and per class; None means no change."""
+    """Return whether the changed labels are within the budget; None means no change."""
     return changed is None or changed.within(budget)
 
 
@@ -124,8 +122,7 @@ def _median(timings: "Timings | None") -> float:
 
 
 def _noise(timings: "Sequence[Timings | None]") -> "Callable[[Timings], float]":
-    """Return the noise of a median, as a function of its timings: the larger of its own spread and the median
-    relative spread of all; three runs may be close by chance."""
+    """Return a median's noise: its spread, or all cases' usual share if larger, since few runs may agree by chance."""
     shares = [each.spread / each.median for each in timings if each is not None and each.median > 0]
     share = max(_LEAST_NOISE, median(shares) if shares else 0.0)
     return lambda own: max(own.spread, share * own.median)

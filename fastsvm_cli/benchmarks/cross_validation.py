@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 
 class Split:
-    """Results on one split. vectors: support vectors of the model trained on the other splits. exact, compiled:
-    accuracy of that model and of its compiled form. disagreement: share of labels in which they differ."""
+    """Results on one split. vectors: support vectors. exact, compiled: accuracy."""
 
     def __init__(self, rows: int, vectors: int, exact: float, compiled: float, disagreement: float):
         self.rows, self.vectors, self.exact, self.compiled, self.disagreement = (
@@ -45,9 +44,8 @@ def cross_validate(
     seed: int = 0,
     on_progress: "Callable[[float, str], None] | None" = None,
 ) -> "list[Split]":
-    """Cross-validate C-SVMs with RBF kernels on `splits` random, stratified parts of the rows. degree: of the
-    Maclaurin expansion. Raises FileError unless the labels are two or more whole numbers, and for a class with fewer
-    rows than splits."""
+    """Cross-validate C-SVMs with RBF kernels on random, stratified parts of the rows. degree: of the Maclaurin
+    expansion. Raises FileError unless the labels are two or more whole numbers with `splits` rows each."""
     labels = np.concatenate([np.asarray(chunk.leading)[:, 0] for chunk in chunks])
     found, counts = np.unique(labels, return_counts=True)
     if len(found) < 2 or np.any(found != np.floor(found)):
@@ -89,7 +87,6 @@ def cross_validate(
 
 
 def as_json(data_file: str, splits: "list[Split]", *, gamma: float, cost: float, degree: int) -> str:
-    """Return all results as JSON. data_file: the data; gamma, cost, degree: the parameters."""
     exact, compiled, disagreement = _means(splits)
     document = {
         "fastsvm": __version__,
@@ -108,7 +105,7 @@ def as_json(data_file: str, splits: "list[Split]", *, gamma: float, cost: float,
 def as_table(
     data_file: str, splits: "list[Split]", *, gamma: float, cost: float, degree: int, ascii_only: bool = False
 ) -> "list[Text | Table]":
-    """Return the results as a table: a line per split, and one for all rows."""
+    """Return a line per split, and one for all."""
     exact, compiled, disagreement = _means(splits)
     title = f"{data_file}: {len(splits)} splits, gamma {gamma:g}, C {cost:g}, expansion of degree {degree}"
     heads = ("split", "rows", "support vectors", "exact", "compiled", "labels that differ")
@@ -123,7 +120,6 @@ def _shares(split: Split) -> "tuple[str, str, str]":
 
 
 def _means(splits: "list[Split]") -> "tuple[float, float, float]":
-    """Return means over all rows: accuracy of the exact and the compiled model, and their disagreement."""
     rows = sum(split.rows for split in splits)
     exact, compiled, disagreement = (
         sum(getattr(split, name) * split.rows for split in splits) / rows

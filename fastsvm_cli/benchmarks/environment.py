@@ -1,4 +1,4 @@
-"""Description of the machine and programs of a benchmark."""
+"""Machine and programs of a benchmark."""
 
 import os
 import platform
@@ -11,7 +11,7 @@ from fastsvm_cli.platform import processor_name
 
 
 def describe(threads: int) -> dict:
-    """Return the processor, system and programs, as in `bench --json`. threads: of --threads, 0 for all."""
+    """Return the processor, system and programs. threads: 0 for all."""
     return {
         "processor": processor_name(),
         "cores": _native.usable_processors(),

@@ -6,8 +6,7 @@ from fastsvm_cli.text.data import select_rows
 
 
 class LibsvmScoring:
-    """Model of libsvm-official, and the rows that it predicts, as its nodes. path: a LIBSVM model file. chunks: in
-    memory."""
+    """Model of libsvm-official, and rows as its nodes. Raises ValueError for an unreadable model."""
 
     def __init__(self, path: str, chunks: "list[_native.Chunk]"):
         from libsvm import svm
@@ -24,7 +23,7 @@ class LibsvmScoring:
         self._rows: list = []
 
     def take(self, most: int) -> None:
-        """From now on, predict at most this many rows, evenly spread."""
+        """Predict at most this many rows, evenly spread."""
         total = sum(chunk.rows for chunk in self._chunks)
         count = min(total, most)
         self._rows = []
@@ -46,12 +45,11 @@ class LibsvmScoring:
 
     @property
     def rows(self) -> int:
-        """Number of rows that a call predicts."""
         return len(self._rows)
 
 
 def version() -> "str | None":
-    """Return the version of libsvm-official; None if it is not installed as a package."""
+    """Return the version of libsvm-official, if it is installed as a package."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

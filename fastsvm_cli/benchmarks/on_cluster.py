@@ -1,5 +1,4 @@
-"""Compilations of `bench --try` on a cluster's workers, in parallel. Predictions are timed on this machine, one at a
-time."""
+"""Parallel compilations of `bench --try` on a cluster. Predictions are timed on this machine."""
 
 import os
 import sys
@@ -29,10 +28,9 @@ class _Unwanted(Exception):
 
 
 def side_by_side(address: str, bench: Bench, patience: float) -> CompileAll:
-    """Compile each attempt on a worker's thread, for at most `patience` seconds. Once a reduced set is given up,
-    larger ones are cancelled. All attempts finish before the first outcome is yielded, so that nothing disturbs
-    later timings. Raises FastsvmError at once if no scheduler answers; the returned function raises like connect and
-    demanding_workers."""
+    """Compile each attempt on a worker's thread; once a reduced set is given up, cancel larger ones. All attempts
+    finish before the first outcome is yielded, so that nothing disturbs later timings. Raises FastsvmError if no
+    scheduler answers; the returned function raises like connect and demanding_workers."""
     if Address(address).workers is None:
         with connect(address):
             pass
@@ -60,7 +58,6 @@ def _made(
     patience: float,
     begins: "Callable[[str], None]",
 ) -> "list[tuple[Outcome, bytes | None]]":
-    """Return the outcome of every attempt, and the content of its model file."""
     from distributed import as_completed
 
     owner = uuid4().hex
@@ -100,7 +97,7 @@ def _made(
 def _compile(
     owner: str, text: bytes, exact_file: str, words: "list[str]", patience: float
 ) -> "tuple[Outcome, bytes | None]":
-    """On a worker: run the command in its own process. Returns (outcome, content of the model file)."""
+    """Run the command on a worker; return (outcome, model file)."""
     from tempfile import TemporaryDirectory
 
     from distributed import get_worker
@@ -109,7 +106,7 @@ def _compile(
     task = worker.get_current_task()
 
     def end_with_client() -> None:
-        """End with the client: if it was killed, the scheduler has released its tasks."""
+        """End if the scheduler released the task: the client was killed."""
         known = worker.state.tasks.get(task)
         if known is None or known.state == "cancelled":
             raise _Unwanted
@@ -134,7 +131,7 @@ def _compile(
 
 
 def fastsvm_words() -> "list[str]":
-    """Return the command that starts this process's fastsvm. -m alone would search the worker's directory first."""
+    """Return the command of this process's fastsvm. -m alone would search the worker's directory first."""
     script = os.path.join(os.path.dirname(sys.executable), "fastsvm")
     return [script] if os.access(script, os.X_OK) else [sys.executable, "-m", "fastsvm_cli"]
 
@@ -149,7 +146,7 @@ def note(owner: str, process: "Popen") -> None:
 
 
 def end_processes(owner: str) -> None:
-    """On a worker: kill all compilations of this `bench` before it measures."""
+    """Kill a `bench`'s compilations on this worker."""
     with _lock:
         for process in _running.get(owner) or ():
             process.kill()

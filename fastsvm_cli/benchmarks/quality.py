@@ -21,11 +21,9 @@ _ROUNDING = 1e-9
 class Quality:
     """Comparison of a model's answers with the exact model's.
 
-    rows: rows that both answered. changed: labels that differ, None for regression. largest, mean: of |f - f_exact|
-    over all rows and pairs; nan if decision values cannot be compared. squares, fourths: sums of its second and fourth
-    powers; nan likewise. proven: rows whose label the model's radii prove; None without radii. score: svm-predict's
-    sums.
-    """
+    changed: None for regression. largest, mean: of |f - f_exact| over rows and pairs; squares, fourths: sums of its
+    powers; nan if not comparable. proven: rows whose label the radii prove; None without radii. score: svm-predict's
+    sums."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -36,18 +34,16 @@ class Quality:
 
     @property
     def different(self) -> int:
-        """Rows with a different label; 0 for regression."""
         return self.changed.different if self.changed is not None else 0
 
     @property
     def disagreement(self) -> float:
-        """Share of labels that differ."""
         return self.changed.share if self.changed is not None else 0.0
 
 
 def rms_interval_95(squares: float, fourths: float, count: int) -> "tuple[float, float]":
-    """Return the 95 % interval of a root mean square, from the normal interval of the mean square. squares, fourths:
-    sums of second and fourth powers."""
+    """Return the 95 % interval of a root mean square, from the mean square's normal interval. squares, fourths: sums of
+    powers."""
     if not count:
         return 0.0, inf
     mean = squares / count
@@ -56,8 +52,8 @@ def rms_interval_95(squares: float, fourths: float, count: int) -> "tuple[float,
 
 
 def relative_rms(found: "Quality", spread: float) -> "tuple[float, tuple[float, float]]":
-    """Return, for regression, the root mean square difference over the spread of the exact model's values, and its
-    95 % interval; 0 for mere rounding."""
+    """Return regression's root mean square difference over the exact values' spread, and its 95 % interval; 0 for mere
+    rounding."""
     scale = spread or 1.0
     value = sqrt(found.squares / found.rows) / scale
     if value < _ROUNDING:
@@ -67,7 +63,7 @@ def relative_rms(found: "Quality", spread: float) -> "tuple[float, tuple[float, 
 
 
 def interval_95(different: int, rows: int) -> "tuple[float, float]":
-    """Return the 95 % interval of the disagreement on similar rows (Wilson 1927)."""
+    """Return the 95 % interval of the disagreement (Wilson 1927)."""
     if not rows:
         return 0.0, 1.0
     n, p, z = rows, different / rows, 1.96
@@ -78,16 +74,11 @@ def interval_95(different: int, rows: int) -> "tuple[float, float]":
 
 
 def upper_95(different: int, rows: int) -> float:
-    """Return the upper end of interval_95."""
     return interval_95(different, rows)[1]
 
 
 class Answers:
-    """Answers of the exact model.
-
-    chunks: the rows, in chunks of at most MOST_VALUES decision values. labels: per chunk, (rows); regression: values.
-    score: svm-predict's sums.
-    """
+    """Answers of the exact model. labels: per chunk, (rows); regression: values. score: svm-predict's sums."""
 
     def __init__(self, model: ExactModel, chunks: "list[_native.Chunk]"):
         self.model, self.chunks = model, list(smaller_chunks(chunks, model.pairs))
@@ -103,22 +94,20 @@ class Answers:
 
     @property
     def only_label(self) -> "float | None":
-        """The label of all rows, if there are several and all have one; None for regression."""
+        """The only label of several rows; None for regression."""
         first = self.labels[0][0]
         same = sum(map(len, self.labels)) > 1 and all((each == first).all() for each in self.labels)
         return float(first) if same and not self.model.header.regression else None
 
     @property
     def spread(self) -> float:
-        """Standard deviation of a regression model's values; at least a millionth of their size, as in
-        comparisons.agreement."""
+        """Standard deviation of regression values, at least a millionth of their size."""
         every = np.concatenate(self.labels)
         with np.errstate(all="ignore"):
             return max(float(every.std()), 1e-6 * abs(float(every[0])))
 
     def changed(self, differ: "np.ndarray | list[bool]") -> "Changed | None":
-        """Return the labels that another model changes; None for regression. differ: (rows), whether its label
-        differs."""
+        """Return the labels that another model changes; None for regression. differ: (rows)."""
         header = self.model.header
         if header.regression:
             return None
@@ -126,7 +115,7 @@ class Answers:
         return Changed(np.concatenate(self.labels), np.asarray(differ, bool), known)
 
     def values(self, at: int) -> np.ndarray:
-        """Return decision values (rows, pairs) of a chunk: kept, or evaluated again."""
+        """Return a chunk's decision values (rows, pairs)."""
         kept = self._values[at]
         return kept if kept is not None else np.array(next(answers(self.model, [self.chunks[at]]))[1].value)
 
@@ -134,7 +123,7 @@ class Answers:
 def answers(
     model: Model, chunks: "Iterable[_native.Chunk]", with_radius: bool = False
 ) -> "Iterator[tuple[_native.Chunk, _native.Decisions, _native.Predictions]]":
-    """Yield (chunk, decisions, predictions) of every chunk, with values, not only signs. Both objects are reused."""
+    """Yield (chunk, decisions, predictions), with values, not only signs. Both objects are reused."""
     decisions, predictions = _native.Decisions(model.pairs, with_radius), _native.Predictions()
     task = model.header.task()
     for chunk in chunks:
@@ -144,8 +133,8 @@ def answers(
 
 
 def quality(model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" = None) -> Quality:
-    """Compare a model's answers with the exact model's. chunks: the rows in the model's own form, if it differs.
-    Raises ValueError unless both have the same classes; in another order, only labels are compared."""
+    """Compare a model with the exact one. chunks: the rows in the model's own form, if different. Raises ValueError
+    unless the classes are equal; in another order, only labels are compared."""
     mine, theirs = model.header, exact.model.header
     if (sorted(mine.label or []), mine.pairs, mine.regression, mine.svm_type == "one_class") != (
         sorted(theirs.label or []),

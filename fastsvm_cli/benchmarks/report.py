@@ -52,7 +52,6 @@ Row: TypeAlias = tuple[Case, tuple[str, ...]]
 
 
 def time_rows(bench: Bench) -> "list[Row]":
-    """Return the cells of TIME_COLUMNS, a row per measured case."""
     return [
         (
             case,
@@ -70,7 +69,6 @@ def time_rows(bench: Bench) -> "list[Row]":
 
 
 def answer_rows(bench: Bench) -> "list[Row]":
-    """Return the cells of ANSWER_COLUMNS, a row per case with answers."""
     out: list[Row] = []
     for case in bench.cases:
         found = record(bench, case)
@@ -93,8 +91,7 @@ def answer_rows(bench: Bench) -> "list[Row]":
 
 
 def class_columns(bench: Bench) -> "tuple[str, tuple[str, ...], list[Row]]":
-    """Return (title, columns, rows) of the table of classes: the share of changed labels per class of the exact
-    model, limited to the largest shares. No rows if no label differs."""
+    """Return (title, columns, rows) of changed labels per class of the exact model."""
     found = [
         (case, changed)
         for case in bench.cases
@@ -118,7 +115,6 @@ def _class_cell(each: ClassRows) -> str:
 
 
 def record(bench: Bench, case: Case) -> dict:
-    """Return all of a case, for JSON."""
     out: dict[str, object] = {
         "name": case.name,
         "role": case.role,
@@ -187,7 +183,6 @@ def _class_record(each: ClassRows) -> dict:
 
 
 def _fingerprint(path: "str | None") -> "str | None":
-    """Return the fingerprint of a model's file, or None if it cannot be read."""
     try:
         return None if path is None else fingerprint(read_bytes(path))
     except FastsvmError:
@@ -195,8 +190,7 @@ def _fingerprint(path: "str | None") -> "str | None":
 
 
 def document(bench: Bench, machine: dict, picked: "Case | None") -> dict:
-    """Return all measurements as plain values. machine: from environment.describe. picked: the case chosen within
-    the budget."""
+    """Return all measurements as plain values. machine: from environment.describe."""
     found = {
         "fastsvm": machine["fastsvm"],
         "machine": machine,
@@ -214,14 +208,13 @@ def document(bench: Bench, machine: dict, picked: "Case | None") -> dict:
 
 
 def as_json(bench: Bench, machine: dict, picked: "Case | None") -> str:
-    """Return the document as JSON text."""
     return json_document(document(bench, machine, picked), 1)
 
 
 def shown(
     bench: Bench, machine: dict, picked: "Case | None", front: "list[Case]", width: int, *, ascii_only: bool = False
 ) -> "list[RenderableType]":
-    """Return the tables, the reasons of failed cases, and the heading, for rich to print in `width` columns."""
+    """Return the tables, failures and heading, to print in `width` columns."""
     out: list[RenderableType] = []
     title, class_heads, class_rows = class_columns(bench)
     for columns, rows, groups in (
@@ -243,7 +236,6 @@ def shown(
 
 
 def heading(bench: Bench, machine: dict) -> str:
-    """Return what was measured, on which machine, and the references of speed-ups."""
     of = "; ".join(f"{CLOCKS[clock]}: {case.name}" for clock, case in _references(bench) if case is not None)
     faster = f" Faster than, {of}." if of else ""  # nothing is timed yet after an early interrupt
     libsvm = f" libsvm-official {machine['libsvm_official']}," if machine["libsvm_official"] else ""
@@ -259,8 +251,7 @@ def heading(bench: Bench, machine: dict) -> str:
 def picked_lines(
     bench: Bench, picked: "Case | None", budget: float, keep: "str | None"
 ) -> "tuple[list[str], list[str]]":
-    """Return sentences about the fastest case within the budget, and the shell commands to compile and use it. keep:
-    path where it was written, or None."""
+    """Return sentences about the fastest case within the budget, and shell commands to use it."""
     if picked is None:
         return [f"Nothing measured stays within {100 * budget:.3g} %.", *_about_classes(bench, picked, budget)], []
     changed, faster, reference = (
@@ -300,7 +291,7 @@ def picked_lines(
 
 
 def small_class_sentences(bench: Bench, limit: float) -> "list[str]":
-    """Return a sentence that names the classes too small to measure the limit, if any."""
+    """Name the classes too small to measure the limit."""
     small = next((changed.too_small(limit) for case in bench.cases for changed in [bench.changed(case)] if changed), [])
     if not small:
         return []
@@ -313,8 +304,6 @@ def small_class_sentences(bench: Bench, limit: float) -> "list[str]":
 
 
 def _about_classes(bench: Bench, picked: "Case | None", budget: float) -> "list[str]":
-    """Return sentences on the picked model's worst class, the model that all labels alone would pick, and the
-    classes too small to measure."""
     out = []
     changed = bench.changed(picked) if picked is not None else None
     if changed is not None and changed.worst is not None:
@@ -330,7 +319,6 @@ def _about_classes(bench: Bench, picked: "Case | None", budget: float) -> "list[
 
 
 def class_words(each: ClassRows) -> str:
-    """Return how much of a class differs, in words."""
     return f"{each.different} of the {each.rows} labels of class {_label(each)} ({100 * each.share:.3g} %)"
 
 
@@ -339,7 +327,6 @@ def _label(each: ClassRows) -> str:
 
 
 def _in_parts(title: str, columns: int) -> "list[list[Group]]":
-    """Return groupings of ever fewer columns per table."""
     return [
         [(title, range(at, min(columns, at + size))) for at in range(0, columns, size)]
         for size in range(columns, 0, -1)
@@ -367,7 +354,6 @@ def _clock(bench: Bench, case: Case, clock: str) -> "tuple[str, ...]":
 
 
 def _reason(name: str, why: str) -> str:
-    """Return why a case failed, after its name unless the message begins with it."""
     return why if why.startswith(f"{name}:") else f"{name}: {why}"
 
 

@@ -1,4 +1,4 @@
-"""Reduced sets of several sizes: distance from the exact model, and speed."""
+"""Distance and speed of reduced sets of several sizes."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -25,9 +25,8 @@ _COMPILING = 0.7  # share of progress
 
 
 class Size(NamedTuple):
-    """A measured reduced set. vectors: their number. distance, distance_95: from the exact model, with its interval:
-    share of labels that differ; for regression relative_rms. seconds, seconds_95: median per row, with its interval.
-    finished: whether the final descent moved its vectors."""
+    """Measured reduced set. vectors: number. distance: share of labels that differ; regression: relative_rms. seconds:
+    median per row. finished: whether the final descent moved its vectors."""
 
     vectors: int
     distance: float
@@ -38,8 +37,7 @@ class Size(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """Measured reduced sets. sizes: increasing; the last one is the picked set. exact: the original model. rows:
-    number of rows measured on; regression: kind of the distances."""
+    """Measured reduced sets. sizes: increasing, the picked one last. rows: number measured on."""
 
     sizes: "list[Size]"
     exact: Size
@@ -56,9 +54,8 @@ def measure_sizes(
     how: "dict[str, Any]",
     on_progress: "Callable[[float, str], None]",
 ) -> Sizes:
-    """Measure a reduced set and smaller ones of the same model, at most 8, in geometric steps. rows: labelled or
-    not; empty: the support vectors. how: arguments of compile_reduced_set. The final descent is skipped if it would
-    take more than a minute for all sizes."""
+    """Measure a reduced set and up to seven smaller ones. rows: if empty, the support vectors. how: arguments of
+    compile_reduced_set. The smaller sets get no final descent if theirs would together take over a minute."""
     chunks = [_unlabelled(chunk) for chunk in rows or [model.vectors]]
     most = picked.header.total_sv
     counts = _counts(max(2, model.header.nr_class), most)
@@ -92,7 +89,6 @@ def measure_sizes(
 
 
 def _counts(least: int, most: int) -> "list[int]":
-    """Return integers in geometric steps, from least to below most."""
     if most <= least:
         return []
     steps = [least * (most / least) ** (step / (STEPS - 1)) for step in range(STEPS - 1)]
@@ -134,7 +130,6 @@ def _measured(
 
 
 def _timed(model: Model, chunks: "list[_native.Chunk]") -> Timed:
-    """Time from rows to labels, like bench's in-memory clock."""
     return Timed("", SCORING, lambda: predict(model, chunks, lambda lines: None, path="").rows)
 
 
@@ -149,7 +144,7 @@ def _first(chunks: "list[_native.Chunk]", rows: int) -> "list[_native.Chunk]":
 
 
 def _unlabelled(chunk: _native.Chunk) -> _native.Chunk:
-    """Return the rows of a chunk of any kind, also of support vectors, with label 0."""
+    """Return the chunk; support vectors get label 0."""
     if chunk.leading_count == 1:
         return chunk
     return _native.Chunk.from_csr(

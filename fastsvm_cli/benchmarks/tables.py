@@ -15,7 +15,7 @@ _LEAST_NAME = 24  # least screen columns of names before a table is split
 
 
 class Row(NamedTuple):
-    """Row of a table. name: the first column. cells: the other columns. style: in rich's words."""
+    """Table row. style: in rich's words."""
 
     name: str
     cells: "Sequence[str]"
@@ -30,11 +30,8 @@ def tables(
     *,
     ascii_only: bool = False,
 ) -> "list[Text | Table]":
-    """Return the rows in as few tables as fit into `width` screen columns, each with a title.
-
-    heads: of the name, then of the cells. groupings: columns of each table, fewest tables first; if even the last is
-    too wide, rich breaks lines.
-    """
+    """Return the rows in as few titled tables as fit into `width` screen columns. heads: of the name, then of the
+    cells. groupings: columns of each table, fewest tables first."""
     rows = [row._replace(name=printable(row.name), cells=[printable(cell) for cell in row.cells]) for row in rows]
     widths = [max(cell_len(head), *(cell_len(row.cells[at]) for row in rows)) for at, head in enumerate(heads[1:])]
     name = min(_LEAST_NAME, max(cell_len(row.name) for row in rows))
@@ -61,7 +58,7 @@ def _table(columns: "Sequence[int]", heads: "Sequence[str]", rows: "Sequence[Row
 
 
 def printable(text: str) -> str:
-    """Return text on one line, whatever a file's name holds; undecodable bytes stay."""
+    """Escape unprintable characters; undecodable bytes stay."""
     return "".join(
         c if c.isprintable() or "\udc80" <= c <= "\udcff" else c.encode("unicode_escape").decode() for c in text
     )

@@ -1,5 +1,4 @@
-"""Lines of `bench --try` during the trials: one per attempt, those left out, and the best so far. They rest on one
-run each, which the tables do not count."""
+"""Lines of `bench --try` during the trials, each from one run."""
 
 from math import isnan
 from typing import TypeAlias
@@ -23,8 +22,6 @@ _MOST_NAME = 60  # columns of names; a longer name shifts its numbers
 
 
 class TrialLines:
-    """Lines about attempts. tried: all attempts. budget: share of labels that may differ, or None."""
-
     def __init__(self, bench: Bench, tried: "list[Attempt]", budget: "float | None"):
         self._bench, self._budget = bench, budget
         self._values = len("values within 1.2e-05") if bench.model.header.regression else len("12.3 % differ")
@@ -33,7 +30,7 @@ class TrialLines:
         self._room = min(_MOST_NAME, max(map(cell_len, names), default=0))
 
     def beginning(self, found: "list[Attempt]", max_size: float, patience: float) -> "list[Line]":
-        """Return what will be tried, and what is left out and why. max_size: in MB. patience: in seconds."""
+        """Return what will be tried, and what is left out and why. max_size: in MB."""
         tried = sum(each.skipped is None for each in found)
         out = [f"{tried} ways to compile {self._bench.exact_file}, run once each; all are measured after that."]
         if self._bench.model.header.regression:
@@ -49,8 +46,7 @@ class TrialLines:
         return [(printable(line), "") for line in out]
 
     def of(self, case: Case) -> "list[Line]":
-        """Return name, speed-up, labels that differ, share proven, and the class over the budget if all labels are
-        within it; or name and reason of a failure."""
+        """Return a case's speed-up, changed labels and share proven, or why it failed."""
         name = "  with predict --exact" if case.with_exact and case.made_by else printable(case.name)
         name += " " * (self._room - cell_len(name))
         if case.failed is not None:
@@ -68,7 +64,6 @@ class TrialLines:
         return out
 
     def best(self) -> str:
-        """Return the fastest so far, within the budget if there is one."""
         within = f" within {100 * self._budget:.3g} %" if self._budget is not None else ""
         case = best_so_far(self._bench, self._budget)
         if case is None:

@@ -1,4 +1,4 @@
-"""Shards (the files of rows that INPUT names), cut into blocks, and the text of a block. fsspec opens the stores."""
+"""Blocks of shards (the files of rows that INPUT names)."""
 
 import glob
 import os
@@ -34,12 +34,10 @@ class ShardChanged(Exception):
 
 class Block(NamedTuple):
     """Lines of a shard: from the first line end at `start` or later (at 0: from the beginning) to the first one at
-    `end` or later. Neighbouring blocks share no line, and cutting does not read the text.
+    `end` or later.
 
-    name: the shard's path or URL. state: changes with its content. part: name of the block's part. number: of the block
-    in the shard, from 0. first: whether it is the input's first block. whole: whether it is the whole shard, which may
-    be compressed.
-    """
+    name: path or URL of the shard. state: changes with its content. number: in the shard, from 0. first: in the input.
+    whole: the whole shard, which may be compressed."""
 
     name: str
     state: str
@@ -52,7 +50,7 @@ class Block(NamedTuple):
 
 
 class Text(Source):
-    """Lines of a block, for LineBlocks. read_into raises what `pieces` raises."""
+    """Lines of a block. read_into raises what `pieces` raises."""
 
     def __init__(self, block: Block):
         self._pieces, self._pending = pieces(block), memoryview(b"")
@@ -73,8 +71,8 @@ class Text(Source):
 
 
 def pieces(block: Block) -> "Iterator[bytes]":
-    """Yield the block's text, decompressed, piece by piece. Raises ShardChanged, FileError for a shard that cannot
-    be read, and what the store raises."""
+    """Yield the block's text, decompressed. Raises ShardChanged, FileError for an unreadable shard, and what the store
+    raises."""
     from fsspec.utils import seek_delimiter
 
     fs, path = store_of(block.name)
@@ -108,14 +106,13 @@ def _read(file: "Any", size: int) -> "Iterator[bytes]":
 
 
 def count_lines(block: Block) -> int:
-    """Return the number of line ends in a block. Raises what `pieces` raises."""
+    """Count line ends. Raises what `pieces` raises."""
     return sum(map(_native.count_lines, pieces(block)))
 
 
 def cut(url: str, size: int) -> "list[Block]":
-    """Return the blocks of the files that a path, URL or pattern names, sorted by name: `size` bytes each of a plain
-    file; a compressed file is one block, and so is an empty one, so that every shard has a part. Raises FileError,
-    and FastsvmError for too many blocks."""
+    """Return the blocks of the files that a path, URL or pattern names, sorted: `size` bytes each of a plain file, one
+    of a compressed or empty file. Raises FileError, and FastsvmError for too many blocks."""
     shards = []  # (name, size, state, number of blocks)
     for name in _names(url):
         fs, path = store_of(name)
@@ -147,14 +144,13 @@ def cut(url: str, size: int) -> "list[Block]":
 
 
 def start_of(block: Block, size: int) -> bytes:
-    """Return the first bytes of the block's shard. Raises FileError."""
+    """Return the shard's first bytes. Raises FileError."""
     fs, path = store_of(block.name)
     with _in_words(block.name):
         return fs.cat_file(path, start=0, end=size)
 
 
 def _names(url: str) -> "list[str]":
-    """Return paths or URLs, sorted. Raises FileError."""
     if is_local(url):
         path = url if "://" not in url else local_path(url)
         if not glob.has_magic(path) or os.path.lexists(path):
@@ -175,7 +171,7 @@ def _names(url: str) -> "list[str]":
 
 @contextmanager
 def _in_words(name: str) -> "Iterator[None]":
-    """Context manager: convert exceptions of a store or file system about a shard to FileError."""
+    """Convert a store's exceptions to FileError."""
     try:
         yield
     except FastsvmError:
@@ -193,14 +189,13 @@ def _demand_unchanged(fs: "AbstractFileSystem", path: str, block: Block) -> None
 
 
 def state_of(info: "dict[str, Any]") -> str:
-    """Return a file's size and etag or modification time, from its store: changes with the content."""
+    """Return a file's size and etag or modification time."""
     mark = next((info[key] for key in CHANGE_MARKS if info.get(key) is not None), "")
     return f"{info['size']} {mark}".replace('"', "")
 
 
 def store_of(url: str) -> "tuple[AbstractFileSystem, str]":
-    """Return (file system, path in it) of a path or URL. Raises FileError, also for an unknown store or a missing
-    package."""
+    """Return (file system, path in it). Raises FileError, also for an unknown store."""
     with demanded():
         import fsspec
     if is_local(url):
@@ -212,26 +207,24 @@ def store_of(url: str) -> "tuple[AbstractFileSystem, str]":
 
 
 def is_local(url: str) -> bool:
-    """Return whether it is a path on this machine or on a shared disk."""
+    """Return whether it is on this machine or a shared disk."""
     return "://" not in url or url.startswith(("file://", "local://"))
 
 
 def local_path(url: str) -> str:
-    """Return the absolute path of a local path or URL."""
     return os.path.abspath(re.sub(r"^(file|local)://", "", url))
 
 
 def absolute(url: str) -> str:
-    """Return a path or URL that is valid in every process on the same files."""
+    """Return a path or URL valid in every process."""
     return local_path(url) if is_local(url) else url
 
 
 def shown(name: str) -> str:
-    """Return a path or URL for messages, relative to the working directory where possible."""
+    """Return a name for messages, relative where possible."""
     return name.removeprefix(os.path.join(os.getcwd(), "")) if is_local(name) else name
 
 
 def one_line(error: BaseException) -> str:
-    """Return an exception's message on one line."""
     words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return " ".join(words.split()) or type(error).__name__

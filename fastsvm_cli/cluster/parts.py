@@ -25,13 +25,12 @@ _UPLOAD_BYTES = 8 << 20
 
 
 def receipt_name(part: str) -> str:
-    """Return the name of a part's receipt."""
     return f"receipt{part.removeprefix('part')}.json"
 
 
 class Folder:
-    """Folder whose files appear complete or not at all. url: a path or URL; the folder need not exist. Raises
-    FileError; methods other than `make` also raise what the store raises."""
+    """Folder whose files appear complete or not at all. url: a path or URL. Raises FileError; methods other than `make`
+    also raise what the store raises."""
 
     def __init__(self, url: str):
         self.url = url
@@ -41,7 +40,6 @@ class Folder:
         self._atomic = bool(_ATOMIC & {protocol, *(protocol if isinstance(protocol, tuple) else ())})
 
     def make(self) -> None:
-        """Create the folder if it does not exist."""
         try:
             self.fs.invalidate_cache()
             if self.fs.isfile(self.path):
@@ -54,7 +52,7 @@ class Folder:
             raise FileError(shown(self.url), one_line(error)) from None
 
     def files(self) -> "dict[str, int]":
-        """Return {name: bytes} of its files."""
+        """Return {name: bytes}."""
         self.fs.invalidate_cache()
         try:
             found = self.fs.ls(self.path, detail=True)
@@ -63,7 +61,7 @@ class Folder:
         return {each["name"].rpartition("/")[2]: each["size"] for each in found if each["type"] != "directory"}
 
     def documents(self, names: "Iterable[str]") -> "list[dict[str, Any]]":
-        """Return the contents of JSON files; {} for a missing or damaged file."""
+        """Return JSON files' contents; {} for a missing or damaged one."""
         out: list[dict[str, Any]] = []
         for text in self.fs.cat_ranges([f"{self.path}/{name}" for name in names], None, None, on_error="return"):
             if isinstance(text, Exception) and not isinstance(text, FileNotFoundError):
@@ -76,7 +74,7 @@ class Folder:
         return out
 
     def checksum(self, part: str) -> "tuple[int, str] | None":
-        """Return (bytes, CRC-32) of a file, read in pieces; None if it does not exist."""
+        """Return (bytes, CRC-32) of a file, if it exists."""
         size = sum_ = 0
         try:
             with self.fs.open(f"{self.path}/{part}", "rb") as file:
@@ -88,8 +86,7 @@ class Folder:
 
     @contextmanager
     def create(self, name: str) -> "Iterator[Callable[[bytes], object]]":
-        """Context manager: yield a function that writes a new file. The file appears at the end of the block, and
-        not if the block raises."""
+        """Yield a function that writes a file, which appears when the block ends without an error."""
         path = f"{self.path}/{name}"
         if self._atomic:
             file = self.fs.open(path, "wb", block_size=_UPLOAD_BYTES, autocommit=False)
@@ -117,7 +114,7 @@ class Folder:
             raise
 
     def put(self, name: str, document: "dict[str, Any]") -> None:
-        """Write or replace a receipt. A receipt truncated by a power failure reads as {}."""
+        """Write a receipt. One truncated by a power failure reads as {}."""
         self.fs.pipe_file(f"{self.path}/{name}", json.dumps(document).encode() + b"\n")
 
     def _put_manifest(self, document: "dict[str, Any]") -> None:
@@ -132,7 +129,7 @@ class Folder:
     # ---- a run
 
     def refuse_foreign(self) -> None:
-        """Raise FileError for parts without a receipt: `cat part*` would include them."""
+        """Raise FileError for a foreign manifest, or parts without a receipt, which `cat part*` would include."""
         files = self.files()
         foreign = [name for name in files if name.startswith("part") and receipt_name(name) not in files]
         if foreign:
@@ -143,8 +140,8 @@ class Folder:
             raise FileError(shown(self.url), why)
 
     def claim(self, run: str, digests: "dict[str, str]") -> int:
-        """Claim the folder for this run: mark it incomplete and remove parts of other jobs. run: its identity.
-        digests: {part: its job's digest}. Returns the number of removed parts."""
+        """Mark the folder as this run's and incomplete, and remove other jobs' parts; return their number. digests:
+        {part: its job's}."""
         self._put_manifest({"complete": False, "run": run})
         files = self._tidied()
         parts = [name for name in files if name.startswith("part")]
@@ -156,18 +153,18 @@ class Folder:
         return len(stale)
 
     def _tidied(self) -> "dict[str, int]":
-        """Remove files that killed processes left, and return the files."""
+        """Remove what killed processes left; return the files."""
         files = self.files()
         self.remove(*filter(_TEMPORARY.fullmatch, files))
         return files
 
     def is_claimed(self, run: str) -> "bool | None":
-        """Return whether the folder belongs to that run; None if it belongs to none."""
+        """Return whether the folder is that run's; None if no run's."""
         found = self.documents([MANIFEST])[0].get("run")
         return None if found is None else found == run
 
     def finish(self, run: str, receipts: "dict[str, dict[str, Any]]", summary: "dict[str, Any]") -> None:
-        """Write the manifest. Raises FileError unless the folder holds exactly these parts and belongs to this run."""
+        """Write the manifest. Raises FileError unless the folder is this run's and holds exactly these parts."""
         parts = {name: size for name, size in self._tidied().items() if name.startswith("part")}
         if parts != {name: each["size"] for name, each in receipts.items()} or not self.is_claimed(run):
             raise FileError(shown(self.url), "another fastsvm has taken it over, or its files were changed")

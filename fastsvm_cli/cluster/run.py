@@ -1,4 +1,4 @@
-"""A run of `predict --dask`, from the shards to OUT_DIR and its manifest."""
+"""A run of `predict --dask`."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -45,7 +45,7 @@ _PASSES = 4
 
 
 class PartsMissing(FastsvmError):
-    """The run ended without all parts. lines: one per failed block."""
+    """The run ended without all parts. lines: why."""
 
     def __init__(self, message: str, lines: "list[str]"):
         super().__init__(message)
@@ -53,11 +53,8 @@ class PartsMissing(FastsvmError):
 
 
 class Sum:
-    """Totals over the receipts of all parts.
-
-    tally: rows, counts and sums. bad_rows: their number. named: messages of the first bad rows, in input order.
-    instructions: processor instruction sets that made the parts.
-    """
+    """Totals over all receipts. named: messages of the first bad rows, in input order. instructions: processor
+    instruction sets."""
 
     def __init__(
         self, job: Job, blocks: "list[Block]", receipts: "dict[str, dict[str, Any]]", scaling: "Scaling | None"
@@ -86,14 +83,13 @@ def run(
     progress: "Callable[[float, str], None]" = lambda share, words: None,
     summary: "Callable[[Sum], dict[str, Any]]" = lambda seen: {},
 ) -> Sum:
-    """Predict the rows of the shards that `url` names into the parts of `job.out`; existing valid parts are kept.
+    """Predict the rows of the shards that `url` names into the parts of `job.out`; keep existing valid parts.
 
-    address: as for --dask. block: bytes. scaling: receives the counts of scaled entries. say: called with lines for the
-    user. progress: called with the share done, and words. summary: returns the manifest's summary.
+    address: of --dask. block: bytes. scaling: counts scaled entries. say: receives lines for the user. summary: for the
+    manifest.
 
-    Raises PartsMissing at the end if blocks failed; FileError, ModelFormatError and FastsvmError if the run cannot
-    start or continue. Finished parts are kept in any case.
-    """
+    Raises PartsMissing if blocks failed or a fault stopped them all; FileError or another FastsvmError if the run
+    cannot start or finish. Finished parts stay."""
     blocks, out = cut(url, block), Folder(job.out)
     _refuse_input(out, blocks)
     if job.on_bad_row == "stop" and looks_like_model(start_of(blocks[0], _START_BYTES)):
@@ -135,9 +131,7 @@ def _receipts(
     say: "Callable[[str], None]",
     progress: "Callable[[float, str], None]",
 ) -> "dict[str, dict[str, Any]]":
-    """Return the receipt of every part. sent: the job. Workers pass over all blocks until a pass finds every part as
-    its receipt describes it. That pass detects parts that another client's worker replaced, or that only one worker
-    can see. Raises PartsMissing, and FileError after the last pass."""
+    """Return all receipts, after a pass that finds every part valid: another client may replace parts."""
     told: dict[str, dict[str, Any]] = {}
     for number in range(_PASSES):
         try:
@@ -158,8 +152,8 @@ def _receipts(
 def answer_once(
     client: "Client", sent: "Future", blocks: "list[Block]", progress: "Callable[[float, str], None]"
 ) -> "Iterator[tuple[Block, dict[str, Any]]]":
-    """Yield (block, its receipt or fault), in order of completion. sent: the job. Raises Stop, and FastsvmError if
-    the scheduler is lost."""
+    """Yield (block, receipt or fault) in order of completion. sent: the job. Raises Stop, and FastsvmError if the
+    scheduler is lost."""
     from distributed import as_completed
 
     waiting, start = _groups(blocks), monotonic()
@@ -198,7 +192,7 @@ def answer_once(
 
 
 def _why(fault: Exception) -> str:
-    """Return the message of a task that Dask gave up. Raises FastsvmError for a fault that concerns all tasks."""
+    """Return a failed task's message. Raises FastsvmError for a fault of all tasks."""
     from concurrent.futures import CancelledError
 
     from distributed.scheduler import KilledWorker
@@ -216,7 +210,6 @@ def _why(fault: Exception) -> str:
 def _missing(
     job: Job, blocks: "list[Block]", told: "dict[str, dict[str, Any]]", stopped: "FastsvmError | None"
 ) -> PartsMissing:
-    """Return the exception of a run without all its parts. stopped: what ended it early."""
     missing = [each for each in blocks if "fault" in told.get(each.part, {"fault": ""})]
     failed = [] if stopped is not None else missing
     lines = [
@@ -234,8 +227,7 @@ def _missing(
 def _message(
     block: Block, line: "int | None", why: str, blocks: "list[Block]", told: "dict[str, dict[str, Any]]"
 ) -> str:
-    """Return `shard:line: why` for a line of the block, or `shard: why` without a line. told: receipts and faults;
-    lines of blocks without a receipt are counted here."""
+    """Return `shard:line: why`; count lines of blocks without a receipt."""
     name = shown(block.name)
     if line is None:
         return f"{name}: {why}"
@@ -250,7 +242,6 @@ def _message(
 
 
 def _groups(blocks: "list[Block]") -> "Iterator[list[Block]]":
-    """Yield groups of neighbouring small blocks."""
     group: list[Block] = []
     size = 0
     for block in blocks:
@@ -263,7 +254,7 @@ def _groups(blocks: "list[Block]") -> "Iterator[list[Block]]":
 
 
 def _width(job: Job, blocks: "list[Block]") -> int:
-    """Return how many numbers the first valid row of dense data has, as LineBlocks counts them; -1 if there is none."""
+    """Return the first valid dense row's length, as LineBlocks counts it, or -1."""
     scaling = job.scaling()
     for block in blocks:
         place = Place()
@@ -275,7 +266,7 @@ def _width(job: Job, blocks: "list[Block]") -> int:
 
 
 def _refuse_input(out: Folder, blocks: "list[Block]") -> None:
-    """Raise FileError for a shard inside OUT_DIR, which would be read and replaced."""
+    """Raise FileError for a shard inside OUT_DIR."""
     names = {each.name for each in blocks}
     if is_local(out.url):
         path = os.path.realpath(local_path(out.url))

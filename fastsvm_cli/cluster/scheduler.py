@@ -21,8 +21,8 @@ _ADDRESS = re.compile(r"(?:tcp|tls)://[^\s/]+:[0-9]{1,5}/?|wss?://[^\s/]\S*")
 
 
 class Address:
-    """Address of --dask: a scheduler's, such as `tcp://host:8786`, or `local` or `local:N` for N worker processes on
-    this machine. workers: N, or None for a scheduler. Raises ValueError, whose message says what was expected."""
+    """Address of --dask: a scheduler's, or `local` or `local:N` for N worker processes here. workers: N, or None for a
+    scheduler. Raises ValueError, which says what was expected."""
 
     def __init__(self, text: str):
         self.text = text
@@ -36,7 +36,7 @@ class Address:
 
 @contextmanager
 def demanded() -> "Iterator[None]":
-    """Context manager: imports of the dask extra. Raises FastsvmError, with the command that installs it."""
+    """Wrap imports of the dask extra. Raises FastsvmError, which says how to install it."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -46,9 +46,8 @@ def demanded() -> "Iterator[None]":
 
 @contextmanager
 def connect(address: str, say: "Callable[[str], None]" = lambda line: None) -> "Iterator[Client]":
-    """Context manager: yield a client of the scheduler; for `local`, worker processes end with the block. say:
-    called with lines for the user: the dashboard, and differing versions. Raises FastsvmError if no scheduler
-    answers."""
+    """Yield a client of the scheduler; worker processes of `local` end with the block. say: receives lines for the
+    user. Raises FastsvmError if no scheduler answers."""
     try:
         where = Address(address)
     except ValueError as error:
@@ -80,7 +79,7 @@ def connect(address: str, say: "Callable[[str], None]" = lambda line: None) -> "
 
 @contextmanager
 def demanding_scheduler() -> "Iterator[None]":
-    """Context manager: convert the loss of the scheduler or of workers to FastsvmError."""
+    """Convert the loss of scheduler or workers to FastsvmError."""
     from concurrent.futures import CancelledError
 
     from distributed.comm import CommClosedError
@@ -99,8 +98,7 @@ def demanding_scheduler() -> "Iterator[None]":
 
 @contextmanager
 def demanding_workers(client: "Client") -> "Iterator[int]":
-    """Context manager: like demanding_scheduler; yield the number of threads of all workers. Raises FastsvmError if
-    no worker appears."""
+    """Like demanding_scheduler; yield the number of threads. Raises FastsvmError if no worker appears."""
     import asyncio
 
     with demanding_scheduler():
@@ -113,8 +111,7 @@ def demanding_workers(client: "Client") -> "Iterator[int]":
 
 @contextmanager
 def _local_cluster(workers: int) -> "Iterator[LocalCluster]":
-    """Context manager: worker processes on this machine. They and Dask's temporary files are removed at the end.
-    Raises FastsvmError."""
+    """Yield worker processes on this machine; remove Dask's files at the end."""
     import logging
 
     import dask
@@ -154,8 +151,7 @@ def _local_cluster(workers: int) -> "Iterator[LocalCluster]":
 
 
 def _loop_that_is_not_interrupted() -> "LoopRunner":
-    """Return the thread that starts worker processes. They inherit its blocked SIGINT: only the client handles
-    Ctrl-C, which a terminal sends to all processes."""
+    """Return the thread that starts workers, with SIGINT blocked: only the client handles Ctrl-C."""
     import signal
     import sys
     from multiprocessing import resource_tracker

@@ -1,5 +1,4 @@
-"""Work of a worker: blocks in, parts and receipts out. Runs in a thread of a worker process, and returns plain
-values."""
+"""Work of a worker's thread: blocks in, parts and receipts out."""
 
 import errno
 from _thread import allocate_lock
@@ -25,26 +24,21 @@ _LASTING = {errno.EACCES, errno.EDQUOT, errno.EFBIG, errno.ENOSPC, errno.ENOTDIR
 
 
 class Stop(FastsvmError):
-    """Fault that concerns every block: the run ends."""
+    """Fault that concerns every block and ends the run."""
 
 
 class File(NamedTuple):
-    """Content of a file, and its name in messages."""
-
     path: str
     text: bytes
 
 
 class Job:
-    """Options and models of a run, as workers need them; can be pickled. Each process parses the models once, for its
-    first block, and shares them among threads.
+    """Options and models of a run, for workers; can be pickled. Each process parses the models once.
 
-    model, exact, scale, y_scale: files of MODEL_FILE, --exact, --scale, --y-scale. exact_tolerance: largest radius of a
-    regression value that is kept. carried: what the model carries, or None. steps: of --steps. reading: arguments of
-    LineBlocks. asked: arguments of `predict`. made_with: everything but the rows that determines the output.
-    on_bad_row: treatment of bad rows. threads: per block. out: URL of OUT_DIR; shown: its name in messages. fields:
-    numbers of a dense row, as LineBlocks counts them, or -1. run: the run's identity, stored in the manifest.
-    """
+    exact_tolerance: largest radius of a regression value that is kept. carried: what the model carries. reading:
+    arguments of LineBlocks. asked: arguments of `predict`. made_with: everything but the rows that determines the
+    output. threads: per block. out: URL of OUT_DIR; shown: its name in messages. fields: numbers of a dense row, as
+    LineBlocks counts them, or -1. run: identity in the manifest."""
 
     def __init__(self, out: str):
         self.out, self.shown, self.model = out, shown(out), File("", b"")
@@ -73,11 +67,11 @@ class Job:
         self._parse()
 
     def digest(self, block: Block) -> str:
-        """Return the digest by which the receipt of a block's part identifies its job and text."""
+        """Return the digest of job and text for a receipt."""
         return digest_of([self.made_with, self.fields, *block])
 
     def models(self) -> "tuple[Model, Fallback | None]":
-        """Return the model, and the Fallback of --exact. Raises ModelFormatError."""
+        """Return the model and --exact's Fallback. Raises ModelFormatError."""
         with self._lock:
             if self._models is None:
                 model = parse_model(self.model.text, self.model.path)
@@ -90,7 +84,7 @@ class Job:
             return self._models
 
     def scaling(self) -> "Scaling | None":
-        """Return the scaling of rows, with its own counts; None for unscaled rows. Raises DataFormatError."""
+        """Return the scaling of rows, with its own counts. Raises DataFormatError."""
         if self.carried is not None:
             return self.carried.scaling()
         if self.scale is None:
@@ -99,23 +93,21 @@ class Job:
         return scaling if self.y_scale is None else with_labels(scaling, self.y_scale.text, self.y_scale.path)
 
     def lines(self, block: Block, place: Place, bad_rows: "BadRows | None", scaling: "Scaling | None") -> LineBlocks:
-        """Return the block's lines, to be parsed."""
         return LineBlocks(
             block.name, place=place, bad_rows=bad_rows, scaling=scaling, content=Text(block), **self.reading
         )
 
 
 def received(job: Job) -> Job:
-    """Return the job. As a task, it brings the job to all workers: Dask repeats it if all copies are lost. Raises
-    Stop if the client runs another version of fastsvm."""
+    """Return the job. This is a task, which Dask repeats if all copies are lost. Raises Stop for another version."""
     if job.version != __version__:
         raise Stop(f"this machine has fastsvm {job.version}, and a worker {__version__}: install the same one")
     return job
 
 
 def answer(job: Job, blocks: "list[Block]") -> "list[dict[str, Any]]":
-    """Return the blocks' receipts, or faults {fault, line of the block or None}. The receipt of an existing part has
-    `kept`. Raises Stop; and transient errors, which Dask retries."""
+    """Return the blocks' receipts, `kept` for existing parts, or faults {fault, line of the block or None}. Raises
+    Stop; and transient errors, which Dask retries."""
     return [_answer(job, block) for block in blocks]
 
 
@@ -145,13 +137,12 @@ def _answer(job: Job, block: Block) -> "dict[str, Any]":
 
 
 def fits(job: Job, block: Block, receipt: "dict[str, Any]") -> bool:
-    """Return whether the receipt belongs to this job and block."""
     same = receipt.get("job") == job.digest(block)
     return same and still_hold(receipt, job.on_bad_row, job.reading["max_line"])
 
 
 def answer_block(job: Job, block: Block, where: Folder) -> "dict[str, Any]":
-    """Predict a block's rows into its part, and return its receipt, which is written before the part gets its name."""
+    """Predict a block into its part; return the receipt, written before the part gets its name."""
     _demand_claim(job, where)
     (model, exact), scaling = job.models(), job.scaling()
     bad_rows = None if job.on_bad_row == "stop" else BadRows(block.name, job.on_bad_row == "nan")
@@ -193,7 +184,7 @@ def answer_block(job: Job, block: Block, where: Folder) -> "dict[str, Any]":
 
 
 def _demand_claim(job: Job, where: Folder) -> None:
-    """Raise Stop if OUT_DIR now belongs to another run, or is not the client's folder."""
+    """Raise Stop unless OUT_DIR belongs to this run."""
     claimed = where.is_claimed(job.run)
     if claimed is None:
         why = (

@@ -78,7 +78,6 @@ def command(**parsed):
 
 
 def _show(found: "SampledBorder", source: "SourceModel | None", size: int, options: BorderOptions) -> None:
-    """Print the summary. size: of the written file."""
     report = summary_stream(options.output_file)
     model, counts = found.model, found.counts
     together = f" ({min(counts)} to {max(counts)} for each of {len(counts)} pairs)" if len(counts) > 1 else ""
@@ -116,7 +115,6 @@ def _show(found: "SampledBorder", source: "SourceModel | None", size: int, optio
 def _warn(
     found: "SampledBorder", source: "SourceModel | None", rows: "list[Chunk] | None", options: BorderOptions
 ) -> None:
-    """Print warnings about the border."""
     from fastsvm_cli.methods.border.rows import looks_one_hot
 
     pairs, target = f"{len(found.counts)} pairs", options.target
@@ -154,8 +152,6 @@ def _say(words: str) -> None:
 def _write_density(
     rows: "list[Chunk]", scaling: "Scaling | None", folding: "Folding | None", options: BorderOptions
 ) -> None:
-    """Write the density estimate instead of a border. scaling: of the rows; the model carries it, unless it is
-    folded into the model."""
     from fastsvm_cli.methods.border.density import compile_density, rows_fingerprint
 
     width, weight, made_of = options.width, options.weight or 0.0, rows_fingerprint(rows)

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 
 class BoundOptions(Options):
-    """Options and arguments of `fastsvm bound`. Raises UsageError for conflicts."""
-
     as_json: bool
     quiet: bool
     plot_file: "str | None"
@@ -42,7 +40,6 @@ class BoundOptions(Options):
             raise click.UsageError("--plot is of one model on one data file: name these two.")
 
     def check_found(self, models: int, data: int) -> None:
-        """Raise UsageError for options that conflict with the numbers of models and data files."""
         about_rows = first_given("scale_file", "dense", "unlabelled", "max_line") if not data else None
         if about_rows is not None:
             raise click.UsageError(f"{about_rows} is about rows of data, and here are models alone.")
@@ -116,7 +113,7 @@ def command(**parsed):
 
 
 class Drawn(NamedTuple):
-    """Model that --plot draws: its name in the figure, degree (0: no expansion), file size, and what it proves."""
+    """degree: 0 if it is no expansion."""
 
     words: str
     degree: int
@@ -125,7 +122,6 @@ class Drawn(NamedTuple):
 
 
 def _models_to_draw(path: str, model: "Model", quiet: bool) -> "list[Drawn]":
-    """Return a certified model itself, or the certified expansions of an exact one. Raises ModelFormatError."""
     from fastsvm_cli.comparisons.proven_rows import ProvenRows
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.errors import ModelFormatError
@@ -255,7 +251,6 @@ def _tables(report: dict):
 
 
 def _verdict(inside: bool, rows: str) -> str:
-    """Return a sentence about the expansion about the mean, the default of approx."""
     if inside:
         return f"approx should hold on {rows}; if C is large, use approx --certify"
     return f"approx may change labels on {rows}: approx --certify proves those it keeps"

@@ -80,7 +80,6 @@ def _tell(
     rows: "list[Chunk] | None",
     folding: "Folding | None",
 ) -> None:
-    """Print the summary. size: of the written file. rows: of --data. folding: of --scale."""
     from fastsvm_cli.comparisons.agreement import agreement
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.prediction.scores import summary_lines
@@ -117,7 +116,6 @@ def _tell(
 
 
 def _draw(options: ReduceOptions, source: "SourceModel", reduced: "ExactModel", rows: "list[Chunk] | None") -> None:
-    """Write the figure of --plot: the written model, and smaller ones."""
     from os.path import basename
 
     from fastsvm_cli.benchmarks.sizes import measure_sizes
@@ -143,7 +141,6 @@ def _draw(options: ReduceOptions, source: "SourceModel", reduced: "ExactModel", 
 
 
 def _of_raw_rows(model: "ExactModel", folding: "Folding") -> "ExactModel":
-    """Return the model with --scale folded in, before it is reduced. Raises ModelFormatError."""
     from fastsvm_cli.methods.exact_folding import folded_exact
     from fastsvm_cli.methods.method import demand
     from fastsvm_cli.methods.reduce.reduction import refusal
@@ -154,8 +151,7 @@ def _of_raw_rows(model: "ExactModel", folding: "Folding") -> "ExactModel":
 
 
 def _warn_of_unknown(folding: "Folding", rows: "list[Chunk] | None", report: "TextIO") -> None:
-    """Warn of rows with features that the range file lacks (such as constant ones): svm-scale drops these, but a
-    LIBSVM model counts them."""
+    """Warn of features that the range file lacks: svm-scale drops them, but a LIBSVM model counts them."""
     from fastsvm_cli._native import used_indices
 
     known = set(folding.affine.features)

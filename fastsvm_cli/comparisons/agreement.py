@@ -12,8 +12,7 @@ PART_EVALUATIONS, LEAST_PART = 1 << 28, 256  # kernel evaluations between calls 
 
 
 class Comparison:
-    """Agreement of a model with a reference. different: rows with different labels. score, reference_score:
-    svm-predict's sums of both."""
+    """Agreement of a model with a reference. score, reference_score: svm-predict's sums."""
 
     def __init__(self, regression: bool):
         self.regression, self.rows, self.different = regression, 0, 0
@@ -22,12 +21,11 @@ class Comparison:
 
     @property
     def disagreement(self) -> float:
-        """Share of labels that differ."""
         return self.different / self.rows if self.rows else 0.0
 
     @property
     def difference(self) -> float:
-        """Root mean square difference of regression values."""
+        """Root mean square difference of values."""
         return sqrt(self._squares / self.rows) if self.rows else 0.0
 
     @property
@@ -40,13 +38,12 @@ class Comparison:
 
     @property
     def share(self) -> float:
-        """Error of the answers: the share of labels that differ; for regression share_of_spread."""
+        """Share of labels that differ; regression: share_of_spread."""
         if not self.regression:
             return self.disagreement
         return share_of_spread(self.difference, self.spread, abs(self._first))
 
     def _add(self, one: "Sequence[float]", other: "Sequence[float]") -> None:
-        """Add both models' answers for some rows."""
         self.different += sum(a != b for a, b in zip(one, other))
         if self.regression and len(other):
             if not self.rows:
@@ -58,8 +55,7 @@ class Comparison:
 
 
 def share_of_spread(difference: float, spread: float, size: float) -> float:
-    """Return a root mean square difference relative to the reference's spread, or to a millionth of the values' size if
-    that is larger."""
+    """Return a difference relative to the spread, or to a millionth of the values' size if larger."""
     if not isfinite(difference):
         return inf
     scale = max(spread, 1e-6 * size)
@@ -72,8 +68,7 @@ def agreement(
     chunks: "Iterable[_native.Chunk]",
     on_progress: "Callable[[float], None] | None" = None,
 ) -> Comparison:
-    """Predict the rows with both models, in memory. Scores require labelled rows. on_progress: called with the share of
-    rows done, about every second."""
+    """Predict rows with both models. Scores require labelled rows. on_progress: receives the share done."""
     chunks = list(chunks)
     total = max(1, sum(chunk.rows for chunk in chunks))
     if on_progress:

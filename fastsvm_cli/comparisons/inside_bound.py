@@ -1,4 +1,4 @@
-"""Data and models against the bound of Claesen et al., eq. (3.11): the report of the `bound` command."""
+"""Report of `bound`: data and models against the bound of Claesen et al., eq. (3.11)."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 
 
 class Reading:
-    """How to read data files: arguments of text.data.read_chunks. progress: called with the share done. watch: called
-    with the models and the names of the data files before these are read; each object it returns receives every chunk.
-    """
+    """How to read data files: arguments of text.data.read_chunks. watch: receives the models and the data files' names
+    before reading; each object it returns receives every chunk."""
 
     def __init__(
         self,
@@ -47,9 +46,8 @@ class Reading:
 def bound_report(paths: Sequence[str], reading: Reading) -> dict:
     """Measure data files and models, and every model on every data file.
 
-    Returns {"fastsvm": version, "data": [...], "models": [...], "pairs": [...], "seconds": ...} of plain values, in the
-    order of `paths`. Norms are Euclidean, not squared. Raises DataFormatError, ModelFormatError, FileError.
-    """
+    Return {"fastsvm": version, "data": [...], "models": [...], "pairs": [...], "seconds": ...}, in the order of
+    `paths`. Norms are not squared. Raises DataFormatError, ModelFormatError, FileError."""
     start = monotonic()
     with _seekable(paths) as places:
         models: list[tuple[str, str]] = []
@@ -90,8 +88,7 @@ def bound_report(paths: Sequence[str], reading: Reading) -> dict:
 
 @contextmanager
 def _seekable(paths: Sequence[str]) -> "Iterator[list[str]]":
-    """Yield the paths, with pipes copied to temporary files: data is read twice, for its mean and for distances from
-    it."""
+    """Yield the paths, with pipes copied to files: data is read twice."""
     import shutil
     import tempfile
     from contextlib import ExitStack
@@ -114,8 +111,7 @@ def _seekable(paths: Sequence[str]) -> "Iterator[list[str]]":
 
 
 class _Model:
-    """A model, and the centres of its bound: [(name, indices, values, largest |x_i - m|^2)], "own" for each centre of a
-    compiled model, "origin" and "mean" for an exact one; empty unless the kernel is RBF."""
+    """A model, and its bound's centres [(name, indices, values, largest |x_i - m|^2)]."""
 
     def __init__(self, path: str, text: bytes):
         self.path, self.model, self._fingerprint = path, parse_model(text, path), fingerprint(text)
@@ -136,7 +132,6 @@ class _Model:
                 self.centers.append((name, indices, values, largest(squared_distances(vectors, indices, values))))
 
     def demand_bound(self) -> None:
-        """Raise ModelFormatError if the model has no bound on data."""
         if self.model.vectors is None and self.model.centers is None and not self.model.certified:
             raise ModelFormatError(self.path, self.model.unbounded)
 
@@ -169,9 +164,6 @@ class _Model:
 
 
 class _Radii:
-    """Proofs of a certified model on data: rows settled, and the radii over rows and decision functions (256 bins per
-    octave)."""
-
     def __init__(self, model: Model):
         self.model, self.task = model, model.header.task()
         self.decisions = _native.Decisions(model.pairs, True)
@@ -194,7 +186,6 @@ class _Radii:
         self.radii.add(radius)
 
     def quantile(self, share: float) -> float:
-        """Return the radius that this share of all radii does not exceed."""
         return min(self.radii.quantile(share), self.largest)
 
     def report(self) -> dict:

@@ -1,5 +1,4 @@
-"""Norms of rows about the origin and a mean, chunk by chunk, in memory independent of the number of rows and the
-largest index."""
+"""Norms of rows about the origin and a mean, chunk by chunk."""
 
 import numpy as np
 
@@ -10,7 +9,7 @@ _OCTAVES, _LOWEST = 2200, -1080  # from 2^-1080 on
 
 
 class Mean:
-    """Mean of rows, as increasing LIBSVM indices and values: a huge index needs no dense vector."""
+    """Mean of rows, as increasing LIBSVM indices and values: an index may be huge."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -18,7 +17,6 @@ class Mean:
         self._gathered = np.empty((4, 0))  # (4, features): sum, least and largest entry, rows with an entry
 
     def add(self, chunk: _native.Chunk) -> "Mean":
-        """Add the rows of a chunk; return self."""
         self.rows += chunk.rows
         here, place = np.unique(np.asarray(chunk.indices), return_inverse=True)
         values = np.asarray(chunk.values)
@@ -38,7 +36,7 @@ class Mean:
 
     @property
     def point(self) -> np.ndarray:
-        """Mean, (features), rounded as an expansion about it needs: see center_point."""
+        """Mean, (features), rounded by center_point."""
         sums, low, high, count = self._gathered
         absent = count < self.rows
         return np.array(
@@ -51,8 +49,8 @@ class Mean:
 
 
 def squared_distances(chunk: _native.Chunk, indices: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return |z - m|^2 for the rows z of a chunk, (rows); m has `values` at the increasing LIBSVM `indices`, else 0.
-    inf on overflow."""
+    """Return |z - m|^2, (rows), for the rows z of a chunk; inf on overflow. m has `values` at the increasing LIBSVM
+    `indices`, else 0."""
     norms = np.asarray(chunk.squared_norms)
     if not len(indices):
         return norms
@@ -70,27 +68,23 @@ def squared_distances(chunk: _native.Chunk, indices: np.ndarray, values: np.ndar
 
 
 def largest(values: np.ndarray) -> float:
-    """Return the largest of nonnegative numbers; 0 for none."""
     return float(np.max(values, initial=0.0))
 
 
 class Histogram:
-    """Histogram of sizes from 2^-1000 to 2^1000, in logarithmic bins of constant memory. bins: per octave. counts: per
-    bin; a number counts as its bin's upper edge."""
+    """Histogram of sizes from 2^-1000 to 2^1000. bins: per octave."""
 
     def __init__(self, bins: int):
         self._bins = bins
         self.counts = np.zeros(bins * _OCTAVES, np.int64)
 
     def add(self, sizes: np.ndarray) -> None:
-        """Add numbers of any size, also 0 and inf."""
         at = np.ceil((np.log2(np.clip(sizes, 2.0**-1000, 2.0**1000)) - _LOWEST) * self._bins).astype(int)
         self.counts += np.bincount(at, minlength=len(self.counts))
 
     def upper_edge(self, at: int) -> float:
-        """Return the upper edge of bin `at`."""
         return float(2.0 ** (at / self._bins + _LOWEST))
 
     def quantile(self, share: float) -> float:
-        """Return the upper edge of the first bin up to which there is this share of all numbers."""
+        """Return the upper edge of the bin where this share of all numbers is reached."""
         return self.upper_edge(int(np.searchsorted(np.cumsum(self.counts), share * self.counts.sum())))

@@ -1,4 +1,4 @@
-"""Trial of a compiled model on its own support vectors: its gain and its error."""
+"""Gain and error of a compiled model on its own support vectors."""
 
 from time import perf_counter
 
@@ -21,15 +21,14 @@ _LEAST_RUNS, _MOST_RUNS, _LEAST_SECONDS = 3, 50, 0.1
 
 
 class Trial:
-    """Gain of a compiled model on support vectors. rows: number predicted. evaluations: share of the exact model's
-    kernel evaluations, if counted. speed_up: the exact model's time over the compiled one's, in memory."""
+    """Gain on support vectors. rows: number. evaluations: share of the exact model's kernel evaluations."""
 
     def __init__(self, rows: int, evaluations: float, speed_up: float):
         self.rows, self.evaluations, self.speed_up = rows, evaluations, speed_up
 
 
 def trial(model: Model, source: ExactModel) -> "Trial | None":
-    """Measure the gain on up to 1,000 support vectors, evenly spread over the file; None if there are none."""
+    """Measure the gain on up to 1,000 evenly spread support vectors."""
     total = source.header.total_sv
     if not total or not model.pairs:
         return None
@@ -44,15 +43,15 @@ def trial(model: Model, source: ExactModel) -> "Trial | None":
 
 
 def doubtful_gain(products: float, source: ExactModel) -> bool:
-    """Return whether a compiled model with this many products per row might be slower than the exact one, so that a
-    trial is worth its time. An expansion's product takes as long as a kernel evaluation's, or a few times less."""
+    """Return whether this many products per row might make a model slower than the exact one. A product takes as long
+    as a kernel evaluation's, or a few times less."""
     vectors = source.vectors
     return 4 * products > len(vectors.indices) + vectors.rows * max(1, vectors.leading_count)
 
 
 def agreement_with_exact(model: Model, source: ExactModel) -> "Comparison | None":
-    """Compare both models on up to 1,000 support vectors, evenly spread; on fewer if the exact model would take longer
-    than reading it did. None if there are none."""
+    """Compare both models on up to 1,000 evenly spread support vectors; fewer if that takes longer than reading the
+    exact model did."""
     if not source.header.total_sv or not model.pairs:
         return None
     work = max(len(source.vectors.indices), source.header.total_sv)
@@ -65,7 +64,7 @@ def spread_vectors(source: ExactModel, most: int) -> _native.Chunk:
 
 
 def _seconds(model: Model, rows: _native.Chunk, out: _native.Decisions, wanted: Wanted) -> float:
-    """Return the minimum of several runs: the first ones prepare the model, and short ones are mostly thread starts."""
+    """Return the least time: first runs prepare the model."""
     times: list[float] = []
     while len(times) < _LEAST_RUNS or (len(times) < _MOST_RUNS and sum(times) < _LEAST_SECONDS):
         start = perf_counter()

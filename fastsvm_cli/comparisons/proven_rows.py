@@ -11,8 +11,7 @@ _BINS = 32  # per octave, finer than drawn
 
 
 class ProvenRows:
-    """Proofs of a certified model on rows added chunk by chunk. proven: rows with a proven label, 0 for regression.
-    largest: radius."""
+    """Proofs of a certified model. proven: rows, 0 for regression. largest: radius."""
 
     def __init__(self, model: Model):
         self.model = model
@@ -22,7 +21,6 @@ class ProvenRows:
         self._all, self._proven = Histogram(_BINS), Histogram(_BINS)
 
     def add(self, chunk: _native.Chunk) -> None:
-        """Add rows."""
         for part in smaller_chunks([chunk], self.model.pairs):
             self._add(part)
 
@@ -42,12 +40,11 @@ class ProvenRows:
         self._proven.add(radius[settled])
 
     def quantile(self, share: float) -> float:
-        """Return the radius that this share of the rows does not exceed; a row's radius is its decision values'
-        largest."""
+        """Return the radius that this share of the rows does not exceed; a row's radius is its largest."""
         return min(self._all.quantile(share), self.largest)
 
     def curve(self) -> "list[tuple[float, int, int]]":
-        """Return (radius, rows of at most that radius, proven ones of these), increasing, at every change."""
+        """Return increasing (radius, rows up to it, proven ones of these)."""
         at = np.flatnonzero(self._all.counts)
         every, proven = np.cumsum(self._all.counts)[at], np.cumsum(self._proven.counts)[at]
         edges = (min(self._all.upper_edge(int(each)), self.largest) for each in at)

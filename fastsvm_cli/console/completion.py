@@ -1,8 +1,7 @@
-"""Completion scripts for bash, zsh and fish, generated from the commands' options and arguments.
+"""Completion scripts for bash, zsh and fish, generated from the commands' options.
 
-The shell runs the script alone, so TAB does not start Python; it completes file names itself. The scripts are installed
-with the package (scripts/make_shell_files.py). A shell can also request its own with click's variable:
-_FASTSVM_COMPLETE=bash_source fastsvm.
+The shell runs the script alone: TAB starts no Python. scripts/make_shell_files.py writes the installed scripts. As with
+other click programs, _FASTSVM_COMPLETE=bash_source fastsvm prints one.
 """
 
 import re
@@ -15,10 +14,7 @@ from fastsvm_cli.console.help_page import content, value_name
 
 
 class Value(NamedTuple):
-    """Value of an option or argument.
-
-    name: as in --help. words: its choices. file: whether it is a file name.
-    """
+    """Value of an option or argument: its name in --help, its choices, and whether it is a file name."""
 
     name: str
     words: "tuple[str, ...]" = ()
@@ -26,11 +22,8 @@ class Value(NamedTuple):
 
 
 class Completed(NamedTuple):
-    """Completion data of a command.
-
-    options: spellings, value (None: a flag), and a sentence of each. arguments: their values, the last one any number
-    of times if `repeated`; the first `required` are mandatory.
-    """
+    """Completion data of a command. options: spellings, value (None: a flag), sentence. arguments: the first `required`
+    are mandatory; the last may repeat if `repeated`."""
 
     name: str
     sentence: str
@@ -41,7 +34,7 @@ class Completed(NamedTuple):
 
 
 def asked(group: click.Group, wish: str) -> str:
-    """Return the script that the variable requests: bash_source, zsh_source or fish_source. Raises UsageError."""
+    """Return the script that the variable requests, such as bash_source. Raise UsageError."""
     shell, _, what = wish.partition("_")
     if shell not in SHELLS or what != "source":
         expected = ", ".join(f"{each}_source" for each in SHELLS)
@@ -50,7 +43,6 @@ def asked(group: click.Group, wish: str) -> str:
 
 
 def script(group: click.Group, shell: str) -> str:
-    """Return the script for bash, zsh or fish."""
     context = click.Context(group, info_name="fastsvm", help_option_names=["-h", "--help"])
     commands = []
     for name in group.list_commands(context):
@@ -61,8 +53,6 @@ def script(group: click.Group, shell: str) -> str:
 
 
 def taken(option: click.Option) -> "Value | None":
-    """Return an option's value, from its name in --help: choices, a file (RANGE_FILE, MODEL, PATH), or anything;
-    None for a flag."""
     if option.is_flag:
         return None
     name = value_name(option)
@@ -89,7 +79,6 @@ def _completed(command: click.Command, context: click.Context) -> Completed:
 
 
 def _gist(words: str) -> str:
-    """Return the first sentence, or the beginning of a long one: shells show one line."""
     sentence = re.split(r"(?<!\.)\.(?= [A-Z-]|$)", words, maxsplit=1)[0]
     beginning = re.split(r"[:;]| \(", sentence, maxsplit=1)[0]
     return beginning if len(sentence) > 70 and len(beginning) >= 20 else sentence

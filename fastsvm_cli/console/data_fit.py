@@ -23,11 +23,8 @@ def doubts(
     fields: int,
     unlabelled_advice: "tuple[str, str]" = TYPED,
 ) -> "list[str]":
-    """Return warnings for the user; none if the rows look right.
-
-    tally: of all rows. path: of the data. dense, delimiter, unlabelled: how the rows were read. fields: values in a
-    dense row, without its label; -1 if unknown. unlabelled_advice: how to read rows without labels, and with labels.
-    """
+    """Return warnings. tally: of all rows. path: of the data. fields: values in a dense row without its label, -1 if
+    unknown. unlabelled_advice: how to read rows without labels, and with labels."""
     add, leave_out = unlabelled_advice
     out = []
     if dense and fields == unlabelled and model.max_index > fields:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class CompilerOptions(Options):
-    """Options shared by the commands that compile a LIBSVM model: `model_arguments`, --threads and -q."""
+    """Options shared by the commands that compile a LIBSVM model."""
 
     model_file: str
     output_file: str  # path of the result after `begin`; before, None if not given
@@ -21,9 +21,9 @@ class CompilerOptions(Options):
     quiet: bool
 
     def begin(self, suffix: str, *inputs: "str | None") -> None:
-        """Check the files and set the threads, before any file is read. suffix: for the default output name. inputs:
-        other files that are read (None: option not given). Raises FileError and UsageError like check_files, and
-        FileError if the model would replace rows of data (`approx model test`, typed after `bound model test`)."""
+        """Check the files and set the threads. suffix: of the default output name. inputs: other files that are read.
+        Raise FileError and UsageError like check_files, and FileError if the model would replace rows of data (`approx
+        model test`, typed after `bound model test`)."""
         from fastsvm_cli import _native
         from fastsvm_cli.console.file_checks import check_files
         from fastsvm_cli.console.hints import has_pairs
@@ -38,17 +38,14 @@ class CompilerOptions(Options):
 
 
 class SourceModel:
-    """LIBSVM model to compile.
-
-    model: as read. size: bytes of its file, decompressed. fingerprint: the first 32 digits of their SHA-256.
-    """
+    """LIBSVM model to compile. size: bytes of its file, decompressed. fingerprint: first 32 digits of their SHA-256."""
 
     def __init__(self, model: "ExactModel", size: int, fingerprint: str):
         self.model, self.size, self.fingerprint = model, size, fingerprint
 
 
 def read_exact_model(model_file: str) -> SourceModel:
-    """Read the model to compile. Raises FileError, and ModelFormatError, also for a model that is compiled already."""
+    """Read the model to compile. Raise FileError, and ModelFormatError, also for a compiled model."""
     from fastsvm_cli.models import check_start, parse_libsvm
     from fastsvm_cli.text.data import read_bytes
     from fastsvm_cli.text.fingerprint import fingerprint
@@ -58,14 +55,13 @@ def read_exact_model(model_file: str) -> SourceModel:
 
 
 def text_to_write(model: "Model", model_file: str) -> bytes:
-    """Return the file content of a compiled model, checked by the parser. model_file: its source, for messages.
-    Raises ModelFormatError."""
+    """Return a compiled model's file content, checked by the parser. Raise ModelFormatError, which names model_file,
+    the source."""
     return read_back(model, model_file)[0]
 
 
 def read_back(model: "Model", model_file: str) -> "tuple[bytes, Model]":
-    """Like text_to_write; also return the model read back: its numbers have only the file's digits. Raises
-    ModelFormatError."""
+    """Like text_to_write; also return the model with the file's digits only."""
     from fastsvm_cli.errors import ModelFormatError
     from fastsvm_cli.models import parse_model
 
@@ -80,8 +76,8 @@ def read_back(model: "Model", model_file: str) -> "tuple[bytes, Model]":
 def write_model(
     model: "Model", options: CompilerOptions, check_size: "Callable[[int], None]" = lambda size: None
 ) -> int:
-    """Write a compiled model, checked by text_to_write; return its size in bytes. check_size: called with the size
-    before writing. Raises ModelFormatError and FileError."""
+    """Write a compiled model, checked by text_to_write; return its bytes. check_size: called before writing. Raise
+    ModelFormatError and FileError."""
     from fastsvm_cli.text.output import Output
 
     text = text_to_write(model, options.model_file)
@@ -92,8 +88,8 @@ def write_model(
 
 
 def output_name(output_file: "str | None", model_file: str, suffix: str) -> str:
-    """Return the output path: `output_file` if given; "-" for a model from standard input; else the model's name
-    with the suffix, in the current directory, as svm-train names its models."""
+    """Return the output path; by default the model's name with the suffix in the current directory, as svm-train does,
+    or "-" for standard input."""
     from os.path import basename
 
     if output_file is not None:
@@ -102,7 +98,6 @@ def output_name(output_file: "str | None", model_file: str, suffix: str) -> str:
 
 
 def size_line(before: "int | None", after: int, output_file: str) -> str:
-    """Return a line of the input's size (None: not shown), the output's size, and its path."""
     from fastsvm_cli.text.numbers import size_text
 
     return (
@@ -112,7 +107,6 @@ def size_line(before: "int | None", after: int, output_file: str) -> str:
 
 
 def agreement_line(seen: "Comparison", where: str) -> str:
-    """Return a line about a Comparison on the rows `where`."""
     if seen.regression:
         return (
             f"root mean square difference on {where}: {seen.difference:.3g} ({100 * seen.share:.3g} % of the spread of"
@@ -122,8 +116,7 @@ def agreement_line(seen: "Comparison", where: str) -> str:
 
 
 def warn_of_disagreement(seen: "Comparison", ways_out: str, wanted: float = 0.0) -> None:
-    """Print a warning if a Comparison is worse than the default limit and than `wanted`. ways_out: options that do
-    better."""
+    """Warn if a Comparison is worse than the default limit and `wanted`. ways_out: options that do better."""
     import sys
 
     from fastsvm_cli.comparisons.on_support_vectors import DOUBTFUL

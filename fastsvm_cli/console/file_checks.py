@@ -8,9 +8,8 @@ import click
 
 
 def check_files(output_file: str, *inputs: "str | None") -> None:
-    """Check the input and output files. inputs: files that are read (None: option not given). Raises FileError if
-    standard input is read but closed, or if the output cannot be written or is an input; UsageError if standard
-    input is read twice."""
+    """Check the files; None: option not given. Raise FileError if standard input is read but closed, or if the output
+    cannot be written or is an input; UsageError if standard input is read twice."""
     from fastsvm_cli.text.output import check_output
 
     check_inputs(*inputs)
@@ -18,7 +17,7 @@ def check_files(output_file: str, *inputs: "str | None") -> None:
 
 
 def check_outputs(output_files: "list[str]", *inputs: "str | None") -> None:
-    """Like check_files, for several outputs; also raises FileError if two of them are the same."""
+    """Like check_files; also raise FileError if two outputs are the same."""
     from fastsvm_cli.text.output import check_apart
 
     for each in output_files:
@@ -27,7 +26,7 @@ def check_outputs(output_files: "list[str]", *inputs: "str | None") -> None:
 
 
 def check_document(inputs: "Iterable[str | None]", output_files: "Sequence[str]" = ()) -> None:
-    """Like check_files, for a document on standard output, such as --json's. output_files: other outputs."""
+    """Raise FileError if standard output cannot take a document: it is an input or one of output_files."""
     from fastsvm_cli.text.output import check_apart, check_output
 
     check_output("-", inputs)
@@ -35,7 +34,7 @@ def check_document(inputs: "Iterable[str | None]", output_files: "Sequence[str]"
 
 
 def check_inputs(*inputs: "str | None") -> None:
-    """Like check_files, for a command without output files."""
+    """Like check_files, without an output."""
     from fastsvm_cli.errors import FileError
     from fastsvm_cli.streams import is_closed
 
@@ -47,8 +46,7 @@ def check_inputs(*inputs: "str | None") -> None:
 
 
 def summary_stream(*output_files: "str | None") -> TextIO:
-    """Return the stream of the summary: standard error if rows or the model go to standard output. If standard
-    output is closed, the summary is dropped without an error."""
+    """Return the summary's stream: standard error if an output is standard output; /dev/null if that is closed."""
     from fastsvm_cli.streams import is_closed
     from fastsvm_cli.text.output import is_standard_output
 

@@ -1,4 +1,4 @@
-"""Content and layout of a command's --help page. Man pages use the same content."""
+"""Content and layout of a command's --help page, and content of its man page."""
 
 from typing import NamedTuple
 
@@ -11,8 +11,6 @@ WIDEST = 100
 
 
 class Page(NamedTuple):
-    """Content of a command's page."""
-
     usage: str
     paragraphs: "list[str | list[str]]"  #: a paragraph, or verbatim lines
     options: "list[tuple[str, str]]"  #: an option's spelling, and its description
@@ -20,12 +18,10 @@ class Page(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """First sentence."""
         return str(self.paragraphs[0]) if self.paragraphs else ""
 
 
 def content(command: click.Command, context: click.Context) -> Page:
-    """Return the page of a command or group."""
     commands = []
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
@@ -41,8 +37,8 @@ def content(command: click.Command, context: click.Context) -> Page:
 
 
 def option_words(option: click.Option) -> "tuple[str, str]":
-    """Return an option's spelling with its value's name, and its description with default and limits. Short limits
-    use hard blanks, to stay on one line."""
+    """Return an option's spelling, and its description with default and limits. Hard blanks keep short limits on one
+    line."""
     written = ", ".join(sorted(option.opts, key=lambda word: word.startswith("--")))
     if not option.is_flag:
         written += f" {value_name(option)}"
@@ -53,7 +49,6 @@ def option_words(option: click.Option) -> "tuple[str, str]":
 
 
 def help_page(command: click.Command, context: click.Context) -> str:
-    """Return the page for the current terminal."""
     from shutil import get_terminal_size
 
     return text(content(command, context), get_terminal_size().columns)
@@ -90,7 +85,6 @@ def _paragraphs(words: str) -> "list[str | list[str]]":
 
 
 def value_name(option: click.Option) -> str:
-    """Return the name of an option's value: N, MB, TRAIN_FILE; choices are joined by bars."""
     if option.metavar is not None:
         return option.metavar
     if isinstance(option.type, click.Choice):
@@ -101,7 +95,6 @@ def value_name(option: click.Option) -> str:
 
 
 def _default(option: click.Option) -> str:
-    """Return the default of an option, from show_default: True (its default) or words."""
     shown = option.show_default
     if shown is True and not option.is_flag:
         shown = f"{option.default:,g}" if isinstance(option.default, (int, float)) else str(option.default)
@@ -127,7 +120,6 @@ def _wrapped(words: str, width: int, first: str, others: str) -> "list[str]":
 
 
 def _table(entries: "list[tuple[str, str]]", width: int) -> "list[str]":
-    """Return lines of two columns; a left entry that is too long gets its own line."""
     most = 26 if width >= 72 else 18
     column = max(len(left) for left, _ in entries if len(left) <= most) + 4
     lines = []

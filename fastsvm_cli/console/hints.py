@@ -1,5 +1,4 @@
-"""Hints for common mistakes, from what the files look like. Used only after a file could not be read; pipes are not
-read again."""
+"""Hints for common mistakes, from the start of the files, after one could not be read. Pipes are not reread."""
 
 import re
 import shlex
@@ -19,8 +18,7 @@ _THIS_IS_A_RANGE = "this is a range file of svm-scale, which --scale takes"
 
 
 def hint(error: "DataFormatError | FileError | ModelFormatError", command: str, given: dict) -> "str | None":
-    """Return what to type instead of a command that failed, or None if the mistake is unclear. command: its name.
-    given: its parameters, by name."""
+    """Return what to type instead of a failed command; None if unclear. given: its parameters."""
     if isinstance(error, FileError):
         alone = command == "predict" and not given.get("dask")
         return _about_several(error.path) if alone and error.path == given["test_file"] else None
@@ -48,7 +46,6 @@ def _about_several(path: str) -> "str | None":
 
 
 def _about_mark(path: str) -> "str | None":
-    """Hint for text that begins with a byte order mark, as written by Windows programs."""
     start = _start(path) or b""
     if start.startswith(b"\xef\xbb\xbf"):
         return f"it begins with a byte order mark, which tail -c +4 {shlex.quote(path)} leaves out"
@@ -89,7 +86,7 @@ def _about_range(error: DataFormatError) -> "str | None":
 
 
 def _about_data(error: DataFormatError, command: str, given: dict) -> "str | None":
-    """Hint for a fault in the first row, or for a decimal comma in any row."""
+    """Hint for a fault in the first row, or a decimal comma in any row."""
     lines, dense = _lines(error.path), given.get("dense", False)
     found = (_quoted(error.why) or [""])[0]
     if _DECIMAL_COMMA.fullmatch(found if dense else found.partition(":")[2]):
@@ -150,7 +147,7 @@ def _about_data(error: DataFormatError, command: str, given: dict) -> "str | Non
 
 
 def _as_numbers(lines: "list[str]") -> "tuple[list[str], list[str]]":
-    """Return the unusual notations of cells, and the lines in plain notation; no change if a comma is ambiguous."""
+    """Return the cells' unusual notations, and the lines in plain notation; no change if a comma is ambiguous."""
     unusual, quoted = [], any('"' in line for line in lines)
     if quoted:
         if any("," in cell for line in lines for cell in re.findall('"[^"]*"', line)) and not any(
@@ -169,7 +166,6 @@ def _as_numbers(lines: "list[str]") -> "tuple[list[str], list[str]]":
 
 
 def _written_otherwise(path: str, unusual: "list[str]", options: str, heading: bool = False) -> str:
-    """Return a hint with the shell command that converts these notations to plain numbers."""
     filters = {"quoted cells": "tr -d '\"'", "decimal commas": "tr , ."}
     if heading:
         unusual = [*unusual, "a heading"]
@@ -185,13 +181,12 @@ def _shown(delimiter: str) -> str:
 
 
 def _typed_with(one: str, other: str) -> str:
-    """Return the command line with the two files swapped."""
     places = {one: other, other: one}
     return shlex.join(["fastsvm", *(places.get(word, word) for word in sys.argv[1:])])
 
 
 def _delimiter(line: str) -> "str | None":
-    """Return the delimiter of a line of at least two numbers, or None."""
+    """Return None for a line of fewer than two numbers."""
     for delimiter in _DELIMITERS:
         fields = line.split() if delimiter == " " else line.split(delimiter)
         if len(fields) > 1 and all(map(_is_number, fields)):
@@ -208,7 +203,6 @@ def _is_number(word: str) -> bool:
 
 
 def _comments(lines: "list[str]") -> int:
-    """Return the number of comment lines before the first row."""
     return next((at for at, line in enumerate(lines) if not line.lstrip().startswith("#")), len(lines))
 
 
@@ -219,14 +213,12 @@ def _is_data(path: str) -> bool:
 
 
 def has_pairs(path: str) -> bool:
-    """Return whether the file's first row has index:value pairs."""
     lines = _lines(path) or []
     lines = lines[_comments(lines) :]
     return bool(lines) and any(map(_INDEX_VALUE.fullmatch, lines[0].split()))
 
 
 def _is_trainable(path: str) -> bool:
-    """Return whether svm-train can read the rows: no compression, comments, qid or other format."""
     lines = _lines(path) or []
     with open(path, "rb") as file:
         compressed = file.read(len(lines[0].encode())) != lines[0].encode()
@@ -237,7 +229,6 @@ def _is_trainable(path: str) -> bool:
 
 
 def _is_range(path: str) -> bool:
-    """Return whether svm-scale -s wrote the file: x or y, then a lower and an upper limit."""
     lines = _lines(path) or []
     return len(lines) > 1 and lines[0] in ("x", "y") and len(lines[1].split()) == 2 and _delimiter(lines[1]) == " "
 
@@ -255,7 +246,7 @@ def _is_compiled(path: str) -> bool:
 
 
 def _lines(path: str) -> "list[str] | None":
-    """Return the first lines of a regular file, without a word that is cut off at the end; None for other files."""
+    """Return the first lines of a regular file, without a cut-off word."""
     start = _start(path)
     if start is None:
         return None
@@ -266,7 +257,7 @@ def _lines(path: str) -> "list[str] | None":
 
 
 def _start(path: str) -> "bytes | None":
-    """Return the first bytes of a regular file; None for other files."""
+    """Return the first bytes of a regular file."""
     from os.path import isfile
 
     from fastsvm_cli.errors import FastsvmError
@@ -281,7 +272,7 @@ def _start(path: str) -> "bytes | None":
 
 
 def _quoted(why: str) -> "list[str]":
-    """Return the part of the line that a message quotes, without a cut-off field."""
+    """Return the quoted part of the line, without a cut-off field."""
     found = re.match(r"'(.*?)(\.\.\.)?' found", why)
     if found is None:
         return []
@@ -289,7 +280,6 @@ def _quoted(why: str) -> "list[str]":
 
 
 def _without_last_field(line: str) -> str:
-    """Remove the last field of a line that was cut off."""
     return re.sub(r"[,;|\s][^,;|\s]*$", "", line)
 
 
@@ -297,11 +287,8 @@ _SVM_TRAIN = ("-s", "-t", "-d", "-g", "-r", "-c", "-n", "-p")
 
 
 def about_option(written: str, context: click.Context, line: "list[str]") -> str:
-    """Return the message about an unknown option: similar options, and the commands that have it.
-
-    written: the option, with its dashes. context: of the command. line: its words, because the parser reports -degree
-    as an unknown -d.
-    """
+    """Return the message about an unknown option: similar ones, and commands that have it. line: the command's words;
+    the parser reports -degree as -d."""
     own, others = _spellings(context.command.get_params(context)), _others(context)
     known = sorted({*own, *(each for spellings in others.values() for each in spellings)})
     long = [each.partition("=")[0] for each in line if re.match(r"-\w{3}", each) and written[1:] in each]
@@ -327,7 +314,6 @@ def _spellings(parameters: "list[click.Parameter]") -> "list[str]":
 
 
 def _others(context: click.Context) -> "dict[str, list[str]]":
-    """Return the options of the other commands of the group."""
     group = context.parent.command if context.parent is not None else None
     if context.parent is None or not isinstance(group, click.Group):
         return {}
@@ -340,7 +326,6 @@ def _others(context: click.Context) -> "dict[str, list[str]]":
 
 
 def _is_near(written: str, spelling: str) -> bool:
-    """Return whether two spellings differ by a typo, or one is a prefix of the other."""
     one, other = written.lstrip("-"), spelling.lstrip("-")
     if min(len(one), len(other)) < 2:
         return False
@@ -357,5 +342,4 @@ def _distance(written: str, spelling: str) -> float:
 
 
 def _listed(words: "list[str]", last: str) -> str:
-    """Return the words as "a, b and c"."""
     return f" {last} ".join([", ".join(words[:-1])] * (len(words) > 1) + words[-1:])

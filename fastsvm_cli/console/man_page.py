@@ -17,7 +17,7 @@ EXIT_STATUS = (
 
 
 def man_pages(group: click.Group) -> "dict[str, str]":
-    """Return {file name: text}: a page for the group, and one for each command."""
+    """Return {file name: text} for the group and each command."""
     context = click.Context(group, info_name="fastsvm", help_option_names=["-h", "--help"])
     pages = {"fastsvm": content(group, context)}
     for name in group.list_commands(context):
@@ -80,13 +80,12 @@ def _text(words: str) -> str:
 
 
 def _line(words: str) -> str:
-    r"""Escape a line of text: an initial dot would be a request."""
+    r"""Escape an initial dot, which would be a request."""
     escaped = _text(words)
     return f"\\&{escaped}" if escaped.startswith(".") else escaped
 
 
 def _spelled(written: str) -> str:
-    """Format an option: spellings in bold, value in italics."""
     *others, last = written.split(", ")
     spelling, _, value = last.partition(" ")
     bold = ", ".join(f"\\fB{_text(each)}\\fR" for each in [*others, spelling])
@@ -94,5 +93,4 @@ def _spelled(written: str) -> str:
 
 
 def _arguments(synopsis: str) -> str:
-    """Format arguments: names in italics, brackets and dots unchanged."""
     return re.sub(r"[A-Z_]+", lambda name: f"\\fI{name[0].lower()}\\fR", _text(synopsis))

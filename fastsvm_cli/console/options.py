@@ -1,4 +1,4 @@
-"""Shared options, the record of a command's options, and the hint after an error."""
+"""Options that commands share, and the hint after an error."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from fastsvm_cli.errors import DataFormatError, FastsvmError, FileError, ModelFo
 
 
 class FileCommand(click.Command):
-    """Command with our help page, whose errors about a file include a hint for common mistakes."""
+    """Command with fastsvm's help page, and with hints in errors about files."""
 
     def get_help_option_names(self, context: click.Context) -> "list[str]":
         return ["-h", "--help"]  # whichever group the command belongs to
@@ -43,8 +43,7 @@ class FileCommand(click.Command):
 
 
 class Options:
-    """Options and arguments of one command, as parsed. A subclass declares each, under click's name, and adds
-    methods. The constructor rejects conflicts. Raises UsageError."""
+    """Options and arguments of one command. A subclass annotates them, under click's names. Raises UsageError."""
 
     def __init__(self, **parsed: object):
         vars(self).update(parsed)
@@ -55,19 +54,18 @@ class Options:
 
 
 def was_given(name: str) -> bool:
-    """Return whether a parameter of the running command was given, on the command line or from Python."""
+    """Return whether the running command was given a parameter, on the command line or from Python."""
     source = click.get_current_context().get_parameter_source(name)
     return source is not None and source.name in ("COMMANDLINE", "DEFAULT_MAP")
 
 
 def first_given(*names: str) -> "str | None":
-    """Return the spelling of the first of these options that was given to the running command; None if none was."""
+    """Return the spelling of the first option that was given."""
     spelled = {each.name: max(each.opts, key=len) for each in click.get_current_context().command.params}
     return next((spelled[name] for name in names if was_given(name)), None)
 
 
 def scale_option(words: str) -> "Callable":
-    """Return the option --scale. words: its help."""
     return click.option("--scale", "scale_file", metavar="RANGE_FILE", help=words)
 
 
@@ -75,8 +73,6 @@ _SCALED = "Range file of svm-scale (or scale file of R's e1071) of the model's t
 
 
 def carry_option(name: str, words: str = "") -> "Callable":
-    """Return the option of a range file that the compiled model carries. name: of the option. words: added help
-    about rows of data."""
     said = " The compiled model carries it, takes raw rows, and scales them as predict --scale does."
     return click.option(
         name, "scale_file" if name == "--scale" else "carry_file", metavar="RANGE_FILE", help=f"{_SCALED}{said}{words}"
@@ -84,12 +80,10 @@ def carry_option(name: str, words: str = "") -> "Callable":
 
 
 def fold_option(words: str) -> "Callable":
-    """Return --scale of a command that folds it into its LIBSVM model. words: added help about rows of data."""
     return scale_option(f"{_SCALED} The result is a LIBSVM model of raw rows, without svm-scale's rounding.{words}")
 
 
 def y_scale_option(words: str, option: str = "--scale") -> "Callable":
-    """Return --y-scale, which requires `option`. words: its effect on labels."""
     return click.option(
         "--y-scale",
         "y_scale_file",
@@ -99,13 +93,12 @@ def y_scale_option(words: str, option: str = "--scale") -> "Callable":
 
 
 def check_y_scale(scale_file: "str | None", y_scale_file: "str | None", option: str = "--scale") -> None:
-    """Raise UsageError for --y-scale without `option`, the option of the scale file."""
     if y_scale_file is not None and scale_file is None:
         raise click.UsageError(f"--y-scale goes with {option}: write.svm writes both files.")
 
 
 def megabytes_option(name: str, words: str) -> "Callable":
-    """Return an option of a size, by default 256 MB; its value is in bytes."""
+    """Return an option in MB, by default 256; its value is in bytes."""
     return click.option(
         name,
         type=POSITIVE,
@@ -118,7 +111,7 @@ def megabytes_option(name: str, words: str) -> "Callable":
 
 
 def data_options(command: "Callable") -> "Callable":
-    """Add the options of the data format: --dense, --delim, --unlabelled, --max-line (in bytes), --scale."""
+    """Add the options of the data format."""
     for option in (
         scale_option(
             "Range file of svm-scale, or scale file of write.svm (R's e1071). Rows are scaled while they are read; with"
@@ -147,7 +140,6 @@ def data_options(command: "Callable") -> "Callable":
 
 
 def check_data_options(dense: bool) -> None:
-    """Raise UsageError for --delim without --dense."""
     if not dense and was_given("delimiter"):
         raise click.UsageError("--delim goes with --dense: other rows are index:value pairs with blanks between them.")
 
@@ -163,13 +155,11 @@ threads_option = click.option(
 
 
 def dask_option(words: str, more: str = "") -> "Callable":
-    """Return --dask. words: the scheduler, and what its workers do. more: further sentences."""
     where = "tcp://HOST:8786, or local:N for N processes on this machine"
     return click.option("--dask", metavar="ADDRESS", help=f"{words}: {where}.{more} Needs pip install 'fastsvm[dask]'.")
 
 
 def check_dask(address: "str | None") -> None:
-    """Raise UsageError for an invalid ADDRESS of --dask."""
     if address is None:
         return
     from fastsvm_cli.cluster.scheduler import Address
@@ -181,20 +171,16 @@ def check_dask(address: "str | None") -> None:
 
 
 def quiet_option(words: str = "Print no summary, warnings or progress bar.") -> "Callable":
-    """Return -q. words: its help."""
     return click.option("-q", "--quiet", is_flag=True, help=words)
 
 
 def seed_option(words: str) -> "Callable":
-    """Return --seed. words: its help."""
     return click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="S", help=words)
 
 
 def json_option(words: str) -> "Callable":
-    """Return --json. words: its help."""
     return click.option("--json", "as_json", is_flag=True, help=words)
 
 
 def model_arguments(command: "Callable") -> "Callable":
-    """Add the arguments MODEL_FILE [OUTPUT_FILE]."""
     return click.argument("model_file")(click.argument("output_file", required=False)(command))

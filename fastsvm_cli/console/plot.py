@@ -1,4 +1,4 @@
-"""The option --plot, and its check before any long work."""
+"""The option --plot."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,6 @@ _KINDS = ("svg", "png", "pdf")
 
 
 def plot_option(words: str) -> "Callable":
-    """Return --plot FILE. words: what it draws."""
     return click.option(
         "--plot",
         "plot_file",
@@ -20,7 +19,7 @@ def plot_option(words: str) -> "Callable":
 
 
 def check_plot(plot_file: "str | None") -> None:
-    """Load matplotlib. Raises UsageError for an unknown file type, ClickException if matplotlib is missing."""
+    """Load matplotlib. Raise UsageError for an unknown file type, ClickException if matplotlib is missing."""
     if plot_file is None:
         return
     if not plot_file.endswith(tuple(f".{kind}" for kind in _KINDS)):
@@ -32,7 +31,6 @@ def check_plot(plot_file: "str | None") -> None:
 
 
 def _load_matplotlib() -> None:
-    """Import matplotlib without its messages, and remove its temporary folder at exit."""
     import logging
     import os
 

@@ -1,4 +1,4 @@
-"""Progress bar on stderr, only on a terminal and for work of more than a second."""
+"""Progress bar on stderr, for work of more than a second."""
 
 import sys
 from collections.abc import Callable
@@ -16,12 +16,9 @@ _LONG = 60.0  # seconds; longer work is announced
 
 
 class Progress:
-    """Progress bar by rich. Call it with the share done (0 to 1), and optional words, at any rate. It appears after one
-    second.
-
-    announced: without a terminal, print one line with the remaining time if that is long. rows: the caller also reports
-    rows done (`count`): the bar shows rows and rows per second; without a known end of the input, it shows only these.
-    """
+    """Progress bar by rich, on a terminal. Call it with the share done (0 to 1), and optional words, at any rate.
+    announced: without a terminal, print a long remaining time once. rows: the caller also calls `count`; show rows per
+    second."""
 
     def __init__(self, label: str, *, quiet: bool = False, announced: bool = False, rows: bool = False):
         self._label = self._words = label
@@ -59,7 +56,6 @@ class Progress:
         self._next = now + 0.1
 
     def _new_bar(self) -> "Bar":
-        """Return a bar of what is known at its first drawing: a share, rows, or both."""
         from rich.console import Console
         from rich.progress import BarColumn, ProgressColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
@@ -76,8 +72,7 @@ class Progress:
         return Bar(*columns, console=console, transient=True, auto_refresh=False)
 
     def _announce(self, share: float) -> None:
-        """Announce the remaining time once, a second after the first reported share: the time before it, such as
-        imports, predicts nothing."""
+        """Announce the remaining time. The time before the first share, such as imports, predicts nothing."""
         now = monotonic()
         if self._begun is None:
             self._begun = (now, share)
@@ -102,8 +97,7 @@ class Progress:
 
 
 def rows_line(rows: int, seconds: float, *, short: bool) -> str:
-    """Return "12,345,678 rows, 1.23 M rows/s, 0:00:10"; short, beside a bar with its own time: "12.3 M rows, 1.23
-    M/s"."""
+    """Return "12,345,678 rows, 1.23 M rows/s, 0:00:10"; short, beside a bar: "12.3 M rows, 1.23 M/s"."""
     rate = _rounded(rows / seconds)
     if short:
         return f"{_rounded(rows)} rows, {rate}/s"
@@ -112,7 +106,6 @@ def rows_line(rows: int, seconds: float, *, short: bool) -> str:
 
 
 def _rounded(number: float) -> str:
-    """Return three digits, with k, M or G."""
     for size, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
         if number >= 0.9995 * size:  # below, it would round to 1,000 of the smaller unit
             return f"{number / size:.3g}{unit}"
@@ -120,14 +113,14 @@ def _rounded(number: float) -> str:
 
 
 def show_cursor() -> None:
-    """Show the cursor, which rich hides while a bar is drawn, and clear the bar's line."""
+    """Show the cursor, which rich hides, and clear the bar's line."""
     import os
 
     os.write(2, b"\r\x1b[K\x1b[?25h")
 
 
 def bytes_read(path: str, progress: Progress) -> "Callable[[int], None] | None":
-    """Return a callback for data.read_chunks that reports bytes as a share; None for an unknown size."""
+    """Return a callback for data.read_chunks that reports a share of the bytes; None for an unknown size."""
     import os
 
     try:

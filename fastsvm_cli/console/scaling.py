@@ -1,4 +1,4 @@
-"""--scale: reading its file, warnings after the rows, and the range that a model carries."""
+"""--scale: its file, its warnings, and the range that a model carries."""
 
 import sys
 from typing import TYPE_CHECKING, TextIO
@@ -10,8 +10,7 @@ if TYPE_CHECKING:
 
 
 def read_scale_file(path: "str | None", labels_path: "str | None" = None) -> "Scaling | None":
-    """Read the files of --scale and --y-scale (labels_path); None without --scale. Raises FileError and
-    DataFormatError."""
+    """Read the files of --scale and --y-scale. Raise FileError and DataFormatError."""
     if path is None:
         return None
     from fastsvm_cli.text.data import read_bytes
@@ -22,7 +21,7 @@ def read_scale_file(path: "str | None", labels_path: "str | None" = None) -> "Sc
 
 
 def warn_of_scaling(scaling: "Scaling | None", quiet: bool) -> None:
-    """Print svm-scale's warnings on standard error, after all rows have been read."""
+    """Print svm-scale's warnings on standard error, after all rows."""
     if scaling is not None and not quiet:
         for line in scaling.warnings():
             print(line, file=sys.stderr)
@@ -31,8 +30,8 @@ def warn_of_scaling(scaling: "Scaling | None", quiet: bool) -> None:
 def read_range(
     path: "str | None", labels_path: "str | None", model: "Model | None", model_file: str
 ) -> "Scaling | None":
-    """Like read_scale_file, for a command that compiles `model` (None: the density estimate of rows) from
-    model_file. Also raises ModelFormatError if the range does not fit the model."""
+    """Like read_scale_file. Also raise ModelFormatError if the range does not fit the model (None: a density
+    estimate)."""
     scaling = read_scale_file(path, labels_path)
     if scaling is not None:
         from fastsvm_cli.models.carried import check
@@ -42,7 +41,7 @@ def read_range(
 
 
 def carried(scaling: "Scaling | None", model_file: str) -> "Carried | None":
-    """Return the range for a compiled model to carry, or None. model_file: its source, for messages."""
+    """Return the range for a model to carry. model_file: its source, for messages."""
     if scaling is None:
         return None
     from fastsvm_cli.models.carried import Carried
@@ -51,13 +50,12 @@ def carried(scaling: "Scaling | None", model_file: str) -> "Carried | None":
 
 
 def say_raw_rows(scaling: "Scaling", what: str, report: TextIO) -> None:
-    """Print the summary's line about raw rows. what: the use of the range file, such as "carried"."""
     raw = "raw rows" if scaling.native.label_line() is None else "raw rows and predicts raw labels"
     print(f"{scaling.path} is {what}: it takes {raw}", file=report)
 
 
 def refuse_twice(scale_file: "str | None", model: "Model", model_file: str) -> None:
-    """Raise UsageError if rows are to be scaled for a model that takes raw rows."""
+    """Raise UsageError if rows would be scaled for a model that takes raw rows."""
     if scale_file is None or model.raw_rows is None:
         return
     import click

@@ -15,13 +15,12 @@ PIPE_WIDTH = 180
 
 
 def can_be_drawn_on(stream: TextIO) -> bool:
-    """Return whether the stream is a terminal that can redraw lines."""
     return stream.isatty() and not _is_dumb()
 
 
 def ascii_only(stream: TextIO) -> bool:
-    """Return whether to print only ASCII, by the stream's encoding and, for a terminal, the locale's (the
-    interpreter treats locale C as UTF-8)."""
+    """Return whether to print only ASCII, by the stream's encoding and, on a terminal, the locale's: Python takes
+    locale C for UTF-8."""
     import locale
 
     encodings = [stream.encoding or ""] + ([locale.nl_langinfo(locale.CODESET)] if stream.isatty() else [])
@@ -29,8 +28,7 @@ def ascii_only(stream: TextIO) -> bool:
 
 
 def show(shown: "Iterable[RenderableType]", **how: Any) -> None:
-    """Print rich renderables on standard output, in PIPE_WIDTH columns if it is not a terminal. how: arguments of
-    Console.print."""
+    """Print rich renderables on standard output. how: arguments of Console.print."""
     console = new_console(sys.stdout)
     with console.capture() as printed:  # rich would end the process on a closed pipe
         for each in shown:
@@ -40,7 +38,6 @@ def show(shown: "Iterable[RenderableType]", **how: Any) -> None:
 
 
 def print_sentence(words: str, stream: TextIO) -> None:
-    """Print a sentence on one line; on a terminal, break it between words."""
     if not stream.isatty():
         print(words, file=stream)
         return
@@ -50,7 +47,6 @@ def print_sentence(words: str, stream: TextIO) -> None:
 
 
 def new_console(stream: TextIO) -> "Console":
-    """Return rich's console of a stream."""
     from rich.console import Console
 
     console = Console(file=stream, highlight=False, width=None if stream.isatty() else PIPE_WIDTH)

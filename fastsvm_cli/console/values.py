@@ -29,7 +29,7 @@ LIMIT = Number(0, min_open=True, endless=True)
 
 
 class Count(click.IntRange):
-    """Count, capped at the largest that the core can hold."""
+    """Count, capped at the core's largest."""
 
     _MOST = 2**31 - 1
 
@@ -38,8 +38,6 @@ class Count(click.IntRange):
 
 
 class ZeroOrOne(click.IntRange):
-    """Switch as in LIBSVM's programs: 0 or 1."""
-
     def __init__(self) -> None:
         super().__init__(0, 1)
 
@@ -72,7 +70,7 @@ class Share(click.ParamType):
 
 
 class Target(Share):
-    """Target of --target: a share above 0; any number above 0 for regression."""
+    """Value of --target: a number above 0; a share, except for regression."""
 
     name = "target"
     _expected = "a number above 0, as 0.005 or 0.5%"
@@ -82,7 +80,6 @@ class Target(Share):
 
 
 def _number(value: "str | float") -> float:
-    """Return 0.005 for 0.005 or 0.5%; nan for anything else."""
     if isinstance(value, float):
         return value
     try:
@@ -92,7 +89,7 @@ def _number(value: "str | float") -> float:
 
 
 def one_character(context: click.Context, parameter: click.Parameter, value: str) -> str:
-    """Return the delimiter of an option's word: \\t, tab, space or the character itself. Raises BadParameter."""
+    """Return the delimiter that a word means: \\t, tab, space or the character itself. Raise BadParameter."""
     from fastsvm_cli.text.line_blocks import may_delimit
 
     value = {"\\t": "\t", "tab": "\t", "space": " "}.get(value, value)

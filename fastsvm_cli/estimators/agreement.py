@@ -1,4 +1,4 @@
-"""Comparison of a compiled model's labels with the exact model's, on arrays."""
+"""Comparison of a compiled model's labels with the exact model's."""
 
 from typing import Any
 
@@ -14,15 +14,12 @@ _DRAWN = 5000  # points in a plot
 class Agreement:
     """Comparison with a reference.
 
-    rows: number of rows. different: rows whose label differs. share: different / rows. interval: (low, high), the 95 %
-    Wilson interval of share on similar rows. changed: the same counts per class of the reference (changed.classes has
-    label, rows, different and share). proven: rows whose label is proven to equal the exact model's; None where nothing
-    can be proven.
+    rows: their number. different: rows whose label differs. share: different / rows. interval: its 95 % Wilson
+    interval, (low, high). changed.classes: label, rows, different and share per class of the reference. proven: rows
+    with a proven label; None if nothing can be proven.
 
-    For regression, different counts unequal values; difference is their root mean square difference; share is
-    difference over the standard deviation of the reference's values (at least a millionth of their size); interval and
-    changed are None.
-    """
+    For regression, different counts unequal values; difference is the root mean square difference; share is difference
+    / the reference's standard deviation (at least a millionth of its size); interval and changed are None."""
 
     def __init__(self, answers: np.ndarray, reference: np.ndarray, regression: bool, proven: "int | None"):
         self.rows, self.proven, self.regression = len(answers), proven, regression
@@ -50,14 +47,11 @@ class Agreement:
         )
 
     def plot(self, axis: Any = None) -> Any:
-        """Plot the change of the decision values against the reference's, and return the matplotlib axis (default: a
-        new one). In the grey area the change flips the sign, and so the label.
+        """Plot the change of at most 5,000 decision values against the reference's. In the grey area the label changes.
+        Return the matplotlib axis (default: a new one).
 
-        With three or more classes, a point is a row: the value of the reference's best class minus that of the next; in
-        the grey area another class wins. With decision_function_shape="ovo", a point is a row and a pair of classes,
-        whose vote flips in the grey area. Regression has no grey area. Needs matplotlib. Draws at most 5,000 points.
-        Raises ValueError without decision values.
-        """
+        With more than two classes, the value is the margin of the reference's best class; with "ovo", a point is one
+        pair's vote. Raise ValueError without decision values."""
         from matplotlib import pyplot
 
         if self._points is None:
@@ -85,9 +79,6 @@ class Agreement:
 
 
 class _Points:
-    """Points of a plot, all arrays (points): exact value, fast value, and whether `what` (the label, or a pair's
-    vote) differs. axis: label of the x axis."""
-
     def __init__(self, exact: np.ndarray, fast: np.ndarray, differ: np.ndarray, what: str, axis: str):
         kept = np.linspace(0, exact.size - 1, min(exact.size, _DRAWN)).astype(int)
         self.exact, self.fast, self.differ = (each.ravel()[kept] for each in (exact, fast, differ))
@@ -95,10 +86,9 @@ class _Points:
 
 
 def agreement(fast: Any, X: Any, estimator: Any = None) -> Agreement:
-    """Compare a FastSVM with the estimator that it was compiled from, row by row.
+    """Compare a FastSVM's answers with those of `estimator`, row by row.
 
-    X: rows, as for predict. estimator: any object with predict; None: the exact model (LIBSVM's labels), unknown after
-    pickling. Raises ValueError if it is unknown.
+    estimator: has predict; None: the exact model. Raise ValueError if that is unknown, as after pickling.
 
     >>> from sklearn.svm import SVC
     >>> svc = SVC(gamma=0.1).fit([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])
@@ -124,7 +114,7 @@ def agreement(fast: Any, X: Any, estimator: Any = None) -> Agreement:
 
 
 def _points(exact: np.ndarray, fast: np.ndarray, differ: np.ndarray, shape: str) -> _Points:
-    """Return the points. Shapes: (rows); (rows, classes) for "ovr"; (rows, pairs) for "ovo"."""
+    """Shapes: (rows); (rows, classes) for "ovr"; (rows, pairs) for "ovo"."""
     if exact.ndim == 1:
         return _Points(exact, fast, differ, "label", "value of the exact model")
     if shape == "ovo":

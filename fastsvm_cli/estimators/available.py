@@ -1,5 +1,4 @@
-"""Methods that exist only on objects whose model supports them, so that hasattr works, and the checks of FastSVM's
-methods. Each check raises AttributeError."""
+"""Methods that exist only if the model supports them, and checks that raise AttributeError."""
 
 from collections.abc import Callable
 from functools import update_wrapper
@@ -13,8 +12,8 @@ BEYOND_VOTES = "labels follow decision values then, of whose signs alone somethi
 
 
 class available:
-    """Decorator of conditional methods. check: called with the object; raises AttributeError, with a message for the
-    user, if the object lacks the method."""
+    """Decorator of conditional methods, so that hasattr works. check: raises AttributeError if the object lacks the
+    method."""
 
     def __init__(self, check: "Callable[..., None]"):
         self._check = check
@@ -36,7 +35,7 @@ class _Available:
 
 
 def unavailable(instance: object) -> "set[str]":
-    """Return the names of conditional methods that the instance lacks."""
+    """Return the instance's missing conditional methods."""
     names = {name for each in type(instance).__mro__ for name, it in vars(each).items() if isinstance(it, _Available)}
     return {name for name in names if not hasattr(instance, name)}
 

@@ -1,4 +1,4 @@
-"""Prediction of rows in blocks, on several threads if there are many rows."""
+"""Prediction of rows in blocks, on several threads."""
 
 from collections.abc import Callable
 from time import perf_counter
@@ -23,20 +23,18 @@ ALONE_SECONDS = 0.002
 
 
 class Station:
-    """Pool of Answerers for one request. chunk: makes the chunk of rows first, ..., last - 1. Thread-safe: each
-    thread takes an Answerer and returns it."""
+    """Thread-safe pool of Answerers for one request. chunk: makes the chunk of rows first, ..., last - 1."""
 
     def __init__(self, request: Request, chunk: "Callable[[Rows, int, int], _native.Chunk]", values: int):
-        """values: numbers per row that are held during a block."""
+        """values: numbers held per row."""
         self._request, self._chunk, self._values = request, chunk, max(values, 1)
         self._free: list[Answerer] = []
 
     def run(
         self, rows: Rows, threads: "int | None", result: "Callable[[Answer, Answerer], np.ndarray]"
     ) -> "np.ndarray":
-        """Return the results of all blocks, (rows, ...). result: makes those of one block, in new memory. threads:
-        None or 0: all available CPUs. Raises ValueError for a row that the model cannot evaluate, and what `chunk`
-        raises."""
+        """Return all blocks' results, (rows, ...). result: makes one block's, in new memory. threads: None: the calling
+        thread's setting; 0: the process's. Raise ValueError for a row that the model cannot evaluate."""
         if threads is None:
             return self._run(rows, result)
         before = _native.set_threads_here(threads)
@@ -93,7 +91,7 @@ class Station:
 
 
 def _side_by_side(work: "Callable[[int], None]", items: "range", threads: int) -> bool:
-    """Do the work of every item on threads, and wait for them; return False if no thread can be started."""
+    """Run work on threads; return False if none can be started."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(threads, initializer=_native.set_threads_here, initargs=(1,)) as pool:

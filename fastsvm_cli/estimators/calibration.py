@@ -1,4 +1,4 @@
-"""Class probabilities from decision values, computed as by scikit-learn's CalibratedClassifierCV."""
+"""Class probabilities as in scikit-learn's CalibratedClassifierCV."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from fastsvm_cli.errors import ModelFormatError
 
 
 class Sigmoid:
-    """Platt's sigmoid, 1 / (1 + exp(a f + b))."""
+    """1 / (1 + exp(a f + b)), by Platt."""
 
     def __init__(self, a: float, b: float):
         self.a, self.b = a, b
@@ -20,8 +20,7 @@ class Sigmoid:
 
 
 class Isotonic:
-    """Linear interpolation between thresholds x, y (increasing, same length); constant outside if outside is "clip",
-    else NaN."""
+    """Linear interpolation between increasing thresholds; outside, constant for "clip", else NaN."""
 
     def __init__(self, x: np.ndarray, y: np.ndarray, outside: str):
         self.x, self.y, self.outside = np.array(x, np.float64), np.array(y, np.float64), outside
@@ -46,14 +45,13 @@ class Temperature:
 
 
 class Calibration:
-    """Calibrators of a classifier: one per column of the decision function, or one Temperature. classes: their
-    number."""
+    """One calibrator per column of values, or one Temperature."""
 
     def __init__(self, calibrators: "list[Any]", classes: int):
         self.calibrators, self.classes = calibrators, classes
 
     def probabilities(self, values: np.ndarray) -> np.ndarray:
-        """Return (n, classes) probabilities of decision_function's (n) or (n, columns) values."""
+        """Return (n, classes) probabilities of (n) or (n, columns) decision values."""
         first = self.calibrators[0]
         if isinstance(first, Temperature):
             out = first(values)
@@ -73,8 +71,7 @@ class Calibration:
 
 
 def read_calibrators(calibrators: "list[Any]", classes: int, name: str) -> Calibration:
-    """Return the Calibration of a fitted _CalibratedClassifier. Raises ModelFormatError for an unknown kind of
-    calibrator."""
+    """Read a fitted _CalibratedClassifier's. Raise ModelFormatError for an unknown kind."""
     return Calibration([_read(each, name) for each in calibrators], classes)
 
 

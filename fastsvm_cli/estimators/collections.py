@@ -1,8 +1,5 @@
-"""Lazy predictions of Dask's collections, one task per block of rows.
-
-All tasks share one model object. With a distributed client, it is sent to the workers once, and tasks get a future;
-otherwise it is in the graph once, under its own key. Every process reads it once.
-"""
+"""Lazy predictions of Dask's collections, one task per block. The model goes to a client's workers once, or is in the
+graph once."""
 
 import os
 import pickle
@@ -29,47 +26,40 @@ _MOST_ZEROS = 1 << 20
 
 
 def predict(collection: Any, model: Any, *, exact: Any = None, tolerance: "float | None" = None, **how: bool) -> Any:
-    """Predict a collection's rows lazily, with the labels (regression: values) of FastSVM.predict.
+    """Predict a collection's n rows lazily, as FastSVM.predict.
 
-    collection, of n rows, and the result:
+    collection, and the result:
 
-    - a dask array (n, d) of numpy arrays or sparse matrices: a dask array (n) with the same row chunks, whose sizes may
-      be unknown. Column chunks are joined.
-    - a dask dataframe of d columns: a dask series with the same index and divisions. Column names are checked.
-    - a dask bag of LIBSVM lines, text or bytes: a bag with a label per line. Lines begin with a label unless
-      unlabelled=True.
-    - a Delayed of anything FastSVM.predict takes, such as a SciPy matrix: a Delayed of the answer.
+    - dask array (n, d), dense or sparse: a dask array (n) with the same row chunks, whose sizes may be unknown.
+    - dask dataframe, whose column names are checked: a series with the same index and divisions.
+    - dask bag of LIBSVM lines, text or bytes: a bag of labels. Pass unlabelled=True if lines have no label.
+    - Delayed of anything FastSVM.predict takes: a Delayed.
 
-    model: a path (read here, not by the workers), a FastSVM, a models.base.Model, an estimator of fastsvm_cli.sklearn,
-    or any argument of fastsvm_cli.compile, for that estimator's own answers. exact, tolerance: as of fastsvm_cli.load.
+    model: a path (read here, not by workers), a FastSVM, a models.base.Model, an estimator of fastsvm_cli.sklearn, or
+    anything that compile(model, "exact") takes. exact, tolerance: as of fastsvm_cli.load. A task uses one thread unless
+    the model sets n_threads.
 
-    Each task uses one thread, as Dask expects, unless the model sets n_threads.
-
-    Raises at once what FastSVM.predict raises for a wrong number or wrong names of columns, what load and compile
-    raise, and TypeError for anything but a Dask collection. Invalid rows raise ValueError, which names the block, when
-    computed. A block without rows gives no labels and no error.
-    """
+    Raise at once the errors of load and compile, and TypeError or ValueError for a wrong collection or wrong columns.
+    Invalid rows raise ValueError, which names the block, when computed. An empty block gives no labels."""
     return _ask(collection, "predict", _fast(model, exact, tolerance), **how)
 
 
 def decision_function(
     collection: Any, model: Any, *, exact: Any = None, tolerance: "float | None" = None, **how: bool
 ) -> Any:
-    """Compute FastSVM.decision_function lazily, like predict: (n) or (n, columns), float64. A dataframe gives a
-    frame with a column per class if there are several."""
+    """Compute FastSVM.decision_function lazily, like predict. A dataframe gives a frame if there are several
+    columns."""
     return _ask(collection, "decision_function", _fast(model, exact, tolerance), **how)
 
 
 def predict_proba(
     collection: Any, model: Any, *, exact: Any = None, tolerance: "float | None" = None, **how: bool
 ) -> Any:
-    """Compute FastSVM.predict_proba lazily, like predict: (n, classes) float64. A dataframe gives a frame with a
-    column per class."""
+    """Compute FastSVM.predict_proba lazily, like predict. A dataframe gives a frame."""
     return _ask(collection, "predict_proba", _fast(model, exact, tolerance), **how)
 
 
 def _fast(model: Any, exact: Any, tolerance: "float | None") -> FastSVM:
-    """Return the FastSVM that answers, with one thread unless it sets n_threads."""
     model = getattr(model, "compiled_", model)
     if not isinstance(model, (str, os.PathLike, Model, FastSVM)):
         model = compile(model, "exact")
@@ -102,7 +92,7 @@ def _ask(collection: Any, method: str, fast: FastSVM, *, unlabelled: bool = Fals
 
 
 class Carried:
-    """A model sent to tasks. Each process unpickles it once, and its tasks share the object."""
+    """A model sent to tasks. Each process unpickles it once."""
 
     def __init__(self, fast: FastSVM):
         self.fast, self.token = fast, dask.base.tokenize(fast)
@@ -141,7 +131,6 @@ _sent: "WeakKeyDictionary[Any, WeakValueDictionary[str, Any]]" = WeakKeyDictiona
 
 
 def _placed(fast: FastSVM) -> Any:
-    """Return the model as an argument of tasks: a future, or a Delayed under its own key."""
     model, client = Carried(fast), _client()
     if client is None:
         return dask.delayed(model, name=f"fastsvm-model-{model.token}", traverse=False)
@@ -153,7 +142,6 @@ def _placed(fast: FastSVM) -> Any:
 
 
 def _client() -> Any:
-    """Return the distributed client that would compute a collection; None without one, or if it has no workers yet."""
     distributed = sys.modules.get("distributed")
     if distributed is None:
         return None
@@ -167,7 +155,7 @@ def _client() -> Any:
 
 
 def _columns_checked(rows: Any, method: str, fast: FastSVM) -> "tuple[np.dtype, tuple[int, ...]]":
-    """Return (dtype, shape) of a row's answer. rows: one row of zeros. Raises what the method raises for such rows."""
+    """Return (dtype, shape) of the answer for one row of zeros."""
     answer = getattr(fast, method)(rows)
     return answer.dtype, answer.shape[1:]
 
@@ -226,7 +214,6 @@ def _of_frame(X: Any, method: str, fast: FastSVM) -> Any:
 
 
 def _names(method: str, fast: FastSVM) -> "list[Any] | None":
-    """Return the column names of a method's result where columns are classes, else None."""
     if not fast.model.header.classification:
         return ["normal", "outlier"]
     ovo = method == "decision_function" and fast.decision_function_shape == "ovo" and len(fast.classes_) > 2

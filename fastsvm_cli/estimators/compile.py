@@ -46,36 +46,30 @@ def compile(
 ) -> FastSVM:
     """Compile a fitted estimator into a fast one.
 
-    model: a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM of scikit-learn, with kernel rbf, linear, poly or sigmoid; a
-    Pipeline of StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler and one of them; a CalibratedClassifierCV
-    (ensemble=False) around either; a fitted search over them; the result of libsvm-official's svm_train; or the path of
-    a LIBSVM model.
+    model: a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM with kernel rbf, linear, poly or sigmoid; a Pipeline of
+    StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler and one of them; a CalibratedClassifierCV
+    (ensemble=False) or fitted search around them; the result of libsvm-official's svm_train; or a LIBSVM model's path.
 
-    method: "exact" (no label changes), or a command of fastsvm: "approx", "reduce", "order" (no label changes),
-    "border". Options are the command's long names, _ for -: compile(svc, "approx", degree=3, certify=True). The methods
-    of order are "geometry" (default) and "triangle". `data` of reduce and border is a file, X, or (X, y).
+    method: "exact" or "order" (no label changes), "approx", "reduce" or "border"; "geometry" (default) and "triangle"
+    are the methods of order. Options are the command's, _ for -: compile(svc, "approx", degree=3, certify=True). `data`
+    is a file, X, or (X, y).
 
-    method="auto" tries all of them on X, like `fastsvm bench --try`, and returns the fastest that changes at most the
-    share `budget` of all labels and of each class's (regression: of the values' standard deviation, as a root mean
-    square). If times differ only by noise, it takes the exact model, else the one that changes the fewest labels.
-    Options: max_size (MB of a model) and patience (seconds of one compilation). The result's `attempts_` lists the
-    attempts; class_share is the largest changed share of a class.
+    method="auto" tries all on X and returns the fastest that changes at most the share `budget` of all labels and of
+    each class's (regression: of the values' standard deviation, as a root mean square); if times differ only by noise,
+    the exact model, else the one that changes the fewest labels. Options: max_size (MB of a model), patience (seconds
+    of one compilation). attempts_ of the result lists all; class_share is a class's largest changed share.
 
-    exact: True: the exact model answers rows whose label is not proven, so that every label is its own; needs
-    certificates (approx with certify=True, reduce). A number, for regression: the largest radius of a value that is
-    kept. n_threads: of the returned estimator.
+    exact: True: the exact model answers rows whose label is not proven; needs certificates (approx with certify=True,
+    reduce). A number, for regression: the largest radius of a value that is kept. n_threads: of the result.
 
-    on_progress: called with the share done, and words; an exception from it ends the compilation. None: a progress bar
-    on standard error after one second if that is a terminal, otherwise a line if minutes remain. False: neither. Ctrl-C
-    raises KeyboardInterrupt.
+    on_progress: called with the share done, and words; its exceptions end the compilation. None: if it takes long, show
+    progress on standard error. False: do not.
 
-    Scalers are folded into the model where possible (linear kernels; scales without shifts and polynomial or sigmoid
-    kernels; one scale for all features and RBF kernels), and else stay in front of it; sparse rows stay sparse.
+    Scalers are folded into the model if possible, else stay in front of it; sparse rows stay sparse.
 
-    Raises ModelFormatError for a model that the method does not take; TypeError and ValueError for its options. Issues
-    a FastsvmWarning if the model is slower than the exact one, or changes more than 1 % of the labels (regression: of
-    the spread of the values), on at most 1,000 of its support vectors; not about labels if `exact` or the option target
-    sets the limit, and never with "auto".
+    Raise ModelFormatError for a model that the method does not take; TypeError and ValueError for options. Except with
+    "auto", warn (FastsvmWarning) if the model is slower than the exact one, or, without `exact`, changes more than 1 %
+    (or the option target, if larger) of its support vectors' labels (regression: of the spread).
 
     >>> from sklearn.svm import SVC
     >>> svc = SVC(gamma=0.1).fit([[0, 0], [1, 1], [0, 1], [1, 0]], ["same", "same", "other", "other"])
@@ -114,7 +108,6 @@ def compile(
 
 @contextmanager
 def _progress(wanted: "Callable[..., None] | bool | None") -> "Iterator[Callable[..., None]]":
-    """Context manager: yield the function to call with progress. wanted: on_progress of compile."""
     if callable(wanted):
         yield wanted
     elif wanted is False or sys.stderr is None:
@@ -125,7 +118,6 @@ def _progress(wanted: "Callable[..., None] | bool | None") -> "Iterator[Callable
 
 
 def _fold(found: Fitted) -> Fitted:
-    """Fold the scalers into the model where possible."""
     if found.scaling is not None:
         folded = absorbed(found.model, found.scaling, found.n_features)
         if folded is not None:
@@ -155,8 +147,6 @@ def _behind(
     exact: "bool | float" = False,
     n_threads: "int | None" = None,
 ) -> FastSVM:
-    """Return the FastSVM of a compiled model, with the scaling and calibration of `found`."""
-
     def wrap(inner: Model, **more: Any) -> FastSVM:
         return FastSVM(
             inner,
@@ -199,7 +189,6 @@ def _choose(
     max_size: float,
     patience: float,
 ) -> FastSVM:
-    """Return the choice of `benchmarks.choice` among the exact model and all attempts within the budget."""
     from fastsvm_cli.benchmarks.choice import Candidate, fits, pick
 
     regression = source.model.header.regression
@@ -256,7 +245,6 @@ def _choose(
 
 
 def time_predictions(fast: FastSVM, X: Any) -> "Timings":
-    """Return timings of a few predictions. The caller has warmed the model up."""
     from fastsvm_cli.benchmarks.timing import Timings
 
     timings = Timings()

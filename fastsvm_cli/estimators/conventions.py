@@ -1,8 +1,7 @@
 """Conversion of LIBSVM's numbers to scikit-learn's order and signs.
 
-LIBSVM orders classes by their first rows; a decision value is positive for the first class of its pair. scikit-learn
-sorts the classes; with two classes, a positive value means the second one.
-"""
+LIBSVM orders classes by first rows; a value is positive for the first of its pair. scikit-learn sorts classes; with
+two, a positive value means the second."""
 
 import numpy as np
 
@@ -10,11 +9,7 @@ from fastsvm_cli.text.header import Header, class_pairs
 
 
 class Classes:
-    """Class order of a classification model. header: the model's. classes: (nr_class) in the order of header.label, of
-    any sortable type; None: the labels themselves.
-
-    classes_: (nr_class), sorted.
-    """
+    """Class order. classes: sortable, in the order of header.label; None: the labels. classes_: sorted."""
 
     def __init__(self, header: Header, classes=None):
         label = np.array(header.label or [], dtype=np.int64)
@@ -52,27 +47,25 @@ class Classes:
         return len(self.classes_)
 
     def of(self, labels: np.ndarray) -> np.ndarray:
-        """Return the classes of LIBSVM's labels, which are (rows) float64."""
+        """Return the classes of LIBSVM's labels."""
         if self._as_they_are:
             return labels.astype(np.int64)
         return self._named[labels.astype(np.intp) if self._ranked else np.searchsorted(self._labels, labels)]
 
     def pairwise(self, values: np.ndarray) -> np.ndarray:
-        """Return a copy of LIBSVM's (rows, pairs) decision values for the pairs 0/1, 0/2, ..., 1/2, ... of classes_,
-        each positive for the first class of its pair."""
+        """Copy LIBSVM's (rows, pairs) values to the pairs 0/1, 0/2, ..., 1/2, ... of classes_, positive for the first
+        class."""
         return values.copy() if self._sorted else values[:, self._columns] * self._signs
 
     def radii(self, radii: np.ndarray) -> np.ndarray:
-        """Return the same reordering for radii, which have no sign."""
         return radii.copy() if self._sorted else radii[:, self._columns]
 
     def probabilities(self, probabilities: np.ndarray) -> np.ndarray:
-        """Return a copy of (rows, nr_class) probabilities, from LIBSVM's order to that of classes_."""
+        """Copy probabilities to the order of classes_."""
         return probabilities.copy() if self._sorted else probabilities[:, self._order]
 
     def one_against_rest(self, pairwise: np.ndarray) -> np.ndarray:
-        """Return scikit-learn's "ovr" values (rows, nr_class) of `pairwise`'s result: the votes of a class plus, in
-        less than half a vote, the sum of its values. Equal bit for bit to
+        """Return scikit-learn's "ovr" values (rows, nr_class), equal bit for bit to
         sklearn.utils.multiclass._ovr_decision_function."""
         if len(self) < 2:
             return np.zeros((len(pairwise), len(self)))

@@ -1,4 +1,4 @@
-"""Warnings, through `warnings`, that a compiled model is less accurate or slower than expected."""
+"""Warnings about less accurate or slower compiled models."""
 
 import sys
 import warnings
@@ -12,8 +12,7 @@ from fastsvm_cli.models.exact import ExactModel
 
 
 def warn_of_labels(method: str, model: Model, source: ExactModel, wanted: float) -> None:
-    """Issue a FastsvmWarning if the model changes a larger share of support vectors' labels (regression: error over
-    the spread of the values) than the commands' limit and than `wanted`."""
+    """Warn if the share of changed support-vector labels exceeds DOUBTFUL and `wanted`."""
     if model.proves and not model.reduced:
         return
     seen = agreement_with_exact(model, source)
@@ -29,7 +28,7 @@ def warn_of_labels(method: str, model: Model, source: ExactModel, wanted: float)
 
 
 def warn_of_time(method: str, model: Model, source: ExactModel) -> None:
-    """Issue a FastsvmWarning if the model is slower than the exact one in a trial on support vectors."""
+    """Warn if the model is slower than the exact one on support vectors."""
     products = getattr(model, "products", inf)  # per row, if known before a trial
     if not doubtful_gain(products, source):
         return

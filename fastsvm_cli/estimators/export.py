@@ -9,16 +9,14 @@ from fastsvm_cli.models.exact import ExactModel
 
 
 def to_libsvm(estimator: Any, path: "str | None" = None) -> "dict[int, Any]":
-    """Write a fitted estimator as a LIBSVM model file, for svm-predict and every command of fastsvm.
+    """Write a fitted estimator as a LIBSVM model file (path None: do not write).
 
-    estimator: SVC, NuSVC, SVR, NuSVR or OneClassSVM; or a Pipeline of scalers and one of them, if the scalers can be
-    folded into the model (see `absorbed`). path: the file; None: write nothing, only return the labels.
+    estimator: SVC, NuSVC, SVR, NuSVR or OneClassSVM; or a Pipeline of one and scalers that can be folded into it.
 
-    Returns {label in the file: class}, in the order of the file; {} for a regression model. Labels are the classes
-    themselves if these are whole numbers, else their positions in classes_. Feature j of X, counted from 0, has index j
-    + 1.
+    Return {label in the file: class}; {} for regression. Labels are the classes if these are whole numbers, else
+    positions in classes_. Feature j of X, counted from 0, has index j + 1.
 
-    Raises ModelFormatError for an estimator that LIBSVM's format cannot hold, and FileError.
+    Raise FileError, and ModelFormatError for an estimator that LIBSVM's format cannot hold.
 
     >>> from sklearn.svm import SVC
     >>> svc = SVC(gamma=0.5).fit([[0, 0], [1, 1], [0, 1], [1, 0]], ["even", "even", "odd", "odd"])
@@ -52,7 +50,7 @@ def to_libsvm(estimator: Any, path: "str | None" = None) -> "dict[int, Any]":
 
 
 def readable_text(model: ExactModel) -> bytes:
-    """Return the file content of an exact model, checked by the parser. Raises ModelFormatError."""
+    """Return a model's file content. Raise ModelFormatError if the parser refuses it."""
     from fastsvm_cli.models import parse_model
 
     text = model.to_text()

@@ -29,21 +29,16 @@ def predict_file(
     n_threads: "int | None" = None,
     on_progress: "Callable[[int, int, int | None], object] | None" = None,
 ) -> "dict[str, Any]":
-    """Predict the rows of a data file into another file, with the same bytes and as little memory as `fastsvm predict`.
+    """Predict a data file's rows into another file, with the bytes of `fastsvm predict` and in constant memory.
 
-    path: data in LIBSVM's format, or delimited if `dense`; may be compressed. model: a model file, or an object of load
-    without scaling or calibration, which do not apply to a file's lines. out: replaced only once complete: a run that
-    ends early, also by Ctrl-C, leaves it unchanged. Other options: as of the command; exact and tolerance also as of
-    FastSVM. n_threads: None or 0: all available CPUs. on_progress: called now and then on the calling thread with (rows
-    written, bytes of the file read, size of the file or None if it is not a regular file); an exception from it ends
-    the run.
+    path: LIBSVM data, or delimited if `dense`; may be compressed. model: a model file, or an object of load without
+    scaling or calibration. out: replaced only once complete. Other options: as of the command; exact and tolerance also
+    as of FastSVM. n_threads: None or 0: all available CPUs. on_progress: called on the calling thread with (rows
+    written, bytes read, file size or None); its exceptions end the run.
 
-    Returns what --json prints (keys: commands/README.md): rows, accuracy and correct (or mean_squared_error and
-    squared_correlation) of labelled data, rows_proven and rows_evaluated with `exact`, ..., seconds, rows_per_second.
-    Warns if the rows look unlike the training data.
-
-    Raises DataFormatError, ModelFormatError and FileError, which are FastsvmErrors; KeyboardInterrupt; and ValueError
-    for conflicting options.
+    Return what --json prints (commands/README.md). Warn if the rows look unlike the training data. Raise
+    DataFormatError, ModelFormatError, FileError, ValueError for conflicting options, and AttributeError for
+    `probability` if the model has none.
 
     >>> told = fastsvm_cli.predict_file("rings.test", "rings.model.approx", "labels", exact="rings.model")
     >>> told["rows"] == told["rows_proven"] + told["rows_evaluated"] == 6000, sum(1 for line in open("labels"))
@@ -143,7 +138,6 @@ def predict_file(
 
 
 def _flag(name: str, value: object) -> bool:
-    """Return a flag as bool: True, False, 0, 1 or numpy's bools. Raises ValueError for anything else."""
     if value not in (False, True):
         raise ValueError(f"{name}={value!r} found, expected True or False")
     return bool(value)

@@ -1,4 +1,4 @@
-"""Reader of the LIBSVM model in scikit-learn's fitted support vector machines."""
+"""Reader of the model in scikit-learn's fitted support vector machines."""
 
 from typing import Any
 
@@ -22,12 +22,9 @@ _LARGEST_LABEL = 2**31 - 1
 class Fitted:
     """Contents of a fitted estimator.
 
-    model: ExactModel, with integer labels in the order of `classes`. classes: (n_classes), scikit-learn's classes_ or
-    LIBSVM's labels; [-1, 1] for one-class models; None for regressors. n_features: before `scaling`; None if unknown.
-    scaling: FittedScaling before the model, or None. calibration: Calibration after it, or None. name: of the
-    estimator, for messages. decision_function_shape, break_ties, feature_names (or None): scikit-learn's. fingerprint:
-    of the model file; None without a file.
-    """
+    model: with integer labels in the order of `classes`. classes: scikit-learn's classes_ or LIBSVM's labels; [-1, 1]
+    for one-class models; None for regressors. n_features: before `scaling`; None if unknown. scaling: before the model.
+    calibration: Calibration after it. name: for messages. fingerprint: of the model file."""
 
     def __init__(
         self,
@@ -49,8 +46,7 @@ class Fitted:
 
 
 def svm_class(estimator: object) -> "str | None":
-    """Return SVC, NuSVC, SVR, NuSVR or OneClassSVM for an instance of that scikit-learn class or a subclass, else
-    None. Does not import scikit-learn."""
+    """Return the instance's class name in _SVM_TYPES, or None, without importing scikit-learn."""
     for each in type(estimator).__mro__:
         if each.__module__.split(".")[0] == "sklearn" and each.__name__ in _SVM_TYPES:
             return each.__name__
@@ -58,12 +54,10 @@ def svm_class(estimator: object) -> "str | None":
 
 
 def read_svm(estimator: Any) -> Fitted:
-    """Return the model in a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM, fitted to a dense or sparse matrix.
+    """Return the model in a fitted support vector machine, whose decision values are scikit-learn's, up to rounding.
 
-    Its decision values are scikit-learn's, up to rounding. For two classes, scikit-learn's public dual_coef_ and
-    intercept_ have the opposite sign (_dual_coef_ and _intercept_ are LIBSVM's). scikit-learn sorts the classes;
-    svm-train does not. Raises ModelFormatError for an unfitted estimator, or a kernel that LIBSVM's format cannot hold.
-    """
+    For two classes, _dual_coef_ and _intercept_ are LIBSVM's; the public ones have the opposite sign. Raise
+    ModelFormatError for an unfitted estimator or a kernel that LIBSVM's format cannot hold."""
     name = svm_class(estimator)
     if name is None:
         raise ModelFormatError(_name(estimator), f"no support vector machine found, expected {EXPECTED}")
@@ -118,12 +112,11 @@ def _demand_kernel(estimator: Any, name: str) -> None:
 
 
 def _dense(numbers: Any) -> np.ndarray:
-    """Return a dense array of an attribute that may be sparse."""
     return numbers.toarray() if scipy.sparse.issparse(numbers) else np.asarray(numbers)
 
 
 def _labels(classes: np.ndarray) -> "list[int]":
-    """Return LIBSVM's integer labels: the classes themselves if all are whole numbers, else their positions."""
+    """Return the classes if all are whole numbers, else their positions."""
     if classes.dtype.kind in "iuf" and np.all(classes == np.trunc(classes)):
         if np.all((-_LARGEST_LABEL <= classes) & (classes <= _LARGEST_LABEL)):
             return [int(each) for each in classes]

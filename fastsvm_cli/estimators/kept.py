@@ -22,8 +22,7 @@ _MADE_OF = ("classes", "feature_names_in", "transform", "calibrator")
 
 
 class Kept:
-    """File and copies of a FastSVM. model: the Model. fingerprint: of its file, if that differs from the model's
-    to_text(). Other arguments are attributes; `_set_up` derives the rest."""
+    """File and copies of a FastSVM. fingerprint: of the model's file, if not that of its to_text()."""
 
     model: "Model"
     fingerprint: "str | None"
@@ -40,13 +39,12 @@ class Kept:
 
     @property
     def own_fingerprint(self) -> str:
-        """Fingerprint of the model's file, which models compiled from it store."""
+        """Fingerprint that models compiled from it store."""
         return self.fingerprint or fingerprint_of(self.model.to_text())
 
     def save(self, path: "str | os.PathLike[str]") -> None:
-        """Write the model's file, for `load` and every command. A model read from a file that still exists is
-        written with that file's text, so that models compiled from it recognise it. Class names, scaling and `exact`
-        are lost: use joblib.dump. Raises FileError."""
+        """Write the model's file, with the text it was read from if that file is unchanged. Class names, scaling and
+        `exact` are lost: use joblib.dump. Raise FileError."""
         from fastsvm_cli.text.output import Output
 
         text = self._text_of_file() or self.model.to_text()
@@ -62,14 +60,10 @@ class Kept:
         progmem: bool = False,
         radius: bool = True,
     ) -> str:
-        """Write the model as ONNX or C99, by the suffix of `path`: .onnx, or .c with a header beside it.
+        """Write the model, with scaling and (ONNX) class names but without `exact`, to a path that ends in .onnx or .c.
 
-        Includes scaling in front of the model, and class names (ONNX; C returns the model's labels), but not `exact`.
-        precision: "single" or "double". Other options: as of `fastsvm export`.
-
-        Returns a line about its size. Raises ValueError, ModelFormatError for a model that the target cannot express,
-        and FileError.
-        """
+        precision: "single" or "double". Other options: as of `fastsvm export`. Return a line about its size. Raise
+        FileError, ValueError, and ModelFormatError for a model that the target cannot express."""
         from fastsvm_cli.export.description import describe
         from fastsvm_cli.export.targets import TARGETS, Options, export
         from fastsvm_cli.text.output import Output
@@ -117,7 +111,7 @@ class Kept:
         self._set_up()
 
     def __dask_tokenize__(self) -> "tuple[Any, ...]":
-        """Return Dask's token: equal in every process for objects with the same answers."""
+        """Return a token equal in every process for objects with the same answers."""
         from pickle import dumps
 
         told = [getattr(self, name) for name in _TOLD]
@@ -128,7 +122,6 @@ class Kept:
         return (type(self).__name__, self.own_fingerprint, *told, *made_of, exact)
 
     def __copy__(self: Self) -> Self:
-        """Return a copy that shares the model, which is immutable."""
         copy = object.__new__(type(self))
         copy.__dict__.update(self.__dict__)
         copy._set_up()

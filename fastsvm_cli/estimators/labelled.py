@@ -1,4 +1,4 @@
-"""Labelled or unlabelled arrays as the native chunks that the compilers take."""
+"""Arrays as the native chunks that the compilers take."""
 
 from typing import Any
 
@@ -12,8 +12,7 @@ BLOCK_ROWS = 1 << 14
 
 
 def labelled_chunks(data: Any, found: Fitted, who: str) -> "list[_native.Chunk]":
-    """Return X or (X, y) as chunks of scaled rows, with the labels in front. who: the caller's name in messages.
-    Raises ValueError, also for an unknown class in y."""
+    """Return X or (X, y) as chunks of scaled rows, labels in front. who: for messages. Raise ValueError."""
     X, y = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
     rows = rows_of(X, who, found.feature_names)
     if found.n_features not in (None, rows.columns):
@@ -32,7 +31,6 @@ def labelled_chunks(data: Any, found: Fitted, who: str) -> "list[_native.Chunk]"
 
 
 def _labels(y: np.ndarray, found: Fitted, rows: int) -> np.ndarray:
-    """Return LIBSVM's numeric label of every row: (rows)."""
     if y.shape != (rows,):
         raise ValueError(f"y of shape {y.shape} found, expected ({rows},), a number or class per row of X")
     if found.classes is None:

@@ -1,4 +1,4 @@
-"""Python calls of the methods that compile a model, with the commands' option names and parsers."""
+"""Compile methods called from Python, with the commands' options."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -18,15 +18,11 @@ from fastsvm_cli.text.data import read_chunks
 def compile_source(
     name: str, source: SourceModel, given: "dict[str, Any]", on_progress: "Callable[..., None] | None" = None
 ) -> "tuple[Model, float]":
-    """Compile an exact model. Return the model read back from its file content, and the share of labels that the option
-    target lets it change (0 without target).
+    """Compile an exact model. Return the model read back from its file content, and the option target (a share) or 0.
 
-    name: one of methods.names(). given: {long option name, _ for -: value}; a flag is True; None: not given. `data` may
-    be a list of chunks. on_progress: called with the share done, and words.
-
-    Raises TypeError for an unknown option, ValueError for a conflict, ModelFormatError for a model that the method
-    refuses, and FileError. Messages name options as `given` does.
-    """
+    given: {long option name, _ for -: value}; a flag is True; None: not given. `data` may be a list of chunks.
+    on_progress: called with the share done, and words. Raise TypeError for an unknown option, ValueError for a
+    conflict, ModelFormatError for a model that the method refuses, and FileError."""
     method, variant = find(name)
     path, rows, given = source.model.path, None, dict(given)
     if isinstance(given.get("data"), list):
@@ -50,8 +46,7 @@ def compile_source(
 
 
 def in_python(message: str) -> str:
-    """Translate a command's message to the names of fastsvm_cli.compile: --max-size becomes max_size, --vectors L
-    becomes vectors=L, --method triangle and fastsvm reduce become method="triangle" and method="reduce"."""
+    """Translate a message: --max-size to max_size, --vectors L to vectors=L, fastsvm reduce to method="reduce"."""
     message = re.sub(r"--method ([a-z]+)|fastsvm (approx|border|order|reduce)\b", r'method="\1\2"', message)
 
     def name(found: "re.Match[str]") -> str:
@@ -63,7 +58,6 @@ def in_python(message: str) -> str:
 
 @contextmanager
 def _threads(count: int) -> "Iterator[None]":
-    """Set the number of threads of this thread's native calls; 0: unchanged."""
     if not count:
         yield
         return

@@ -1,11 +1,8 @@
-"""Replacement of scikit-learn's own SVM prediction by the exact engine.
-
-Replaces the six functions of sklearn.svm._base that pass rows to scikit-learn's LIBSVM. Validation, messages, classes,
-signs, shapes and ties stay scikit-learn's.
+"""Replacement of scikit-learn's SVM prediction by the exact engine, in the six functions of sklearn.svm._base that pass
+rows to its LIBSVM.
 
 Every label is scikit-learn's: labels settled without svm-predict's own sum hold for a sum in any order (B5, B26 and B38
-of bounds.py), and the other rows go to scikit-learn's function.
-"""
+of bounds.py); other rows go to scikit-learn's function."""
 
 import weakref
 from _thread import allocate_lock
@@ -44,15 +41,14 @@ engine_threads: "int | None" = None
 
 
 def patch(n_threads: "int | None" = None) -> None:
-    """Let the exact engine answer for scikit-learn's SVC, NuSVC, SVR, NuSVR and OneClassSVM and their subclasses:
-    predict, decision_function, predict_proba, predict_log_proba and score_samples of every fitted object in this
-    process. No label changes.
+    """Let the exact engine answer predict, decision_function, predict_proba, predict_log_proba and score_samples of
+    fitted SVC, NuSVC, SVR, NuSVR and OneClassSVM objects and their subclasses. No label changes.
 
-    n_threads: None: all CPUs available to the process. A second call changes only n_threads.
+    n_threads: None: all available CPUs. A second call changes only n_threads.
 
-    A model is compiled once 25 + 10,000 / vectors rows were requested since it was fitted. scikit-learn's own code
-    answers before that, in calls of fewer than 1,000 kernel values (rows times vectors), and for callable or
-    precomputed kernels. Raises FastsvmError for an unsupported scikit-learn.
+    A model is compiled after 25 + 10,000 / vectors rows. scikit-learn answers before that, in calls of fewer than 1,000
+    kernel values (rows times vectors; not counted), and for callable or precomputed kernels. Raise FastsvmError for an
+    unsupported scikit-learn.
 
     >>> from sklearn.datasets import load_digits
     >>> from sklearn.svm import SVC
@@ -67,14 +63,13 @@ def patch(n_threads: "int | None" = None) -> None:
 
 
 def unpatch() -> None:
-    """Undo patch(), except within blocks of patched(): restore scikit-learn's original functions and drop compiled
-    models."""
+    """Undo patch(), except within blocks of patched()."""
     _settle(False, 0, engine_threads)
 
 
 @contextmanager
 def patched(n_threads: "int | None" = None) -> "Iterator[None]":
-    """Context manager: patch() during a block, on all threads. Blocks may nest and overlap."""
+    """patch() during a block, on all threads. Blocks may nest and overlap."""
     before = engine_threads
     _settle(None, 1, n_threads)
     try:
@@ -84,7 +79,7 @@ def patched(n_threads: "int | None" = None) -> "Iterator[None]":
 
 
 def _settle(always: "bool | None", blocks: int, n_threads: "int | None") -> None:
-    """Update the state. always: None: unchanged. blocks: 1 when a block begins, -1 when it ends."""
+    """always: None: unchanged. blocks: 1 when a block begins, -1 when it ends."""
     global switched_on, open_blocks, engine_threads
     with _lock:
         was = switched_on or open_blocks > 0
@@ -116,7 +111,6 @@ def _find_originals() -> "dict[str, tuple[type, Callable[..., Any]]]":
 
 
 def _answered(name: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
-    """Return the replacement of scikit-learn's function `own` of that name."""
     wanted = LABELS if name in ("_dense_predict", "_sparse_predict") else Wanted.values()
 
     @wraps(own)
@@ -138,11 +132,8 @@ def _answered(name: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
 
 
 class Engine:
-    """Compiled model and counters of a fitted estimator.
-
-    arrays: the estimator's arrays, held so that their ids are not reused. told, sums: reveal a change of the estimator.
-    pays: whether the engine answers: the model is compiled and few rows were left to scikit-learn.
-    """
+    """Compiled model and counters of an estimator. arrays: held so that their ids are not reused. told, sums: reveal
+    its change. pays: whether the engine answers."""
 
     def __init__(self, estimator: Any, arrays: "list[np.ndarray]", told: "list[Any]", sums: "list[bytes]"):
         key = id(estimator)
@@ -156,7 +147,7 @@ class Engine:
         self._once = allocate_lock()  # the thread that holds it compiles
 
     def asked(self, estimator: Any, rows: int, vectors: int) -> None:
-        """Count `rows` more rows, and compile the model if that pays by now. Other threads do not wait for it."""
+        """Count rows, and compile once that pays. Other threads do not wait."""
         self._asked += rows
         if self._asked < ROWS_BEFORE + VALUES_BEFORE / vectors or not self._once.acquire(blocking=False):
             return
@@ -169,8 +160,8 @@ class Engine:
         self._task, self._model, self.pays = model.header.task(), model, True
 
     def numbers(self, X: Any, wanted: Wanted) -> "tuple[np.ndarray, list[int]]":
-        """Return labels (rows) or values (rows, pairs), and the rows that needed svm-predict's own sum. Raises
-        RowError and ValueError for rows that the engine does not take."""
+        """Return labels (rows) or values (rows, pairs), and the rows that need svm-predict's own sum. Raise RowError
+        and ValueError."""
         model, labels, rows = self._model, wanted is LABELS, X.shape[0]
         out, open_rows = np.empty(rows if labels else (rows, model.pairs)), []
         step = max(1, min(MOST_ENTRIES // max(X.shape[1], 1), MOST_VALUES // max(model.pairs, 1)))
@@ -193,8 +184,8 @@ class Engine:
         return out, open_rows
 
     def probabilities(self, estimator: Any, values: np.ndarray) -> np.ndarray:
-        """Return (rows, classes) probabilities of decision values, by scikit-learn's own function: its kernel is
-        precomputed, with one vector per pair, whose kernel value is the decision value."""
+        """Use scikit-learn's own function: in its precomputed kernel, each pair is a vector whose kernel value is the
+        decision value."""
         if self._coupler is None:
             self._coupler = _coupler(len(estimator.classes_), estimator._probA, estimator._probB)
         return _originals["_dense_predict_proba"][1](self._coupler, values)
@@ -214,7 +205,6 @@ def _coupler(classes: int, a: np.ndarray, b: np.ndarray) -> Any:
 
 
 def _engine_of(estimator: Any, X: Any) -> "Engine | None":
-    """Return the engine that should answer, or None if scikit-learn should."""
     kernel = estimator.kernel
     if not isinstance(kernel, str) or kernel not in KERNELS:
         return None
@@ -243,7 +233,7 @@ def _engine_of(estimator: Any, X: Any) -> "Engine | None":
 
 
 def _sum(numbers: np.ndarray) -> bytes:
-    """Return a digest that changes with any one number, and with nearly every change of several."""
+    """Return a digest that changes with any one number."""
     if numbers.nbytes <= _WHOLE:
         return numbers.tobytes()
     words = numbers.reshape(-1).view(f"u{numbers.itemsize}")

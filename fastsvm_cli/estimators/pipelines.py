@@ -1,5 +1,4 @@
-"""Readers of every form of exact model: fitted estimators, also in pipelines, calibrators and searches, and LIBSVM's
-models."""
+"""Readers of every form of exact model."""
 
 from os import PathLike, fspath
 from typing import Any
@@ -14,13 +13,8 @@ from fastsvm_cli.models.exact import ExactModel
 
 
 def read_estimator(estimator: Any) -> Fitted:
-    """Return the exact model in an estimator.
-
-    Takes a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM; a Pipeline of scalers or "passthrough" that ends in one of
-    them; a CalibratedClassifierCV of one calibrated classifier (ensemble=False) around either; a search (GridSearchCV,
-    ...) refitted to one of them; the result of libsvm-official's svm_train; an ExactModel; or the path of a LIBSVM
-    model file. Raises ModelFormatError and FileError.
-    """
+    """Return the exact model in an ExactModel or a `model` of compile. Pipelines may have "passthrough" steps. Raise
+    ModelFormatError and FileError."""
     if isinstance(estimator, (str, PathLike)):
         return _read_file(fspath(estimator))
     if isinstance(estimator, ExactModel):
@@ -29,7 +23,7 @@ def read_estimator(estimator: Any) -> Fitted:
 
 
 def _read_object(estimator: Any) -> Fitted:
-    """Like read_estimator, without paths: inside another estimator, "passthrough" is not a file name."""
+    """Read without paths: inside another estimator, "passthrough" is not a file name."""
     if svm_class(estimator) is not None:
         return read_svm(estimator)
     if _is(estimator, "svm_model", "libsvm"):
@@ -55,8 +49,6 @@ def _read_object(estimator: Any) -> Fitted:
 
 
 def _is(thing: object, name: str, package: str = "sklearn") -> bool:
-    """Return whether `thing` is an instance of a class of this name and package, or a subclass. Does not import the
-    package."""
     return any(each.__name__ == name and each.__module__.split(".")[0] == package for each in type(thing).__mro__)
 
 
@@ -96,7 +88,6 @@ def _read_calibrated(estimator: Any) -> Fitted:
 
 
 def _of_model(model: ExactModel, name: str, fingerprint: "str | None" = None) -> Fitted:
-    """Return a LIBSVM model as Fitted. LIBSVM models do not store the number of features."""
     header = model.header
     classes = np.array([-1, 1]) if header.svm_type == "one_class" else None
     if header.label is not None:
@@ -112,7 +103,7 @@ def _read_file(path: str) -> Fitted:
 
 
 def _read_libsvm(model: Any) -> Fitted:
-    """Read an in-memory model of libsvm-official through its file: svm_save_model writes all of it, with 17 digits."""
+    """Read through a file: svm_save_model writes the whole model, with 17 digits."""
     import tempfile
     from pathlib import Path
 

@@ -49,8 +49,7 @@ def load(
 ) -> "FastSVM":
     """Read any model file, exact or compiled, as an object that predicts arrays.
 
-    path: LIBSVM's model, or the output of `fastsvm approx`, `reduce`, `border` or `order`; may be compressed. Other
-    arguments: as of FastSVM. Raises ModelFormatError and FileError, which are FastsvmErrors, and ValueError.
+    path: may be compressed. Other arguments: as of FastSVM. Raise ModelFormatError, FileError and ValueError.
 
     >>> fast = fastsvm_cli.load("rings.model.approx", exact="rings.model")
     >>> fast.predict(X[:5])  # X: (6000, 8)
@@ -77,8 +76,8 @@ def as_fast(
     exact: "str | os.PathLike[str] | Model | FastSVM | None" = None,
     tolerance: "float | None" = None,
 ) -> "FastSVM":
-    """Return a FastSVM for a path, a model, or another FastSVM, which stays unchanged. exact, tolerance: replace
-    that object's own. Raises like load and FastSVM, and TypeError for anything else."""
+    """Return a FastSVM for a path, a model, or a FastSVM, which stays unchanged. exact, tolerance: replace its own.
+    Raise like load, and TypeError for anything else."""
     if isinstance(model, (str, os.PathLike)):
         return load(model, exact=exact, tolerance=tolerance)
     if isinstance(model, Model):
@@ -93,36 +92,32 @@ def as_fast(
 
 
 class FastSVM(Kept, FittedEstimator):
-    """A model, exact or compiled, that predicts arrays like a fitted scikit-learn estimator.
+    """A model, exact or compiled, that predicts arrays like a fitted scikit-learn estimator, with the numbers of
+    `fastsvm predict`, bit for bit. Thread-safe. `clone` keeps it fitted; it pickles as its model file's text.
 
-    Works with scikit-learn without importing it: `clone` (it stays fitted), pipelines, cross-validation, HTML
-    representation. Pickles as the text of its model file. Thread-safe.
-
-    X is a matrix (n_samples, n_features_in_): a numpy array of any real type and memory order, a SciPy sparse matrix
-    (CSR unchanged, sorted or not, duplicates added up; other formats are converted), a pandas frame, or nested lists.
-    Column j is LIBSVM's feature j + 1. Rows are answered in blocks, so memory is that of X and the result; many rows
-    use several threads, without the GIL. Numbers equal those of `fastsvm predict` bit for bit.
+    X is a matrix (n_samples, n_features_in_): an array, a SciPy sparse matrix (duplicates are added up), a pandas
+    frame, or nested lists. Column j is LIBSVM's feature j + 1. Many rows use several threads, without the GIL.
 
     model: a models.base.Model.
-    exact: the model that it was compiled from: its path, or an object. Evaluates rows whose label a certified model
-    does not prove, so that every label is svm-predict's.
-    tolerance: for regression: with `exact`, the largest radius of a value that is kept; an ordered model stops as soon
-    as a value is within it.
+    exact: the model that it was compiled from, or its path. Evaluates rows whose label is not proven, so that every
+    label is svm-predict's.
+    tolerance: for regression: with `exact`, the largest radius of a value that is kept; an ordered model stops once a
+    value is within it.
     n_threads: None or 0: all available CPUs.
-    classes: (nr_class), of any sortable type, in the order of the model's labels; None: the labels.
-    n_features_in: None: the largest feature index in the model. Set it if the last features are zero in every support
-    vector: a model file does not store their number.
-    feature_names_in: names that a frame's columns must have.
-    decision_function_shape: "ovr" or "ovo", for more than two classes. break_ties: as in scikit-learn's SVC.
-    transform: an object whose apply(block) maps a matrix of X, dense or CSR, to another, row by row, before the model.
-    calibrator: an object whose probabilities(decision_values) returns class probabilities, (rows, nr_class).
-    options: options of the compilation, for display.
-    fingerprint: of the model's file, if its text differs from the model's to_text().
+    classes: (nr_class), sortable, in the order of the model's labels; None: the labels.
+    n_features_in: None: the model's largest feature index. Set it if the last features are zero in every support
+    vector.
+    feature_names_in: a frame's column names.
+    decision_function_shape, break_ties: as in scikit-learn's SVC.
+    transform: its apply(block) maps rows of X, dense or CSR, before the model.
+    calibrator: its probabilities(decision_values) returns (rows, nr_class).
+    options: of the compilation, for display.
+    fingerprint: of the model's file, if not of to_text().
 
-    Attributes: classes_: (nr_class), sorted, for classification. n_features_in_: int. feature_names_in_: if given.
-    offset_: for one-class models.
+    Attributes: classes_: (nr_class), sorted, for classification. n_features_in_. feature_names_in_: if given. offset_:
+    for one-class models.
 
-    Raises ModelFormatError if `exact` is not the model it was compiled from, and ValueError for conflicting arguments.
+    Raise ModelFormatError if `exact` is another model, and ValueError for conflicting arguments.
 
     >>> fast = fastsvm_cli.load("rings.model.approx", exact="rings.model")
     >>> fast
@@ -163,7 +158,6 @@ class FastSVM(Kept, FittedEstimator):
         self.exact = self._settled_exact(exact)
 
     def _set_up(self) -> None:
-        """Set the attributes that follow from the arguments. Raises ValueError for invalid arguments."""
         header, known = self.model.header, self.model.max_index
         if self.tolerance is not None and not header.regression:
             raise ValueError("tolerance= is for regression models; a label is proven or it is not")
@@ -185,7 +179,7 @@ class FastSVM(Kept, FittedEstimator):
 
     @property
     def beyond_votes(self) -> bool:
-        """Whether labels depend on decision values beyond their signs, so that radii cannot settle them."""
+        """Whether labels need more than the signs of decision values, so that radii cannot settle them."""
         header = self.model.header
         return self.calibrator is not None or (self.break_ties and header.classification and header.nr_class > 2)
 
@@ -220,8 +214,8 @@ class FastSVM(Kept, FittedEstimator):
     # ---- answers
 
     def predict(self, X) -> np.ndarray:
-        """Return (n_samples,): classes of the type of classes_; +1 or -1 for a one-class model; float64 for regression.
-        Votes decide, as in LIBSVM, unless break_ties.
+        """Return (n_samples,): classes; +1 or -1 for a one-class model; float64 for regression. Votes decide, as in
+        LIBSVM, unless break_ties or a calibrator is set.
 
         >>> fast = fastsvm_cli.load("rings.model")
         >>> fast.predict(numpy.full((2, 8), 0.5, dtype=numpy.float32))
@@ -238,10 +232,9 @@ class FastSVM(Kept, FittedEstimator):
 
     @available(has_classes)
     def decision_function(self, X) -> np.ndarray:
-        """Return float64 decision values. Two classes: (n_samples,), positive for classes_[1]. One class: (n_samples,),
-        positive inside. More classes: with "ovr", (n_samples, n_classes), largest for the class with the most votes;
-        with "ovo", LIBSVM's own values (n_samples, n_classes * (n_classes - 1) / 2) for the pairs 0/1, 0/2, ... of
-        classes_, positive for the first of the pair.
+        """Return decision values. Two classes: (n_samples,), positive for classes_[1]. One class: positive inside.
+        More, with "ovr": (n_samples, n_classes), largest for the class with the most votes; with "ovo": LIBSVM's values
+        (n_samples, pairs) for the pairs 0/1, 0/2, ... of classes_, positive for the first.
 
         >>> fast = fastsvm_cli.load("rings.model")
         >>> values = fast.decision_function(X)
@@ -257,8 +250,8 @@ class FastSVM(Kept, FittedEstimator):
 
     @available(has_probability)
     def predict_proba(self, X) -> np.ndarray:
-        """Return (n_samples, n_classes) float64 probabilities in the order of classes_: LIBSVM's estimates of a model
-        trained with -b 1, or the calibrator's. One-class model: (n_samples, 2): normal, outlier.
+        """Return (n_samples, n_classes) probabilities, columns as classes_: LIBSVM's, of a model trained with -b 1, or
+        the calibrator's. One-class model: (n_samples, 2): normal, outlier.
 
         >>> fast = fastsvm_cli.load("colors.model")
         >>> fast.predict_proba(numpy.zeros((3, 60))).sum(axis=1).round(6)
@@ -270,13 +263,13 @@ class FastSVM(Kept, FittedEstimator):
 
     @available(is_one_class)
     def score_samples(self, X) -> np.ndarray:
-        """Return (n_samples,): decision_function + offset_, the sum of kernels without the threshold."""
+        """Return (n_samples,): decision_function + offset_."""
         return self.decision_function(X) + self.offset_
 
     @available(has_radii)
     def radius(self, X) -> np.ndarray:
-        """Return proven bounds on the distance of the compiled model's decision values (regression: values) from the
-        exact model's: (n_samples,), or (n_samples, pairs) for more than two classes, in the order of "ovo".
+        """Return proven bounds on the distance of decision values (regression: values) from the exact model's:
+        (n_samples,), or for more than two classes (n_samples, pairs), as "ovo".
 
         >>> fast, exact = fastsvm_cli.load("rings.model.approx"), fastsvm_cli.load("rings.model")
         >>> apart = abs(fast.decision_function(X) - exact.decision_function(X))
@@ -288,7 +281,7 @@ class FastSVM(Kept, FittedEstimator):
     @available(has_proofs)
     def proven(self, X, tolerance: "float | None" = None) -> np.ndarray:
         """Return (n_samples,) bool: whether the label is proven to be the exact model's (regression: the value to be
-        within `tolerance` of it), without the help of `exact`. Raises ValueError for regression without tolerance.
+        within `tolerance`), without `exact`. Raise ValueError for regression without tolerance.
 
         >>> fast = fastsvm_cli.load("rings.model.approx")
         >>> sure = fast.proven(X)
@@ -305,8 +298,7 @@ class FastSVM(Kept, FittedEstimator):
 
     @available(has_targets)
     def score(self, X, y, sample_weight=None) -> float:
-        """Return the accuracy on (X, y), y: (n_samples,); for regression the coefficient of determination R^2, as
-        scikit-learn: if all of y are equal, 1 if the values equal them and else 0; nan for a single row."""
+        """Return the accuracy, or for regression scikit-learn's R^2."""
         y, found = np.asarray(y), self.predict(X)
         if y.shape == (len(found), 1):
             y = y[:, 0]
@@ -322,8 +314,7 @@ class FastSVM(Kept, FittedEstimator):
         return float(1 - error / spread) if spread else float(not error)
 
     def agreement(self, X, estimator: Any = None) -> "Agreement":
-        """Count the labels that differ from those of the estimator that it was compiled from, or of `estimator`. See
-        fastsvm_cli.estimators.agreement.agreement."""
+        """Compare the labels with those of `estimator`, or of the model's source (estimators/agreement.py)."""
         from fastsvm_cli.estimators.agreement import agreement
 
         return agreement(self, X, estimator)
@@ -385,7 +376,6 @@ class FastSVM(Kept, FittedEstimator):
         return station.run(rows, self.n_threads, result)
 
     def fallback(self) -> "Fallback | None":
-        """Return `exact` as the Fallback of predictions."""
         if self.exact is None:
             return None
         exact = self.exact.model
@@ -395,12 +385,11 @@ class FastSVM(Kept, FittedEstimator):
 
     @property
     def early_tolerance(self) -> "float | None":
-        """Allowed error of an ordered regression model, which stops once that is proven; None for other models."""
+        """Error at which an ordered regression model stops."""
         return self.tolerance if self.model.ordered and self.model.header.regression and self.exact is None else None
 
     @property
     def probability_header(self) -> "Header":
-        """Header of the model whose probabilities are returned, as in Request."""
         return self.model.header if self.exact is None or not self.model.reduced else self.exact.model.header
 
     def _labels(self, answer: Answer, answerer: Answerer) -> np.ndarray:

@@ -1,5 +1,4 @@
-"""scikit-learn's estimator protocol for an estimator that is already fitted. Imports scikit-learn only when
-scikit-learn itself calls."""
+"""scikit-learn's estimator protocol. Only scikit-learn's own calls import scikit-learn."""
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,7 +26,7 @@ _PARAMETERS = (
 
 
 class FittedEstimator:
-    """Base of FastSVM: parameters, clones and tags. Every parameter is an attribute of the same name."""
+    """Base of FastSVM. Every parameter is an attribute of the same name."""
 
     model: "Model"
     _path: "str | None"
@@ -37,15 +36,14 @@ class FittedEstimator:
         raise NotImplementedError
 
     def fit(self: Self, X, y=None, **_: Any) -> Self:
-        """Do nothing and return self, like scikit-learn's FrozenEstimator: the model is fitted already."""
+        """Return self, like scikit-learn's FrozenEstimator."""
         return self
 
     def get_params(self, deep: bool = True) -> "dict[str, Any]":
-        """Return the constructor arguments."""
         return {name: getattr(self, name) for name in _PARAMETERS}
 
     def set_params(self: Self, **parameters: Any) -> Self:
-        """Change constructor arguments. Raises ValueError and ModelFormatError, like the constructor."""
+        """Change constructor arguments. Raise ValueError and ModelFormatError."""
         for name in parameters:
             if name not in _PARAMETERS:
                 raise ValueError(

@@ -1,5 +1,4 @@
-"""Conversion of arrays, sparse matrices, frames and lists to blocks of rows and native chunks. Checks and messages
-follow scikit-learn."""
+"""Conversion of matrices and frames to native chunks, with scikit-learn's checks and messages."""
 
 from typing import Any
 
@@ -13,24 +12,21 @@ _NO_LABEL = np.empty((1, 0))
 
 
 class Rows:
-    """Source of rows. rows: their number. columns: number of features. entries: approximate numbers per row, for
-    block sizes."""
+    """Source of rows. entries: approximate numbers per row."""
 
     rows: int
     columns: int
     entries: float
 
     def block(self, first: int, last: int, who: str):
-        """Return rows first, ..., last - 1 as a matrix (rows, columns) of float64, float32, int64 or int32, or a CSR
-        matrix. who: the caller's name in messages."""
+        """Return rows first, ..., last - 1, dense of a native type or CSR. who: the caller's name in messages."""
         raise NotImplementedError
 
     def chunk(self, first: int, last: int, who: str) -> _native.Chunk:
-        """Return the same rows as a chunk. Raises ValueError for NaN and infinity."""
         return chunk_of(self.block(first, last, who), who)
 
     def floats(self, first: int, last: int, who: str):
-        """Return the block as float64 or float32, all finite. Raises ValueError like chunk."""
+        """Return the block as finite floats. Raise ValueError for others."""
         block = self.block(first, last, who)
         if block.dtype.kind != "f":
             block = block.astype(np.float64)
@@ -63,7 +59,7 @@ class _Frame(Rows):
 
 
 class _Sparse(Rows):
-    """CSR matrix. Its arrays are checked: the caller may have written anything to them."""
+    """CSR matrix, whose arrays are checked: the caller may have changed them."""
 
     def __init__(self, matrix):
         self._matrix = matrix
@@ -88,8 +84,6 @@ class _Sparse(Rows):
 
 
 class ParsedRows(Rows):
-    """Parsed rows of text, with the features that their lines have."""
-
     def __init__(self, chunk: _native.Chunk):
         self._chunk = chunk
         self.rows, self.columns = chunk.rows, chunk.max_index
@@ -100,9 +94,8 @@ class ParsedRows(Rows):
 
 
 def rows_of(X, who: str, names: "np.ndarray | None" = None) -> Rows:
-    """Return the rows of predict's X. who: the caller's name in messages. names: column names that a frame must
-    have. Raises ValueError and TypeError, in scikit-learn's words, unless X is a real matrix with at least one row
-    and column."""
+    """Return the rows of X. names: a frame's expected column names. Raise ValueError and TypeError, in scikit-learn's
+    words, unless X is a real matrix with a row and a column."""
     if isinstance(X, np.matrix):
         raise TypeError("np.matrix is not supported. Please convert to a numpy array with np.asarray.")
     if hasattr(X, "tocsr"):
@@ -134,8 +127,7 @@ def rows_of(X, who: str, names: "np.ndarray | None" = None) -> Rows:
 
 
 def chunk_of(block, who: str) -> _native.Chunk:
-    """Return a block as a chunk; column j is LIBSVM's feature j + 1. who: as in rows_of. Raises ValueError for NaN
-    and infinity."""
+    """Return a chunk; column j is LIBSVM's feature j + 1. Raise ValueError for NaN and infinity."""
     if not isinstance(block, np.ndarray):
         return _csr_chunk(block, 0, block.shape[0], who)
     block = _readable(block)
@@ -147,8 +139,8 @@ def chunk_of(block, who: str) -> _native.Chunk:
 
 
 def serial_chunk_of(block, who: str) -> _native.Chunk:
-    """Return a block of kernel values (rows, training rows) as rows of LIBSVM's precomputed kernel: 0:serial, then
-    every value, zeros included."""
+    """Return kernel values (rows, training rows) as rows of LIBSVM's precomputed kernel: 0:serial, then every value,
+    zeros included."""
     if not isinstance(block, np.ndarray):
         block = block.astype(np.float64).toarray()  # adds up duplicates
     rows, columns = block.shape
@@ -161,8 +153,7 @@ def serial_chunk_of(block, who: str) -> _native.Chunk:
 
 
 def _as_csr(X):
-    """Return a sparse matrix of any format as CSR. Raises ValueError for indices out of bounds, which SciPy would
-    follow."""
+    """Raise ValueError for indices out of bounds, which SciPy would follow."""
     if X.format == "csr":
         return X
     if X.format in ("csc", "bsr"):
@@ -197,16 +188,12 @@ def _no_labels(rows: int) -> np.ndarray:
 
 
 def _readable(matrix: np.ndarray) -> np.ndarray:
-    """Return the matrix in a type that the core reads: float64 instead of bool, small or unsigned integers, half
-    precision, objects or foreign byte order."""
     if matrix.dtype.char in _NATIVE_TYPES and matrix.dtype.isnative:
         return matrix
     return matrix.astype(np.float64)
 
 
 def _demand_real(dtype: Any, X, where: str = "X") -> None:
-    """Raise ValueError for complex numbers, TypeError for dates. dtype: numpy's or a frame's own. where: place in
-    messages."""
     if dtype.kind == "c":
         raise ValueError(f"Complex data not supported\n{X}\n")
     if dtype.kind in "mM":
@@ -225,7 +212,6 @@ def _refuse_dimensions(matrix: np.ndarray, who: str) -> None:
 
 
 def _refuse_numbers(values: np.ndarray, who: str) -> None:
-    """Raise ValueError if any value is not finite."""
     if values.dtype.kind != "f" or np.isfinite(values).all():
         return
     if np.isnan(values).any():
@@ -237,7 +223,7 @@ def _refuse_numbers(values: np.ndarray, who: str) -> None:
 
 
 def _demand_names(frame, names: np.ndarray, who: str) -> None:
-    """Raise ValueError if a frame's columns, all with text names, differ from those of fit."""
+    """Compare a frame's columns with those of fit, if all names are text."""
     found = list(frame.columns)
     if found == list(names) or not all(isinstance(name, str) for name in found):
         return

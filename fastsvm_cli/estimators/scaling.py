@@ -1,4 +1,4 @@
-"""scikit-learn's scalers as operations on rows, and their folding into a model."""
+"""scikit-learn's scalers, and their folding into a model."""
 
 import sys
 from typing import Any
@@ -17,19 +17,16 @@ _FAR = 1e4
 
 
 class FittedScaling:
-    """Chain of scalers: steps ("subtract" | "divide" | "multiply" | "add", numbers (d), rounded) or ("clip", (low,
-    high), False), in scikit-learn's order and number types, for bit-identical results. rounded: the numbers are first
-    rounded to the type of dense rows, as StandardScaler does since scikit-learn 1.8.
+    """Chain of scalers, in scikit-learn's order and number types, for bit-identical results.
 
-    Can be pickled, and needs no scikit-learn.
-    """
+    steps: ("subtract" | "divide" | "multiply" | "add", numbers (d), rounded) or ("clip", (low, high), False). rounded:
+    numbers are first rounded to the type of dense rows, as by StandardScaler since scikit-learn 1.8."""
 
     def __init__(self, steps: "list[tuple[str, Any, bool]]"):
         self.steps = steps
 
     def apply(self, rows: Any) -> Any:
-        """Return scaled rows of the same type. rows: (n, d), an array of floats or a CSR matrix. Raises ValueError
-        if a step would make sparse rows dense."""
+        """Scale rows, floats (n, d) or CSR. Raise ValueError if a step would make sparse rows dense."""
         if scipy.sparse.issparse(rows):
             return self._of_sparse(rows)
         out = np.array(rows, dtype=rows.dtype if rows.dtype.kind == "f" else np.float64)
@@ -57,11 +54,10 @@ class FittedScaling:
         return out
 
     def __add__(self, other: "FittedScaling | None") -> "FittedScaling":
-        """Return the chain of this scaling, then the other."""
         return self if other is None else FittedScaling(self.steps + other.steps)
 
     def affine(self, d: int) -> "tuple[np.ndarray, np.ndarray] | None":
-        """Return (s, t), both (d): every feature x becomes s x + t; None if a step clips."""
+        """Return (s, t), both (d): x becomes s x + t. None if a step clips."""
         scale, shift = np.ones(d), np.zeros(d)
         for name, numbers, _ in self.steps:
             if name == "clip":
@@ -77,7 +73,7 @@ _OPERATIONS = {"subtract": np.subtract, "divide": np.divide, "multiply": np.mult
 
 
 def scaler_class(step: object) -> "str | None":
-    """Return the class name of scikit-learn's scaler, or None if the step is not one."""
+    """Return the step's class name in SCALERS, or None."""
     for each in type(step).__mro__:
         if each.__module__.split(".")[0] == "sklearn" and each.__name__ in SCALERS:
             return each.__name__
@@ -85,8 +81,7 @@ def scaler_class(step: object) -> "str | None":
 
 
 def read_scaler(scaler: Any) -> FittedScaling:
-    """Return the scaling of a fitted StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler. Raises
-    ModelFormatError."""
+    """Return a fitted scaler's scaling, or raise ModelFormatError."""
     name = scaler_class(scaler)
     if name is None:
         found = type(scaler).__name__
@@ -112,8 +107,7 @@ def read_scaler(scaler: Any) -> FittedScaling:
 
 
 def absorbed(model: ExactModel, scaling: FittedScaling, d: "int | None") -> "ExactModel | None":
-    """Return a model for unscaled rows (d features) with the decision values of `model` for scaled rows, up to
-    rounding; None if there is none (methods/exact_folding.py)."""
+    """Return a model for unscaled rows with the same decision values, up to rounding, or None."""
     affine = None if d is None else scaling.affine(d)
     if affine is None or d is None:
         return None

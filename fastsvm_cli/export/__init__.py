@@ -1,1 +1,1 @@
-"""Export of models for use without fastsvm: as C99, or as an ONNX graph (README.md)."""
+"""Export of models as C99 or an ONNX graph (README.md)."""

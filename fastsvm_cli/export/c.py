@@ -1,9 +1,7 @@
 """Writer of C99: a source file, a header, and a main that reads LIBSVM rows.
 
-Tables are const. The C neither allocates nor recurses, and no array grows with the number of vectors. Double precision
-does LIBSVM's operations in its order; single precision uses compensated sums (Kahan) over vectors, since a float loses
-what is below 2^-24 of a sum.
-"""
+The C neither allocates nor recurses; only const tables grow with the number of vectors. Double precision adds kernel
+values in LIBSVM's order; single precision uses Kahan's sums."""
 
 import numpy as np
 
@@ -19,12 +17,12 @@ _NEAR_TABLE, _NEAR = 32767, 65535
 
 
 class Program(Sums):
-    """A description in C. single: float instead of double. prefix: of every name. file: name of the header, without .h.
-    progmem: tables in the flash memory of an AVR.
+    """A description in C.
 
-    stack_bytes: of arrays. operations: products and sums for a row without zeros; an exponential or a root counts as
-    one. Raises ModelFormatError for what the precision, or an AVR, cannot hold.
-    """
+    prefix: of every name. file: of the header, without .h. progmem: tables in an AVR's flash memory.
+
+    stack_bytes: of arrays. operations: products, sums and exponentials for the values of a row without zeros. Raises
+    ModelFormatError for what the precision, or an AVR, cannot hold."""
 
     def __init__(
         self, description: Description, *, single: bool, prefix: str, file: "str | None" = None, progmem: bool = False
@@ -63,11 +61,9 @@ class Program(Sums):
         return self._stack * self.real_bytes
 
     def source(self) -> str:
-        """Return the .c file."""
         return self._put("\n".join([c_text.CORE, *map(self._table, self.tables), *self._code]))
 
     def header(self) -> str:
-        """Return the .h file."""
         declarations = "\n".join(f"{signature};" for _, _, signature, _ in self._signatures())
         regression = self.description.header.regression
         notes = "predict returns the value." if regression else "predict returns the label."
@@ -77,7 +73,7 @@ class Program(Sums):
         return self._put(c_text.HEADER, DECLARATIONS=declarations, NOTES=notes)
 
     def main(self, longest_row: int) -> str:
-        """Return a program that answers the rows of a LIBSVM file. longest_row: maximum entries of a row."""
+        """Return a program that answers a LIBSVM file. longest_row: maximum entries."""
         regression = self.description.header.regression
         form = '"%.@DIGITS@g", (double)' if regression else '"%ld", (long)'
         line = f"printf({form}@PREFIX@_predict_sparse(index, value, count));"
@@ -143,7 +139,7 @@ class Program(Sums):
     # ---- from a row to decision values
 
     def _load(self) -> str:
-        """Return the C function that makes z of a row; x is the number of column j."""
+        """Return C that makes z of a row; x is column j."""
         description = self.description
         d, inputs, counts = len(description.used), description.inputs, len(description.rest) > 0
         self._stack += max(d, 1)
@@ -201,7 +197,7 @@ class Program(Sums):
         return self._number(float(rounded_up(value, self.single)))
 
     def _radii_end(self, radius: Radius) -> str:
-        """Return C that turns the bounds of `sums` into radii, infinite for a row with unknown features."""
+        """Return C that makes radii, infinite for a row with unknown features."""
         units, back = "", self.description.labels_back
         if back is not None:
             _, scale, to = back
@@ -210,7 +206,6 @@ class Program(Sums):
         return self._put(c_text.RADII_END, UP=self._upper(radius.up), UNITS=units)
 
     def _bound(self, radius: Radius) -> str:
-        """Return the C function that bounds an expansion, or a pair of kernel sums."""
         order = sorted(range(len(radius.about)), key=lambda e: radius.about[e])  # the order of _polynomials
         self._add("BOUND", rounded_up(radius.rows[order], self.single))
         for column, name in enumerate(("DRIFT", "SHIFT")):
@@ -271,7 +266,7 @@ class Program(Sums):
         )
 
     def _signatures(self) -> "list[tuple[str, str, str, str]]":
-        """Return (name, output parameter, C signature, how the row is passed)."""
+        """Return (name, output parameter, signature, how the row is passed)."""
         out = []
         certified = self._radius is not None
         for name in ["predict", "values"] + ["probabilities"] * self._probable + ["radius"] * certified:

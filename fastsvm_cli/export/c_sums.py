@@ -1,4 +1,4 @@
-"""Tables of a C program, and its function for the decision values of a row."""
+"""Tables of a C program, and its function for a row's values."""
 
 from math import comb
 from typing import Any
@@ -11,8 +11,7 @@ from fastsvm_cli.export.radius import Radius
 
 
 class Table:
-    """A const array. name: in C. numbers: flat. bits: of integers; 0 for reals. type: C type of integers; None for
-    reals."""
+    """A const array. bits, type: of integers; 0 and None for reals."""
 
     def __init__(self, name: str, numbers: Any, whole: bool):
         self.name, self.numbers = name, np.asarray(numbers).ravel()
@@ -27,7 +26,7 @@ class Table:
 
 
 class Sums:
-    """Part of the writer: `sums`, for each kind of body, with its words and tables."""
+    """Part of the writer: the C function `sums`."""
 
     description: Description
     single: bool
@@ -43,7 +42,6 @@ class Sums:
         return 4 if self.single else 8
 
     def _put(self, text: str, **words: object) -> str:
-        """Return the text with these and the shared words substituted."""
         for name, word in [*words.items(), *self._words.items()]:
             text = text.replace(f"@{name}@", str(word))
         return text
@@ -169,7 +167,7 @@ class Sums:
         return self._put(self._put(c_text.SUMS, LOCALS=locals_, BODY=text))
 
     def _about(self, body: Polynomials, expansions: "list[Any]") -> str:
-        """Return C that moves z to an expansion's center and computes the weight."""
+        """Return C that moves z to a center and computes the weight."""
         self._add("CENTER", body.centers)
         self._add("ABOUT", [each.center for each in expansions], whole=True)
         low = body.centers - body.centers.astype(np.float32) if self.single else np.zeros(0)
@@ -201,7 +199,7 @@ class Sums:
 
 
 def _nested(degree: int, d: int, point: str) -> str:
-    """Return Horner's rule in C. Coefficients of every degree are in lexicographic order, so pointers only advance."""
+    """Return Horner's rule in C: lexicographic order lets pointers only advance."""
     indices = "ijkl"
     sizes = [comb(d + k - 1, k) if k else 1 for k in range(degree + 1)]
     lines = ["        {"]

@@ -1,4 +1,4 @@
-"""C shared by all exported models. The writer substitutes @NAME@; READ reads a real number of a table."""
+"""C of all exported models. The writer substitutes @NAME@; READ reads a real number of a table."""
 
 HEADER = """\
 /* @MADE@ */

@@ -1,4 +1,4 @@
-"""Comparison of an exported model's answers with `fastsvm predict`."""
+"""Comparison of an export's answers with `fastsvm predict`."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -24,8 +24,10 @@ _NAMED = 5
 
 
 class Comparison:
-    """Result of a comparison. different: lines with different labels. near: those among them that the precision's
-    tolerance explains. largest: difference of values; size: of the largest value."""
+    """Result of a comparison.
+
+    different: lines with different labels. near: those that the precision's tolerance explains. largest: difference of
+    values. size: of the largest value."""
 
     def __init__(self, regression: bool) -> None:
         self.regression, self.rows = regression, 0
@@ -34,7 +36,7 @@ class Comparison:
         self.largest = self.size = 0.0
 
     def lines(self, data: str) -> "list[str]":
-        """Return lines for the user. data: the file of the rows."""
+        """Return lines for the user. data: the rows' file."""
         labels = f"{len(self.different)} of {self.rows} labels differ from fastsvm predict's, values"
         differ = "values differ from fastsvm predict's" if self.regression else labels
         out = [f"{data}: {differ} by at most {self.largest:.3g} of {self.size:.3g}"]
@@ -46,8 +48,7 @@ class Comparison:
 
 
 def compare(model: "Model", description: "Description", single: bool, answers: Answers, chunks) -> Comparison:
-    """Compare an exported model with `model`, its source. answers: of the exported model. chunks: of the data, unscaled
-    if the model carries a scaling. Raises RowError and FileError."""
+    """Compare answers with `model`'s. chunks: unscaled if it carries a scaling. Raises RowError and FileError."""
     out, decisions, predictions = (
         Comparison(model.header.regression),
         model.decisions(Wanted.values()),
@@ -80,7 +81,6 @@ def compare(model: "Model", description: "Description", single: bool, answers: A
 
 
 def _explains(near: np.ndarray, values: np.ndarray, answered: np.ndarray) -> bool:
-    """Return whether all values that changed sign are within the tolerance of zero."""
     return bool(near[(values > 0) != (answered > 0)].all())
 
 
@@ -99,8 +99,7 @@ def dense(chunk: "_native.Chunk", inputs: int, kind: "type[np.floating]") -> np.
 
 
 def c_answers(program: "Program", longest_row: int, compiler: str, flags: "tuple[str, ...]" = ("-O2",)) -> Answers:
-    """Return the answers of the written C, compiled and run here. longest_row: maximum entries. compiler: command.
-    Raises FileError if it fails."""
+    """Return the answers of the C, compiled and run here. longest_row: maximum entries. Raises FileError."""
     import subprocess
     from tempfile import TemporaryDirectory
 
@@ -129,7 +128,7 @@ def c_answers(program: "Program", longest_row: int, compiler: str, flags: "tuple
 def graph_answers(
     description: "Description", run: "Callable[[np.ndarray], dict[str, np.ndarray]]", single: bool
 ) -> Answers:
-    """Return the answers of a graph. run: maps a dense block of rows to outputs by name."""
+    """Return a graph's answers. run: maps a dense block of rows to outputs by name."""
     header, kind = description.header, np.float32 if single else np.float64
     of_values = "variable" if header.regression else "values"
     width = max(description.inputs, getattr(description.body, "width", 0), 1)

@@ -1,8 +1,7 @@
-"""Target-independent description of what a model computes.
+"""Target-independent description of a model's computation (README.md).
 
-A row of `inputs` numbers becomes `z`, its scaled `used` columns, and, for a kernel of distances, `rest`, the sum of
-squares of the others. A body turns these into sums, one per pair of classes in LIBSVM's order; then rho is subtracted.
-"""
+A row becomes `z`, its scaled `used` columns, and, for a kernel of distances, `rest`, the sum of squares of the others.
+A body turns these into sums, one per pair of classes in LIBSVM's order; then rho is subtracted, except for a border."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -26,21 +25,18 @@ MOST_INPUTS = 1 << 22
 class KernelSums:
     """The body sum_i a_i K(x_i, z).
 
-    vectors: (n, d) float64. coefficients: (n, c) in LIBSVM's layout: for class i, column j belongs to the pair of i
-    with j if j < i, else with j + 1; c is 1 for a single decision function. counts: vectors per class, or one number
-    without classes.
-    """
+    vectors: (n, d). coefficients: (n, c) in LIBSVM's layout: for class i, column j belongs to the pair of i with j if j
+    < i, else with j + 1. counts: vectors per class, or one number."""
 
     def __init__(self, kernel: Kernel, vectors: np.ndarray, coefficients: np.ndarray, counts: "list[int]"):
         self.kernel, self.vectors, self.coefficients, self.counts = kernel, vectors, coefficients, counts
 
 
 class Expansion:
-    """The term e^{-gamma |z - m|^2} (c + v.(z - m) + ...) of the sum of `pair`; m is centers[center].
+    """The term e^{-gamma |z - m|^2} (c + v.(z - m) + ...) of `pair`; m is centers[center].
 
-    levels: for degrees 0, 1, ..., coefficients of the monomials z_j1 ... z_jk, j1 <= ... <= jk, in lexicographic order;
-    with `rank`, degrees 0 and 1 only. weights: (rank), directions: (rank, d), of sum_r weights_r (q_r.(z - m))^2.
-    """
+    levels: per degree, coefficients of the monomials z_j1 ... z_jk, j1 <= ... <= jk, in lexicographic order. With rank,
+    they stop at degree 1; weights (rank) and directions (rank, d) add sum_r weights_r (q_r.(z - m))^2."""
 
     def __init__(self, pair: int, center: int, levels: "list[np.ndarray]", weights: np.ndarray, directions: np.ndarray):
         self.pair, self.center, self.levels, self.weights, self.directions = pair, center, levels, weights, directions
@@ -48,16 +44,16 @@ class Expansion:
 
 
 class Polynomials:
-    """The body of expansions about centers. gamma: None without the exponential. centers: (nr_centers, d). degree: of
-    the monomials."""
+    """The body of expansions about centers, (nr_centers, d). gamma: None without the exponential."""
 
     def __init__(self, gamma: "float | None", degree: int, centers: np.ndarray, expansions: "list[Expansion]"):
         self.gamma, self.degree, self.centers, self.expansions = gamma, degree, centers, expansions
 
 
 class Samples:
-    """The body of a border: level + n.(z - b) for the nearest sample b of each pair. pairs: (level, points (n, d),
-    normals (n, d)) each."""
+    """The body of a border: level + n.(z - b) for the nearest sample b.
+
+    pairs: (level, points (n, d), normals (n, d)) each."""
 
     def __init__(self, pairs: "list[tuple[float, np.ndarray, np.ndarray]]"):
         self.pairs = pairs
@@ -66,12 +62,9 @@ class Samples:
 class Description:
     """A model's computation.
 
-    inputs: numbers in a row; column j is LIBSVM's feature j + 1. used: (d) columns, increasing. slopes, offsets:
-    (inputs) or None: x becomes slope x + offset; both are 0 for a dropped column. body: one of the above. header:
-    LIBSVM's. labels_back: (from, scale, to) of a regression's answer, or None. classes: names of the header's labels,
-    in order, or None. certified: the model if radii are exported, or None. kind: of the model. fingerprint: of its
-    file. path: for messages.
-    """
+    inputs: numbers in a row; column j is LIBSVM's feature j + 1. used: (d) increasing columns. slopes, offsets:
+    (inputs) or None: x becomes slope x + offset; both are 0 for a dropped column. labels_back: (from, scale, to) of a
+    regression's answer. classes: names of the header's labels, in order. certified: the model if radii are exported."""
 
     def __init__(
         self,
@@ -102,7 +95,6 @@ class Description:
 
     @property
     def rest(self) -> np.ndarray:
-        """Unused columns whose squares count."""
         if not self.of_distances:
             return np.zeros(0, dtype=np.int64)
         others = np.setdiff1d(np.arange(self.inputs), self.used)
@@ -113,7 +105,7 @@ class Description:
         )
 
     def scale(self, slopes: np.ndarray, offsets: np.ndarray) -> None:
-        """Apply this scaling to rows before the existing one."""
+        """Scale rows by these before the existing scaling."""
         if self.slopes is not None and self.offsets is not None:
             slopes, offsets = self.slopes * slopes, self.slopes * offsets + self.offsets
         self.slopes, self.offsets = slopes, offsets
@@ -122,8 +114,9 @@ class Description:
 def describe(
     model: "Model", path: str, fingerprint: "str | None" = None, inputs: int = 0, radius: bool = True
 ) -> Description:
-    """Describe any kind of model. inputs: columns of a row; 0: as many as the model knows. radius: include radii, if
-    the model is certified. Raises ModelFormatError for models that no target can hold."""
+    """Describe any kind of model. Raises ModelFormatError for models that no target can hold.
+
+    inputs: columns of a row, at least those the model knows. radius: include radii of a certified model."""
     exact: Any = getattr(model, "exact", model)  # an ordered model answers as its exact one
     if exact.serials:
         raise ModelFormatError(path, "a precomputed kernel found, whose rows are kernel values: nothing is exported")
@@ -165,7 +158,6 @@ def _kernel_sums(model: "ExactModel", features: np.ndarray, path: str) -> "Kerne
 
 
 def _linear(model: "ExactModel", features: np.ndarray, coefficients: np.ndarray) -> Polynomials:
-    """Return a weight per feature and pair."""
     header, chunk = model.header, model.vectors
     _check_size(header.pairs * len(features), model.path)
     starts, columns = np.asarray(chunk.indptr), np.searchsorted(features, np.asarray(chunk.indices))
@@ -180,7 +172,7 @@ def _linear(model: "ExactModel", features: np.ndarray, coefficients: np.ndarray)
 
 
 def pair_coefficients(coefficients: np.ndarray, counts: "list[int]", pairs: int) -> "list[np.ndarray]":
-    """Return the coefficients of all vectors, (n), for every pair."""
+    """Return every pair's coefficients of all vectors, (n)."""
     from fastsvm_cli.text.header import class_pairs
 
     if len(counts) < 2 or coefficients.shape[1] != len(counts) - 1:
@@ -220,7 +212,7 @@ def _polynomials(model: Any, features: np.ndarray, path: str) -> Polynomials:
 
 
 def monomials(k: int, d: int) -> np.ndarray:
-    """Return index tuples j1 <= ... <= jk, in lexicographic order: (C(d + k - 1, k), k)."""
+    """Return indices j1 <= ... <= jk, in lexicographic order: (C(d + k - 1, k), k)."""
     rows = np.zeros((1, 0), dtype=np.int64)
     for _ in range(k):
         least = rows[:, -1] if rows.shape[1] else np.zeros(len(rows), dtype=np.int64)
@@ -233,7 +225,7 @@ def monomials(k: int, d: int) -> np.ndarray:
 
 
 def orderings(k: int, d: int) -> np.ndarray:
-    """Return the number of entries of a symmetric tensor per monomial."""
+    """Count a symmetric tensor's entries per monomial."""
     from math import factorial
 
     rows, out, run = monomials(k, d), np.full(len(monomials(k, d)), float(factorial(k))), None
@@ -265,7 +257,6 @@ _BODIES: "dict[str, Callable[[Any, np.ndarray, str], KernelSums | Polynomials | 
 
 
 def _add_scaling(out: Description, model: "Model") -> None:
-    """Add the scaling of a carried or folded range file."""
     folded, carried = model.folded, model.carried
     slopes, offsets = np.zeros(out.inputs), np.zeros(out.inputs)
     if folded is not None and folded.factors is not None:

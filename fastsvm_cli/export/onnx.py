@@ -1,8 +1,7 @@
-"""Writer of ONNX: a graph of standard operators for any number of rows; this module computes decision values.
+"""Writer of ONNX graphs; this module computes decision values.
 
-Distances are |x - m|^2 + |z - m|^2 - 2 (x - m).(z - m) about the mean m of the vectors, so that a matrix product
-computes them with little cancellation.
-"""
+Distances are |x - m|^2 + |z - m|^2 - 2 (x - m).(z - m) about the mean m of the vectors: a matrix product with little
+cancellation."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +26,7 @@ _MOST_BYTES = (1 << 31) - (1 << 20)
 
 
 def model_of(description: Description, single: bool) -> Any:
-    """Return the ModelProto. Raises FileError if the package onnx is not installed, and ModelFormatError."""
+    """Return the ModelProto. Raises ModelFormatError, and FileError without the package onnx."""
     try:
         from onnx import helper, numpy_helper
     except ImportError:
@@ -67,7 +66,7 @@ class _Writer(Answers):
         self._bounds = ""  # (n, pairs): error bounds of the sums
 
     def outputs(self) -> "list[tuple[str, str, list[int]]]":
-        """Write the graph; return (name, type, shape without rows) of each output."""
+        """Write the graph; return each output's (name, type, shape without rows)."""
         g, description, header = self.graph, self.description, self.description.header
         z, rest = self._row()
         body = description.body
@@ -97,7 +96,7 @@ class _Writer(Answers):
     # ---- from rows to values
 
     def _row(self) -> "tuple[str, str | None]":
-        """Return the used columns (n, d), and the squares of the others (n, 1) or None."""
+        """Return (n, d) used columns and (n, 1) squares of the others."""
         g, description = self.graph, self.description
         x = "X"
         if description.slopes is not None and description.offsets is not None:
@@ -111,7 +110,7 @@ class _Writer(Answers):
         return g("Gather", x, description.used, axis=1), rest
 
     def _about(self, z: str, center: np.ndarray) -> str:
-        """Return z minus a center that has more digits than the precision."""
+        """Subtract a center with more digits than the precision."""
         g = self.graph
         high = center.astype(g.kind).astype(np.float64)
         if high.any():
@@ -146,8 +145,7 @@ class _Writer(Answers):
         return g("Add", *own)
 
     def _class_sums(self, values: str, coefficients: np.ndarray, counts: "list[int]") -> "list[str]":
-        """Return, per class, the sums with its own coefficients, (n, classes - 1); a single sum for one decision
-        function. Pieces of AT_ONCE vectors limit the error of single precision."""
+        """Return sums (n, classes - 1) per class; pieces of AT_ONCE limit the error of single precision."""
         g = self.graph
         if coefficients.shape[1] == 1:
             counts = [len(coefficients)]
@@ -173,7 +171,7 @@ class _Writer(Answers):
         return out
 
     def _polynomials(self, body: Polynomials, z: str, rest: "str | None") -> str:
-        """Return the sums. The first axis is for centers, (centers, n, d), or expansions, (expansions, n)."""
+        """Return the sums. The first axis is for centers or expansions."""
         g, d, expansions = self.graph, len(self.description.used), body.expansions
         about = self._about(g("Unsqueeze", z, np.array([0])), body.centers[:, None, :])
         own = [each.center for each in expansions]
@@ -222,7 +220,7 @@ class _Writer(Answers):
         return g("Transpose", total, perm=[1, 0])
 
     def _bound(self, radius: Radius, norms: str, weights: "str | None", terms: "str | None") -> str:
-        """Return the error bounds of the expansions' terms: (expansions, n). norms: (centers, n)."""
+        """Return error bounds (expansions, n). norms: (centers, n)."""
         g, single = self.graph, self.graph.kind is np.float32
         up = lambda numbers: rounded_up(numbers, single)  # noqa: E731
         drift, shift = (up(radius.centers[:, column])[:, None] for column in (0, 1))
@@ -259,7 +257,7 @@ class _Writer(Answers):
         return g("Add", g.sum(g("Mul", moved, weights[:, None, :]), 2), constants)
 
     def _times(self, rows: str, matrices: np.ndarray) -> str:
-        """Return products (expansions, n, q) of rows, (expansions or 1, n, d), and matrices, (expansions, d, q)."""
+        """Multiply (expansions or 1, n, d) by (expansions, d, q)."""
         g, (count, d, q) = self.graph, matrices.shape
         if not self._shared:
             return g("MatMul", rows, matrices)
@@ -270,7 +268,7 @@ class _Writer(Answers):
         return g("Transpose", g("Reshape", flat, np.array([-1, count, q])), perm=[1, 0, 2])
 
     def _placed(self, sums: str, at: "list[int]", count: int) -> str:
-        """Return sums of all expansions (count, n, 1), 0 for those without one."""
+        """Return (count, n, 1), 0 for missing expansions."""
         if len(at) == count:
             return sums
         places = np.zeros((count, len(at)))
@@ -279,8 +277,7 @@ class _Writer(Answers):
         return self.graph("Unsqueeze", flat, np.array([2]))
 
     def _higher(self, expansions: "list[Any]", degree: int, moved: str, d: int) -> str:
-        """Return the terms of degree 2 and more, (expansions, n, 1): z.(M z + T (zz)) + (zz).(Q (zz)), zz the products
-        of two entries of z."""
+        """Return z.(M z + T (zz)) + (zz).(Q (zz)), zz the products of two entries of z: (expansions, n, 1)."""
         g, twos = self.graph, monomials(2, d)
         square = np.zeros((len(expansions), d, d))
         for at, each in enumerate(expansions):
@@ -322,8 +319,7 @@ class _Writer(Answers):
 
 
 def _alternating(coefficients: np.ndarray) -> np.ndarray:
-    """Return an order that alternates positive and negative coefficients, to keep partial sums small; unchanged for
-    several columns."""
+    """Return an order that alternates the signs of a single column, to keep partial sums small."""
     n, columns = coefficients.shape
     if columns > 1:
         return np.arange(n)

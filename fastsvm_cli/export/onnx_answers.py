@@ -1,4 +1,4 @@
-"""Outputs of an ONNX graph that follow from decision values: labels, scores, probabilities, radii and proofs."""
+"""An ONNX graph's outputs from decision values."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ from fastsvm_cli.export.radius import Radius, rounded_up
 
 
 class Answers:
-    """Part of the writer. Methods write outputs and return their names, types, and shapes without rows."""
+    """Part of the writer. Methods return outputs' names, types, and shapes without rows."""
 
     description: Description
     graph: Graph
@@ -41,7 +41,7 @@ class Answers:
         one, other, every = self._of_pairs(1), self._of_pairs(2), np.array(1.0)
         low = g("Add", g("MatMul", first, one), g("MatMul", second, other))
         high = g("Add", g("MatMul", g("Sub", every, second), one), g("MatMul", g("Sub", every, first), other))
-        # A tie goes to the first class: classes after the winner may have as many votes, so they get half a vote less.
+        # A tie goes to the first class: classes after the winner get half a vote less.
         places = np.arange(header.nr_class)
         winner = g("ArgMax", low, axis=1, keepdims=1)
         behind = g.of_bool(g("Greater", g.table(places[None, :]), winner))
@@ -54,9 +54,10 @@ class Answers:
         return [*out, ("proven", "bool", [])]
 
     def _as_stated(self, values: str) -> str:
-        """Return whether the runtime computes in the graph's precision, as radii assume: (n, 1). OpenVINO uses half
-        precision on some processors, and single for double. The test number does not fit a lower precision; clamping it
-        from values prevents constant folding."""
+        """Return whether the runtime computes in the graph's precision, as radii assume: (n, 1).
+
+        OpenVINO may use half precision, and single for double. The test number does not fit a lower precision; clamping
+        it from values prevents constant folding."""
         g = self.graph
         number = np.array(1 + (2.0**-20 if g.kind is np.float32 else 2.0**-40))
         probe = g("Min", g("Max", g("Gather", values, np.array([0]), axis=1), number), number)
@@ -64,7 +65,6 @@ class Answers:
 
     @property
     def _names(self) -> np.ndarray:
-        """Classes in LIBSVM's order."""
         classes = self.description.classes
         names = np.asarray(self.description.header.label if classes is None else classes)
         whole = names.dtype.kind == "f" and (names == np.rint(names)).all()
@@ -87,7 +87,7 @@ class Answers:
         return [("label", "string" if text else "int", [])]
 
     def _of_pairs(self, side: int) -> np.ndarray:
-        """Return (pairs, classes): 1 where the class is the pair's first (1) or second (2)."""
+        """Return (pairs, classes): 1 for the pair's first (1) or second (2) class."""
         header = self.description.header
         out = np.zeros((header.pairs, header.nr_class))
         for each in header.class_pairs:
@@ -96,12 +96,11 @@ class Answers:
 
     @property
     def _order(self) -> np.ndarray:
-        """Positions of the sorted classes in LIBSVM's order, since columns follow scikit-learn's."""
+        """Order of scikit-learn's columns."""
         return np.argsort(self._names, kind="stable")
 
     def _scores(self, values: str) -> "tuple[str, str, list[int]]":
-        """Write scikit-learn's decision function: -s and s for two classes; else the votes plus less than half a vote
-        from the sum of a class's values."""
+        """Write scikit-learn's decision function: -s and s, or votes plus less than half a vote from the values."""
         g, header = self.graph, self.description.header
         if not header.classification:
             g("Identity", values, output="scores")
@@ -146,8 +145,7 @@ class Answers:
         return "probabilities", "real", [header.nr_class]
 
     def _coupled(self, r: str) -> str:
-        """Return probabilities by Wu, Lin and Weng (2004), method 2, as LIBSVM iterates it, in a Loop that keeps
-        converged rows unchanged."""
+        """Iterate Wu, Lin and Weng (2004), method 2, as LIBSVM does; converged rows stay unchanged."""
         g, header = self.graph, self.description.header
         k, pairs = header.nr_class, header.pairs
         other = g("Sub", np.array(1.0), r)
@@ -167,7 +165,6 @@ class Answers:
         return g("Loop", np.array(max(100, k)), more, start, body=body)
 
     def _round(self, k: int, q: str, rows: "list[str]") -> Any:
-        """Return the graph of one iteration: p (n, k) to p."""
         g, helper = self.graph, self.helper
         outside, g.nodes = g.nodes, []
         column: Callable[[str, int], str] = lambda x, t: g("Gather", x, np.array([t]), axis=1)  # noqa: E731

@@ -8,7 +8,7 @@ from fastsvm_cli.errors import ModelFormatError
 
 
 class Graph:
-    """Nodes and tables, added one by one; names identify outputs. kind: of real numbers."""
+    """Nodes and tables of a graph. kind: of real numbers."""
 
     def __init__(self, helper: Any, kind: "type[np.floating]", path: str):
         self._helper, self.kind, self._path = helper, kind, path
@@ -17,14 +17,14 @@ class Graph:
         self._count = 0
 
     def __call__(self, operator: str, *inputs: "str | np.ndarray | float", output: "str | None" = None, **more: Any):
-        """Add a node; return the name of its output. inputs: names, arrays, or numbers."""
+        """Add a node; return its output. inputs: names, arrays, or numbers."""
         names = [each if isinstance(each, str) else self.table(each) for each in inputs]
         outputs = more.pop("outputs", None) or [output or self._name(operator)]
         self.nodes.append(self._helper.make_node(operator, names, outputs, **more))
         return outputs[0] if len(outputs) == 1 else outputs
 
     def table(self, numbers: Any) -> str:
-        """Return the name of a table, shared by small equal ones. Reals are rounded to the graph's precision."""
+        """Return the name of a table, shared by small equal ones; reals are rounded to `kind`."""
         array = np.asarray(numbers)
         if array.dtype.kind == "f":
             with np.errstate(over="ignore"):
@@ -52,5 +52,4 @@ class Graph:
         return self("Cast", x, to=7 if whole else {np.float32: 1, np.float64: 11}[self.kind])
 
     def dot_rows(self, x: str, y: str) -> str:
-        """Return the inner product of every row: (n, 1)."""
         return self.sum(self("Mul", x, y), 1, keep=True)

@@ -1,13 +1,10 @@
-"""Radius of an exported model's decision values, as a few numbers per expansion (B40 to B42 of bounds.py, with its
-names). Both targets evaluate this formula:
+"""Radius of an exported model's decision values (B40 to B42 of bounds.py). Both targets evaluate:
 
     high = (norm + drift) (1 + theta),  R = root(high) (1 + 8 v) + shift
     radius = up * sum_e ((weight + tiny) (b_0 + b_1 R + ...) + flat + slope R + tail min(1, reach R^(K + 1))
                          + |term| (x1 norm + x0)),  infinite unless x1 norm + x0 < limit
 
-norm: |z - m|^2; weight: the exponential (1 without one); term: the expansion's term of its pair. Kernel sums have term
-0 and weight 1 per pair.
-"""
+norm: |z - m|^2; weight: the exponential, or 1; term: the expansion's. Kernel sums have term 0 and weight 1 per pair."""
 
 from math import comb, factorial, inf, sqrt
 from typing import TYPE_CHECKING, Any
@@ -27,9 +24,10 @@ _SIX_DIGITS = 5.0001e-6
 
 
 class Radius:
-    """Numbers of the formula, as upper bounds in double precision that the target rounds up. centers: (nr_centers, 2),
-    drift and shift. pairs, about: pair and center of each expansion. rows: (expansions, K + 5), b_0, ..., b_K, flat,
-    slope, tail, reach. power: K."""
+    """Numbers of the formula, as upper bounds that the target rounds up.
+
+    centers: (nr_centers, 2), drift and shift. pairs, about: pair and center of each expansion. rows: (expansions, K +
+    5), b_0, ..., b_K, flat, slope, tail, reach. power: K."""
 
     def __init__(self, description: "Description", single: bool):
         self.description, self.v = description, unit(single)
@@ -69,7 +67,7 @@ class Radius:
     def add(
         self, pair: int, about: int, b: "list[float]", flat: float, slope: float, tail: float, reach: float
     ) -> None:
-        """Add an expansion. `flat` is raised by far more than what underflows."""
+        """Add an expansion; raise `flat` above any underflow."""
         if not all(np.isfinite([*b, flat, slope, tail, reach])):
             self._refuse("numbers found that overflow")
         self.pairs.append(pair)
@@ -82,8 +80,7 @@ class Radius:
         self.x0 = 1.2 * gamma * float(self.centers[:, 0].max(initial=0)) + (EXP + 1) * self.v
 
     def scaled(self, gamma: "float | None", weight: float) -> "tuple[float, float]":
-        """Return (flat, slope), where flat + slope R bounds the effect on a decision function of scaling rows in this
-        precision and of svm-scale's digits."""
+        """Return (flat, slope) that bound the effect of rounding scaled rows, here and to svm-scale's digits."""
         description = self.description
         if description.slopes is None or description.offsets is None:
             return 0.0, 0.0
@@ -99,8 +96,10 @@ class Radius:
 
 
 def radius_of(description: "Description", single: bool, differences: bool) -> "Radius | None":
-    """Return the radius if the description's `certified` is a model, else None. differences: kernel sums compute
-    distances from differences, not about a center. Raises ModelFormatError if nothing is proven in this precision."""
+    """Return the radius of a `certified` model, else None.
+
+    differences: kernel sums compute distances from differences, not about a center. Raises ModelFormatError if nothing
+    is proven in this precision."""
     model: Any = description.certified
     if model is None:
         return None
@@ -115,7 +114,7 @@ def radius_of(description: "Description", single: bool, differences: bool) -> "R
 
 
 def _svm_predict(kernel_error: float, weight: float, count: float, rho: float) -> float:
-    """Return svm-predict's rounding (B5), for kernel values of size 1 at most."""
+    """Return svm-predict's rounding (B5), for |kernel values| <= 1."""
     return 1.01 * (weight * (kernel_error + (1.01 * (count + 6) + 4) * _U) + 2 * _U * abs(rho)) + 1e-150 * weight
 
 
@@ -167,7 +166,7 @@ def _of_polynomials(out: Radius, body: Polynomials, model: Any) -> None:
 
 
 def _evaluated(out: Radius, body: Polynomials, each: "Expansion", v: float, d: int) -> "list[float]":
-    """Return, for every degree, the factor of R^k: the errors of evaluating a polynomial and rounding its numbers."""
+    """Return, per degree, the factor of R^k for rounding a polynomial and its numbers."""
     kind = np.float32 if v > _U else np.float64
     steps = 1.02 * (path_length(body.degree, d, each.rank) + 2.2 * body.degree + 4) * v
     if not steps < 1e-2:
@@ -211,7 +210,7 @@ def _of_kernels(out: Radius, body: KernelSums, model: Any, differences: bool) ->
 
 
 def rounded_up(numbers: Any, single: bool) -> np.ndarray:
-    """Return positive numbers in the target's precision, rounded up, without underflow."""
+    """Round positive numbers up to the target's precision, without underflow."""
     array = np.asarray(numbers, dtype=np.float64)
     if not single:
         return array

@@ -1,4 +1,4 @@
-"""Export targets. To add one, write a file like c.py and onnx.py, and add it to TARGETS (README.md)."""
+"""Export targets. To add one: README.md."""
 
 import re
 from collections.abc import Callable
@@ -15,8 +15,7 @@ TARGETS = ("onnx", "c")
 
 
 class Options:
-    """Options of a target. single: single precision, not double. prefix: of C names; None: from the file name. progmem:
-    tables in the flash memory of an AVR."""
+    """Options of a target. prefix: of C names; None: from the file name. progmem: tables in an AVR's flash memory."""
 
     def __init__(self, *, single: bool = True, prefix: "str | None" = None, progmem: bool = False):
         self.single, self.prefix, self.progmem = single, prefix, progmem
@@ -26,9 +25,8 @@ class Export:
     """Result of an export.
 
     texts: {file ending: content}, the output's own ending first. sizes: a line for the user. answers(longest_row): its
-    answers, run here. main(longest_row): {ending: content} of the program that reads rows, or {}. nbytes: size of the
-    model.
-    """
+    answers, run here. main(longest_row): {ending: content} of the program that reads rows, or {}. nbytes: of the
+    model."""
 
     def __init__(
         self,
@@ -42,8 +40,7 @@ class Export:
 
 
 def export(description: "Description", target: str, output: str, options: Options) -> Export:
-    """Export to `target`. output: future file name. Raises ModelFormatError for what the target cannot hold, and
-    FileError if a package is missing."""
+    """Export to `target`. Raises ModelFormatError for what it cannot hold, and FileError if a package is missing."""
     return {"onnx": _onnx, "c": _c}[target](description, output, options)
 
 
@@ -98,6 +95,5 @@ def _c(description: "Description", output: str, options: Options) -> Export:
 
 
 def identifier(words: str) -> str:
-    """Return a C name derived from a file name."""
     name = re.sub(r"[^A-Za-z0-9_]", "_", words)
     return name if name[:1].isalpha() else f"svm_{name}"

@@ -1,7 +1,6 @@
-"""Estimate of the effect of rounding on an exported model's decision values, row by row, to judge labels that differ.
+"""Estimate of rounding in an exported model's decision values, to judge labels that differ.
 
-Not a proof, but of the same form: no cancellation, sums in any order, exp within EXP units.
-"""
+It is not a proof, but assumes the same: no cancellation, sums in any order, exp within EXP units."""
 
 from typing import TYPE_CHECKING
 
@@ -20,18 +19,16 @@ AT_ONCE = 256
 
 
 def unit(single: bool) -> float:
-    """Return the unit roundoff."""
     return 2.0**-24 if single else 2.0**-53
 
 
 def sum_length(n: int, v: float) -> int:
-    """Return the maximum number of roundings of a term in a sum over n vectors, in either target."""
+    """Return the maximum roundings of a term in a sum over n vectors."""
     return n if v < 1e-10 else min(n, AT_ONCE) + -(-n // AT_ONCE)
 
 
 def tolerance(description: "Description", chunk: "_native.Chunk", single: bool) -> np.ndarray:
-    """Return, (rows, pairs), the size below which values may change sign by rounding, also that of the unscaled rows
-    and of svm-scale's six digits."""
+    """Return the sizes, (rows, pairs), below which rounding, also of rows and by svm-scale, may change a sign."""
     v, header = unit(single), description.header
     z, rest = spread(description, chunk)
     size = np.sqrt((z * z).sum(axis=1) + rest)  # (rows)
@@ -53,8 +50,7 @@ def tolerance(description: "Description", chunk: "_native.Chunk", single: bool) 
 
 
 def largest_move(description: "Description", single: bool) -> float:
-    """Return the approximate effect of rounding on kernel sums with kernel values of at most 1: EXP units of the sum of
-    absolute coefficients; else 0."""
+    """Return the approximate effect of rounding on kernel sums with |kernel values| <= 1; else 0."""
     body = description.body
     if not isinstance(body, KernelSums) or body.kernel.type not in ("rbf", "sigmoid"):
         return 0.0
@@ -63,7 +59,7 @@ def largest_move(description: "Description", single: bool) -> float:
 
 
 def spread(description: "Description", chunk: "_native.Chunk") -> "tuple[np.ndarray, np.ndarray]":
-    """Return scaled rows of the used columns, (rows, d), and the squares of the others, (rows), in double precision."""
+    """Return the scaled used columns, (rows, d), and the squares of the others, (rows)."""
     starts, indices = np.asarray(chunk.indptr), np.asarray(chunk.indices)
     rows, values = np.repeat(np.arange(chunk.rows), np.diff(starts)), np.asarray(chunk.values)
     within = (indices >= 1) & (indices <= description.inputs)
@@ -109,12 +105,12 @@ def _of_kernels(body: KernelSums, pairs: int, z, rest, moved, v: float) -> np.nd
 
 
 def tensor_norm(level: np.ndarray, degree: int, d: int) -> float:
-    """Return the Frobenius norm of the symmetric tensor whose monomials have these coefficients."""
+    """Return the Frobenius norm of a symmetric tensor from its monomials' coefficients."""
     return float(np.sqrt((level**2 / orderings(degree, d)).sum())) if len(level) else 0.0
 
 
 def path_length(degree: int, d: int, rank: int) -> int:
-    """Return the maximum number of roundings of a product in an expansion's evaluation, in either target."""
+    """Return the maximum roundings of a product in an expansion."""
     return degree * (d + 4) + 20 + rank + (d * (d + 1) if degree > 2 else 0)
 
 

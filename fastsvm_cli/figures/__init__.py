@@ -1,1 +1,1 @@
-"""Figures of `--plot`, one paper column wide, from plain numbers. No other package loads matplotlib."""
+"""Figures of `--plot`, from plain numbers. No other package loads matplotlib."""

@@ -1,4 +1,4 @@
-"""Axis for shares that are often 0: log10 of percent, with a band on the left that spreads out the zeros."""
+"""Axis for shares that are often 0: log10 of percent, with a band for zeros."""
 
 from math import hypot, inf, log10
 
@@ -10,12 +10,9 @@ _MARK = 5.0  # points of a case
 
 
 class Across:
-    """The axis.
-
-    shares: (log10 of percent, same of its interval's upper end) of each share above 0. none: number of zeros. width: of
-    the panel, in points. most: largest right end (2 for shares: 100 %). left, right: its ends. border: right end of the
-    band if both parts exist, else None. band: its ends, or None.
-    """
+    """Axis of shares. shares: (log10 of percent, same of its interval's upper end) of each share above 0. none: number
+    of zeros. width: in points. most: largest right end. border: between band and scale if both exist. band: its
+    ends."""
 
     def __init__(self, shares: "list[tuple[float, float]]", none: int, width: float, most: float = inf):
         self.left, self.right = 0.0, 1.0
@@ -34,11 +31,11 @@ class Across:
 
     @property
     def first(self) -> float:
-        """Left end of the part for shares above 0."""
+        """Left end of the scale for shares above 0."""
         return self.left if self.border is None else self.border
 
     def ticks(self, zero: str) -> "list[tuple[float, str]]":
-        """Return (position, text) of the ticks; zero: text in the middle of the band."""
+        """Return (position, text) of ticks; zero: text of the band."""
         out = [] if self.band is None else [((self.band[0] + self.band[1]) / 2, zero)]
         if self.band is None or self.border is not None:
             ends = 10**self.first, 10**self.right
@@ -46,8 +43,8 @@ class Across:
         return out
 
     def spread(self, heights: "list[list[float | None]]") -> "list[float]":
-        """Return positions in the band for the cases, near its middle and apart from each other in all panels; the
-        highest are placed first. heights: of each case in every panel (points; None: absent)."""
+        """Place the cases in the band, near its middle and apart in all panels. heights: of each case in every panel
+        (points; None: absent)."""
         assert self.band is not None
         low, high = self.band
         steps = max(1, int((high - low) * self.unit / _STEP))

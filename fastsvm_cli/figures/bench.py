@@ -1,4 +1,4 @@
-"""Figure of `fastsvm bench`: rows per second against labels that differ, end to end and, below, in memory."""
+"""Figure of `bench`: rows per second against labels that differ."""
 
 import os
 from itertools import product
@@ -38,8 +38,6 @@ _SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
 
 
 class Speed(NamedTuple):
-    """Rows per second, with its 95 % interval."""
-
     value: float
     low: float
     high: float
@@ -101,12 +99,11 @@ def _points(document: dict) -> "list[Point]":
 
 
 def _log(share: float, low: float, high: float) -> "tuple[float, float, float]":
-    """Convert to log10 of percent; an interval's end at 0 becomes -inf."""
+    """Convert to log10 of percent; an end at 0 becomes -inf."""
     return log10(100 * share), log10(100 * low) if low > 0 else -inf, log10(100 * max(high, share))
 
 
 def _limits(points: "list[Point]", clock: str) -> "tuple[float, float]":
-    """Return log10 of the rows per second at both ends of a panel."""
     speeds = [point.speeds[clock] for point in points if clock in point.speeds]
     low = min((log10(min(each.low, each.value)) for each in speeds), default=0.0)
     high = max((log10(max(each.high, each.value)) for each in speeds), default=1.0)
@@ -115,7 +112,6 @@ def _limits(points: "list[Point]", clock: str) -> "tuple[float, float]":
 
 
 def _places(points: "list[Point]", scale: Across, limits: "dict[str, tuple[float, float]]") -> "list[float]":
-    """Return the position of each point on the shared axis."""
     equal = [at for at, point in enumerate(points) if point.across is None]
     at = [0.0 if point.across is None else point.across[0] for point in points]
     heights: list[list[float | None]] = [[] for _ in equal]
@@ -175,7 +171,7 @@ def _draw_panel(
 
 
 def _draw_ratio(axis: Axes, document: dict, clock: str, key: str) -> None:
-    """Draw the right axis: speed relative to the reference."""
+    """Draw the right axis, relative to the reference."""
     reference = document["references"][clock]
     case = next((case for case in document["cases"] if case["name"] == reference and case[key]), None)
     if case is None:
@@ -208,7 +204,7 @@ def _draw_scale(document: dict, upper: Axes, lower: Axes, scale: Across) -> None
 
 
 def _importance(document: dict, case: dict, clock: str) -> int:
-    """Return a case's rank among labels; 0: no label."""
+    """Rank a case's label; 0: none."""
     if case["name"] == document["picked"]:
         return 4
     if case["role"] == "reference":
@@ -221,8 +217,7 @@ def _importance(document: dict, case: dict, clock: str) -> int:
 def _draw_labels(
     figure: Figure, axis: Axes, document: dict, points: "list[Point]", at: "list[float]", clock: str
 ) -> None:
-    """Label the pick, the reference, the exact model and the front, in this order. Drop a label that would cover
-    another or leave the panel at each of its places."""
+    """Label cases by importance; drop a label that fits nowhere."""
     shown = [
         (_importance(document, point.case, clock), x, point.speeds[clock].value, point.case)
         for point, x in zip(points, at)
@@ -253,7 +248,6 @@ def _draw_labels(
 
 
 def _legend_entries(document: dict, points: "list[Point]") -> "list[Line2D]":
-    """Return an entry per method shown, then the front and the pick."""
     marks = {mark.words: mark for mark in sorted((mark_of(point.case) for point in points), key=lambda each: each.rank)}
     entries = []
     for words, mark in marks.items():

@@ -1,4 +1,4 @@
-"""Figure of `fastsvm bound`: the share of rows that each degree proves, against the radius."""
+"""Figure of `bound`: the share of rows that each degree proves, against the radius."""
 
 from math import log10
 from typing import NamedTuple
@@ -39,12 +39,9 @@ _DECADES = 6  # maximum shown
 
 
 class Proven(NamedTuple):
-    """Proofs of one model.
-
-    words: name in the figure. degree: of its expansions, or 0. size: bytes of its file. rows: examined; proven: of
-    these; None for regression. curve: (radius, rows of at most that radius, proven ones of these), increasing. median,
-    upper: radii that 50 % and 95 % of the rows do not exceed.
-    """
+    """Proofs of one model. words: name in the figure. degree: of its expansions, or 0. size: of its file, in bytes.
+    proven: None for regression. curve: increasing (radius, rows up to it, proven ones of these). median, upper: radii
+    that 50 % and 95 % of the rows do not exceed."""
 
     words: str
     degree: int
@@ -57,8 +54,7 @@ class Proven(NamedTuple):
 
 
 def draw(data: str, model: str, found: "list[Proven]") -> Figure:
-    """Draw a curve for each model, and its total. data, model: file names. found: at least one, all of the same rows,
-    at least one row."""
+    """Draw each model's curve and total. found: nonempty, all of the same rows, at least one."""
     regression = found[0].proven is None
     listed = len(found) * _BAR + (0.04 if regression else _AXIS)
     top = TITLE if regression else TITLE + _KEY
@@ -99,8 +95,6 @@ def draw(data: str, model: str, found: "list[Proven]") -> Figure:
 
 
 def _radii(found: "list[Proven]") -> "tuple[float, float]":
-    """Return the ends of the axis, from the smallest radius that one row in a thousand has to the largest, with at most
-    _DECADES decades."""
     sizes = [
         (next((radius for radius, rows, _ in each.curve if 1000 * rows >= each.rows), 1.0), each.curve[-1][0])
         for each in found
@@ -113,7 +107,6 @@ def _radii(found: "list[Proven]") -> "tuple[float, float]":
 
 
 def _mark(axis: Axes, radii: "list[float]", shares: "list[float]", color: str, marker: str) -> None:
-    """Draw a marker at half of the curve's height."""
     top = shares[-1]
     if not top:
         return
@@ -148,7 +141,6 @@ def _draw_key(figure: Figure, height: float) -> None:
 
 
 def _list(figure: Figure, found: "list[Proven]", listed: float, regression: bool) -> None:
-    """Draw a line per model: mark, name, proven share (regression: radii), size."""
     bottom = listed - len(found) * _BAR
     axis = panel(figure, _NAME, bottom, _NAME + _BARS, listed)
     axis.set_ylim(len(found) - 0.5, -0.5)
@@ -181,7 +173,7 @@ def _list(figure: Figure, found: "list[Proven]", listed: float, regression: bool
 
 
 def _percent(proven: int, rows: int) -> str:
-    """Return a percentage with enough digits that only all rows give 100 %."""
+    """Return a percentage; only all rows give 100 %."""
     share = 100 * proven / rows
     if proven in (0, rows):
         return f"{share:.0f} %"

@@ -1,5 +1,4 @@
-"""Marks: colour and shape of each method and its legend text (shapes alone suffice to tell methods apart); the ring
-around the pick."""
+"""Marks of the methods, told apart by shape alone; the ring around the pick."""
 
 from typing import NamedTuple
 
@@ -17,7 +16,7 @@ _DEGREES = {1: "o", 2: "d", 3: "^", 4: "s"}
 
 
 def points(x: "list[float]", y: "list[float]", marker: str, size: float, face: str, edge: str, width: float) -> Line2D:
-    """Return points without a line. marker: matplotlib's shape. size, width (of the edge): in points."""
+    """Return points without a line. size, width (of the edge): in points."""
     return Line2D(
         x,
         y,
@@ -31,15 +30,13 @@ def points(x: "list[float]", y: "list[float]", marker: str, size: float, face: s
 
 
 def ring(x: "list[float]", y: "list[float]") -> Line2D:
-    """Return the ring around the pick."""
     line = points(x, y, "o", RING - 0.5, BLACK, BLACK, 0.8)
     line.set(fillstyle="none", zorder=4, gid="picked")  # some SVG converters fill transparent colors
     return line
 
 
 class Mark(NamedTuple):
-    """A method's mark. words: legend text. marker: matplotlib's shape. face, edge: colours. size: in points. rank:
-    order in the legend."""
+    """A method's mark. words: legend text. size: in points. rank: order in the legend."""
 
     words: str
     marker: str
@@ -49,7 +46,6 @@ class Mark(NamedTuple):
     rank: int
 
     def line(self, x: "list[float]", y: "list[float]") -> Line2D:
-        """Return points with this mark."""
         return points(x, y, self.marker, self.size, self.face, self.edge, 1.0 if self.marker in "+x" else 0.6)
 
 
@@ -79,7 +75,7 @@ def mark_of(case: dict) -> Mark:
 
 
 def short_name(case: dict) -> str:
-    """Return a case's label: short options for cases of --try, else its name."""
+    """Return a case's label: options of --try, else its name."""
     made_by = case["made_by"]
     if not made_by:
         return str(case["name"]).removesuffix(", in process")

@@ -1,4 +1,4 @@
-"""Layout of a figure: one panel above another, a legend below."""
+"""Layout of a figure: two panels above a legend."""
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -13,8 +13,7 @@ _BETWEEN = 0.09
 
 
 def two_panels(height: float, right: float, legend: float) -> "tuple[Figure, Axes, Axes]":
-    """Return a figure with an upper and a lower panel of equal size. height: of each; right: margin; legend: space
-    below; in inches."""
+    """Return a figure with two equal panels. right: margin; legend: space below; all in inches."""
     whole = TITLE + 2 * height + _BETWEEN + BELOW + legend
     figure = empty_figure(whole)
     upper = panel(figure, LEFT, whole - TITLE - height, WIDTH - right, whole - TITLE)
@@ -23,7 +22,6 @@ def two_panels(height: float, right: float, legend: float) -> "tuple[Figure, Axe
 
 
 def draw_legend(figure: Figure, entries: "list[Line2D]", columns: int) -> None:
-    """Draw the legend in the lower left corner."""
     figure.legend(
         handles=entries,
         loc="lower left",

@@ -1,4 +1,4 @@
-"""Figure of `fastsvm reduce`: labels that differ, and time per row, against the number of vectors."""
+"""Figure of `reduce`: labels that differ, and time per row, against vectors."""
 
 from math import inf, log10
 
@@ -27,7 +27,7 @@ _RIGHT, _PANEL, _LEGEND_LINE = 0.08, 1.3, 0.15
 
 
 def draw(data: str, found: Sizes) -> Figure:
-    """Draw the figure. data: name of the measured file, or of its rows' source."""
+    """Draw the figure. data: name of the rows' source."""
     legend = _LEGEND_LINE * len({each.finished for each in found.sizes}) + 0.04
     least, most = found.sizes[0].vectors, found.sizes[-1].vectors
     low, high = least / 1.3, max(most, 2 * least) * 1.3
@@ -98,7 +98,6 @@ _WHISKER = {"color": VERMILLION, "linewidth": 0.6, "zorder": 2}
 
 
 def _draw_sizes(axis: Axes, found: Sizes, heights: "list[float]") -> None:
-    """Draw the line through all sizes, their marks, and a ring around the last."""
     axis.plot([each.vectors for each in found.sizes], heights, color="0.6", linewidth=0.8, zorder=1.5, gid="sizes")
     for each, height in zip(found.sizes, heights):
         axis.add_line(_mark(each, [each.vectors], [height]))

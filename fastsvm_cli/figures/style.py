@@ -1,5 +1,4 @@
-"""Style of every figure: one column wide, readable type, colours for colour-blind readers, and the same bytes for the
-same numbers."""
+"""Style of every figure: one column wide, readable by the colour-blind, reproducible bytes."""
 
 import io
 import os
@@ -70,14 +69,14 @@ _STYLE = {
 
 @contextmanager
 def style() -> "Iterator[None]":
-    """Set the style in which figures are made and written."""
+    """Set the style for making and writing figures."""
     with matplotlib.rc_context({**matplotlib.rcParamsDefault, **_STYLE, "backend": "agg"}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # missing glyphs are drawn as boxes
         yield
 
 
 def empty_figure(height: float) -> Figure:
-    """Return a figure one column wide; height in inches."""
+    """Return a figure; height in inches."""
     figure = Figure(figsize=(WIDTH, height), dpi=300)
     FigureCanvasAgg(figure)  # needed to measure text
     return figure
@@ -93,14 +92,14 @@ def content(figure: Figure, kind: str) -> bytes:
 
 
 def write(figure: Figure, path: str) -> None:
-    """Write the figure in the format of the path's ending, whole or not at all. Raises FileError."""
+    """Write the figure in the format of the path's ending, atomically. Raises FileError."""
     drawn = content(figure, path.rpartition(".")[2])
     with Output(path) as output:
         output.write(drawn)
 
 
 def printable(name: str, most: int = 26) -> str:
-    """Return a drawable name: undecodable bytes and control characters replaced, its middle cut out if too long."""
+    """Return a drawable name, its middle cut out if too long."""
     text = os.fsencode(name).decode("utf-8", "replace")
     text = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
     if len(text) <= most:
@@ -109,13 +108,12 @@ def printable(name: str, most: int = 26) -> str:
 
 
 def panel(figure: Figure, left: float, bottom: float, right: float, top: float) -> Axes:
-    """Return axes between these places, in inches from the lower left corner."""
+    """Return axes, in inches from the lower left corner."""
     width, height = figure.get_size_inches()
     return figure.add_axes((left / width, bottom / height, (right - left) / width, (top - bottom) / height))
 
 
 def set_side_label(axis: Axes, words: str, side: str = "left") -> None:
-    """Label the vertical axis at the edge of the figure, whatever its tick labels."""
     figure = axis.figure
     assert isinstance(figure, Figure)
     across = _EDGE / WIDTH if side == "left" else 1 - _EDGE / WIDTH
@@ -124,7 +122,7 @@ def set_side_label(axis: Axes, words: str, side: str = "left") -> None:
 
 
 def set_title(axis: Axes, names: "Sequence[str]", words: str, pad: float = 3.0) -> None:
-    """Set the title, left-aligned. words: with a {} per name; names are shortened to fit."""
+    """Set the title. words: with a {} per name, which is shortened to fit."""
     figure = axis.figure
     assert isinstance(figure, Figure) and isinstance(figure.canvas, FigureCanvasAgg)
     for most in range(30, 5, -1):
@@ -134,7 +132,7 @@ def set_title(axis: Axes, names: "Sequence[str]", words: str, pad: float = 3.0) 
 
 
 def short_number(value: float) -> str:
-    """Return a short number for an axis: 200k for 200,000."""
+    """Shorten a number: 200k for 200,000."""
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if value >= 0.9999 * size:
             return f"{value / size:g}{letter}"
@@ -142,7 +140,7 @@ def short_number(value: float) -> str:
 
 
 def ticks_between(low: float, high: float, most: int = 5) -> "list[float]":
-    """Return round ticks for a logarithmic axis, the same in every decade."""
+    """Return round ticks for a logarithmic axis."""
     decades = range(floor(log10(low)) - 1, ceil(log10(high)) + 1)
     for digits in ((1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,)):
         found = [digit * 10.0**power for power in decades for digit in digits]
@@ -154,7 +152,6 @@ def ticks_between(low: float, high: float, most: int = 5) -> "list[float]":
 
 
 def set_ticks(axis: Axis, at: "list[float]", words: "list[str]") -> None:
-    """Set exactly these ticks."""
     axis.set_major_locator(FixedLocator(at))
     axis.set_major_formatter(FixedFormatter(words))
     axis.set_minor_locator(NullLocator())

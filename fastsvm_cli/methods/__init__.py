@@ -1,4 +1,4 @@
-"""Registry of the methods that compile an exact model, for the command line, Python and `bench --try`."""
+"""Registry of compilation methods."""
 
 from typing import TYPE_CHECKING
 
@@ -11,19 +11,18 @@ METHODS = ("approx", "reduce", "order", "border")
 
 
 def methods() -> "list[Method]":
-    """Return all methods. Loads no heavy module."""
+    """Return all methods, without loading a heavy module."""
     from importlib import import_module
 
     return [import_module(f"fastsvm_cli.methods.{name}").METHOD for name in METHODS]
 
 
 def names() -> "list[str]":
-    """Return the names of methods and their variants, as used in Python."""
     return [*METHODS, *(variant for each in methods() for variant in each.variants)]
 
 
 def find(name: str) -> "tuple[Method, str | None]":
-    """Return (method, variant or None) for one of `names`. Raises KeyError."""
+    """Return (method, variant or None). Raise KeyError."""
     for each in methods():
         if name == each.name:
             return each, None
@@ -33,7 +32,7 @@ def find(name: str) -> "tuple[Method, str | None]":
 
 
 def attempts(model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
-    """Return the attempts of `bench --try` and method="auto"; see Method.attempts."""
+    """Return the attempts of `bench --try` and method="auto"."""
     if not model.pairs or not model.header.total_sv:
         return []
     taking = [each for each in methods() if each.refusal(model) is None]
@@ -41,7 +40,6 @@ def attempts(model: "ExactModel", max_bytes: float, patience: float) -> "list[At
 
 
 def refusals(model: "ExactModel") -> "list[tuple[str, str]]":
-    """Return (command, reason) for each method that refuses the model."""
     if not model.pairs or not model.header.total_sv:
         return [("every method", "the model has no support vectors")]
     return [refusal for each in methods() for refusal in each.refusals(model)]

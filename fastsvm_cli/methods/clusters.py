@@ -1,4 +1,4 @@
-"""Clusters of support vectors: centers of expansions, and pivots of the triangle method."""
+"""k-means clusters of support vectors."""
 
 import warnings
 from collections.abc import Callable
@@ -23,8 +23,7 @@ BLOCK_CELLS = 1 << 24
 def clusters_of(
     vectors: _native.Chunk, k: int, path: str, on_progress: "Callable[[float], None] | None" = None
 ) -> "list[int]":
-    """Return the cluster of every support vector, by k-means with a fixed seed: a model always compiles to the same
-    file. Raises ModelFormatError."""
+    """Return every vector's cluster, with a fixed seed: a model always compiles to the same file."""
     return k_means(near_origin(matrix(vectors)[0]), k, 0, path, on_progress)[1].tolist()
 
 
@@ -32,12 +31,9 @@ def clusters_of(
 def k_means(
     x: Matrix, k: int, seed: int, path: str, on_progress: "Callable[[float], None] | None" = None
 ) -> "tuple[np.ndarray, np.ndarray]":
-    """Cluster the rows of x (n, d), sparse or dense, into at most k clusters. Return (means (k, d), not finite for an
-    empty cluster; cluster of every row (n)).
-
-    Starts with k-means++ if the rows fit a dense matrix, else from drawn rows. Raises ModelFormatError if norms
-    overflow or the means take too much memory.
-    """
+    """Return (means (at most k, d), not finite for empty clusters; cluster of every row (n)). Start with k-means++ if
+    the rows fit a dense matrix, else from drawn rows. Raise ModelFormatError if norms overflow or means take too much
+    memory."""
     n, d = x.shape
     if not np.all(np.isfinite(row_norms(x))):
         raise ModelFormatError(
@@ -65,7 +61,6 @@ def k_means(
 def _dense_means(
     x: np.ndarray, count: int, seed: int, on_progress: "Callable[[float], None] | None"
 ) -> "tuple[np.ndarray, np.ndarray]":
-    """Run k-means from a k-means++ start. Return the means (count, d) and every row's cluster (n)."""
     from scipy.cluster.vq import kmeans2
 
     with warnings.catch_warnings():
@@ -86,7 +81,6 @@ def _sparse_means(
     rng: np.random.Generator,
     on_progress: "Callable[[float], None] | None" = None,
 ) -> "tuple[np.ndarray, np.ndarray]":
-    """Run k-means from drawn rows. Return the means (count, d) and every row's cluster (n)."""
     n = x.shape[0]
     norms = row_norms(x)
     means = x[rng.choice(n, count, replace=False)].toarray()

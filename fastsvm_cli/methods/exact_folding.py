@@ -1,12 +1,8 @@
-"""Scaling folded into a LIBSVM model, if its format can hold it.
+"""Scaling of rows, S x + t, folded into a LIBSVM model of raw rows x.
 
-given      an exact model of rows S x + t, S = diag(slopes) (text.scaling.Affine)
-wanted     a LIBSVM model of raw rows x with the same decision functions, up to rounding
-method     linear       any slopes and offsets: <x_i, S x + t> = <S x_i, x> + <x_i, t>; rho takes the second term
-           polynomial,
-           sigmoid      slopes without offsets
-           rbf          one slope for all features, which gamma takes, and any offsets, which the support vectors
-                        take
+linear               any S and t: <x_i, S x + t> = <S x_i, x> + <x_i, t>; rho takes the second term
+polynomial, sigmoid  any S, t = 0
+rbf                  one slope for all features, which gamma takes, and any t, which the support vectors take
 """
 
 from math import isfinite
@@ -30,10 +26,10 @@ _EQUAL = 1e-13
 
 
 class Folding:
-    """A scaling to fold into a model, accepted by models.carried.check.
+    """A scaling to fold, accepted by models.carried.check.
 
-    path: the file of --scale; digest: of it. scaling: of raw rows, without svm-scale's rounding. affine: map of the
-    features. labels: (slope, offset), or None. Raises ModelFormatError for numbers that leave too few digits.
+    path, digest: of its file. scaling: without svm-scale's rounding. labels: (slope, offset), or None. Raises
+    ModelFormatError for an offset of index 0, and numbers that leave too few digits.
     """
 
     def __init__(self, scaling: Scaling):
@@ -50,14 +46,13 @@ class Folding:
                 self._fail(f"feature {feature} {why}, to be folded into a model: use predict --scale")
 
     def coefficients_overflow(self) -> NoReturn:
-        """Raise ModelFormatError: a coefficient overflows once y is scaled back."""
         self._fail("a coefficient overflows once y is scaled back: scale the data")
 
     def _fail(self, why: str) -> NoReturn:
         raise ModelFormatError(self.path, why)
 
     def header(self, header: Header) -> Header:
-        """Return the header with values in the unit of raw labels."""
+        """Return the header in the unit of raw labels."""
         if self.labels is None:
             return header
         slope, offset = self.labels
@@ -68,11 +63,8 @@ class Folding:
 
 @np.errstate(over="ignore", invalid="ignore")  # overflows are refused
 def fold_exact(model: ExactModel, affine: Affine) -> "ExactModel | None":
-    """Return the LIBSVM model of raw rows, or None.
-
-    The caller must drop features of rows that are not in `affine`: a LIBSVM model counts their squares. Support vectors
-    stay sparse unless they are shifted.
-    """
+    """Return the LIBSVM model of raw rows, or None. The caller must drop features of rows that are not in `affine`: a
+    LIBSVM model counts their squares."""
     s, t = np.asarray(affine.slopes, float), np.asarray(affine.offsets, float)
     if not (np.all(np.isfinite(s)) and np.all(np.isfinite(t))):
         return None
@@ -106,8 +98,8 @@ def fold_exact(model: ExactModel, affine: Affine) -> "ExactModel | None":
 
 
 def folded_exact(model: ExactModel, folding: Folding, instead: str) -> ExactModel:
-    """Return the LIBSVM model of raw rows and labels. instead: advice for the error message. Raises ModelFormatError if
-    there is none, or coefficients overflow."""
+    """Return the LIBSVM model of raw rows and labels. Raise ModelFormatError if there is none, with the advice
+    `instead`, or on overflow."""
     found = fold_exact(model, folding.affine)
     if found is None:
         raise ModelFormatError(model.path, f"{_why_none(model, folding)}: {instead}")
@@ -123,7 +115,6 @@ def folded_exact(model: ExactModel, folding: Folding, instead: str) -> ExactMode
 
 
 def _why_none(model: ExactModel, folding: Folding) -> str:
-    """Return why fold_exact found no model."""
     affine, kernel = folding.affine, model.header.kernel_type
     if kernel == "rbf":
         ends = min(affine.slopes), max(affine.slopes)

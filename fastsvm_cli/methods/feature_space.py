@@ -1,4 +1,4 @@
-"""Decision functions of an exact model in feature space: w = sum_i a_i phi(x_i), f(z) = <w, phi(z)> - rho."""
+"""Decision functions of an exact model in feature space."""
 
 from collections.abc import Callable
 from copy import copy
@@ -24,8 +24,8 @@ Matrix: TypeAlias = np.ndarray | scipy.sparse.spmatrix
 
 
 def matrix(vectors: _native.Chunk, columns: "np.ndarray | None" = None) -> "tuple[scipy.sparse.csr_matrix, np.ndarray]":
-    """Return the rows of a chunk as a sparse matrix (rows, d), and the LIBSVM indices of its columns (d), increasing.
-    columns: keep only these."""
+    """Return the rows, sparse, (rows, d), and the increasing LIBSVM indices of the columns (d). columns: keep only
+    these."""
     indices, values, starts = np.asarray(vectors.indices), np.asarray(vectors.values), np.asarray(vectors.indptr)
     if columns is None:
         columns, place = np.unique(indices, return_inverse=True)
@@ -38,13 +38,12 @@ def matrix(vectors: _native.Chunk, columns: "np.ndarray | None" = None) -> "tupl
 
 
 def row_norms(x: Matrix) -> np.ndarray:
-    """Return the squared norms of the rows of a dense or sparse matrix: (n)."""
     return np.asarray(x.multiply(x).sum(axis=1) if hasattr(x, "multiply") else np.einsum("ij,ij->i", x, x)).ravel()
 
 
 def squared_distances(x: Matrix, norms: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """Return |z_j - x_i|^2: (m, n). x: dense or sparse, (n, d); norms: its squared norms; z: dense, (m, d). Uses inner
-    products: move both near the origin, or digits are lost."""
+    """Return |z_j - x_i|^2, (m, n), for x (n, d) with squared norms `norms` and z (m, d). Move both near the origin, or
+    digits are lost."""
     dots, other = np.asarray(x @ z.T), row_norms(z)[:, None]  # (n, m)
     n, m = dots.shape
     out = np.empty((m, n))
@@ -62,8 +61,8 @@ def squared_distances(x: Matrix, norms: np.ndarray, z: np.ndarray) -> np.ndarray
 
 @np.errstate(all="ignore")  # squares may overflow
 def far_mean(x: Matrix) -> "np.ndarray | None":
-    """Return the mean of the rows of x, (d), if its norm exceeds 30 times the rows' root mean square distance from it:
-    inner products then lose digits. None otherwise, and for a sparse x."""
+    """Return the mean row, (d), if it is so far from the origin that inner products lose digits. None for a sparse
+    x."""
     if not isinstance(x, np.ndarray) or not x.size:
         return None
     mean = x.mean(axis=0)
@@ -73,8 +72,7 @@ def far_mean(x: Matrix) -> "np.ndarray | None":
 
 
 def near_origin(x: scipy.sparse.csr_matrix, cells: int = 1 << 26) -> Matrix:
-    """Return the rows of a sparse x minus their mean (dense) if that is far from the origin; else x, also if it has
-    more than `cells` cells."""
+    """Return x minus its mean row, dense, if that is far from the origin and x has at most `cells` cells; else x."""
     # If half of the entries are 0, the mean is not far from the origin.
     if x.shape[0] * x.shape[1] > cells or x.nnz < 0.5 * x.shape[0] * x.shape[1]:
         return x
@@ -84,8 +82,7 @@ def near_origin(x: scipy.sparse.csr_matrix, cells: int = 1 << 26) -> Matrix:
 
 
 def moved(model: ExactModel, x: np.ndarray, columns: np.ndarray, point: np.ndarray) -> ExactModel:
-    """Return an RBF model with the point as origin, equal up to the rounding of a subtraction. x (n, d), columns: its
-    vectors, from `matrix`, dense."""
+    """Return an RBF model with `point` as origin, equal up to the rounding of a subtraction."""
     n, d = x.shape
     # Zeros are stored too: a constant feature is 0 relative to the mean, and must remain a column.
     values = (x - point).ravel()
@@ -94,11 +91,9 @@ def moved(model: ExactModel, x: np.ndarray, columns: np.ndarray, point: np.ndarr
 
 
 class FeatureSpace:
-    """A model's decision functions as vectors of feature space: w_p = sum_i a_ip phi(x_i), f_p(z) = <w_p, phi(z)> -
-    rho_p.
+    """Decision functions as vectors: w_p = sum_i a_ip phi(x_i), f_p(z) = <w_p, phi(z)> - rho_p.
 
-    Properties are cached; values at the support vectors take total_sv^2 kernel evaluations, of which on_progress
-    receives the share done. A precomputed kernel has coefficients only.
+    Values at the support vectors take total_sv^2 kernel evaluations. A precomputed kernel has coefficients only.
     """
 
     def __init__(self, model: ExactModel, on_progress: "Callable[[float], None] | None" = None):
@@ -106,8 +101,7 @@ class FeatureSpace:
 
     @cached_property
     def coefficients(self) -> np.ndarray:
-        """Coefficient of every support vector in every decision function, 0 if it has no part: (total_sv, pairs),
-        read-only."""
+        """Coefficients in every decision function: (total_sv, pairs), read-only."""
         header, own = self.model.header, np.asarray(self.model.vectors.leading)
         if not header.classification:
             return own
@@ -120,8 +114,8 @@ class FeatureSpace:
         return out
 
     def inner_products(self, rows: _native.Chunk) -> "tuple[np.ndarray, np.ndarray]":
-        """Return <w, phi(z)> = f(z) + rho for the rows z and every decision function, and error bounds: both (rows,
-        pairs). Raises ModelFormatError on overflow."""
+        """Return f(z) + rho for the rows z, and error bounds: both (rows, pairs). Raise ModelFormatError on
+        overflow."""
         model, evaluator = self.model, self._without_offsets
         decisions = _native.Decisions(model.pairs, True)
         b, radius = np.empty((rows.rows, model.pairs)), np.empty((rows.rows, model.pairs))
@@ -145,8 +139,7 @@ class FeatureSpace:
 
     @cached_property
     def at_support_vectors(self) -> "tuple[np.ndarray, np.ndarray]":
-        """`inner_products` at the support vectors, <w_p, phi(x_i)> = (K a_p)_i, and error bounds: both (total_sv,
-        pairs), read-only. Raises ModelFormatError if one overflows."""
+        """`inner_products` at the support vectors, read-only."""
         both = self.inner_products(self.model.vectors)
         for each in both:
             each.flags.writeable = False
@@ -154,8 +147,7 @@ class FeatureSpace:
 
     @cached_property
     def squared_norms(self) -> np.ndarray:
-        """Squared norm |w|^2 = a.(K a) of every decision function, rounded up (B27 of bounds.py): (pairs). Raises
-        ModelFormatError if one overflows."""
+        """Squared norms a.(K a), rounded up (B27 of bounds.py): (pairs). Raises ModelFormatError on overflow."""
         a, (b, error) = self.coefficients, self.at_support_vectors
         n = len(b)
         total = np.einsum("ip,ip->p", a, b)
@@ -169,7 +161,7 @@ class FeatureSpace:
 
     @cached_property
     def _without_offsets(self) -> _native.Exact:
-        """Evaluator of the model with rho = 0: a large rho would cost digits of the values."""
+        """Evaluator with rho = 0: a large rho would cost digits."""
         model, header = self.model, copy(self.model.header)
         header.rho = [0.0] * model.pairs
         return _native.Exact(ExactModel(header, model.vectors, model.path, model.kernel).svm_model)

@@ -1,4 +1,4 @@
-"""Blocks of kernel values K(z, x) between any rows z and fixed vectors x, for all compilers."""
+"""Blocks of kernel values, for all compilers."""
 
 import numpy as np
 
@@ -10,11 +10,8 @@ _FEW = 4  # below this many rows, kernel values cost less than passing over the 
 
 
 class KernelMatrix:
-    """Kernel values of rows with the vectors x (n, d), dense or sparse, in double precision, whatever the number of
-    threads.
-
-    For a kernel of distances, move x near the origin (`near_origin`): distances come from inner products. Raises
-    ValueError for a precomputed kernel.
+    """Kernel values with the vectors x (n, d), in double precision, whatever the number of threads. For a kernel of
+    distances, move x near the origin (`near_origin`), or digits are lost. Raises ValueError for a precomputed kernel.
     """
 
     def __init__(self, kernel: Kernel, x: Matrix):
@@ -24,20 +21,19 @@ class KernelMatrix:
         )
 
     def __call__(self, z: Matrix) -> np.ndarray:
-        """Return K(z, x) for the rows z (m, d), dense or sparse: (m, n)."""
+        """Return K(z, x): (m, n)."""
         out = np.empty((z.shape[0], self.shape[0]))
         self._native.values(_rows(z), out)
         return out
 
     def of_vectors(self, which: "list[int]") -> np.ndarray:
-        """Return K(x_i, x) for some of the vectors x: (len(which), n)."""
+        """Return K(x_i, x): (len(which), n)."""
         out = np.empty((len(which), self.shape[0]))
         self._native.own_values(which, out)
         return out
 
     def times(self, z: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return K(z, x) weights, (m, k), for dense rows z (m, d) and weights (n, k), without storing all kernel
-        values."""
+        """Return K(z, x) weights, (m, k), without storing all kernel values."""
         if len(z) < _FEW:
             return self(z) @ weights
         out = np.empty((len(z), weights.shape[1]))
@@ -46,12 +42,11 @@ class KernelMatrix:
 
     @property
     def diagonal(self) -> np.ndarray:
-        """K(x, x) of every vector with itself: (n)."""
         return np.array(self._native.diagonal())
 
 
 def _rows(x: Matrix) -> "np.ndarray | _native.Chunk":
-    """Return rows in the core's format; column j is feature j + 1."""
+    """Return rows for the core; column j is feature j + 1."""
     if isinstance(x, np.ndarray):
         return np.ascontiguousarray(x, float)
     x = x.tocsr()

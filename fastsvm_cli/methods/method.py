@@ -19,7 +19,7 @@ Progress = Callable[..., None]
 
 
 class MethodOptions(CompilerOptions):
-    """Options of a method, as its command parses them. Raises UsageError for a conflict between them."""
+    """Parsed options of a command. Raises UsageError for conflicts."""
 
     def check_model(self, model: "ExactModel") -> None:
         """Raise UsageError for options that conflict with the model."""
@@ -29,24 +29,21 @@ class MethodOptions(CompilerOptions):
 
 
 class Compiled(Protocol):
-    """Result of a compilation: the model, and what the method's command reports."""
+    """A compiled model, with what its command reports."""
 
     @property
     def model(self) -> "Model": ...
 
 
 class Made(NamedTuple):
-    """A compiled model without further results."""
-
     model: Any
 
 
 class Attempt:
     """A method with options, to try on a model.
 
-    command: of the method. options: by long name, with _ for -; a flag is True. exact: also try the result with
-    --exact. skipped: why it is not tried, or None; limit: the option that causes this. refused: why the method refuses
-    the model, or None.
+    options: by long name, with _ for -; a flag is True. exact: also try --exact. skipped: why it is not tried; limit:
+    the option that causes this. refused: why the method refuses the model.
     """
 
     def __init__(
@@ -72,22 +69,20 @@ class Attempt:
 
     @property
     def name(self) -> str:
-        """Command as tables show it."""
         return " ".join(self.arguments)
 
     @property
     def reduces(self) -> bool:
-        """Whether this compiles a reduced set: larger ones take longer."""
+        """Whether it makes reduced sets: larger ones take longer."""
         return self.command == "reduce"
 
 
 class Method:
-    """A compilation method. To add one, write a module here with an instance METHOD of a subclass, and add its name to
-    METHODS.
+    """A compilation method. To add one, write a module here whose METHOD is an instance of a subclass, and add its name
+    to METHODS.
 
-    name: of its command, and of compile(method=). kinds: of the models it makes. parameters: of its command, in help
-    order. variants: further names in Python, with the options they imply. better: what improves its agreement, in
-    Python's words. command_only: options that Python lacks.
+    kinds: of its models. parameters: in help order. variants: further names in Python, with the options they imply.
+    better: what improves agreement, in Python's words. command_only: options that Python lacks.
     """
 
     name: str
@@ -100,7 +95,7 @@ class Method:
 
     @property
     def python_options(self) -> "dict[str, click.Option]":
-        """Options of fastsvm_cli.compile, {name: option}: long names of the command's, with _ for -."""
+        """Options of fastsvm_cli.compile, by long name with _ for -."""
         return {
             word.lstrip("-").replace("-", "_"): each
             for each in self.parameters
@@ -109,9 +104,8 @@ class Method:
         }
 
     def read_options(self, given: "dict[str, Any]", variant: "str | None", model_file: str) -> Any:
-        """Return the options record for Python's {name: value}, checked like command-line words; None: not given.
-        variant: one of `variants`, or None. Raises TypeError for an unknown name, ValueError for a wrong type,
-        click.UsageError."""
+        """Return the options record for Python's {name: value}, checked as on the command line. Raise TypeError for an
+        unknown name, ValueError for a wrong type, UsageError."""
         values: dict[str, Any] = dict(self.variants[variant]) if variant is not None else {}
         for name, value in given.items():
             option = self.python_options.get(name)
@@ -125,7 +119,6 @@ class Method:
             return self.Options(**context.params)
 
     def _value(self, name: str, option: click.Option, value: Any) -> Any:
-        """Return the value in the form that click's parser takes. Raises ValueError."""
         if option.is_flag:
             if type(value).__name__ not in ("bool", "bool_"):
                 raise ValueError(f"{self.name}: {name}={value!r} found, expected True or False")
@@ -135,32 +128,31 @@ class Method:
         return str(value)
 
     def check_model(self, model: "ExactModel", options: Any) -> None:
-        """Check the model before the data is read, which may take long. Raises UsageError and ModelFormatError."""
+        """Check before the data is read, which may take long. Raise UsageError or ModelFormatError."""
         options.check_model(model)
 
     def compile(
         self, source: "SourceModel", options: Any, progress: Progress, rows: "list[Chunk] | None" = None
     ) -> Compiled:
-        """Compile a model that `check_model` accepted. rows: of the option data. Raises ModelFormatError, FileError."""
+        """Compile a checked model. rows: of --data. Raise ModelFormatError or FileError."""
         raise NotImplementedError
 
     def refusal(self, model: "ExactModel") -> "str | None":
-        """Return why the method refuses a model for its kernel or type, whatever the options; None if it does not."""
+        """Return why the method refuses the kernel or type, or None."""
         raise NotImplementedError
 
     def refusals(self, model: "ExactModel") -> "list[tuple[str, str]]":
-        """Return (command, reason) of each command of this method that refuses the model."""
         why = self.refusal(model)
         return [] if why is None else [(self.name, why)]
 
     def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
-        """Return the attempts of `bench --try` on a model with support vectors that is not refused. max_bytes: limit of
-        a compiled model. patience: limit of the seconds of a compilation, if they are known beforehand."""
+        """Return the attempts of `bench --try`. max_bytes: of a compiled model. patience: seconds, if known
+        beforehand."""
         raise NotImplementedError
 
 
 def listed(*decorators: "Callable[[Any], Any]") -> "list[click.Parameter]":
-    """Return the parameters that click's decorators add, in order."""
+    """Return the parameters that decorators add, in order."""
 
     def carrier() -> None: ...
 
@@ -172,14 +164,13 @@ def listed(*decorators: "Callable[[Any], Any]") -> "list[click.Parameter]":
 def part_of(
     on_progress: "Callable[..., None] | None", begin: float, end: float, *words: str
 ) -> "Callable[[float], None] | None":
-    """Return the on_progress of a step that covers the shares from `begin` to `end`; None for None. words: passed with
-    every share."""
+    """Return the on_progress of a step from share `begin` to `end`; `words` follow every share."""
     if on_progress is None:
         return None
     return lambda share: on_progress(begin + (end - begin) * share, *words)
 
 
 def demand(path: str, refusal: "str | None") -> None:
-    """Raise ModelFormatError for the model in the file `path` if there is a refusal."""
+    """Raise ModelFormatError for `path` if there is a refusal."""
     if refusal is not None:
         raise ModelFormatError(path, refusal)

@@ -1,4 +1,4 @@
-"""Work on parts of arrays, on the threads that were set; numpy releases the GIL while it computes."""
+"""Threaded work on slices of arrays; numpy releases the GIL."""
 
 import threading
 from collections.abc import Callable
@@ -9,8 +9,8 @@ from fastsvm_cli import _native
 
 
 def over_blocks(n: int, size: int, body: "Callable[[slice], None]") -> None:
-    """Call body(rows) for 0 to n in slices of `size`. Each call must write only its own slice, and sum over no others,
-    so that results do not depend on the number of threads. Raises the first exception."""
+    """Call body(rows) for 0 to n in slices of `size`. Each call must write only its slice and sum over no others, so
+    that results do not depend on threads. Raise the first exception."""
     starts, lock = iter(range(0, n, size)), threading.Lock()
     failures: list[BaseException] = []
 

@@ -1,4 +1,4 @@
-"""Cholesky factorisation of a kernel matrix for the rows chosen so far."""
+"""Partial Cholesky factorisation of a kernel matrix."""
 
 from math import sqrt
 
@@ -13,9 +13,9 @@ BLOCK_ROWS = 1 << 14  # rows of a column that are factored together
 
 
 class PartialCholesky:
-    """A partial Cholesky factorisation K ~ L L' over all vectors, with a column per chosen one. diagonal: of K - L L'.
-    single: keep L in single precision, at half the cost, for kernel values of at most 1; about 1e-6 of the diagonal
-    then stays unknown."""
+    """K ~ L L', with a column per chosen vector. diagonal: of K - L L'. single: keep L in single precision, at half the
+    cost, for kernel values of at most 1, to about 1e-6 of the diagonal. Raises ValueError for sigmoid and precomputed
+    kernels."""
 
     def __init__(self, kernel: Kernel, x: Matrix, most: int, single: bool = False):
         if kernel.of_distances:  # such kernels do not depend on the origin
@@ -39,7 +39,7 @@ class PartialCholesky:
         return out
 
     def add(self, p: int) -> np.ndarray:
-        """Add row p; return its column of L."""
+        """Add row p; return its column."""
         column = self.residual_columns(np.array([p]))[:, 0] / sqrt(self.diagonal[p])
         self.factor[:, self.count] = column
         self.count += 1

@@ -1,5 +1,4 @@
-"""Training by libsvm-official, of what fastsvm trains itself: a folded linear model, the folds of a cross-validation, a
-benchmark's control."""
+"""Training by libsvm-official."""
 
 from collections.abc import Iterable
 from threading import Thread
@@ -12,7 +11,7 @@ from fastsvm_cli.text.data import read_bytes
 
 
 def libsvm_problem(chunks: "Iterable[_native.Chunk]") -> "tuple[list[float], list[dict[int, float]]]":
-    """Return (labels, rows) in libsvm-official's format. fastsvm parses the rows, so it reports their errors."""
+    """Return (labels, rows) in libsvm-official's format."""
     labels: list[float] = []
     rows: list[dict[int, float]] = []
     for chunk in chunks:
@@ -23,8 +22,8 @@ def libsvm_problem(chunks: "Iterable[_native.Chunk]") -> "tuple[list[float], lis
 
 
 def load_libsvm() -> None:
-    """Import libsvm-official, which catches every exception while it imports scipy: raise no interrupt then
-    (interruption.raising). Raises FileError if it is not installed, or does not load."""
+    """Import libsvm-official. Raise FileError if it is missing or does not load. Do not raise interrupts meanwhile: its
+    import of scipy catches every exception."""
     try:
         import libsvm.svmutil  # noqa: F401
     except ImportError:
@@ -34,8 +33,7 @@ def load_libsvm() -> None:
 
 
 def train(labels: "list[float]", rows: "list[dict[int, float]]", options: str, path: str) -> ExactModel:
-    """Train as svm-train does with these options; write the model to `path` and return it. Interruptible, but LIBSVM's
-    thread then runs until the process ends."""
+    """Train as svm-train does; write the model to `path` and return it. LIBSVM's thread survives an interrupt."""
     from libsvm.svm import kernel_names, svm_parameter, svm_problem
     from libsvm.svmutil import svm_save_model, svm_train
 
@@ -65,8 +63,7 @@ def train(labels: "list[float]", rows: "list[dict[int, float]]", options: str, p
 
 
 def _say_nothing() -> object:
-    """Return a C function that ignores LIBSVM's output. The Python function of libsvm-official's -q could lose an
-    interrupt, or be called after the interpreter has ended."""
+    """Return a C function: a Python one could lose an interrupt, or outlive the interpreter."""
     import ctypes
 
     from libsvm.svm import PRINT_STRING_FUN

@@ -1,7 +1,6 @@
 """Readers of model files.
 
-A new kind of model is one file here, one line in MODEL_TYPES and, to compile to it, a method in methods/.
-"""
+To add a kind, add a file here, a line to MODEL_TYPES and, to compile to it, a method in methods/."""
 
 from typing import TYPE_CHECKING
 
@@ -30,15 +29,12 @@ _OTHER_PROGRAMS = ("solver_type", "approximated")
 
 
 def load_model(path: str) -> Model:
-    """Read a model file, exact or compiled, plain or compressed; "-" is standard input.
-
-    Raises ModelFormatError and FileError.
-    """
+    """Read a model file; "-" is standard input. Raises ModelFormatError and FileError."""
     return parse_model(read_bytes(path, lambda start: check_start(start, path)), path)
 
 
 def parse_model(text: bytes, path: str) -> Model:
-    """Return the model in `text`, the content of `path`. Raises ModelFormatError."""
+    """Return the model in `text`. Raises ModelFormatError."""
     from importlib import import_module
 
     kind, version = _kind(text, path)
@@ -58,9 +54,7 @@ def parse_model(text: bytes, path: str) -> Model:
 
 
 def parse_libsvm(text: bytes, path: str, expected: str = "the LIBSVM model it was made from") -> "ExactModel":
-    """Return the exact model or reduced set in `text`.
-
-    Raises ModelFormatError, which names `expected` if `text` is another model."""
+    """Return the LIBSVM model in `text`. Raises ModelFormatError, which names `expected`."""
     from fastsvm_cli.models.exact import ExactModel
 
     model = parse_model(text, path)
@@ -70,15 +64,14 @@ def parse_libsvm(text: bytes, path: str, expected: str = "the LIBSVM model it wa
 
 
 def check_start(start: bytes, path: str) -> None:
-    """Raise ModelFormatError if a file with this beginning is not a model, to avoid reading the rest."""
+    """Raise ModelFormatError if no model begins with `start`."""
     if start.split(b"\n", 1)[0].strip() or not start:  # a LIBSVM model may begin with blank lines
         _kind(start, path)
 
 
 def looks_like_model(start: bytes, dense: bool = False) -> bool:
-    """Return whether a file with this beginning is meant as a model, valid or not.
-
-    dense: data is delimited numbers, perhaps with a heading that begins with the word label."""
+    """Return whether a file that begins with `start` is meant as a model. dense: data may begin with a heading
+    `label`."""
     word = _first_word(start)
     if dense:
         return word in ("svm_type", "fastsvm_model")
@@ -90,11 +83,11 @@ def _first_word(text: bytes) -> str:
 
 
 def format_version(text: bytes, path: str) -> "int | None":
-    """Return the format version of a compiled model; None for LIBSVM's. Raises ModelFormatError."""
+    """Return a compiled model's version; None for LIBSVM's. Raises ModelFormatError."""
     return _kind(text, path)[1] or None
 
 
 def _kind(text: bytes, path: str) -> "tuple[str, int]":
-    """Return a key of MODEL_TYPES, and a compiled model's version or 0."""
+    """Return (key of MODEL_TYPES, version or 0)."""
     name, version = _native.model_kind(text, path, [key.split()[1] for key in MODEL_TYPES if " " in key])
     return (f"fastsvm_model {name}" if version else "svm_type"), version

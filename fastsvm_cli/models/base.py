@@ -1,4 +1,4 @@
-"""The contract of a model."""
+"""Base class of models."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -16,69 +16,48 @@ if TYPE_CHECKING:
 
 
 class Model:
-    """A kernel machine, exact or compiled, that computes the decision values of a chunk of rows.
+    """A kernel machine, exact or compiled. Subclasses are listed in models.MODEL_TYPES.
 
-    To add a kind of model, write a class with the following members and add one line to models.MODEL_TYPES.
+    kind                name in its file's first line; LIBSVM for LIBSVM's format
+    fingerprint         of the exact model's file or the training rows; None for an exact model
 
-    Identity:
+    Capabilities, independent of each other:
 
-    kind: str           name in the first line of its file, `fastsvm_model <kind>`; LIBSVM for LIBSVM's own format
-    header: Header      LIBSVM's keys: svm_type, labels, rho, probability parameters
-    fingerprint         of the exact model's file, or the training rows, that it was made from; None for an exact model
+    proves              its labels are svm-predict's and reference_values gives svm-predict's numbers, for its own file
+                        if that is a LIBSVM model, else for the exact model's
+    certified           it can bound |value - the exact model's value| in Decisions.radius
+    ordered             it may stop early on a row, and counts kernel evaluations in Decisions.evaluations
 
-    Capabilities, independent of each other, False by default:
+    Data:
 
-    proves: bool        its decision values always give svm-predict's label (for its own file if that is a LIBSVM model,
-                        else for the exact model's), and reference_values gives svm-predict's numbers
-    certified: bool     it was compiled, and if radii are requested it fills Decisions.radius with bounds of
-                        |value - the exact model's value|
-    ordered: bool       it stops early on some rows and counts the kernel evaluations of all (Decisions.evaluations)
-
-    Data, None by default unless noted:
-
-    vectors             native Chunk of the support vectors, if it holds them all
+    vectors             its support vectors, if it holds all
     features            increasing LIBSVM indices, the columns of its vectors; () for a kind that holds rows
-    centers             list of its expansion centers; with an RBF kernel the model counts the rows outside their bound,
-                        Claesen et al., eq. (3.11) (Decisions.outside)
-    folded              scaling folded into it or into the LIBSVM model it was compiled from (models/folded.py): it
-                        takes raw rows
-    carried             range file that it carries (models/carried.py): the code that makes rows for it scales them
-    max_index: int      largest LIBSVM index of a feature that its rows may have, 0 if none; for a precomputed kernel
-                        the largest serial number
-    used_indices        list of the LIBSVM indices of its own numbers
-    serials: bool       rows are those of a precomputed kernel: 0:serial, then a kernel value per training row
-    nbytes: int         approximate size of its numbers in memory
-    unbounded: str      message of `fastsvm bound` for a model without vectors, centers or radii; there is a default
+    centers             expansion centers; with an RBF kernel, Decisions.outside counts the rows outside their bound,
+                        Claesen et al., eq. (3.11)
+    folded              scaling folded into it or into the LIBSVM model it was compiled from (models/folded.py)
+    carried             range file applied where its rows are made (models/carried.py)
+    max_index           largest index in its rows, 0 if none; for a precomputed kernel the largest serial number
+    used_indices        LIBSVM indices of its own numbers
+    serials             rows are a precomputed kernel's: 0:serial, then a kernel value per training row
+    nbytes              approximate size in memory
+    unbounded           message of `fastsvm bound` for a model without vectors, centers or radii
 
     Methods:
 
-    parse(text, path)   class method: return the model in a file's content (of a compiled model, as
-                        _native.open_compiled returns it); raises ModelFormatError
-    to_text() -> bytes  return the file's content, made by `sealed` for a compiled model; models.parse_model
-                        must restore the same model from it
+    parse               return the model in a file's content, as _native.open_compiled returns it; raises
+                        ModelFormatError
+    to_text             return the file's content, through `sealed` if compiled
+    decision_values     fill `out`, at least as precisely as `wanted` demands; raises RowError
+    reference_values    optional, if it proves: use LIBSVM's order of operations, bit for bit; raises
+                        RowError
+    stopped_after       optional: return a model that uses only the first `steps` points
+    decisions           optional: return the object to fill; for labels alone it may hold a winner instead of values
 
-    decision_values(chunk, out, wanted=LABELS)
-        Fill `out` for the rows of `chunk`, at least as precisely as `wanted` demands. out: native Decisions; value:
-        (rows, pairs) float64 with rho already subtracted, pairs in LIBSVM's order 0/1, 0/2, ..., 1/2, ...; radius:
-        likewise. A native model passes both to the core; a numpy model calls out.resize(chunk.rows) and fills
-        numpy.asarray(out.value). Features unknown to the model add nothing to an inner product, but their squares count
-        in chunk.squared_norms. A row's values may depend on that row only, never on its neighbours. Raises RowError.
+    Decisions.value and radius are (rows, pairs) float64, rho subtracted, pairs in LIBSVM's order 0/1, 0/2, ..., 1/2,
+    .... A numpy model calls out.resize(chunk.rows), then fills numpy.asarray(out.value). Unknown features count only in
+    chunk.squared_norms. A row's values may not depend on its neighbours.
 
-    Optional methods:
-
-    reference_values(chunk, out)
-        For a model that proves: compute decision values in LIBSVM's order of operations, bit for bit; slower. Raises
-        RowError.
-    stopped_after(steps) -> Model
-        Return a model that uses only the first `steps` points; None if the kind has no such model.
-    decisions(wanted, with_radius=False) -> Decisions
-        Return the object for decision_values to fill, with or without radii. If labels alone are wanted, a kind that
-        finds each row's class without all decision values may return one that holds a winner instead of values.
-
-    Votes, labels, probabilities, lines and scores are computed from decision values elsewhere and need nothing more.
-    Code outside models/ never tests a model's class: a command that compiles a LIBSVM model gets it from
-    models.parse_libsvm.
-    """
+    Code outside models/ never tests a model's class; models.parse_libsvm returns the LIBSVM model to compile."""
 
     kind: str
     header: Header
@@ -95,16 +74,13 @@ class Model:
 
     @property
     def native(self) -> "_native.Model":
-        """The core's model, which evaluates this one."""
         if self._engine is None:
             self._engine = self.make_native()
         self._engine.labels_back = None if self.carried is None else self.carried.labels_back
         return self._engine
 
     def make_native(self) -> "_native.Model":
-        """Return the core's model, in place of decision_values, reference_values and decisions.
-
-        For kinds that the core evaluates. Called once, on the first thread that needs it."""
+        """Return the core's model; called once."""
         return _native.PythonModel(self, self.header)
 
     @property
@@ -127,12 +103,10 @@ class Model:
 
     @property
     def unbounded(self) -> str:
-        """Message of `fastsvm bound` for a model that has no bound."""
         return f"a {self.kind} model found, which has no expansion to bound: name the exact model"
 
     @property
     def pairs(self) -> int:
-        """Number of decision functions: one per pair of classes, or one."""
         return self.header.pairs
 
     @property
@@ -142,36 +116,30 @@ class Model:
 
     @property
     def judged_by_bound(self) -> bool:
-        """Whether the bound of eq. (3.11) is all that is known of the distance of its values from the exact model's.
-
-        False with radii, and for another degree than 2, the bound's."""
+        """Whether eq. (3.11), for degree 2, is all that is known of its values' errors."""
         return self.bounded and not self.certified and getattr(self, "degree", 2) == 2
 
     @property
     def raw_rows(self) -> "str | None":
-        """Reason why it takes raw rows, as the end of a sentence; None if it takes rows scaled as in training."""
+        """Reason why it takes raw rows, as the end of a sentence."""
         return _native.raw_rows_because(self.carried is not None, self.folded is not None) or None
 
     def row_scaling(self) -> "Scaling | None":
-        """Return the scaling for rows read from text, with its own counts; None if rows are used as they are."""
+        """Return the scaling for one reading of text."""
         return None if self.carried is None else self.carried.scaling()
 
     def answer(self, decisions: _native.Decisions) -> None:
-        """Convert decision values and radii to the unit of raw labels, if it carries a range of y."""
+        """Convert values and radii to raw labels' unit."""
         if self.carried is not None:
             self.carried.answer(decisions)
 
     def own_rows(self, chunk: _native.Chunk) -> _native.Chunk:
-        """Return the rows in the model's own coordinates: `chunk`, multiplied by the slopes of folded scaling if any.
-
-        Raises RowError."""
+        """Apply folded scaling. Raises RowError."""
         return chunk if self.folded is None else self.folded.rows(chunk)
 
     @property
     def reduced(self) -> bool:
-        """Whether it is a LIBSVM model that proves its own labels and also has radii about another model.
-
-        Its probability parameters may then differ from the exact model's."""
+        """Whether it is a reduced set, whose probability parameters may differ from the exact model's."""
         return self.proves and self.certified
 
     @classmethod
@@ -182,7 +150,7 @@ class Model:
         raise NotImplementedError
 
     def sealed(self, parts: "list[bytes]") -> bytes:
-        """Return the file of a compiled model. parts: its content after the first line, without the carried range."""
+        """Return the file. parts: content between the first line and the carried range."""
         return seal_compiled(self.kind, parts, () if self.carried is None else self.carried.texts)
 
     def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:

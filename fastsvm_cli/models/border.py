@@ -1,7 +1,7 @@
-"""Border models: border samples and their normals (Mills, "When Support Vector Machines are just too slow").
+"""Border models (Mills, "When Support Vector Machines are just too slow"). Format: FORMAT.md.
 
-A border sample b_i is a root of a decision function between two vectors of opposite class, its normal n_i the gradient
-there. The sign of n_i . (z - b_i), for the sample nearest to a row z, gives the class. Format: FORMAT.md."""
+A border sample b is a root of a decision function between vectors of opposite class, and n the gradient there. For the
+sample nearest to a row z, the sign of n . (z - b) gives the class."""
 
 from array import array
 
@@ -17,23 +17,18 @@ MAX_LOCAL = 64
 class Samples:
     """Border samples of one pair of classes.
 
-    level: the decision value of all samples; without samples, of every row.
-    count: n.
-    rows: (n, 2, d) numbers, flat: each sample's point, then its normal."""
+    level: decision value of all samples; without samples, of every row.
+    rows: (count, 2, d), flat: each sample's point, then its normal."""
 
     def __init__(self, level: float, count: int, rows):
         self.level, self.count, self.rows = level, count, rows
 
 
 class BorderModel(Model):
-    """Border samples for every pair of classes.
+    """Border samples for every pair of classes, in coordinates of `own_rows`.
 
-    features: (d) increasing LIBSVM indices, the columns of points and normals.
-    samples: one Samples per pair.
     local: number of nearest samples that decide together.
-    single: numbers are written in single precision.
-    fingerprint: of the exact model's file, or of the training rows.
-    folded: makes it take raw rows; points and normals refer to `own_rows`."""
+    single: the file has single precision."""
 
     kind = "border"
     fingerprint: str

@@ -1,8 +1,6 @@
-"""Range files that models carry (approx --scale, border --scale, order --carry): such a model takes raw rows.
+"""Range files that models carry, so that they take raw rows. Format: FORMAT.md.
 
-The code that makes rows scales them, where predict --scale would (text/line_blocks.py; Carried.rows for arrays).
-`decision_values`, radii and the exact model of --exact take the scaled rows. Labels are read unscaled; if the file
-scales y, regression values are converted to raw labels. Format: FORMAT.md."""
+The code that makes rows scales them; `decision_values`, radii and the model of --exact take scaled rows."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,10 +17,9 @@ class Carried:
     """The scaling that a model carries.
 
     texts: of the range file, and of e1071's y scale file if any; lines end in LF.
-    labels_back: (from, scale, to): a value y becomes to + (y - from) * scale; None: unchanged."""
+    labels_back: (from, scale, to): y becomes to + (y - from) * scale; None: unchanged."""
 
     def __init__(self, scaling: Scaling, path: str):
-        """path: of the model, for messages."""
         self.path = path
         self._native = scaling.native.features_alone()
         self.texts = tuple(map(_with_line_feeds, scaling.texts))
@@ -31,7 +28,7 @@ class Carried:
 
     @classmethod
     def read(cls, ranges: "Ranges", model: Any, path: str) -> "Carried":
-        """Return the scaling in the file of `model`, a Model. Raises ModelFormatError."""
+        """Return the scaling in `model`'s file. Raises ModelFormatError."""
         scaling: Scaling | None = None
         for text, first_line in ranges:
             try:
@@ -46,25 +43,22 @@ class Carried:
         return _carried_again, (self.texts, self.path)
 
     def same_as(self, scaling: Scaling) -> bool:
-        """Return whether `scaling` has the same texts."""
         return self.texts == tuple(map(_with_line_feeds, scaling.texts))
 
     def scaling(self) -> Scaling:
-        """Return the scaling for one reading of rows."""
         return Scaling(f"the range in {self.path}", self._native, self.texts)
 
     def rows(self, chunk: "_native.Chunk") -> "_native.Chunk":
-        """Return raw rows, not from text, scaled. Raises RowError."""
+        """Scale raw rows that are not from text. Raises RowError."""
         return self._native.rows(chunk)
 
     @property
     def unit(self) -> float:
-        """Size, in raw labels, of 1 in a regression's values."""
+        """Raw labels per unit of a regression's values."""
         return 1.0 if self.labels_back is None else self.labels_back[1]
 
     @property
     def max_index(self) -> int:
-        """Largest feature index in the range, 0 if none."""
         return self._native.max_index
 
     @property
@@ -73,15 +67,12 @@ class Carried:
         return self._native.shifted
 
     def answer(self, decisions: "_native.Decisions") -> None:
-        """Convert regression values and radii to the unit of raw labels."""
         if self.labels_back is not None:
             decisions.map_values(*self.labels_back)
 
 
 def check(scaling: Scaling, model: Any, path: str) -> None:
-    """Raise ModelFormatError if the model's rows are scaled otherwise or its answers cannot be scaled back.
-
-    model: a Model, or None for classes of rows. path: of the model."""
+    """Raise ModelFormatError if the model (None for classes of rows) cannot carry the scaling."""
     name = "its range" if path == scaling.path else scaling.path
     asked: tuple[bool, str, bool, Sequence[int], str] = (False, "", False, [], name)
     if model is not None:

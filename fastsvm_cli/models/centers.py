@@ -7,8 +7,7 @@ from math import floor, inf, log10
 class Center:
     """Center of an expansion.
 
-    features: (d) increasing LIBSVM indices.
-    point: (d) float64 at these features; 0 elsewhere.
+    point: (d) values at these features; 0 elsewhere.
     largest_norm: the largest |x_i - point|^2 over the support vectors, for eq. (3.11)."""
 
     def __init__(self, features: "Sequence[int]", point: "Sequence[float]", largest_norm: float):
@@ -16,9 +15,7 @@ class Center:
 
 
 def center_point(mean: "list[float]", low: "list[float]", high: "list[float]") -> "list[float]":
-    """Return `mean` (features), rounded to 1/10,000 of each feature's range [low, high].
-
-    Any center near the vectors serves, and short numbers make a short file."""
+    """Return `mean` rounded to 1/10,000 of each feature's range or finer, for a short file."""
     out = []
     for value, least, most in zip(mean, low, high):
         spread = most - least

@@ -1,10 +1,8 @@
-"""Kernel density estimates of variable bandwidth (Mills, "When Support Vector Machines are just too slow").
+"""Kernel density estimates of variable bandwidth (Mills). Format: FORMAT.md.
 
-The training rows give the answers, without an SVM. For a pair of classes, P(first | z) = S_first / (S_first +
-S_second). S_c is the sum of exp(-|z - x|^2 / (2 h^2)) over the rows x of class c, with the bandwidth h for which
-S_first + S_second is `weight` at z. The decision value is the log odds, log(S_first / S_second), which LIBSVM's sigmoid
-with A = -1 and B = 0 turns into that probability; the paper's R(z) is tanh of half of it. With a fixed bandwidth this
-is a LIBSVM model with coefficients 1 and -1 (methods/border/density.py). Format: FORMAT.md."""
+S_c is the sum of exp(-|z - x|^2 / (2 h^2)) over the training rows x of class c, with the h for which a pair's S_first +
+S_second is `weight`. The decision value is log(S_first / S_second), so that LIBSVM's sigmoid with A = -1 and B = 0
+gives P(first | z) = S_first / (S_first + S_second); the paper's R(z) is tanh of half of it."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.models.base import Model
@@ -16,12 +14,10 @@ MOST_CELLS: int = _native.MOST_DENSITY_CELLS
 
 
 class DensityModel(Model):
-    """Density estimates of all classes; the bandwidth is solved for at every row.
+    """Density estimates of all classes.
 
-    rows: native Chunk of the training rows with labels, class by class in the header's order.
-    weight: W, a pair's sum of kernel values; below the number of its rows, for every pair.
-    fingerprint: of the training rows, as LIBSVM text.
-    folded: makes it take raw rows; `rows` are as `own_rows`, about another origin."""
+    rows: the training rows with labels, class by class in the header's order, as `own_rows`, about another origin.
+    weight: W, a pair's sum of kernel values; below the number of its rows."""
 
     kind = "density"
     fingerprint: str
@@ -60,5 +56,4 @@ class DensityModel(Model):
 
 
 def too_many(rows: int, features: int) -> str:
-    """Return the message for more rows than fit in memory."""
     return _native.too_many_cells(rows, features)

@@ -12,15 +12,10 @@ if TYPE_CHECKING:
 
 
 class ExactModel(Model):
-    """A LIBSVM model: every svm_type, every kernel, any number of classes.
+    """A LIBSVM model. Its radii bound rounding errors only.
 
-    vectors: native Chunk of the support vectors; `leading` holds the coefficients, (total_sv, nr_class - 1), in
-    LIBSVM's order.
-    kernel: the header's; for a precomputed kernel with known vectors, the kernel to evaluate on them.
-    path: of its file, for messages.
-
-    Radii bound rounding errors only.
-    """
+    vectors: `leading` holds the coefficients, (total_sv, nr_class - 1), in LIBSVM's order.
+    kernel: the header's, or the one to evaluate on known vectors of a precomputed kernel."""
 
     kind = "LIBSVM"
     vectors: _native.Chunk
@@ -32,7 +27,7 @@ class ExactModel(Model):
 
     @property
     def inheritance(self) -> "Folded | None":
-        """The mark that a model compiled from it takes raw rows, or None."""
+        """The mark that a model compiled from it takes raw rows."""
         return None if self.folded is None else self.folded.passed_on()
 
     @classmethod
@@ -54,7 +49,6 @@ class ExactModel(Model):
 
     @property
     def svm_model(self) -> _native.SvmModel:
-        """The model as the core evaluates it."""
         header, kernel = self.header, self.kernel
         return _native.SvmModel(
             kernel=KERNELS.index(kernel.type),
@@ -72,11 +66,10 @@ class ExactModel(Model):
 
     @property
     def evaluator(self) -> _native.Exact:
-        """Its numbers, laid out for evaluation."""
         return self.native.evaluator
 
     def plain(self) -> "ExactModel":
-        """Return the model alone, without a reduced set's origin."""
+        """Return the model without fastsvm's last line."""
         return self
 
     def _largest_serial(self) -> int:

@@ -1,8 +1,7 @@
-"""Scaling folded into a model (--scale of approx, reduce and border): the model takes raw rows.
+"""Scaling folded into a model, so that it takes raw rows. Keys: FORMAT.md.
 
-A scaled feature is slope x + offset. Rows are multiplied by the slopes, which keeps zeros; the offsets are part of the
-model's numbers. If all features share one slope, the model's numbers may include it too, without factors, as in a
-LIBSVM model. A model compiled from such a LIBSVM model takes raw rows too, and is marked. Keys: FORMAT.md."""
+A LIBSVM model's numbers include the scaling; a model compiled from it is marked. Only older compiled models have
+factors: rows are multiplied by the slopes, which keeps zeros, and the numbers include the offsets."""
 
 from collections.abc import Sequence
 
@@ -16,9 +15,9 @@ class Folded:
     """Folded scaling.
 
     digest: fingerprint of the file of --scale.
-    features: (d) increasing LIBSVM indices; others are dropped.
-    factors: (d) nonzero multipliers; None: rows are unchanged.
-    inherited: folded into the LIBSVM model that this one was compiled from and whose labels it proves."""
+    features: (d) LIBSVM indices; others are dropped.
+    factors: (d) nonzero; None: rows are unchanged.
+    inherited: it is folded into the LIBSVM model that this one was compiled from and whose labels it proves."""
 
     def __init__(
         self,
@@ -31,7 +30,7 @@ class Folded:
         self._native: _native.Factors | None = None
 
     def passed_on(self) -> "Folded":
-        """Return the mark for a model compiled from the LIBSVM model."""
+        """Return the mark for a model compiled from this one."""
         return Folded(self.digest, inherited=True)
 
     @property
@@ -41,17 +40,15 @@ class Folded:
 
     @property
     def native(self) -> "_native.Factors | None":
-        """Factors of rows; None: rows are unchanged."""
         if self.factors is not None and self._native is None:
             self._native = _native.Factors(self.features, self.factors)
         return self._native
 
     def rows(self, chunk: _native.Chunk) -> _native.Chunk:
-        """Return raw rows multiplied by the factors. Raises RowError."""
+        """Multiply rows by the factors. Raises RowError."""
         return chunk if self.native is None else self.native.multiply(chunk)
 
     def lines(self) -> str:
-        """Return the lines of its keys."""
         if self.inherited:
             return f"{INHERITED_KEY} {self.digest}\n"
         pairs = zip(self.features, self.factors or ())
@@ -59,7 +56,6 @@ class Folded:
 
     @classmethod
     def read(cls, found: "tuple[str, list[int], list[float], bool] | None") -> "Folded | None":
-        """Return the scaling in a compiled model's keys, or None."""
         if found is None:
             return None
         digest, features, factors, inherited = found

@@ -1,4 +1,4 @@
-"""LIBSVM models of raw rows. The line after the last support vector marks them; LIBSVM's readers stop before it."""
+"""LIBSVM models of raw rows, marked by a last line that LIBSVM's readers ignore."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.models.exact import ExactModel
@@ -8,9 +8,9 @@ from fastsvm_cli.text.header import Header
 
 
 class FoldedModel(ExactModel):
-    """A LIBSVM model of raw rows, compiled from one of scaled rows or from scaled rows.
+    """A LIBSVM model of raw rows.
 
-    fingerprint: of that model's file, or of the rows. digest: of the folded file of --scale."""
+    fingerprint: of the model's file, or the rows, that it was made from. digest: of the file of --scale."""
 
     folded: Folded
 

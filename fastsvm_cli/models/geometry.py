@@ -1,5 +1,5 @@
-"""Geometry models: intervals from a few kernel values (DeCoste, "Anytime Interval-Valued Outputs for Kernel
-Machines: Fast Support Vector Machine Classification via Distance Geometry"). Format: FORMAT.md; proof: bounds.py."""
+"""Geometry models: intervals from a few kernel values (DeCoste, "Anytime Interval-Valued Outputs for Kernel Machines:
+Fast Support Vector Machine Classification via Distance Geometry"). Format: FORMAT.md; proof: bounds.py."""
 
 from array import array
 
@@ -12,13 +12,10 @@ from fastsvm_cli.models.ordered import OrderedModel, read_ordered
 class GeometryModel(OrderedModel):
     """A LIBSVM model with points S_1..S_k, whose kernel values with a row bound its decision values.
 
-    all_vectors: native Chunk of the support vectors, then the folded ones, whose coefficients are 0.
+    all_vectors: the support vectors, then the folded ones, whose coefficients are 0.
     points: (k) rows of all_vectors, in order of evaluation.
-    sequence: name of that order.
-    b: (k, pairs) numbers, flat: <w, phi(S_i)> = f(S_i) + rho, each within b_error.
-    squared_norm: (pairs), at least |w|^2.
-    b_error: (pairs).
-    """
+    b: (k, pairs) numbers, flat: <w, phi(S_i)> = f(S_i) + rho, each within b_error, (pairs).
+    squared_norm: (pairs), at least |w|^2."""
 
     kind = "geometry"
 
@@ -41,7 +38,6 @@ class GeometryModel(OrderedModel):
 
     @property
     def evaluator(self) -> _native.Geometry:
-        """The points, laid out for evaluation."""
         if self._points is None:
             self._points = _native.Geometry(
                 self.exact.svm_model, self.all_vectors.select(self.points), self.b, self.squared_norm, self.b_error
@@ -81,8 +77,7 @@ class GeometryModel(OrderedModel):
 class StoppedGeometry(Model):
     """A geometry model that uses only its first `steps` points; it has no file.
 
-    Value and radius are the interval's middle and half width. A label left open may differ from svm-predict's.
-    """
+    Value and radius are the interval's middle and half width."""
 
     kind = "geometry"
     certified = True

@@ -1,4 +1,4 @@
-"""Kernels K(x, z), which the core evaluates (native/exact/kernel.h)."""
+"""Kernels K(x, z) (native/exact/kernel.h)."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.text.header import KERNEL_TYPES
@@ -11,25 +11,21 @@ KERNELS = (*KERNEL_TYPES, *OWN_KERNELS)
 
 
 class Kernel:
-    """A kernel; parameters that its formula lacks are 0.
-
-    type: one of KERNELS: LIBSVM's; exponential, exp(-gamma |x - z|); normalized_polynomial,
-    k(x, z) / sqrt(k(x, x) k(z, z)) with k(x, z) = (gamma x.z + coef0)^degree."""
+    """LIBSVM's kernels, exponential, exp(-gamma |x - z|), and normalized_polynomial, k(x, z) / sqrt(k(x, x) k(z, z))
+    with k(x, z) = (gamma x.z + coef0)^degree. Parameters that a formula lacks are 0."""
 
     def __init__(self, type: str, gamma: float = 0.0, coef0: float = 0.0, degree: int = 0):
         self.type, self.gamma, self.coef0, self.degree = type, gamma, coef0, degree
 
     @property
     def of_distances(self) -> bool:
-        """Whether values depend on |x - z| alone: the origin may move, and values fall with distance if gamma >= 0."""
+        """Whether values depend on |x - z| alone, and fall with it if gamma >= 0."""
         return self.type in ("rbf", "exponential")
 
     @property
     def semidefinite(self) -> bool:
-        """Whether it is positive semidefinite for any vectors: K(x, z) = <phi(x), phi(z)>."""
         return _native.semidefinite(*self.numbers)
 
     @property
     def numbers(self) -> "tuple[int, float, float, int]":
-        """The kernel as the core takes it."""
         return KERNELS.index(self.type), self.gamma, self.coef0, self.degree

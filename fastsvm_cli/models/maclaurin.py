@@ -1,5 +1,5 @@
-"""Maclaurin models: decision functions as polynomials (Claesen, De Smet, Suykens, De Moor, "Fast Prediction with SVM
-Models Containing RBF Kernels"). Format: FORMAT.md."""
+"""Maclaurin models: decision functions as polynomials (Claesen et al., "Fast Prediction with SVM Models Containing RBF
+Kernels"). Format: FORMAT.md."""
 
 from array import array
 from collections.abc import Iterator
@@ -17,33 +17,28 @@ MAX_DEGREE = 4
 
 
 class Certificate:
-    """Upper bounds for an expansion's radius (proof and names: bounds.py).
+    """Upper bounds for an expansion's radius (names: bounds.py).
 
     truncation: W_{p+1}, ..., W_N, then W_{>N}; empty for finite kernels.
     error: E_0, ..., E_p.
-    weight: sum |a_i|.
-    count: n, the support vectors.
-    """
+    weight: sum |a_i| over `count` support vectors."""
 
     def __init__(self, truncation: "list[float]", error: "list[float]", weight: float, count: float):
         self.truncation, self.error, self.weight, self.count = truncation, error, weight, count
 
     def numbers(self) -> "list[float]":
-        """Return all numbers, in file order."""
         return [*self.truncation, *self.error, self.weight, self.count]
 
 
 class Expansion:
-    """One term of a decision function: exp(-gamma |z - m|^2) (c + v.(z - m) + (z - m)'M(z - m) + ...).
+    """The term exp(-gamma |z - m|^2) (c + v.(z - m) + (z - m)'M(z - m) + ...) of a decision function.
 
     Linear and polynomial kernels have no exponential.
 
     pair, center: numbers of the decision function and of the center.
-    coefficients: float64, perhaps rounded to single precision. For every degree k, the entries j1 <= ... <= jk of a
-    symmetric tensor in lexicographic order: c, v (d), the upper triangle of M row by row, d (d + 1) / 2, ...
-    certificate: or None.
-    rank: 0, or the r of a compressed M = sum_r lambda_r q_r q_r'; lambda (r) and q (r, d) then replace the triangle.
-    """
+    coefficients: c, v (d), M's upper triangle, ...: per degree k, entries j1 <= ... <= jk of a symmetric tensor in
+    lexicographic order.
+    rank: r of a compressed M = sum_r lambda_r q_r q_r', or 0; lambda (r) and q (r, d) then replace the triangle."""
 
     def __init__(self, pair: int, center: int, coefficients, certificate: "Certificate | None" = None, rank: int = 0):
         self.pair, self.center, self.coefficients, self.certificate, self.rank = (
@@ -56,18 +51,12 @@ class Expansion:
 
 
 class MaclaurinModel(Model):
-    """Expansions of every decision function, about shared centers.
+    """Expansions about shared centers, in coordinates of `own_rows`.
 
-    degree: of the polynomials.
-    features: increasing LIBSVM indices, the d columns of every vector here.
-    single: coefficients are stored in single precision.
-    fingerprint: of the exact model's file.
-    centers, expansions: in file order.
+    single: coefficients have single precision.
     highest_norm: N, the highest degree with its own norm in the certificates (for finite kernels, the degree); 0
     without certificates.
-    longest_vector: most entries in a support vector, for svm-predict's rounding.
-    folded: makes it take raw rows; centers and coefficients refer to `own_rows`.
-    """
+    longest_vector: most entries in a support vector, for svm-predict's rounding."""
 
     kind = "maclaurin"
     fingerprint: str
@@ -125,7 +114,7 @@ class MaclaurinModel(Model):
 
     @property
     def products(self) -> float:
-        """Approximate products for a row as long as the longest support vector."""
+        """Approximate products for a row with `longest_vector` entries."""
         q = min(self.longest_vector or len(self.features), len(self.features))
         return float(sum(e.rank * q if e.rank else coefficient_count(q, self.degree) for e in self.expansions))
 
@@ -181,22 +170,20 @@ class MaclaurinModel(Model):
 
 
 def packed_size(k: int, d: int) -> int:
-    """Return the number of entries j1 <= ... <= jk of a symmetric tensor over d features."""
+    """Count the entries j1 <= ... <= jk of a symmetric tensor."""
     return comb(d + k - 1, k) if k else 1
 
 
 def coefficient_count(d: int, degree: int) -> int:
-    """Return the numbers per expansion: c, v, the triangle of M, ..."""
     return sum(packed_size(k, d) for k in range(degree + 1))
 
 
 def compressed_count(d: int, rank: int) -> int:
-    """Return the numbers per expansion with a compressed M: c, v, lambda, q."""
     return 1 + d + rank * (1 + d)
 
 
 def _line_lengths(d: int, degree: int) -> "Iterator[int]":
-    """Yield the coefficients per line: c; v; from degree 2, a line per first index."""
+    """Yield the coefficients per line; from degree 2, a line per first index."""
     yield 1
     if degree >= 1 and d:
         yield d

@@ -1,6 +1,4 @@
-"""Base of ordered models: all support vectors, in an order that lets a row stop early.
-
-A row stops when the rest of its sum cannot change the answer; other rows are evaluated exactly."""
+"""Base of ordered models: a row stops when the rest of its sum cannot change the answer."""
 
 from typing import Any
 
@@ -13,11 +11,7 @@ from fastsvm_cli.text.header import Header
 
 
 class OrderedModel(Model):
-    """A LIBSVM model and an order of its support vectors.
-
-    exact: the LIBSVM model. fingerprint: of its file.
-    A subclass defines ordered_by (str), which describes the order in a summary.
-    """
+    """A LIBSVM model and an order of its support vectors, which ordered_by describes in a summary."""
 
     proves = True
     ordered = True
@@ -31,7 +25,7 @@ class OrderedModel(Model):
         raise NotImplementedError
 
     def file_of(self, lines: str, *rest: bytes) -> bytes:
-        """Return the model's file. lines: the kind's own keys. rest: text after the support vectors."""
+        """Return the file. lines: the kind's own keys. rest: text after the support vectors."""
         kernel = self.exact.kernel
         own = (
             [f"kernel {kernel.type} {' '.join(repr(getattr(kernel, key)) for key in OWN_KERNELS[kernel.type])}\n"]
@@ -44,7 +38,6 @@ class OrderedModel(Model):
 
 
 def read_ordered(found: "dict[str, Any]", path: str) -> "dict[str, Any]":
-    """Return the arguments of an ordered model's class, from its file's content."""
     header, kernel = Header(**found.pop("header")), Kernel(*found.pop("kernel"))
     exact = ExactModel(header, found.pop("vectors"), path, kernel)
     exact.folded = Folded.read(found.pop("folded"))

@@ -1,5 +1,4 @@
-"""Reduced sets: LIBSVM models whose line after the last support vector names the exact model and bounds the distance
-from it. LIBSVM's readers stop before that line."""
+"""LIBSVM models whose last line, ignored by LIBSVM's readers, names the exact model and bounds the distance from it."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.models.exact import ExactModel
@@ -11,12 +10,10 @@ from fastsvm_cli.text.header import Header
 class Origin:
     """The exact model of a reduced set, and the distance from it.
 
-    fingerprint: of the exact model's file.
-    radius: (pairs), at least |f - f'| for every row in exact arithmetic, f the exact model's decision function and f'
-    the reduced set's (B28 and B29 of bounds.py).
-    weight, count, longest: for svm-predict's rounding on the exact model (B5): (pairs) its sum |a_i|, its support
-    vectors, the most entries in one.
-    folded: the mark that it takes raw rows (ExactModel.inheritance), or None."""
+    radius: (pairs), at least |f - f'| in exact arithmetic, f the exact decision function and f' the reduced set's (B28
+    and B29 of bounds.py).
+    weight, count, longest: the exact model's (pairs) sum |a_i|, support vectors, and most entries in one, for
+    svm-predict's rounding (B5)."""
 
     def __init__(
         self,
@@ -44,9 +41,9 @@ class Origin:
 
 
 class ReducedModel(ExactModel):
-    """A LIBSVM model, certified about the exact model it was made from.
+    """A LIBSVM model, certified about its exact model.
 
-    Requested without radii, its values are svm-predict's for its own file; radii are about the exact model."""
+    Without radii, its values are svm-predict's for its own file."""
 
     certified = True
 

@@ -1,6 +1,5 @@
-"""Triangle models: support vectors in order of their distance from a pivot (Acevedo-Rodriguez, Maldonado-Bascon,
-Lafuente-Arroyo, Siegmann, Lopez-Ferreras, "Computational load reduction in decision functions using support vector
-machines"). Format: FORMAT.md."""
+"""Triangle models: support vectors ordered by distance from a pivot (Acevedo-Rodriguez et al., "Computational load
+reduction in decision functions using support vector machines"). Format: FORMAT.md."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.models.exact import ExactModel
@@ -9,7 +8,7 @@ from fastsvm_cli.models.ordered import OrderedModel, read_ordered
 
 
 class TriangleModel(OrderedModel):
-    """A LIBSVM model with its support vectors in lists, by distance from a pivot.
+    """A LIBSVM model with lists of support vectors.
 
     pivots: rows of exact.vectors, one per list."""
 
@@ -26,7 +25,6 @@ class TriangleModel(OrderedModel):
 
     @property
     def evaluator(self) -> _native.Triangle:
-        """The lists, each made when a row first needs it."""
         if self._lists is None:
             self._lists = _native.Triangle(self.exact.svm_model, self.pivots)
         return self._lists
@@ -44,5 +42,5 @@ class TriangleModel(OrderedModel):
 
 
 def refusal(kernel: Kernel) -> "str | None":
-    """Return why the triangle inequality bounds nothing for a kernel; None if the kernel falls with distance."""
+    """Return why the triangle inequality bounds nothing, or None."""
     return _native.triangle_refusal(*kernel.numbers) or None

@@ -13,7 +13,7 @@ class Fallback:
     """The exact model of a certified one, for rows that the radii leave open.
 
     load: reads it, or a reduced set's plain(), when first needed, on any thread.
-    tolerance: regression values with radii up to this are kept.
+    tolerance: largest radius of a regression value that is kept.
     check: called with False before output and True at the end; raises if `load` would not read the exact model."""
 
     def __init__(
@@ -26,7 +26,6 @@ class Fallback:
 
     @property
     def model(self) -> Model:
-        """The exact model, read once, by the first thread that needs it."""
         with self._lock:
             if self._model is None:
                 self._model = self._load()
@@ -34,7 +33,7 @@ class Fallback:
 
 
 class Request:
-    """The answers to compute for every row. exact: the model for rows left open. asked: options of _native.Request."""
+    """exact: the model for rows left open. asked: options of _native.Request."""
 
     def __init__(self, model: Model, *, exact: "Fallback | None" = None, **asked: Any):
         self.model, self.exact = model, exact
@@ -43,7 +42,7 @@ class Request:
 
 
 class Answerer(_native.Answerer):
-    """Answers one chunk at a time and reuses its memory. Each thread needs its own."""
+    """Answers one chunk at a time; one per thread."""
 
     def __init__(self, request: Request):
         super().__init__(request.native)

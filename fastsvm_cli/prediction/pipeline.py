@@ -14,14 +14,13 @@ from fastsvm_cli.text.line_blocks import LineBlocks
 class Tally(_native.Tally):
     """Counts over the rows of a run.
 
-    rows: answered rows.
     outside: rows outside the bound of Claesen et al., eq. (3.11).
-    evaluated: rows left open by the radii, so evaluated by the exact model.
+    evaluated: rows left open by the radii, evaluated by the exact model.
     reference_rows: rows that only LIBSVM's order of operations decides.
-    grid_rows, single_rows, double_rows: rows that an exact model settled in whole numbers, single, double precision.
+    grid_rows, single_rows, double_rows: rows settled by an exact model in whole numbers, single, double precision.
     kernel_evaluations: of an ordered model.
-    undecided: rows left open by the radii, with --steps or --open-rows.
-    unknown_labels: rows whose own label the model never predicts; zero_labels: of these, those with label 0.
+    undecided: rows left open, with --steps or --open-rows.
+    unknown_labels: rows whose label the model never predicts; zero_labels: of these, label 0.
     score: svm-predict's sums; None for unlabelled data."""
 
     COUNTS = (
@@ -32,14 +31,11 @@ class Tally(_native.Tally):
     SUMS = ("correct", "total", "error", "sump", "sumt", "sumpp", "sumtt", "sumpt")
 
     def values(self) -> "dict[str, int | float]":
-        """Return its counts and sums, for a checkpoint or a receipt."""
         counts = {name: getattr(self, name) for name in self.COUNTS}
         return counts if self.score is None else {**counts, **{name: getattr(self.score, name) for name in self.SUMS}}
 
     def add_values(self, values: "dict[str, int | float]") -> None:
-        """Add the `values` of another Tally; an empty Tally becomes equal to it, bit for bit.
-
-        Raises KeyError if one is missing."""
+        """Add another Tally's `values`; an empty Tally becomes equal to it, bit for bit. Raise KeyError."""
         for name in self.values():
             owner = self.score if name in self.SUMS else self
             setattr(owner, name, getattr(owner, name) + values[name])
@@ -63,17 +59,15 @@ def predict(
 ) -> Tally:
     """Predict every row and write its line, in order, in constant memory.
 
-    rows: chunks, each processed on all threads; or blocks of a file, each on one thread.
-    path: of the data, for messages.
-    exact: evaluates rows that a certified model leaves open, so that every answer is svm-predict's.
-    bad_rows: policy for bad rows, the same as the blocks'; without it they raise DataFormatError.
-    tally: counts of earlier rows, to add to.
+    rows: chunks, each on all threads; or blocks of a file, each on one.
+    exact: evaluates rows that a certified model leaves open.
+    bad_rows: the blocks' policy; without it, bad rows raise DataFormatError.
+    tally: of earlier rows, to add to.
     head: whether to write the lines before the first row.
     on_chunk: called after a chunk's lines are written.
-    write_open: receives rows that the radii leave open, as LIBSVM data with line numbers.
-    write_outside: likewise rows outside the bound of eq. (3.11).
-    asked: probability, values, evaluations, tolerance and open_tolerance of _native.Request.
-    """
+    write_open, write_outside: receive rows left open, or outside the bound of eq. (3.11), as LIBSVM data with line
+    numbers.
+    asked: options of _native.Request."""
     request = Request(
         model,
         exact=exact,

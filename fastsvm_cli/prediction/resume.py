@@ -33,18 +33,17 @@ class ResumableOutput:
     """A regular output file that grows in `<path>.partial` and is renamed at the end of the `with` block.
 
     If the block ends early, even by process death, that file and `<path>.partial.state` let the same command continue
-    from the last checkpoint. The state is replaced atomically, after its lines are on the disk. Symbolic links are
+    from the last checkpoint. The state is replaced atomically, once its lines are on the disk. Symbolic links are
     followed; a previous file's mode is kept.
 
-    path: where to write; see can_be_kept.
-    inputs: files that must differ from these two.
-    made_with: {name: value} of all that the lines depend on; a run continues only with equal values.
+    inputs: must differ from these two files.
+    made_with: {name: value} of all that the lines depend on; must be equal when a run continues.
     about_bad_rows: `on_bad_row` and `max_line`, which may change as still_hold permits.
-    place, bad_rows: of LineBlocks; inside the block, set to where the previous run stopped.
+    place, bad_rows: of LineBlocks; set to where the previous run stopped.
     say: receives a line for the user.
-    partial: that file's name. tally: of the rows so far. begun: whether anything was written before.
+    tally: of the rows so far. begun: whether anything was written before.
 
-    Raises FileError, also if another process writes the file or the previous run differed."""
+    Raise FileError, also if another process writes the file or the previous run differed."""
 
     def __init__(
         self,
@@ -109,7 +108,6 @@ class ResumableOutput:
         return self
 
     def write(self, data: bytes) -> None:
-        """Append `data`. Raises FileError."""
         left = memoryview(data)
         try:
             while left:
@@ -120,7 +118,7 @@ class ResumableOutput:
             raise FileError(self.partial, error) from None
 
     def on_chunk(self, tally: Tally) -> None:
-        """Mark where a later run can continue, unless the text read holds more rows. Call it after each chunk."""
+        """Mark where a later run can continue, unless the text read holds more rows."""
         if not self._whole and self._place.lines - self._place.comments == tally.rows + (
             self._bad_rows.count if self._bad_rows else 0
         ):
@@ -154,7 +152,6 @@ class ResumableOutput:
     # ---- the state
 
     def _now(self) -> "dict[str, Any]":
-        """Return the state of a checkpoint."""
         place, bad_rows = self._place, self._bad_rows
         return {
             "made_with": self._made_with,
@@ -166,7 +163,7 @@ class ResumableOutput:
         }
 
     def _go_on(self, state: "dict[str, Any]") -> None:
-        """Restore the previous run's state. Raises OSError, and FileError if that run differed."""
+        """Restore the previous run's state. Raise FileError if that run differed."""
         then = state["made_with"]
         for key, now in self._made_with.items():
             if then.get(key) != now:
@@ -195,7 +192,7 @@ class ResumableOutput:
             self._bad_rows.restore(state["bad_rows"], [(line, why) for line, why in state["named"]])
 
     def _checkpoint(self) -> None:
-        """Flush the last mark to the disk: lines, then state. Raises FileError."""
+        """Flush lines, then state, to the disk."""
         import json
         from zlib import crc32
 
@@ -213,7 +210,6 @@ class ResumableOutput:
         self._due = end + max(SECONDS, (end - start) / SHARE)
 
     def _keep(self, size: int, state: "dict[str, Any]") -> None:
-        """Keep the last mark after an early end; nothing if that is the beginning."""
         try:
             os.ftruncate(self._file, size)  # drops a partial line, and frees room on a full disk
             if not state["place"][0]:
@@ -224,7 +220,6 @@ class ResumableOutput:
             pass  # the previous checkpoint holds
 
     def _read_state(self, empty: bool) -> "dict[str, Any] | None":
-        """Return the previous run's state, or None. Raises FileError if damaged, or missing beside lines."""
         import json
         from zlib import crc32
 
@@ -244,7 +239,7 @@ class ResumableOutput:
         return state if not empty or self._is_whole(state) else None
 
     def _is_whole(self, state: "dict[str, Any]") -> bool:
-        """Return whether the same run was killed between the rename and the removal of its state."""
+        """Whether the same run was killed between the rename and the removal of its state."""
         if state["made_with"] != self._made_with or not still_hold(state, **self._about_bad_rows):
             return False
         try:
@@ -294,7 +289,6 @@ class ResumableOutput:
 
 
 def _remove(*files: str) -> str:
-    """Return a message's advice when a run cannot continue."""
     return f"remove {' and '.join(files)} to start from the beginning"
 
 
@@ -303,7 +297,6 @@ def _shown(value: object) -> str:
 
 
 def _sum(file: int, size: int) -> str:
-    """Return the checksum of the last bytes before `size`."""
     from zlib import crc32
 
     start = max(size - _TAIL_BYTES, 0)
@@ -311,7 +304,7 @@ def _sum(file: int, size: int) -> str:
 
 
 def _mode(target: str) -> "int | None":
-    """Return the previous file's mode, or None. Raises OSError if it cannot be replaced."""
+    """Return the previous file's mode, or None. Raise OSError if it cannot be replaced."""
     from errno import EACCES, EISDIR, ENOENT
 
     if not target:
@@ -330,7 +323,6 @@ def _mode(target: str) -> "int | None":
 
 
 def _open_locked(path: str) -> int:
-    """Open or create the file and lock it until closed. Raises FileError if locked."""
     from fcntl import LOCK_EX, LOCK_NB, flock
 
     while True:
@@ -353,7 +345,6 @@ def _is_at(file: int, path: str) -> bool:
 
 
 def _sync_folder_of(path: str) -> None:
-    """Flush a file's name to the disk, with its folder. Raises OSError, also if unsupported."""
     folder = os.open(os.path.dirname(path) or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(folder)

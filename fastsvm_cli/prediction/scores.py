@@ -9,7 +9,7 @@ from fastsvm_cli.text.header import Header
 
 
 def quotient(a: float, b: float) -> float:
-    """Return a / b as C does: 0 / 0 is nan, 1 / -0 is -inf; no exceptions."""
+    """Divide as C does: 0 / 0 is nan, 1 / -0 is -inf."""
     if b == 0:
         return nan if a == 0 or isnan(a) else copysign(inf, a) * copysign(1.0, b)
     return a / b
@@ -21,7 +21,7 @@ def summary_lines(header: Header, score: "_native.Score") -> "list[str]":
 
 
 def summary_values(header: Header, score: "_native.Score") -> dict:
-    """Return the scores for programs; an undefined one is None."""
+    """Return the scores; an undefined one is None."""
     if header.regression:
         error, correlation = _regression(score)
         values = {"mean_squared_error": error, "squared_correlation": correlation}
@@ -40,7 +40,7 @@ def run_values(
     stopped: bool = False,
     bad_rows: "int | None" = None,
 ) -> "dict[str, object]":
-    """Return the results of a run of `predict`, for programs.
+    """Return a run's results, for programs.
 
     header: of the model whose answers were written.
     proven: an exact model was the fallback.
@@ -83,10 +83,8 @@ def run_values(
 def run_document(
     model: Model, fingerprint: str, values: "dict[str, object]", seconds: float, rows: int
 ) -> "dict[str, object]":
-    """Return the document of `predict --json`.
-
-    fingerprint: of the model's file. values: from run_values.
-    seconds, rows: of this run; after a resume, `values` count more rows."""
+    """Return the document of `predict --json`. values: from run_values. seconds, rows: without those before a
+    resume."""
     out: dict[str, object] = {"fastsvm": __version__, "model_kind": model.kind, "model_fingerprint": fingerprint}
     if model.fingerprint is not None:
         out["exact_fingerprint"] = model.fingerprint

@@ -1,1 +1,1 @@
-"""Text input and output: files, lines and numbers."""
+"""Text input and output."""

@@ -1,4 +1,4 @@
-"""Bad rows of a run: malformed lines, and rows that a model cannot evaluate (native/engine/bad_rows.h)."""
+"""Malformed lines, and rows that a model cannot evaluate (native/engine/bad_rows.h)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,19 +11,16 @@ NAMED: int = _native.MOST_NAMED
 
 
 def still_hold(then: "dict[str, Any]", on_bad_row: str, max_line: int) -> bool:
-    """Return whether lines written under `then` (on_bad_row, max_line, count bad_rows) hold under these settings.
-
-    They hold under equal settings, and if no row was bad and max_line is not smaller now."""
+    """Return whether lines written under `then` (on_bad_row, max_line, count bad_rows) hold under these settings."""
     same = (then["on_bad_row"], then["max_line"]) == (on_bad_row, max_line)
     return same or (not then["bad_rows"] and then["max_line"] <= max_line)
 
 
 class BadRows(_native.BadRows):
-    """Policy of `read_chunks` and `predict` for bad rows.
+    """Policy for bad rows.
 
-    path: the file's name in messages.
     nan: write a line of nan for each; otherwise omit it.
-    say: receives the messages of the first ones, in file order."""
+    say: receives the first messages, in file order."""
 
     def __init__(self, path: str, nan: bool = False, say: "Callable[[str], None]" = lambda message: None):
         super().__init__(nan, lambda line, why: say(str(DataFormatError(path, line, why))))

@@ -9,15 +9,13 @@ from fastsvm_cli.text.header import Header
 def read_compiled(
     text: bytes, path: str, *, end: str, keys: "Sequence[str]", optional: "Sequence[str]" = ()
 ) -> "tuple[Header, _native.OwnKeys, _native.Body]":
-    """Return the header, the kind's own keys, and the body after the line `end`.
-
-    keys: required keys of this kind. optional: its optional keys. Raises ModelFormatError."""
+    """Return the header, the kind's own keys, and the body after the line `end`. Raises ModelFormatError."""
     header, own, body = _native.read_compiled(text, path, end, list(keys), list(optional))
     return Header(**header), own, body
 
 
 def ranges(features: "list[int]") -> str:
-    """Return the words of the line `features`, for increasing indices: 1 2 3 7 -> 1:3 7"""
+    """Return the words of the line `features`: 1 2 3 7 -> 1:3 7"""
     out, first = [], None
     for at, index in enumerate(features):
         if first is None:

@@ -1,4 +1,4 @@
-"""Checksums of fastsvm's own files. The core describes and checks them (native/engine/checksum.h)."""
+"""Checksums of fastsvm's own files (native/engine/checksum.h)."""
 
 from collections.abc import Sequence
 
@@ -20,12 +20,12 @@ FOLDED: str = _native.FOLDED_WORD
 
 
 def seal_compiled(kind: str, parts: "list[bytes]", carried: "Sequence[bytes]" = ()) -> bytes:
-    """Return the file of a compiled model. parts: its content after the first line. carried: texts of its range."""
+    """Return a compiled model's file. parts: its content between the first line and the carried range."""
     ranges = [b"%s %d\n%s" % (word, text.count(b"\n"), text) for word, text in zip(_CARRIED, carried)]
     text = b"".join([f"fastsvm_model {kind} {CARRYING if carried else VERSION}\n".encode(), *parts, *ranges])
     return text + f"checksum {fingerprint(text)}\nend\n".encode()
 
 
 def seal_own_line(text: bytes) -> bytes:
-    """Return the file of a LIBSVM model whose last line is fastsvm's. text: all but the last word, the checksum."""
+    """Return the file of a LIBSVM model that ends in fastsvm's line. text: all but the checksum."""
     return text + b" " + fingerprint(text + b" ").encode() + b"\n"

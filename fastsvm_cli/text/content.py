@@ -1,4 +1,4 @@
-"""Content of a file or of standard input (`-`), plain or compressed."""
+"""Content of a file or standard input, plain or compressed."""
 
 import os
 import select
@@ -20,8 +20,6 @@ _PATIENCE = 1000  # milliseconds
 
 
 class Source:
-    """Source of bytes for LineBlocks."""
-
     def ready(self) -> bool:
         """Return whether a read would not wait."""
         raise NotImplementedError
@@ -31,18 +29,15 @@ class Source:
         raise NotImplementedError
 
     def close(self) -> None:
-        """Stop reading."""
         raise NotImplementedError
 
 
 class Content(Source):
-    """Bytes of a file, decompressed on a separate thread: gzip, bzip2, xz and, if Python can, zstd.
+    """Bytes of a file or "-", decompressed on a separate thread: gzip, bzip2, xz and, if Python can, zstd.
 
-    path: a file, or "-" for standard input.
     start: bytes of content to skip.
-    on_read: called with the number of bytes read so far.
-    Raises FileError, on construction and from `read_into`.
-    """
+    on_read: called with the bytes read so far.
+    Raises FileError, also on construction."""
 
     def __init__(self, path: str, start: int = 0, on_read: "Callable[[int], None] | None" = None):
         self.path, self.on_read = path, on_read
@@ -85,7 +80,6 @@ class Content(Source):
         self.close()
 
     def close(self) -> None:
-        """Stop reading."""
         self._closed = True
         if self._queue is not None:
             # Unblock the thread; it sees `_closed` and closes the file.
@@ -96,7 +90,6 @@ class Content(Source):
             self._file = -1
 
     def ready(self) -> bool:
-        """Return whether a read would not wait."""
         if self._pending:
             return True
         if self._queue is not None:
@@ -105,11 +98,11 @@ class Content(Source):
 
     @property
     def size(self) -> int:
-        """Size of a plain file in bytes; 0 if compressed or unknown."""
+        """Bytes of a plain file; 0 if compressed or unknown."""
         return os.fstat(self._file).st_size if self._pieces is None else 0
 
     def read(self, size: int) -> bytes:
-        """Return between 1 and `size` bytes, all available of a plain file; none at the end. Raises FileError."""
+        """Return between 1 and `size` bytes; none at the end. Raises FileError."""
         if self._pieces is None:
             try:
                 if self._pending and not self._seek_back():
@@ -124,11 +117,9 @@ class Content(Source):
         return data
 
     def unread(self, data: bytes) -> None:
-        """Return `data`, which was just read, to the content."""
         self._pending = data + self._pending
 
     def _seek_back(self) -> bool:
-        """Seek back over the pending bytes; return whether the file can."""
         try:
             os.lseek(self._file, -len(self._pending), os.SEEK_CUR)
         except OSError:
@@ -138,7 +129,6 @@ class Content(Source):
         return True
 
     def read_into(self, room: memoryview) -> int:
-        """Fill `room` with at least one byte; return their number, 0 at the end."""
         if not self._pending:
             if self._pieces is None:
                 try:
@@ -159,10 +149,8 @@ class Content(Source):
         return data
 
     def _waited(self, read: "Callable[[], _Read]") -> "_Read":
-        """Return the result of `read` as soon as there is input."""
         while True:
-            # Python handles signals between calls, so a signal just before a blocking call waits for its end. Limit the
-            # wait.
+            # Python would handle a signal that precedes a blocking call only after it: limit the wait.
             while os.get_blocking(self._file) and not self._poll.poll(_PATIENCE):
                 pass
             try:
@@ -216,8 +204,7 @@ class Content(Source):
 
 
 def compression(start: bytes, path: str) -> "str | None":
-    """Return the compression format from a file's first MAGIC_BYTES bytes, or None. Raises FileError for an unsupported
-    one."""
+    """Return the format, or None. Raises FileError if unsupported. start: MAGIC_BYTES of a file."""
     found = _compression(start)
     if found is None:
         return None
@@ -229,7 +216,6 @@ def compression(start: bytes, path: str) -> "str | None":
 
 
 def _handed_over(waiting: "queue.Queue[bytes | Exception]") -> "Iterator[bytes]":
-    """Yield the pieces of a queue, up to b""."""
     while True:
         piece = waiting.get()
         if isinstance(piece, Exception):
@@ -240,7 +226,7 @@ def _handed_over(waiting: "queue.Queue[bytes | Exception]") -> "Iterator[bytes]"
 
 
 def _behind(pieces: "Iterator[bytes]", start: int, path: str) -> "Iterator[bytes]":
-    """Yield the pieces without their first `start` bytes."""
+    """Skip the first `start` bytes."""
     for piece in pieces:
         if start < len(piece):
             yield piece[start:] if start else piece
@@ -250,14 +236,13 @@ def _behind(pieces: "Iterator[bytes]", start: int, path: str) -> "Iterator[bytes
 
 
 def _on_the_way(tool: str, path: str) -> str:
-    """Return the end of a message: the command to type instead."""
     from shlex import quote
 
     return f"; type: {tool}{'' if path == '-' else ' ' + quote(path)} | fastsvm ... -"
 
 
 def _decompressor(kind: str, path: str):
-    """Return (factory of decompressors of one stream, their exceptions). Raises FileError if Python has none."""
+    """Return (factory of decompressors, their exceptions)."""
     if kind == "gzip":
         import zlib
 
@@ -282,7 +267,7 @@ def _decompressor(kind: str, path: str):
 
 
 def decompressed(blocks: "Iterator[bytes]", kind: str, path: str) -> "Iterator[bytes]":
-    """Yield the content of concatenated compressed streams, in pieces of at most _PIECE_BYTES."""
+    """Decompress concatenated streams. Raises FileError."""
     new, faults = _decompressor(kind, path)
     stream = None
     for block in blocks:

@@ -1,4 +1,4 @@
-"""Chunks of rows, and content, of data files or standard input (`-`), plain or compressed."""
+"""Rows and content of data files."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -35,24 +35,22 @@ def read_chunks(
 ) -> Iterator[_native.Chunk]:
     """Yield the rows of a data file in order, as chunks.
 
-    A chunk's buffers are leading, indptr, indices, values and squared_norms. The rules are svm-predict's, but stricter
-    where it loses data silently; commands/README.md lists the differences.
+    The rules are svm-predict's, but stricter where it loses data silently (commands/README.md).
 
-    path: a file, or "-" for standard input; gzip, bzip2, xz and zstd are detected.
+    path: a file, or "-" for standard input; compression is detected.
     labelled: every row begins with its label.
-    dense: delimited values instead of index:value; the first is feature 1.
+    dense: delimited values; the first is feature 1.
     delimiter: of dense rows; a blank matches any run of blanks.
-    size: bytes of text per chunk; does not affect the rows.
+    size: bytes of text per chunk.
     max_line: bytes in the longest permitted line.
-    on_read: called with the number of bytes read so far.
-    name: of the file in messages; default `path`.
+    on_read: called with the bytes read so far.
+    name: of the file in messages.
     place: where to begin; advanced past each chunk before it is yielded.
-    bad_rows: a BadRows, which receives malformed lines. Chunks may then be empty.
+    bad_rows: receives malformed lines; chunks may then be empty.
     scaling: applied to every row; counts the entries.
 
     Raises FileError, ValueError for an invalid delimiter and, without `bad_rows`, DataFormatError after the rows before
-    the fault.
-    """
+    the fault."""
     with LineBlocks(
         path,
         labelled=labelled,
@@ -69,7 +67,7 @@ def read_chunks(
 
 
 def select_rows(chunks: "Iterable[_native.Chunk]", wanted: "Sequence[int]") -> Iterator[_native.Chunk]:
-    """Yield only the rows `wanted`: increasing row numbers, from 0 across chunks."""
+    """Yield the rows `wanted`: increasing numbers, from 0 across chunks."""
     first = at = 0
     for chunk in chunks:
         start = at
@@ -81,9 +79,9 @@ def select_rows(chunks: "Iterable[_native.Chunk]", wanted: "Sequence[int]") -> I
 
 
 def smaller_chunks(chunks: "Iterable[_native.Chunk]", pairs: int) -> Iterator[_native.Chunk]:
-    """Split chunks so that `pairs` decision functions give at most MOST_VALUES values each, or one row.
+    """Split chunks to at most MOST_VALUES values each, or one row.
 
-    A megabyte of short rows, with all pairs of 300 classes, would give twenty gigabytes."""
+    A megabyte of short rows, with 300 classes, would give twenty gigabytes."""
     most = max(1, MOST_VALUES // max(pairs, 1))
     for chunk in chunks:
         if chunk.rows <= most:
@@ -94,21 +92,21 @@ def smaller_chunks(chunks: "Iterable[_native.Chunk]", pairs: int) -> Iterator[_n
 
 
 def read_bytes(path: str, check: "Callable[[bytes], object] | None" = None) -> bytes:
-    """Return the content of a file, decompressed. check and errors: as in read_pieces."""
+    """Return a file's content. check and errors: as in read_pieces."""
     pieces = list(read_pieces(path, check, whole=True))
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 def read_start(path: str) -> bytes:
-    """Return the first 4096 bytes, decompressed. Raises FileError."""
+    """Return the first 4096 bytes of content. Raises FileError."""
     with Content(path) as content:
         return _start_of(content)
 
 
 def read_pieces(path: str, check: "Callable[[bytes], object] | None" = None, whole: bool = False) -> "Iterator[bytes]":
-    """Yield the content of a file without rows, such as a model.
+    """Yield a file's content.
 
-    check: called with the beginning, about one line, before more is read; may raise.
+    check: called with about one line before more is read; may raise.
     whole: yield a plain file in one piece.
     Raises FileError, and DataFormatError for a line longer than any model's."""
     with Content(path) as content:
@@ -132,7 +130,7 @@ def read_pieces(path: str, check: "Callable[[bytes], object] | None" = None, who
 
 
 def _start_of(content: Content, stop: "bytes | None" = None) -> bytes:
-    """Return the first 4096 bytes, or fewer that contain `stop`."""
+    """Return 4096 bytes, or fewer that contain `stop`."""
     start = b""
     while len(start) < _START and not (stop and stop in start) and (piece := content.read(_START - len(start))):
         start += piece

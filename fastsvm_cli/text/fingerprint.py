@@ -6,19 +6,17 @@ from fastsvm_cli import _native
 
 
 def fingerprint(text: "bytes | memoryview") -> str:
-    """Return the first 32 hexadecimal digits of the text's SHA-256."""
+    """Return the first 32 hexadecimal digits of the SHA-256."""
     return fingerprint_of((text,))
 
 
 def digest_of(document: object) -> str:
-    """Return the fingerprint of a JSON-serializable document."""
     import json
 
     return fingerprint(json.dumps(document, sort_keys=True).encode())
 
 
 def fingerprint_of(pieces: "Iterable[bytes | memoryview]") -> str:
-    """Return the fingerprint of a text in pieces."""
     digest = _native.Sha256()
     for piece in pieces:
         digest.update(piece)

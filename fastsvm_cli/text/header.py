@@ -1,4 +1,4 @@
-"""Header of a model file: `key value...` lines, a grammar shared with LIBSVM."""
+"""Header of a model file: `key value...` lines, as LIBSVM's."""
 
 from itertools import combinations
 
@@ -17,16 +17,12 @@ _NEEDS = {  # kernel_type -> the keys its formula needs
 
 
 class Header:
-    """LIBSVM's keys before the support vectors, unchanged in a compiled model.
+    """LIBSVM's keys before the support vectors.
 
-    svm_type, kernel_type: LIBSVM's words.
     degree, gamma, coef0: 0 if the kernel has none.
     nr_class: 2 for one-class and regression models.
-    rho: (pairs).
-    label, nr_sv: (nr_class), labels and support vectors per class; None unless classification.
-    probA, probB: (pairs) or None.
-    prob_density_marks: (10) or None.
-    """
+    label, nr_sv: (nr_class); None unless classification.
+    rho, probA, probB: (pairs). prob_density_marks: (10)."""
 
     def __init__(
         self,
@@ -66,23 +62,21 @@ class Header:
 
     @property
     def pairs(self) -> int:
-        """Number of decision functions: one per pair of classes, or one."""
         return len(self.rho)
 
     @property
     def class_pairs(self) -> "list[tuple[int, int, int]]":
-        """As class_pairs(nr_class); only (0, 0, 1) for one-class and regression models, which separate no classes."""
+        """As class_pairs(nr_class); [(0, 0, 1)] without classes."""
         return class_pairs(self.nr_class)
 
     @property
     def has_probability(self) -> bool:
-        """Whether it gives probabilities, by LIBSVM's svm_check_probability_model."""
+        """As LIBSVM's svm_check_probability_model."""
         if self.classification:
             return self.probA is not None and self.probB is not None
         return self.prob_density_marks is not None if self.svm_type == "one_class" else self.probA is not None
 
     def task(self) -> _native.Task:
-        """Return the core's description of predictions."""
         return _native.Task(
             SVM_TYPES.index(self.svm_type),
             self.label or [],
@@ -92,7 +86,7 @@ class Header:
         )
 
     def lines(self) -> str:
-        """Return LIBSVM's header text, with shortest round-trip numbers."""
+        """Return LIBSVM's header, with shortest round-trip numbers."""
         rows: list[tuple[str, object]] = [("svm_type", self.svm_type), ("kernel_type", self.kernel_type)]
         rows += [(key, getattr(self, key)) for key in _NEEDS[self.kernel_type]]
         rows += [("nr_class", self.nr_class), ("total_sv", self.total_sv)]
@@ -105,5 +99,5 @@ class Header:
 
 
 def class_pairs(nr_class: int) -> "list[tuple[int, int, int]]":
-    """Return (pair, i, j) for all classes i < j, in LIBSVM's order. The values of `pair` are positive for class i."""
+    """Return (pair, i, j) for classes i < j, in LIBSVM's order. A positive value votes for i."""
     return [(pair, i, j) for pair, (i, j) in enumerate(combinations(range(nr_class), 2))]

@@ -19,18 +19,15 @@ MAX_LINE: int = _native.LONGEST_LINE
 
 
 def may_delimit(character: str) -> bool:
-    """Return whether `character` can delimit fields: one ASCII character outside numbers and line ends."""
+    """Return whether `character` is ASCII and in no number or line end."""
     return len(character) == 1 and character.isascii() and not character.isalnum() and character not in "+-.\n\r"
 
 
 class LineBlocks:
-    """Blocks of a data file, in order; a context manager for one reading.
+    """Blocks of a data file; a context manager for one reading.
 
-    path to scaling: as in read_chunks.
-    content: source of the bytes, from its beginning, instead of the file; closed on exit.
-    native: the core's blocks, inside the context.
-    Raises FileError, and ValueError for an invalid delimiter.
-    """
+    Parameters and errors are as in read_chunks. content: source to read instead of the file, from its beginning; closed
+    on exit. native: the core's blocks, inside the context."""
 
     def __init__(
         self,
@@ -75,9 +72,8 @@ class LineBlocks:
             self._content.close()
 
     def chunks(self, name: "str | None" = None) -> "Iterator[_native.Chunk]":
-        """Yield a chunk per block; empty ones only with bad_rows.
-
-        name: of the file in messages; default its path. Raises DataFormatError after the rows before the fault."""
+        """Yield a chunk per block; empty ones only with bad_rows. Raises DataFormatError after the rows before the
+        fault."""
         while (block := self.native.next()) is not None:
             chunk, fault = block
             if chunk is not None and (chunk.rows or self._bad_rows is not None):

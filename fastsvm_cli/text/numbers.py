@@ -6,12 +6,12 @@ from typing import Any
 
 
 def json_document(value: object, indent: int) -> str:
-    """Return strict JSON of dicts, lists, numbers, strings and None; nan and infinity become null."""
+    """Return strict JSON; nan and infinity become null."""
     return json.dumps(finite(value), indent=indent, allow_nan=False)
 
 
 def finite(value: "Any") -> "Any":
-    """Return `value` with None for non-finite numbers, and lists for tuples."""
+    """Replace non-finite numbers by None, and tuples by lists."""
     if isinstance(value, dict):
         return {key: finite(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -20,13 +20,13 @@ def finite(value: "Any") -> "Any":
 
 
 def size_text(n: int) -> str:
-    """Return a number of bytes with three digits, in bytes, KB (1000 bytes) or MB."""
+    """Return bytes as text; KB is 1000 bytes."""
     if n < 1000:
         return f"{n} bytes"
     return f"{n / 1e3:.3g} KB" if n < 1e6 else f"{n / 1e6:.3g} MB"
 
 
 def digits(value: float, count: int) -> str:
-    """Return `value` with `count` significant digits; large numbers have no exponent."""
+    """Return `count` significant digits, without exponent if large."""
     text = f"{value:.{count}g}"
     return f"{float(text):,.0f}" if "e+" in text else text

@@ -11,11 +11,10 @@ from fastsvm_cli.errors import FileError, display
 class Output:
     """A file to write (native/files/output.h).
 
-    A regular file is written under a temporary name and renamed at the end of the `with` block, so that a failed run
-    keeps the previous file. Devices, FIFOs and standard output (`-`, /dev/stdout) are written directly.
+    A regular file is renamed from a temporary name at the end of the `with` block, so that a failed run keeps the
+    previous file. Devices, FIFOs and standard output are written directly.
 
-    Raises FileError, and BrokenPipeError if the reader closed the pipe.
-    """
+    Raises FileError, and BrokenPipeError if the reader closed the pipe."""
 
     def __init__(self, path: str):
         self.path = path
@@ -29,7 +28,6 @@ class Output:
             raise
 
     def write(self, data: "bytes | bytearray | memoryview") -> None:
-        """Write all of `data`. Raises FileError and BrokenPipeError."""
         self._file.write(data)
 
     def __enter__(self) -> "Output":
@@ -48,7 +46,7 @@ class Output:
 
 
 def check_output(path: str, inputs: "Iterable[str | None]") -> None:
-    """Raise FileError if `path` cannot be written or is an input under any name. Devices may be both."""
+    """Raise FileError if `path` cannot be written or is an input under any name, unless a device."""
     _native.check_output(os.fsencode(path), [os.fsencode(each) for each in inputs if each is not None])
 
 
@@ -78,7 +76,6 @@ def check_apart(paths: "Iterable[str]") -> None:
 
 
 def is_standard_output(path: "str | None") -> bool:
-    """Return whether rows written to `path` go to standard output."""
     return path is None or _native.standard_descriptor(os.fsencode(path)) == 1
 
 

@@ -8,21 +8,18 @@ from fastsvm_cli.text.fingerprint import fingerprint
 
 
 class Affine:
-    """Scaling without rounding: a value x of features[j] becomes slopes[j] x + offsets[j]; other features are dropped.
-
-    features: (d) increasing LIBSVM indices. slopes, offsets: (d); no slope is 0."""
+    """Scaling without rounding: x of features[j] becomes slopes[j] x + offsets[j]; others are dropped. No slope is
+    0."""
 
     def __init__(self, features: "Sequence[int]", slopes: "Sequence[float]", offsets: "Sequence[float]"):
         self.features, self.slopes, self.offsets = features, slopes, offsets
 
 
 class Scaling:
-    """Scaling of one reading of rows (LineBlocks, read_chunks).
+    """Scaling of one reading of rows.
 
-    path: the file. native: the parsed file.
-    texts: its content, and that of the labels' file if any.
-    entries: counts of the rows' entries.
-    """
+    texts: of the file, and of the labels' file if any.
+    entries: counts of the rows' entries."""
 
     def __init__(self, path: str, native: "_native.Scaling", texts: "tuple[bytes, ...]"):
         self.path, self.native, self.texts = path, native, texts
@@ -30,19 +27,17 @@ class Scaling:
 
     @property
     def digest(self) -> str:
-        """The fingerprints of its texts, joined."""
         return "".join(map(fingerprint, self.texts))
 
     def again(self) -> "Scaling":
-        """Return the same scaling with its own counts, for another reading."""
+        """Return the same scaling with its own counts."""
         return Scaling(self.path, self.native, self.texts)
 
     def unrounded(self) -> "Scaling":
-        """Return the same scaling without svm-scale's rounding to six digits."""
+        """Return it without svm-scale's rounding to six digits."""
         return Scaling(self.path, self.native.unrounded(), self.texts)
 
     def affine(self) -> "Affine":
-        """Return its affine map, without rounding."""
         lines = self.native.lines()
         return Affine([index for index, _, _ in lines], [slope for _, slope, _ in lines], [t for _, _, t in lines])
 
@@ -52,14 +47,12 @@ class Scaling:
 
 
 def parse_scaling(text: bytes, path: str) -> Scaling:
-    """Return the scaling in a text of svm-scale -s or a `scale.file` of write.svm. Raises DataFormatError."""
+    """Return the scaling in a file of svm-scale -s or write.svm. Raises DataFormatError."""
     return Scaling(path, _parsed(_native.read_scaling, text, path), (text,))
 
 
 def with_labels(scaling: Scaling, text: bytes, path: str) -> Scaling:
-    """Return `scaling` with labels scaled by `text`, the `yscale.file` of write.svm.
-
-    Raises DataFormatError, also if `scaling` is svm-scale's, whose file holds y itself."""
+    """Add the `yscale.file` of write.svm. Raises DataFormatError, also for svm-scale's, whose file holds y itself."""
     if scaling.native.kind != "standard":
         raise DataFormatError(scaling.path, 1, "a range file of svm-scale found, expected the scale file of write.svm")
     return Scaling(scaling.path, _parsed(scaling.native.with_labels, text, path), (*scaling.texts, text))

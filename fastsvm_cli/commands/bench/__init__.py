@@ -162,7 +162,6 @@ def command(**parsed):
 
 
 def _compare(options: BenchOptions) -> None:
-    """Compare models on one test file."""
     from contextlib import ExitStack
 
     from fastsvm_cli.benchmarks import environment, report
@@ -229,7 +228,6 @@ def _compare(options: BenchOptions) -> None:
 
 
 def _show(bench: "Bench", machine: dict, picked: "Case | None", front: "list[Case]", options: BenchOptions) -> None:
-    """Print the tables on standard output, as wide as the terminal, else of fixed width."""
     from fastsvm_cli.benchmarks import report
     from fastsvm_cli.console.terminal import ascii_only, new_console, show
 
@@ -240,7 +238,6 @@ def _show(bench: "Bench", machine: dict, picked: "Case | None", front: "list[Cas
 
 
 def _print_pick(bench: "Bench", picked: "Case | None", budget: float, options: BenchOptions) -> None:
-    """Print the fastest model within the budget, and its commands, each on its own line for copying."""
     from fastsvm_cli.benchmarks import report
     from fastsvm_cli.console.terminal import print_sentence
 
@@ -255,7 +252,6 @@ def _print_pick(bench: "Bench", picked: "Case | None", budget: float, options: B
 
 
 def _note_interruption(bench: "Bench", options: BenchOptions) -> None:
-    """Print what the tables lack after an interruption."""
     from fastsvm_cli.benchmarks.case import END_TO_END, SCORING
     from fastsvm_cli.benchmarks.trial_lines import TrialLines
     from fastsvm_cli.console.terminal import print_sentence
@@ -273,7 +269,6 @@ def _note_interruption(bench: "Bench", options: BenchOptions) -> None:
 
 
 def _write(bench: "Bench", machine: dict, picked: "Case | None", options: BenchOptions) -> None:
-    """Write the files of --keep and --plot."""
     from fastsvm_cli.models import load_model
     from fastsvm_cli.text.output import Output
 
@@ -291,8 +286,7 @@ def _write(bench: "Bench", machine: dict, picked: "Case | None", options: BenchO
 
 
 def _pass_or_fail(bench: "Bench", named: "list[Case]", options: BenchOptions) -> None:
-    """Raise Exit with 1 if a named model could not be measured, with 3 if it changes more labels than the limit,
-    overall or in a class. Prints which, and the classes too small to measure."""
+    """Exit with 3 if a named model changes too many labels, overall or in a class; else with 1 if one failed."""
     from fastsvm_cli.benchmarks.report import class_words, small_class_sentences
 
     limit = options.max_disagreement
@@ -317,7 +311,6 @@ def _pass_or_fail(bench: "Bench", named: "list[Case]", options: BenchOptions) ->
 
 
 def _cross_validate(options: BenchOptions, splits: int) -> None:
-    """Cross-validate models trained on parts of the rows."""
     from fastsvm_cli.benchmarks.cross_validation import as_json, as_table, cross_validate
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.console.terminal import ascii_only, show

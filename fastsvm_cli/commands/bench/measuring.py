@@ -11,8 +11,6 @@ from fastsvm_cli.methods import attempts
 
 
 class Measuring:
-    """Measurements of one bench."""
-
     def __init__(self, bench: Bench, options: BenchOptions, screen: BenchScreen):
         self._bench, self._options, self._screen = bench, options, screen
         self._lines: TrialLines | None = None  # of --try
@@ -42,11 +40,9 @@ class Measuring:
         compile_attempts(bench, tried, compile_all, self)
 
     def begins(self, what: str) -> None:
-        """See benchmarks.attempts.Onlooker."""
         self._screen.doing(what)
 
     def ended(self, cases: "list[Case]") -> None:
-        """See benchmarks.attempts.Onlooker."""
         assert self._lines is not None  # set by try_everything
         self._tried += 1
         for case in cases:
@@ -59,7 +55,6 @@ class Measuring:
         self._screen.remaining(self._tried / max(1, self._attempted), f"{self._tried} of {self._attempted} tried")
 
     def measure(self, cases: "list[Case]") -> None:
-        """Time these cases by both clocks, one after the other."""
         for clock in (END_TO_END, SCORING):
             self._measure(cases, clock)
 

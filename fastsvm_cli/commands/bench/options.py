@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 
 class BenchOptions(Options):
-    """Options and arguments of `bench`. Raises UsageError for conflicts."""
-
     attempt: bool
     budget: "float | None"
     keep: "str | None"
@@ -72,15 +70,13 @@ class BenchOptions(Options):
         check_plot(self.plot_file)
 
     def check_files(self) -> None:
-        """Check the files before minutes of measuring, like console.file_checks.check_outputs. Raises FileError and
-        UsageError."""
+        """Raise FileError and UsageError like check_outputs, before minutes of measuring."""
         outputs = [path for path in (self.keep, self.plot_file) if path is not None]
         inputs = (self.test_file, self.scale_file, *self.model_files)
         check_document(inputs, outputs)
         check_outputs(outputs, *inputs)
 
     def check_model(self, model: "Model") -> None:
-        """Raise UsageError for options that conflict with the exact model."""
         about_labels = self.budget is not None or self.max_disagreement is not None
         if model.header.regression and about_labels:
             raise click.UsageError(
@@ -88,6 +84,5 @@ class BenchOptions(Options):
             )
 
     def note(self, words: str) -> None:
-        """Print words on standard error, unless -q is given."""
         if not self.quiet:
             print(words, file=sys.stderr)

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 
 class BenchScreen:
-    """Permanent lines on standard error; on a terminal, also live lines below them: the current step and its time,
-    the work left, and the best so far. Shows nothing if quiet."""
+    """Permanent lines on standard error; on a terminal, live lines below them."""
 
     def __init__(self, *, quiet: bool):
         self._quiet = quiet
@@ -29,7 +28,6 @@ class BenchScreen:
         self._left = self._best = ""
 
     def say(self, lines: "list[Line]") -> None:
-        """Print permanent lines."""
         if self._quiet:
             return
         if not self._drawn:
@@ -43,7 +41,6 @@ class BenchScreen:
             console.print(Text("\n").join(Text(line, style) for line, style in lines))
 
     def doing(self, what: str) -> None:
-        """Set the current step."""
         self._doing, self._since = what, monotonic()
         self.draw()
 
@@ -53,11 +50,9 @@ class BenchScreen:
         self.draw()
 
     def best(self, words: str) -> None:
-        """Set the best so far."""
         self._best = words
 
     def draw(self) -> None:
-        """Redraw the live lines, at most ten times a second."""
         now = monotonic()
         if not self._drawn or now < self._next:
             return
@@ -88,7 +83,6 @@ class BenchScreen:
         self.close()
 
     def close(self) -> None:
-        """Remove the live lines, until the next drawing."""
         if self._live is not None:
             self._live.stop()
             self._live = None
@@ -97,7 +91,6 @@ class BenchScreen:
 
 
 def about(seconds: float) -> str:
-    """Return a rounded estimate in words."""
     if seconds < 10:
         return "some seconds"
     if seconds < 100:

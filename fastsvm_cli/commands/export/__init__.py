@@ -43,8 +43,6 @@ class Bytes(click.ParamType):
 
 
 class ExportOptions(Options):
-    """Options and arguments of `fastsvm export`. Raises UsageError for conflicts."""
-
     model_file: str
     output_file: "str | None"
     target: str
@@ -78,7 +76,6 @@ class ExportOptions(Options):
             )
 
     def output(self) -> str:
-        """Return the output's name; by default the model's name with the target's suffix."""
         from os.path import basename
 
         name = "model" if self.model_file == "-" else basename(self.model_file)
@@ -204,7 +201,7 @@ def command(**parsed):
 
 
 def _model(options: ExportOptions) -> "tuple[Model, bytes, str]":
-    """Return the model with the range of --scale, its file's content, and its fingerprint."""
+    """Return the model, its file's content, and its fingerprint."""
     from fastsvm_cli.console.scaling import carried, read_range
     from fastsvm_cli.models import check_start, parse_model
     from fastsvm_cli.text.data import read_bytes
@@ -221,7 +218,6 @@ def _model(options: ExportOptions) -> "tuple[Model, bytes, str]":
 def _fitted(
     options: ExportOptions, model: "Model", text: bytes, fingerprint: str, size_of: "Callable[[Model], int]"
 ) -> "Model":
-    """Return the model that --fit chooses, with the range of --scale."""
     from fastsvm_cli.commands.export.fit import exact_source, fitted
     from fastsvm_cli.text.data import read_chunks
 

@@ -24,9 +24,9 @@ def fitted(
     model_file: str,
     report: "TextIO | None",
 ) -> "Model":
-    """Return the model that fits and changes the fewest labels. source: the exact model. most: bytes. real_bytes: of
-    a number. size_of: returns a model's size. rows: for comparing labels; None: the support vectors. report: stream
-    for the attempts, or None. Raises ModelFormatError if nothing fits."""
+    """Return the model of at most `most` bytes that changes the fewest labels. real_bytes: bytes of a number. rows: for
+    comparing labels; None: the support vectors. report: stream for the attempts. Raise ModelFormatError if nothing
+    fits."""
     from fastsvm_cli.comparisons.agreement import agreement
     from fastsvm_cli.console.exact_model import agreement_line
     from fastsvm_cli.text.numbers import size_text
@@ -50,8 +50,7 @@ def fitted(
 def _tried(
     source: "SourceModel", most: int, real_bytes: int, size_of: "Callable[[Model], int]", model_file: str
 ) -> "Iterator[tuple[str, Model, int]]":
-    """Yield (name, model, size) of models that fit: the exact model alone, or those of the highest degree, the
-    highest rank, and the most vectors."""
+    """Yield (name, model, size): the exact model if it fits, else each method's largest that fits."""
     from fastsvm_cli.models.maclaurin import MAX_DEGREE, coefficient_count
 
     exact = source.model
@@ -90,7 +89,7 @@ def _tried(
 
 
 def _compiled(source: "SourceModel", name: str, given: "dict[str, int]", model_file: str) -> "Model | None":
-    """Return the compiled model; None if the method refuses it."""
+    """Return None if the method refuses the model."""
     import click
 
     from fastsvm_cli.methods import find
@@ -105,7 +104,7 @@ def _compiled(source: "SourceModel", name: str, given: "dict[str, int]", model_f
 
 
 def exact_source(text: bytes, fingerprint: str, path: str) -> "SourceModel":
-    """Return the exact model. Raises ModelFormatError for a compiled one."""
+    """Return the exact model. Raise ModelFormatError for a compiled one."""
     from fastsvm_cli.console.exact_model import SourceModel
     from fastsvm_cli.models import parse_libsvm
 

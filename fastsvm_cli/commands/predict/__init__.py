@@ -244,7 +244,6 @@ def command(**parsed):
 def _resumable_output(
     options: PredictOptions, digest: str, scaling: "Scaling | None", place: "Place", summary: "Summary"
 ) -> "ResumableOutput":
-    """Return the output of --resume. digest: the model's."""
     import os
 
     from fastsvm_cli import _native
@@ -274,9 +273,8 @@ def _resumable_output(
 
 
 class Summary:
-    """Messages of predict besides its output lines. header: of the model whose answers are printed. exact: Fallback
-    of --exact, or None. digest: the model file's fingerprint, for --json or --resume. bad_rows: of --on-bad-row, or
-    None. rows_before: rows answered by an earlier run."""
+    """Messages of predict besides its output lines. header: of the model whose answers are printed. digest: the model
+    file's fingerprint. rows_before: rows answered by an earlier run."""
 
     def __init__(
         self, options: PredictOptions, model: "Model", header: "Header", exact: "Fallback | None", digest: str
@@ -287,17 +285,14 @@ class Summary:
         self._report = summary_stream(*options.outputs)
 
     def say(self, line: str) -> None:
-        """Print a line of the summary, in svm-predict's words where it has them."""
         if not self.options.quiet and not self.options.as_json:
             print(line, file=self._report)
 
     def warn(self, line: str) -> None:
-        """Print a line on standard error."""
         if not self.options.quiet:
             print(line, file=sys.stderr)
 
     def begin(self) -> None:
-        """Print the lines before the first row."""
         from fastsvm_cli import _native
 
         probability = bool(self.options.probability)
@@ -308,7 +303,7 @@ class Summary:
             self.say(line)
 
     def end(self, tally: "Tally", fields: int = -1) -> None:
-        """Print the lines after the last row. fields: values in a row of --dense, -1 if unknown."""
+        """Print the last lines. fields: values in a row of --dense, -1 if unknown."""
         from fastsvm_cli import _native
         from fastsvm_cli.console.data_fit import doubts
 
@@ -353,7 +348,6 @@ class Summary:
             self.warn(_native.outside_note(tally.rows, tally.outside, self.header.regression))
 
     def values(self, tally: "Tally") -> "dict[str, object]":
-        """Return the numbers of `end` for JSON."""
         from fastsvm_cli.prediction.scores import run_values
 
         return run_values(
@@ -367,7 +361,6 @@ class Summary:
         )
 
     def _say_saved(self, tally: "Tally") -> None:
-        """Print what early stopping saved."""
         from fastsvm_cli import _native
 
         header, steps = self.model.header, self.options.steps

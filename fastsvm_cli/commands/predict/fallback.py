@@ -22,10 +22,8 @@ def fallback(
     wait: bool,
     open_rows: bool = False,
 ) -> "Fallback | None":
-    """Return the exact model of a certified one, loaded when a row first needs it; None without `file`. Its
-    fingerprint is checked in parallel with the first rows: before any output if `wait`, else as soon as it is known,
-    and before the end. open_rows: the rows that the radii leave open are wanted, with or without `file`. Raises
-    UsageError and ModelFormatError."""
+    """Return the exact model of a certified one, loaded when a row first needs it; None without `file`. Its fingerprint
+    is checked before any output if `wait`, else in parallel. Raise UsageError and ModelFormatError."""
     import click
 
     if file is None and not open_rows:
@@ -65,7 +63,7 @@ def _demand_certificates(model: "Model", model_file: str, option: str, tolerance
 
 
 class ExactFile:
-    """File that should be the exact model of a compiled one. A thread computes its fingerprint. Raises FileError."""
+    """File that should be a compiled model's source. A thread computes its fingerprint. Raises FileError."""
 
     def __init__(self, path: str):
         from threading import Thread
@@ -88,12 +86,11 @@ class ExactFile:
             self._read()
 
     def expect(self, fingerprint: str, model_file: str, wait: bool) -> None:
-        """Set the expected fingerprint, and the model that expects it. wait: whether `check` waits for the
-        fingerprint."""
+        """Set the expected fingerprint, and whether `check` waits for the file's."""
         self._wanted, self._model_file, self._wait = fingerprint, model_file, wait
 
     def check(self, at_end: bool = True) -> None:
-        """Raise ModelFormatError if it is another file, and FileError. at_end: wait for the fingerprint in any case."""
+        """Raise FileError, and ModelFormatError for another file. at_end: wait in any case."""
         if self._checked or (self._thread is not None and self._thread.is_alive() and not self._wait and not at_end):
             return
         if self._thread is not None:
@@ -104,14 +101,13 @@ class ExactFile:
         self._checked = True
 
     def load(self) -> "ExactModel":
-        """Return the model. Raises ModelFormatError and FileError."""
         from fastsvm_cli.models import parse_libsvm
 
         # The source of a model may be a reduced set.
         return parse_libsvm(self.text(), self.path).plain()
 
     def text(self) -> bytes:
-        """Return the file's content; called once. Raises ModelFormatError and FileError."""
+        """Return the file's content; call once. Raise ModelFormatError and FileError."""
         from fastsvm_cli.text.data import read_bytes
         from fastsvm_cli.text.fingerprint import fingerprint
 

@@ -1,4 +1,4 @@
-"""`predict --dask`: the options as a job for a scheduler's workers."""
+"""`predict --dask`."""
 
 import sys
 from collections.abc import Callable
@@ -11,8 +11,7 @@ if TYPE_CHECKING:
 
 
 def predict_on_dask(options: "PredictOptions", new_summary: "Callable[..., Any]") -> None:
-    """Run predict with --dask. new_summary: the class Summary of commands/predict. Raises FastsvmError; failed
-    blocks are named on standard error before."""
+    """Run predict with --dask. new_summary: the class Summary. Raise FastsvmError."""
     from fastsvm_cli.cluster.blocks import absolute
     from fastsvm_cli.cluster.run import PartsMissing, run
     from fastsvm_cli.cluster.work import File, Job

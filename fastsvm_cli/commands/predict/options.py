@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 
 class PredictOptions(Options):
-    """Options and arguments of `predict`. start: time of the call, by time.monotonic. Raises UsageError for
-    conflicts."""
+    """Options and arguments of `predict`. start: by time.monotonic."""
 
     probability: int
     quiet: bool
@@ -89,28 +88,24 @@ class PredictOptions(Options):
 
     @property
     def output(self) -> str:
-        """Path of the output lines."""
         return "-" if self.output_file is None else self.output_file
 
     @property
     def outputs(self) -> "list[str]":
-        """All output files."""
         return [self.output, *(file for file in (self.open_file, self.outside_file) if file is not None)]
 
     @property
     def inputs(self) -> "list[str]":
-        """All input files."""
         files = (self.test_file, self.model_file, self.exact_file, self.scale_file, self.y_scale_file)
         return [file for file in files if file is not None]
 
     def printed_header(self, model: "Model", exact: "Fallback | None") -> "Header":
-        """Return the header of the model whose answers are printed: with -b 1 the exact model's instead of a reduced
-        set's, which has its own probability parameters. exact: Fallback of --exact."""
+        """Return the header of the model whose answers are printed: with -b 1 and --exact, the exact model's instead of
+        a reduced set's, whose probability parameters differ."""
         return exact.model.header if exact is not None and self.probability and model.reduced else model.header
 
     def settled(self, model: "Model") -> "Model":
-        """Return the model that answers: with --steps, one that stops early. Raises UsageError and ModelFormatError
-        for options that conflict with it."""
+        """Return the model that answers: with --steps, one that stops early. Raise UsageError and ModelFormatError."""
         header = model.header
         refuse_twice(self.scale_file, model, self.model_file)
         if self.scale_file is not None and header.kernel_type == "precomputed" and not model.ordered:
@@ -148,7 +143,6 @@ class PredictOptions(Options):
         return model
 
     def reading(self) -> "dict[str, Any]":
-        """Return the data format, as arguments of LineBlocks."""
         return {
             "labelled": not self.unlabelled,
             "dense": self.dense,
@@ -157,7 +151,6 @@ class PredictOptions(Options):
         }
 
     def asked(self, model: "Model") -> "dict[str, Any]":
-        """Return the options that output lines depend on, as arguments of pipeline.predict."""
         return {
             "probability": bool(self.probability),
             "values": self.values,
@@ -171,7 +164,6 @@ class PredictOptions(Options):
         return self.tolerance if proven_within else None
 
     def fallback(self, model: "Model", exact_model: "ExactFile | None") -> "Fallback | None":
-        """Return the Fallback of --exact. exact_model: its file. Raises UsageError and ModelFormatError."""
         from fastsvm_cli.commands.predict.fallback import fallback
 
         return fallback(
@@ -184,8 +176,8 @@ class PredictOptions(Options):
         )
 
     def made_with(self, digest: str, scaling: "Scaling | None") -> dict:
-        """Return everything besides the rows that output lines depend on: another run may continue them only if it
-        is equal. digest: the model file's fingerprint. scaling: from --scale."""
+        """Return all that output lines depend on besides the rows, for --resume to compare. digest: the model
+        file's."""
         from fastsvm_cli import __version__
 
         return {

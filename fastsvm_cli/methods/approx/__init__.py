@@ -1,4 +1,4 @@
-"""approx: Maclaurin expansions of RBF kernels (Claesen et al.), and exact ones of linear and polynomial kernels."""
+"""approx: Maclaurin expansions of RBF kernels (Claesen et al.), exact ones of linear and polynomial kernels."""
 
 from typing import TYPE_CHECKING
 
@@ -28,8 +28,6 @@ _CENTERS = (4, 16, 64)
 
 
 class ApproxOptions(MethodOptions):
-    """Options and arguments of `fastsvm approx`. Raises UsageError for conflicts."""
-
     center: "str | None"
     degree: "int | None"
     centers: "int | None"
@@ -49,7 +47,6 @@ class ApproxOptions(MethodOptions):
         check_y_scale(self.scale_file, self.y_scale_file)
 
     def check_model(self, model: "ExactModel") -> None:
-        """Raise UsageError for options that conflict with each other or the model."""
         gaussian, kernel = model.header.kernel_type == "rbf", model.header.kernel_type
         if self.center is not None and not gaussian:
             raise click.UsageError(
@@ -72,7 +69,7 @@ class ApproxOptions(MethodOptions):
                 raise click.UsageError("--rank and --tolerance compress a matrix: they go with degree 2.")
 
     def check_size(self, size: int) -> None:
-        """Raise ModelFormatError for a file over --max-size. With --tolerance the size is not known earlier."""
+        """With --tolerance the size is not known before."""
         from fastsvm_cli.errors import ModelFormatError
         from fastsvm_cli.text.numbers import size_text
 
@@ -82,7 +79,6 @@ class ApproxOptions(MethodOptions):
             raise ModelFormatError(self.model_file, why)
 
     def better(self, compiled: "MaclaurinModel") -> str:
-        """Return options that would bring the labels nearer to the exact model's."""
         gaussian = compiled.header.kernel_type == "rbf"
         ways = (
             ["a larger --rank"] * (self.rank is not None)
@@ -94,7 +90,7 @@ class ApproxOptions(MethodOptions):
 
 
 class Approx(Method):
-    """A polynomial of degree 1 to 4 in place of the support vectors."""
+    """A polynomial in place of the support vectors."""
 
     name = "approx"
     kinds = ("maclaurin",)
@@ -177,10 +173,8 @@ class Approx(Method):
     def compile(
         self, source: "SourceModel", options: ApproxOptions, progress: Progress, rows: "list[Chunk] | None" = None
     ) -> Made:
-        """Return the expansion."""
         from contextlib import ExitStack
 
-        # Imports numpy and scipy, so only after errors that need neither.
         from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 
         with ExitStack() as stack:

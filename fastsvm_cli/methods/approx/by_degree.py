@@ -1,4 +1,4 @@
-"""Expansions of a model at every degree, to compare what they prove."""
+"""Expansions at every degree, to compare what they prove."""
 
 from collections.abc import Callable
 
@@ -18,15 +18,15 @@ MOST_BYTES, MOST_SECONDS = 64e6, 30.0
 
 
 class Expanded:
-    """A certified expansion. model: None if skipped; size: bytes of its file, or 0; skipped: the reason, or None."""
+    """A certified expansion. model: None if skipped. size: bytes of its file. skipped: the reason."""
 
     def __init__(self, degree: int, model: "Model | None", size: int, skipped: "str | None" = None):
         self.degree, self.model, self.size, self.skipped = degree, model, size, skipped
 
 
 def by_degree(model: ExactModel, on_progress: "Callable[[float], None] | None" = None) -> "list[Expanded]":
-    """Return certified expansions about the mean, of degrees 1 to 4 (finite kernels: their own). Skips large and slow
-    ones. Raises ModelFormatError for kernels without an expansion, and for overflow."""
+    """Return certified expansions of degrees 1 to 4 (finite kernels: their own); skip large and slow ones. Raise
+    ModelFormatError for kernels without one, and for overflow."""
     demand(model.path, refusal(model))
     header, features = model.header, len(_native.used_indices(model.vectors))
     degrees = list(range(1, MAX_DEGREE + 1)) if header.kernel_type == "rbf" else [own_degree(header)]

@@ -1,4 +1,4 @@
-"""Data from which a Maclaurin model proves a radius for every row. Inequalities and proofs: bounds.py."""
+"""Data that prove a Maclaurin model's radius (bounds.py)."""
 
 from collections.abc import Callable, Sequence
 from itertools import combinations_with_replacement
@@ -20,13 +20,12 @@ ENTRY_COST = 25  # cost of one product of sparse entries, in products of dense o
 
 
 def certified_degree(degree: int, gaussian: bool) -> int:
-    """Return N, the highest degree with a norm of its own. The rest beyond it is bounded as a whole."""
+    """Return the highest degree with a norm of its own."""
     return degree + 5 if gaussian else max(degree, 1)
 
 
 def refusal(model: ExactModel) -> "str | None":
-    """Return why a model has no certificate, or None: a number may overflow in a proof, or underflow, up to its fourth
-    power (B7 of bounds.py)."""
+    """Return why a model has no certificate, or None: numbers may overflow or underflow in a proof (bounds.py, B7)."""
     header = model.header
     finite = header.kernel_type != "rbf"
     for what, numbers, least in (
@@ -56,8 +55,8 @@ def certificate(
     add_up: "AddUp | None" = None,
 ) -> Certificate:
     """Return the certificate of one expansion. x (n, d), sparse, and a: its support vectors and coefficients. add_up:
-    sums over pairs of them; None: in this process. total, stored: packed coefficients, computed and stored; for a
-    compressed M (rank > 0) only the constant and v are compared."""
+    sums over pairs; None: in this process. total, stored: packed coefficients; for a compressed M (rank > 0) only the
+    constant and v are compared."""
     n, d = x.shape
     degree = len(factors) - 1
     point, a = np.asarray(point), np.array(a)
@@ -100,7 +99,7 @@ def certificate(
 
 
 def squared_norms(x: Matrix, point: np.ndarray) -> np.ndarray:
-    """Return |x~|^2 of the rows of a sparse x about the point, from differences, block by block: (n)."""
+    """Return |x~|^2 of the rows of a sparse x from differences: (n)."""
     n, d = x.shape
     out = np.empty(n)
     size = max(1, BLOCK_CELLS // max(d, 1))
@@ -121,8 +120,8 @@ def degree_norms(
     on_progress: "Callable[[float], None] | None",
     add_up: "AddUp | None" = None,
 ) -> "tuple[list[float], np.ndarray]":
-    """Return computed W_first^2 .. W_last^2 and W_{>last}^2, and the lengths (n) whose products bound the errors of
-    inner products (bounds.degree_norm). squares: |x~|^2."""
+    """Return W_first^2 .. W_last^2 and W_{>last}^2, and lengths (n) whose products bound the errors of inner products
+    (bounds.degree_norm)."""
     n, d = x.shape
     counts = np.bincount(x.indices, minlength=d)
     if n * d <= DENSE_CELLS and not _is_sparse(counts, n):
@@ -149,15 +148,14 @@ def degree_norms(
 
 
 def _is_sparse(counts: np.ndarray, n: int) -> bool:
-    """Return whether inner products over shared entries are cheaper than dense ones. counts: number of vectors with an
-    entry, per column (d)."""
+    """Return whether products of shared entries are cheaper. counts: entries per column (d)."""
     shares = counts / max(n, 1)
     shared = float((np.where(shares >= 0.5, 1.0, shares) ** 2).sum())
     return ENTRY_COST * shared < len(counts)
 
 
 def _orderings(d: int, degree: int) -> np.ndarray:
-    """Return how often each packed entry of every degree occurs in the full symmetric tensor."""
+    """Return how often each packed entry occurs in the symmetric tensor."""
     counts = []
     for k in range(degree + 1):
         if k == 2:

@@ -1,4 +1,4 @@
-"""Compression of a degree-2 expansion's matrix to its largest eigenvalues. B36 of bounds.py bounds the loss."""
+"""Compression of a degree-2 expansion's matrix M to its largest eigenvalues."""
 
 from collections.abc import Callable, Sequence
 
@@ -24,10 +24,10 @@ def compress(
     largest: float,
     proven: bool = True,
 ) -> "tuple[int, np.ndarray, float] | None":
-    """Compress M to its largest eigenvalues. Return (rank, stored numbers c, v, lambda, q, upper bound of the spectral
-    norm of the loss; infinite unless `proven`), or None if M has no more numbers.
+    """Return (rank, stored numbers c, v, lambda, q, upper bound of the spectral norm of the loss; infinite unless
+    `proven`), or None if M itself has no more numbers (B36 of bounds.py).
 
-    rank: number of eigenvalues. tolerance: largest change of e^{-gamma |z~|^2} z~'Mz~ for |z~|^2 <= largest.
+    tolerance: largest change of e^{-gamma |z~|^2} z~'Mz~ for |z~|^2 <= largest.
     """
     if rank is not None and _no_fewer(min(rank, d), d):
         return None
@@ -70,8 +70,7 @@ def compress(
 
 
 def _spectral_norm(R: np.ndarray) -> float:
-    """Return an upper bound of |R|_2, R symmetric: (d, d); infinite if R is not finite (B36 of bounds.py). Overwrites
-    R."""
+    """Return an upper bound of |R|_2, R symmetric (B36). Overwrites R."""
     d = len(R)
     size = float(np.max(np.abs(R), initial=0.0))
     if size == 0 or not np.isfinite(size):
@@ -102,8 +101,7 @@ def _no_fewer(rank: int, d: int) -> bool:
 def _largest(
     M: np.ndarray, rank: "int | None", enough: "Callable[[float], bool]"
 ) -> "tuple[np.ndarray, np.ndarray] | None":
-    """Return the `rank` largest eigenvalues and their eigenvectors by Lanczos' method; or so many that the loss without
-    the last is `enough`. None on failure, or if computing all is faster."""
+    """Return eigenvalues and eigenvectors by Lanczos' method; None on failure, or if computing all is faster."""
     from scipy.sparse.linalg import ArpackError, eigsh
 
     d = len(M)

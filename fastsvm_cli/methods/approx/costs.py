@@ -1,4 +1,4 @@
-"""Estimates of an expansion's size and time."""
+"""Size and time of an expansion."""
 
 from fastsvm_cli.models.maclaurin import coefficient_count
 from fastsvm_cli.text.header import Header
@@ -8,10 +8,10 @@ _CERTIFY_OPERATIONS = 2e9  # per second
 
 
 def file_bytes(header: Header, features: int, degree: int, expansions: int = 1) -> int:
-    """Return the approximate file size. expansions: per decision function."""
+    """Estimate the file size. expansions: per decision function."""
     return coefficient_count(features, degree) * header.pairs * expansions * _NUMBER_BYTES
 
 
 def certify_seconds(header: Header, features: int) -> float:
-    """Return the approximate seconds of --certify, at any degree."""
+    """Estimate the seconds of --certify."""
     return header.total_sv**2 * features / 2 / _CERTIFY_OPERATIONS * max(1, header.nr_class - 1)

@@ -1,6 +1,6 @@
-"""Maclaurin expansion of exact models (Claesen, De Smet, Suykens, De Moor, section 3), by default about the mean.
+"""Maclaurin expansion of exact models (Claesen, De Smet, Suykens, De Moor, section 3).
 
-Without a certificate it does not import numpy, which would take most of the time.
+Import numpy only where needed: it would take most of the time.
 """
 
 from array import array
@@ -34,7 +34,6 @@ class TooLargeError(ModelFormatError):
 
 
 def refusal(model: ExactModel, degree: "int | None" = None) -> "str | None":
-    """Return why a model has no expansion (of this degree), or None."""
     header = model.header
     if header.kernel_type == "rbf":
         if header.gamma >= 0:
@@ -69,12 +68,11 @@ def compile_maclaurin(
 ) -> MaclaurinModel:
     """Expand every decision function to `degree` (1 to 4; default 2, or a finite kernel's own).
 
-    fingerprint: of the exact model's file. center: "mean" of the support vectors (default), "origin" (as in the paper)
-    or "pair", the mean of each pair's support vectors; RBF only. single: store single precision (default for RBF).
-    certify: store the data of a proven radius (bounds.py). clusters: number of centers, by k-means with a fixed seed.
-    rank: number of eigenvectors of M; tolerance: as few as change no decision value by more, for rows as near the
-    center as the support vectors. max_bytes: limit of the file size. add_up: sums of a certificate; None: in this
-    process. Raises ModelFormatError for kernels without such an expansion, TooLargeError.
+    center: "mean" of the support vectors (default), "origin" (as in the paper) or "pair", the mean of each pair's; RBF
+    only. single: store single precision (default for RBF). certify: store the data of a proven radius (bounds.py).
+    clusters: number of centers. rank: number of eigenvalues of M; tolerance: as few as change no decision value by
+    more, for rows as near the center as the support vectors. add_up: sums of a certificate; None: in this process.
+    Raise ModelFormatError for kernels without such an expansion, TooLargeError.
     """
     header, vectors = model.header, model.vectors
     demand(model.path, refusal(model, degree))
@@ -135,9 +133,6 @@ def compile_maclaurin(
 
 
 class _OneExpansion:
-    """Settings shared by all expansions of a model. Raises ModelFormatError if there is no certificate, TooLargeError
-    if a matrix is too large to compress. features: LIBSVM indices of the columns. highest_norm: see MaclaurinModel."""
-
     def __init__(
         self,
         model: ExactModel,
@@ -177,11 +172,10 @@ class _OneExpansion:
             self._numbers = min(self._numbers, compressed_count(d, min(rank or 1, d)))
 
     def work(self, rows: int, clusters: int = 1) -> float:
-        """Return the estimated nanoseconds to expand `rows` support vectors, in total over `clusters`."""
+        """Estimate nanoseconds, in total over `clusters`."""
         return float(rows * (rows / clusters * 2 * self._certify + self._numbers))
 
     def check_size(self, count: int, clusters: int, max_bytes: float) -> None:
-        """Raise TooLargeError if `count` expansions exceed the file size."""
         header = self._model.header
         estimate = count * self._numbers * (12 if self.single else 20)  # bytes, as measured
         if estimate > max_bytes:
@@ -204,8 +198,6 @@ class _OneExpansion:
         center: Center,
         on_progress: "Callable[[float], None] | None",
     ) -> Expansion:
-        """Return the expansion of the support vectors `rows` with coefficients `a`, about center `number`. Raises
-        ModelFormatError on overflow."""
         header, path = self._model.header, self._model.path
         gamma = header.gamma if self._gaussian else 0.0
         total = _native.expand(
@@ -241,15 +233,15 @@ class _OneExpansion:
 
 
 def own_degree(header: Header) -> int:
-    """Return the default degree, which for a finite kernel is the only one."""
+    """Return the default degree, a finite kernel's only one."""
     if header.kernel_type == "rbf":
         return 2
     return header.degree if header.kernel_type == "polynomial" else 1
 
 
 def _factors(header: Header, degree: int) -> "list[float]":
-    """Return factor_k of K(x, z) = sum_k factor_k (x.z)^k, for RBF times e^{-gamma |x|^2 - gamma |z|^2}: eqs. (3.7) and
-    (3.13) to (3.16), at any degree."""
+    """Return factor_k of K(x, z) = sum_k factor_k (x.z)^k, for RBF times e^{-gamma |x|^2 - gamma |z|^2}: eqs. (3.7),
+    (3.13) to (3.16)."""
     if header.kernel_type == "rbf":
         return [_power(2 * header.gamma, k) / factorial(k) for k in range(degree + 1)]
     if header.kernel_type == "linear":
@@ -258,7 +250,7 @@ def _factors(header: Header, degree: int) -> "list[float]":
 
 
 def _power(base: float, exponent: int) -> float:
-    """Return base**exponent, infinite on overflow; checks of the result refuse it."""
+    """Return base**exponent, infinite on overflow."""
     try:
         return base**exponent
     except OverflowError:
@@ -266,7 +258,7 @@ def _power(base: float, exponent: int) -> float:
 
 
 def _decision_functions(header: Header, vectors: _native.Chunk) -> "list[tuple[list[int], list[float]]]":
-    """Return, per pair in LIBSVM's order, its support vectors (rows) and their coefficients, without zeros."""
+    """Return (rows, nonzero coefficients) per pair."""
     if header.pairs == 1 and vectors.leading_count == 1:
         return [_nonzero(range(vectors.rows), vectors.leading.cast("B").cast("d").tolist() if vectors.rows else [])]
     coefficients = vectors.leading.tolist()
@@ -300,7 +292,7 @@ def _about_centers(
     path: str,
     on_progress: "Callable[[float], None] | None",
 ) -> "Iterator[tuple[array[float], list[tuple[int, list[int], list[float]]]]]":
-    """Yield (center, [(pair, rows, coefficients) of its expansions])."""
+    """Yield (center, [(pair, rows, coefficients)])."""
     everything = range(vectors.rows)
     if center == "pair":
         for p, (rows, a) in enumerate(functions):

@@ -1,4 +1,4 @@
-"""Sums of a certificate on the workers of a cluster."""
+"""Sums of a certificate on a cluster."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -17,8 +17,8 @@ _MOST_PARTS = 60
 
 
 def over(client: "Client") -> AddUp:
-    """Return an AddUp on all workers of the client. Totals are bit-identical to one process's if processors have the
-    same instructions."""
+    """Return an AddUp on all workers. Totals are bit-identical to one process's if processors have the same
+    instructions."""
 
     def add_up(pairs: PairSums, on_progress: "Callable[[float], None] | None") -> "list[float]":
         count = len(pairs.parts)
@@ -39,7 +39,6 @@ def _in_order(
     pairs: PairSums,
     on_progress: "Callable[[float], None] | None",
 ) -> "list[list[list[float]]]":
-    """Return the results once all are done."""
     from distributed import as_completed
 
     def work(each: "tuple[int, int]") -> float:
@@ -59,7 +58,7 @@ def _in_order(
 
 
 def _sums(pairs: PairSums, first: int, last: int) -> "list[list[float]]":
-    """Return the sums of some parts, on one thread: Dask runs a thread per task."""
+    """Use one thread: Dask runs a thread per task."""
     before = _native.set_threads_here(1)
     try:
         return [pairs.parts.sums(part) for part in range(first, last)]

@@ -1,5 +1,4 @@
-"""Sums over pairs of support vectors for a certificate (native/models/degree_norms.h), in parts that any process may
-compute."""
+"""Sums for a certificate (native/models/degree_norms.h), in parts that any process may compute."""
 
 from collections.abc import Callable, Iterable
 from threading import Lock
@@ -9,17 +8,16 @@ from fastsvm_cli import _native
 
 
 class PairSums:
-    """Sums of one expansion, in parts of up to about a second of one processor. Pickles as its arrays; thread-safe."""
+    """Sums in parts of at most about a second. Pickles as its arrays; thread-safe."""
 
     def __init__(self, *arrays: Any, sparse: bool):
-        """Store the arguments of _native.DegreeNormParts.sparse or .dense."""
+        """Take the arguments of _native.DegreeNormParts.sparse or .dense."""
         self._arrays, self._sparse = arrays, sparse
         self._parts: _native.DegreeNormParts | None = None
         self._lock = Lock()
 
     @property
     def parts(self) -> _native.DegreeNormParts:
-        """Parts, made on first use."""
         with self._lock:
             if self._parts is None:
                 make = _native.DegreeNormParts.sparse if self._sparse else _native.DegreeNormParts.dense
@@ -27,7 +25,7 @@ class PairSums:
             return self._parts
 
     def here(self, on_progress: "Callable[[float], None] | None") -> "list[float]":
-        """Return the totals, computed on all threads of this process."""
+        """Compute the totals in this process."""
         add_up = _native.sparse_degree_norms if self._sparse else _native.degree_norms
         return add_up(*self._arrays, on_progress)
 
@@ -46,7 +44,7 @@ AddUp = Callable[[PairSums, "Callable[[float], None] | None"], "list[float]"]
 
 
 def totals(sums: "Iterable[list[float]]") -> "list[float]":
-    """Add up the sums of all parts in order, with the additions that the core does and the proof counts."""
+    """Add up the parts in order, as the core does and the proof counts."""
     out: list[float] = []
     for part in sums:
         out = [total + each for total, each in zip(out or [0.0] * len(part), part)]

@@ -1,10 +1,8 @@
-"""Kernel density estimates of training rows as models (Mills, "When Support Vector Machines are just too slow").
+"""Kernel density estimates as models (Mills, "When Support Vector Machines are just too slow").
 
-given      rows x_k of two or more classes; a bandwidth h, or a weight W from which h is solved at every row
-wanted     a model that, for each pair of classes, gives z the class with the larger sum of
-           exp(-|z - x_k|^2 / (2 h^2))
-method     fixed bandwidth: an RBF model with gamma = 1 / (2 h^2), coefficients 1 and -1, rho 0, in LIBSVM's format.
-           Variable bandwidth: gamma depends on z, so the model has its own kind (models/density.py)
+z gets the class with the larger sum of exp(-|z - x_k|^2 / (2 h^2)). A fixed bandwidth h gives an RBF model with gamma =
+1 / (2 h^2), coefficients 1 and -1, rho 0. One solved at every z from a weight W makes gamma depend on z
+(models/density.py).
 """
 
 import numpy as np
@@ -25,8 +23,8 @@ _SHOWN = 200  # rows whose median bandwidth the header holds
 
 
 def classes_of(chunks: "list[_native.Chunk]", path: str) -> "tuple[list[int], np.ndarray]":
-    """Return (labels in order of first occurrence, as in svm-train; index of every row's label (n)). Raises FileError
-    unless labels are integers, of two or more classes."""
+    """Return (labels in svm-train's order, class of every row (n)). Raise FileError unless labels are integers of two
+    or more classes."""
     labels = np.concatenate([np.asarray(chunk.leading)[:, 0] for chunk in chunks])
     fraction = next((label for label in labels.tolist() if label != int(label) or abs(label) >= 2**31), None)
     if fraction is not None:
@@ -41,7 +39,7 @@ def classes_of(chunks: "list[_native.Chunk]", path: str) -> "tuple[list[int], np
 
 
 def dense_rows(chunks: "list[_native.Chunk]", path: str) -> "tuple[np.ndarray, np.ndarray]":
-    """Return (rows (n, d), LIBSVM indices of the columns (d)). Raises FileError if the matrix is too large."""
+    """Return (rows (n, d), LIBSVM indices (d)). Raise FileError if too large."""
     columns = np.unique(np.concatenate([np.asarray(chunk.indices) for chunk in chunks]))
     total = sum(chunk.rows for chunk in chunks)
     if total * max(len(columns), 1) > MOST_CELLS:
@@ -50,15 +48,13 @@ def dense_rows(chunks: "list[_native.Chunk]", path: str) -> "tuple[np.ndarray, n
 
 
 def check_weight(weight: float, rows: int, first: int, second: int, path: str) -> None:
-    """Raise FileError unless 0 < weight < rows. rows: number of rows of the classes `first` and `second`."""
     if not 0 < weight < rows:
         why = f"{rows} rows of the classes {first} and {second} found, expected more than the weight {weight:g}"
         raise FileError(path, why)
 
 
 def density_header(found: "list[int]", classes: np.ndarray, bandwidth: float, probabilities: "float | None") -> Header:
-    """Return LIBSVM's header. bandwidth: clipped to a valid range; 1 for NaN. probabilities: A of LIBSVM's sigmoid for
-    every pair (B is 0), or None."""
+    """Return LIBSVM's header. bandwidth: clipped; 1 for NaN. probabilities: A of every sigmoid (B is 0)."""
     bandwidth = min(max(bandwidth, 1e-100), 1e100) if bandwidth == bandwidth else 1.0
     pairs = len(class_pairs(len(found)))
     return Header(
@@ -85,11 +81,11 @@ def compile_density(
     weight: float = 0.0,
     folding: "Folding | None" = None,
 ) -> Model:
-    """Return the estimate's model: an ExactModel (folded: FoldedModel) for a `bandwidth`, a DensityModel for a
-    `weight`.
+    """Return an ExactModel (folded: FoldedModel) for a `bandwidth`, a DensityModel for a `weight`. Only a `bandwidth`
+    allows `folding`.
 
-    fingerprint: of the rows. folding: scaling to fold in, for a `bandwidth`. Raises FileError for rows without classes
-    or too few for the weight, ModelFormatError if LIBSVM's format cannot hold the scaling.
+    Raise FileError for rows without classes or too few for the weight, ModelFormatError if LIBSVM's format cannot hold
+    the scaling.
     """
     found, classes = classes_of(chunks, path)
     # Class by class, in file order.
@@ -114,5 +110,4 @@ def compile_density(
 
 
 def rows_fingerprint(chunks: "list[_native.Chunk]") -> str:
-    """Return the fingerprint of training rows, from their canonical text."""
     return fingerprint_of_text(b"".join(map(_native.format_rows, chunks)))

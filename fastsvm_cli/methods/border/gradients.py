@@ -1,5 +1,4 @@
-"""Decision functions with gradients, of support vector machines and of the kernel density estimators of Mills ("When
-Support Vector Machines are just too slow"), to find the border between two classes."""
+"""Decision functions with gradients."""
 
 import numpy as np
 
@@ -10,8 +9,7 @@ BLOCK_CELLS = 1 << 22  # limit of kernel values in memory
 
 
 class MachineFunction:
-    """Decision function f(z) = sum_i a_i K(x_i, z) - rho. x: (n, d) dense or sparse; a: (n); kernel: any but
-    precomputed."""
+    """f(z) = sum_i a_i K(x_i, z) - rho, for any kernel but precomputed. x: (n, d) dense or sparse."""
 
     def __init__(self, x: Matrix, a: np.ndarray, rho: float, kernel: Kernel):
         self.a, self.rho, self.kernel = a, rho, kernel
@@ -51,11 +49,10 @@ class MachineFunction:
 
 
 class DensityFunction:
-    """Estimate of P(first class | z) - P(second | z) from training rows: R(z) = sum_i y_i k_i / sum_i k_i, k_i =
-    exp(-|z - x_i|^2 / (2 h^2)).
+    """P(first class | z) - P(second | z), as R(z) = sum_i y_i k_i / sum_i k_i, k_i = exp(-|z - x_i|^2 / (2 h^2))
+    (Mills).
 
-    x: (n, d) dense; y: (n), 1 or -1. bandwidth: h; None: variable, solved at every z for sum_i k_i = weight (Mills), 0
-    < weight < n.
+    x: (n, d) dense; y: (n), 1 or -1. bandwidth: h; None: solved at every z for sum_i k_i = weight < n.
     """
 
     def __init__(self, x: np.ndarray, y: np.ndarray, bandwidth: "float | None", weight: float = 0.0):
@@ -64,7 +61,7 @@ class DensityFunction:
         self.norms = row_norms(self.x)
 
     def value_and_gradient(self, z: np.ndarray, own: "np.ndarray | None" = None) -> "tuple[np.ndarray, np.ndarray]":
-        """Return f (m) and its gradient (m, d). own: index of the row of x to leave out for each row of z; -1: none."""
+        """own: row of x to leave out per row of z, or -1."""
         f, gradient = np.empty(len(z)), np.empty(z.shape)
         size = max(1, BLOCK_CELLS // len(self.y))
         for at in range(0, len(z), size):
@@ -73,15 +70,14 @@ class DensityFunction:
         return f, gradient
 
     def bandwidths(self, z: np.ndarray) -> np.ndarray:
-        """Return h at the rows of z: (m)."""
         return np.sqrt(1 / (2 * self._gamma(squared_distances(self.x, self.norms, z - self._center), 1.0)))
 
     def _gamma(self, squares: np.ndarray, counts: "np.ndarray | float") -> np.ndarray:
-        """Return 1 / (2 h^2): (m). counts: 1, or 0 for rows left out. Newton's method in a bracket, on log(sum k) as a
-        function of log(gamma), which decreases and is flat at both ends."""
+        """Return 1 / (2 h^2). counts: 0 for rows left out, else 1."""
         if self.bandwidth is not None:
             return np.full(len(squares), 1 / (2 * self.bandwidth**2))
-        # k_i = exp(-g s_i): n e^{-g max s} <= sum k <= n e^{-g min s} brackets the root.
+        # Newton's method on log(sum k) over log(g), which decreases and is flat at both ends, so it needs a bracket:
+        # n e^{-g max s} <= sum k <= n e^{-g min s}.
         share = np.log(len(self.y) / self.weight)
         tiny = np.finfo(float).tiny
         unit = np.maximum(squares.max(axis=1), tiny)

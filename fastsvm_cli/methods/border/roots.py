@@ -1,4 +1,4 @@
-"""Roots of a decision function on lines between points on opposite sides of it."""
+"""Roots of a decision function on lines between points."""
 
 from typing import Protocol
 
@@ -8,20 +8,17 @@ _ITERATIONS = 100
 
 
 class DecisionFunction(Protocol):
-    """A function with a border; gradients.py has two kinds."""
+    """A function with a border (gradients.py)."""
 
     def value_and_gradient(self, z: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
-        """Return f (m) and its gradient (m, d) at the rows of z (m, d)."""
+        """Return f (m) and its gradient (m, d)."""
 
 
 def roots_between(
     function: DecisionFunction, level: float, first: np.ndarray, second: np.ndarray, tolerance: float
 ) -> "tuple[np.ndarray, np.ndarray, np.ndarray]":
-    """Find roots of f - level on lines between rows, by safeguarded Newton steps.
-
-    first, second: (m, d), with f > level and f < level; other pairs are skipped. Returns (points (k, d) with |f -
-    level| <= tolerance, gradients there (k, d), indices of their pairs (k)).
-    """
+    """Find roots of f - level from first (f > level) to second (f < level), both (m, d), by safeguarded Newton steps;
+    skip other pairs. Return (points (k, d) with |f - level| <= tolerance, gradients (k, d), indices of pairs (k))."""
     at_first, at_second = function.value_and_gradient(first)[0] - level, function.value_and_gradient(second)[0] - level
     pair = np.flatnonzero((at_first > 0) & (at_second < 0))
     start, along = first[pair], second[pair] - first[pair]

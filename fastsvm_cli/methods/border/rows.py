@@ -1,4 +1,4 @@
-"""Rows between which a border is drawn and on which it is measured."""
+"""Rows that place and measure border samples."""
 
 import numpy as np
 
@@ -14,8 +14,8 @@ HELD_OUT = 50
 
 
 class BorderRows:
-    """Rows that place and measure border samples. x: (n, d) dense. columns: LIBSVM indices of the features (d).
-    classes: (n) class indices; -1: unknown label. places: (n) positions in the file. chunk: the same rows."""
+    """Rows x (n, d) of a chunk. columns: LIBSVM indices (d). classes: (n); -1: unknown label. places: (n), positions in
+    the file."""
 
     def __init__(self, chunk: _native.Chunk, classes: np.ndarray, places: np.ndarray, columns: np.ndarray):
         self.chunk, self.classes, self.places, self.columns = chunk, classes, places, columns
@@ -26,7 +26,7 @@ class BorderRows:
 
 
 def rows_for(model: ExactModel, chunks: "list[_native.Chunk] | None", rng: np.random.Generator) -> BorderRows:
-    """Return rows of the chunks, or of the model's support vectors if None. Columns: all features of either."""
+    """Draw rows of the chunks (None: support vectors)."""
     header = model.header
     if chunks is None:
         vectors = model.vectors
@@ -47,7 +47,7 @@ def rows_for(model: ExactModel, chunks: "list[_native.Chunk] | None", rng: np.ra
 def drawn_rows(
     chunks: "list[_native.Chunk]", place: "dict[int, int]", columns: np.ndarray, rng: np.random.Generator
 ) -> BorderRows:
-    """Return at most CLOUD_ROWS rows (fewer if there are many features), drawn uniformly."""
+    """Draw at most CLOUD_ROWS rows, fewer if there are many features."""
     total = sum(chunk.rows for chunk in chunks)
     kept = np.sort(rng.choice(total, _most_rows(total, len(columns)), replace=False))
     rows = _native.Chunk.concatenate(select_rows(chunks, kept.tolist()))
@@ -57,8 +57,7 @@ def drawn_rows(
 
 
 def places_among(members: "list[np.ndarray]", places: np.ndarray) -> "list[np.ndarray]":
-    """Return, per function, the index among its rows (members, increasing) of each of the rows `places`; -1: not a
-    member."""
+    """Return where `places` are in each function's increasing rows (members); -1: nowhere."""
     out = []
     for mine in members:
         at = np.minimum(np.searchsorted(mine, places), len(mine) - 1)
@@ -71,7 +70,7 @@ def _most_rows(total: int, d: int) -> int:
 
 
 def looks_one_hot(chunk: _native.Chunk) -> bool:
-    """Return whether most features have one value besides 0: categories. Roots between them lie where no row occurs."""
+    """Return whether most features are categories, with one value besides 0. No row lies at roots between them."""
     indices, values = np.asarray(chunk.indices), np.asarray(chunk.values)
     seen = values != 0
     if not seen.any():

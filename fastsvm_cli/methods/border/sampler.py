@@ -1,4 +1,4 @@
-"""Choice of the lines between two rows that are searched for a border sample."""
+"""Choice of lines to search for border samples."""
 
 from collections.abc import Callable
 
@@ -17,8 +17,8 @@ _FRUITLESS = 20  # rounds without a new sample after which the border counts as 
 
 
 class Sampler:
-    """Border samples of one pair of classes: function = level. points, normals: (n, d). x: (m, d) rows to draw from; f:
-    (m) their values minus level."""
+    """Border samples of one pair of classes. points, normals: (n, d). x: (m, d), rows to draw from; f: (m), their
+    values minus level."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Sampler:
         self.one_sided = self.exhausted = not (len(self._positive) and len(self._negative))
 
     def grow(self, count: int, on_step: "Callable[[float], None] | None" = None) -> None:
-        """Sample up to `count` points, or as many as the border gives. on_step: called with the share found."""
+        """Sample up to `count` points, or as many as there are."""
         fruitless = 0
         while len(self.points) < count and not self.exhausted:
             if self.sampling != "refined":
@@ -72,12 +72,11 @@ class Sampler:
                 on_step(len(self.points) / count)
 
     def _draw(self, count: int) -> np.ndarray:
-        """Return rows where lines begin, about half on each side."""
         half = (count + int(self._rng.integers(2))) // 2
         return np.concatenate([self._rng.choice(self._positive, half), self._rng.choice(self._negative, count - half)])
 
     def _roots(self, first: np.ndarray, near_one: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
-        """Return roots on lines from these rows to near rows, or any, on the other side."""
+        """Return roots on lines to the other side."""
         second = np.empty_like(first)
         for side, others in ((True, self._negative), (False, self._positive)):
             mine = self._above[first] == side
@@ -97,7 +96,7 @@ class Sampler:
         )[:2]
 
     def _add(self, points: np.ndarray, normals: np.ndarray) -> None:
-        """Add samples, except near-duplicates and those with a normal that is not finite."""
+        """Add samples, except near-duplicates and normals that are not finite."""
         sound = np.all(np.isfinite(normals), axis=1)
         points, normals = points[sound], normals[sound]
         if not len(self.points) and len(points) > 1:  # the first sample gives the distances that the next ones need

@@ -1,4 +1,4 @@
-"""Border samples of decision functions, and a measure of their agreement."""
+"""Border samples, and their agreement."""
 
 from collections.abc import Callable, Sequence
 
@@ -18,12 +18,9 @@ MOST_SAMPLES = 100_000
 
 
 class Sampling:
-    """Options of a border's sampling.
-
-    count: samples per pair of classes. target: instead, largest share of labels that differ. tolerance: largest |f -
-    level| at a sample. sampling: "refined", "dense" or "random" (sampler.py). local: number of nearest samples that
-    answer together, if better than one. on_progress: called with the share done, and a text.
-    """
+    """Options of sampling. count: samples per pair of classes. target: instead, largest share of labels that differ.
+    tolerance: largest |f - level| at a sample. sampling: see sampler.py. local: nearest samples that answer together,
+    if better than one."""
 
     def __init__(
         self,
@@ -41,12 +38,9 @@ class Sampling:
 
 
 class SampledBorder:
-    """Result of compiling a border.
-
-    measured: number of rows it was measured on. different: number of labels that differ on these. parted: whether these
-    rows placed no samples. one_sided: pairs for which one class wins on all rows. without_root: pairs without a root
-    within the tolerance. short: pairs with fewer samples than requested.
-    """
+    """A compiled border. measured: rows it was measured on; different: labels that differ. parted: whether these rows
+    placed no samples. Pairs: one_sided, one class wins on all rows; without_root, no root within the tolerance; short,
+    fewer samples than requested."""
 
     def __init__(
         self, model: BorderModel, measured: int, different: int, parted: bool, samplers: "list[Sampler]", count: int
@@ -58,7 +52,6 @@ class SampledBorder:
 
     @property
     def counts(self) -> "list[int]":
-        """Number of samples of every pair."""
         return [pair.count for pair in self.model.samples]
 
     @property
@@ -78,10 +71,8 @@ def sample_border(
     sampling: Sampling,
     folded: "Folded | None" = None,
 ) -> SampledBorder:
-    """Return the border of decision functions f_p, one per pair of the header's classes, at `levels`.
-
-    values: (rows, pairs), f_p at the rows. unseen: the same with each row left out of f_p. folded: of the model's file.
-    """
+    """Sample the borders of decision functions f_p, one per pair of classes. values: f_p at the rows, (rows, pairs).
+    unseen: the same with each row left out of f_p."""
     rng, target, on_progress = sampling.rng, sampling.target, sampling.on_progress
     # Half of the rows place samples; the other half measures them.
     order = rng.permutation(len(rows))
@@ -116,7 +107,6 @@ def sample_border(
                 on_progress((at + 1) / len(samplers), shown)
 
     def best(most: int) -> "tuple[int, BorderModel]":
-        """Return (labels that differ, model) with one nearest sample or with `local`, whichever is better."""
         tried = [
             (differ(model), model.local, model) for model in (model_of(most, k) for k in sorted({1, sampling.local}))
         ]
@@ -160,7 +150,6 @@ def _samplers(
     placing: np.ndarray,
     sampling: Sampling,
 ) -> "list[Sampler]":
-    """Return a sampler per pair of classes, which draws from the rows `placing` of these classes."""
     out = []
     for pair, i, j in header.class_pairs:
         f = values[placing, pair] - levels[pair]
@@ -182,7 +171,7 @@ def _samplers(
 
 
 def _median(values: np.ndarray) -> float:
-    """Return the median; halves are added, since the sum of two values may overflow."""
+    """Return the median; the sum of two values may overflow."""
     values = np.sort(values)
     return float(0.5 * values[(len(values) - 1) // 2] + 0.5 * values[len(values) // 2])
 
@@ -196,8 +185,7 @@ def _labels(task: _native.Task, values: np.ndarray) -> np.ndarray:
 
 
 def _round(model: BorderModel, functions: "Sequence[DecisionFunction]", tolerance: float) -> BorderModel:
-    """Return the model with samples in single precision if every sample stays within the tolerance; else the model
-    itself."""
+    """Round to single precision if samples stay within the tolerance."""
     rounded = []
     for samples, function in zip(model.samples, functions):
         # The tolerance must hold for the decimal numbers in the file, which single precision would round again.

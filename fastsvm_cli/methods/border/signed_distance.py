@@ -1,10 +1,8 @@
 """Border samples of an exact model or of training rows (Mills, "When Support Vector Machines are just too slow").
 
-given      a decision function f per pair of classes, with its gradient (gradients.py)
-wanted     border samples b_i with f(b_i) = level and normals n_i = grad f(b_i), so that f(z) is near
-           level + n_i.(z - b_i) at the nearest b_i
-method     roots of f - level on lines between rows on opposite sides (roots.py). The paper draws both ends at random;
-           here, lines may join rows that the samples get wrong to near rows on the other side
+Samples b_i have f(b_i) = level and normals n_i = grad f(b_i): f(z) is near level + n_i.(z - b_i) at the nearest b_i.
+They are roots on lines between rows on opposite sides. The paper draws both rows at random; here, one may be a row that
+the samples get wrong, the other near it.
 """
 
 from math import isfinite
@@ -33,12 +31,9 @@ def compile_border(
     chunks: "list[_native.Chunk] | None" = None,
     **how: Any,
 ) -> SampledBorder:
-    """Return border samples of an exact classification or one-class model.
-
-    raw: sample f = 0 even with probability parameters; otherwise tanh(-(A f + B) / 2) = 0, that is f = -B / A. chunks:
-    rows to draw from; None: the support vectors. how: arguments of Sampling. Raises ModelFormatError for models without
-    a border or a gradient, and for overflow.
-    """
+    """Return border samples of a classification or one-class model. raw: sample f = 0 even with probability parameters.
+    chunks: rows to draw from; None: the support vectors. how: arguments of Sampling. Raise ModelFormatError for models
+    without a border or gradient, and for overflow."""
     header = model.header
     demand(model.path, refusal(model))
     sampling = Sampling(**how)
@@ -90,12 +85,8 @@ def compile_density_border(
     weight: float = 0.0,
     **how: Any,
 ) -> SampledBorder:
-    """Return border samples without an SVM, where the kernel density estimates of two classes are equal
-    (gradients.DensityFunction).
-
-    bandwidth: h; None: variable, by `weight`. how: arguments of Sampling. Labels are ordered as in svm-train. Raises
-    FileError for rows without classes or too few for the weight, and for overflow.
-    """
+    """Return border samples where two density estimates are equal. how: arguments of Sampling. Raise FileError for rows
+    without classes or too few for the weight, and for overflow."""
     sampling = Sampling(**how)
     found, whole = classes_of(chunks, path)
     place = {label: at for at, label in enumerate(found)}
@@ -135,7 +126,6 @@ def compile_density_border(
 
 
 def refusal(model: ExactModel) -> "str | None":
-    """Return why a model has no border samples, or None."""
     header = model.header
     if header.regression:
         return f"a model of type {header.svm_type} found, expected classes: the values of a regression have no border"
@@ -145,5 +135,5 @@ def refusal(model: ExactModel) -> "str | None":
 
 
 def needs_rows(model: ExactModel) -> bool:
-    """Return whether rows must be given: the support vectors of a one-class model lie on one side of its border."""
+    """Return whether rows must be given: one-class support vectors lie on one side of the border."""
     return model.header.svm_type == "one_class"

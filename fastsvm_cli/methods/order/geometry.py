@@ -1,4 +1,4 @@
-"""Choice of a geometry model's points and their order (DeCoste, section 5)."""
+"""Choice of a geometry model's points (DeCoste, section 5)."""
 
 from collections.abc import Callable
 from math import ceil, sqrt
@@ -22,7 +22,6 @@ SINGLE_CELLS = 1 << 24  # beyond, memory matters more than the best choice
 
 
 def refusal(model: ExactModel) -> "str | None":
-    """Return why a model has no geometry, or None."""
     kernel = model.kernel
     if kernel.semidefinite:
         return None
@@ -50,11 +49,10 @@ def compile_geometry(
 ) -> GeometryModel:
     """Choose the points and return the model.
 
-    sequence: "greedy": always the support vector that reduces |w_perp|^2 of all decision functions most, by c_p^2 /
-    d_p, with c the residual of K a and d the residual diagonal of K; "sgma": of 59 random ones, the one that reduces
-    the residual kernel matrix most (Smola and Schoelkopf, 2000; as in the paper). points: maximum number; default
-    `default_points`. folded: vectors {index: value} that come first (section 6.1). seed: of random draws, also of
-    candidates if there are too many. Raises ModelFormatError for kernels that are not inner products.
+    sequence: "greedy": next the support vector p with the largest sum over decision functions of c_p^2 / (d_p |w|^2), c
+    the residual of K a, d the residual diagonal of K; "sgma": of 59 random ones, the one that reduces the residual
+    kernel matrix most (Smola and Schoelkopf, 2000). points: maximum number besides `folded`: vectors {index: value}
+    that come first (section 6.1). Raise ModelFormatError for kernels that are not inner products.
     """
     demand(model.path, refusal(model))
     vectors = model.vectors
@@ -117,16 +115,16 @@ def compile_geometry(
 
 
 def default_points(model: ExactModel) -> int:
-    """Return the paper's threshold (section 4.5): beyond max(d, sqrt(d L)) points, L kernel values are cheaper. d: mean
-    number of entries of a support vector."""
+    """Return the paper's threshold (section 4.5), up to MOST_POINTS: beyond max(d, sqrt(d L)) points, L kernel values
+    are cheaper. d: mean entries per support vector."""
     vectors = model.vectors
     d = len(vectors.indices) / max(vectors.rows, 1)
     return min(vectors.rows, MOST_POINTS, ceil(max(d, sqrt(d * vectors.rows))))
 
 
 def folded_vectors(model: ExactModel) -> "list[dict]":
-    """Return w+ and w- of a linear model, each a weighted mean of its support vectors (eqs. 7 and 34): [{index:
-    value}]."""
+    """Return w+ and w- of a linear model, means of its support vectors (eqs. 7 and 34). Raise ModelFormatError on
+    overflow."""
     vectors, a = model.vectors, np.asarray(model.vectors.leading)[:, 0]
     x, columns = matrix(vectors)
     out = []
@@ -141,7 +139,7 @@ def folded_vectors(model: ExactModel) -> "list[dict]":
 
 
 def _without_part(rows: "list[dict]", leading_count: int) -> _native.Chunk:
-    """Return vectors {index: value} as a chunk with coefficients 0."""
+    """Return a chunk with coefficients 0."""
     entries = [entry for row in rows for entry in sorted(row.items())]
     indptr = np.cumsum([0, *map(len, rows)])
     indices = np.array([index for index, _ in entries], np.int64)

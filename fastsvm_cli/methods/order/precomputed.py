@@ -1,4 +1,4 @@
-"""Models trained on a precomputed kernel, completed with the vectors of their serial numbers."""
+"""Models of a precomputed kernel, completed with their vectors."""
 
 from collections.abc import Iterable
 
@@ -12,8 +12,8 @@ from fastsvm_cli.models.kernel import Kernel
 
 
 def with_vectors(model: ExactModel, chunks: Iterable[_native.Chunk], path: str, kernel: Kernel) -> ExactModel:
-    """Return the model with its kernel evaluated on vectors. chunks: rows of the training file `path`, which serial
-    numbers count from 1. Raises ModelFormatError for a serial number not in the file."""
+    """Return the model with its vectors and `kernel`. chunks: rows that serial numbers count from 1. Raise
+    ModelFormatError for a serial number beyond them."""
     serials = [int(value) for value in model.vectors.values]
     wanted, found, first = set(serials), [], 1
     place: dict[int, int] = {}  # serial number -> row of the chunks found
@@ -40,8 +40,7 @@ def with_vectors(model: ExactModel, chunks: Iterable[_native.Chunk], path: str, 
 
 
 def looks_untrained(model: ExactModel) -> bool:
-    """Return whether most free support vectors (coefficient inside its bound) are far from |f| = 1, where training puts
-    them. False unless c_svc."""
+    """Return whether most free support vectors are far from |f| = 1, where training puts them. False unless c_svc."""
     if model.header.svm_type != "c_svc":
         return False
     a = np.abs(FeatureSpace(model).coefficients)

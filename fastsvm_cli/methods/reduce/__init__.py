@@ -28,8 +28,6 @@ _RATIOS = (0.002, 0.005, 0.01, 0.02, 0.05)
 
 
 class ReduceOptions(MethodOptions):
-    """Options and arguments of `fastsvm reduce`. Raises UsageError for conflicts."""
-
     vectors: "int | None"
     ratio: "float | None"
     target: "float | None"
@@ -67,7 +65,6 @@ class ReduceOptions(MethodOptions):
 
     @property
     def how(self) -> "dict[str, Any]":
-        """Arguments of compile_reduced_set."""
         return {
             "init": self.init,
             "optimizer": self.optimizer,
@@ -76,12 +73,11 @@ class ReduceOptions(MethodOptions):
         }
 
     def count(self, total_sv: int) -> int:
-        """Return the number of vectors for --vectors or --ratio."""
         return self.vectors or max(1, round((self.ratio or 0.0) * total_sv))
 
 
 class Reduce(Method):
-    """Few vectors, placed to change the decision functions least in feature space."""
+    """Few vectors that change the decision functions least in feature space."""
 
     name = "reduce"
     kinds = ("reduced",)
@@ -160,7 +156,7 @@ class Reduce(Method):
     def compile(
         self, source: "SourceModel", options: ReduceOptions, progress: Progress, rows: "list[Chunk] | None" = None
     ) -> "Reduction":
-        """Return the reduced set, with probability parameters fitted to labelled rows, if given."""
+        """Also refit probability parameters to labelled rows."""
         from fastsvm_cli.methods.reduce.probabilities import refit
         from fastsvm_cli.methods.reduce.reduction import compile_reduced_set, grow, lossless
 

@@ -1,5 +1,5 @@
-"""Merging of equal support vectors without changing a decision function (Downs, Gates and Masters, "Exact
-Simplification of Support Vector Solutions", 2001)."""
+"""Exact merging of equal support vectors (Downs, Gates and Masters, "Exact Simplification of Support Vector Solutions",
+2001)."""
 
 from copy import copy
 
@@ -12,12 +12,9 @@ from fastsvm_cli.text.header import Header
 
 
 def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
-    """Return (model with equal support vectors merged and those of coefficient 0 dropped, number removed).
-
-    Nothing else can be merged exactly: different vectors are linearly independent in the feature space of an RBF
-    kernel. With more than two classes, merging is within a class. The radius of `lossless` covers the rounding of sums
-    (reduction.py; B29 of bounds.py).
-    """
+    """Return (model without duplicates or zero coefficients, number removed). Nothing else merges exactly: different
+    vectors are linearly independent in an RBF kernel's feature space. With more than two classes, merge within a class.
+    Raise ModelFormatError on overflow."""
     header, vectors = model.header, model.vectors
     coefficients = np.asarray(vectors.leading)
     starts, indices, values = np.asarray(vectors.indptr), np.asarray(vectors.indices), np.asarray(vectors.values)
@@ -65,7 +62,6 @@ def _counts(header: Header, kept: "list[int]") -> "list[int] | None":
 
 
 def resized(header: Header, nr_sv: "list[int] | None", total: int) -> Header:
-    """Return a header with other support vectors."""
     out = copy(header)
     out.nr_sv, out.total_sv = nr_sv, total
     return out

@@ -1,5 +1,4 @@
-"""Optimal coefficients of given vectors, their squared distance, and the descent on all vectors at once (Suttorp and
-Igel, algorithm 1, line 6)."""
+"""Optimal coefficients, and the descent on all vectors (Suttorp and Igel, algorithm 1, line 6)."""
 
 from collections.abc import Callable
 
@@ -14,12 +13,11 @@ FINISH_ITERATIONS = 100
 
 
 def finish_seconds(support_vectors: int, vectors: int, parts: int) -> float:
-    """Return the estimated seconds of the descent: kernel values, and the overhead of several parts."""
     return FINISH_ITERATIONS * (1e-8 * support_vectors * vectors + 6e-5 * (parts**2 - 1))
 
 
 class Fit:
-    """Optimal coefficients for given vectors, the squared distance and its gradient."""
+    """Optimal coefficients, squared distance and its gradient."""
 
     def __init__(self, problem: Problem, z: "list[np.ndarray]", gradient: bool = False):
         parts, gamma = problem.parts, problem.gamma
@@ -89,7 +87,7 @@ class Fit:
 
 
 def _solve(k: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return k^-1 b with the smallest ridge that lets the factorisation succeed: vectors may coincide."""
+    """Solve with the smallest ridge that works: vectors may coincide."""
     for ridge in (_RIDGE, 1e-8, 1e-6, 1e-4):
         try:
             return cho_solve(cho_factor(k + ridge * np.eye(len(b)), lower=True), b)
@@ -104,7 +102,7 @@ def finish(
     on_step: "Callable[[float], None] | None" = None,
     iterations: int = FINISH_ITERATIONS,
 ) -> "list[np.ndarray]":
-    """Run line 6 of algorithm 1: L-BFGS on all vectors at once, with optimal coefficients at every step."""
+    """Run L-BFGS, with optimal coefficients at every step."""
     from scipy.optimize import minimize
 
     shapes = [each.shape for each in z]

@@ -1,9 +1,4 @@
-"""Placement of one approximating vector (Suttorp and Igel, "Resilient Approximation of Kernel Classifiers", sections
-2.2 and 3).
-
-`Residual` holds the rest of the approximated functions Psi_j = sum_i w_ij k(x_i, .). The best vector z minimises E(z) =
--sum_j Psi_j(z)^2 (eq. 4, for one function or several that share vectors).
-"""
+"""Placement of one vector z (Suttorp and Igel, sections 2.2 and 3), to minimise E(z) = -sum_j Psi_j(z)^2 (eq. 4)."""
 
 import numpy as np
 
@@ -21,26 +16,24 @@ CLUSTERED = 4000  # limit of support vectors per side, since the kernel matrix i
 
 
 def gaussian(x: Matrix, gamma: float) -> KernelMatrix:
-    """Return k(z, x) for any rows z with the vectors x (n, d), dense or sparse."""
     return KernelMatrix(Kernel("rbf", gamma), x)
 
 
 def moments(x: Matrix, a: np.ndarray) -> "np.ndarray | None":
-    """Return (a, a x_1, ..., a x_d), (n, 1 + d), for vectors x (n, d) with weights a (n, 1). Its product with kernel
-    values gives the function and its gradient. None for sparse vectors, and for several functions."""
+    """Return (a, a x_1, ..., a x_d), (n, 1 + d), whose product with kernel values gives the function and its gradient.
+    None for sparse vectors, and for several functions."""
     if not isinstance(x, np.ndarray) or a.shape[1] != 1:
         return None
     return np.concatenate([a, a * x], axis=1)
 
 
 def kernel_length(gamma: float) -> float:
-    """Return the distance at which a Gaussian kernel has fallen to 1/e, the unit of steps; 1 if gamma is 0."""
+    """Return the distance at which the kernel is 1/e; 1 if gamma is 0."""
     return gamma**-0.5 if gamma > 0 else 1.0
 
 
 class Residual:
-    """Psi - Psi': x (n, d) with weights a (n, m), and approximating vectors z (L, d) with weights -beta (L, m). kernel,
-    x_moments: gaussian(x, gamma) and moments(x, a), if already known."""
+    """Psi - Psi': x (n, d) with weights a (n, m), and z (L, d) with weights -beta (L, m)."""
 
     def __init__(
         self,
@@ -57,8 +50,7 @@ class Residual:
         self.z, self.beta = np.zeros((0, x.shape[1])), np.zeros((0, a.shape[1]))
 
     def at(self, z: np.ndarray) -> "tuple[float, np.ndarray, np.ndarray]":
-        """Return E(z); its gradient (d), eq. (10); the next z (d) of the fixed-point iteration, eq. (6), not finite if
-        undefined."""
+        """Return E(z); its gradient (d), eq. (10); the next z (d) by eq. (6), not finite if undefined."""
         k = self.kernel(z[None])[0]
         far = gaussian(self.z, self.gamma)(z[None])[0]
         if self.moments is not None:
@@ -77,8 +69,7 @@ class Residual:
 
 
 def irprop(residual: Residual, start: np.ndarray, iterations: int = _ITERATIONS) -> "tuple[np.ndarray, bool]":
-    """Run iRprop+ (Igel and Huesken 2003): each component steps by the sign of its gradient (eq. 11), and takes an
-    overshot step back if the error rose. Returns (z, True)."""
+    """Run iRprop+ (Igel and Huesken 2003; eq. 11). Return (z, True)."""
     z = start.copy()
     error, gradient, _ = residual.at(z)
     least, largest = _LEAST_STEP * residual.length, _LARGEST_STEP * residual.length
@@ -104,11 +95,8 @@ def irprop(residual: Residual, start: np.ndarray, iterations: int = _ITERATIONS)
 
 
 def fixed_point(residual: Residual, start: np.ndarray, iterations: int = _REST_ITERATIONS) -> "tuple[np.ndarray, bool]":
-    """Run fixed-point iteration, eq. (6). Returns (z, whether it converged to a point with E < 0).
-
-    It diverges where positive and negative weights nearly cancel, since a step divides by their sum: where classes
-    overlap within a kernel's width.
-    """
+    """Run fixed-point iteration, eq. (6). Return (z, whether it converged to E < 0). It diverges where weights nearly
+    cancel, as a step divides by their sum: where classes overlap within a kernel's width."""
     z = start.copy()
     for _ in range(iterations):
         following = residual.at(z)[2]
@@ -124,8 +112,7 @@ def fixed_point(residual: Residual, start: np.ndarray, iterations: int = _REST_I
 def initial_order(
     init: str, x: Matrix, a: np.ndarray, gamma: float, count: int, rng: np.random.Generator
 ) -> "list[int]":
-    """Return `count` support vectors to start from (section 3.1), as rows of x; for "random" and "cluster", positive
-    and negative ones in proportion."""
+    """Return rows of x to start from (section 3.1); for "random" and "cluster", both signs in proportion."""
     size = np.abs(a).sum(axis=1)
     if init == "alpha":  # stochastic universal sampling
         ends = np.cumsum(size)
@@ -155,7 +142,7 @@ def kernel_means(
     rng: np.random.Generator,
     iterations: int = 20,
 ) -> "list[int]":
-    """Run kernel k-means (Girolami 2002); return the row nearest to each centre in feature space."""
+    """Return the rows nearest to the centres of kernel k-means (Girolami 2002)."""
     if len(rows) > max(CLUSTERED, count):
         rows = rng.choice(rows, max(CLUSTERED, count), replace=False)
     mine = x[rows]

@@ -1,4 +1,4 @@
-"""Refitting of probA and probB on labelled rows, after decision values have changed."""
+"""Refitting of probA and probB on labelled rows."""
 
 from collections.abc import Iterable
 
@@ -13,11 +13,11 @@ from fastsvm_cli.models.wanted import Wanted
 
 @np.errstate(all="ignore")  # overflows are refused
 def refit(model: ExactModel, chunks: "Iterable[_native.Chunk]") -> None:
-    """Fit the model's probability parameters to its decision values on labelled rows, in place.
+    """Fit the model's probability parameters to labelled rows, in place.
 
     Classification: Platt's sigmoid, per pair whose classes both occur (Lin, Lin and Weng, "A note on Platt's
     probabilistic outputs for support vector machines"). Regression: the scale of Laplace noise, as in svm-train.
-    One-class marks are kept. Raises ModelFormatError on overflow.
+    One-class parameters do not change. Raise ModelFormatError on overflow.
     """
     header = model.header
     decisions = _native.Decisions(model.pairs)
@@ -47,7 +47,7 @@ def refit(model: ExactModel, chunks: "Iterable[_native.Chunk]") -> None:
 
 
 def _sigmoid(f: np.ndarray, first: np.ndarray) -> "tuple[float, float]":
-    """Return A and B of P(first) = 1 / (1 + exp(A f + B)), by regularised maximum likelihood."""
+    """Fit P(first) = 1 / (1 + exp(A f + B))."""
     positive, negative = int(first.sum()), int((~first).sum())
     target = np.where(first, (positive + 1) / (positive + 2), 1 / (negative + 2))
 

@@ -1,4 +1,4 @@
-"""Decision functions to approximate by a reduced set, in parts (Suttorp and Igel, section 2)."""
+"""Decision functions in parts (Suttorp and Igel, section 2)."""
 
 from collections.abc import Callable
 from copy import copy
@@ -18,8 +18,8 @@ BLOCK_CELLS = 1 << 22  # limit of decision values in memory
 
 
 class Part:
-    """Vectors x (n, d) with coefficients a (n, m) that share one set of approximating vectors. functions: [(function,
-    column)] for the m columns. values() -> K a at its own vectors: (n, m)."""
+    """Vectors x (n, d) with coefficients a (n, m) that share approximating vectors. functions: (function, column) of
+    the columns. values: K a, (n, m)."""
 
     def __init__(
         self,
@@ -47,18 +47,14 @@ class Part:
         return self.x.shape[0]
 
     def row(self, at: int) -> np.ndarray:
-        """Return one vector, dense: (d)."""
         return np.asarray(self.x[at].todense()).ravel() if hasattr(self.x, "todense") else self.x[at]
 
 
 class Problem:
-    """The approximation problem of a FeatureSpace's model.
-
-    parts: one per class if there are more than two, else one; columns: LIBSVM indices of the features (d). origin:
-    point (d) subtracted from the vectors, or None. unit: divisor of the coefficients: 1, or a power of 2 if squares
-    would overflow. space: of the shifted model. squared_norm: (functions); scale: their sum, at least its rounding
-    error.
-    """
+    """The approximation problem of a model. parts: one per class if there are more than two, else one. columns: LIBSVM
+    indices (d). origin: point (d) subtracted from the vectors, or None. unit: divisor of the coefficients, not 1 if
+    squares would overflow. space: of the shifted model. scale: sum of squared_norm (functions), at least its rounding
+    error."""
 
     def __init__(self, space: FeatureSpace):
         model, header = space.model, space.model.header
@@ -121,7 +117,7 @@ class Problem:
         return space.at_support_vectors[0][:, :1] / self.unit
 
     def _values_of_class(self, model: ExactModel, rows: slice) -> np.ndarray:
-        """Return K a of one class's vectors: the decision functions of a model without the other classes."""
+        """Return K a, from a model without the other classes."""
         vectors, header = model.vectors.select(list(range(rows.start, rows.stop))), copy(model.header)
         n, m = vectors.rows, vectors.leading_count
         header.nr_sv, header.total_sv, header.rho = [n] + m * [0], n, [0.0] * header.pairs

@@ -1,5 +1,4 @@
-"""LIBSVM models of approximating vectors, with a proven radius (Suttorp and Igel, "Resilient Approximation of Kernel
-Classifiers", eq. 9; |Psi - Psi'| rounded up)."""
+"""LIBSVM models of approximating vectors, with a proven radius."""
 
 import numpy as np
 
@@ -16,8 +15,8 @@ from fastsvm_cli.text.header import Header
 def assemble(
     space: FeatureSpace, columns: np.ndarray, z: "list[np.ndarray]", beta: "list[np.ndarray]", fingerprint: str
 ) -> ReducedModel:
-    """Return the LIBSVM model of vectors z (L, d) and coefficients beta (L, m), one such pair per class or one in all,
-    with offsets by eq. (9). space: of the exact model. columns: LIBSVM indices of the features (d)."""
+    """Return the LIBSVM model of vectors z (L, d) and coefficients beta (L, m), one pair per class or one in all, with
+    offsets by Suttorp and Igel, eq. (9). Raise ModelFormatError on overflow."""
     model, header = space.model, space.model.header
     if not all(np.all(np.isfinite(numbers)) for numbers in [*z, *beta]):
         raise ModelFormatError(model.path, "a number of the reduced set overflows: scale the data")
@@ -43,8 +42,7 @@ def assemble(
 
 
 def _distances(space: FeatureSpace, reduced: FeatureSpace) -> np.ndarray:
-    """Return |Psi - Psi'| of every function, rounded up (B28 of bounds.py): (pairs). Computed as |Psi|^2 - 2 <Psi,
-    Psi'> + |Psi'|^2, from values at the vectors and their error bounds."""
+    """Return |Psi - Psi'|, rounded up (B28 of bounds.py): (pairs)."""
     b, error = space.inner_products(reduced.model.vectors)
     own, own_error = reduced.at_support_vectors
     beta = reduced.coefficients
@@ -60,8 +58,7 @@ def _distances(space: FeatureSpace, reduced: FeatureSpace) -> np.ndarray:
 def with_origin(
     space: FeatureSpace, header: Header, vectors: _native.Chunk, fingerprint: str, distance: np.ndarray
 ) -> ReducedModel:
-    """Return the model with the radius that `predict` needs: distance (pairs), at least |Psi - Psi'|, plus the change
-    of the offsets."""
+    """Return the model with its radius: distance (pairs), at least |Psi - Psi'|, plus the change of the offsets."""
     model = space.model
     radius = (distance + np.abs(np.array(header.rho) - np.array(model.header.rho))) * (1 + 1e-12)
     weight = np.abs(space.coefficients).sum(axis=0) * (1 + 1e-9)

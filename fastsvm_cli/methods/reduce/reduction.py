@@ -1,13 +1,8 @@
-"""Reduced sets: few approximating vectors for many support vectors (Suttorp and Igel, "Resilient Approximation of
-Kernel Classifiers").
+"""Reduced sets (Suttorp and Igel, "Resilient Approximation of Kernel Classifiers").
 
-given      decision functions f_p(z) = sum_i a_ip k(x_i, z) - rho_p, k the RBF kernel; the vectors of a class serve all
-           of its pairs
-wanted     few vectors z_l, with coefficients beta_lp and offsets rho'_p, and small rho^2 = sum_p |Psi_p - Psi'_p|^2
-           (eq. 3)
-method     algorithm 1: vectors one by one, each placed to reduce the rest most, all coefficients solved anew; then a
-           descent on all vectors with optimal coefficients (variable projection: Golub and Pereyra 1973), and the
-           offset by eq. (9)
+Few vectors minimise rho^2 = sum_p |Psi_p - Psi'_p|^2 (eq. 3); those of a class serve all of its pairs. Algorithm 1
+places them one by one. A descent on all follows, with optimal coefficients (variable projection: Golub and Pereyra
+1973), then the offset by eq. (9).
 """
 
 from collections.abc import Callable, Iterable
@@ -34,7 +29,6 @@ _TRIES = 10  # starts for one vector before fixed-point iteration gives up
 
 
 def refusal(model: ExactModel) -> "str | None":
-    """Return why a model has no reduced set, or None."""
     header = model.header
     if header.kernel_type == "rbf" and header.gamma >= 0:
         return None
@@ -64,8 +58,8 @@ def place(
     rng: np.random.Generator,
     on_step: "Callable[[float], None] | None" = None,
 ) -> "tuple[np.ndarray, np.ndarray]":
-    """Run algorithm 1, lines 1 to 5, for one part: (z (L, d), beta (L, m)). L may be less than `count` if fixed-point
-    iteration does not converge or no start is left."""
+    """Run algorithm 1, lines 1 to 5, for one part. Return (z (L, d), beta (L, m)); L < `count` if 10 starts fail in a
+    row or none is left."""
     part = problem.parts[at]
     if not count:
         return np.zeros((0, part.x.shape[1])), np.zeros((0, part.a.shape[1]))
@@ -128,12 +122,8 @@ def compile_reduced_set(
     on_progress: "Callable[[float, str], None] | None" = None,
     space: "FeatureSpace | None" = None,
 ) -> "Reduction":
-    """Reduce to at most `count` vectors.
-
-    init, optimizer: of algorithm 1 (placement.py); finishing: its line 6. on_progress: called with the share done and
-    the squared distance. space: the model's, if known. Raises ModelFormatError for kernels other than rbf, for
-    overflow, and if no vector could be placed.
-    """
+    """Reduce to at most `count` vectors. init, optimizer: of algorithm 1 (placement.py); finishing: its line 6. Raise
+    ModelFormatError for kernels other than rbf, for overflow, and if no vector could be placed."""
     _check(model)
     if not model.pairs or not model.header.total_sv:
         return lossless(model, fingerprint)
@@ -201,7 +191,7 @@ def compile_reduced_set(
 
 
 def _rising(on_progress: "Callable[[float, str], None]") -> "Callable[[float, str], None]":
-    """Return on_progress with shares that never decrease: values computed on demand may come late."""
+    """Return on_progress with shares that never decrease."""
     most = 0.0
 
     def rise(share: float, words: str) -> None:
@@ -213,7 +203,6 @@ def _rising(on_progress: "Callable[[float, str], None]") -> "Callable[[float, st
 
 
 def _shown_distance(on_progress: "Callable[[float, str], None]", done: float) -> "Callable[[float], None]":
-    """Return the progress callback of the last descent. done: share before it."""
     steps = 0
 
     def shown(distance: float) -> None:
@@ -225,9 +214,8 @@ def _shown_distance(on_progress: "Callable[[float, str], None]", done: float) ->
 
 
 class Reduction:
-    """Result of reducing a model. merged: number of dropped duplicates and support vectors of coefficient 0. distance:
-    rho^2 / sum_p |Psi_p|^2 (eq. 3). missing: number of vectors lacking because fixed-point iteration did not converge.
-    """
+    """A reduced model. merged: number of dropped duplicates and zero coefficients. distance: rho^2 / sum_p |Psi_p|^2
+    (eq. 3). missing: vectors lacking because fixed-point iteration did not converge."""
 
     def __init__(self, model: ReducedModel, merged: int, distance: float, missing: int):
         self.model, self.merged, self.distance, self.missing = model, merged, distance, missing
@@ -235,7 +223,7 @@ class Reduction:
 
 @np.errstate(all="ignore")
 def lossless(model: ExactModel, fingerprint: str) -> Reduction:
-    """Merge duplicates only: values change by the rounding of sums of coefficients (B29 of bounds.py)."""
+    """Merge duplicates only. Values change by rounding (B29 of bounds.py)."""
     _check(model)
     merged, fewer = merge_duplicates(model)
     space = FeatureSpace(model)
@@ -249,7 +237,7 @@ def lossless(model: ExactModel, fingerprint: str) -> Reduction:
 
 
 def short_numbers(z: np.ndarray, part: Part) -> np.ndarray:
-    """Round to about 1/100,000 of each feature's range, for a short file. The coefficients are solved afterwards."""
+    """Round to about 1/100,000 of each feature's range."""
     if not z.size:
         return z
     low, high = (
@@ -266,7 +254,6 @@ def short_numbers(z: np.ndarray, part: Part) -> np.ndarray:
 
 
 def _shown_with(on_progress: "Callable[[float, str], None]", words: str) -> "Callable[[float, str], None]":
-    """Return on_progress with `words` prepended."""
     return lambda share, more: on_progress(share, words + more)
 
 
@@ -282,8 +269,8 @@ def grow(
     seed: int = 0,
     on_progress: "Callable[[float, str], None] | None" = None,
 ) -> "Reduction":
-    """Return the smallest set found whose disagreement (regression: root mean square difference) on the rows is at most
-    `target`; else the whole model without duplicates. Other arguments: compile_reduced_set."""
+    """Return the smallest set found whose disagreement (regression: root mean square difference) is at most `target`;
+    else the whole model without duplicates."""
     chunks, space = list(chunks), FeatureSpace(model)
     least, count = 0, max(len(model.header.label or [0]), 8)
     best: tuple[int, Reduction] | None = None

@@ -1,4 +1,4 @@
-"""Greedy selection of the support vectors that, with new coefficients, approximate the functions best."""
+"""Greedy selection of support vectors."""
 
 from collections.abc import Callable
 
@@ -12,8 +12,8 @@ from fastsvm_cli.models.kernel import Kernel
 
 
 def shares(problem: Problem, count: int, on_progress: "Callable[[float], None] | None" = None) -> "list[list[int]]":
-    """Select `count` support vectors greedily, by the largest c^2 / d over all parts, with c the residual of K a and d
-    the residual diagonal of K. Return rows per part."""
+    """Select `count` support vectors greedily over all parts, by c^2 / d, c the residual of K a, d the residual
+    diagonal of K."""
     gains, rows = [], []
     whole, done = max(1, sum(map(len, problem.parts))), 0
     for at, part in enumerate(problem.parts):
