@@ -46,7 +46,7 @@ def test_headers_compile(library, tmp_path, language):
 
 def test_a_static_library_needs_no_other(library, tmp_path):
     program = tmp_path / "answers"
-    linked = library / "lib" / "libfastsvm.a", "-lm", "-lpthread", "-lstdc++"
+    linked = library / "lib" / "libfastsvm.a", "-lm", "-lpthread", "-ldl", "-lstdc++"
     run("cc", f"-I{library / 'include'}", CLIENTS / "answers.c", *linked, "-o", program)
     assert run(program, GOLDEN / "c_svc.model", GOLDEN / "data", "labels", "one").split() != []
 

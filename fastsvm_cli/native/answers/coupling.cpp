@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "simd/library_exp.h"
 #include "text/numbers.h"
 
 namespace fastsvm {
@@ -31,10 +32,10 @@ double clamped(double probability) {
 double sigmoid_predict(double decision_value, double a, double b) {
     const double t = decision_value * a + b;
     if (t >= 0) {
-        const double power = std::exp(-t);
+        const double power = libm_exp(-t);
         return power / (1.0 + power);
     }
-    return 1.0 / (1 + std::exp(t));
+    return 1.0 / (1 + libm_exp(t));
 }
 
 // Probability of a pair's first class.
@@ -80,7 +81,7 @@ bool pair_range(double value, double radius, double a, double b, PairRange& out)
         radius > 0 && a != 0 ? 1.0001 * std::fabs(a) * radius + 2.1 * u * (std::fabs(value * a) + size) + 1e-300 : 0;
     // These forms also refuse NaN. Without a radius, svm-predict's value may be infinite.
     if (!(moved < 1e-3) || !(size < 1e300) || !std::isfinite(radius)) return false;
-    const double power = std::exp(-size);
+    const double power = libm_exp(-size);
     const double own = t >= 0 ? power / (1.0 + power) : 1.0 / (1 + power);
     out = {clamped(own), 0, 0};
     if (moved == 0 || size - moved > clamped_from) return true;

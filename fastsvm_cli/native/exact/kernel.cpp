@@ -90,9 +90,9 @@ double reference_value(const Kernel& k, double x) {
     switch (k.type) {
         case KernelType::linear: return x;
         case KernelType::polynomial: return powi(k.gamma * x + k.coef0, k.degree);
-        case KernelType::rbf: return std::exp(-k.gamma * x);
+        case KernelType::rbf: return libm_exp(-k.gamma * x);
         case KernelType::sigmoid: return std::tanh(k.gamma * x + k.coef0);
-        case KernelType::exponential: return std::exp(-k.gamma * std::sqrt(x));
+        case KernelType::exponential: return libm_exp(-k.gamma * std::sqrt(x));
         case KernelType::precomputed:
         case KernelType::normalized_polynomial: break;  // needs more than that one number
     }

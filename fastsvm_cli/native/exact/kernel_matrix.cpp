@@ -62,11 +62,12 @@ void KernelMatrix::take(const Rows& rows, Way way, std::int64_t first, std::int6
     std::vector<std::int64_t> which(static_cast<std::size_t>(count));
     std::iota(which.begin(), which.end(), first);
     block.count = count;
-    block.strips.reset();
-    if (way == Way::rows_in_strips)
+    if (way == Way::rows_in_strips) {
         block.strips.emplace(kernel_, rows, which);
-    else
-        strips_->take(rows, which.data(), count, block.by_row);
+        return;
+    }
+    block.strips.reset();
+    strips_->take(rows, which.data(), count, block.by_row);
 }
 
 void KernelMatrix::fill(const Block& block, std::int64_t from, std::int64_t to, double* out,

@@ -1,5 +1,7 @@
 #include "simd/library_exp.h"
 
+#include <dlfcn.h>
+
 #include <atomic>
 #include <cmath>
 #include <cstring>
@@ -80,12 +82,21 @@ struct Found {
 
 }  // namespace
 
+double libm_exp(double x) {
+    using Exp = double (*)(double);
+    static const Exp found = [] {
+        void* const symbol = dlsym(RTLD_DEFAULT, "exp");  // null in a static program
+        return symbol ? reinterpret_cast<Exp>(symbol) : static_cast<Exp>(std::exp);
+    }();
+    return found(x);
+}
+
 bool gives_bits_of_library(ExpLoop loop) {
     static const std::vector<double> arguments = telling_arguments();
     if (!loop) return false;
     std::vector<double> lanes = arguments, library = arguments;
     loop(static_cast<std::int64_t>(lanes.size()), 1.0, lanes.data());
-    for (double& x : library) x = std::exp(x);
+    for (double& x : library) x = libm_exp(x);
     return std::memcmp(lanes.data(), library.data(), lanes.size() * sizeof(double)) == 0;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "simd/glibc_exp.h"
+#include "simd/library_exp.h"
 #include "simd/registers.h"
 
 namespace fastsvm {
@@ -149,7 +150,7 @@ template <bool fuse, int registers> FASTSVM_INLINE void exponentials_of(double f
     for (int w = 0; w < registers; ++w)
         for (int lane = 0; lane < doubles; ++lane) {
             const double of = x[w][lane];
-            if (!(of > -exp_near && of < exp_near)) values[w * doubles + lane] = of < exp_zero ? 0 : std::exp(of);
+            if (!(of > -exp_near && of < exp_near)) values[w * doubles + lane] = of < exp_zero ? 0 : libm_exp(of);
         }
 }
 
