@@ -287,8 +287,10 @@ def arrays(machine):
             words = [machine.options.data / name, machine.options.data / test, "-c", cost, "-g", gamma]
             words += ["--train-rows", TRAIN_ROWS, "--json", out, "--methods", "predict", "decision_function"]
             words += ["predict_proba", "--rows", 1, 1000, "--seconds", 0.2]
-            script = [sys.executable, HERE / "measure_sklearn.py", machine.options.packages or sys.prefix]
-            subprocess.run(list(map(str, [*script, *words])), check=True, env=machine.environment(instructions))
+            command = [sys.executable, "-W", "ignore", HERE / "measure_sklearn.py"]
+            command += [machine.options.packages or sys.prefix, *words]
+            env = machine.environment(instructions)
+            subprocess.run(list(map(str, command)), check=True, env=env, stdout=subprocess.DEVNULL)
             for call, found in json.loads(out.read_text()).items():
                 for program, (taken, spread, apart) in found.items():
                     table.add(program, call, taken, spread, instructions=instructions)

@@ -39,8 +39,6 @@ def _bandwidth(context, parameter, value):
 
 
 class BorderOptions(MethodOptions):
-    """Options and arguments of `fastsvm border`. Raises UsageError for options that conflict."""
-
     samples: int
     target: "float | None"
     data_file: "str | None"
@@ -77,7 +75,6 @@ class BorderOptions(MethodOptions):
             raise click.UsageError(f"--density writes no border: it does not go with {given}.")
 
     def check_model(self, model: "ExactModel") -> None:
-        """Raise UsageError if rows are missing or an option does not fit the model."""
         from fastsvm_cli.methods.border.signed_distance import needs_rows
 
         if self.raw and not (model.header.classification and model.header.has_probability):
@@ -90,17 +87,17 @@ class BorderOptions(MethodOptions):
 
     @property
     def rows_file(self) -> "str | None":
-        """File to read rows from: --data, or MODEL_FILE, which is a training file, if --bandwidth is given."""
+        """With --bandwidth, MODEL_FILE is a training file."""
         return self.model_file if self.bandwidth is not None else self.data_file
 
     @property
     def width(self) -> "float | None":
-        """Fixed bandwidth of a density estimate; None if it is adaptive."""
+        """Fixed bandwidth; None if adaptive."""
         return self.bandwidth if isinstance(self.bandwidth, float) else None
 
 
 class Border(Method):
-    """Samples of the class border. On the command line, also the border of density estimates of a training file."""
+    """Samples of the class border, or of that of density estimates."""
 
     name = "border"
     kinds = ("border", "density")
@@ -223,7 +220,6 @@ class Border(Method):
         return compile_border(source.model, fingerprint=source.fingerprint, raw=options.raw, chunks=rows, **how)
 
     def compile_rows(self, rows: "list[Chunk]", options: BorderOptions, progress: Progress) -> "Found":
-        """Return the border of the density estimates of a training file (--bandwidth)."""
         from fastsvm_cli.methods.border.density import rows_fingerprint
         from fastsvm_cli.methods.border.signed_distance import compile_density_border
 

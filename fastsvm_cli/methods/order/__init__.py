@@ -1,4 +1,4 @@
-"""order: support vectors in an order that lets rows stop early with svm-predict's label (DeCoste)."""
+"""order: support vectors in an order that lets rows stop early (DeCoste)."""
 
 import sys
 from typing import TYPE_CHECKING, ClassVar
@@ -31,8 +31,6 @@ ORDERS = ("geometry", "triangle")
 
 
 class OrderOptions(MethodOptions):
-    """Options and arguments of `fastsvm order`. Raises UsageError for conflicts."""
-
     method: str
     points: "int | None"
     sequence: "str | None"
@@ -75,7 +73,6 @@ class OrderOptions(MethodOptions):
             raise click.UsageError("--coef0 and --degree are for --kernel normalized-polynomial.")
 
     def check_model(self, model: "ExactModel") -> None:
-        """Raise UsageError for options that conflict with the model."""
         header = model.header
         if self.own_kernel is not None and header.kernel_type != "precomputed":
             raise click.UsageError(
@@ -86,7 +83,6 @@ class OrderOptions(MethodOptions):
 
     @property
     def kernel(self) -> "Kernel":
-        """Kernel of --kernel."""
         from fastsvm_cli.models.kernel import Kernel
 
         assert self.gamma is not None  # --kernel needs it
@@ -97,7 +93,7 @@ class OrderOptions(MethodOptions):
 
 
 class Order(Method):
-    """An order of evaluation, with bounds on the rest of a sum."""
+    """An order of evaluation, with bounds on the rest."""
 
     name = "order"
     kinds = ORDERS
@@ -144,7 +140,7 @@ class Order(Method):
         click.option(
             "--lists",
             type=click.IntRange(1),
-            show_default="the number of classes",
+            show_default="the number of classes, at least 2",
             metavar="K",
             help=(
                 "triangle: number of pivots, each with a list: the support vectors nearest to as many cluster"
@@ -200,7 +196,7 @@ class Order(Method):
         rows: "list[Chunk] | None" = None,
         scaling: "Scaling | None" = None,
     ) -> Made:
-        """Compile; see Method.compile. scaling: of the rows of --vectors and --fold."""
+        """Compile. scaling: of the rows of --vectors and --fold."""
         model = _with_own_kernel(source.model, options, scaling)
         return Made(_ordered(model, source.fingerprint, options, progress, scaling))
 
@@ -226,7 +222,7 @@ def _refusal(order: str, model: "ExactModel") -> "str | None":
 
 
 def _with_own_kernel(model: "ExactModel", options: OrderOptions, scaling: "Scaling | None") -> "ExactModel":
-    """Return a precomputed-kernel model with its vectors (--vectors) and kernel (--kernel); others unchanged."""
+    """Return a precomputed-kernel model with its vectors and kernel."""
     if options.own_kernel is None:
         return model
     from fastsvm_cli.methods.order.precomputed import looks_untrained, with_vectors
@@ -251,7 +247,6 @@ def _ordered(
     progress: Progress,
     scaling: "Scaling | None",
 ) -> "OrderedModel":
-    """Compile by --method."""
     if options.method == "triangle":
         from fastsvm_cli.methods.order.triangle import compile_triangle
 
@@ -273,7 +268,6 @@ def _ordered(
 
 
 def _linear_model(train_file: str, scaling: "Scaling | None") -> "ExactModel":
-    """Return a linear SVM of the file's rows, C = 1."""
     import os
     from pathlib import Path
 
