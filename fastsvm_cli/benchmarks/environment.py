@@ -25,6 +25,11 @@ def describe(threads: int) -> dict:
     }
 
 
+def short(machine: dict) -> str:
+    """Return the processor and instruction set of `describe`, for titles."""
+    return f"{machine['processor']}, {machine['kernels']}"
+
+
 def fastsvm_command() -> "list[str]":
     """Return the command that starts this fastsvm again."""
     script = os.path.abspath(sys.argv[0])

@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.transforms import Bbox
 
 from fastsvm_cli.benchmarks.case import CLOCKS, END_TO_END, SCORING
+from fastsvm_cli.benchmarks.environment import short
 from fastsvm_cli.figures.across import Across
 from fastsvm_cli.figures.marks import mark_of, ring, short_name
 from fastsvm_cli.figures.panels import LEFT, draw_legend, two_panels
@@ -34,6 +35,7 @@ _RIGHT, _PANEL, _LEGEND_LINE = 0.44, 1.55, 0.135
 _LEGEND_COLUMNS = 3
 # Distance of a label from its point, in points, and its allowed sides: across (1: right) and up.
 _MARK = 4.0
+_GAP = 2.0  # pixels between two labels, or a label and a mark
 _SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
 
 
@@ -68,8 +70,9 @@ def draw(document: dict) -> Figure:
         for clock, key, words in _CLOCKS:
             _draw_panel(axes[clock], document, points, at, scale, clock, limits[clock], words)
             _draw_ratio(axes[clock], document, clock, key)
-        what = f"{document['rows']:,} rows, {document['total_sv']:,} support vectors"
-        set_title(upper, [os.path.basename(document["test_file"])], f"{{}}: {what}")
+        what = f"{document['rows']:,} rows, {document['total_sv']:,} vectors"
+        names = [os.path.basename(document["test_file"]), short(document["machine"])]
+        set_title(upper, names, f"{{}}: {what}; {{}}")
         _draw_scale(document, upper, lower, scale)
         draw_legend(figure, _legend_entries(document, points), _LEGEND_COLUMNS)
         for clock, axis in axes.items():
@@ -225,7 +228,8 @@ def _draw_labels(
     ]
     renderer = figure.canvas.get_renderer()
     inside = axis.get_window_extent(renderer)
-    marks = [line.get_window_extent(renderer) for line in axis.lines if str(line.get_gid()).startswith("case ")]
+    around = {str(line.get_gid()): line.get_window_extent(renderer) for line in axis.lines}
+    marks = [box for name, box in around.items() if name.startswith("case ")]
     labels: list[Bbox] = []
     for importance, x, y, case in sorted(shown, key=lambda each: (-each[0], each[1], each[2])):
         if not importance:
@@ -234,13 +238,15 @@ def _draw_labels(
             printable(short_name(case)), (x, y), xytext=(0, 0), textcoords="offset points", gid="label"
         )
         label.set(fontsize=TYPE, weight="bold" if case["name"] == document["picked"] else "normal", zorder=6)
-        # Beside all marks if possible, else over some.
-        for hidden, (side, up) in product(([*marks, *labels], labels), _SIDES):
+        # Beside all marks; the pick, if need be, over some. The legend names them all.
+        picked = importance == 4
+        beside = [*marks, *labels, *([around["picked"]] if "picked" in around and not picked else [])]
+        for hidden, (side, up) in product((beside, labels) if picked else (beside,), _SIDES):
             label.set(ha=("right", "center", "left")[side + 1], va=("top", "center", "bottom")[up + 1])
             label.xyann = (_MARK * side, _MARK * up * (2 if side == 0 else 1))
             box = label.get_window_extent(renderer)
             within = inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1
-            if within and not any(box.overlaps(other) for other in hidden):
+            if within and not any(box.padded(_GAP).overlaps(other) for other in hidden):
                 labels.append(box)
                 break
         else:

@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from fastsvm_cli.benchmarks.environment import describe, short
 from fastsvm_cli.benchmarks.sizes import Size, Sizes
 from fastsvm_cli.figures.across import Across
 from fastsvm_cli.figures.marks import points, ring
@@ -41,7 +42,7 @@ def draw(data: str, found: Sizes) -> Figure:
         _draw_distances(upper, found)
         _draw_times(lower, found)
         lower.set_xlabel("vectors")
-        set_title(upper, [data], f"{{}}: {found.rows:,} rows")
+        set_title(upper, [data, short(describe(0))], f"{{}}: {found.rows:,} rows; {{}}")
         _draw_entries(figure, found)
         return figure
 

@@ -21,7 +21,9 @@ fastsvm bench --runs 1 "$rows" "$model" made >table 2>note && grep -q "exact mod
 grep -q "pip install 'fastsvm\[libsvm\]'" note
 fastsvm-config --libs >/dev/null
 python - <<END
-import fastsvm_cli, numpy, scipy
+import fastsvm_cli, numpy, platform, scipy
+from fastsvm_cli import _native
+assert _native.library_exp() or platform.libc_ver()[0] != "glibc", "exp is not the C library's"
 assert len(fastsvm_cli.load("$model").predict(numpy.zeros((3, 8)))) == 3
-print("Python", __import__("platform").python_version(), "numpy", numpy.__version__, "scipy", scipy.__version__, "works")
+print("Python", platform.python_version(), "numpy", numpy.__version__, "scipy", scipy.__version__, "works")
 END

@@ -64,6 +64,7 @@ def bench_document(seed, *, rows=5000, equal=0.3):
     cases.append(failed)
     named = [case["name"] for case in cases if case["role"] == "compiled" and case["failed"] is None]
     return {
+        "machine": {"processor": "a processor with a name of some length @ 2.50 GHz", "kernels": "avx2"},
         "test_file": "/data/u20.t",
         "rows": rows,
         "total_sv": 13977,
