@@ -316,10 +316,12 @@ def test_the_rows_of_the_data_are_as_many_as_its_readme_says():
     assert told == {path.name: f"{len(path.read_text().splitlines()):,}" for path in files}
 
 
-def test_the_changelog_names_the_version():
+def test_every_place_that_names_the_version_names_the_same():
     from fastsvm_cli import __version__
 
     assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text()
+    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f'"{__version__}"' in (ROOT / "scripts/packaging/meta.yaml").read_text()
 
 
 def test_the_data_sets_are_what_their_script_makes(tmp_path):
