@@ -262,7 +262,7 @@ def test_bad_data_is_one_line_and_nothing_is_lost(fastsvm, trained, rings, tmp_p
         (["DATA", ".", "out"], ".: Is a directory"),
         (["DATA", "DATA", "out"], f"DATA:1: {DATA_FILE}"),
         (["DATA", "MODEL", "/dev/full"], "/dev/full: No space left on device"),
-        (["DATA", "MODEL", "nowhere/out"], "nowhere/out: No such file or directory"),
+        (["DATA", "MODEL", "nowhere/out"], "nowhere/out: No such file or directory: the output's directory must exist"),
         (["DATA", "MODEL", "."], ".: Is a directory"),
     ],
 )

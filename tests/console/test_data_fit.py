@@ -42,7 +42,7 @@ def warned(place, *words, text):
         ("rows m", "1 1:1\n" * 10, [NONE]),
         ("rows m", "4.5 1:1\n" * 10, [NONE]),
         ("rows m", "4 1:1\n" * 5 + "1 1:1\n" * 5, []),  # some other class
-        ("rows m", "4 1:1\n" * 4 + "1 1:1\n" * 6, [NONE.replace("none of the 10 rows has", "4 of 10 rows have")]),
+        ("rows m", "4 1:1\n" * 4 + "1 1:1\n" * 6, ["6 of 10 rows have labels other than the model's (4, 7)"]),
         ("rows m", "0 1:1\n" * 10, []),  # as LIBSVM's users write a label that is not known
         ("--dense rows m", "0,1,1,1\n" * 10, [NONE + ADVICE]),  # and in a column it may be a feature
         ("--dense rows m", "0.5,1,1\n" * 10, [NONE + ADVICE]),

@@ -303,7 +303,8 @@ def test_an_output_that_cannot_be_written_is_told_before_any_work(place):
         "predict rows m nowhere/out",
         "bench --try --budget 1 --keep nowhere/out rows m",
     ):
-        assert shell(place, words).err == "Error: nowhere/out: No such file or directory\n"
+        why = "No such file or directory: the output's directory must exist"
+        assert shell(place, words).err == f"Error: nowhere/out: {why}\n"
 
 
 @pytest.mark.full
