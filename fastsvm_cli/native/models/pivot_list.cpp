@@ -11,8 +11,6 @@ namespace fastsvm {
 namespace {
 // Margins for exp and a few products. Distances get more than their own rounding and the exponent's (B20).
 constexpr double up = 1 + 1e-13, down = 1 - 1e-13, further = 1 + 4 * unit, nearer = 1 - 4 * unit;
-// Makes lower bounds of the rest's sums, which are rounded up by less than 1e-9 (B20).
-constexpr double certain = 1 - 1e-9;
 }  // namespace
 
 PivotList::PivotList(const SvmModel& model, std::int64_t pivot, std::vector<std::int64_t> members,
@@ -20,7 +18,7 @@ PivotList::PivotList(const SvmModel& model, std::int64_t pivot, std::vector<std:
     : kernel(model.kernel), pairs(static_cast<std::size_t>(model.pairs())), order(std::move(members)) {
     const Rows& sv = *model.vectors;
     const std::int64_t leading_count = sv.leading_count, n = stops.back();
-    // A sum of squared differences has the relative error (s + s + 3) u, and its root half of that.
+    // Relative error: (s + s' + 3) u for the sum of squares, half of that for its root (B18).
     std::vector<double> distance(static_cast<std::size_t>(sv.rows));
     double slack = 0;
     for (std::int64_t i = 0; i < sv.rows; ++i) {
@@ -47,8 +45,7 @@ PivotList::PivotList(const SvmModel& model, std::int64_t pivot, std::vector<std:
     for (std::int64_t at = static_cast<std::int64_t>(stops.size()) - 2; at >= 0; --at) {
         for (std::int64_t s = stops[at + 1] - 1; s >= stops[at]; --s) {
             const std::int64_t i = order[s];
-            // Two roundings and exp's, and those of gamma times the distance, which move e^-t t times as much: at most
-            // 0.37 of them.
+            // B20.
             const double moved = slack * (2 + kernel.gamma * distance[i]) + 8 * unit;
             const double weight = exponential ? std::exp(-kernel.gamma * distance[i]) * (1 + moved) : 0;
             most_moved = std::max(most_moved, moved);
@@ -70,8 +67,10 @@ PivotList::PivotList(const SvmModel& model, std::int64_t pivot, std::vector<std:
             weighted_negative[cell + p] = weighted_minus[p] * raised + 1e-323 * (static_cast<double>(n + 4) + minus[p]);
         }
     }
+    certain = 1 - std::max(1e-9, 2.02 * unit * static_cast<double>(n + 10));
     // A weight may exceed its true value before it is rounded up by as much again: vectors of many entries, far away.
-    weighted_certain = most_moved < 2e-10 ? certain : std::max(0.0, certain - 2.1 * most_moved);
+    const bool covered = most_moved < 2e-10 && n < 2000000;
+    weighted_certain = covered ? certain : std::max(0.0, certain - 2.1 * most_moved);
 }
 
 PivotList::KernelBounds PivotList::kernel_bounds(std::size_t stop, double low, double high) const {
@@ -84,7 +83,7 @@ PivotList::KernelBounds PivotList::kernel_bounds(std::size_t stop, double low, d
     const auto of = [&](double distance) {
         return std::exp(-kernel.gamma * (exponential ? distance : distance * distance));
     };
-    // Eqs. (16), (17): exp(-gamma |z - x|) is within exp(-+gamma |z - pivot|) exp(-gamma |x - pivot|).
+    // Eqs. (16), (17).
     return {of(far * further) * down, of(near * nearer) * up,
             exponential ? std::exp(-kernel.gamma * high * further) * down : 0,
             exponential ? std::exp(kernel.gamma * high * further) * up : 0};

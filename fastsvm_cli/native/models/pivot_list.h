@@ -1,4 +1,3 @@
-// Support vectors by distance from a pivot, and bounds on the rest of their sums.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,16 +7,16 @@
 
 namespace fastsvm {
 
-// For rbf and exponential kernels. Proof: B17, B18 and B20 of bounds.py; equations of Acevedo-Rodriguez et al.
-// (triangle.h).
+// Support vectors by distance from a pivot, and bounds on the rest of their sums, for RBF and exponential kernels (B17,
+// B18 and B20 of bounds.py; equations of Acevedo-Rodriguez et al., see triangle.h).
 struct PivotList {
-    // State of the list at a stop: the vectors left.
+    // The vectors left at a stop.
     struct Rest {
-        double nearest_low, nearest_high;  // pivot distance of the first vector left; 0 at the end
+        double nearest_low, nearest_high;  // pivot distance of the first one; 0 at the end
         double farthest_high;              // of the last one
     };
-    // Bounds of one row's kernel values with the vectors left; shrink and grow: of exp(-+gamma |z - pivot|),
-    // exponential kernel.
+    // Bounds of one row's kernel values with the vectors left. shrink, grow: bounds of exp(-+gamma |z - pivot|), for
+    // the exponential kernel.
     struct KernelBounds {
         double smallest, largest, shrink, grow;
     };
@@ -26,22 +25,22 @@ struct PivotList {
         double low, high, positive, negative;
     };
 
-    // members: the list's support vectors. class_of: of every support vector. stops: numbers of vectors, 0 to all.
+    // members: support vectors of the list. class_of: of each support vector. stops: numbers of vectors, 0 to all.
     PivotList(const SvmModel& model, std::int64_t pivot, std::vector<std::int64_t> members,
               const std::vector<std::int32_t>& class_of, const std::vector<std::int64_t>& stops);
-    // Row at a distance in [low, high] from the pivot, at a stop (an index).
+    // For a row at a distance in [low, high] from the pivot. stop: an index.
     KernelBounds kernel_bounds(std::size_t stop, double low, double high) const;
     Left left(std::size_t stop, std::size_t pair, const KernelBounds& kernels) const;
 
     Kernel kernel;
     std::size_t pairs;
-    std::vector<std::int64_t> order;  // (n) support vectors
+    std::vector<std::int64_t> order;  // support vectors
     std::vector<Rest> rest;           // (stops)
     // (stops, pairs): upper bounds of the sums of positive coefficients left, and of sizes of negative ones.
     std::vector<double> positive, negative;
     // The same, times exp(-gamma distance from the pivot); exponential kernel.
     std::vector<double> weighted_positive, weighted_negative;
-    double weighted_certain = 1;  // factor that turns these into lower bounds
+    double certain = 1, weighted_certain = 1;  // factors that make lower bounds of these and the former (B20)
 };
 
 }  // namespace fastsvm

@@ -42,8 +42,8 @@ PointSpan::PointSpan(std::shared_ptr<const Rows> points, const Strips& strips, d
     at_stops_.resize(stops_.size());
 }
 
-// L, X and g of a block of points at once: rows of L by forward, of X by back substitution (X L = I), as the error
-// bounds assume. One pass over memory per block.
+// L, X and g for a block of points: rows of L by forward, of X by back substitution (X L = I), as B13 assumes. One pass
+// over memory.
 void PointSpan::factor(std::int64_t block) const {
     const Loops& k = loops();
     const std::int64_t first = block * strip, end = first + strip, stop = std::min(k_, end);
@@ -61,7 +61,7 @@ void PointSpan::factor(std::int64_t block) const {
     }
     double dots[strip];
     for (std::int64_t j = 0; j < stop; ++j) {
-        std::vector<double>& l = l_[j];  // row j of L, without its diagonal
+        std::vector<double>& l = l_[j];  // row j, without its diagonal
         if (j >= first) {
             l.resize(static_cast<std::size_t>(j));
             for (std::int64_t t = 0; t < j; ++t) l[t] = rows[t * strip + (j - first)];
@@ -69,7 +69,7 @@ void PointSpan::factor(std::int64_t block) const {
         k.strip_dots(rows.data(), j, identity_.data(), l.data(), dots);
         if (j >= first) {
             const double pivot = self[j - first] - dots[j - first];
-            // A point in the span of earlier ones adds zero rows to L, X and g.
+            // A point in the span of earlier ones has zero rows in L, X and g.
             const bool independent = pivot > 1e-12 * self[j - first] && std::isfinite(pivot);
             diagonal_[j] = independent ? std::sqrt(pivot) : infinite;
             if (!independent) {
@@ -140,8 +140,8 @@ PointSpan::Prefix PointSpan::prefix(std::int64_t k) const {
     return out;
 }
 
-// |w_perp| and its part in the span from the points' coefficients c = X'g: |w|^2 - 2 c.b + c'K c, and X (b - K c). X's
-// size adds no error, so it is tighter for nearly dependent points (B14).
+// B14, from c = X'g: |w|^2 - 2 c.b + c'K c, and X (b - K c). The skew does not enter, so this is tighter for nearly
+// dependent points.
 void PointSpan::measure(std::int64_t k, std::int64_t pair, Prefix& out) const {
     const double sums = static_cast<double>(k + 8) * unit * 1.01;
     std::vector<double> c(static_cast<std::size_t>(k), 0.0), rest(c), product(c);
@@ -169,8 +169,7 @@ void PointSpan::measure(std::int64_t k, std::int64_t pair, Prefix& out) const {
         rest[t] = roots_[t] == 0 ? 0 : of_.at_points[t * pairs_ + pair] - product[t];
         largest = std::max(largest, std::fabs(rest[t]));
     }
-    // c is computed; meant is X'g without rounding, which differs by (k + 8) u |X|'|g|: as a vector of feature space at
-    // most
+    // Upper bound of the distance of the computed c from X'g.
     const double off = sums * out.reach * out.g[pair];
     weighted *= 1 + 2 * sums;
     const double error = 2 * plain * of_.point_errors[pair] + 2 * sums * (inner_size + weighted * weighted) +
