@@ -1,4 +1,4 @@
-"""fastsvm-predict, the native program: the lines, messages and exit codes of `fastsvm predict` with the same words."""
+"""fastsvm-predict, the native program: lines, messages and exit codes of `fastsvm predict`."""
 
 import gzip
 import os
@@ -27,8 +27,8 @@ def run(words, folder, **options):
 
 
 def both(folder, *words, output="out", **options):
-    """(exit code, standard output, standard error, the output file's bytes or None), the same of both programs; but at
-    the end of an error `fastsvm predict` may say what to type instead."""
+    """(exit code, standard output, standard error, output file or None), the same for both programs; but `fastsvm
+    predict` may add a hint to an error."""
     found = []
     for program in ([PROGRAM], [FASTSVM, "predict"]):
         target = folder / output
@@ -45,7 +45,7 @@ def both(folder, *words, output="out", **options):
 
 @pytest.fixture
 def folder(tmp_path):
-    """With `rows`, an `exact` model and one `compiled` from it."""
+    """A folder with `rows`, an `exact` model and its `compiled` one."""
     (tmp_path / "rows").write_bytes((GOLDEN / "data").read_bytes() + b"\n")
     shutil.copy(GOLDEN / "c_svc.model", tmp_path / "exact")
     shutil.copy(GOLDEN / "c_svc-certified.approx", tmp_path / "compiled")
@@ -89,7 +89,7 @@ def test_exact(folder):
         (b"# a comment\n1 qid:3 1:1 # another\n", 0),
         (b"1:1 2:1\n", 1),
         (b"1 1:1e999\n", 1),
-        (b"5 1:1\n5 1:2\n", 0),  # labels that the model does not answer
+        (b"5 1:1\n5 1:2\n", 0),  # labels unknown to the model
         (b"\xff\xfe1 1:1\n", 1),
         (b"1 1:1\0\n", 1),
     ],
@@ -128,13 +128,14 @@ def test_standard_input_and_output(folder):
         ("rows", "exact", ""),
         ("rows", "empty", "out"),
         ("-b", "1", "rows", "without", "out"),
+        ("rows", "unknown-key", "out"),
         ("rows", "exact", "/dev/full"),
     ],
     ids=" ".join,
 )
 def test_what_cannot_be_done(folder, words):
     (folder / "empty").write_bytes(b"")
-    (folder / "without").write_bytes((GOLDEN / "nu_svr.model").read_bytes().replace(b"probA", b"rhoA"))
+    (folder / "unknown-key").write_bytes((GOLDEN / "nu_svr.model").read_bytes().replace(b"probA", b"rhoA"))
     text = (GOLDEN / "c_svc.model").read_bytes().splitlines(keepends=True)
     (folder / "without").write_bytes(b"".join(line for line in text if not line.startswith(b"prob")))
     before = (folder / "rows").read_bytes()
@@ -191,7 +192,7 @@ def test_a_link_and_a_second_name(folder):
 
 
 def test_nobody_else_reads_what_becomes_of_a_file_that_is_its_owners_alone(folder):
-    """One with a second name, which is written over at the end."""
+    """A file with a second name is overwritten at the end."""
     from support.processes import wait_until
 
     (folder / "out").write_text("previous")
@@ -205,7 +206,6 @@ def test_nobody_else_reads_what_becomes_of_a_file_that_is_its_owners_alone(folde
 
 
 def test_told_to_stop(folder):
-    """No temporary file stays behind."""
     import signal
 
     from support.processes import wait_until
@@ -284,7 +284,7 @@ def test_under_the_name_svm_predict(folder):
     for words in (), ("missing",), ("rows", "exact"), ("-x", "1", "rows", "exact", "out"), ("-q",):
         mine, its = run([ours, *words], folder), run([theirs, *words], folder)
         assert mine.returncode == its.returncode == 1
-        # Of the usage a release of LIBSVM says more, or less, of -b.
+        # Releases of LIBSVM differ in the usage of -b.
         first = [
             done.stdout.replace(b"Usage: " + theirs.encode(), b"Usage: svm-predict").split(b"-b")[0]
             for done in (mine, its)
@@ -298,7 +298,7 @@ def test_under_the_name_svm_predict(folder):
 
 
 def test_data_of_the_project(tmp_path):
-    """Rows whose features the model has not seen, and more than one block of them."""
+    """Rows with unknown features, in several blocks."""
     from fastsvm_cli import _native  # noqa: F401  # the package is there
 
     both(tmp_path, str(DATA / "colors.test"), str(GOLDEN / "three_classes.model"), "out")

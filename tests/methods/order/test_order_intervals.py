@@ -1,5 +1,4 @@
-"""Ordered models: every interval contains the decision value, exact and as svm-predict computes it; and no interval
-is wider than its paper's."""
+"""Every interval of an ordered model contains the exact value and svm-predict's, and is not wider than the paper's."""
 
 import numpy as np
 import pytest
@@ -38,7 +37,7 @@ pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 
 def beside(rng, row):
-    """So near that K(z, z) - |y|^2 may be lost in rounding, and sqrt(K(z, z) - |y|^2) is not small against it."""
+    """A row so near that rounding may lose K(z, z) - |y|^2, whose square root is not small."""
     return {index: v * (1 + 10 ** rng.uniform(-11, -5) * float(rng.standard_normal())) for index, v in row.items()}
 
 
@@ -70,15 +69,15 @@ def test_every_interval_contains_the_exact_value_and_libsvms(tmp_path, kernel):
             assert not bad.any(), (trial, k, np.argwhere(bad), value[bad], radius[bad], [e[bad] for e in expected])
             finite, seen = finite + np.isfinite(radius).sum(), seen + radius.size
             out = _native.Decisions(model.pairs, True)
-            # as predict --steps has it: rows are left where their label is settled
+            # as in predict --steps
             model.stopped_after(k).decision_values(chunk, out)
             assert not uncovered(np.array(out.value), np.array(out.radius), *expected).any()
     assert finite > 0.7 * seen
 
 
 def with_points(machine, points, vectors=(), rng=None, slack=0.0):
-    """A geometry model of these points, whatever a compiler would have taken: rows of the support vectors and
-    further vectors. slack: how far the numbers in the file may be off, as they themselves say."""
+    """A geometry model of any points, of support vectors and further vectors. slack: error of the file's numbers, which
+    the file declares."""
     exact = exact_model(machine)
     everything = [*machine.vectors, *vectors]
     text = "".join(oracles.row_text(" ".join(["0"] * machine.coef.shape[1]), row) + "\n" for row in everything)
@@ -109,8 +108,7 @@ def with_points(machine, points, vectors=(), rng=None, slack=0.0):
 @pytest.mark.full
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "polynomial", *OWN_KERNELS])
 def test_intervals_of_points_in_any_order_contain_the_exact_value(tmp_path, kernel):
-    """Points that depend on those before them, twins, the same point twice, vectors that are no support vectors: a
-    file may name any."""
+    """Dependent points, twins, repeated points, vectors that are not support vectors: a file may name any."""
     narrow = 0
     for trial in range(60):
         rng = np.random.default_rng([21, trial])
@@ -143,7 +141,7 @@ def test_intervals_of_points_in_any_order_contain_the_exact_value(tmp_path, kern
 
 
 def test_a_row_is_not_taken_into_the_span_of_points_by_their_rounding():
-    """Of two points a hair's breadth apart, along whose difference it lies, but for what w is."""
+    """The row lies along the difference of two nearly equal points, except for its part along w."""
     rng = np.random.default_rng(22)
     for _ in range(50):
         vectors = [{1: 1.0}, {1: 1.0, 2: float(10 ** rng.uniform(-5.5, -4))}, {3: 1.0}]
@@ -221,7 +219,7 @@ def test_a_search_for_a_value_beyond_its_interval_finds_none(data):
     ],
 )
 def test_the_interval_is_that_of_exact_arithmetic_but_for_rounding(kernel, classes):
-    """And the value is its center: <w, phi(z)> inside the span of the points."""
+    """The value is the centre: <w, phi(z)> in the span of the points."""
     rng = np.random.default_rng(22)
     for _ in range(5):
         machine = spread(rng, 50, kernel, classes=classes)
@@ -273,7 +271,7 @@ def test_all_the_points_of_a_well_conditioned_kernel_matrix_leave_rounding_only(
         first, last = (after(model, parse(rows), k)[1] for k in (1, len(model.points)))
         size = np.abs(machine.coef).sum() * float(np.sqrt(oracles.self_kernel(machine, machine.vectors).max()))
         assert last.max() < 1e-5 * size < 1e-2 * size < first.max()
-        assert len(model.points) == (3 if kernel == "linear" else 40)  # more than span the space are no use
+        assert len(model.points) == (3 if kernel == "linear" else 40)  # enough to span the space
 
 
 @pytest.mark.full
@@ -290,7 +288,7 @@ def test_every_bound_by_distance_contains_the_exact_value_and_libsvms(tmp_path, 
         chunk, expected = parse(rows), truths(machine, rows, tmp_path)
         tolerances = [float(np.abs(machine.coef).sum()) * share for share in (0.0, 1e-6, 0.03, 0.5)]
         for at, tolerance in enumerate(tolerances):
-            for task in {None, NEVER} if model.pairs == 1 else {None}:
+            for task in (None, NEVER) if model.pairs == 1 else (None,):
                 value, radius, left, _ = settled(model, chunk, tolerance, task)
                 bad = uncovered(value, radius, *expected)
                 assert not bad.any(), (trial, np.argwhere(bad), value[bad], radius[bad], [e[bad] for e in expected])
@@ -303,7 +301,7 @@ def test_every_bound_by_distance_contains_the_exact_value_and_libsvms(tmp_path, 
 @pytest.mark.full
 @pytest.mark.parametrize("kernel", ["rbf", "exponential"])
 def test_triangle_stops_no_later_than_the_papers_conditions(kernel):
-    """Rows are looked at after every 16 terms of a list of so many; the pivots are none of them."""
+    """Rows are examined after every 16 terms of a list of this length, not counting pivots."""
     rng, saved = np.random.default_rng(26), 0
     for _ in range(8):
         vectors = random_vectors(rng, 230, [1, 2, 3], 1.0)
@@ -381,7 +379,7 @@ def test_more_steps_decide_more_rows_until_all_points_are_taken():
 
 
 def test_where_nothing_is_known_the_odds_are_even():
-    """An infinite radius, of a row whose norm overflows or a model without points, is no reason to print nan."""
+    """An infinite radius (an overflowing norm, or no points) must not print nan."""
     rng = np.random.default_rng(42)
     machine = spread(rng, 40, "rbf")
     *_, radius, odds, _ = stopped_lines(order(machine, "geometry"), [{1: 1e200}, {1: 1.0}], 3)
