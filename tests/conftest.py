@@ -1,4 +1,4 @@
-"""What every test file shares: the installed command, the data, the programs of the system."""
+"""Fixtures of all tests: the installed command, the data, the programs of the system."""
 
 import os
 import pathlib
@@ -12,7 +12,7 @@ from support import forked, profiles
 from support.places import ROOT
 from support.processes import PATIENCE, Finished
 
-# `python -m pytest` puts the checkout first on the path; the tests are of the installed package, which has the core.
+# `python -m pytest` puts the checkout first on the path; tests need the installed package, which has the core.
 sys.path[:] = [place for place in sys.path if pathlib.Path(place).resolve() != ROOT]
 
 from fastsvm_cli import _native  # noqa: E402
@@ -29,39 +29,39 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Without --full, leaves out the tests marked full, or most of their cases, unless some test is named."""
+    """Without --full, deselect tests marked full, or most of their cases, unless a test is named."""
     if config.getoption("full") or any("::" in argument for argument in config.args):
         return
-    cases = {}  # of each test that is marked
+    cases = {}  # for each marked test
     for item in items:
         if item.get_closest_marker("full"):
             cases.setdefault((item.path, item.cls, item.originalname), []).append(item)
     left_out = set()
     for marked in cases.values():
         few = marked[0].get_closest_marker("full").kwargs.get("few", 0)
-        kept = {round(at * (len(marked) - 1) / max(few - 1, 1)) for at in range(few)}  # from the first to the last
+        kept = {round(at * (len(marked) - 1) / max(few - 1, 1)) for at in range(few)}  # evenly spaced
         left_out |= {item for at, item in enumerate(marked) if at not in kept}
     if left_out:
         config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]
 
 
-#: What Dask leaves in the environment of a process that has started workers.
+#: Environment variables that Dask sets in a process that has started workers.
 DASKS = {"MKL_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "PYTHONHASHSEED"} - set(os.environ)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup():
-    """Commands are forked where the environment is as it was: forked.py."""
+    """With Dask's variables, forked.py could not fork commands."""
     for name in DASKS:
         os.environ.pop(name, None)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def one_thread_of_libraries():
-    """Of libsvm's OpenMP, whose sums depend on their number, and of numpy's matrix library: what waits for a thread
-    that has no core takes many times its own time. Commands are not told."""
-    import libsvm.svmutil  # noqa: F401  # which loads all of them
+    """One thread each for libsvm's OpenMP, whose sums depend on the number of threads, and numpy's matrix library:
+    threads without a core of their own are very slow. Commands are not limited."""
+    import libsvm.svmutil  # noqa: F401  # loads all of them
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):
@@ -70,7 +70,8 @@ def one_thread_of_libraries():
 
 @pytest.fixture
 def heard_signals():
-    """For tests whose children are sent signals, however the suite was started: see default_signals."""
+    """Handle signals that the suite inherited as ignored, for tests whose children are sent signals: see
+    default_signals."""
     before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     for each, handler in before.items():
         if handler == signal.SIG_IGN:
@@ -98,7 +99,7 @@ def fastsvm(tmp_path):
 
 @pytest.fixture(scope="session")
 def svm_predict():
-    """The path of LIBSVM's svm-predict. Missing: a skip on a developer's machine, a failure in CI."""
+    """Path of svm-predict. Missing: a skip on a developer's machine, a failure in CI."""
     path = shutil.which("svm-predict")
     if path is None:
         if os.environ.get("CI"):
@@ -109,7 +110,7 @@ def svm_predict():
 
 @pytest.fixture(scope="session")
 def svm_scale():
-    """The path of LIBSVM's svm-scale, which comes with svm-predict. Missing: as svm_predict."""
+    """Path of svm-scale, installed with svm-predict. Missing: as svm_predict."""
     path = shutil.which("svm-scale")
     if path is None:
         if os.environ.get("CI"):
@@ -120,7 +121,7 @@ def svm_scale():
 
 @pytest.fixture(scope="session")
 def shared():
-    """The folder of benchmark data beside the checkout, where there is one."""
+    """Folder of benchmark data beside the checkout."""
     folder = ROOT.parent / "shared"
     if not (folder / "models").is_dir():
         pytest.skip("no ../shared with benchmark data and models")
@@ -129,7 +130,7 @@ def shared():
 
 @pytest.fixture
 def best_instruction_set():
-    """For tests that choose a build of the hot loops, or threads: both as they were, afterwards."""
+    """Restores the build of the hot loops and the number of threads."""
     name = _native.instruction_set()
     yield
     assert _native.select_instruction_set(name)
@@ -138,15 +139,14 @@ def best_instruction_set():
 
 @pytest.fixture(params=_native.instruction_sets())
 def instruction_set(request, best_instruction_set):
-    """The test runs once with every build of the hot loops that this machine has."""
+    """Each build of the hot loops that this machine has."""
     assert _native.select_instruction_set(request.param)
     return request.param
 
 
 @pytest.fixture(scope="module")
 def serial_libsvm():
-    """The Python package of LIBSVM is built with OpenMP, whose sums depend on the number of threads; svm-predict is
-    not."""
+    """One thread for LIBSVM's Python package: sums of its OpenMP depend on the number. svm-predict has no OpenMP."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1, user_api="openmp"):
@@ -155,6 +155,6 @@ def serial_libsvm():
 
 @pytest.fixture
 def all_threads():
-    """For tests that choose a number of threads: all of them, afterwards."""
+    """Restores the use of all threads."""
     yield
     _native.set_threads(0)

@@ -1,5 +1,3 @@
-"""Rows and models for the tests of bench, made once, and the command with few runs."""
-
 import json
 
 import pytest
@@ -12,14 +10,14 @@ from support.processes import PATIENCE
 
 @pytest.fixture(scope="module", autouse=True)
 def one_thread():
-    """libsvm's threads wait busily for each other: on a busy machine training takes a hundred times as long."""
+    """libsvm's threads busy-wait: on a busy machine training takes a hundred times as long."""
     with threadpool_limits(1):
         yield
 
 
 @pytest.fixture(scope="session")
 def place(tmp_path_factory):
-    """A folder with rows and models: exact ones, and of rings one compiled in each way."""
+    """Rows and models: exact ones, and rings compiled by every method."""
     folder = tmp_path_factory.mktemp("bench")
     first_rows(folder, "rows", "rings.test", ROWS)
     first_rows(folder, "colors.rows", "colors.test", 150)
@@ -48,7 +46,7 @@ def place(tmp_path_factory):
 
 @pytest.fixture
 def bench(fastsvm):
-    """fastsvm bench, one run of each case; no compilation is given up, however busy the machine is."""
+    """One run per case; no compilation is given up, however busy the machine is."""
 
     def bench(*args, env=None, **more):
         runs = () if "--runs" in args else ("--runs", 1)
@@ -60,7 +58,7 @@ def bench(fastsvm):
 
 @pytest.fixture(scope="session")
 def measured(place):
-    """The JSON of all kinds of models at once."""
+    """JSON for all kinds of models."""
     done = run(
         "bench",
         "-q",

@@ -1,4 +1,4 @@
-"""fastsvm bench --try, --cross-validate."""
+"""fastsvm bench --try and --cross-validate."""
 
 import itertools
 import json
@@ -31,7 +31,7 @@ def test_try_keeps_a_model_inside_the_budget_and_its_commands_work(fastsvm, benc
     )  # slow enough to be beaten
     shutil.copy(DATA / "rings.test", tmp_path / "my rows")
     done = bench("--try", "--budget", "10%", "--keep", "fast model", "my rows", "my model")
-    # On a busy machine any of them may win, the exact model too.
+    # On a busy machine any model may be the fastest.
     said = re.search(
         r"Fastest within 10 %: (.+), ([\d.e+-]+) \+- [\d.e+-]+ times as fast as .+; ([\d.]+) % of the labels differ\.\n"
         r"(?:No compiled model .*\n)?(?:Most of a class: .*\n)?(?:By all labels .*\n)?"
@@ -140,7 +140,7 @@ def test_try_with_no_budget_changes_no_label_whatever_the_model(bench, place, tm
 
 @pytest.mark.full
 def test_a_budget_says_nothing_of_a_regression(bench, place, tmp_path):
-    """No label differs where there are no labels: any rough model would be inside any budget."""
+    """Without labels, any rough model would be within any budget."""
     run("approx", "-q", "--degree", 1, "waves.model", tmp_path / "rough", cwd=place)
     done = bench("-q", "--budget", 0, place / "waves.rows", place / "waves.model", "rough", code=None)
     assert "rough, " not in done.out and "0 % of the labels differ" not in done.out, str(done)

@@ -31,7 +31,7 @@ def test_an_interrupt_keeps_what_was_measured(place, tmp_path):
         preexec_fn=default_signals,
     )
     try:
-        # Files that svm-predict and fastsvm write anew in every run.
+        # svm-predict and fastsvm rewrite these files in every run.
         writes = set()
 
         def have_run():

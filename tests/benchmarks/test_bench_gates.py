@@ -1,4 +1,4 @@
-"""fastsvm bench: gates, budgets, wrong words."""
+"""fastsvm bench: gates, budgets, usage errors."""
 
 import json
 
@@ -22,7 +22,7 @@ def test_max_disagreement_is_a_gate(bench, place):
         error == f"Error: rings.border: {100 * share:.3g} % of the labels differ, more than 0.5 % (--max-disagreement)"
     )
     of_a_class = records["rings.border"]["largest_class_disagreement"]
-    assert bench("--max-disagreement", of_a_class, *models).err == ""  # at most, not less than
+    assert bench("--max-disagreement", of_a_class, *models).err == ""  # the limit is inclusive
     bench("--max-disagreement", 0, *models, "nowhere", code=3)
 
 

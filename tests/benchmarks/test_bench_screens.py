@@ -1,4 +1,4 @@
-"""What bench prints fits the screen: tables, the lines of --try, what is drawn while it works."""
+"""bench: its output fits the screen."""
 
 import io
 import json
@@ -41,7 +41,7 @@ WHY = f"{LONG}:1: this looks like a data file; the test file comes first, expect
 
 
 def filled(place, folder, rows, exact, models):
-    """A bench of these models whose timings are made up: of all magnitudes, none twice."""
+    """A bench with made-up timings of all magnitudes, no two equal."""
     bench = Bench(
         str(place / rows), str(place / exact), folder=str(folder), threads=0, fastsvm=["x"], svm_predict="svm-predict"
     )
@@ -99,7 +99,7 @@ def printed(shown, width, **how):
 @pytest.mark.parametrize("ascii_only", [False, True])
 @pytest.mark.parametrize("kind", ["classes", "regression"])
 def test_no_line_is_wider_and_every_number_is_there(benches, kind, width, ascii_only):
-    """Numbers stay whole; names and sentences are broken where they are too long."""
+    """Long names and sentences are wrapped."""
     bench = benches[kind == "regression"]
     front, picked = bench.cases[-4:-2], bench.cases[-4]
     text = printed(shown(bench, MACHINE, picked, front, width, ascii_only=ascii_only), width)
@@ -216,7 +216,6 @@ def test_who_waits_for_a_process_is_called_while_it_runs(tmp_path):
 
 @pytest.fixture(scope="module")
 def linear(place, tmp_path_factory):
-    """A model that few commands compile."""
     folder = tmp_path_factory.mktemp("linear")
     train(folder, "m", "rings.train", "-t 0 -c 1", 200)
     (folder / "rows").write_bytes((place / "rows").read_bytes())
@@ -239,7 +238,7 @@ def test_without_a_terminal_there_are_plain_lines(bench, linear):
     assert quiet.err == "" and terminal_tables(quiet.out)[0]
 
 
-#: bench in a process whose clock for the screen goes by two seconds each time it is looked at.
+#: bench with a screen clock that advances by two seconds at each reading.
 DRAWN = (
     "import itertools, sys\n"
     "from fastsvm_cli.commands.bench import screen as bench_screen\n"
@@ -261,7 +260,7 @@ def test_try_on_a_terminal(linear, columns, locale):
     options = ["--try", "--budget", "50%", "--runs", "1", "--patience", str(PATIENCE)]
     words = [sys.executable, "-I", "-c", DRAWN, "bench", *options, *files]
     code, said = on_a_terminal(words, columns, env={**ONE_THREAD, "LC_ALL": locale})
-    text = said.decode("ascii" if locale == "C" else "utf-8")  # of a terminal without more
+    text = said.decode("ascii" if locale == "C" else "utf-8")  # locale C: ASCII only
     assert code == 0, text
     assert "\x1b[?25l" in text and text.rindex("\x1b[?25h") > text.rindex("\x1b[?25l")
     plain = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", text).replace("\r", "\n")
@@ -269,13 +268,13 @@ def test_try_on_a_terminal(linear, columns, locale):
         "approx --certify",
         "border --samples 30",
         "order --method geometry",
-    ):  # drawn while it was tried, and a line that stays
+    ):
         assert re.search(rf"^{name}, \d+", plain, re.M) and re.search(rf"^{name}\s+[\d.,]+x\s", plain, re.M)
     assert re.search(r"\d+ %: 2 of 3 tried", plain) and "fastest so far within 50 %: " in plain
     assert re.search(r"in memory: (some seconds|about .*) left", plain)
     commands = [line for line in plain.split("\n") if line.startswith("  fastsvm ")]
     assert commands[-1].startswith("  fastsvm predict ") and commands[-1].endswith(" out")
-    assert files[0] in commands[-1]  # longer than the screen, and in one piece
+    assert files[0] in commands[-1]  # longer than the screen
     for line in plain.split("\n"):
         assert len(line) <= columns or line in commands, line
     assert "…" not in text and "?" not in plain

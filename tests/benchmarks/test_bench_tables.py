@@ -1,4 +1,4 @@
-"""fastsvm bench as a user meets it: models side by side, in tables and as JSON."""
+"""fastsvm bench: models side by side, in tables and JSON."""
 
 import csv
 import gzip
@@ -111,7 +111,6 @@ def test_speed_ups_are_of_one_clock(measured):
 
 @pytest.mark.full
 def test_the_script_tabulates_the_json(measured, tmp_path):
-    """A row for every case, with the numbers of the document; and every run of it."""
     (tmp_path / "bench.json").write_text(json.dumps(measured))
 
     def tabulated(*options):
@@ -155,7 +154,7 @@ def test_without_svm_predict_the_exact_model_is_the_reference(bench, place):
 
 @pytest.mark.full
 def test_a_compressed_model_is_measured_and_the_json_is_json(place, tmp_path):
-    """libsvm cannot read it, which is a row; what libsvm says of that must not stand among the JSON."""
+    """libsvm cannot read it; its message must not appear in the JSON."""
     (tmp_path / "m.gz").write_bytes(gzip.compress((place / "rings.model").read_bytes()))
     done = subprocess.run(
         [FASTSVM, "bench", "--json", "--runs", "1", place / "rows", "m.gz", place / "rings.red"],

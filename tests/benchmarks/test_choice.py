@@ -1,4 +1,4 @@
-"""fastsvm bench: which model is the one to take, and what each class loses by it."""
+"""fastsvm bench: the choice of a model, and changed labels by class."""
 
 import json
 
@@ -20,8 +20,7 @@ QUIET, NOISY = (0.99, 1.0, 1.01), (0.8, 1.0, 1.25)
 
 
 def taken(*rows):
-    """rows: (name, share that changes, medians by each clock or None), the first one exact; every run is a little off,
-    by the factors in front."""
+    """rows: relative noise of the runs, then (name, share that changes, medians by each clock or None)."""
     noise, *rows = rows
     return pick(
         [
@@ -46,7 +45,7 @@ CHOICES = [
     ("fewer labels", [EXACT, ("a", 0.004, 0.5), ("b", 0.001, 0.51)], "b"),
     ("as few labels, the faster", [EXACT, ("a", 0.001, 0.51), ("b", 0.001, 0.5)], "b"),
     ("more labels, measurably faster", [EXACT, ("a", 0.004, 0.4), ("b", 0.001, 0.5)], "a"),
-    # b is not told from a, and not from the exact model, which then goes before b; a is faster than the exact model.
+    # b is not measurably different from a or the exact model, which is preferred to b; a is measurably faster.
     ("between", [EXACT, ("a", 0.004, 0.95), ("b", 0.001, 0.98)], "a"),
     ("no exact model", [("a", 0.004, 0.5), ("b", 0.001, 0.5)], "b"),
     ("the second clock", [("exact", 0.0, 1.0, 1.0), ("a", 0.004, 1.0, 0.1), ("b", 0.001, 1.01, 0.2)], "a"),
@@ -65,7 +64,7 @@ def test_noise_is_that_of_the_runs():
     assert taken(QUIET, EXACT, ("a", 0.004, 0.9)) == "a"
     assert taken(NOISY, EXACT, ("a", 0.004, 0.9)) == "exact"
     assert taken(NOISY, EXACT, ("a", 0.004, 0.3)) == "a"
-    # Three equal runs among noisy ones are an accident; so is one run alone.
+    # Three equal runs among noisy ones are an accident; so is one run.
     lucky = [Candidate("a", 0.004, [Timings([0.9] * 3)], False), Candidate("exact", 0.0, [Timings([1.0] * 3)], True)]
     noisy = [Candidate(name, 0.0, [Timings([4.0, 5.0, 6.5])], False) for name in "bcdef"]
     assert pick(lucky) == "a" and pick([*lucky, *noisy]) == "exact"
@@ -89,7 +88,7 @@ def test_labels_that_differ_by_class():
 
 @pytest.fixture(scope="module")
 def rare(tmp_path_factory):
-    """A model whose one class is 3 % of the rows, and an expansion that takes a tenth of that class for the other."""
+    """One class is 3 % of the rows; an expansion gets a tenth of it wrong."""
     folder = tmp_path_factory.mktemp("rare")
     draw = np.random.default_rng(24)
 
@@ -142,7 +141,7 @@ def test_the_budget_holds_for_the_rows_of_each_class(bench, rare):
 
 @pytest.fixture
 def two(rare):
-    """(bench, exact model, rough model), the rough one ten times as fast."""
+    """(bench, exact model, rough model), the latter ten times as fast."""
     bench = Bench(str(rare / "test"), str(rare / "model"), folder=str(rare), threads=1, fastsvm=[], svm_predict=None)
     (exact,) = bench.add_model(str(rare / "model"), name="exact model", role="exact")
     (rough,) = bench.add_model(str(rare / "rough"), name="rough")
@@ -172,4 +171,4 @@ def test_a_trial_names_the_class_that_is_over(two):
     assert first.endswith(" % differ, over") and worst.label == 1
     assert second == f"  {worst.different} of the {worst.rows} labels of class 1 ({100 * worst.share:.3g} %)"
     assert len(TrialLines(bench, [], worst.share).of(case)) == 1
-    assert len(TrialLines(bench, [], 0.0).of(case)) == 1  # too many of all labels
+    assert len(TrialLines(bench, [], 0.0).of(case)) == 1  # over the limit for all labels

@@ -1,4 +1,4 @@
-"""fastsvm bench: how different two models are."""
+"""fastsvm bench: differences between two models."""
 
 import json
 import subprocess
@@ -52,7 +52,7 @@ def test_quality_is_what_the_printed_values_say(fastsvm, place, name, rows, exac
         assert found.proven == said["rows_proven"] and 0 < found.proven
     else:
         assert found.proven is None
-        assert different > 0  # or nothing was tested
+        assert different > 0
 
 
 def test_quality_is_the_same_where_values_are_too_many_to_be_kept(place, monkeypatch):

@@ -1,4 +1,4 @@
-"""fastsvm bench: clocks replaced and every statistic recomputed."""
+"""fastsvm bench: every statistic recomputed, with replaced clocks."""
 
 import itertools
 import json
@@ -34,7 +34,8 @@ from support.places import FASTSVM
 
 @pytest.mark.parametrize("count", [1, 3, 5, 6, 8, 9, 20, 40])
 def test_the_interval_holds_the_median_with_95_percent(count):
-    """Of so many draws, ranks low and high are on both sides of the median unless as few as low lie below, or above."""
+    """Ranks low and high of `count` draws enclose the median unless fewer than `low` draws are below it, or above
+    it."""
     runs = list(range(1, count + 1))
     random.Random(count).shuffle(runs)
     low, high = Timings(runs).interval_95
@@ -139,13 +140,12 @@ def test_a_case_that_raises_is_left_out_and_the_others_go_on():
         and log.count("good") == 4
         and log.count("later") == 3
     )
-    with pytest.raises(KeyboardInterrupt):  # that is for the user
+    with pytest.raises(KeyboardInterrupt):  # it must reach the user
         interleave([timed("stop", [KeyboardInterrupt()], log, clock)], 3, 100, clock=clock)
 
 
 class Theatre:
-    """Stands for everything that takes time. Every run of a case takes what a generator says, and an output file
-    differs in as many labels as the case has number."""
+    """Replaces everything that takes time: run times are random, case n differs in n labels."""
 
     compiled = {}
 
@@ -180,7 +180,7 @@ class Theatre:
         rows, model, out = words[-3:]
         key = (os.path.basename(words[0]), os.path.basename(rows), os.path.basename(model), "--exact" in words)
         self.spend(key)
-        flips = self.flips.setdefault(key, len(self.flips))  # svm-predict, the first, tells the truth
+        flips = self.flips.setdefault(key, len(self.flips))  # 0 for svm-predict, the first
         with open(out, "w") as file:
             file.write(
                 "".join(
@@ -221,7 +221,7 @@ def sized(path):
 
 
 def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
-    """The clock, the processes and the predictions replaced: JSON and the tables must print what was put in."""
+    """JSON and tables print the replaced times and predictions."""
     from click.testing import CliRunner
 
     from fastsvm_cli.benchmarks import child_processes, environment
@@ -250,7 +250,7 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
         assert done.exit_code == 0, (done.output, done.exception)
         said.append(done.stdout)
     document, (times, answers, classes) = json.loads(said[0]), terminal_tables(said[1])
-    # Builds of svm-predict differ in speed: whose it was stands below the tables.
+    # Builds of svm-predict differ in speed.
     assert " ".join(said[1].split()).endswith(" svm-predict is /somewhere/svm-predict.")
     records = by_name(document)
     assert [row[0] for row in times[1:]] == list(records) and len(records) == 11
@@ -295,7 +295,7 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
                 assert record[key] is None
                 cells += [""] * (3 if key == "end_to_end" else 2)
                 continue
-            runs = spent[name, clock][1:]  # the first one warms up
+            runs = spent[name, clock][1:]  # without the warm-up
             timings = record[key]
             assert timings["runs"] == pytest.approx(runs)
             for statistic, formula in STATISTICS.items():
@@ -346,7 +346,7 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
         ]
     assert not shown and len(set(flips.values())) == len(flips)
 
-    # The first lines of every output are the ones with another label, 7.
+    # The first lines of every output have label 7.
     shown = {row[0]: row[1:] for row in classes[1:]}
     assert classes[0][1:] == [f"{label} ({labels.count(label)} rows)" for label in (-1, 1)]
     for name, row in shown.items():
@@ -359,8 +359,7 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
 
 @pytest.mark.full
 def test_a_time_is_of_one_process_or_of_one_prediction_in_memory(place, monkeypatch):
-    """Of a clock that goes by one each time it is read, and whenever a process or a prediction in memory begins or
-    ends: what lies between two readings is counted, on any machine."""
+    """With a clock that advances by one at each reading, and before and after each process or prediction in memory."""
     from click.testing import CliRunner
 
     from fastsvm_cli.benchmarks import child_processes, environment
@@ -398,5 +397,5 @@ def test_a_time_is_of_one_process_or_of_one_prediction_in_memory(place, monkeypa
     start_up = records["fastsvm, empty file"]["end_to_end"]
     assert start_up["runs"] == [3, 3, 3] and start_up["rows_per_second"] is None
     models = [os.path.basename(words[0][-2]) for words in ended if isinstance(words[0], list)]
-    # A warm-up and three runs, each of which begins with the empty file.
+    # A warm-up and three runs, each beginning with the empty file.
     assert models == ["rings.model", "rings.model", "rings.approx"] * 4

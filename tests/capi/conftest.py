@@ -1,4 +1,4 @@
-"""libfastsvm, built once for all processes of a run; C programs of clients/ on it."""
+"""libfastsvm, built once for all processes of a run."""
 
 import fcntl
 import os
@@ -13,7 +13,7 @@ from support.places import ROOT
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory):
-    """The folder that libfastsvm is installed to."""
+    """Folder of the installed libfastsvm."""
     require("cmake", "c++", "cc")
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "libfastsvm"
@@ -32,7 +32,7 @@ def library(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def client(library, tmp_path_factory):
-    """client(name) -> the program of clients/name.c, on libfastsvm."""
+    """client(name) -> program of clients/name.c."""
     folder, made = tmp_path_factory.mktemp("clients"), {}
 
     def program(name):

@@ -1,4 +1,4 @@
-"""What libfastsvm answers is what the Python package does, whatever the form of the rows."""
+"""libfastsvm gives the answers of the Python package, for all forms of rows."""
 
 import subprocess
 
@@ -30,7 +30,7 @@ def asked(client, model, rows, question, form="sparse", *exact):
 
 
 def expected(model, rows, question, exact=None):
-    """The same of the package: (rows, numbers)."""
+    """The package's answers: (rows, numbers)."""
     fallback = None if exact is None else Fallback(lambda: load_model(str(exact)).plain())
     by_value = question in ("values", "radii")
     request = Request(model, probability=question == "probabilities", values=by_value, exact=fallback)
@@ -47,7 +47,7 @@ def expected(model, rows, question, exact=None):
 
 
 def assert_alike(found, wanted, regression=False):
-    """Labels are the same, other numbers but for rounding: a few rows are answered another way."""
+    """Same labels, other numbers up to rounding: the first rows are answered in another way."""
     assert found.shape == wanted.shape
     assert regression or np.array_equal(found[:, 0] > 0, wanted[:, 0] > 0)
     assert found == pytest.approx(wanted, rel=1e-10, abs=1e-11)
@@ -85,7 +85,7 @@ def test_a_certified_model_with_its_exact_one_has_svm_predicts_labels(client, na
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    """Models of data/, with probabilities: more rows than are answered at a time."""
+    """Models of data/, which has more rows than are answered at a time."""
     folder = tmp_path_factory.mktemp("models")
     for name, options in (("rings", "-g 2 -b 1"), ("colors", "-g 0.02"), ("waves", "-s 3 -g 0.5")):
         svm_save_model(str(folder / name), svm_train(*svm_read_problem(str(DATA / f"{name}.train")), f"-q {options}"))
@@ -94,7 +94,7 @@ def trained(tmp_path_factory):
 
 @pytest.mark.parametrize("name", ["rings", "colors", "waves"])
 def test_forms_of_rows_are_one(client, trained, name):
-    """Dense rows of doubles, with a stride, have the entries of sparse ones; floats are near."""
+    """Dense doubles with a stride equal sparse rows; floats are close."""
     model, rows = trained / name, DATA / ("waves.train" if name == "waves" else f"{name}.test")
     regression = name == "waves"
     for question in ("labels", "values", *(["probabilities"] if name == "rings" else [])):

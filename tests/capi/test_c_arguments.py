@@ -1,4 +1,4 @@
-"""libfastsvm and arguments that do not fit: a code and a line, and nothing leaks."""
+"""libfastsvm answers invalid arguments with a code and a message, and leaks nothing."""
 
 import random
 import struct
@@ -35,7 +35,7 @@ def test_an_instruction_set_that_is_none_is_said_when_a_model_is_loaded(client):
 
 
 def test_damaged_models_from_memory_are_read_or_refused(client):
-    """By both interfaces; what is read answers odd rows, asked by two threads at a time."""
+    """Both interfaces load them; the models answer odd rows on two threads."""
     rng, texts = random.Random(8), []
     for text in FILES.values():
         for _ in range(3):

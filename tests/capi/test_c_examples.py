@@ -1,4 +1,4 @@
-"""The programs of the page, built by its own command lines, answer its two rows as Python does."""
+"""The page's programs, built by its own command lines, answer as Python does."""
 
 import os
 import re
@@ -18,11 +18,11 @@ from support.processes import PATIENCE
 pytestmark = pytest.mark.full
 
 PAGE = PAGES["fastsvm_cli/native/capi/README.md"]
-#: file -> its text; its first line is a comment that names it
+#: file -> text, whose first line names it in a comment
 SOURCES = {
     re.search(r"\w+\.\w+", block[0]).group(): "\n".join(block) + "\n" for block in blocks(PAGE, "c", "cpp", "r", "go")
 }
-#: what runs -> (the file that the line of the page builds it of, what that line needs, values and no labels)
+#: command -> (source file, required program, whether it prints values)
 PROGRAMS = {
     "./labels": ("labels.c", "cc", False),
     "./values": ("values.cpp", "c++", True),
@@ -51,7 +51,7 @@ def test_the_programs_of_the_page_answer_as_in_python(library, tmp_path, program
     folders = {
         "PKG_CONFIG_PATH": str(library / "lib" / "pkgconfig"),
         "LD_LIBRARY_PATH": str(library / "lib"),
-        "PATH": f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}",  # fastsvm-config
+        "PATH": f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}",  # for fastsvm-config
     }
 
     def shell(line):

@@ -1,4 +1,4 @@
-"""What libfastsvm exports, needs and installs."""
+"""Exports, dependencies and installation of libfastsvm."""
 
 import re
 import shutil
@@ -12,7 +12,7 @@ from support.places import GOLDEN
 
 pytestmark = pytest.mark.full
 
-#: The interface: a name that goes or changes its meaning makes another soname and another version of all symbols.
+#: Removing a name or changing its meaning requires a new soname and version of all symbols.
 EXPORTED = """
 fastsvm_describe fastsvm_free fastsvm_instructions fastsvm_labels fastsvm_load fastsvm_load_memory fastsvm_predict
 fastsvm_probabilities fastsvm_set_instructions fastsvm_values fastsvm_version fastsvm_with_exact
@@ -52,7 +52,6 @@ def test_a_static_library_needs_no_other(library, tmp_path):
 
 
 def test_cmake_finds_it(library, tmp_path):
-    """The shared library, the static one from a project in C, and the folder of svm.h."""
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.18)\n"
         "project(clients LANGUAGES C)\n"
@@ -91,7 +90,7 @@ def test_pkg_config_finds_it(library, tmp_path):
 
 
 def test_a_call_with_one_row_allocates_nothing(client):
-    """After the first ones; of models that answer every row alike."""
+    """After the first calls, for models that answer all rows in the same way."""
     models = [path for path in sorted(GOLDEN.iterdir()) if path.suffix in (".model", ".approx", ".border", ".reduced")]
     lines = run(client("one_row"), GOLDEN / "data", *models).splitlines()
     assert len(lines) > 2 * len(models)

@@ -1,4 +1,4 @@
-"""LIBSVM's functions on libfastsvm answer as LIBSVM's own, also rows that no text can hold."""
+"""LIBSVM's functions in libfastsvm answer as LIBSVM does, also for rows that are not valid LIBSVM text."""
 
 import ctypes
 import random
@@ -19,7 +19,7 @@ HEAD = "type, classes, vectors, whether there are probabilities, labels, sigma"
 
 
 def odd_rows(rng, count):
-    """Rows of (index, value): some sorted, some with indices in any order, below 0, twice, some with odd values."""
+    """Rows of (index, value), sorted or not; some indices are negative or repeated, some values odd."""
     for _ in range(count):
         kind = rng.randrange(4)
         indices = [rng.choice([1, 2, 3, 4, 5, 6, 0, 2147483647, -5, 9]) for _ in range(rng.randrange(6))]
@@ -30,13 +30,13 @@ def odd_rows(rng, count):
 
 
 def serial_rows(rng, count):
-    """Of a precomputed kernel: values are found by their place, whatever the indices are."""
+    """Rows of a precomputed kernel: values are found by position, not by index."""
     for _ in range(count):
         yield [(rng.choice([k, 7]), rng.choice([float("nan"), rng.random(), rng.random()])) for k in range(25)]
 
 
 def in_process(name, rows):
-    """LIBSVM's numbers, line by line as clients/libsvm.c prints them."""
+    """LIBSVM's numbers, as clients/libsvm.c prints them."""
     model = svm_load_model(str(GOLDEN / name))
     classes = model.get_nr_class()
     by_class = libsvm.svm_get_svm_type(model) < 2
@@ -74,7 +74,7 @@ def test_rows_that_no_text_can_hold_are_answered_as_libsvm_does(client, name):
             assert mine[0] == theirs[0], row
 
 
-#: Of a golden model; in place of its kernel.
+#: Kernels to insert into a golden model.
 KERNELS = {
     "linear": "linear",
     "polynomial": "polynomial\ndegree 3\ncoef0 0.5",
@@ -86,7 +86,7 @@ KERNELS = {
     "name", ["c_svc.model", "three_classes.model", "epsilon_svr.model", "exponential.precomputed", *KERNELS]
 )
 def test_a_model_that_the_program_filled_in_gives_libsvms_numbers(client, tmp_path, name):
-    """As RNAz and ViennaRNA do. Bit for bit."""
+    """RNAz and ViennaRNA fill in models. Numbers agree bit for bit."""
     path = GOLDEN / name
     if name in KERNELS:
         path = tmp_path / name

@@ -1,4 +1,4 @@
-"""fastsvm-config: programs on the library that the package carries."""
+"""fastsvm-config: programs linked with the library in the package."""
 
 import os
 import subprocess

@@ -14,14 +14,14 @@ from support.training import train_on
 
 @pytest.fixture(scope="package", autouse=True)
 def one_cluster():
-    """It goes with the last of these tests: even an idle one takes some time of a processor."""
+    """Even an idle cluster uses processor time."""
     yield
     dasking.close()
 
 
 @pytest.fixture(scope="session")
 def models(tmp_path_factory):
-    """Models of every kind that answers in its own way, and rows for them: {name: (model, rows, options)}."""
+    """{name: (model, rows, options)}: a model of every kind that answers in its own way."""
     home = tmp_path_factory.mktemp("models")
     out = {}
 
@@ -55,7 +55,7 @@ def free_port():
 
 @pytest.fixture(scope="package")
 def environment():
-    """Of the store that `store` runs, for fsspec in all processes."""
+    """Environment of fsspec in all processes; the port of `store`."""
     with pytest.MonkeyPatch.context() as patch:
         port = free_port()
         patch.setenv("FSSPEC_S3_ENDPOINT_URL", f"http://127.0.0.1:{port}")
@@ -66,14 +66,14 @@ def environment():
 
 @pytest.fixture(scope="package")
 def address(environment):
-    """Of a scheduler with two worker processes."""
+    """Address of a scheduler with two worker processes."""
     with scheduler.connect("local:2") as client:
         yield client.scheduler.address
 
 
 @pytest.fixture(scope="package")
 def store(environment):
-    """A server that speaks S3, with the bucket `rows`; what fsspec knows it by."""
+    """S3 server with the bucket `rows`, as an fsspec file system."""
     command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(environment)]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:

@@ -1,4 +1,4 @@
-"""Run again, nothing is done twice, and a folder never looks whole that is not."""
+"""A second run repeats no work, and an incomplete folder never looks complete."""
 
 import json
 import os
@@ -12,7 +12,7 @@ BLOCK = 0.002
 
 @pytest.fixture
 def run(models, tmp_path, monkeypatch):
-    """Two shards of some blocks, and a function that predicts them: what was said, and how many blocks were done."""
+    """Predicts two shards of several blocks: (Finished, number of blocks done)."""
     monkeypatch.chdir(tmp_path)
     text = models["two"][1].read_bytes().splitlines(keepends=True)
     (tmp_path / "a.txt").write_bytes(b"".join(text[:150]))
@@ -65,7 +65,7 @@ def test_the_manifest_tells_what_the_parts_are(run, tmp_path):
 
 @pytest.mark.full
 def test_parts_that_are_not_whole_are_done_again(run, models, tmp_path):
-    """A failure of power leaves what it likes, under the same name, size and time."""
+    """A power failure can leave any bytes under the same name, size and time."""
     _, done = run()
     names = sorted(path.name for path in (tmp_path / "out").glob("part-*"))
     os.unlink(f"out/{names[0]}")
@@ -74,7 +74,7 @@ def test_parts_that_are_not_whole_are_done_again(run, models, tmp_path):
     status, text = part.stat(), part.read_bytes()
     part.write_bytes(text[:-2] + b"7\n")
     os.utime(part, ns=(status.st_atime_ns, status.st_mtime_ns))
-    os.utime(f"out/{names[3]}")  # the same bytes, copied say
+    os.utime(f"out/{names[3]}")  # the same bytes, as after a copy
     (tmp_path / "out" / names[4].replace("part", "receipt")).with_suffix(".json").write_bytes(b"{")
     assert run()[0].done == [*names[:3], names[4]]
     assert parts(tmp_path / "out") == one(models, "two") and manifest()["complete"]
@@ -101,7 +101,7 @@ def test_a_changed_shard_costs_its_own_parts(run, models, tmp_path):
     said, done_again = run()
     assert done_again == own and said.err == f"Kept: {done} of {done + own} parts.\n"
     assert parts(tmp_path / "out") == one(models, "two")
-    os.unlink("c.txt")  # its parts are stale then
+    os.unlink("c.txt")  # its parts are stale now
     said, done_again = run()
     assert done_again == 0 and len(list((tmp_path / "out").glob("part-*"))) == done
     assert parts(tmp_path / "out") == one(models, "two") and len(os.listdir("out")) == 2 * done + 1
@@ -126,7 +126,7 @@ def test_what_becomes_of_bad_rows_matters_to_parts_that_have_some(run, tmp_path)
 
 
 def test_a_folder_that_is_being_changed_does_not_look_whole_and_holds_one_run(run, models, tmp_path):
-    """Of the run before, which had another option, no part is there as soon as one of this one's may be."""
+    """Once this run can write parts, those of the run before, with another option, are gone."""
     run()
     before = {path.name: path.read_bytes() for path in (tmp_path / "out").glob("part*")}
     seen = []

@@ -1,4 +1,4 @@
-"""`bench --try --dask`, disturbed while workers compile."""
+"""Interruptions and losses while workers compile for `bench --try --dask`."""
 
 import os
 import subprocess
@@ -12,8 +12,8 @@ from support.processes import PATIENCE, default_signals, interrupted, wait_until
 
 @pytest.fixture
 def bench(models, tmp_path):
-    """A function that starts it, with workers on which every attempt takes for ever. `tmp_path / "files"` is where all
-    of them have temporary files; a worker's model file, `two`, is there while it compiles."""
+    """Starts `bench` with workers on which attempts take for ever. Temporary files of all processes are in `tmp_path /
+    "files"`; a worker's model file `two` exists while it compiles."""
     (tmp_path / "files").mkdir()
     (tmp_path / "sitecustomize.py").write_text(
         "import fastsvm_cli.benchmarks.on_cluster as a\na.fastsvm_words = lambda: ['sh', '-c', 'exec sleep 100000']\n"
@@ -55,9 +55,9 @@ def compiling(tmp_path):
 
 @pytest.fixture
 def cluster(bench, tmp_path):
-    """(the scheduler's process, its address) of one worker."""
+    """(scheduler's process, its address), with one worker"""
     dask, file = (sys.executable, "-m", "dask"), tmp_path / "scheduler.json"
-    # Not from here: with -m, Python would take the fastsvm of a checkout that it is started in.
+    # With -m, Python would import fastsvm from a checkout in the current folder.
     scheduler = bench.start(*dask, "scheduler", "--scheduler-file", file, "--port", 0, "--no-dashboard")
     bench.start(*dask, "worker", "--scheduler-file", file, "--nthreads", 1, "--no-nanny", "--no-dashboard")
     assert wait_until(file.exists)
@@ -70,14 +70,14 @@ def _address(file):
 
     try:
         return json.loads(file.read_text())["address"]
-    except ValueError:  # it is being written
+    except ValueError:  # not written completely yet
         return None
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("when", ["it starts workers", "they compile"])
 def test_ctrl_c_leaves_nothing(when, bench, tmp_path):
-    """Neither a process nor a file, of ours or of Dask's; and one line tells of it."""
+    """No process or file of fastsvm or Dask is left; there is one message."""
     child = bench("local:1")
     files = tmp_path / "files"
     assert wait_until(lambda: compiling(tmp_path) if when == "they compile" else list(files.glob("fastsvm-dask-*")))
@@ -88,7 +88,7 @@ def test_ctrl_c_leaves_nothing(when, bench, tmp_path):
 
 @pytest.mark.full
 def test_a_scheduler_that_goes(bench, cluster, tmp_path):
-    """One line, though Dask says of every attempt that it was cancelled."""
+    """One message, although Dask reports every attempt as cancelled."""
     scheduler, address = cluster
     child = bench(address)
     assert wait_until(lambda: compiling(tmp_path))
@@ -101,7 +101,7 @@ def test_a_scheduler_that_goes(bench, cluster, tmp_path):
 
 @pytest.mark.full
 def test_a_client_that_is_killed(bench, cluster, tmp_path):
-    """It has not asked for anything to be ended."""
+    """The client did not ask the workers to stop."""
     _, address = cluster
     child = bench(address)
     assert wait_until(lambda: compiling(tmp_path))

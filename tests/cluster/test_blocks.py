@@ -1,4 +1,4 @@
-"""Shards are cut without a look at their text, and every line is in one block."""
+"""Shards are cut without reading their text, and every line is in exactly one block."""
 
 import bz2
 import gzip
@@ -15,7 +15,7 @@ from support.profiles import calm
 
 
 def text_of(block, room=7):
-    """What a block's lines are, read in small pieces."""
+    """Lines of a block, read in small pieces."""
     content, out = Text(block), b""
     with memoryview(bytearray(room)) as space:
         while got := content.read_into(space):
@@ -75,7 +75,7 @@ def test_too_many_blocks_are_refused(tmp_path, monkeypatch):
 @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
 def test_compressed_shards_are_one_block(compress, tmp_path):
     text = b"1 1:2\n" * 5000
-    path = tmp_path / "rows"  # known by its content, not by its name
+    path = tmp_path / "rows"  # found by content, not by name
     path.write_bytes(compress(text))
     assert [text_of(block, 4096) for block in cut(str(path), 10)] == [text]
     path.write_bytes(compress(text)[:-9])
@@ -105,7 +105,7 @@ def test_a_shard_that_changed_is_not_read_on(now, tmp_path):
 
 @pytest.mark.parametrize("now", [b"1 1:2\n1 1:3\n1 1:4\n", b"1 1:2\n1 1:4\n"])
 def test_a_shard_of_a_store_that_changed_is_not_read(now, monkeypatch):
-    """Another size, or the same and another mark. A block may have no line."""
+    """Another size, or the same size and another mark. The block may have no line."""
     import fsspec
 
     monkeypatch.setattr(blocks, "CHANGE_MARKS", ("created",) if len(now) == 12 else ())
@@ -135,7 +135,7 @@ def test_a_shard_that_changes_while_it_is_read_is_found_out_at_its_end(tmp_path)
 
 @pytest.mark.full
 def test_a_large_block_is_read_in_pieces(tmp_path):
-    """Also where it is one line, or zeros that were compressed well."""
+    """Also a single long line, or well-compressed zeros."""
     import tracemalloc
 
     size = 40 << 20
@@ -173,7 +173,7 @@ def test_what_cannot_be_read_in_blocks_is_refused(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("place", [".", "a [b]*"])
 def test_patterns_name_files_in_order(place, tmp_path, monkeypatch):
-    """In a folder, too, whose own name would be a pattern."""
+    """Also in a folder whose own name is a pattern."""
     tmp_path /= place
     tmp_path.mkdir(exist_ok=True)
     monkeypatch.chdir(tmp_path)
@@ -181,7 +181,7 @@ def test_patterns_name_files_in_order(place, tmp_path, monkeypatch):
         (tmp_path / name).write_text(name)
     (tmp_path / "a_folder").mkdir()
     assert [block.name for block in cut("a*", 10)] == [str(tmp_path / name) for name in ("a10", "a9")]
-    assert [block.name for block in cut("[c]", 10)] == [str(tmp_path / "[c]")]  # it is there under that name
+    assert [block.name for block in cut("[c]", 10)] == [str(tmp_path / "[c]")]  # a file with that name exists
     assert [block.name for block in cut("../*/b", 10) if block.name.startswith(str(tmp_path))]
     with pytest.raises(FileError, match=r"^none: No such file"):
         cut("none", 10)

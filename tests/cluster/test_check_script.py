@@ -1,4 +1,4 @@
-"""scripts/check_cluster.py, small."""
+"""scripts/check_cluster.py on small data."""
 
 import os
 import signal
@@ -35,7 +35,6 @@ def test_what_it_finds(arguments, told, tmp_path):
     "what, there, number", [("shards", "out/part-*", signal.SIGINT), ("faults", "out-*/part-*", signal.SIGTERM)]
 )
 def test_told_to_stop_it_leaves_nothing(what, there, number, tmp_path):
-    """No file, and no process: a scheduler's, a worker's or a command's."""
     mark = f"FASTSVM_CHECKED={tmp_path}".encode()
     words = [sys.executable, SCRIPTS / "check_cluster.py", "--folder", tmp_path, "--shards", "3000", "--only", "killed"]
     child = subprocess.Popen(
@@ -57,12 +56,12 @@ def test_told_to_stop_it_leaves_nothing(what, there, number, tmp_path):
 
 
 def with_environment(mark):
-    """The processes that have these words in their environment."""
+    """Processes with `mark` in their environment."""
     found = []
     for place in Path("/proc").glob("[0-9]*/environ"):
         try:
             if mark in place.read_bytes():
                 found.append(place)
-        except OSError:  # it is another user's, or has ended
+        except OSError:  # another user's, or ended
             continue
     return found

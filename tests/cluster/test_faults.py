@@ -1,4 +1,4 @@
-"""A block that fails stops no other, is tried again only where that can help, and is named by its shard and line."""
+"""Failing blocks do not stop others, are retried only if that can help, and are named by shard and line."""
 
 import errno
 import json
@@ -17,7 +17,7 @@ from support.dasking import client, parts, predict, run_here
 
 @pytest.fixture
 def run(models, tmp_path, monkeypatch):
-    """A function that predicts `rows` in the current folder."""
+    """Predicts `rows` in the current folder."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rows").write_bytes(models["two"][1].read_bytes())
     run_here("predict", "-q", "rows", models["two"][0], "one")
@@ -52,20 +52,20 @@ def test_bad_rows_are_named_and_not_tried_again(run):
     assert lines[3].startswith("Error: 3 of ") and len(lines) == 4 and "Accuracy" not in said.out and not whole()
     written = [name for name in os.listdir("out") if name.startswith("part-")]
     assert len(tried) == len(set(tried)) == len(written) + 3
-    # Line numbers are the shard's also where no other block has counted any.
+    # Line numbers are the shard's even if this run counted no other block.
     again = run(code=1, before=tried.append)
     assert again.err.splitlines()[-4:] == lines and len(tried) == len(written) + 6
 
 
 def test_line_numbers_behind_a_block_that_failed(run):
-    """Its lines have to be counted."""
+    """The failed block's lines must be counted."""
     spoil({1: b"1 x\n", 2: b"1 y\n", 249: b"1 z\n"})
     said = run(code=1, block=0.012)
     assert "rows:1: " in said.err and "rows:249: " in said.err and "rows:2: " not in said.err
 
 
 def test_line_numbers_cost_a_look_at_the_blocks_that_failed(run, monkeypatch):
-    """Each of them once, and not the shard from its beginning for every row that is named."""
+    """Each failed block is counted once, not the shard for every named row."""
     counted = []
 
     def count(block):
@@ -100,7 +100,7 @@ def test_what_can_pass_is_tried_again(fault, run, tmp_path):
 
 
 def test_what_does_not_pass_is_given_up_and_stops_no_other(run):
-    """Blocks that stand together in a task are done one by one then."""
+    """Blocks of the same task are then done one by one."""
     tried = []
 
     def fail(block):
@@ -170,11 +170,11 @@ def test_a_shard_that_changes_while_it_is_read(run, models, tmp_path):
 
 
 def test_a_second_client_with_the_same_job_is_no_fault(run, tmp_path):
-    """Both come to the same end, whoever writes a part."""
+    """Both runs finish with the same result."""
     first = work.Folder.claim
     again = []
 
-    def claim(self, run_, digests):  # the other one began in between
+    def claim(self, run_, digests):  # the other client began in between
         found = first(self, run_, digests)
         again.append(first(self, run_, digests))
         return found
@@ -186,7 +186,7 @@ def test_a_second_client_with_the_same_job_is_no_fault(run, tmp_path):
 
 
 def test_another_job_takes_the_folder_over(run, tmp_path):
-    """The first one's workers write no part then, those neither that a killed client has left behind."""
+    """No worker of the first job writes a part any more."""
     claimed = []
 
     def take(block):
@@ -200,7 +200,7 @@ def test_another_job_takes_the_folder_over(run, tmp_path):
 
 
 def test_a_folder_that_was_taken_over_is_not_called_whole(run, tmp_path, monkeypatch):
-    """At the last moment, when all its parts are there."""
+    """The takeover comes last, when all parts exist."""
 
     def totals(self, *_):
         Folder("out").claim("another", {})
@@ -214,7 +214,7 @@ def test_a_folder_that_was_taken_over_is_not_called_whole(run, tmp_path, monkeyp
 
 @pytest.mark.parametrize("there", [True, False])
 def test_a_worker_that_has_another_folder_of_that_name(there, run, tmp_path):
-    """On a machine that does not share the disk."""
+    """The worker's machine does not share the disk."""
 
     def away(block):
         if block.number == 3:
@@ -228,7 +228,7 @@ def test_a_worker_that_has_another_folder_of_that_name(there, run, tmp_path):
 
 
 def test_parts_that_somebody_else_has_written_since_are_done_again(run, tmp_path):
-    """A worker of a former client, say, that had not been told to stop."""
+    """They may come from a worker of an earlier client."""
 
     def overwrite(block):
         if block.number == 3:

@@ -1,4 +1,4 @@
-"""The parts in order are, to the byte, what one `predict` writes, and so is the summary."""
+"""The parts in order equal the output of one `predict`, byte for byte; so does the summary."""
 
 import bz2
 import gzip
@@ -21,7 +21,7 @@ OUTPUT = {
 
 
 def compare(folder, rows, model, *options, block, data=None):
-    """What one run said. data: for the latter, where that has it in one file."""
+    """data: the rows as one file, for the plain run. Returns the Finished of the run on Dask."""
     one = run_here("predict", *options, data or rows, model, folder / "one")
     out = folder / "out"
     shutil.rmtree(out, ignore_errors=True)
@@ -104,7 +104,7 @@ def test_dense_rows_are_as_long_as_the_first_good_one(options, models, tmp_path)
 
 def test_scaled_and_unlabelled_rows(models, tmp_path):
     model, rows, _ = models["two"]
-    (tmp_path / "range").write_text("x\n-1 1\n1 -2 2\n")  # feature 2 is not in it
+    (tmp_path / "range").write_text("x\n-1 1\n1 -2 2\n")  # without feature 2
     said = compare(tmp_path, rows, model, "--scale", tmp_path / "range", block=0.001)
     assert "values left out" in said.err
     bare = b"".join(line.partition(b" ")[2] for line in rows.read_bytes().splitlines(keepends=True))
@@ -123,7 +123,7 @@ def test_the_least_feature_that_the_range_does_not_hold_is_named_whatever_the_pa
 
 @pytest.mark.parametrize("way", ["out", "link", "one"])
 def test_parts_are_no_shards_of_their_own_directory(way, models, tmp_path, monkeypatch):
-    """Under whatever name: a link to the directory, or to a part."""
+    """Links to the directory or to a part are refused too."""
     monkeypatch.chdir(tmp_path)
     model, rows, _ = models["two"]
     predict("--dask", "local", "--block", 0.002, rows, model, "out")
@@ -137,7 +137,7 @@ def test_parts_are_no_shards_of_their_own_directory(way, models, tmp_path, monke
 
 
 def test_json_is_that_of_one_run(models, tmp_path):
-    """But for the last digits of a regression, whose sums are added up part by part."""
+    """A regression's sums may differ in the last digits."""
     for kind in ("certified", "ordered"):
         model, rows, options = models[kind]
         compare(tmp_path, rows, model, *options, "--json", block=0.001)
@@ -156,7 +156,7 @@ def test_a_model_in_place_of_rows_is_one_line(models, tmp_path):
     assert (
         said.err == f"Error: {model}: it is a model file, expected rows of data\n" and not (tmp_path / "out").exists()
     )
-    compare(tmp_path, model, model, "--on-bad-row", "skip", block=1)  # who wants all of them skipped
+    compare(tmp_path, model, model, "--on-bad-row", "skip", block=1)  # with all lines skipped
 
 
 def test_nothing_in_nothing_out(models, tmp_path):
@@ -166,7 +166,7 @@ def test_nothing_in_nothing_out(models, tmp_path):
 
 
 def test_a_store_that_only_renames(models, tmp_path):
-    """Parts get a temporary name there, too."""
+    """Parts have temporary names there too."""
     import fsspec
 
     model, rows, _ = models["two"]

@@ -24,7 +24,7 @@ def fastsvm(folder, *arguments, code=0):
 
 @pytest.mark.full
 def test_parts_of_real_workers_and_one_of_them_killed(models, address, tmp_path):
-    """The one that dies had begun with a part: it stops itself there, until it is killed."""
+    """The killed worker had begun a part."""
     model, rows, options = models["certified"]
     one = run_here("predict", *options, rows, model, tmp_path / "one")
     done = fastsvm(tmp_path, "predict", "--dask", address, "--block", 0.002, *options, rows, model, "out")
@@ -45,7 +45,7 @@ def test_parts_of_real_workers_and_one_of_them_killed(models, address, tmp_path)
 
 @pytest.mark.full
 def test_all_workers_killed_at_once(models, address, tmp_path):
-    """With them goes the job, which Dask brings to those that its nannies start."""
+    """Dask sends the lost job to the workers that its nannies start."""
     from distributed import Client
 
     model, rows, _ = models["two"]
@@ -69,7 +69,7 @@ def test_from_and_to_a_store(models, address, store, tmp_path):
     model, rows, _ = models["two"]
     text = rows.read_bytes().splitlines(keepends=True)
     store.pipe_file("rows/a.txt", b"".join(text[:120]))
-    store.pipe_file("rows/b.gz", gzip.compress(b"".join(text[120:])))  # larger than a block, and not cut
+    store.pipe_file("rows/b.gz", gzip.compress(b"".join(text[120:])))  # larger than a block, but not cut
     store.pipe_file("rows/c", b"")
     one = run_here("predict", "--values", rows, model, tmp_path / "one")
     command = ("predict", "--values", "--block", 0.002, "--dask", address, "s3://rows/*", model, "s3://rows/out/today")
@@ -94,7 +94,7 @@ def test_from_and_to_a_store(models, address, store, tmp_path):
 
 @pytest.mark.full
 def test_ctrl_c_leaves_whole_parts_and_no_process(models, tmp_path):
-    """Sent to all processes, as a terminal does."""
+    """The signal is sent to all processes, as by a terminal."""
     model, rows, _ = models["two"]
     command = [FASTSVM, "predict", "--dask", "local:1", "--block", "0.00002", rows, model, "out"]
     child = subprocess.Popen(
@@ -170,11 +170,11 @@ def test_workers_of_this_machine_write_where_dask_is_told_to_and_leave_nothing(t
 
 
 def test_dask_logs_nothing(monkeypatch):
-    """A client whose scheduler has gone would log an error of its own beside ours."""
+    """A client whose scheduler is gone would log its own error."""
     import logging
 
     monkeypatch.setattr(scheduler, "TIMEOUT", 0.2)
-    logging.getLogger("distributed.client").setLevel(logging.WARNING)  # as Dask sets it when it is imported
+    logging.getLogger("distributed.client").setLevel(logging.WARNING)  # as Dask sets it on import
     with pytest.raises(FastsvmError):
         with scheduler.connect("tcp://127.0.0.1:1"):
             pass

@@ -1,4 +1,4 @@
-"""Shards and OUT_DIR in a store: a server that speaks S3 on this machine, real workers."""
+"""Shards and OUT_DIR in an S3 store, with real workers."""
 
 import bz2
 import gzip
@@ -14,7 +14,7 @@ from support.processes import PATIENCE
 
 @pytest.fixture
 def there(store, tmp_path):
-    """(a folder of the store, its URL), which is empty, and another one for every test."""
+    """(empty folder of the store, its URL), new for every test"""
     path = f"rows/{tmp_path.name}"
     yield path, f"s3://{path}"
 
@@ -28,14 +28,13 @@ def predict(*arguments, code=0, **words):
 
 
 def content(store, path):
-    """{name: bytes} of the files in a folder of the store."""
     store.invalidate_cache()
     return {name.rpartition("/")[2]: store.cat_file(name) for name in store.find(path)}
 
 
 @pytest.mark.full
 def test_shards_of_all_kinds(models, address, store, there, tmp_path):
-    """As one run answers them; a huge line is longer than many blocks, and a part behind it has no line."""
+    """A huge line is longer than many blocks; some parts after it are empty."""
     model, rows, _ = models["two"]
     path, url = there
     lines = rows.read_bytes().splitlines(keepends=True)

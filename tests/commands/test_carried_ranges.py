@@ -1,4 +1,4 @@
-"""Models that carry the range file of their training rows: raw rows in, the answers of predict --scale out."""
+"""Models that carry their range file answer raw rows as predict --scale does."""
 
 import json
 
@@ -41,7 +41,7 @@ def run(folder, *words, code=0):
     ],
 )
 def test_a_model_of_raw_rows_answers_as_that_of_scaled_ones(scaled, tmp_path, command):
-    """Byte for byte: of the rows that the plain model is made of, and of those that it answers."""
+    """Outputs are equal byte for byte. The plain model is made from scaled rows and answers scaled rows."""
     names = {"ROWS": scaled / "rows", "RANGE": scaled / "range", "MODEL": scaled / "model"}
     done = run(tmp_path, *(names.get(word, word) for word in command.split()), "carried")
     assert f"{scaled / 'range'} is carried: it takes raw rows\n" in done.stdout
@@ -52,7 +52,7 @@ def test_a_model_of_raw_rows_answers_as_that_of_scaled_ones(scaled, tmp_path, co
     ours = run(tmp_path, "predict", "--values", scaled / "rows", "carried")
     theirs = run(tmp_path, "predict", "--values", scaled / "scaled", "plain")
     assert (ours.stdout, ours.stderr) == (theirs.stdout, theirs.stderr)
-    # The range is all that it adds.
+    # The models differ only by the range.
     body, plain = (tmp_path / "carried").read_text().split("\n", 1)[1], (tmp_path / "plain").read_text().split("\n", 1)
     assert body.startswith(plain[1][: plain[1].rindex("checksum")]) or "--bandwidth" in command
 
@@ -180,13 +180,13 @@ def test_bound_measures_scaled_rows(scaled, tmp_path):
         ]
 
     assert report(scaled / "carried", scaled / "rows") == report(scaled / "fast", scaled / "scaled")
-    assert len(report(scaled / "carried", scaled / "carried", scaled / "rows")) == 2  # which carry the same
+    assert len(report(scaled / "carried", scaled / "carried", scaled / "rows")) == 2  # both carry the same range
     run(tmp_path, "bound", "--plot", "p.svg", scaled / "carried", scaled / "rows")
 
 
 @pytest.fixture(scope="module")
 def regression(tmp_path_factory):
-    """A folder with raw rows and labels, and a range file that holds y: from -3 to 5 onto -1 to 1."""
+    """Raw rows and labels, and a range file that maps y from -3..5 to -1..1."""
     folder = tmp_path_factory.mktemp("regression")
     text = raw_rows(DATA / "waves.train", 200, seed=4)
     ranges = "y\n-1 1\n-3 5\nx\n0 1\n" + "".join(f"{i} {-i} {2 * i + 3}\n" for i in range(1, 30))
@@ -206,7 +206,7 @@ def numbers(path, column=0):
 @pytest.mark.full
 @pytest.mark.parametrize("command", ["approx --certify --degree 3 --scale", "order --carry"])
 def test_a_regression_model_predicts_raw_labels(regression, tmp_path, command):
-    """So that the error in the summary is theirs, and so are tolerance and radius."""
+    """Error, tolerance and radius are in the unit of raw labels."""
     truth = -3 + (numbers(regression / "expected") + 1) * 4
     for name in ("raw", "range", "model"):
         (tmp_path / name).write_bytes((regression / name).read_bytes())
@@ -225,8 +225,8 @@ def test_a_regression_model_predicts_raw_labels(regression, tmp_path, command):
         value, radius = numbers(tmp_path / "ours", 1), numbers(tmp_path / "ours", 2)
         assert np.all(value == numbers(tmp_path / "ours")) and np.all(abs(value - truth) <= radius)
         told = json.loads(run(tmp_path, "bound", "--json", "carried", "raw").stdout)["pairs"][0]
-        assert told["radius_largest"] == pytest.approx(radius.max(), rel=1e-2)  # which is printed in three digits
-    # The unit of the probability model's error, too.
+        assert told["radius_largest"] == pytest.approx(radius.max(), rel=1e-2)  # printed in three digits
+    # So is the probability model's error.
     plain = run(tmp_path, "predict", "-b", "1", regression / "scaled", "model", "o").stdout
     ours = run(tmp_path, "predict", "-b", "1", "raw", "carried", "o").stdout
     assert float(ours.split("sigma=")[1].split()[0]) == pytest.approx(
@@ -275,7 +275,7 @@ def test_bench_compares_a_regression_model_in_the_exact_models_unit(regression, 
 
 @pytest.mark.full
 def test_an_ordered_models_own_vectors_are_checked(tmp_path):
-    """Which come with the kernel of a precomputed one."""
+    """The vectors come with a precomputed kernel."""
     (tmp_path / "model").write_text(
         "svm_type c_svc\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho 0\nlabel 1 -1\nnr_sv 1 1\n"
         "SV\n1 0:1\n-1 0:2\n"

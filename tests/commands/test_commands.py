@@ -1,4 +1,4 @@
-"""The installed command, as a user meets it: files, pipes, typos, full disks."""
+"""The installed command: files, pipes, wrong usage, full disks."""
 
 import bz2
 import gzip
@@ -20,8 +20,7 @@ from support.processes import PATIENCE, default_signals, wait_until
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    """A folder with models trained on data/: rings (two classes, with probabilities), colors (four), waves
-    (regression)."""
+    """Models of data/: rings (two classes, probabilities), colors (four), waves (regression)."""
     folder = tmp_path_factory.mktemp("trained")
     for name, options in (("rings", "-g 0.2 -c 10 -b 1"), ("colors", "-g 0.02 -c 1"), ("waves", "-s 3 -g 0.05 -c 5")):
         svm_save_model(
@@ -60,7 +59,7 @@ def test_train_compile_predict(fastsvm, trained, tmp_path):
     ), str(fast)
     labels = [(tmp_path / name).read_text().split() for name in ("exact", "fast")]
     differ = sum(a != b for a, b in zip(*labels, strict=True))
-    assert 0 < differ <= 120  # the approximation really is one, and a good one
+    assert 0 < differ <= 120  # the labels differ, but only a few
     assert exact.err == ""
     reference, _, _ = libsvm_predict(
         *svm_read_problem(str(DATA / "rings.test")), _libsvm(trained / "rings.model"), "-q"
@@ -121,7 +120,7 @@ def test_probabilities(fastsvm, trained, rings, tmp_path):
     wrong = sum(
         line != f"{label:g} {p[0]:g} {p[1]:g}" for line, label, p in zip(lines[1:], labels, probabilities, strict=True)
     )
-    assert wrong <= 6  # a probability at the edge of its sixth digit
+    assert wrong <= 6  # roundings of the sixth digit
     fast = fastsvm("predict", "-b", 1, DATA / "rings.test", rings).out.splitlines()
     assert fast[0] == lines[0] and len(fast) == len(lines)
 
@@ -195,7 +194,7 @@ def test_a_slow_pipe_gets_each_answer_at_once(rings):
     for _ in range(3):
         process.stdin.write(b"1 1:0.5\n")
         process.stdin.flush()
-        assert process.stdout.readline() in (b"1\n", b"-1\n")  # would wait for ever if rows were gathered
+        assert process.stdout.readline() in (b"1\n", b"-1\n")  # blocks for ever if rows are collected
     process.stdin.close()
     assert process.wait(PATIENCE) == 0
 
@@ -222,7 +221,7 @@ def test_an_interrupted_run_leaves_the_previous_output(rings, tmp_path, stop, co
     )
     process.stdin.write(b"1 1:0.5\n")
     process.stdin.flush()
-    # Until the row is predicted.
+    # Wait until the row is predicted.
     assert wait_until(lambda: any(each.name.endswith(".tmp") and each.stat().st_size for each in os.scandir(tmp_path)))
     process.send_signal(stop)
     assert process.wait(PATIENCE) == code

@@ -1,4 +1,4 @@
-"""--json as an interface, and exit codes: what the page says is what the commands do, key by key."""
+"""--json and exit codes: the commands match the page, key by key."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from support.places import FASTSVM, ROOT
 from support.processes import PATIENCE, default_signals
 
 PAGE = (ROOT / "fastsvm_cli" / "commands" / "README.md").read_text()
-CLOCKS = r"^cases\[\]\.scoring\."  # which has the keys of the other one
+CLOCKS = r"^cases\[\]\.scoring\."  # has the same keys as end_to_end
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def documents(place, lines):
 
 
 def keys(value, path=""):
-    """Of a document: a.b of objects, a[].b of lists of them, and a itself."""
+    """Keys of a document: a.b of objects, a[].b of lists of objects."""
     if isinstance(value, dict):
         for key, each in value.items():
             yield from keys(each, f"{path}.{key}" if path else key)
@@ -61,7 +61,7 @@ def keys(value, path=""):
 
 
 def table(heading):
-    """The first cells of the page's table with this head, word by word."""
+    """Words in the first column of the page's table."""
     rows = PAGE.split(f"| {heading} ")[1].split("\n\n")[0].splitlines()[2:]
     return [word for row in rows for word in re.findall("`([^`]+)`", row.split(" | ")[0])]
 
@@ -109,7 +109,7 @@ def test_every_command_with_json_has_its_table():
 
 @pytest.mark.full
 def test_what_a_run_says_of_itself(place):
-    """The version, the model, and rows by seconds; predict_file says the same, the clock apart."""
+    """predict_file returns the same, except for times."""
     (one,) = documents(place, ["predict --json --exact m rows cert out"])
     own, source = (fingerprint((place / name).read_bytes()) for name in ("cert", "m"))
     assert one["fastsvm"] == fastsvm_cli.__version__ and one["model_kind"] == "maclaurin"
@@ -161,7 +161,7 @@ def test_a_document_is_not_added_to_a_file_of_the_run(place, tmp_path, words, on
 
 
 def code_of(place, words, stop=None):
-    """The exit code of a command; stop: the signal it gets while it waits for its standard input."""
+    """stop: a signal sent while the command waits for standard input."""
     child = subprocess.Popen(
         [FASTSVM, *words.split()],
         cwd=place,

@@ -1,4 +1,4 @@
-"""An installation without a package ends in one line that names it, or does without."""
+"""Without a package, a command works or names it in one line."""
 
 import os
 import subprocess

@@ -14,7 +14,7 @@ from support.training import train_on
 
 
 def records(module):
-    """The records that a command's file uses, its method's among them."""
+    """Records in a command's module, or in its method."""
     if hasattr(module, "METHOD"):
         return [module.METHOD.Options]
     kinds = [each for each in vars(module).values() if isinstance(each, type) and issubclass(each, Options)]
@@ -27,7 +27,7 @@ def test_a_record_has_the_parameters_of_its_command(name):
     (record,) = records(module)
     named = [word for kind in record.__mro__ for word in vars(kind).get("__annotations__", {})]
     assert sorted(named) == sorted(each.name for each in module.command.params)
-    assert record.check is not Options.check or name == "approx"  # whose faults all need the model
+    assert record.check is not Options.check or name == "approx"  # all of approx's faults need the model
 
 
 def test_what_does_not_go_together_is_refused_when_the_record_is_made():
@@ -42,7 +42,7 @@ def test_what_does_not_go_together_is_refused_when_the_record_is_made():
         ReduceOptions(**given | {"vectors": 3})
 
 
-#: Options that would have no effect, and what is said of them.
+#: (options without effect, part of the message)
 WITHOUT_EFFECT = [
     ("predict --delim ; rows m out", "--delim goes with --dense"),
     ("predict --delim , rows m out", "--delim goes with --dense"),
@@ -71,7 +71,7 @@ WITHOUT_EFFECT = [
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """The models above. No rows: what is wrong is said before they are looked for."""
+    """The models above; no rows, because the message comes before they are read."""
     folder = tmp_path_factory.mktemp("options")
     for name in ("c_svc", "one_class", "three_classes"):
         (folder / f"{name}.model").write_bytes((ROOT / "tests" / "golden" / f"{name}.model").read_bytes())
@@ -92,7 +92,7 @@ def test_an_option_without_effect_is_refused(place, words, told):
 
 @pytest.mark.full
 def test_dense_rows_and_a_model_are_told_apart(place, fastsvm, tmp_path):
-    """What begins as a heading may is no model: there are features called label and gamma."""
+    """Features can be called label and gamma, like lines of a model's header."""
     rows = [line.split() for line in (DATA / "rings.test").read_text().splitlines()[:30]]
     (tmp_path / "rows").write_text("".join(" ".join(row) + "\n" for row in rows))
     (tmp_path / "dense").write_text("".join(" ".join(word.split(":")[-1] for word in row) + "\n" for row in rows))
@@ -116,7 +116,7 @@ def test_no_number_is_nan_and_none_but_a_limit_infinite(name):
                 each.type.convert(word, each, None)
         if each.name == "max_size":
             assert each.type.convert("inf", each, None) == float("inf")
-    assert numbers or name == "export"  # which takes whole numbers alone
+    assert numbers or name == "export"  # export takes only whole numbers
 
 
 @pytest.mark.full

@@ -1,4 +1,4 @@
-"""--scale: the bytes of svm-scale -r and svm-predict in a row, and what every command that reads rows makes of it."""
+"""--scale gives the bytes of svm-scale -r and svm-predict, in every command that reads rows."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from support.scaling import raw_rows, run_svm_scale, scaled_folder
 from support.training import train
 
 LIMITS = {"-1 to 1": "-l -1 -u 1", "0 to 1": "-l 0 -u 1", "odd": "-l 0.1 -u 3.7"}
-#: Name, training options, limits of x, scaling of y.
+#: (data, training options, limits of x, scaling of y)
 OWN = [
     *(("rings.train", "-g 0.5 -c 10", limits, "") for limits in LIMITS),
     *(("rings.train", "-g 0.5 -c 10 -b 1", limits, "") for limits in ("0 to 1",)),
@@ -28,7 +28,7 @@ SHARED = ["heart_scale", "sonar_scale", "segment_scale", "a9a.t", "ijcnn1.t", "o
 
 
 def make(folder, svm_scale, source, training, limits, y, rows=200):
-    """Files train, test, range, model and scaled, the last one by svm-scale; what svm-scale said of it."""
+    """Write train, test, range, model, scaled; return svm-scale's messages about scaled."""
     (folder / "train").write_text(raw_rows(source, rows, seed=1))
     (folder / "test").write_text(raw_rows(source, rows, seed=2))
     scaled, _ = run_svm_scale(svm_scale, folder, *limits.split(), *y.split(), "-s", "range", "train")
@@ -52,11 +52,11 @@ def check(folder, svm_predict, fastsvm, said, training):
     assert ("denser" in done.err) == ("new      #nonzeros" in said)
     assert ("left out" in done.err) == ("was not seen" in said)
     if probability or training.startswith(("-s 3", "-s 4")):
-        return  # whose last digits depend on the build of svm-predict; those of the rows above do not
+        return  # last digits depend on the build of svm-predict
     theirs = subprocess.run([svm_predict, "scaled", "model", "theirs"], cwd=folder, capture_output=True, text=True)
     assert (folder / "ours").read_bytes() == (folder / "theirs").read_bytes()
     assert done.out == theirs.stdout
-    # And of models that carry the range.
+    # The same for models that carry the range.
     for command, exact in (("approx -q --certify --scale", ["--exact", "model"]), ("order -q --carry", [])):
         fastsvm(*command.split(), "range", "model", "carrying")
         carried = fastsvm("predict", *exact, "test", "carrying", "carried")
@@ -133,7 +133,7 @@ def test_bad_rows_keep_their_lines(scaled, tmp_path):
 
 
 def test_a_run_is_resumed_with_the_same_ranges_alone(scaled, tmp_path):
-    """The checkpoint knows what the range file held, not how it was called."""
+    """The checkpoint holds the content of the range file, not its name."""
     from support.resuming import Disk, forked
 
     for name in ("rows", "range", "model"):
@@ -162,7 +162,7 @@ def test_a_run_is_resumed_with_the_same_ranges_alone(scaled, tmp_path):
 
 @pytest.mark.full
 def test_bound_measures_scaled_rows(scaled, tmp_path):
-    """And is told of them once, though it reads them twice."""
+    """It warns once, although it reads the rows twice."""
 
     def report(*words):
         done = run(tmp_path, "bound", "--json", *words)
@@ -184,7 +184,6 @@ def test_bound_measures_scaled_rows(scaled, tmp_path):
 
 @pytest.mark.full
 def test_order_scales_the_rows_it_is_given(scaled, tmp_path):
-    """To the same model file, byte for byte."""
     command = "order --fold ROWS MODEL"
     for rows, scale, out in (("rows", ["--scale", scaled / "range"], "ours"), ("scaled", [], "theirs")):
         words = [{"ROWS": scaled / rows, "MODEL": scaled / "model"}.get(word, word) for word in command.split()]
@@ -347,7 +346,7 @@ def test_what_does_not_go_with_a_range_file_is_said_in_a_line(scaled, tmp_path, 
 
 @pytest.mark.full
 def test_a_regression_model_of_write_svm(scaled, tmp_path):
-    """Predictions and error are those of rows and labels that were scaled before."""
+    """Same predictions and error as for rows and labels scaled before."""
     rows = [line.split() for line in (DATA / "waves.train").read_text().splitlines()[:200]]
     count = max(int(pair.split(":")[0]) for words in rows for pair in words[1:])
     center, scale = [0.25 * i - 0.3 for i in range(count)], [0.5 + 0.1 * i for i in range(count)]
@@ -370,7 +369,7 @@ def test_a_regression_model_of_write_svm(scaled, tmp_path):
     theirs = run(tmp_path, "predict", "done", "model", "theirs")
     assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
     assert ours.stdout == theirs.stdout and not ours.stderr
-    # Carried by an expansion, which predicts labels as R's user has them.
+    # An expansion that carries the range predicts in R's original unit.
     scale = ["--scale", "Rdata.scale", "--y-scale", "Rdata.yscale"]
     run(tmp_path, "approx", "-q", "--degree", "4", "--precision", "double", *scale, "model", "carried")
     run(tmp_path, "approx", "-q", "--degree", "4", "--precision", "double", "model", "plain")

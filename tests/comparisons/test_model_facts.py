@@ -1,4 +1,4 @@
-"""`bound --json` tells of every kind of model what it is, and where it comes from."""
+"""`bound --json` reports the kind and the origin of every model."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What approx and reduce say of the labels they change, tried out on support vectors."""
+"""Labels that approx and reduce change, measured on support vectors."""
 
 import re
 
@@ -39,7 +39,7 @@ def models(tmp_path_factory):
 @pytest.mark.full
 @pytest.mark.parametrize("name", ["held", "wrong", "classes"])
 def test_approx_counts_the_labels_that_differ_on_support_vectors(fastsvm, tmp_path, models, name):
-    """Counted again here, by predicting them with both files."""
+    """The count is compared with predictions by both files."""
     done = fastsvm("approx", models / name, "out")
     differ, rows, percent = re.fullmatch(LINE, done.out.splitlines()[-1]).groups()
     vectors = (models / name).read_text().partition("SV\n")[2].splitlines()
@@ -116,7 +116,7 @@ def test_reduce_warns_of_a_set_that_is_too_small(fastsvm, models):
     )
     assert (
         "Warning" not in fastsvm("reduce", "--target", 0.5, models / "wrong", "out").err
-    )  # what was asked for is no news
+    )  # the target was the user's choice
     done = fastsvm("reduce", "--vectors", 2, "--no-finish", "--data", DATA / "rings.test", models / "wrong", "out")
     assert "labels are not the exact model's" in done.err
     assert fastsvm("reduce", "--lossless", models / "wrong", "out").err == ""
@@ -135,7 +135,7 @@ def test_the_rows_are_spread_over_the_file(total, rows):
 @pytest.mark.full
 @pytest.mark.parametrize("entries, rows", [(10, 1000), (100, 500), (400, 125), (2000, 100)])
 def test_large_models_are_tried_on_fewer_rows(monkeypatch, entries, rows):
-    """The exact model is evaluated on them: as many operations as reading it took, about."""
+    """Evaluating the exact model takes about as many operations as reading it."""
     monkeypatch.setattr(on_support_vectors, "WORK", 50_000_000)
     machine = random_machine(np.random.default_rng(0), "nu_svr", "rbf", as_rows(np.ones((1000, entries))), gamma=0.5)
     model = exact_model(machine)
@@ -169,7 +169,7 @@ def test_an_exact_expansion_differs_nowhere(fastsvm, tmp_path):
 
 @pytest.mark.parametrize("off, doubtful", [(0.0, False), (1e-9, False), (1e-3, True)])
 def test_values_that_are_all_the_same_have_no_spread_to_measure_by(off, doubtful):
-    """Then a millionth of their size counts."""
+    """Differences are then relative to a millionth of the values' size."""
     one, other = (
         exact_model(Machine("nu_svr", "rbf", [{1: 1.0}], np.array([[1.0]]), [rho], gamma=0.5))
         for rho in (-4.0, -4.0 - off)

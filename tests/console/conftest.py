@@ -1,5 +1,3 @@
-"""A model, a compiled one and a few rows, to be broken off, piped and misused."""
-
 import pytest
 
 from support.compiling import compile_all
@@ -9,7 +7,7 @@ from support.training import train_on
 
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory):
-    """A folder with a model, m, what it compiles to, fast, and a few rows."""
+    """A model m, its compiled form fast, and a few rows."""
     folder = tmp_path_factory.mktemp("console")
     train_on(folder / "m", "rings.train", "-g 0.2 -c 10")
     compile_all(folder, "approx --certify m fast")
@@ -19,7 +17,7 @@ def trained(tmp_path_factory):
 
 @pytest.fixture
 def place(trained, tmp_path):
-    """A folder of one's own: m, fast, rows, and an output of before."""
+    """A folder per test: m, fast, rows, and an earlier output."""
     for name in ("m", "fast", "rows"):
         (tmp_path / name).write_bytes((trained / name).read_bytes())
     (tmp_path / "out").write_text("before\n")

@@ -1,4 +1,4 @@
-"""TAB, in the shells themselves."""
+"""Completion by TAB, in real shells."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ from fastsvm_cli.console.completion import SHELLS, script, taken
 from support.places import FASTSVM
 from support.shells import completed, listed
 
-#: Where the installation keeps what shells read.
+#: Installed folder of the shells' completion files.
 SHARE = Path(sys.prefix, "share")
 FILES = {
     "bash": "bash-completion/completions/fastsvm",
@@ -26,7 +26,7 @@ FILES = {
 
 @pytest.fixture(params=SHELLS)
 def shell(request):
-    """A shell that is installed; in CI all of them are."""
+    """An installed shell; in CI all of them must be."""
     if shutil.which(request.param) is None:
         assert not os.environ.get("CI"), f"no {request.param} in CI"
         pytest.skip(f"no {request.param} here")
@@ -42,7 +42,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-#: What is typed -> what stands there behind a TAB.
+#: Typed text -> line after TAB.
 LINES = {
     "fastsvm pre\t": "fastsvm predict",
     "fastsvm --vers\t": "fastsvm --version",
@@ -58,8 +58,8 @@ LINES = {
     "fastsvm predict -q a9a.t b.model --exact two\t": "fastsvm predict -q a9a.t b.model --exact two\\ words.model",
     "fastsvm order --method tri\t": "fastsvm order --method triangle",
     "fastsvm border --bandwidth ad\t": "fastsvm border --bandwidth adaptive",
-    "fastsvm reduce --vectors a9\t": "fastsvm reduce --vectors a9",  # a number, and no file
-    "fastsvm approx --on-b\t": "fastsvm approx --on-b",  # another command's option
+    "fastsvm reduce --vectors a9\t": "fastsvm reduce --vectors a9",  # a number, not a file
+    "fastsvm approx --on-b\t": "fastsvm approx --on-b",  # an option of another command
 }
 
 
@@ -67,7 +67,7 @@ LINES = {
 def test_a_tab_completes_commands_options_choices_and_files(shell, folder):
     found, screen = completed(shell, SHARE, LINES, folder)
     for (typed, expected), line in zip(LINES.items(), found, strict=True):
-        # zsh sets the = between an option and its value.
+        # zsh inserts = between an option and its value.
         assert line.rstrip("=") == expected, f"{typed!r}\n{screen}"
 
 
@@ -83,7 +83,7 @@ def test_a_tab_lists_what_there_is(shell, folder):
 
 @pytest.mark.full(few=1)
 def test_a_shell_can_ask_the_command_for_its_script(shell, folder):
-    """As of every program of click's."""
+    """As for every click program."""
     asked = f"env _FASTSVM_COMPLETE={shell}_source fastsvm"
     source = f"{asked} | source" if shell == "fish" else f"source <({asked})"
     typed = ["fastsvm predict a9\t", "fastsvm order --method tri\t"]
@@ -108,7 +108,7 @@ def test_the_installed_scripts_are_those_of_the_commands(tmp_path):
 
 
 def test_what_a_script_holds_of_a_command():
-    """Words to choose from, and not what stands for others; what must be there, and what takes nothing or a file."""
+    """Literal words are offered, placeholders are not; options take nothing, a value or a file."""
 
     @click.group()
     def fastsvm():
@@ -126,7 +126,7 @@ def test_what_a_script_holds_of_a_command():
         """One."""
 
     bash, zsh, fish = (script(fastsvm, each) for each in ("bash", "zsh", "fish"))
-    long = f"At most: {'as many as it takes, and ' * 4}no more"  # its beginning alone would say too little
+    long = f"At most: {'as many as it takes, and ' * 4}no more"  # unclear if cut off
     for line in (
         'one,-w|one,--width) words="adaptive" ;;',
         "one,--scale) _fastsvm_files; return ;;",
@@ -162,7 +162,7 @@ def test_a_shell_that_is_none_of_these_is_told():
 
 
 def test_every_option_with_a_text_is_known_for_what_it_takes():
-    """What names no file is here."""
+    """`others` take text that is not a file name."""
     others = {"fit", "prefix", "dask", "delimiter", "budget", "max_disagreement", "bandwidth", "target"}
     for name in COMMANDS:
         for option in group.get_command(click.Context(group), name).params:

@@ -1,4 +1,4 @@
-"""Rows that are hardly of the kind that a model was trained on: a warning says what to look at."""
+"""Warnings about rows that hardly fit the model's training data."""
 
 import subprocess
 import warnings
@@ -43,8 +43,8 @@ def warned(place, *words, text):
         ("rows m", "4.5 1:1\n" * 10, [NONE]),
         ("rows m", "4 1:1\n" * 5 + "1 1:1\n" * 5, []),  # some other class
         ("rows m", "4 1:1\n" * 4 + "1 1:1\n" * 6, ["6 of 10 rows have labels other than the model's (4, 7)"]),
-        ("rows m", "0 1:1\n" * 10, []),  # as LIBSVM's users write a label that is not known
-        ("--dense rows m", "0,1,1,1\n" * 10, [NONE + ADVICE]),  # and in a column it may be a feature
+        ("rows m", "0 1:1\n" * 10, []),  # LIBSVM's placeholder for unknown labels
+        ("--dense rows m", "0,1,1,1\n" * 10, [NONE + ADVICE]),  # in a column it may be a feature
         ("--dense rows m", "0.5,1,1\n" * 10, [NONE + ADVICE]),
         ("--dense --unlabelled rows m", "0.5,1,1\n" * 10, []),
         ("rows one", "4 1:1\n" * 10, [NONE.replace("(4, 7)", "(1, -1)")]),

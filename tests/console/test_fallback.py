@@ -1,5 +1,4 @@
-"""predict --exact: whether the file is the model that the compiled one came from is known before anything is written,
-and costs one reading beside the first rows."""
+"""predict --exact: the exact model is identified before anything is written, and read only once."""
 
 import gzip
 import os
@@ -24,14 +23,14 @@ from support.processes import PATIENCE
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """A folder: exact, its certified compilation, another model with the same header, rows of which all are proven, and
-    rows of which some are not."""
+    """exact, its certified compilation, another model with the same header, proven rows, and rows that are not all
+    proven."""
     folder = tmp_path_factory.mktemp("exact")
     y, x = svm_read_problem(str(DATA / "rings.train"))
     svm_save_model(str(folder / "exact"), svm_train(y[:600], x[:600], "-q -g 0.2 -c 10 -b 1"))
     compile_all(folder, "approx --certify exact compiled")
     text = (folder / "exact").read_bytes()
-    (folder / "other").write_bytes(text[:-3] + bytes([text[-3] ^ 1]) + text[-2:])  # a digit of the last support vector
+    (folder / "other").write_bytes(text[:-3] + bytes([text[-3] ^ 1]) + text[-2:])  # a digit of the last vector
     assert (folder / "other").read_bytes().split(b"SV\n")[0] == text.split(b"SV\n")[0]
     lines = (DATA / "rings.test").read_text().splitlines(keepends=True)[:600]
     (folder / "some").write_text("".join(lines))
@@ -51,7 +50,7 @@ def place(tmp_path_factory):
 @pytest.mark.parametrize("rows", ["proven", "some", "none"])
 @pytest.mark.parametrize("options", [[], ["-b", "1"], ["--values"], ["--json"], ["--resume"]], ids=" ".join)
 def test_another_model_is_refused_before_anything_is_written(fastsvm, place, tmp_path, rows, options):
-    """Even where every label is proven, and nothing would be asked of it."""
+    """It is refused even if all labels are proven."""
     (tmp_path / "out").write_text("before\n")
     why = f"Error: {place}/other: this is not the model that {place}/compiled was compiled from"
     why += " (their fingerprints differ)"
@@ -93,7 +92,7 @@ def test_a_row_on_a_slow_pipe_is_not_answered_on_behalf_of_another_model(place):
     )
     process.stdin.write(b"1 1:0.5\n")
     process.stdin.flush()
-    assert process.stdout.read() == b"" and b"their fingerprints differ" in process.stderr.read()  # it ends by itself
+    assert process.stdout.read() == b"" and b"their fingerprints differ" in process.stderr.read()  # needs no more input
     assert process.wait(PATIENCE) == 1
 
 
@@ -104,7 +103,7 @@ def test_the_right_model_may_come_compressed_or_through_a_pipe(fastsvm, place, t
     os.mkfifo(tmp_path / "pipe")
     writer = threading.Thread(
         target=lambda: (tmp_path / "pipe").write_bytes((place / "exact").read_bytes()), daemon=True
-    )  # once
+    )
     writer.start()
     assert fastsvm("predict", "--exact", "pipe", place / "some", place / "compiled").out == plain.out
     assert "evaluated exactly" in plain.err and ", 0 evaluated" not in plain.err
@@ -143,7 +142,7 @@ def test_a_large_file_is_not_kept_and_known_again_when_it_is_read(place, tmp_pat
 
 
 def test_what_goes_to_a_file_waits_for_the_fingerprint_only_at_the_end(place, monkeypatch):
-    """The file is not in its place before that."""
+    """The output is put in place only after that."""
     go = threading.Event()
     monkeypatch.setattr(fallback.ExactFile, "pieces", lambda self: (go.wait(PATIENCE), iter([b"another"]))[1])
     expected = Expected(place / "exact", monkeypatch, wait=False)

@@ -1,4 +1,4 @@
-"""--help: of every command, at every width."""
+"""--help of every command, at every width."""
 
 import re
 
@@ -27,14 +27,14 @@ def examples(shown):
 def test_a_page_fits_its_terminal_and_says_what_is_meant(name, columns):
     shown = page(name, columns)
     wide = examples(shown)
-    assert wide == examples(page(name, 300)) and wide  # commands to copy are whole,
+    assert wide == examples(page(name, 300)) and wide  # commands to copy are whole
     assert max(map(len, wide)) <= 80, wide  # and fit most terminals
     for line in set(shown.split("\n")) - set(wide):
         assert len(line) < min(columns, 101) and line == line.rstrip(), line
     words = " ".join(shown.split())
     assert " ".join(page(name, 300).split()) == words  # nothing is cut
     assert not re.search(r"RANGE\b(?!_FILE)|INTEGER|FLOAT|TEXT|x>|<=x|\(default|\x08|\xa0", shown)
-    # Brackets are of defaults and limits, but for the extras of fastsvm[plot].
+    # Brackets are for defaults and limits, and in fastsvm[plot].
     for bracket in re.findall(r"(?<!fastsvm)\[([^]|]*)\]", words.partition("Options:")[2]):
         assert re.match(r"default: |(above )?[\d,]+ to [\d,]+$", bracket), bracket
 
@@ -46,7 +46,7 @@ def test_commands_stand_in_the_order_in_which_they_are_met():
 
 
 def test_letters_are_those_of_libsvm():
-    """svm-train's, wherever an option means the same."""
+    """Options that mean the same as in svm-train have its letters."""
     theirs = {"gamma": "-g", "coef0": "-r", "cost": "-c", "probability": "-b", "quiet": "-q"}
     context, found = click.Context(group), set()
     for name in COMMANDS:
@@ -55,7 +55,7 @@ def test_letters_are_those_of_libsvm():
                 assert option.opts == [theirs[option.name], f"--{option.name}"], f"{name} {option.opts}"
                 found.add(option.name)
             if "-d" in option.opts:
-                assert name == "order" and option.name == "degree"  # the kernel's; others are of an expansion
+                assert name == "order" and option.name == "degree"  # the kernel's; other commands have an expansion's
     assert found == set(theirs)
 
 
@@ -86,7 +86,7 @@ def test_the_terminal_decides_how_wide_a_page_is(fastsvm):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_default_is_shown(name):
-    """Behind what the option does, and in no other way."""
+    """The description itself does not mention the default."""
     command = group.get_command(click.Context(group), name)
     unasked = command.make_context(name, [], resilient_parsing=True).params
     for option in command.params:

@@ -23,9 +23,9 @@ ADD_DENSE = "if these are delimited numbers, add --dense"
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """rows (LIBSVM's), bare (without labels), numbers in .csv, .tsv, .scsv, .blank, head.csv with a heading, wide.csv
-    of a line longer than is looked at; models m, fast, "my model"; rows that svm-train refuses, compressed or behind a
-    comment; a range file; a page that is none of these."""
+    """Rows: rows, bare (without labels), n.csv, n.tsv, n.scsv, n.blank, head.csv (with a heading), wide.csv (a line too
+    long to examine), rows.gz and commented (which svm-train refuses). Models: m, fast, "my model". A range file, and a
+    page that is none of these."""
     folder = tmp_path_factory.mktemp("hints")
     svm_save_model(str(folder / "m"), svm_train(*svm_read_problem(str(DATA / "rings.train")), "-q -g 0.2 -c 10"))
     (folder / "my model").write_bytes((folder / "m").read_bytes())
@@ -57,7 +57,7 @@ def errors(place, *words, code=1, input=None):
 @pytest.mark.parametrize(
     "words, message",
     [
-        # svm-train's order
+        # svm-train's order of arguments
         ("predict m rows", f"rows:1: {DATA_FOUND}; the test file comes before the model: fastsvm predict rows m"),
         (
             "predict fast rows out",
@@ -89,14 +89,14 @@ def errors(place, *words, code=1, input=None):
         ("predict rows rows", f"rows:1: {DATA_FOUND}"),
         ("bench m rows", f"m:1: {MODEL_FOUND}; the test file comes first: fastsvm bench rows m"),
         ("bench m fast", f"m:1: {MODEL_FOUND}; this is a model file, expected rows of data"),
-        # data where a model is compiled
+        # data instead of a model to compile
         ("approx rows", f"rows:1: {DATA_FOUND}; svm-train rows makes a model of it"),
         ("order rows", f"rows:1: {DATA_FOUND}; svm-train rows makes a model of it"),
         ("reduce --ratio 0.1 rows", f"rows:1: {DATA_FOUND}; svm-train rows makes a model of it"),
         ("border rows", f"rows:1: {DATA_FOUND}; svm-train rows makes a model of it, --bandwidth a border without one"),
         ("approx rows m", f"rows:1: {DATA_FOUND}; the model comes first, and there is no data: fastsvm approx m"),
         ("approx rows fast", f"rows:1: {DATA_FOUND}; svm-train rows makes a model of it"),
-        # which svm-train would not read
+        # data that svm-train does not read
         ("approx bare", f"bare:1: {DATA_FOUND}"),
         ("approx rows.gz", f"rows.gz:1: {DATA_FOUND}"),
         ("order commented", f"commented:1: {DATA_FOUND}"),
@@ -162,7 +162,7 @@ def errors(place, *words, code=1, input=None):
                 "these are delimited numbers, and fastsvm bench reads rows of index:value"
             ),
         ),
-        # and the other way round
+        # the reverse
         (
             "predict --dense rows m",
             f"rows:1: {no_label('LABEL')}; these are index:value pairs: leave --dense out",
@@ -215,7 +215,7 @@ QUOTES = "quoted cells found: tr -d '\"' < {} writes plain numbers, for --dense"
             """:1: '"y"' found, expected a label; quoted cells and a heading found: """
             """tr -d '"' < {} | tail -n +2 writes plain numbers, for --dense""",
         ),
-        ('"1","0,5"\n', "--dense", """:1: '"1"' found, expected a label"""),  # no filter knows which comma is which
+        ('"1","0,5"\n', "--dense", """:1: '"1"' found, expected a label"""),  # a filter cannot tell the commas apart
     ],
 )
 def test_numbers_that_are_written_otherwise(place, tmp_path, text, options, message):
@@ -223,7 +223,7 @@ def test_numbers_that_are_written_otherwise(place, tmp_path, text, options, mess
     path.write_text(text)
     said = errors(place, "predict", *options.split(), str(path), "m", "/dev/null")
     assert said == f"Error: {path}{message.format(path)}\n"
-    if "writes plain numbers" in said:  # and it does
+    if "writes plain numbers" in said:  # the advice works
         command = re.search("found: (t[^:]*) writes", said)[1]
         plain = subprocess.run(command, shell=True, capture_output=True, check=True).stdout
         (tmp_path / "plain").write_bytes(plain)
@@ -311,7 +311,7 @@ def test_what_is_not_plain_gets_no_advice(place, text, words):
 
 
 def test_the_hint_is_for_the_command_line_alone(place):
-    """A library's exceptions say what is wrong, and no more."""
+    """Exceptions of the library name only the fault."""
     import fastsvm_cli
     from fastsvm_cli.errors import DataFormatError
 

@@ -1,4 +1,4 @@
-"""Long compilations show how far they are, in every phase, and say beforehand how long they will take."""
+"""Long compilations show progress in every phase, and announce their duration."""
 
 import io
 import os
@@ -34,7 +34,7 @@ def model():
 
 
 COMPILERS = {
-    # The model meets itself at once.
+    # Values at the support vectors are computed in one step.
     "geometry": (lambda model, **how: compile_geometry(model, points=6, **how), 1 + 6),
     "triangle": (lambda model, **how: compile_triangle(model, lists=3, **how), 5),
     "centers": (lambda model, **how: compile_maclaurin(model, clusters=3, **how), 5 + 3),
@@ -57,7 +57,7 @@ def test_every_phase_tells_the_share_that_is_done(model, monkeypatch, name):
 
 
 def test_values_at_the_support_vectors_are_the_same_in_parts(monkeypatch):
-    rng = np.random.default_rng(42)  # of several decision functions: one alone meets itself (test_own_values.py)
+    rng = np.random.default_rng(42)  # several decision functions; for one see test_own_values.py
     machine = random_machine(rng, "c_svc", "rbf", random_rows(rng, 90, range(1, 5)), nr_class=3, gamma=0.3)
     model = parse_model(machine.text(), "m")
     whole = FeatureSpace(model)
@@ -102,8 +102,8 @@ def clock(monkeypatch):
         (True, False, [(0.5, 0.001), (1.0, 0.003), (2.0, 0.006), (3.0, 0.5)], "work: about 5 minutes to go.\n"),
         (True, False, [(2.0, 0.0), (3.0, 0.0001), (9.0, 0.0003)], "work: about 8.3 hours to go.\n"),
         (True, False, [(1.0, 0.0001), (8.0, 0.0011)], "work: about 120 minutes to go.\n"),
-        (True, False, [(9.0, 0.0001), (9.1, 0.2), (10.5, 0.5)], ""),  # slow to begin
-        (True, False, [(1.5, 0.5), (3.0, 0.6)], ""),  # seconds
+        (True, False, [(9.0, 0.0001), (9.1, 0.2), (10.5, 0.5)], ""),  # a slow start
+        (True, False, [(1.5, 0.5), (3.0, 0.6)], ""),  # only seconds
         (True, True, [(1.5, 0.005)], ""),
         (False, False, [(1.5, 0.005)], ""),
     ],
@@ -120,7 +120,7 @@ def test_what_takes_long_is_announced_once_where_no_bar_is_drawn(monkeypatch, cl
 
 @pytest.mark.full
 def test_reduce_goes_on_to_compare_with_an_estimate(fastsvm, tmp_path, model):
-    assert PATIENCE and _native  # the command's own clock: nothing is said of what takes no minute
+    assert PATIENCE and _native  # the command's own clock: nothing is announced within a minute
     (tmp_path / "m").write_bytes(model.to_text())
     done = fastsvm("reduce", "--vectors", 4, "m", "out")
     assert "to go" not in done.err and "labels that differ" in done.out
@@ -132,7 +132,7 @@ class Terminal(io.StringIO):
 
 
 def terminal_of(monkeypatch, columns):
-    """Standard error from here on. (Not a fixture: pytest sets its own between these and the test.)"""
+    """A terminal as standard error. Not a fixture: pytest replaces it between fixtures and the test."""
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
@@ -141,7 +141,7 @@ def terminal_of(monkeypatch, columns):
 
 
 def shown(screen):
-    """What has been drawn, one after the other, without what moves the cursor."""
+    """Frames drawn so far."""
     frames = re.split(r"\r\x1b\[2K|\n", re.sub(r"\x1b\[[\d;]*m|\x1b\[\?25[hl]|\x1b\[1A", "", screen.getvalue()))
     return [frame.rstrip() for frame in frames if frame.strip()]
 
@@ -155,7 +155,7 @@ def test_rows_of_which_no_end_is_known_are_counted(monkeypatch, clock):
     first, *others = shown(terminal)
     assert first == "predict 15,000 rows, 10 k rows/s, 0:00:01"
     assert others[-1] == "predict 12,345,678,901 rows, 3.32 M rows/s, 1:02:03"
-    assert not any("15,500" in frame for frame in others)  # ten times a second at most
+    assert not any("15,500" in frame for frame in others)  # at most ten frames a second
 
 
 @pytest.mark.parametrize("columns", [50, 60, 80, 120])
@@ -187,7 +187,7 @@ def test_nothing_is_drawn_of_what_is_short_or_quiet(monkeypatch, clock):
 
 @pytest.mark.parametrize("piped", [True, False], ids=["pipe", "file"])
 def test_predict_counts_its_rows_on_a_terminal(monkeypatch, tmp_path, model, piped):
-    """Those of a pipe without a bar."""
+    """A pipe has no bar."""
     terminal = terminal_of(monkeypatch, 80)
     (tmp_path / "m").write_bytes(model.to_text())
     (tmp_path / "rows").write_text("-1 1:0.5\n" * 4000)

@@ -1,4 +1,4 @@
-"""The man pages that are installed beside the command."""
+"""The installed man pages."""
 
 import gzip
 import os
@@ -22,7 +22,7 @@ FOLDER = Path(sys.prefix, "share", "man", "man1")
 
 @pytest.fixture
 def groff():
-    """Lays a page out as text, as man does; a warning is a fault."""
+    """Formats a page as text, as man does; warnings are failures."""
     if shutil.which("groff") is None:
         assert not os.environ.get("CI"), "no groff in CI: .ci/run should have installed it"
         pytest.skip("no groff here")
@@ -45,7 +45,7 @@ def test_the_installed_pages_are_those_of_the_commands():
     assert sorted(pages) == sorted(["fastsvm.1", *(f"fastsvm-{name}.1" for name in COMMANDS)])
     for name, text in pages.items():
         assert installed(name) == text
-        assert f'"" "fastsvm {__version__}"' in text.split("\n")[0]  # the version, and no date: builds are alike
+        assert f'"" "fastsvm {__version__}"' in text.split("\n")[0]  # no date: builds are reproducible
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -61,7 +61,7 @@ def test_a_page_has_its_sections_and_every_option(groff, name):
         if isinstance(option, click.Option):
             assert re.search(rf"^ +{', '.join(sorted(option.opts, key=len))}( |$)", shown, re.M), option.opts
             assert " ".join(option.help.split()) in words, option.help
-    assert not re.search(r"[\u2010\u2212\u2018\u2019]", shown)  # what is copied from it can be run
+    assert not re.search(r"[\u2010\u2212\u2018\u2019]", shown)  # text copied from the page can be run
     others = re.findall(r"(fastsvm[-a-z]*)\(1\)", words.partition("SEE ALSO")[2])
     assert set(others) - {"fastsvm"} >= {f"fastsvm-{each}" for each in COMMANDS if each != name} and "fastsvm" in others
 

@@ -1,4 +1,4 @@
-"""Being told to stop, at any moment: the exit code, nothing on standard error, nothing left behind."""
+"""Signals at any moment: exit code, empty standard error, nothing left behind."""
 
 import os
 import random
@@ -21,8 +21,8 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 pytestmark = pytest.mark.usefixtures("heard_signals")
 
 
-#: The command, told to stop at one of the moments that Python announces to those who audit it: an import, a file
-#: opened, ... The first one comes when the command's own first line has run.
+#: The command, signalled at one of Python's audit events (an import, an opened file, ...). The first one follows the
+#: command's first line.
 AT_A_MOMENT = """
 import os, sys
 moment, number = int(sys.argv[1]), int(sys.argv[2])
@@ -81,7 +81,7 @@ def run_to(moment, number, place, *words):
 def test_at_any_moment(place, words, number, moments):
     code, told, _ = run_to(0, number, place, *words.split())
     assert code == 0
-    # Not the very last ones: a run may have a few less. How often bench runs a case is a matter of time.
+    # Not the last ones: a run may have fewer. How often bench runs a case depends on time.
     count = int(told.splitlines()[-1]) * (10 if words.startswith("bench") else 19) // 20
     whole = (place / "out").read_text()
     files = sorted(os.listdir(place))
@@ -106,7 +106,7 @@ def test_while_it_waits_for_rows(place, words, number):
 
 
 def waiting(place, words, **options):
-    """The command, when it has read all there is and waits for more; what it says then tells that it has got there."""
+    """The command, once it has read all its input."""
     process = subprocess.Popen(
         [FASTSVM, *words.split()],
         cwd=place,
@@ -134,7 +134,7 @@ def size_of(path):
 
 
 def test_what_the_parent_ignores_stays_ignored(place):
-    """nohup, and a shell's background jobs."""
+    """As under nohup, and for a shell's background jobs."""
 
     def ignore():
         for number in SIGNALS:
@@ -158,7 +158,7 @@ def test_a_killed_run_leaves_what_the_next_one_removes(place):
 
 @pytest.mark.parametrize("module", ["start", "interruption"])
 def test_before_anything_is_imported(module):
-    """Ctrl-C is no traceback from the command's first line on; what comes before it is Python's own start."""
+    """Ctrl-C causes no traceback from the command's first line on."""
     code = (
         f"import sys\nbefore = set(sys.modules)\nimport fastsvm_cli.{module}\nprint(*sorted(set(sys.modules) - before))"
     )
@@ -185,7 +185,7 @@ class Ended(BaseException):
 
 @pytest.fixture
 def told(monkeypatch):
-    """Tell this process to stop, without the end: told(number) calls the handler."""
+    """told(number) calls the signal handler, which raises Ended instead of ending the process."""
 
     def leave(code):
         raise Ended(code)
@@ -255,7 +255,7 @@ def test_an_interrupt_that_a_library_swallows_ends_the_process_all_the_same(told
 
 
 def test_a_temporary_folder_goes_though_told_to_stop_while_it_is_made(told, tmp_path, monkeypatch):
-    """Between the folder on the disk and the object that would remove it."""
+    """The signal comes before the object exists that removes the folder."""
     make = tempfile.mkdtemp
 
     def make_and_tell(*arguments):
@@ -278,7 +278,7 @@ def test_a_temporary_folder_goes_though_told_to_stop_while_it_is_made(told, tmp_
 
 
 def test_the_cursor_comes_back(place):
-    """A progress bar hides it: on a terminal, the last thing written shows it again."""
+    """A progress bar hides the cursor; the last output shows it again."""
     import pty
 
     main, terminal = pty.openpty()
@@ -304,7 +304,7 @@ def test_the_cursor_comes_back(place):
     try:
         while piece := os.read(main, 4096):
             said += piece
-    except OSError:  # the terminal's end
+    except OSError:  # the terminal was closed
         pass
     os.close(main)
     assert (
@@ -317,7 +317,7 @@ def test_the_cursor_comes_back(place):
 
 @pytest.mark.full
 def test_bench_ends_its_children(place):
-    """Told to stop, it leaves no compilation running behind it, and no folder."""
+    """No compilation and no folder is left."""
     scratch = place / "scratch"
     scratch.mkdir()
     (place / "rows").write_text((DATA / "rings.test").read_text())
@@ -337,7 +337,7 @@ def test_bench_ends_its_children(place):
     while not children():
         assert process.poll() is None, process.stderr.read()
     process.terminate()
-    errors = process.stderr.read()  # ends when nobody holds it any more: the children do not outlive it
+    errors = process.stderr.read()  # ends when the children have ended too
     assert process.wait(PATIENCE) == 143 and b"Traceback" not in errors and os.listdir(scratch) == []
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
@@ -346,7 +346,7 @@ def test_bench_ends_its_children(place):
 @pytest.mark.full
 @pytest.mark.parametrize("words", ["bench --cross-validate 2 -c 1e9 -g 1e-7 hard", "order --fold hard m out"])
 def test_while_libsvm_trains(place, words):
-    """LIBSVM's own loop knows nothing of signals, and takes minutes for these rows."""
+    """LIBSVM's loop does not react to signals, and takes minutes for these rows."""
     scratch = place / "scratch"
     scratch.mkdir()
     draw = random.Random(0)
@@ -368,6 +368,6 @@ def test_while_libsvm_trains(place, words):
 
 
 def trains(tasks):
-    """Whether a thread that is not the first one has worked for a tenth of a second."""
+    """Whether a thread other than the first has worked for a tenth of a second."""
     others = [task for task in os.listdir(tasks) if task != tasks.split("/")[2]]
     return any(int(Path(tasks, task, "stat").read_text().rpartition(")")[2].split()[11]) >= 10 for task in others)

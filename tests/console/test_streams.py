@@ -1,5 +1,4 @@
-"""Standard input, output and error that are closed, full, gone, or unable to print a file's name; outputs that are
-inputs."""
+"""Standard streams that are closed, full, gone or unable to print a file name; outputs that are inputs."""
 
 import itertools
 import json
@@ -27,8 +26,8 @@ class Ran:
 
 
 def shell(place, words, **options):
-    """words: of fastsvm, with the shell's redirections; nothing on standard input."""
-    if not options and not set(words) & set("<>|&;$'\"*"):  # nothing for a shell
+    """words: may have shell redirections; standard input is empty."""
+    if not options and not set(words) & set("<>|&;$'\"*"):  # needs no shell
         done = forked.fastsvm(words.split(), cwd=place, text=True)
     else:
         done = subprocess.run(
@@ -81,7 +80,7 @@ def test_a_command_that_needs_no_standard_stream_does_its_work_without(place, wo
     (place / "out").write_text("before\n")
     ran = shell(place, f"{words} {closed}")
     assert ran.code == 0 and ran.output == before.output, ran
-    # What can still be said is; a trial's times are others every time.
+    # Open streams get their text; a trial's times differ.
     for stream, said, expected in ((">&-", ran.out, before.out), ("2>&-", ran.err, before.err)):
         if stream in closed.split():
             assert said == "", ran
@@ -152,7 +151,7 @@ def test_a_closed_stream_that_is_needed_is_an_error_and_nothing_is_lost(place, w
 
 @pytest.mark.full
 def test_no_file_becomes_a_standard_stream(place):
-    """Whatever is opened after the start."""
+    """Files opened later do not get its descriptor."""
     code = (
         "import os, sys\n"
         "from fastsvm_cli import start, cli\n"
@@ -184,7 +183,7 @@ def test_no_file_becomes_a_standard_stream(place):
 
 @pytest.mark.full
 def test_a_child_of_the_command_finds_no_file_in_a_closed_stream_s_place(place):
-    """bench starts processes."""
+    """bench starts child processes."""
     ran = shell(place, "bench -q --runs 1 --max-seconds 0.1 --json rows m fast <&- 2>&-")
     assert ran.code == 0 and [case["failed"] for case in json.loads(ran.out)["cases"]].count(None) >= 4, ran
 
@@ -203,7 +202,7 @@ def test_what_standard_error_cannot_take_is_lost_and_nothing_else(place):
 
 @pytest.mark.full
 def test_a_reader_of_standard_error_that_has_gone_stops_nothing(place):
-    """A note comes before the work here: it must not be the end of it."""
+    """The message comes first, and must not end the work."""
     for name in ("rows", "m", "fast"):
         (place / name).unlink()
     svm_save_model(str(place / "m"), svm_train(*svm_read_problem(str(DATA / "colors.train")), "-q -g 0.02 -b 1"))
@@ -293,7 +292,7 @@ def test_an_empty_output_name_is_not_standard_output(place):
 
 @pytest.mark.full
 def test_an_output_that_cannot_be_written_is_told_before_any_work(place):
-    """The model is not even read: it is no model."""
+    """The malformed model is not read."""
     (place / "m").write_text("nonsense\n")
     for words in (
         "approx m nowhere/out",
@@ -336,7 +335,7 @@ LOCALES = [
     ids=repr,
 )
 def test_any_file_name_can_be_told(place, locale, name):
-    os.mkdir(place / "[")  # [/x] is what rich would take for the end of a style
+    os.mkdir(place / "[")  # rich takes [/x] for the end of a style
     folder = os.fsencode(place)
     os.link(place / "m", os.path.join(folder, name))
     os.link(place / "rows", os.path.join(folder, name + b".rows"))

@@ -1,4 +1,4 @@
-"""Terminals that can do little: as wide as they are, and nothing drawn on them."""
+"""Simple terminals: lines fit their width, and nothing is drawn."""
 
 import io
 import sys

@@ -1,4 +1,4 @@
-"""What is said of an option that a command does not have."""
+"""Messages about options that a command does not have."""
 
 import pytest
 

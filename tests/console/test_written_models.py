@@ -1,5 +1,4 @@
-"""What a command writes as a model has been read back first: nothing is put at the output's place that could not be
-read."""
+"""Compiled models are read back before they become the output."""
 
 import subprocess
 import sys
@@ -53,7 +52,7 @@ COMMANDS = {
     "reduce": ("fastsvm_cli.models.reduced_set:ReducedModel", ["reduce", "--vectors", "4"]),
     "border": ("fastsvm_cli.models.border:BorderModel", ["border", "--samples", "4"]),
 }
-#: A process in which a model's file comes out damaged.
+#: A process that writes damaged models.
 DAMAGED = """
 import sys
 from importlib import import_module

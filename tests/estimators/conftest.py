@@ -1,5 +1,3 @@
-"""Models and rows for the objects of fastsvm_cli.load; the calls that fastsvm_cli.sklearn.patch answers."""
-
 import pytest
 
 from fastsvm_cli.estimators import patching
@@ -10,7 +8,7 @@ from support.training import train_on
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    """Two classes, certified (rings), and four with probabilities (colors): models, what they compile to, and rows."""
+    """Models, compiled forms and rows: two classes (rings), four with probabilities (colors)."""
     folder = tmp_path_factory.mktemp("estimators")
     train_on(folder / "rings.model", "rings.train", "-g 0.1 -c 10", 1000)
     train_on(folder / "colors.model", "colors.train", "-g 0.05 -b 1", 200)
@@ -22,7 +20,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def answered(monkeypatch):
-    """The rows of each call that the engine answers for scikit-learn."""
+    """Numbers of rows in calls that the engine answers for scikit-learn."""
     calls, numbers = [], patching.Engine.numbers
 
     def count(self, X, wanted):
@@ -35,7 +33,7 @@ def answered(monkeypatch):
 
 @pytest.fixture
 def calls(answered, monkeypatch):
-    """Likewise, and every call goes to it, however small."""
+    """As `answered`; the engine answers every call, however small."""
     for name in ("LEAST_VALUES", "ROWS_BEFORE", "VALUES_BEFORE"):
         monkeypatch.setattr(patching, name, 0)
     return answered

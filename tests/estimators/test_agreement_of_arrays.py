@@ -1,4 +1,4 @@
-"""How many labels a compiled model changes, and the choice of one that changes few."""
+"""Labels that a compiled model changes, and the choice of a model that changes few."""
 
 import pickle
 
@@ -29,13 +29,13 @@ def test_labels_that_differ(svc):
         assert seen.interval == interval_95(expected, 300)
         assert seen.proven == fast.proven(X).sum()
         assert str(expected) in repr(seen) and "proven" in repr(seen)
-    # a label that is proven never differs
+    # a proven label never differs
     assert not np.any(fast.proven(X) & (fast.predict(X) != svc.predict(X)))
     assert fastsvm_cli.compile(svc, "approx").agreement(X).proven is None
 
 
 def test_values_that_are_all_equal_differ_by_a_share_of_their_size():
-    """As the commands measure it: what rounding makes of a constant is no disagreement."""
+    """Rounding of a constant is not a disagreement."""
     same, off = np.full(5, 3.0), np.full(5, 3.0 + 4e-16)
     assert Agreement(same, same, True, None).share == 0
     assert 0 < Agreement(off, same, True, None).share < 1e-9
@@ -48,7 +48,7 @@ def test_the_interval_is_wilsons():
         low, high = interval_95(different, n)
         assert (low == 0) == (different == 0) and (high == 1) == (different == n)
         assert 0 <= low <= different / n <= high <= 1 + 1e-12
-        # Both ends are where the normal test of that share just does not refuse what was seen.
+        # At both ends the normal test just accepts the observation.
         for end in (low, high):
             if 0 < end < 1:
                 assert abs(different / n - end) == pytest.approx(1.96 * np.sqrt(end * (1 - end) / n), rel=1e-9)
@@ -88,7 +88,7 @@ def pyplot():
 
 
 def grey(axis, x, y):
-    """Whether each point is in the grey part."""
+    """Whether each point is in the grey area."""
     parts = [path for each in axis.collections for path in each.get_paths()]
     return np.any([part.contains_points(np.column_stack([x, y])) for part in parts], axis=0)
 
@@ -114,11 +114,11 @@ def test_a_picture_is_grey_where_a_change_turns_the_label(pyplot, kind, classes,
     assert len(same.get_xdata()) + len(other.get_xdata()) == 400 * (6 if what == "vote" else 1)
     if what == "label":
         assert len(other.get_xdata()) == seen.different
-    # Votes can be tied, which values of classes break.
+    # Votes can be tied; values break ties.
     off = 0.02 * 400 if classes == 3 and kind == "SVC" else 0
     assert len(other.get_xdata()) > 5 and grey(axis, *other.get_data()).sum() >= len(other.get_xdata()) - off
     assert grey(axis, *same.get_data()).sum() <= off
-    # Both sides of the line on which the fast value is zero, and both signs.
+    # Both sides of the line of fast value zero, and both signs.
     (low, high), top = (np.array(axis.get_xlim()) / 3, axis.get_ylim()[1])
     for end in (low, high) if what == "vote" or classes == 2 else (high,):
         turned = [0.4 * end, 0.4 * end], [-0.6 * end, -0.2 * end]
@@ -143,7 +143,7 @@ def test_the_fastest_within_the_budget_is_taken(svc, monkeypatch):
     seconds = {}
 
     def clock(fast, rows):
-        """Each is slower than the one before."""
+        """Each model is slower than the one before."""
         seconds[repr(fast.options)] = 2.0 ** len(seconds)
         return Timings([seconds[repr(fast.options)]] * 3)
 
@@ -159,7 +159,7 @@ def test_the_fastest_within_the_budget_is_taken(svc, monkeypatch):
         assert all(each["share"] <= each["class_share"] for each in inside)
         assert fast.agreement(X, svc).changed.within(budget)
         assert min(each["seconds"] for each in inside) == 1 / seconds[repr(fast.options)]
-    # No clock tells them apart.
+    # No clock can tell them apart.
     monkeypatch.setattr(compiling, "time_predictions", lambda fast, rows: Timings([1.0, 1.1]))
     assert fastsvm_cli.compile(svc, "auto", X=X, budget=1.0).options == {"method": "exact"}
     names = [each["name"] for each in fast.attempts_]

@@ -1,4 +1,4 @@
-"""Rows in every form that a program may hold them in."""
+"""Rows in every form that a program may have them in."""
 
 import threading
 
@@ -17,7 +17,7 @@ from support.training import train
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """A model of whole numbers from 0 to 3, and rows of it."""
+    """A model of whole numbers from 0 to 3, rows, values."""
     rng = np.random.default_rng(3)
     x = rng.integers(0, 4, (120, 5))
     path = tmp_path_factory.mktemp("whole") / "model"
@@ -87,7 +87,7 @@ def test_sparse_formats(whole, form, kind, dtype):
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 @pytest.mark.parametrize("kept", [True, False])
 def test_csr_that_is_not_sorted_and_has_duplicates(whole, index, kept):
-    """kept: the matrix says that it is canonical, and is not."""
+    """kept: marked as canonical, but is not."""
     fast, x, values = whole
     data, indices, indptr = [], [], [0]
     rng = np.random.default_rng(0)
@@ -109,7 +109,6 @@ def test_csr_that_is_not_sorted_and_has_duplicates(whole, index, kept):
 @calm()
 @given(st.data())
 def test_any_matrix_gives_what_its_rows_give_one_by_one(whole, data):
-    """Dense and sparse, whatever zeros and duplicates are in it."""
     fast, _, _ = whole
     entries = data.draw(
         st.lists(
@@ -166,7 +165,7 @@ def test_names_of_a_frames_columns(whole):
 
 @pytest.fixture
 def small_blocks(monkeypatch, all_threads):
-    """Blocks of a few rows, on three threads."""
+    """Blocks of a few rows."""
     monkeypatch.setattr(batches, "LEAST_ROWS", 7)
     monkeypatch.setattr(batches, "MOST_ENTRIES", 200)
     monkeypatch.setattr(batches, "ALONE_SECONDS", 0.0)
@@ -225,7 +224,6 @@ def test_threads_share_an_object(folder):
 
 
 def test_a_csr_matrix_is_not_copied(whole):
-    """Its values, float64: the chunk holds the matrix's own memory."""
     from fastsvm_cli.estimators.rows import rows_of
 
     _, x, _ = whole

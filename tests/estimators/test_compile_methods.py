@@ -15,7 +15,7 @@ from fastsvm_cli.errors import ModelFormatError
 from support import forked
 from support.fitting import KINDS, fit, fitted, rows
 
-#: Options in Python, and the same words for the command.
+#: (method, options, the command's options)
 METHODS = [
     ("approx", {}, []),
     (
@@ -51,7 +51,7 @@ def test_the_same_file_as_of_the_command(svc, method, options, words, tmp_path):
     command = "order" if method in ("geometry", "triangle") else method
     forked.fastsvm([command, "-q", *words, tmp_path / "model", tmp_path / "theirs"], check=True)
     assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
-    # and what it was made with makes it once more
+    # its own options make the same file again
     fastsvm_cli.compile(svc, **fast.options).save(tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == (tmp_path / "theirs").read_bytes()
 
@@ -125,7 +125,7 @@ def test_every_label_is_the_exact_models_where_it_falls_back(svc):
 @pytest.mark.parametrize("method", ["approx", "reduce"])
 @pytest.mark.parametrize("how", ["calibrated", "break_ties"])
 def test_nothing_is_proven_of_labels_that_follow_values(how, method):
-    """A radius settles signs, and with them votes; not which of two values is greater."""
+    """A radius proves signs, and so votes, but not which of two values is greater."""
     X, y = rows()
     svc = SVC(gamma=0.05, break_ties=how == "break_ties")
     estimator = CalibratedClassifierCV(svc, ensemble=False) if how == "calibrated" else svc
@@ -197,7 +197,7 @@ def test_the_environment_of_a_python_program_is_its_own(svc):
 
 def test_models_of_libsvm_itself(tmp_path):
     X, y = rows()
-    names = np.array([7, -2, 3])[y]  # whose order LIBSVM keeps
+    names = np.array([7, -2, 3])[y]  # LIBSVM keeps this order
     model = svm_train(names.tolist(), X.tolist(), "-q -g 0.1")
     expected = svm_predict([], X.tolist(), model, "-q")[0]
     svm_save_model(str(tmp_path / "model"), model)
@@ -205,7 +205,7 @@ def test_models_of_libsvm_itself(tmp_path):
         fast = fastsvm_cli.compile(form, "exact")
         assert fast.predict(X).tolist() == expected and fast.classes_.tolist() == [-2, 3, 7]
         assert fastsvm_cli.compile(form, "approx", degree=4).agreement(X).share < 0.1
-    # what is compiled of a file knows that very file
+    # a model compiled from a file accepts it as its exact model
     fastsvm_cli.compile(str(tmp_path / "model"), "approx", certify=True).save(tmp_path / "fast")
     loaded = fastsvm_cli.load(tmp_path / "fast", exact=tmp_path / "model")
     assert loaded.predict(X).tolist() == expected

@@ -1,5 +1,4 @@
-"""fastsvm_cli.dask: lazy answers for Dask's collections, the same as for all rows at once. In this process, by Dask's
-own schedulers of threads, or of none."""
+"""fastsvm_cli.dask: lazy answers for Dask's collections, in this process, equal those for all rows at once."""
 
 import pickle
 import sys
@@ -29,7 +28,7 @@ def here():
 
 @pytest.fixture(scope="module")
 def two(folder):
-    """(path, exact=, the object, X)"""
+    """(path, exact=, object, X)"""
     X = load_svmlight_file(str(folder / "rings.test"), n_features=8)[0].toarray()[:1000]
     path, exact = str(folder / "rings.model.approx"), str(folder / "rings.model")
     return path, exact, fastsvm_cli.load(path, exact=exact), X
@@ -49,7 +48,7 @@ METHODS = [("two", "predict"), ("two", "decision_function")] + [
 
 @pytest.fixture(params=METHODS, ids=lambda each: " ".join(each))
 def asked(request):
-    """(X, what the object answers, the same as a function of a collection)."""
+    """(X, the object's answers, a function that answers a collection)"""
     name, method = request.param
     path, exact, fast, X = request.getfixturevalue(name)
     return X, getattr(fast, method)(X), lambda rows: getattr(lazy, method)(rows, path, exact=exact)
@@ -82,7 +81,7 @@ def test_arrays_of_unknown_chunks_and_of_sparse_or_empty_ones(asked):
     assert np.isnan(found.chunks[0]).all() and same(found.compute(), expected[few])
     sparse = array.map_blocks(scipy.sparse.csr_matrix, dtype=float, meta=scipy.sparse.csr_matrix((0, 0)))
     assert same(ask(sparse).compute(), expected)
-    gone = array[array[:, 0] > X[:100, 0].max()]  # at least a block of no rows
+    gone = array[array[:, 0] > X[:100, 0].max()]  # a block without rows
     assert same(ask(gone).compute(), expected[X[:, 0] > X[:100, 0].max()])
     assert same(ask(array[:0]).compute(), expected[:0])
 
@@ -114,7 +113,7 @@ def test_bags_of_lines_of_text(two, folder):
     bare = db.from_sequence([line.partition(b" ")[2] for line in lines], npartitions=3)
     found = lazy.decision_function(bare, path, exact=exact, unlabelled=True).compute()
     assert found == fast.decision_function(X).tolist()
-    # As in a file: a feature beyond the model's is one, and counts.
+    # As in a file, unknown features count.
     far = db.from_sequence([b"1 1:0.5 900:2\n"], npartitions=1)
     (folder / "far").write_bytes(b"1 1:0.5 900:2\n")
     fastsvm_cli.predict_file(folder / "far", path, folder / "out", values=True)
@@ -172,7 +171,7 @@ def test_models_of_every_form(two):
     assert names.dtype == names.compute().dtype and names.compute().tolist() == named.predict(X).tolist()
     assert same(lazy.predict(rows, fastsvm_cli.load_model(path), exact=exact).compute(), fast.predict(X))
     assert same(lazy.predict(rows, fastsvm_cli.load(path), exact=exact).compute(), fast.predict(X))
-    assert fast.n_threads is None  # of what was given, which is as it was
+    assert fast.n_threads is None  # the given object is unchanged
     for other in (SVR().fit(X[:100], X[:100, 0]), OneClassSVM().fit(X[:100])):
         expected = fastsvm_cli.compile(other, "exact").predict(X)
         assert same(lazy.predict(rows, other).compute(), expected)
@@ -199,7 +198,7 @@ def test_the_model_is_one_object_for_all_tasks(two, monkeypatch):
     assert len(seen) == 1
     lazy.predict(frame, path).compute(scheduler="threads")
     assert len(seen) == 2
-    # In another process it is read once, however often it comes.
+    # Another process reads it only once.
     text = pickle.dumps(Carried(fast))
     assert pickle.loads(text) is pickle.loads(text)
 

@@ -1,5 +1,4 @@
-"""What runs on the workers of a cluster, two processes of this machine: answers for collections, the sums of a
-certificate, compilations of bench."""
+"""Work on cluster workers (two processes): answers for collections, sums of certificates, compilations of bench."""
 
 import json
 import os
@@ -60,12 +59,12 @@ def test_collections_are_answered_by_workers_which_are_sent_the_model_once(folde
     bag = lazy.predict(db.from_sequence(lines, npartitions=4), path, exact=exact)
     assert bag.compute() == fast.predict(X[:200]).tolist()
 
-    def models_here():  # within the test, so that it travels as a whole
+    def models_here():  # defined here to be pickled by value
         import gc
 
         return [id(each) for each in gc.get_objects() if type(each).__name__ == "Carried"]
 
-    # Three collections, one model: on the scheduler, and an object for each worker.
+    # Three collections, one model: one key, one object on each worker.
     keys = {
         key for key in client.run_on_scheduler(lambda dask_scheduler: set(dask_scheduler.tasks)) if "Carried" in key
     }
@@ -129,7 +128,7 @@ def test_workers_share_the_parts_of_a_certificate(client):
     assert found == _native.degree_norms(*arrays)
     first = pairs.parts.share(1)
     assert len(pairs.parts) == len(shares) == 2 and 0.1 < first < 0.9
-    assert shares[0] == pytest.approx(first) or shares[0] == pytest.approx(1 - first)  # whichever is done first
+    assert shares[0] == pytest.approx(first) or shares[0] == pytest.approx(1 - first)  # whichever part is done first
     assert shares[1] == pytest.approx(1)
 
 
@@ -151,7 +150,7 @@ def test_lost_workers_are_one_line(client):
 
 
 class Folder:
-    """A bench, as far as compilations know it."""
+    """A bench as compilations use it."""
 
     def __init__(self, exact_file, threads=()):
         self.exact_file, self.thread_words = str(exact_file), lambda: list(threads)
@@ -159,7 +158,7 @@ class Folder:
 
 @pytest.mark.full
 def test_sums_that_are_lost_are_one_line(client, monkeypatch):
-    """As a scheduler that dies leaves them: cancelled, which is no result."""
+    """A dying scheduler cancels futures, which then have no result."""
     submit = client.submit
 
     def cancelled(*args, **how):
@@ -209,7 +208,7 @@ def test_attempts_that_take_too_long_end_on_the_workers_too(folder, cluster, tmp
 
 
 def test_a_worker_ends_what_nobody_waits_for():
-    """A command that has begun, and one that begins when all has ended."""
+    """A command that has begun, and one that begins after the end."""
     for begun_first in (True, False):
         owner = f"owner {begun_first}"
         process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])

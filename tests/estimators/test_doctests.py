@@ -1,4 +1,4 @@
-"""The examples in docstrings, and the scripts about the Python interface, run as they stand."""
+"""Examples in docstrings, and the scripts about the Python interface."""
 
 import doctest
 import importlib
@@ -48,7 +48,7 @@ def test_the_tutorial_runs(tmp_path):
 
 @pytest.mark.full
 def test_the_measurement_runs(tmp_path):
-    """On many classes and on two: every label of the exact method and under the patch is SVC's."""
+    """Neither the exact method nor the patch changes a label."""
     for name, gamma in (("colors", "0.05"), ("rings", "0.1")):
         words = [sys.prefix, DATA / f"{name}.train", DATA / f"{name}.test", "-g", gamma, "--train-rows", "150"]
         words += ["--rows", "1", "200", "--seconds", "0.001", "--json", tmp_path / "found"]

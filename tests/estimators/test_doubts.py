@@ -1,4 +1,4 @@
-"""What fastsvm_cli.compile warns of: labels that change, and models that are slower than the exact one."""
+"""Warnings of fastsvm_cli.compile: changed labels, and models slower than the exact one."""
 
 import warnings
 
@@ -15,7 +15,7 @@ from support.fitting import fit, rows
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Every run of a model takes as long as `seconds` says for its class."""
+    """Run times by model class."""
     seconds = {}
     monkeypatch.setattr(
         on_support_vectors, "_seconds", lambda model, *_: seconds.get(type(model).__name__, seconds["exact"])

@@ -1,4 +1,4 @@
-"""Fitted estimators of scikit-learn as LIBSVM models: the values that scikit-learn computes, whatever was fitted."""
+"""Fitted estimators of scikit-learn as LIBSVM models: same values."""
 
 import pickle
 import subprocess
@@ -49,7 +49,7 @@ def test_values_are_scikit_learns(kind, kernel, gamma, form, classes, tmp_path):
     model = read_svm(estimator).model
     assert np.max(abs(_values(model, X) - pairwise(estimator, X))) <= 1e-9 * scale(model)
 
-    path = str(tmp_path / "model")  # and through a file
+    path = str(tmp_path / "model")  # also through a file
     fastsvm_cli.to_libsvm(estimator, path)
     written = fastsvm_cli.load_model(path)
     assert (_values(written, X) == _values(model, X)).all()
@@ -89,7 +89,7 @@ def test_any_labels(kind, labels, tmp_path):
     found = fast.predict(X)
     assert found.dtype == estimator.predict(X).dtype and (found == estimator.predict(X)).all()
 
-    # The file answers with the labels that stand for these classes.
+    # The file's labels map to these classes.
     pairs = (" ".join(f"{j + 1}:{float(value)!r}" for j, value in enumerate(row)) for row in X)
     (tmp_path / "rows").write_text("".join(f"0 {line}\n" for line in pairs))
     words = [FASTSVM, "predict", "-q", tmp_path / "rows", tmp_path / "model", tmp_path / "out"]
@@ -106,7 +106,7 @@ def test_probabilities(kind, classes, form):
     X = scipy.sparse.csr_matrix(X) if form == "sparse" else X
     estimator = fitted(kind, X, np.array(["b", "a", "c"])[y], probability=True, random_state=0)
     fast = fastsvm_cli.compile(estimator, "exact")
-    # scikit-learn couples even two classes by an iteration, which stops some 0.005 before the answer.
+    # scikit-learn couples two classes iteratively too, and stops about 0.005 early.
     tolerance = 5e-3 if classes == 2 else 1e-9
     np.testing.assert_allclose(fast.predict_proba(X), estimator.predict_proba(X), rtol=0, atol=tolerance)
     if classes == 2:
@@ -183,7 +183,7 @@ def test_what_is_refused_in_one_sentence(make, words):
 
 
 def test_the_core_never_sees_scikit_learn(tmp_path):
-    """Neither does a program that only uses what was compiled, and pickled."""
+    """A program that uses only a pickled object does not load it either."""
     code = (
         "import sys, fastsvm_cli\n"
         "assert not {'numpy', 'sklearn', 'scipy'} & set(sys.modules)\n"

@@ -1,4 +1,4 @@
-"""Memory does not grow with rows times pairs, nor with copies of the rows."""
+"""Memory grows neither with rows times pairs, nor with copies of the rows."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ ROWS, COLUMNS = 100_000, 64
     "form", ["X", "X[:, ::-1]", "numpy.asfortranarray(X)", "X.astype('f4')", "scipy.sparse.csr_array(X)"]
 )
 def test_many_rows_take_little_more_than_their_labels(tmp_path, form):
-    """26 classes: their 325 decision values for all rows would be 260 MB, a copy of the rows 51 MB."""
+    """325 decision values for all rows would be 260 MB, a copy of the rows 51 MB."""
     code = f"""
 import resource, numpy, scipy.sparse, fastsvm_cli
 from fastsvm_cli.models import parse_model

@@ -1,4 +1,4 @@
-"""What is said of rows that are none: scikit-learn's exceptions, and its words as far as they are about the rows."""
+"""Exceptions for invalid rows: scikit-learn's types, and its words about the rows."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from support.training import train
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory):
-    """scikit-learn's SVC and an object, for the same two features."""
+    """SVC and an object, for the same two features."""
     from sklearn.svm import SVC
 
     x = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [1.0, 3.0]])
@@ -65,7 +65,7 @@ def test_the_same_exception_in_the_same_words(both, what, method):
         getattr(ours, method)(X)
     assert found.type is expected.type
     said, wanted = (str(each.value).replace("FastSVM", "SVC") for each in (found, expected))
-    # What is said of ways out, and of too many features, goes on differently, and of dimensions in every version.
+    # Advice, and the end of the message about too many features, differ; dimensions depend on the version.
     first = said.split("\n")[0].split(" (the model file")[0].split(", while dim")[0]
     assert first.rstrip(".:") in wanted, (said, wanted)
 

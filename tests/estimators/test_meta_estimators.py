@@ -1,4 +1,4 @@
-"""fastsvm_cli.sklearn: estimators that train and compile, as scikit-learn wants them."""
+"""fastsvm_cli.sklearn: estimators that train and compile, with scikit-learn's interface."""
 
 import io
 import pickle

@@ -1,4 +1,4 @@
-"""The object of fastsvm_cli.load: what it has, its file, copies, and as an estimator of scikit-learn."""
+"""The object of fastsvm_cli.load: methods, file, copies, use in scikit-learn."""
 
 import copy
 import gzip
@@ -60,7 +60,7 @@ def test_classes_and_labels(colors):
     "names", [["d", "a", "c", "b"], [2.5, 1.5, 3.5, 0.5], [True, 0, 3, 2], [b"z", b"y", b"x", b"w"]]
 )
 def test_classes_of_any_type(colors, names):
-    """In the order of the model's labels; classes_ are sorted, and every number follows its class."""
+    """Names are in the order of the model's labels; classes_ are sorted, and every number follows its class."""
     fast, X, _ = colors
     named = fastsvm_cli.FastSVM(fast.model, classes=names)
     assert named.classes_.tolist() == sorted(names)
@@ -82,7 +82,7 @@ def test_one_against_rest_is_scikit_learns(colors):
     pairwise = copy.copy(fast).set_params(decision_function_shape="ovo").decision_function(X)
     assert pairwise.shape == (X.shape[0], 6)
     assert np.array_equal(fast.decision_function(X), _ovr_decision_function(pairwise < 0, -pairwise, 4))
-    # Values of zero are votes, too, and not LIBSVM's.
+    # Values of zero are votes too, unlike in LIBSVM.
     rng = np.random.default_rng(1)
     odd = rng.choice([0.0, -0.0, 1.0, -1.0, 0.1, 1e300], (500, 6))
     assert np.array_equal(fast._classes.one_against_rest(odd), _ovr_decision_function(odd < 0, -odd, 4))
@@ -97,7 +97,7 @@ def test_ties_are_broken_as_scikit_learn_breaks_them(colors):
 
 
 def test_signs_are_those_of_an_svc_whatever_the_order_of_labels(tmp_path):
-    """LIBSVM's first label is that of its first row; an SVC sorts them."""
+    """LIBSVM's first label is that of its first row; an SVC sorts the labels."""
     from sklearn.svm import SVC
 
     from support.training import train
@@ -107,7 +107,7 @@ def test_signs_are_those_of_an_svc_whatever_the_order_of_labels(tmp_path):
     for classes in (2, 3):
         y = (
             np.digitize(x[:, 0] + 0.3 * x[:, 1], [0] if classes == 2 else [-0.5, 0.5]) * 2
-        )  # of -1 and 1 LIBSVM puts 1 first
+        )  # LIBSVM puts label 1 before label -1
         theirs = SVC(C=2, gamma=0.5, tol=1e-6).fit(x, y)
         for first in set(y.tolist()):
             order = np.argsort(y != first, kind="stable")
@@ -138,7 +138,7 @@ def test_regression_scores_as_scikit_learn_does(tmp_path):
     assert fast.score(X, y) == pytest.approx(r2_score(y, found), abs=1e-12)
     assert fast.score(X, y, weights) == pytest.approx(r2_score(y, found, sample_weight=weights), abs=1e-12)
     assert fast.score(X, y[:, None]) == fast.score(X, y)
-    # Where all of y are equal, and of a single row.
+    # All of y equal, and a single row.
     same = np.repeat(X[:1], 3, axis=0)
     for rows, truth in ((X[:3], [7.0] * 3), (same, fast.predict(same))):
         assert fast.score(rows, truth) == r2_score(truth, fast.predict(rows))
@@ -156,7 +156,7 @@ def test_of_one_class():
     assert np.array_equal(fast.score_samples(X), values + fast.offset_) and not hasattr(fast, "classes_")
 
 
-# ---- the exact model behind it
+# ---- with the exact model
 
 
 def test_the_exact_model_gives_every_label(folder, colors):
@@ -187,7 +187,7 @@ def test_what_cannot_stand_behind_a_model_is_refused(folder):
 
 
 def test_save_keeps_the_file_that_was_read(folder, tmp_path):
-    """So that a model compiled from it still knows it."""
+    """So that models compiled from the file still accept it."""
     for name in ("colors.model", "colors.model.approx"):
         fastsvm_cli.load(folder / name).save(tmp_path / name)
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
@@ -216,7 +216,7 @@ def test_compressed_models_and_faulty_ones(folder, tmp_path):
 
 
 class Halves:
-    """A transform, as one in front of a model."""
+    """A transform."""
 
     def apply(self, block):
         return block * 0.5
@@ -255,7 +255,7 @@ def test_copies_answer_alike(folder, colors, way):
         other = COPIES[way](each)
         assert other is not each and type(other) is fastsvm_cli.FastSVM and repr(other) == repr(each)
         for method in ("predict", "decision_function", "predict_proba", "radius", "proven"):
-            if method == "proven" and each.calibrator is not None:  # whose labels nothing is proven of
+            if method == "proven" and each.calibrator is not None:  # nothing is proven about a calibrator's labels
                 assert not hasattr(other, method)
                 continue
             assert np.array_equal(getattr(other, method)(X), getattr(each, method)(X)), method
@@ -288,7 +288,7 @@ def test_a_transform_and_a_calibrator(colors):
 
 @pytest.mark.full
 def test_four_processes_of_joblib(folder, tmp_path):
-    """Each gets the object, by pickling, and a part of the rows."""
+    """Each gets the pickled object and some rows."""
     pytest.importorskip("joblib")
     code = f"""
 import numpy, joblib, fastsvm_cli

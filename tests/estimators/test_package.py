@@ -1,4 +1,4 @@
-"""The package as a newcomer meets it: its help, its names, and how it is imported by mistake."""
+"""The package for a new user: help, names, and mistaken imports."""
 
 import pydoc
 import shutil
@@ -47,7 +47,7 @@ def test_a_checkout_that_is_not_built_says_so(tmp_path, code):
 
 
 def test_a_folder_named_fastsvm_is_no_package(tmp_path):
-    """As a clone is, seen from the folder above: Python would make an empty package of it."""
+    """Python would import a clone, seen from its parent folder, as an empty package."""
     (tmp_path / "fastsvm" / "tests").mkdir(parents=True)
     done = _python("import fastsvm", tmp_path)
     assert done.returncode == 1 and done.stderr.splitlines()[-1] == (

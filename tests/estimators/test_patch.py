@@ -1,5 +1,4 @@
-"""What scikit-learn's own estimators answer under fastsvm_cli.sklearn.patch is what they answer without, whatever has
-been done to them."""
+"""fastsvm_cli.sklearn.patch: scikit-learn's estimators give the same answers, even after changes."""
 
 import copy
 import pickle
@@ -62,7 +61,7 @@ def test_any_form_of_rows(calls):
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_labels_that_rounding_decides_are_scikit_learns(calls, kernel, seed):
-    """Thresholds on, or next to, scikit-learn's own values at the rows: every instruction set, few and many classes."""
+    """Thresholds at or near scikit-learn's own values, on every instruction set."""
     rng = np.random.default_rng(seed)
     classes = (2, 3, 20)[seed % 3]
     X, y = rng.normal(size=(3 * classes + 30, 7)), np.arange(3 * classes + 30) % classes
@@ -149,7 +148,7 @@ def test_a_class_made_from_scikit_learns(calls):
     demand_unchanged(fit(Own(), X, y), X, calls)
 
 
-# ---- what changes is noticed
+# ---- changes are noticed
 
 
 def changes():

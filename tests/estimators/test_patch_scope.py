@@ -1,4 +1,4 @@
-"""fastsvm_cli.sklearn.patch on and off: what it keeps, and what it leaves to scikit-learn."""
+"""fastsvm_cli.sklearn.patch on and off: what it stores and leaves to scikit-learn."""
 
 import copy
 import gc
@@ -48,12 +48,12 @@ def test_nothing_is_pickled_cloned_or_left_in_the_estimator(calls):
             clone(svc).predict(X)
         for make in (lambda: pickle.loads(text), lambda: copy.deepcopy(svc), lambda: copy.copy(svc)):
             other = make()
-            assert len(patching.engines) == 1  # compiled by itself, when it is used
+            assert len(patching.engines) == 1  # compiled separately, on first use
             assert (other.predict(X) == expected).all()
             assert len(patching.engines) == 2
             del other
             gc.collect()
-            assert len(patching.engines) == 1  # and let go with it
+            assert len(patching.engines) == 1  # and released with it
         svc = None
         gc.collect()
         assert not patching.engines
@@ -67,7 +67,7 @@ def test_it_is_compiled_once_whatever_the_threads(calls, monkeypatch):
 
     def slow(estimator):
         compiled.append(estimator)
-        another.wait(PATIENCE)  # scikit-learn answers the others meanwhile
+        another.wait(PATIENCE)  # scikit-learn answers the other threads meanwhile
         return read(estimator)
 
     def work():
@@ -103,7 +103,7 @@ def test_the_threads_of_the_engine(calls, monkeypatch):
     assert seen[::2] == [1, 3, 2, 3] and len(set(seen[1::2])) == 1
 
 
-# ---- what scikit-learn answers itself
+# ---- calls that scikit-learn answers itself
 
 
 def test_small_calls_and_what_is_asked_little_stay_with_scikit_learn(answered):
@@ -144,7 +144,7 @@ def test_sparse_rows_with_duplicates(calls):
 
 
 def test_rows_that_the_engine_refuses(calls):
-    """Not finite, of which scikit-learn was told not to look; or of a size that overflows."""
+    """Values that are not finite, when scikit-learn does not check, or too large to square."""
     X, y = rows()
     svc = fit(SVC(), X, y)
     for value in (np.nan, np.inf, 1e200):
@@ -203,7 +203,7 @@ def test_messages_are_scikit_learns(calls):
     ]
 
     def told(estimator, method, given):
-        with pytest.raises(Exception) as fault:  # whatever it is
+        with pytest.raises(Exception) as fault:  # any exception
             getattr(estimator, method)(given)
         return type(fault.value), str(fault.value)
 

@@ -1,4 +1,4 @@
-"""fastsvm_cli.predict_file: the bytes of `fastsvm predict`, and its way of failing."""
+"""fastsvm_cli.predict_file: the bytes of `fastsvm predict`, and its errors."""
 
 import itertools
 import json
@@ -25,7 +25,7 @@ def _command(folder, out, *arguments):
 
 
 def predict_file(*arguments, **options):
-    """Of fastsvm_cli, without the numbers of a clock."""
+    """fastsvm_cli.predict_file, without the times in its result."""
     told = fastsvm_cli.predict_file(*arguments, **options)
     assert told.pop("seconds") > 0 and told.pop("rows_per_second") > 0
     return told
@@ -35,7 +35,7 @@ NAMES = ["rings.model", "rings.model.approx", "colors.model.approx", "exact"]
 CASES = [
     case
     for case in itertools.product(NAMES, ["", "-b", "--values"], [None, 1, 2])
-    if case[1] != "-b" or "rings" not in case[0]  # which has no probabilities
+    if case[1] != "-b" or "rings" not in case[0]  # rings has no probabilities
 ]
 
 
@@ -74,7 +74,7 @@ def test_an_object_and_a_model_will_do(folder, tmp_path):
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize("name", ["reduced", "raw"])
 def test_an_exact_model_that_was_made_of_another_is_asked_by_itself(tmp_path, name):
-    """As an object and as a path: what comes out is about that model, and nothing of what it came from."""
+    """As an object and as a path: answers are about the given model."""
     golden = GOLDEN / ("version2/c_svc.reduced" if name == "reduced" else "raw-rows/c_svc.folded")
     subprocess.run([FASTSVM, "approx", "-q", "--certify", "--degree", "1", golden, tmp_path / "m"], check=True)
     for exact in (golden, fastsvm_cli.load(golden), fastsvm_cli.load_model(str(golden))):
@@ -87,7 +87,7 @@ def test_an_exact_model_that_was_made_of_another_is_asked_by_itself(tmp_path, na
 
 
 def test_an_object_keeps_what_is_not_given_in_its_place(folder, tmp_path):
-    """Its exact model, where a tolerance is; and a calibrator is not left out because an exact model is given."""
+    """It keeps its exact model if a tolerance is given, and its calibrator if an exact model is given."""
     X = np.random.default_rng(0).normal(size=(80, 3))
     y = X[:, 0] + X[:, 1] ** 2
     (tmp_path / "rows.csv").write_text("".join(",".join(map(repr, row)) + "\n" for row in X.tolist()))
@@ -175,7 +175,7 @@ def test_what_the_callback_raises_ends_the_run(folder, tmp_path):
 
 
 def test_ctrl_c(folder, tmp_path):
-    """While rows are on their way: KeyboardInterrupt, and the output as it was."""
+    """During reading, Ctrl-C raises KeyboardInterrupt and leaves the output unchanged."""
     fifo, out = tmp_path / "fifo", tmp_path / "out"
     os.mkfifo(fifo)
     out.write_text("as it was")

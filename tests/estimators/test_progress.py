@@ -1,4 +1,4 @@
-"""How far fastsvm_cli.compile has come, and Ctrl-C while it works."""
+"""Progress of fastsvm_cli.compile, and Ctrl-C during it."""
 
 import signal
 import subprocess
@@ -34,7 +34,7 @@ def test_auto_tells_of_every_attempt_and_of_what_it_does_within(svc):
 
 
 def _clocked(monkeypatch):
-    """A clock by which every look at it is an hour later."""
+    """The clock advances by an hour at each reading."""
     hours = iter(range(10**9))
     monkeypatch.setattr(progress, "monotonic", lambda: 3600.0 * next(hours))
 

@@ -1,4 +1,4 @@
-"""Estimators that nobody would think of: whatever was fitted, the exact method answers as scikit-learn does."""
+"""Random estimators: the exact method answers as scikit-learn does, whatever was fitted."""
 
 import pickle
 
@@ -24,7 +24,7 @@ SCALES = [MaxAbsScaler, lambda: StandardScaler(with_mean=False), lambda: RobustS
 
 @st.composite
 def cases(draw):
-    """(estimator, not fitted; X; y)"""
+    """(unfitted estimator, X, y)"""
     kind, kernel = draw(st.sampled_from(sorted(KINDS))), draw(st.sampled_from(KERNELS))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     classes = draw(st.integers(2, 4))
@@ -38,7 +38,7 @@ def cases(draw):
         "gamma": draw(st.sampled_from(["scale", "auto", 0.01, 1.0, 5.0])),
         "coef0": draw(st.sampled_from([0.0, 1.0, -0.5])),
         "degree": draw(st.integers(1, 4)),
-        "max_iter": 2000,  # of a kernel that comes to no rest, too
+        "max_iter": 2000,  # some kernels do not converge
     }
     if kind in ("SVC", "SVR", "NuSVR"):
         parameters["C"] = draw(st.sampled_from([0.01, 1.0, 100.0]))
@@ -64,12 +64,12 @@ def test_answers_are_scikit_learns(case):
     estimator, X, y = case
     try:
         fit(estimator, X, y)
-    except ValueError:  # nu that no solution has, or a fit without an end
+    except ValueError:  # an infeasible nu, or a fit that does not converge
         return
     fast = fastsvm_cli.compile(estimator, "exact")
     inner = estimator[:-1].transform(X) if len(estimator) > 1 else X
     values = pairwise(estimator[-1], inner)
-    # What rounding may do: all terms of the sum, of kernels that know no bound, too.
+    # Bound on rounding, for unbounded kernels too.
     svm = estimator[-1]
     size = scale(fast.model) * max(1.0, _largest_kernel(svm, inner))
     found = _pairwise_of(fast, X)
@@ -86,7 +86,7 @@ def test_answers_are_scikit_learns(case):
 
 
 def _pairwise_of(fast, X):
-    """(rows, pairs), LIBSVM's order and signs, of a FastSVM."""
+    """(rows, pairs) values of a FastSVM, in LIBSVM's order and signs."""
     if fast.model.header.regression:
         return fast.predict(X)[:, None]
     fast = fast.__sklearn_clone__().set_params(decision_function_shape="ovo", break_ties=False)

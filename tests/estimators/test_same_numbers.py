@@ -1,4 +1,4 @@
-"""What an array gives is what `fastsvm predict` gives for the same numbers in a file, bit for bit."""
+"""Arrays give the same bits as the same numbers in a file."""
 
 import re
 
@@ -17,7 +17,7 @@ KINDS = EXACT + COMPILED + REDUCED + ORDERED + BORDERS + DENSITIES
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """The golden rows without their features 0, for which an array has no column."""
+    """The golden rows without feature 0, for which an array has no column."""
     path = tmp_path_factory.mktemp("rows") / "data"
     path.write_text(re.sub(r" 0:\S+", "", (GOLDEN / "data").read_text()))
     return path
@@ -37,7 +37,7 @@ def test_labels_and_values_of_every_golden_model(fastsvm, data, name):
     header = fast.model.header
     assert np.array_equal(fast.predict(rows), labels)
     assert np.array_equal([fast.predict(rows[at])[0] for at in range(len(labels))], labels)
-    # The data have a feature 2000000000, which no dense matrix can have.
+    # Feature 2000000000 does not fit in a dense matrix.
     narrow = [at for at in range(len(labels)) if rows[at].indices.max(initial=0) < 20]
     assert len(narrow) > len(labels) // 2
     small = fastsvm_cli.load(GOLDEN / name, n_features_in=max(20, fast.model.max_index))
@@ -58,7 +58,7 @@ def test_labels_and_values_of_every_golden_model(fastsvm, data, name):
 
 
 def _in_order(values, label, signed=True):
-    """LIBSVM's values as scikit-learn has them: pairs of sorted classes; of two, positive for the second."""
+    """LIBSVM's values in scikit-learn's order: sorted classes; for two, positive for the second."""
     pairs = [(i, j) for i in range(len(label)) for j in range(i + 1, len(label))]
     columns = {}
     for pair, (i, j) in enumerate(pairs):
@@ -107,7 +107,7 @@ def test_with_the_exact_model_behind_it(fastsvm, data, name):
 
 @pytest.mark.parametrize("certified", [False, True])
 def test_probabilities(fastsvm, folder, certified):
-    """%g prints six digits of each."""
+    """Compared in the six digits of %g."""
     name = "colors.model.approx" if certified else "colors.model"
     options = ["--exact", folder / "colors.model"] * certified
     fast = fastsvm_cli.load(folder / name, exact=folder / "colors.model" if certified else None)
@@ -134,12 +134,12 @@ def test_probabilities_of_golden_models(fastsvm, data, name):
 
 
 def test_a_precomputed_kernel_takes_kernel_values(fastsvm, tmp_path):
-    """scikit-learn's rows are those of the kernel matrix; LIBSVM's have a serial in front."""
+    """scikit-learn's rows are those of the kernel matrix; LIBSVM's begin with a serial."""
     from libsvm.svmutil import svm_save_model, svm_train
 
     rng = np.random.default_rng(5)
     x, z = rng.standard_normal((40, 3)), rng.standard_normal((15, 3))
-    z[0] = 0  # kernel values that are zero
+    z[0] = 0  # zero kernel values
     gram, cross = x @ x.T, z @ x.T
     y = np.where(x[:, 0] + x[:, 1] > 0, 1.0, -1.0)
     serial = [{0: i + 1, **{j + 1: float(v) for j, v in enumerate(row)}} for i, row in enumerate(gram)]

@@ -1,4 +1,4 @@
-"""Scalers in front of a model: part of it where that is possible, and scikit-learn's bits where it is not."""
+"""Scalers folded into the model, or else bit for bit as scikit-learn's."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ SCALERS = {
     "robust, center only": RobustScaler(with_scaling=False),
 }
 SPARSE = ("standard, scale only", "standard, nothing", "max-abs", "robust, scale only")
-#: Which are part of the model, kernel by kernel.
+#: Folded into the model, by kernel.
 FOLDED = {
     "linear": set(SCALERS) - {"min-max, clipped"},
     "poly": {*SPARSE},
@@ -68,7 +68,7 @@ def test_a_pipeline_is_compiled(scaler, kernel, tmp_path):
     assert (fast.predict(X) == pipeline.predict(X)).all()
     folded = scaler in FOLDED[kernel]
     assert (fast.transform is None) == folded
-    if folded:  # the file alone answers rows that are not scaled
+    if folded:  # the file alone answers unscaled rows
         fastsvm_cli.to_libsvm(pipeline, tmp_path / "model")
         assert (fastsvm_cli.load(tmp_path / "model", n_features_in=5).predict(X) == pipeline.predict(X)).all()
     else:

@@ -1,4 +1,4 @@
-"""Sparse matrices whose arrays do not fit together, and duplicates in types that cannot hold their sum."""
+"""Sparse matrices with inconsistent arrays, and duplicates of types that cannot hold their sum."""
 
 import numpy as np
 import pytest
@@ -71,7 +71,7 @@ def test_arrays_of_other_lengths(models):
 
 
 def test_other_formats_that_point_outside(models):
-    """SciPy would follow them on its way to CSR."""
+    """SciPy would follow them during conversion to CSR."""
     for value in (10**7, -(10**7)):
         columns = scipy.sparse.csc_matrix(X)
         columns.indices = columns.indices.copy()
@@ -89,7 +89,7 @@ def test_other_formats_that_point_outside(models):
 def test_duplicates_are_added_up_in_double_precision(models, dtype, form):
     parts = np.array([100, 100, 1, 3] if dtype != "?" else [1, 1, 1, 1], dtype)
     if dtype == "f4":
-        parts = np.array([2**24, 1, 1, 3], dtype)  # whose sum single precision rounds
+        parts = np.array([2**24, 1, 1, 3], dtype)  # single precision rounds their sum
     matrix = scipy.sparse.coo_matrix((parts, ([0, 0, 0, 1], [2, 2, 0, 1])), shape=(2, COLUMNS))
     if form == "csr":
         order = ([0, 2, 1, 3], [2, 0, 2, 1], [0, 3, 4])
@@ -108,7 +108,7 @@ def test_a_sum_that_overflows(models):
 
 
 def test_the_core_by_itself():
-    """Views of any length, type and stride; what it says of them names the row it was told."""
+    """Views of any length, type and stride; messages count rows from the given number."""
     from_columns = _native.Chunk.from_columns
     starts, columns, values = np.array([4, 6, 7]), np.array([2, 0, 1]), np.array([1.0, 2.0, 3.0])
     chunk = from_columns(starts, columns, values, 3, 10)

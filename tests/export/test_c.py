@@ -1,4 +1,4 @@
-"""C99 that was written of every kind of model, compiled and called: its answers are fastsvm predict's."""
+"""C99 exported from every kind of model, compiled and called, answers as fastsvm predict."""
 
 import shutil
 import subprocess
@@ -24,7 +24,7 @@ COMPILERS = [
     for each in ("gcc", "clang")
 ]
 SVM_TYPES = ("c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr")
-#: Those that no target computes, and why.
+#: Models that cannot be exported, and why.
 REFUSED = {
     "exponential-triangle.order": "exponential kernel",
     "normalized_polynomial-geometry.order": "normalized_polynomial kernel",
@@ -37,7 +37,7 @@ GOLDEN_NAMES = sorted(
 
 
 def agrees(model, description, library, rows, single):
-    """Dense and sparse rows alike; labels but for values within the tolerance of zero."""
+    """Dense and sparse rows agree; labels may differ only within the tolerance of zero."""
     chunk = chunk_of(rows)
     labels, values, _ = predicted(model, chunk)
     allowed = tolerance(description, chunk, single)
@@ -118,7 +118,7 @@ def test_probabilities_are_libsvms_coupling(classes, single, tmp_path):
     rows = rows_for(classes, 5)
     library = Library(Program(describe(model, "m"), single=single, prefix="m"), tmp_path)
     _, _, expected = predicted(model, chunk_of(rows), probability=True)
-    # The iteration stops up to 0.005 / classes beside its end, and may do so a round earlier or later.
+    # The iteration stops within 0.005 / classes of its limit, perhaps a round earlier or later.
     assert abs(library.probabilities(rows) - expected.reshape(len(rows), -1)).max() < (0.01 if single else 1e-9)
 
 

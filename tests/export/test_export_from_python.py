@@ -1,4 +1,4 @@
-"""FastSVM.export: scalers, names of classes, refusals; and --fit."""
+"""FastSVM.export: scalers, class names, refusals; and --fit."""
 
 import re
 

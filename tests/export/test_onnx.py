@@ -1,4 +1,4 @@
-"""Graphs of ONNX that were written of every kind of model, run in onnxruntime: their answers are fastsvm predict's."""
+"""ONNX graphs exported from every kind of model, run in onnxruntime, answer as fastsvm predict."""
 
 import re
 
@@ -25,7 +25,7 @@ COMPILED = sorted(p.name for p in GOLDEN.iterdir() if p.suffix in (".approx", ".
 
 
 def run(description, rows, single):
-    """The outputs by name, of a graph that the checker has passed."""
+    """Outputs by name; the checker accepts the graph."""
     proto = model_of(description, single)
     onnx.checker.check_model(proto, full_check=True)
     assert {each.domain for each in proto.opset_import} == {""}
@@ -94,7 +94,7 @@ def test_golden_models_answer_as_fastsvm_predict(name):
 @pytest.mark.parametrize("classes", [2, 3, 5])
 @pytest.mark.parametrize("single", [True, False])
 def test_outputs_are_scikit_learns(classes, single):
-    """Columns in the order of the sorted classes, two of two classes."""
+    """Columns are in the order of the sorted classes."""
     model = made_up(classes, classes=classes, d=4, n=30)
     rows = rows_for(classes, 4)
     found, fast = run(describe(model, "m"), rows, single), FastSVM(model)
@@ -111,7 +111,7 @@ def test_probabilities_are_libsvms_coupling(classes, single):
     model = made_up(classes, classes=classes, n=30, probability=True)
     rows = rows_for(classes, 5)
     found = run(describe(model, "m"), rows, single)["probabilities"]
-    # In single precision the iteration may stop a round earlier or later: up to 0.005 / classes beside its end.
+    # The iteration may stop a round earlier or later: within 0.005 / classes of its limit.
     assert found == pytest.approx(FastSVM(model).predict_proba(rows), abs=0.01 if single else 1e-12)
 
 

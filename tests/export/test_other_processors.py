@@ -1,4 +1,4 @@
-"""C as it is compiled for others: a Cortex-M without floating point, under qemu, and JavaScript's machine."""
+"""C compiled for other processors: a Cortex-M without floating point, under qemu, and WebAssembly."""
 
 import shutil
 import subprocess
@@ -12,7 +12,7 @@ from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from support.exporting import WARNINGS, chunk_of, made_up, predicted, rows_for
 from support.processes import PATIENCE
 
-#: 4 MB of code from 0, 4 MB of memory: qemu's mps2-an385.
+#: qemu's mps2-an385: 4 MB of code from address 0, 4 MB of memory.
 LINK = """ENTRY(_start)
 MEMORY { FLASH (rx) : ORIGIN = 0, LENGTH = 4M RAM (rwx) : ORIGIN = 0x20000000, LENGTH = 4M }
 SECTIONS {
@@ -44,7 +44,7 @@ def run(folder, *words):
 
 @pytest.fixture(params=["exact", "expansion"])
 def written(request, tmp_path):
-    """(model, rows): in the folder are the files, and `rows`."""
+    """(model, rows); files and `rows` are in the folder."""
     model = made_up(11, classes=3, d=6, probability=True)
     if request.param == "expansion":
         model = compile_maclaurin(model, fingerprint="f", certify=True)

@@ -1,4 +1,4 @@
-"""Radii of exported models: svm-predict's value lies within them, in single precision too, on both targets."""
+"""Radii of exported models contain svm-predict's value, on both targets and in single precision."""
 
 import numpy as np
 import onnx
@@ -57,7 +57,7 @@ def from_both(model, rows, single, folder):
 
 
 def covers(model, exact, rows, single, folder, expected=None):
-    """svm-predict's values lie within the radii, and labels that are proven are its own. Returns the radii."""
+    """svm-predict's values are within the radii, and proven labels are its own. Returns the radii."""
     expected = reference(exact, chunk_of(rows)) if expected is None else expected
     header = exact.header
     out = []
@@ -93,7 +93,7 @@ def test_no_exported_expansion_has_a_value_beyond_its_radius(
     for radii in covers(model, exact, rows, single, tmp_path):
         if scale <= 0.3 and options.get("degree", 2) > 1:
             size = sum(abs(np.array(exact.vectors.leading)).ravel())
-            assert np.median(radii) < 0.5 * size  # and they say something
+            assert np.median(radii) < 0.5 * size  # the radii are useful
 
 
 @seeded(60)
@@ -112,7 +112,7 @@ def test_no_exported_finite_expansion_has_a_value_beyond_its_radius(tmp_path, se
 
 @pytest.mark.parametrize("single", [True, False])
 def test_radii_of_far_centers_cover_the_rounding_of_differences(single, tmp_path):
-    """Vectors around a point whose digits single precision does not hold."""
+    """The vectors are around a point that single precision cannot represent."""
     near = made_up(4, d=4, n=30, full=1.0)
     offset = 12345.678
     moved = np.float32(np.asarray(near.vectors.values).reshape(30, 4) + offset).astype(float)
@@ -144,7 +144,7 @@ def test_no_exported_reduced_set_has_a_value_beyond_its_radius(tmp_path, seed, s
 
 
 def test_a_graph_that_is_computed_in_less_than_its_precision_proves_nothing():
-    """As OpenVINO does with double precision, and with single on processors that have half."""
+    """OpenVINO computes so with double precision, and with single on processors that have half."""
     model = compile_maclaurin(made_up(2), fingerprint="f", certify=True, degree=4)
     proto, rows = model_of(describe(model, "m"), False), rows_for(2, 5) * np.float32(0.1)
     session = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
@@ -209,7 +209,7 @@ def test_radii_cover_the_digits_that_svm_scale_loses(seed, single, tmp_path):
 
 
 def test_radii_cover_the_digits_that_svm_scale_loses_at_the_center(tmp_path):
-    """Where all is next to nothing that grows with the distance from it."""
+    """There the terms that grow with the distance from the centre are almost 0."""
     rng = np.random.default_rng(5)
     machine = random_machine(rng, "one_class", "rbf", as_rows(0.7 + 0.1 * rng.standard_normal((20, 3))), gamma=0.5)
     exact = parse_model(machine.text(), "m")

@@ -1,4 +1,4 @@
-"""Models that take raw rows: a range that they carry, of y too, and factors that were folded in."""
+"""Models that take raw rows: a carried range, also of y, and folded factors."""
 
 import numpy as np
 import onnxruntime
@@ -41,7 +41,7 @@ def test_a_carried_range_is_part_of_what_is_written(text, single, tmp_path):
     rows = (rows_for(3, 5) * np.float32(2)).astype(np.float32)
     _, expected, _ = predicted(model, chunk_of(rows))
     for values, _ in both(model, rows, single, tmp_path):
-        # svm-scale's six digits cannot be had: of values up to 250.
+        # svm-scale's six digits are not reproduced.
         assert values == pytest.approx(expected, abs=0.02 if text is RANGE else 1e-4 if single else 1e-9)
 
 

@@ -1,5 +1,3 @@
-"""Models and rows for the tests of figures, made once."""
-
 import pytest
 from threadpoolctl import threadpool_limits
 
@@ -9,14 +7,14 @@ from support.compiling import compile_all
 
 @pytest.fixture(scope="module", autouse=True)
 def one_thread():
-    """Threads of libsvm and of BLAS wait busily for each other."""
+    """Threads of libsvm and of BLAS busy-wait for each other."""
     with threadpool_limits(1):
         yield
 
 
 @pytest.fixture(scope="session")
 def place(tmp_path_factory):
-    """A folder with rows and models of two classes, of six, and of a regression; certified and reduced ones."""
+    """Rows and models of two classes, six classes, and regression; certified and reduced ones."""
     folder = tmp_path_factory.mktemp("figures")
     first_rows(folder, "rings.rows", "rings.test", 300)
     first_rows(folder, "colors.rows", "colors.test", 200)

@@ -1,4 +1,4 @@
-"""The figure of bench: every method in its place, with intervals, labels that overlap nowhere, and shapes for grey."""
+"""The figure of bench: methods, intervals, labels without overlap, shapes distinct in grey."""
 
 import json
 import subprocess
@@ -82,7 +82,7 @@ def test_labels_are_of_the_pick_the_reference_the_exact_model_and_the_front_and_
             )
         }
         texts = texts_with_gid(axis, "label")
-        # All that have room; the pick comes first.
+        # Those with room; the picked one comes first.
         assert {text.get_text() for text in texts} <= wanted
         boxes = boxes_of(figure, texts)
         inside = axis.get_window_extent(figure.canvas.get_renderer())

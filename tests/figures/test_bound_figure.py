@@ -1,4 +1,4 @@
-"""fastsvm bound --plot: what each degree proves, as many rows as its certified model does."""
+"""fastsvm bound --plot: each degree proves as many rows as its certified model."""
 
 import json
 import shutil
@@ -19,7 +19,7 @@ from support.drawing import boxes_of, with_gid
 
 
 def measured(place, name):
-    """[(degree, size, what it proves)] of the rows of that name."""
+    """[(degree, size, ProvenRows)]"""
     found = [
         (each.degree, each.size, ProvenRows(each.model)) for each in by_degree(load_model(str(place / f"{name}.model")))
     ]

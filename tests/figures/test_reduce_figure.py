@@ -1,4 +1,4 @@
-"""fastsvm reduce --plot: the set that is written and smaller ones, measured on the same rows."""
+"""fastsvm reduce --plot: the written set and smaller ones, measured on the same rows."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A model's decision functions as vectors of feature space, against dense sums in extended precision."""
+"""Decision functions as vectors of feature space, against dense sums in extended precision."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def test_values_and_norms_are_those_of_dense_sums(svm_type, classes, kernel):
     rng = np.random.default_rng(5)
     vectors = as_rows(rng.standard_normal((20, 4)))
     machine = random_machine(rng, svm_type, kernel, vectors, nr_class=classes, gamma=0.3, coef0=0.5, degree=2)
-    machine.rho = [1e6] * len(machine.rho)  # in which nothing of the vectors may drown
+    machine.rho = [1e6] * len(machine.rho)  # must not drown the vectors' values
     space = FeatureSpace(parse_model(machine.text(), "m"))
     a = machine.pair_coefficients.T.astype(EXTENDED)  # (total_sv, pairs)
     np.testing.assert_array_equal(space.coefficients, machine.pair_coefficients.T)
@@ -41,7 +41,7 @@ def test_values_and_norms_are_those_of_dense_sums(svm_type, classes, kernel):
     assert b.shape == error.shape == a.shape and np.all(np.abs(b - k @ a) <= error)
     assert np.all(error < 1e-9 * (np.abs(k) @ np.abs(a) + 1))
     norms = np.einsum("ip,ip->p", a, k @ a)
-    if kernel != "sigmoid":  # whose squared norms may be negative
+    if kernel != "sigmoid":  # squared norms may be negative
         size = np.einsum("ip,ip->p", np.abs(a), np.abs(k) @ np.abs(a))
         assert np.all(space.squared_norms >= norms) and np.all(space.squared_norms <= norms + 1e-9 * size + 1e-12)
     rows = _native.Chunk.concatenate([space.model.vectors.slice(0, 1)] * 2)
@@ -54,7 +54,7 @@ def test_values_and_norms_are_those_of_dense_sums(svm_type, classes, kernel):
 @pytest.mark.full(few=3)
 @pytest.mark.parametrize("size", [1.0, 1e18, 1e120, 1e-150, 1e-161, 1e-165, 1e-170, 1e-300])
 def test_squared_norms_are_not_below_those_of_models_made_to_lose_digits(size):
-    """Twins and near twins whose coefficients cancel, giants and dwarfs, vectors far from the origin (B27)."""
+    """Twins with cancelling coefficients, giants and dwarfs, vectors far from the origin (B27)."""
     for seed in range(60):
         rng = np.random.default_rng([seed, 27])
         machine, _ = hostile_machine(rng, str(rng.choice(["rbf", "linear", "polynomial"])))
@@ -68,7 +68,7 @@ def test_squared_norms_are_not_below_those_of_models_made_to_lose_digits(size):
         a, k = machine.pair_coefficients.T.astype(EXTENDED), oracles.kernel_values(machine, machine.vectors)
         scale = np.abs(a).max() or 1
         true = np.einsum("ip,ip->p", a / scale, k @ (a / scale))
-        # Eleven bits more than a double are not all there are.
+        # Extended precision has only eleven more bits than a double.
         wrong = len(a) * 2.0**-60 * np.einsum("ip,ip->p", np.abs(a / scale), np.abs(k) @ np.abs(a / scale))
         assert np.all(norms.astype(EXTENDED) / scale / scale >= true - wrong), (seed, norms, true)
 
@@ -91,7 +91,7 @@ def test_a_reduction_evaluates_the_exact_model_at_its_own_vectors_once(monkeypat
     monkeypatch.setattr(_native, "Exact", Exact)
     found = reduce(machine, 6, **options)
     vectors = found.model.vectors.rows
-    # Psi at the support vectors; then Psi' there, for the offsets, and both at the vectors of the reduced set, for
-    # their distance. Of several classes, what each one's own vectors give by themselves besides.
+    # Psi at the support vectors; Psi' there, for the offsets; both at the reduced set's vectors, for the distance. With
+    # several classes also Psi of each class alone.
     alone = [count for count in exact_model(machine).header.nr_sv or [] if classes > 2 and count]
     assert sorted(asked) == sorted([30, 30, vectors, vectors, *alone])

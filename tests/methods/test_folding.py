@@ -1,4 +1,4 @@
-"""--scale of reduce: a LIBSVM model of raw rows, with the decision values that the unfolded one has for scaled rows."""
+"""reduce --scale: a LIBSVM model of raw rows with the original model's decision values for scaled rows."""
 
 import subprocess
 
@@ -31,7 +31,6 @@ def folding_of(ranges):
 
 
 def read_back(model):
-    """As whoever predicts has it."""
     return parse_model(model.to_text(), "m")
 
 
@@ -50,7 +49,7 @@ class Case:
             return [{i: float(v * stretch[i] + shift[i]) for i, v in row.items()} for row in rows]
 
         vectors, self.rows = raw(25), raw(25)
-        # One that scaling makes 0 in every vector, though it is none in a row without it.
+        # A feature that scaling makes 0 in every vector, though not in a row without it.
         middle = indices[0]
         lower, upper = limits
         if standard:
@@ -63,14 +62,14 @@ class Case:
                 for i in indices
             }
             self.ranges = f"x\n{lower} {upper}\n"
-            # A feature that no vector has, a constant one, and none of the last of the vectors' own.
+            # A feature that no vector has, a constant one; no line for the last feature of the vectors.
             self.ranges += "".join(f"{i} {low!r} {high!r}\n" for i, (low, high) in ends.items() if i != indices[-1])
             self.ranges += "40 5 5\n" + ("" if equal else f"41 {-lower!r} {-lower + 4!r}\n" if lower else "41 0 8\n")
             low, high = ends[middle]
             centers = {middle: low + (high - low) * -lower / (upper - lower)} if lower < 0 else {}
         for row in vectors:
             row.update(centers)
-        # Rows with features that the file does not hold, that are constant, that no vector has; and without any.
+        # Features missing from the file, constant, or in no vector; an empty row.
         if not standard:
             self.rows += [{**self.rows[0], 40: 7.0, 41: 2.0, 50: 3.0, 2147483647: 1.0}, {30: 4.0}]
         self.rows += [{}]
@@ -93,7 +92,7 @@ def test_a_linear_kernel_folds_exactly(seed, limits, standard):
 
 
 def known(case, row):
-    """The row without what a LIBSVM model must not be shown."""
+    """The row's features that the folding knows."""
     return {i: value for i, value in row.items() if i in case.folding.affine.features}
 
 
@@ -114,7 +113,6 @@ Y = "y\n-1 1\n-7.5 12.5\n"
 
 
 def test_labels_that_were_scaled_are_scaled_back():
-    """y is what f says it is once the range's line is undone."""
     case = Case(3, "rbf", "epsilon_svr", equal=True, probability=True, gamma=0.1)
     scaling = parse_scaling((Y + case.ranges).encode(), "range")
     check(scaling, case.model, "model")
@@ -135,7 +133,7 @@ def test_what_the_model_cannot_be_is_refused():
             check(parse_scaling(ranges.encode(), "range"), case.model, "model")
     with pytest.raises(ModelFormatError, match="range: index 0 found, which svm-scale does not move where a row lacks"):
         folding_of("x\n-1 1\n0 1 4\n1 0 4\n")
-    folding_of("x\n0 1\n0 0 4\n1 0 4\n")  # its 0 stays 0
+    folding_of("x\n0 1\n0 0 4\n1 0 4\n")
     with pytest.raises(ModelFormatError, match="range: feature 3 lies too far from 0 for its spread"):
         folding_of("x\n0 1\n1 0 1\n3 1e12 1000000000010\n")
     with pytest.raises(ModelFormatError, match="feature 3 has a range that double precision cannot divide by"):
@@ -152,7 +150,7 @@ def test_what_the_model_cannot_be_is_refused():
             folded_exact(model, folding_of("x\n-1 1\n" + ranges), "do that")
     with pytest.raises(ModelFormatError, match=r"scales feature 1 by 0\.5 and feature 2 by 0\.50000000"):
         folded_exact(model, folding_of("x\n-1 1\n1 -2 2\n2 -1.999999996 2\n"), "do that")
-    # As long as each other means as a share of their length, however long they are.
+    # Lengths are compared relative to their size.
     model = parse_model(random_machine(case.rng, "c_svc", "rbf", [{1: 0.5}, {2: 1.0}], gamma=0.1).text(), "model")
     assert folded_exact(model, folding_of("x\n-1 1\n1 0 1e-7\n2 3e-7 4e-7\n"), "").header.gamma > 1e12
     with pytest.raises(ModelFormatError, match=r"range scales feature 2 by 1e-15 and feature 1 by 2e-15"):
@@ -171,7 +169,7 @@ def test_coefficients_that_overflow_once_labels_are_scaled_back_are_refused():
 
 
 def test_a_value_that_overflows_once_it_is_scaled_is_a_fault_of_its_row():
-    """Of files that hold factors."""
+    """For a file with factors."""
     text = (GOLDEN / "version2" / "c_svc-folded.approx").read_bytes()
     factors = next(line for line in text.split(b"\n") if line.startswith(b"factors"))
     model = parse_model(sealed(text.replace(factors, b"factors 1:1e300 2:1")), "m")
@@ -190,7 +188,7 @@ def test_rows_are_multiplied(size):
     for name in ("indptr", "indices", "values", "squared_norms"):
         assert getattr(out, name).tolist() == getattr(expected, name).tolist()
     assert (out.rows, out.max_index) == (expected.rows, expected.max_index)
-    # The largest index is any row's, not the last one's.
+    # The largest index of any row, not only the last.
     assert _native.Factors([1, 9], [0.5, 2.0]).multiply(parse([{9: 1.0}, {1: 1.0}])).max_index == 9
     with pytest.raises(ValueError, match="a factor per feature"):
         _native.Factors([1, 2], [0.5])
@@ -198,7 +196,7 @@ def test_rows_are_multiplied(size):
 
 @pytest.mark.full
 def test_svm_predict_reads_what_reduce_folds(svm_predict, fastsvm, tmp_path):
-    """The bytes that it prints are those of fastsvm predict; and of the model of scaled rows, but for its digits."""
+    """svm-predict writes what fastsvm predict writes; lossless, also what the model of scaled rows gives."""
     rng = np.random.default_rng(2)
     x = rng.integers(0, 5, (300, 4)) / 4
     y = np.where((x**2).sum(axis=1) > 1.5, 1, -1)

@@ -1,6 +1,5 @@
-"""What is compiled from a LIBSVM model of raw rows takes raw rows because that one does, and says so: rows are not
-scaled for it, and what it proves is that model's label. Golden files: tests/golden/raw-rows, from c_svc.folded there.
-"""
+"""Models compiled from a LIBSVM model of raw rows take raw rows too, and prove that model's label. Golden files:
+tests/golden/raw-rows, from c_svc.folded there."""
 
 from hashlib import sha256
 
@@ -22,7 +21,7 @@ from support.places import GOLDEN
 from support.sealing import sealed, sealed_line
 
 RAW = GOLDEN / "raw-rows"
-#: Of the range file that is folded into c_svc.folded.
+#: Digest of the range file folded into c_svc.folded.
 DIGEST = "1449548a528edd8ffde0acb2db4863ba"
 NONE = "f" * 32
 COMPILERS = {
@@ -69,7 +68,7 @@ FILES = sorted(path.name for path in RAW.iterdir() if path.name != "c_svc.folded
 
 @pytest.mark.parametrize("name", FILES)
 def test_golden_files_of_raw_rows(name):
-    """Radii, and values that are proven to be the LIBSVM model's, are about what libsvm itself makes of its file."""
+    """Radii and proven values refer to libsvm's values of its file."""
     text, model = (RAW / name).read_bytes(), load_model(str(RAW / name))
     assert model.folded.inherited and model.folded.digest == DIGEST
     assert model.fingerprint == sha256((RAW / "c_svc.folded").read_bytes()).hexdigest()[:32]
@@ -149,7 +148,7 @@ def test_what_it_proves_is_the_label_of_the_model_of_raw_rows(fastsvm, place, na
 
 
 def test_nothing_is_proven_of_the_model_of_scaled_rows(tmp_path):
-    """By a LIBSVM model of raw rows; of that one by what is compiled from it."""
+    """Only the raw-row model's labels are proven."""
     with pytest.raises(ValueError, match="exact= goes with a certified model: --scale is folded into it: "):
         fastsvm_cli.load(RAW / "c_svc.folded", exact=GOLDEN / "c_svc.model")
     fast, exact = (

@@ -1,5 +1,4 @@
-"""Models whose numbers are at the ends of what a double holds: a compiler writes what reads back, or says in one
-line why not; never a traceback, nor a warning of numpy's."""
+"""Models with numbers at the ends of a double's range: compiled and read back, or refused in one line."""
 
 import os
 import tempfile
@@ -25,8 +24,7 @@ pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 
 def run(folder, *words):
-    """The command in this process, where a warning of numpy's is a fault. Returns what it refused the model for, or
-    None."""
+    """Run the command, with warnings of numpy's as faults; return the refusal, or None."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         done = CliRunner().invoke(group, [str(word) for word in words], catch_exceptions=True)
@@ -41,7 +39,7 @@ def run(folder, *words):
 
 
 def read_back(folder, machine, rows):
-    """The model that was written answers, and where it proves, its radii hold."""
+    """The written model answers, and its radii hold."""
     text = (Path(folder) / "out").read_bytes()
     model = load_model(str(Path(folder) / "out"))
     assert model.to_text() == text
@@ -58,7 +56,7 @@ def read_back(folder, machine, rows):
 
 
 def compile_here(folder, machine, *words, rows=()):
-    """What `words m out` said, after whatever it wrote was read back."""
+    """Compile, read the result back, and return the refusal, or None."""
     here = os.getcwd()
     os.chdir(folder)
     try:
@@ -96,7 +94,7 @@ def two(vectors, coefficients, gamma=0.5, kernel="rbf", **parameters):
     )
 
 
-FAR = two([{1: 1000.0}, {1: 1000.0000001}], [1, -1], gamma=5e-6)  # twins that no double tells apart by their kernel
+FAR = two([{1: 1000.0}, {1: 1000.0000001}], [1, -1], gamma=5e-6)  # twins with equal kernel values in double precision
 LARGE = two(
     [{1: float(i), 2: float(i % 3)} for i in range(8)], [1e155, -2e155, 3e155, 1e155, -1e155, 5e154, -1e155, 1e155]
 )
@@ -130,7 +128,7 @@ def test_reduce_takes_the_ends_of_a_double(tmp_path, machine, optimizer):
 
 @pytest.mark.full
 def test_twins_far_from_the_origin_are_reduced(fastsvm, tmp_path):
-    """As a user does: this was a traceback."""
+    """This was a traceback."""
     (tmp_path / "m").write_bytes(FAR.text())
     done = fastsvm("reduce", "--vectors", 1, "m", "out")
     assert (
@@ -158,14 +156,14 @@ def test_a_compressed_matrix_that_overflows_single_precision_is_refused(tmp_path
 
 @pytest.mark.parametrize("machine", [TINY, OPPOSITE], ids=["tiny", "opposite"])
 def test_vectors_whose_squared_distances_underflow_or_overflow_are_clustered(tmp_path, machine):
-    """Dividing all of them by a number changes no cluster."""
+    """Dividing all vectors by a number changes no cluster."""
     for words in (["order", "--method", "triangle", "--lists", 5], ["approx", "--centers", 5]):
         assert compile_here(tmp_path, machine, *words) is None
 
 
 def test_border_levels_are_finite(tmp_path):
-    """Of a border that no row is beyond, the level is the middle of the values: half the sum of two of 1.7e308, or
-    none where even odds are nowhere."""
+    """Without samples the level is the middle of the values: half the sum of two of 1.7e308, or none if even odds
+    overflow."""
     large = two([{1: 0.0}, {1: 1.0}], [1.7e308, 1e300], gamma=1e-9)
     large.rho = [0.0]
     assert compile_here(tmp_path, large, "border") is None
@@ -179,7 +177,7 @@ def test_border_levels_are_finite(tmp_path):
 
 
 def test_without_loss_does_not_hide_a_vector_that_overflows(tmp_path):
-    """gamma 0 times a distance that overflows is NaN to svm-predict, whatever the coefficient is multiplied by."""
+    """gamma 0 times a distance that overflows is NaN to svm-predict, whatever the coefficient."""
     machine = two([{1: 1.0}, {1: 1e155}, {1: 2.0}, {1: 3.0}], [1, 0, -1, 1], gamma=0.0)
     assert "squared norm of a support vector overflows" in compile_here(tmp_path, machine, "reduce", "--lossless")
 
@@ -240,7 +238,7 @@ OPTIONS = {
 
 @st.composite
 def machines(draw):
-    """Small RBF models: vectors that are near to others or far from all, coefficients that cancel, any gamma."""
+    """Small RBF models: vectors near others or far from all, cancelling coefficients, any gamma."""
     number, size = (
         st.one_of(ORDINARY, SOME, *[WILD] * draw(st.integers(0, 1))),
         draw(st.sampled_from([1.0, 1.0, 1e-300, 1e-8, 1e10, 1e150, 1e300])),
@@ -284,7 +282,7 @@ def machines(draw):
 @given(data=st.data())
 def test_any_model_is_compiled_or_refused(command, data):
     machine = data.draw(machines())
-    if command == "border" and machine.svm_type == "one_class":  # which needs --data
+    if command == "border" and machine.svm_type == "one_class":  # needs --data
         machine.svm_type = "nu_svr"
     words = " ".join(data.draw(OPTIONS[command])).split()
     if "--lossless" in words:

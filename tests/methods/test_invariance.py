@@ -1,5 +1,5 @@
-"""What a model compiles to does not depend on the units its features were measured in, nor, where the kernel does
-not, on where their zero is: features times s with gamma / s^2, features + t."""
+"""Compiled models do not depend on the features' units, nor on their zero where the kernel does not: features times s
+with gamma / s^2, features + t."""
 
 from dataclasses import replace
 
@@ -69,7 +69,7 @@ def reduced(machine, count=8, **options):
 @pytest.mark.parametrize("method", METHODS)
 @MOVES
 def test_reduce_finds_as_near_a_set(method, scale, shift, classes):
-    """iRprop+ took steps of 0.01 to 1, whatever the features' unit."""
+    """Steps of iRprop+ are relative to the unit."""
     machine = machine_of(classes=classes, gamma=2.0)
     if method == "fixed-point":
         machine.coef = np.abs(machine.coef)
@@ -82,7 +82,7 @@ def test_reduce_finds_as_near_a_set(method, scale, shift, classes):
 
 
 def test_reduce_and_order_refuse_what_is_too_far_from_the_origin_for_a_proof():
-    """Whose kernel values no double evaluates by inner products."""
+    """Inner products in double precision lose these kernel values."""
     far = exact(changed(machine_of(gamma=2.0), 1.0, 1e9))
     for compiler, options in ((compile_reduced_set, {"count": 8}), (compile_geometry, {})):
         with pytest.raises(ModelFormatError, match="no bound of its rounding is known: scale the data"):
@@ -93,7 +93,7 @@ def test_reduce_and_order_refuse_what_is_too_far_from_the_origin_for_a_proof():
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("scale", POWERS)
 def test_reduce_takes_the_same_steps_in_units_that_change_no_digit(monkeypatch, method, scale):
-    """Of every number, but for those that are rounded in decimal for a short file."""
+    """Bit for bit, without the decimal rounding for a short file."""
     monkeypatch.setattr(reduced_set, "short_numbers", lambda z, part: z)
     machine = machine_of(classes=2, gamma=2.0)
     machine.coef = np.abs(machine.coef) if method == "fixed-point" else machine.coef
@@ -119,7 +119,7 @@ def test_approx_about_the_origin_is_the_same_in_units_that_change_no_digit(optio
 
 @MOVES
 def test_approx_about_the_mean_gives_the_same_values(scale, shift):
-    """The center is rounded in decimal, for a short file."""
+    """The centre is rounded in decimal for a short file."""
     machine, rows = machine_of(gamma=0.02), machine_of(1).vectors
     for options in ({"degree": 4, "single": False}, {"degree": 4, "single": False, "clusters": 4}):
         one, other = (

@@ -1,4 +1,4 @@
-"""Blocks of kernel values as compilers ask for them: every kernel, dense and sparse, by every way the core has."""
+"""Blocks of kernel values: every kernel, dense and sparse, by every path of the core."""
 
 import subprocess
 import sys
@@ -32,7 +32,7 @@ def rows(rng, n, d, density):
 
 
 def oracle(kernel, z, x):
-    """(K(z, x), the size of what it is computed from): (m, n) each, in extended precision."""
+    """(K(z, x), the size of its terms), (m, n) each, in extended precision."""
     z, x = z.astype(EXTENDED), x.astype(EXTENDED)
     dots, size = z @ x.T, np.abs(z) @ np.abs(x.T)
     squares = ((z[:, None] - x) ** 2).sum(axis=2)
@@ -62,7 +62,7 @@ def test_values_are_the_kernels_whatever_is_dense_or_sparse(name, instruction_se
         for m, filled in [(1, 1.0), (3, 0.1), (40, 1.0), (101, 0.02)]:
             z = rows(rng, m, d, filled)
             true, size = oracle(kernel, z, x)
-            # Sparse vectors' distances come from inner products, of whose rounding the root takes half of the digits.
+            # Distances of sparse vectors come from inner products, and the root loses half of the digits.
             allowed = 1e-7 if name == "exponential" else 4e-15 * (d + 8) * size
             values = []
             for of_x in (x, scipy.sparse.csr_matrix(x)):
@@ -71,7 +71,7 @@ def test_values_are_the_kernels_whatever_is_dense_or_sparse(name, instruction_se
                     values.append(matrix(of_z))
                     assert values[-1].shape == (m, n)
                     assert np.all(np.abs(values[-1] - true) <= allowed)
-            assert all(np.array_equal(values[0], each) for each in values)  # zeros are no entries
+            assert all(np.array_equal(values[0], each) for each in values)  # explicit zeros do not count
             weights = rng.standard_normal((n, 40))
             sums, sizes = true @ weights, (np.abs(true) + allowed) @ np.abs(weights)
             some = np.max(allowed)
@@ -88,7 +88,7 @@ def test_values_with_vectors_of_its_own_and_with_themselves(name):
         x = rows(rng, n, d, density)
         matrix, which = KernelMatrix(KERNELS[name], scipy.sparse.csr_matrix(x)), [3, 0, 3, 49]
         np.testing.assert_array_equal(matrix.of_vectors(which), matrix(x[which]))
-        if name != "sigmoid":  # which is not semidefinite, and has no self kernel
+        if name != "sigmoid":  # not semidefinite: it has no self kernel
             true = np.diag(oracle(KERNELS[name], x, x)[0]).astype(float)
             np.testing.assert_allclose(matrix.diagonal, true, rtol=1e-12, atol=1e-12)
 
@@ -135,7 +135,7 @@ def test_nothing_and_what_is_no_number():
     assert empty(x).shape == (2, 0) and empty.times(np.zeros((9, 2)), np.zeros((0, 3))).tolist() == 9 * [3 * [0.0]]
     assert KernelMatrix(KERNELS["rbf"], x)(np.zeros((0, 2))).shape == (0, 2)
     assert KernelMatrix(KERNELS["rbf"], np.zeros((2, 0)))(np.zeros((1, 0))).tolist() == [[1.0, 1.0]]
-    # A number that overflowed on the way is seen in the values of its own row, and in no other.
+    # An overflow appears in the values of its own row only.
     values = KernelMatrix(KERNELS["linear"], x)(np.array([[1.0, 1.0], [np.inf, 1.0], [np.nan, 1.0]]))
     assert values[0].tolist() == [1.0, 2.0] and not np.any(np.isfinite(values[1:, 1]))
     with pytest.raises(ValueError, match="precomputed"):

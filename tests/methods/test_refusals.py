@@ -1,4 +1,4 @@
-"""What a compiler refuses: one sentence, which its command prints and by which bench --try leaves it out."""
+"""Refusals of compilers: a sentence that the command prints, and that bench --try heeds."""
 
 import pytest
 
@@ -28,7 +28,7 @@ def kernel(words):
     return "\n".join([lines[0], *words, *lines[3:]]).encode()
 
 
-#: What a model is -> (its file, the first words of each refusal, None where the model is taken).
+#: Model -> (its file, the first words of each refusal, None where it is compiled).
 MODELS = {
     "rbf": (kernel(["kernel_type rbf", "gamma 0.15"]), (None,) * 6),
     "rbf of negative gamma": (
@@ -107,7 +107,7 @@ def test_a_compiler_refuses_what_it_cannot_compile_and_nothing_else(command, nam
 def test_bench_tries_what_is_not_refused(name):
     text, refusals = MODELS[name]
     model = parse_model(text, "m")
-    model.header.total_sv = max(model.header.total_sv, 1000)  # or the ratios of bench would be too small for reduce
+    model.header.total_sv = max(model.header.total_sv, 1000)  # otherwise bench's ratios are too small for reduce
     found = attempts(model, 1e9, 1e9)
     names = {each.name if each.name.startswith("order") else each.arguments[0] for each in found}
     accepted = [command for command, refusal in zip(COMPILERS, refusals) if refusal is None]
@@ -123,7 +123,7 @@ def test_bench_draws_no_lines_between_the_vectors_of_one_class():
 
 @pytest.mark.full
 def test_a_certificate_that_would_be_refused_is_a_row_that_says_why(fastsvm, tmp_path, monkeypatch):
-    """In the words of the command, which is not started for that."""
+    """In the command's words, without running it."""
     text = (GOLDEN / "c_svc.model").read_bytes().replace(b"rho -0.20587852016516031", b"rho 2e30")
     (tmp_path / "m").write_bytes(text)
     done = fastsvm("approx", "--certify", "m", code=1)

@@ -1,5 +1,5 @@
-"""Models of many features and few entries: refused before the work, in one line, or compiled in memory that the
-entries decide, not the features."""
+"""Models of many features and few entries: refused before the work, or compiled in memory that depends on the
+entries."""
 
 import re
 
@@ -60,7 +60,7 @@ def no_clusters(monkeypatch):
     ],
 )
 def test_the_size_is_known_before_any_clusters(no_clusters, wide, options, what):
-    """As many expansions as clusters, each of the least size it can have."""
+    """One expansion per cluster, each of the least possible size."""
     machine = Machine.read(wide.read_bytes())
     if "rank" in options or "tolerance" in options:  # a matrix that can be formed
         machine = Machine(
@@ -112,18 +112,18 @@ def test_what_does_not_fit_is_refused_in_one_line(fastsvm, wide, tmp_path, words
 
 @pytest.mark.full
 def test_centers_of_a_sparse_model_are_found_in_little_memory(wide, tmp_path):
-    """The rows are never written out: 360 MB. (numpy and scipy take 90 of these.)"""
+    """The 360 MB of dense rows are never written out. (numpy and scipy take 90 MB.)"""
     assert peak_memory(FASTSVM, "approx", "-q", "--centers", 4, "--degree", 1, wide, "out", cwd=tmp_path) < 250 << 20
 
 
 def parts(vectors, k):
-    """The clusters, whatever they are called."""
+    """The clusters, regardless of their numbers."""
     cluster = clusters_of(vectors, k, "m")
     return {tuple(np.flatnonzero(np.array(cluster) == c)) for c in set(cluster)}
 
 
 def test_sparse_rows_are_clustered_as_dense_ones_are(monkeypatch):
-    """Groups so far apart that any start finds them, if it has a row of each."""
+    """Groups so far apart that any start with a row of each finds them."""
     rng = np.random.default_rng(2)
     rows = [
         {j: 50.0 * (j == group + 1) + rng.standard_normal() for j in range(1, 5)}
@@ -141,12 +141,12 @@ def test_sparse_clustering_in_blocks_is_the_same(monkeypatch):
     rows = [dict(enumerate(row, 1)) for row in np.random.default_rng(3).standard_normal((90, 6)).tolist()]
     monkeypatch.setattr(clusters, "DENSE_CELLS", 0)
     whole = clusters_of(parse(rows), 5, "m")
-    monkeypatch.setattr(clusters, "BLOCK_CELLS", 35)  # of 7 rows
+    monkeypatch.setattr(clusters, "BLOCK_CELLS", 35)  # blocks of 7 rows
     assert clusters_of(parse(rows), 5, "m") == whole and len(set(whole)) == 5
 
 
 def test_every_row_is_nearest_to_the_mean_of_its_own_cluster(monkeypatch):
-    """Which is what k-means comes to rest at."""
+    """k-means comes to rest there."""
     x = np.random.default_rng(4).standard_normal((80, 3))
     monkeypatch.setattr(clusters, "DENSE_CELLS", 0)
     monkeypatch.setattr(clusters, "ROUNDS", 1000)

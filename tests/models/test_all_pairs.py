@@ -1,5 +1,5 @@
-"""Models of many small classes, whose pairs vote side by side in single precision: labels are svm-predict's on models
-made to break the radius of a pair's value (B38 of bounds.py)."""
+"""Models of many small classes, whose pairs vote in single precision: svm-predict's labels on models built to break the
+radius of a pair's value (B38 of bounds.py)."""
 
 import numpy as np
 import pytest
@@ -10,14 +10,13 @@ from support.evaluation import parse
 from support.in_process import both, written_lines
 from support.oracles import random_machine, random_rows
 
-SINGLE, DOUBLE, REFERENCE = 1, 2, 3  # places in rung_rows
+SINGLE, DOUBLE, REFERENCE = 1, 2, 3  # indices of rung_rows
 SHAPES = [(16, 1, 1), (17, 2, 3), (20, 2, 2), (31, 3, 4), (33, 1, 2), (48, 4, 5), (64, 1, 1), (18, 20, 32)]
 
 pytestmark = pytest.mark.usefixtures("best_instruction_set")
 
 
 def small_classes(rng, classes, least, most, d=3, gamma=0.5):
-    """Classes of `least` to `most` vectors, with coefficients and offsets drawn without regard to them."""
     nr_sv = rng.integers(least, most + 1, classes).tolist()
     nr_sv[int(rng.integers(classes))] = most
     machine = random_machine(
@@ -36,14 +35,14 @@ def labels(model, chunk, reference=False):
 
 
 def sums(machine, chunk):
-    """svm-predict's own sums, (rows, pairs), before rho is subtracted."""
+    """svm-predict's sums, (rows, pairs), before rho is subtracted."""
     model, out = parse_model(machine.text(), "m"), _native.Decisions(len(machine.rho))
     model.reference_values(chunk, out)
     return np.array(out.value).reshape(-1, len(machine.rho)) + np.array(machine.rho)
 
 
 def check(machine, rows, what):
-    """Whether every build's labels are svm-predict's; returns the rows by rung."""
+    """Compare every build's labels with svm-predict's; return the rows by rung."""
     text, chunk = machine.text(), parse(rows)
     expected, _ = labels(parse_model(text, "m"), chunk, reference=True)
     total = np.zeros(4, dtype=int)
@@ -71,7 +70,7 @@ def test_labels_of_many_small_classes_are_libsvms(tmp_path, shape):
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_pairs_whose_values_are_next_to_nothing_vote_as_svm_predicts(best_instruction_set, shape):
-    """Offsets within every power of ten of the values at one row, or at its neighbour."""
+    """Offsets within a power of ten of the values at one row or a neighbour."""
     total = np.zeros(4, dtype=int)
     for power in range(4, 17):
         rng = np.random.default_rng(power)
@@ -86,15 +85,14 @@ def test_pairs_whose_values_are_next_to_nothing_vote_as_svm_predicts(best_instru
 
 @pytest.mark.parametrize(("nearest", "farthest", "climbs"), [(-10, -8, False), (-17, -16, True)])
 def test_a_pair_close_to_nothing_is_settled_by_its_own_value(best_instruction_set, nearest, farthest, climbs):
-    """Few open pairs: rows stay where they are, whatever the sign. Within rounding of nothing they climb to the
-    reference sum."""
+    """Rows with few open pairs stay on their rung, except for values within rounding of 0."""
     total = np.zeros(4, dtype=int)
     for seed in range(12):
         rng = np.random.default_rng(seed)
         machine = small_classes(rng, 24, 2, 2)
         rows = random_rows(rng, 40, [1, 2, 3])
         values = sums(machine, parse(rows))
-        # Each row's own pair is as good as nothing there.
+        # At each row, one pair's value is nearly 0.
         for r, pair in enumerate(rng.choice(values.shape[1], len(rows), replace=False)):
             machine.rho[pair] = float(values[r, pair] * (1 + 10.0 ** rng.uniform(nearest, farthest)))
         total += check(machine, rows, seed)
@@ -102,7 +100,7 @@ def test_a_pair_close_to_nothing_is_settled_by_its_own_value(best_instruction_se
 
 
 def hostile(rng, kind):
-    """A machine of many classes, and rows for it, of a kind that is hard for single precision."""
+    """Many classes, and rows, that are hard for single precision."""
     machine = small_classes(rng, *SHAPES[int(rng.integers(len(SHAPES)))], d=int(rng.choice([1, 2, 6])))
     n = len(machine.vectors)
     rows = [*random_rows(rng, 25, [1, 2, 9], density=0.9), {1: 1e4}, {2: 1e30}, {1: 1e160}, {}]
@@ -114,7 +112,7 @@ def hostile(rng, kind):
     elif kind == "ties":
         machine.coef, machine.rho = np.round(machine.coef), [0.0] * len(machine.rho)
         machine.vectors = [machine.vectors[k // 2 * 2] for k in range(n)]
-    elif kind == "cancelling":  # vectors all but equal, with huge coefficients
+    elif kind == "cancelling":  # nearly equal vectors with huge coefficients
         machine.coef = machine.coef * 1e9
         machine.vectors = [{i: float(np.nextafter(v, 9)) for i, v in machine.vectors[0].items()} for _ in range(n)]
     elif kind == "empty columns":

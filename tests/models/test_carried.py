@@ -1,5 +1,5 @@
-"""Models that carry a range file: their files, and what is refused of them; rows and answers. Golden files:
-tests/golden/version3, those of version2 with a range; `data` there are raw rows, whose scaled ones are golden/data."""
+"""Models that carry a range file. Golden files: tests/golden/version3, those of version2 with a range; `data` there is
+golden/data once scaled."""
 
 import pickle
 import random
@@ -53,7 +53,7 @@ def in_full(model, chunk):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_golden_models_answer_raw_rows_with_the_values_computed_once(name):
-    """Of the rows whose numbers six digits hold."""
+    """For rows whose numbers fit into six digits."""
     path = VERSION_3 / name
     model, text = load_model(str(path)), path.read_bytes()
     with_y = name.startswith("epsilon_svr")
@@ -76,7 +76,7 @@ def test_golden_models_answer_raw_rows_with_the_values_computed_once(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_damaged_file_is_refused_in_one_sentence(name):
-    """Whatever byte of the range is another one; and where the checksum was made good for it, or it is sound."""
+    """Any byte of the range is changed, also with a valid checksum."""
     text = (VERSION_3 / name).read_bytes()
     first = text.rindex(b"\nrange ") + 1
     for at in range(first, len(text), 7):
@@ -117,7 +117,7 @@ SOUND = b"x\n0 1\n" + b"".join(b"%d -4 4\n" % i for i in (1, 2, 4, 7, 8))
     ],
 )
 def test_a_range_that_cannot_be_is_refused_in_one_sentence(ranges, at, why):
-    """at: its line behind that of the word, where it has one."""
+    """at: line of the fault, counted after the line `range`, or None."""
     text = carrying(BORDER, *ranges)
     before = text[: text.index(b"\nrange ") + 1].count(b"\n") + 1
     assert fault_of(text).startswith(("m: " if at is None else f"m:{before + at}: ") + why)
@@ -224,7 +224,7 @@ def test_rows_that_cannot_be_scaled_are_named():
     st.floats(-1e9, 1e9),
 )
 def test_a_radius_covers_what_becomes_of_both_values(value, share, radius, from_, scale, to):
-    """svm-predict's value is anywhere within the radius; both are scaled back with rounding."""
+    """svm-predict's value is anywhere within the radius; both values are scaled back with rounding."""
     other = value + radius * (share / 1e6)
     if abs(Fraction(other) - Fraction(value)) > Fraction(radius):
         other = value
@@ -248,7 +248,7 @@ def test_labels_alone_are_not_mapped():
 
 
 def test_an_object_that_answers_arrays_scales_them(tmp_path):
-    """However it was kept; its fingerprint is that of the file, range and all."""
+    """Also once pickled or saved. The fingerprint covers the range."""
     X = np.random.default_rng(1).uniform(-4, 4, (300, 9)).round(3)
     (tmp_path / "m").write_bytes(carrying((GOLDEN / "version2" / "c_svc-certified.approx").read_bytes(), SOUND))
     fast = fastsvm_cli.load(tmp_path / "m", n_features_in=9)

@@ -1,5 +1,4 @@
-"""Probabilities of several classes: rows that decision values and their radii settle print as svm-predict's do (B39 of
-bounds.py)."""
+"""Probabilities of several classes: rows settled by values and radii print as svm-predict's (B39 of bounds.py)."""
 
 import numpy as np
 import pytest
@@ -14,9 +13,9 @@ from support.oracles import random_machine, random_rows
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
-#: Indices of which a row has a few: kernel values then cost double precision much less than the reference sum.
+#: A row has a few of these features, so that double precision costs much less than the reference sum.
 SPARSE = list(range(1, 200))
-#: How the arguments t of the pairs' sigmoids are made of the classes' numbers s_i.
+#: How arguments t of the pairs' sigmoids follow from numbers s_i of the classes.
 KINDS = ["consistent", "noisy", "any", "clamped", "even", "at the clamp", "apart"]
 
 
@@ -36,7 +35,6 @@ def arguments(rng, kind, classes):
 
 
 def printed(task, values):
-    """The lines of rows with these decision values."""
     decisions, out = _native.Decisions(values.shape[1]), _native.Predictions()
     decisions.resize(len(values))
     np.asarray(decisions.value)[:] = values
@@ -53,7 +51,7 @@ def open_rows(task, values, radii):
 
 
 def extremes(rng, values, radii, slopes):
-    """Values within the radii of one row's, most of them at both ends: at random, and for or against one class."""
+    """Values within the radii of one row's, mostly at the ends: random, for or against one class."""
     classes = round((1 + np.sqrt(1 + 8 * len(values))) / 2)
     i, j = np.triu_indices(classes, 1)
     moves = [np.ones(len(values)), -np.ones(len(values)), *rng.choice([-1.0, 1.0], (4, len(values)))]
@@ -84,7 +82,7 @@ def test_whatever_the_values_are_within_their_radii_settled_rows_print_alike(see
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_small_radii_settle_most_rows_and_large_ones_none(kind):
-    """Unless they say nothing: the sigmoids of numbers far apart are clamped."""
+    """Clamped sigmoids do not change."""
     rng = np.random.default_rng(1)
     settled = 0
     for _ in range(40):
@@ -99,7 +97,7 @@ def test_small_radii_settle_most_rows_and_large_ones_none(kind):
 
 
 def test_a_radius_across_one_more_iteration_leaves_the_row_open():
-    """Where the stopping test flips, probabilities jump by what a whole pass moves them: found by bisection."""
+    """Probabilities jump where the stopping test flips."""
     rng, found, beside = np.random.default_rng(9), 0, 0
     task = _native.Task(0, [1, 2, 3], [-1.0] * 3, [0.0] * 3, [])
 
@@ -117,7 +115,7 @@ def test_a_radius_across_one_more_iteration_leaves_the_row_open():
             low, high = (low, middle) if np.abs(p - q).max() > np.abs(q - r).max() else (middle, high)
         before, after = printed(task, np.vstack([at(start, step, low), at(start, step, high)]))
         if np.abs(np.array(before.split(), float) - np.array(after.split(), float)).max() < 1e-5:
-            continue  # one digit
+            continue  # differs in one digit
         found += 1
         values, radii = at(start, step, low), np.abs(at(start, step, high) - at(start, step, low))
         assert open_rows(task, values, radii) == [0]
@@ -136,7 +134,7 @@ def test_coupled_probabilities_of_hostile_models_are_svm_predicts(tmp_path, kern
         vectors = random_rows(rng, 4 * classes, SPARSE, density=0.05)
         machine = random_machine(rng, "c_svc", kernel, vectors, nr_class=classes, probability=True, gamma=0.1)
         machine.coef *= size
-        # LIBSVM's own signs: of a class in a pair one or the other.
+        # LIBSVM's signs: one for each class of a pair.
         first = np.repeat(np.arange(classes), machine.nr_sv)
         signs = np.where(np.arange(classes - 1) >= first[:, None], 1.0, -1.0)
         machine.coef = signs * np.abs(machine.coef)
@@ -166,7 +164,7 @@ def test_most_rows_of_a_model_of_many_classes_need_no_reference_sum(tmp_path, ke
 
 
 def test_the_reference_sum_answers_at_once_where_the_proof_costs_more_than_it_saves(tmp_path):
-    """Two vectors for a class: the iteration costs more than all kernel values."""
+    """The iteration costs more than all kernel values of two vectors per class."""
     rng = np.random.default_rng(4)
     machine = random_machine(
         rng, "c_svc", "rbf", random_rows(rng, 24, [1, 2, 3, 4]), nr_class=12, probability=True, gamma=0.5

@@ -1,5 +1,5 @@
-"""Every kind of model, cut off, added to, changed in a byte, a word or a line: refused in one clear line, or a model
-still. A kind that is added is damaged here by its golden files."""
+"""Every kind of model file, cut off, extended, or changed in a byte, word or line: refused in one line, or still a
+model. Golden files of a new kind are included."""
 
 import pickle
 import random
@@ -21,7 +21,7 @@ from support.profiles import calm
 from support.sealing import CHANGED, sealed
 
 every_kind = pytest.mark.parametrize("kind", MODEL_TYPES)
-#: With --full; the shortest file of every kind without it.
+#: The shortest file of every kind; all files with --full.
 every_file = pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=() if name in SHORTEST.values() else pytest.mark.full) for name in FILES],
@@ -29,7 +29,7 @@ every_file = pytest.mark.parametrize(
 
 
 def outcome(text):
-    """The message that refuses a text; None where it is a model, which then is written back and answers."""
+    """Return the refusal, or None for a model, which is written back and answers."""
     try:
         model = parse_model(text, "m")
     except ModelFormatError as fault:
@@ -42,7 +42,7 @@ def outcome(text):
     return None
 
 
-# ---- cut off, added to
+# ---- cut off, extended
 
 
 @every_file
@@ -51,7 +51,7 @@ def test_a_file_cut_off_at_any_byte_is_refused(name):
     first_line, last_line = text.index(b"\n") + 1, text.rindex(b"\n", 0, len(text) - 1) + 1
     for cut in range(len(text)):
         if cut == last_line and kind_of(text) not in (kind_of(text[:cut]), kind_of(text[:first_line])):
-            assert outcome(text[:cut]) is None  # a LIBSVM model without the line of ours
+            assert outcome(text[:cut]) is None  # a LIBSVM model without fastsvm's line
             continue
         message = fault_of(text[:cut])
         if compiled(text) and cut >= first_line:
@@ -68,7 +68,7 @@ def test_a_file_without_a_line_or_with_one_twice_is_refused(name):
     for at, line in enumerate(lines):
         for damaged in (b"".join(lines[:at] + lines[at + 1 :]), b"".join(lines[: at + 1] + lines[at:])):
             good = made_good(text, damaged)
-            if not compiled(text) or line.startswith((b"prob", b"raw_rows")):  # a model without these is a model
+            if not compiled(text) or line.startswith((b"prob", b"raw_rows")):  # models may lack these
                 outcome(good)
             elif good != text:
                 fault_of(good)
@@ -94,7 +94,7 @@ def test_a_file_with_any_one_byte_changed_is_refused_or_is_a_model(kind):
     assert len(said) - said.count(None) > 500 and said.count(None) > 30
 
 
-#: In place of a number.
+#: Replacements of a number.
 NO_NUMBERS = [b"x", b"nan", b"inf", b"-inf", b"1e999", b"0x", b"1\x00", b"--1", b"1:1:1", b"9" * 5000]
 
 
@@ -115,7 +115,7 @@ def test_what_is_no_number_is_refused_with_its_line_wherever_it_is(name):
 
 
 def header_lines(text):
-    """(number, key) of each line of the header but the first."""
+    """(number, key) of each header line but the first."""
     for number, line in enumerate(text.split(b"\n")[1:], 2):
         key, *values = line.split()
         if not values or not key.decode().isidentifier():
@@ -182,7 +182,7 @@ for text in texts:
 
 
 def test_a_small_file_that_announces_billions_takes_no_memory():
-    """Every whole number of every header, one after the other, and billions of features."""
+    """Each count in each header, one at a time, and billions of features."""
     ranges = " ".join(f"{first}:{first + 9_999_999}" for first in range(1, 400_000_000, 10_000_001)).encode()
     texts = []
     for name in SHORTEST.values():
@@ -217,7 +217,7 @@ def test_the_command_refuses_a_damaged_file_in_one_line_and_keeps_what_was_there
     assert not compiled(text) or "unknown text in model file: [fastsvm_model]" in stock.stderr
 
 
-# ---- any text at all
+# ---- any text
 
 
 @calm(500)

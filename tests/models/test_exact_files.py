@@ -1,4 +1,4 @@
-"""What svm-train writes is read, and written back for LIBSVM."""
+"""Models of svm-train are read, and written back for LIBSVM."""
 
 import numpy as np
 import pytest

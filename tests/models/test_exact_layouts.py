@@ -35,14 +35,14 @@ def test_every_build_of_the_hot_loops_agrees(instruction_set, kernel, density):
 
 
 def test_the_fast_exponential_is_right_from_one_to_nothing(instruction_set):
-    """K = exp(-t) from t = 0 past where it underflows."""
+    """K = exp(-t) from t = 0 beyond underflow."""
     distances = np.sqrt(np.concatenate([[0.0], np.geomspace(1e-300, 800, 4000), np.linspace(690, 760, 500)]))
     machine = Machine("epsilon_svr", "rbf", [{1: 0.0}], np.array([[1.0]]), [0.0], gamma=1.0)
     rows = [{1: float(v)} for v in distances]
     exact = oracles.decision_values(machine, rows)[:, 0].astype(float)
     values, out = decide(parse_model(machine.text(), "a.model"), parse(rows))
     assert out.reference_rows == 0
-    # Beside the exponential's own error, distance and exponent are rounded: 3 u t.
+    # Distance and exponent are rounded as well: 3 u t.
     allowed = (7 + 4 * distances**2) * oracles.UNIT * exact + 4e-308
     assert np.all(np.abs(values[:, 0] - exact) <= allowed)
 
@@ -110,7 +110,7 @@ def test_features_no_support_vector_has_count_in_the_norm_only(kernel):
 @pytest.mark.full
 @pytest.mark.parametrize("density", [0.02, 0.2], ids=["column lists", "strips"])
 def test_a_linear_model_of_many_pairs_is_not_folded_and_agrees(tmp_path, density):
-    """Folding costs pairs x features numbers: beyond 30 million the support vectors stay as they are."""
+    """Folding takes pairs x features numbers, at most 30 million."""
     rng = np.random.default_rng(15)
     classes, d = 300, 700
     vectors = random_rows(rng, classes, list(range(1, d + 1)), density=density)

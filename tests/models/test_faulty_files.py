@@ -1,4 +1,4 @@
-"""A model by hand, and what can be wrong with it: one clear line each."""
+"""A hand-made model, and its faults."""
 
 import gzip
 import re

@@ -1,7 +1,6 @@
-"""Golden files: small models of every kind and version, and the decision values that a formula in extended precision,
-sharing no code with the package, gave for the rows of golden/data. These files are never edited: a new version of the
-format adds new ones, in a folder of its own. The models behind ordered ones of fastsvm's own kernels are *.precomputed.
-"""
+"""Golden files: small models of every kind and version, and decision values of golden/data by an independent formula in
+extended precision. They are never edited: a new version of the format adds a folder. *.precomputed are the exact models
+of ordered ones with fastsvm's own kernels."""
 
 import itertools
 from hashlib import sha256
@@ -47,8 +46,8 @@ def test_there_is_a_golden_model_of_every_svm_type_and_a_compiled_one_of_every_k
     }
     assert {load_model(str(GOLDEN / name)).header.kernel_type for name in COMPILED} == {"rbf", "linear", "polynomial"}
     first_lines = {(GOLDEN / name).read_text().split("\n")[0] for name in COMPILED + ORDERED + BORDERS + DENSITIES}
-    kinds = [kind for kind in MODEL_TYPES if kind.startswith("fastsvm_model ")]  # a new kind brings its own
-    younger = {"fastsvm_model density": 2}  # than version 1
+    kinds = [kind for kind in MODEL_TYPES if kind.startswith("fastsvm_model ")]  # a new kind adds its own
+    younger = {"fastsvm_model density": 2}  # first version, if not 1
     assert first_lines == {f"{kind} {version}" for kind in kinds for version in range(younger.get(kind, 1), 3)}
     assert len(REDUCED) == 6
 
@@ -103,7 +102,6 @@ def test_golden_density_estimates_give_the_decision_values_computed_once(name):
 
 
 def values_behind(name):
-    """An ordered model's values are its exact model's."""
     exact = exact_name(name)
     return golden_values(exact) if exact in EXACT else golden_values(name, "values-own-kernels")
 
@@ -188,13 +186,13 @@ def test_golden_radii_cover_the_distance_to_the_exact_model(name):
     for chunk in read_chunks(str(GOLDEN / "data")):
         model.decision_values(chunk, out)
         assert np.all(np.asarray(out.radius) >= distances) and np.all(np.isfinite(out.radius))
-        assert np.median(np.asarray(out.radius)) < 0.05  # radii that say something
+        assert np.median(np.asarray(out.radius)) < 0.05  # informative
 
 
 @pytest.mark.parametrize("name", EXACT + COMPILED + ORDERED + BORDERS + DENSITIES + REDUCED)
 def test_a_models_bytes_are_about_those_of_its_numbers(name):
     model, text = load_model(str(GOLDEN / name)), (GOLDEN / name).read_bytes()
-    assert len(text) / 20 < model.nbytes < 8 * len(text)  # a number has 1 to 20 characters or so
+    assert len(text) / 20 < model.nbytes < 8 * len(text)  # 1 to 20 characters per number
 
 
 def test_golden_headers_are_read_key_by_key():

@@ -1,4 +1,4 @@
-"""Kernel values from whole numbers: of features on one grid, on every instruction set that the machine has."""
+"""Kernel values from whole numbers, for features on one grid, on every instruction set."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def _tiles(vectors, gamma, order=None, kernel="rbf"):
 
 
 def _values(tiles, rows, count):
-    """(rows, count) and the rows' relative errors."""
+    """(rows, count) values, and relative errors of the rows."""
     values, errors = tiles.kernel_values(_chunk(rows), list(range(len(rows))), 0, -(-count // STRIP) * STRIP)
     values = np.array(values, np.float32).reshape(len(rows), -1)
     assert np.isfinite(values).all()
@@ -44,7 +44,7 @@ def _values(tiles, rows, count):
 
 
 def _squared_distances(vectors, rows):
-    """Of every row from every vector, from differences in extended precision."""
+    """(rows, vectors), from differences in extended precision."""
     columns = sorted(set().union(*vectors, *rows))
     place = {index: c for c, index in enumerate(columns)}
 
@@ -60,18 +60,18 @@ def _squared_distances(vectors, rows):
 
 
 def _exact(vectors, rows, gamma):
-    """K of every row with every vector, wrong by 1e-14 of itself at most."""
+    """(rows, vectors) kernel values with a relative error of at most 1e-14."""
     return np.exp(-EXTENDED(gamma) * _squared_distances(vectors, rows))
 
 
 def _hold(values, errors, exact):
-    """Every row that gives an error keeps to it."""
+    """Rows with a finite error keep to it."""
     for row, error, k in zip(values, errors, exact):
         if np.isfinite(error):
             assert (np.abs(row.astype(EXTENDED) - k) <= k * (EXTENDED(error) + 1e-13) + EXTENDED(2.0) ** -126).all()
 
 
-#: A value from its level: (levels, value).
+#: Name -> (number of levels, value of level k in column c).
 GRIDS = {
     "binary": (2, lambda k, c: float(k)),
     "one step of three": (2, lambda k, c: 3.0 * k),
@@ -99,7 +99,7 @@ def _points(generator, name, n, d, density):
 
 
 def _spread(generator, squared):
-    """A gamma for which the kernel values of these squared distances are of any size that there is."""
+    """A gamma that gives kernel values of any size."""
     return float(10 ** generator.uniform(-3, 2.2) / max(float(np.median(squared.astype(float))), 1e-3))
 
 
@@ -110,7 +110,7 @@ def test_values_are_within_their_error(instruction_set, name, d):
     generator = np.random.default_rng(d)
     for density in (0.1, 0.9) if d < 780 else (0.4,):
         n = 70 if d < 780 else 40
-        # All levels are seen: in what vectors there are, steps are those of the rows.
+        # The vectors show all levels: rows have no smaller steps.
         vectors = _points(generator, name, n, d, density) + [
             {c + 1: v for c in range(d) if (v := GRIDS[name][1](k, c + 1)) != 0} for k in range(GRIDS[name][0])
         ]
@@ -173,7 +173,7 @@ def test_a_row_off_the_grid_has_an_infinite_error(instruction_set):
 
 
 def test_a_row_without_an_entry_that_every_vector_has(instruction_set):
-    """Zero is on the grid of the first column, and off that of the second: 0.5, 1.5."""
+    """Zero is on the grid of the first column, but not of the second: 0.5, 1.5."""
     vectors = [{1: 1.0, 2: 0.5, 3: 3.0}, {1: 2.0, 2: 1.5}, {1: 3.0, 2: 0.5}]
     tiles = _tiles(vectors, 0.5)
     rows = [{2: 0.5}, {1: 1.0}, {1: 1.0, 2: 1.5}]
@@ -228,7 +228,7 @@ def test_all_instruction_sets_take_the_same_rows(best_instruction_set, name):
 
 
 def test_wide_bits_are_counted_to_the_last(instruction_set):
-    """Many words: counts beyond what a byte holds; and rows most of whose words are empty."""
+    """Counts beyond a byte, and rows of mostly empty words."""
     generator = np.random.default_rng(4)
     d = 5000
     vectors = [{int(c) + 1: 1.0 for c in generator.permutation(d)[:k]} for k in (1, 40, 2500, 4999, 0)]
@@ -236,7 +236,7 @@ def test_wide_bits_are_counted_to_the_last(instruction_set):
     rows = [vectors[4], vectors[5], vectors[0], vectors[1], {3: 1.0, 4000: 1.0}, vectors[2], vectors[3]]
     for count in (1, len(rows)):
         values, errors = _values(_tiles(vectors, 1e-3), rows[:count], 6)
-        assert (errors < (5 if instruction_set == "avx2" else 4) * SINGLE).all()  # B34 there, the table elsewhere
+        assert (errors < (5 if instruction_set == "avx2" else 4) * SINGLE).all()  # B34 with avx2, a table elsewhere
         _hold(values, errors, _exact(vectors, rows[:count], 1e-3))
 
 
@@ -254,7 +254,7 @@ def test_the_largest_distance_of_the_most_features_is_counted_to_the_last(instru
 @pytest.mark.parametrize("largest", [1, 31, 32, 63, 64, 127, 128, 254, 255, 256, 300])
 @pytest.mark.parametrize("feature", [1.0, 3.0])
 def test_every_distance_up_to_the_edge_of_a_table(instruction_set, largest, feature):
-    """Bits, and four levels whose features add 9 each: D = 0, 1, ... up to what decides how exp is found."""
+    """Bits, and four levels whose features add 9 each: D = 0, 1, ... to where exp is computed in another way."""
     bits = feature == 1
     vectors = [dict.fromkeys(range(1, d // (1 if bits else 9) + 1), feature) for d in range(largest + 1)]
     vectors += [{1: feature}, {1: 1.0}]
@@ -287,7 +287,7 @@ def test_sums_are_those_of_the_values(instruction_set, name, d):
 
 
 def test_values_between_the_steps_of_the_first_vectors_refine_the_step():
-    """A step that none but the last vector shows."""
+    """Only the last vector shows the step."""
     vectors = [{1: float(i % 2)} for i in range(9000)] + [{1: 0.5}, {1: 1 / 6}]
     tiles = _tiles(vectors, 0.5)
     assert tiles.step == pytest.approx(1 / 6)
@@ -297,7 +297,7 @@ def test_values_between_the_steps_of_the_first_vectors_refine_the_step():
 @pytest.mark.parametrize(
     "vectors, gamma, kernel",
     [
-        ([{1: 0.1234}, {1: 0.7654}, {1: 3.14159}, {1: 2.71828}], 0.5, "rbf"),  # any numbers
+        ([{1: 0.1234}, {1: 0.7654}, {1: 3.14159}, {1: 2.71828}], 0.5, "rbf"),  # arbitrary numbers
         ([{1: 0.0, 2: 1.0}, {1: 300.0}], 0.5, "rbf"),  # more than 256 levels
         ([{1: 1.0}, {1: 0.0}], 0.5, "linear"),
         ([{1: 1.0}, {1: 0.0}], 0.5, "exponential"),
@@ -305,7 +305,7 @@ def test_values_between_the_steps_of_the_first_vectors_refine_the_step():
         ([{1: 1.0}, {1: 0.0}], 1e-300, "rbf"),
         ([{1: 1e200}, {1: -1e200}], 1.0, "rbf"),
         ([{1: 1e308}, {1: -1e308}], 1.0, "rbf"),
-        ([{1: 0.333333}, {1: 0.666667}, {1: 1.0}], 1e9, "rbf"),  # to six digits is too few
+        ([{1: 0.333333}, {1: 0.666667}, {1: 1.0}], 1e9, "rbf"),  # six digits are too few
         ([{c: float(c % 3) for c in range(1, 4098)}, {}], 0.5, "rbf"),  # too wide
         ([], 0.5, "rbf"),
     ],
@@ -320,7 +320,7 @@ def test_a_model_that_is_mostly_zeros_is_not_filled_up():
 
 
 def test_the_polynomial_is_right_from_one_to_nothing(instruction_set):
-    """Sums of four squares are all the distances there are; a step for which no table reaches the end."""
+    """Sums of four squares are all possible distances; no table reaches the end."""
     generator = np.random.default_rng(6)
     vectors = [{c + 1: float(k) for c, k in enumerate(generator.integers(0, 256, 4))} for _ in range(64)]
     near = [{c: v + float(generator.integers(-2, 3)) for c, v in x.items()} for x in vectors]

@@ -1,5 +1,4 @@
-"""Headers of LIBSVM models: fastsvm reads what svm-predict reads, with its answers, and each exception is in the
-README's table of differences."""
+"""Headers of LIBSVM models are read as svm-predict reads them, except for the README's table of differences."""
 
 import re
 
@@ -14,9 +13,9 @@ from support.headers import EXCEPTIONS, ONE_CLASS, REGRESSION, ROWS_OF, SERIALS,
 from support.messages import not_finite, not_whole, values_of_key
 from support.places import ROOT
 
-# ---- read alike
+# ---- read by both
 
-ALIKE = {  # name -> (model, what is changed in it)
+ALIKE = {  # name -> (model, its changes)
     "as svm-train writes it, a regression": (REGRESSION,),
     "as svm-train writes it, two classes": (TWO,),
     "as svm-train writes it, three classes": (THREE,),
@@ -118,7 +117,7 @@ ALIKE = {  # name -> (model, what is changed in it)
 
 @pytest.fixture(scope="module")
 def answers_337(tmp_path_factory):
-    """(group, name) -> LIBSVM 3.37's answers to the file, without and with -b 1."""
+    """(group, name) -> LIBSVM 3.37's answers, without and with -b 1."""
     cases = {("alike", name): case for name, case in ALIKE.items()}
     cases |= {("others", name): case for name, case in OTHERS.items()}
     cases |= {("neither", name): case for name, (_, *case) in NEITHER.items()}
@@ -138,7 +137,7 @@ def test_what_svm_predict_reads_is_read_with_its_answers(svm_predict, tmp_path, 
         mine = ours(tmp_path, rows, model, probability)
         assert (mine is None) == (later is None)
         if mine is not None:
-            heading = probability and parse_model(model, "m").header.regression  # of its own, on standard output
+            heading = probability and parse_model(model, "m").header.regression  # on standard output
             assert alike(mine[: len(later)], later) and (heading or len(mine) - len(later) in (1, 2))
         if b"prob_density_marks" not in model:  # Debian's LIBSVM 3.24 does not know this key
             debian = theirs(svm_predict, tmp_path, rows, model, probability)
@@ -172,7 +171,7 @@ def test_a_file_that_begins_with_blank_lines_is_read_by_the_command(fastsvm, tmp
     assert (tmp_path / "out").read_text().split() == ["1", "1", "1", "-1", "1", "1"]
 
 
-# ---- what other programs write, and LIBSVM refuses
+# ---- written by other programs, refused by LIBSVM
 
 OTHERS = {
     "ThunderSVM's coef": (ONE_CLASS, (b"prob_density", b"coef \n0.5 0 -nan 1e-300 \nprob_density")),
@@ -191,9 +190,9 @@ def test_what_other_programs_write_is_read_too(answers_337, name):
     assert parse_model(model, "m").to_text() == parse_model(base, "m").to_text()
 
 
-# ---- what neither reads
+# ---- read by neither
 
-NEITHER = {  # name -> (what is said, model, what is changed in it)
+NEITHER = {  # name -> (message, model, its changes)
     "an unknown key": (
         "m:4: unknown key 'flavour'; is this another program's model?",
         REGRESSION,
@@ -259,7 +258,7 @@ def test_what_neither_reads_is_refused_in_one_line(svm_predict, tmp_path, answer
     assert answers_337["neither", name] == [None, None]
 
 
-# ---- the exceptions
+# ---- exceptions
 
 DEFINED = [name for name in EXCEPTIONS if not re.search("missing|fewer|single|overflows|negative total|serial", name)]
 README = (ROOT / "fastsvm_cli/commands/README.md").read_text()
@@ -274,7 +273,7 @@ def test_each_exception_is_in_the_list_of_differences(svm_predict, tmp_path, ans
     (line,) = [line for line in README.splitlines() if line.startswith(f"| {name} ")]
     *_, here, why, _ = [cell.strip() for cell in line.split("|")]
     assert here == "error" and why.split()[0] in ("damage", "undefined", "no")
-    if name in DEFINED:  # the others are what memory holds, this time
+    if name in DEFINED:  # the others depend on what memory holds
         assert theirs(svm_predict, tmp_path, ROWS_OF[base], model) is not None
         assert answers_337["exceptions", name][0] is not None
     assert ("undefined" in why) == (name not in DEFINED)

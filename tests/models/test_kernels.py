@@ -1,4 +1,4 @@
-"""The two lists of kernels, Python's and the native core's, and what both say of them."""
+"""The lists of kernels of Python and of the native core agree."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def _model(kernel, vectors):
 
 @pytest.mark.parametrize("kernel", [name for name in KERNELS if name != "precomputed"])
 def test_each_name_stands_for_its_formula(kernel):
-    """A number that stands for another kernel in the core than its name in Python gives other values."""
+    """Another kernel's number in the core would give other values."""
     chunk = _native.parse(b"1 1:0.5 3:-2\n-1 2:1.5 3:0.25\n")[0]
     x, z = np.array([0.5, 0, -2]), np.array([0, 1.5, 0.25])
     dot, square = x @ z, (x - z) @ (x - z)

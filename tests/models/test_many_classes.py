@@ -1,5 +1,4 @@
-"""Models of many classes: svm-predict's labels from few of the pairs, in bounded memory; -b 1 by LIBSVM's own sums,
-to the last digit."""
+"""Models of many classes: svm-predict's labels from few pairs, in bounded memory; -b 1 by LIBSVM's sums."""
 
 import subprocess
 
@@ -21,8 +20,7 @@ pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 
 def small_classes(rng, classes, per_class, d=3, *, kernel="rbf", probability=False):
-    """Classes of a few vectors each, with coefficients and offsets drawn without regard to them: the votes are a
-    tournament that nobody need win."""
+    """Classes of a few vectors with random coefficients: a tournament without a sure winner."""
     vectors = random_rows(rng, classes * per_class, list(range(1, d + 1)))
     machine = random_machine(
         rng, "c_svc", kernel, vectors, nr_class=classes, probability=probability, gamma=0.5, coef0=0.3, degree=2
@@ -32,8 +30,7 @@ def small_classes(rng, classes, per_class, d=3, *, kernel="rbf", probability=Fal
 
 
 def predicts_in(*words, cwd):
-    """The largest resident size of `fastsvm predict`, its output thrown away, in megabytes. Many threads: what each
-    of them holds must not add up."""
+    """Peak memory of `fastsvm predict`, in megabytes. Buffers of its many threads must not add up."""
     return peak_memory(FASTSVM, "predict", "-q", "--threads", 32, *words, "/dev/null", cwd=cwd) / 1e6
 
 
@@ -48,7 +45,7 @@ def predicts_in(*words, cwd):
         (26, 2, ["1\n"] * 100_000, []),
         (26, 2, ["1\n"] * 80_000, ["--unlabelled"]),
         (26, 400, ["1 1:0.5 2:-0.25\n"] * 2_000, []),
-        (400, 1, ["1 1:1e9\n"] * 300, []),  # so long that nothing is known of rounding: the reference sum
+        (400, 1, ["1 1:1e9\n"] * 300, []),  # too long for any bound of rounding: the reference sum
         (100, 2, ["1 1:0.5\n"] * 3_000, ["--values"]),
         (100, 2, ["1 1:0.5\n"] * 600, ["-b", "1"]),
         (150, 2, ["1 1:0.5 3:1\n"] * 3_000, []),
@@ -105,7 +102,7 @@ def test_labels_of_a_tournament_are_libsvms(tmp_path, kernel, classes, per_class
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "polynomial", "sigmoid"])
 def test_labels_where_every_vote_is_a_matter_of_rounding_are_libsvms(tmp_path, kernel):
-    """Vectors and their mirror images, so that every decision value is 0 but for rounding."""
+    """Vectors and their mirror images: every decision value is 0 up to rounding."""
     rng = np.random.default_rng(5)
     for classes in (3, 6, 20):
         x = rng.standard_normal((classes * 6, 4))
@@ -171,7 +168,7 @@ def test_labels_alone_are_for_those_who_can_do_with_them():
             refused()
 
 
-# ---- LIBSVM's own sums, many rows side by side
+# ---- LIBSVM's sums, many rows side by side
 
 
 @pytest.mark.full(few=2)
@@ -216,8 +213,7 @@ def test_sums_of_rows_side_by_side_are_libsvms_bit_for_bit(tmp_path, instruction
 
 
 def near_ties(theirs, rng, offset, d, count):
-    """Rows at which LIBSVM's most probable class changes, found by bisection, and their neighbours by one unit of
-    the last digit."""
+    """Rows at and next to a change of LIBSVM's most probable class, found by bisection."""
     out = []
     while len(out) < count:
         a, b = (offset + rng.standard_normal(d) for _ in range(2))
@@ -253,7 +249,7 @@ def test_coupled_labels_next_to_ties_are_libsvms_and_probabilities_too(tmp_path,
             degree=2,
         )
         _, theirs = both(machine, tmp_path)
-        # Offsets and slopes that put the boundaries where the rows are.
+        # Offsets and slopes put the boundaries among the rows.
         sample = theirs.values(random_rows(rng, 60, [1, 2, 3], offset=offset)) + np.array(machine.rho)
         machine.rho, machine.label = np.median(sample, axis=0).tolist(), [1, 2, 3]
         machine.probA, machine.probB = (-2 / np.maximum(sample.std(axis=0), 1e-300)).tolist(), [0.1, 0.0, -0.1]
@@ -284,7 +280,7 @@ def test_an_ordered_models_coupled_answers_are_libsvms(tmp_path, fastsvm):
 
 @pytest.mark.parametrize("classes", [2, 3, 4])
 def test_what_overflows_has_libsvms_probabilities(tmp_path, classes):
-    """A NaN decision value becomes 1e-7 by LIBSVM's min and max, whose order of comparison decides."""
+    """LIBSVM's min and max turn NaN into 1e-7, by their order of comparison."""
     rng = np.random.default_rng(classes)
     huge = random_rows(rng, 12, [1, 2], scale=1e120)
     machine = random_machine(

@@ -1,5 +1,5 @@
-"""A kind of model that fastsvm does not have, added as fastsvm_cli/README.md says: a class after the contract and one
-line in MODEL_TYPES. Every command takes it, or says in one line why not."""
+"""A new kind of model, added as fastsvm_cli/README.md says: a class and a line in MODEL_TYPES. Every command takes it,
+or refuses it in one line."""
 
 import ast
 import contextlib
@@ -28,8 +28,8 @@ ROWS = 60
 
 
 class LinearModel(Model):
-    """w . z - rho. weights: (pairs, d) numbers, flat, of the features 1 to d. slack: its values are within
-    slack (1 + |value|) of the exact model's; 0: nothing is known of that."""
+    """w . z - rho. weights: (pairs, d) numbers, flat, of the features 1 to d. slack: values are within slack (1 +
+    |value|) of the exact model's; 0 if unknown."""
 
     kind = "linear"
 
@@ -73,7 +73,7 @@ def dense(chunk, features):
 
 
 def compiled(exact_file, slack):
-    """The model of the same decision functions, where the kernel is linear; of some others otherwise."""
+    """Decision functions of the exact model if its kernel is linear, else others."""
     exact = load_model(str(exact_file))
     features = max(_native.used_indices(exact.vectors))
     x, a, header = dense(exact.vectors, features), np.asarray(exact.vectors.leading), exact.header
@@ -92,9 +92,8 @@ def compiled(exact_file, slack):
 
 
 class Case:
-    """A folder with `rows`, `exact` and `linear`, the latter of the new kind. expected: its decision values, (rows,
-    pairs). certified: whether the kernel is linear, so that the new kind's values are the exact model's, and have
-    radii."""
+    """A folder with `rows`, `exact` and `linear`, a model of the new kind. expected: its decision values, (rows,
+    pairs). certified: whether it has radii, as linear kernels do."""
 
     def __init__(self, folder, source, options, certified):
         y, x = svm_read_problem(str(DATA / source))
@@ -125,7 +124,7 @@ def case(request, tmp_path_factory):
 
 @pytest.fixture
 def run(case, monkeypatch):
-    """Run a command in this process, which knows the kind: run("predict", ..., code=0) -> (stdout, stderr)."""
+    """Run a command in this process: run("predict", ..., code=0) -> (stdout, stderr)."""
     monkeypatch.setitem(MODEL_TYPES, "fastsvm_model linear", f"{__name__}:LinearModel")
     monkeypatch.chdir(case.folder)
 
@@ -150,7 +149,7 @@ def run(case, monkeypatch):
     in_a_process = child_processes.run
 
     def run_here(words, timeout=None, environment=None, **watching):
-        """In place of a process of its own, which would not know the kind."""
+        """Replaces a separate process, which would not know the kind."""
         if words[0] != "fastsvm":
             return in_a_process(words, timeout, environment, **watching)
         code, _, said = command(*words[1:])
@@ -162,7 +161,6 @@ def run(case, monkeypatch):
 
 
 def answers(header, values):
-    """Labels, or regression values."""
     if header.regression:
         return values[:, 0]
     votes = np.zeros((len(values), header.nr_class))
@@ -189,7 +187,7 @@ def test_predict(run, case):
     run("predict", "-q", "--values", "rows", "linear", "out")
     words = np.array([line.split()[1:] for line in (case.folder / "out").read_text().splitlines()], float)
     np.testing.assert_allclose(words[:, : case.header.pairs], case.expected, rtol=1e-9, atol=1e-12)
-    assert words.shape[1] == case.header.pairs * (1 + case.certified)  # radii stand behind values
+    assert words.shape[1] == case.header.pairs * (1 + case.certified)  # radii follow values
     assert json.loads(run("predict", "--json", "rows", "linear", "out")[0])["rows"] == ROWS
     run("predict", "-q", "--on-bad-row", "nan", "--resume", "rows", "linear", "out")
     np.testing.assert_allclose(column(case.folder / "out"), expected, rtol=1e-9)
@@ -221,7 +219,7 @@ def test_predict_exact(run, case):
 
 
 def test_it_carries_a_range(run, case):
-    """With which raw rows, here of twice the numbers, become those that it answers."""
+    """The raw rows have doubled numbers, which the range scales back."""
     model = load_model("linear")
     ranges = "x\n-1 1\n" + "".join(f"{index} -2 2\n" for index in range(1, 100))
     model.carried = Carried(parse_scaling(ranges.encode(), "range"), "carrying")
@@ -269,7 +267,7 @@ def test_bound(run, case):
 
 @pytest.mark.full(few=2)
 def test_bench(run, case):
-    """With one model of the kind, then with two, one of which says that it was compiled from another exact model."""
+    """With one model of the kind, then with a second, of another exact model."""
     stranger = load_model("linear")
     stranger.fingerprint = "0" * 32
     (case.folder / "stranger").write_bytes(stranger.to_text())
@@ -283,7 +281,7 @@ def test_bench(run, case):
         assert mine["failed"] is None and mine["note"] == note and mine["end_to_end"] and mine["scoring"]
         assert mine["labels_that_differ"] == (None if case.header.regression else differ)
         assert (mine["rows_proven"] is not None) == case.certified
-    proven = case.certified and not case.header.regression  # with --exact as well, where that proves labels
+    proven = case.certified and not case.header.regression  # also with --exact, if that proves labels
     assert ("linear, predict --exact" in found) == proven and "stranger, predict --exact" not in found
     if proven:
         assert found["linear, predict --exact"]["labels_that_differ"] == 0
@@ -308,7 +306,7 @@ def test_what_predict_wants_of_it(run, case, monkeypatch):
         assert sides == pytest.approx(even) and wanted[2][0] is None
 
 
-# ---- the contract, over all kinds
+# ---- the contract of all kinds
 
 
 @pytest.mark.parametrize("words", MODEL_TYPES)
@@ -321,13 +319,12 @@ def test_every_kind_says_its_name(words):
 
 @pytest.mark.full
 def test_nobody_outside_models_asks_for_a_class():
-    """Whoever compiles to a kind makes models of it, and its command has them; all others know Model, and the
-    ExactModel that is compiled."""
+    """Compilers and commands use their own kinds; all others use Model and ExactModel."""
     for path in (ROOT / "fastsvm_cli").rglob("*.py"):
         room = path.relative_to(ROOT / "fastsvm_cli").parts[0]
         for node in ast.walk(ast.parse(path.read_text())) if room != "models" else ():
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
-                # What a Python program hands over may be anything; the two that it may be are the contract's.
+                # Estimators check what a Python program passes.
                 kind = ast.unparse(node.args[1])
                 known = room == "estimators" and kind in ("Model", "ExactModel")
                 assert known or not kind.endswith("Model"), f"{path}:{node.lineno}"

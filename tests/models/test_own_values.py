@@ -1,4 +1,4 @@
-"""An exact model's values at its own support vectors, where a kernel value serves both of its vectors."""
+"""Values of an exact model at its support vectors: each kernel value serves both vectors."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from support.evaluation import reference
 from support.hostile import as_rows
 from support.oracles import EXTENDED, random_machine, random_rows
 
-#: Vectors that meet each other at a time: of more, some meet others.
+#: Vectors per block.
 BLOCK = 512
 
 
@@ -55,7 +55,7 @@ def test_values_are_those_of_any_rows_within_the_radius(n, of, instruction_set):
 @pytest.mark.full(few=7)
 @pytest.mark.parametrize("scale", [1e-150, 1e-3, 1.0, 1e3, 1e147])
 def test_the_radius_covers_twins_whose_huge_coefficients_cancel(scale, instruction_set):
-    """svm-predict's own sum, and the exact one, are within it where nothing is left of a sum but rounding."""
+    """svm-predict's sum and the exact one are within it even if only rounding is left."""
     rng = np.random.default_rng(75)
     n, d = 2 * BLOCK + 11, 3
     x = scale * rng.standard_normal((n, d))

@@ -1,4 +1,4 @@
-"""The exact model against LIBSVM 3.37 in this process, against LIBSVM's own program, and against the formulas."""
+"""The exact model against LIBSVM 3.37 in this process, LIBSVM's program, and the formulas."""
 
 import itertools
 from math import floor, log10
@@ -28,15 +28,14 @@ KERNEL_OPTIONS = [
 
 
 def is_text_of(word, number, *, digits, error):
-    """`word` is printf's %.<digits>g of a number at most `error` away from `number`."""
+    """Whether `word` is printf's %.<digits>g of a number within `error` of `number`."""
     return word in {f"{v:.{digits}g}" for v in (number, number - error, number + error)} or (
         number != 0 and abs(float(word) - number) <= error + 10.0 ** (floor(log10(abs(number))) - digits + 1) / 2
     )
 
 
 def assert_same_answers(model, theirs, rows, *, probability, errors=None):
-    """fastsvm's pipeline and its text against LIBSVM's, row by row. errors: of probabilities, per row, beyond the
-    last digit printed."""
+    """fastsvm's text against LIBSVM's. errors: of probabilities, per row, beyond the last digit."""
     chunk = parse(rows)
     machine = Machine.read(model.to_text())
     text, _ = written_lines(model, [chunk], probability=probability)
@@ -57,14 +56,12 @@ def assert_same_answers(model, theirs, rows, *, probability, errors=None):
         assert len(a) == len(b)
         for word, p in zip(a[1:], row):
             assert is_text_of(word, p, digits=6, error=error), (a, b)
-    # The formulas, on LIBSVM's own decision values: the transcription and the program are two different readings of
-    # them.
+    # Two independent readings of the formulas.
     np.testing.assert_allclose(oracles.probabilities(machine, theirs.values(rows)), exact, rtol=1e-9, atol=1e-12)
 
 
 def train(folder, rows, labels, options):
-    """(model, LIBSVM's model) of what svm-train writes; None where that is not a number (nu-SVC of a constant
-    kernel): such a file is refused."""
+    """(model, LIBSVM's model) of svm-train; None if it contains nan (nu-SVC of a constant kernel)."""
     path = folder / "trained.model"
     kernel = options.split("-t ")[1][0]
     svm_save_model(str(path), svm_train(svm_problem(labels, rows, isKernel=kernel == "4"), f"-q {options}"))
@@ -76,8 +73,7 @@ def train(folder, rows, labels, options):
 
 
 def problem(rng, kernel, classes):
-    """Seeded training rows, test rows (some of them training rows, some with features no training row has), labels,
-    kernel options."""
+    """Training rows, test rows, labels, kernel options. Some test rows are training rows, or have other features."""
     n, d = int(rng.integers(max(12, 4 * classes), 80)), int(rng.integers(1, 21))
     scale, density = float(rng.choice([1e-4, 1.0, 1.0, 1e3])), float(rng.choice([0.15, 0.6, 1.0]))
     indices = sorted(rng.choice(np.arange(1, 60), d, replace=False).tolist())
@@ -96,7 +92,7 @@ def problem(rng, kernel, classes):
     }[classes]
     labels = [names[i % classes] for i in range(n)]
     gamma = float(rng.choice([0.1, 1.0])) / (scale**2 * d * density)
-    if kernel == "-t 0":  # the solver's patience depends on the size of the kernel
+    if kernel == "-t 0":  # the solver's stopping depends on the size of the kernel
         kernel += f" -c {1 / (scale**2 * d)!r} -e {0.01 * max(1, scale**2)!r}"
     elif kernel == "-t 4":
         z = oracles.dense(train_rows + test_rows, sorted(set().union(*train_rows, *test_rows))) / scale
@@ -155,8 +151,7 @@ def test_one_class_probabilities_of_a_trained_model_are_among_the_ten_steps(tmp_
 
 
 def test_labels_of_seven_digits_are_printed_in_full(tmp_path):
-    """svm-predict does so without probabilities; with them it prints six digits, one of the differences the README
-    lists."""
+    """svm-predict does so without probabilities only: a difference in the README."""
     rng = np.random.default_rng(3)
     machine = random_machine(rng, "c_svc", "rbf", random_rows(rng, 20, [1, 2]), nr_class=3, probability=True, gamma=0.5)
     machine.label = [1000000, 1234567, -123456789]
@@ -172,7 +167,6 @@ def test_labels_of_seven_digits_are_printed_in_full(tmp_path):
 
 @st.composite
 def cases(draw, kernels=oracles.KERNELS, types=oracles.SVM_TYPES):
-    """A machine and rows for it, small, from a seed."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     kernel, svm_type = draw(st.sampled_from(kernels)), draw(st.sampled_from(types))
     n, d = draw(st.integers(0, 40)), draw(st.integers(1, 25))
@@ -185,7 +179,7 @@ def cases(draw, kernels=oracles.KERNELS, types=oracles.SVM_TYPES):
         vectors = [{0: int(i)} for i in rng.integers(0, 30, n)]
         rows = [dict(enumerate(rng.normal(0, scale, 30).tolist())) for _ in range(8)]
     else:
-        # One vector in four almost repeats another, with almost the opposite coefficient below.
+        # One vector in four nearly repeats another, with nearly the opposite coefficient below.
         vectors = random_rows(rng, n, indices, density=density, scale=scale, offset=offset * scale)
         for i in range(1, n, 4):
             vectors[i] = {index: value * (1 + 1e-9 * rng.standard_normal()) for index, value in vectors[i - 1].items()}
@@ -236,7 +230,7 @@ def test_decision_values_are_the_formulas(case):
 def test_every_line_of_an_untrained_model_is_libsvms(tmp_path_factory, case, probability):
     machine, rows = case
     model, theirs = both(machine, tmp_path_factory.mktemp("case"))
-    # Coefficients of 1e10 magnify the rounding of decision values, in either program; their labels agree all the same.
+    # Coefficients of 1e10 magnify rounding, but labels agree.
     slope = max(map(abs, machine.probA or []), default=0)
     radii = [oracles.rounding_radius(machine, row, values) for row, values in zip(rows, theirs.values(rows))]
     errors = [1e-9 + 10 * slope * max(radius[np.isfinite(radius)], default=0) for radius in radii]
@@ -244,7 +238,7 @@ def test_every_line_of_an_untrained_model_is_libsvms(tmp_path_factory, case, pro
 
 
 def test_probabilities_of_unscaled_data_are_libsvms(tmp_path):
-    """Features around 100000 leave |x|^2 + |z|^2 - 2 x.z five digits: too few for a probability of six."""
+    """Features near 100000 leave |x|^2 + |z|^2 - 2 x.z five digits, a probability needs six."""
     rng = np.random.default_rng(8)
     for classes in (2, 3):
         rows = random_rows(rng, 60, [1, 2, 3, 4, 5], offset=1e5)

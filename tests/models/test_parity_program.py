@@ -1,4 +1,4 @@
-"""Files predicted by fastsvm and by LIBSVM's own program, and what threads and chunks do not change."""
+"""Files predicted by fastsvm and by LIBSVM's program."""
 
 import itertools
 
@@ -19,7 +19,7 @@ from support.places import DATA
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 
-# ---- the pipeline around it
+# ---- the pipeline
 
 
 @pytest.mark.full
@@ -80,12 +80,12 @@ def test_scores_are_svm_predicts(tmp_path, svm_type):
     assert summary_lines(model.header, tally.score) == summary(theirs.labels(rows), targets, theirs.regression)
 
 
-# ---- LIBSVM's own program
+# ---- LIBSVM's program
 
 
 @pytest.fixture(scope="module")
 def commands(tmp_path_factory):
-    """Models on the data of this repository: name -> (model file, test file)"""
+    """Models of this repository's data: name -> (model file, test file)"""
     folder = tmp_path_factory.mktemp("commands")
     jobs = {
         "rings": ("rings.train", "rings.test", "-g 0.5 -c 10"),
@@ -135,7 +135,7 @@ def test_the_command_writes_the_probabilities_svm_predict_writes(svm_predict, fa
 @pytest.mark.full
 @pytest.mark.parametrize("name", ["rings-probability", "rings-one-class-probability", "colors-probability", "waves-nu"])
 def test_the_command_writes_the_probabilities_of_libsvm_337(fastsvm, tmp_path, commands, name):
-    """Debian's svm-predict is older: two classes were coupled by iteration then, and one class had no probabilities."""
+    """Debian's svm-predict couples two classes by iteration, and has no probabilities of one class."""
     model, test = commands[name]
     y, x = svm_read_problem(str(test))
     theirs = Libsvm(model)

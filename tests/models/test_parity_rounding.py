@@ -1,4 +1,4 @@
-"""Where only the order of operations decides, labels and probabilities are LIBSVM's."""
+"""Labels and probabilities are LIBSVM's where only the order of operations decides."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def test_where_f_is_zero_the_reference_sum_gives_libsvms_label(tmp_path, kernel,
     assert tally.reference_rows == len(rows)
     expected = theirs.lines(rows)
     assert [line.split() for line in text.decode().splitlines()] == expected
-    assert 20 < sum(line == expected[0] for line in expected) < 180  # rounding does decide
+    assert 20 < sum(line == expected[0] for line in expected) < 180  # rounding decides
 
 
 def test_rows_far_from_zero_need_no_reference_sum(tmp_path):
@@ -71,8 +71,7 @@ def test_precomputed_kernels_are_always_summed_in_libsvms_order(tmp_path):
 
 
 def test_a_folded_linear_model_gives_libsvms_label_where_many_tiny_terms_decide(tmp_path):
-    """Folding adds one term per feature of the row; LIBSVM adds up each support vector first, and so keeps what is
-    lost one by one."""
+    """Folding adds one term per feature of the row. LIBSVM sums each support vector first, which keeps tiny terms."""
     many, per_vector = 10000, 100
     step, tiny = 1e-3, 0.8 * oracles.UNIT
     index = iter(range(2, many + 2))
@@ -87,15 +86,15 @@ def test_a_folded_linear_model_gives_libsvms_label_where_many_tiny_terms_decide(
 
 
 def test_a_large_rho_swallows_no_terms_that_decide_even_odds(tmp_path):
-    """-b 1, where f is near -B / A and not near 0: LIBSVM subtracts rho from the whole sum, not the sum's terms from
-    rho one by one."""
+    """-b 1 near f = -B / A: LIBSVM subtracts rho from the whole sum."""
     many, slope = 1000, 2.0**20
     x = dict.fromkeys(range(1, many + 1), 0.4 * oracles.UNIT)
     machine = Machine("c_svc", "linear", [x, {}], np.array([[1.0], [-1.0]]), [1.0], label=[1, -1], nr_sv=[1, 1])
+    # Even odds at f = -1 + 200 u; exactly f = -1 + 400 u.
     machine.probA, machine.probB = (
         [-slope],
         [slope * (200 * oracles.UNIT - 1)],
-    )  # even odds at f = -1 + 200 u; f = -1 + 400 u in truth
+    )
     row = dict.fromkeys(x, 1.0)
     model, theirs = both(machine, tmp_path)
     text, _ = written_lines(model, [parse([row])], probability=True)
@@ -104,7 +103,7 @@ def test_a_large_rho_swallows_no_terms_that_decide_even_odds(tmp_path):
 
 @pytest.mark.parametrize("kernel", ["polynomial", "rbf"])
 def test_many_support_vectors_may_add_up_to_nothing_in_libsvms_order(tmp_path, kernel):
-    """1 + 0.8 u + 0.8 u + ... stays 1 one by one; added up side by side the small ones first make a difference."""
+    """1 + 0.8 u + 0.8 u + ... stays 1; the small terms count if added up first."""
     many = 200
     coef = np.array([1.0, *[0.8 * oracles.UNIT] * many, -1e-30])[:, None]
     machine = Machine(
@@ -119,8 +118,7 @@ def test_many_support_vectors_may_add_up_to_nothing_in_libsvms_order(tmp_path, k
 
 
 def test_a_squared_norm_may_lose_what_a_distance_keeps(tmp_path):
-    """|x|^2 = 1 + 0.8 u + 0.8 u + ... stays 1 one by one; in |x - z|^2 with z_1 = x_1 the small ones are all there
-    is."""
+    """|x|^2 = 1 + 0.8 u + 0.8 u + ... stays 1; |x - z|^2 with z_1 = x_1 has the small terms only."""
     many = 1000
     x = {1: 1.0, **dict.fromkeys(range(2, many + 2), (0.8 * oracles.UNIT) ** 0.5)}
     machine = Machine(
@@ -134,7 +132,7 @@ def test_a_squared_norm_may_lose_what_a_distance_keeps(tmp_path):
 
 
 def test_a_power_that_multiplies_rounding_beyond_first_order_has_no_radius():
-    """60,000 products and a degree of two billion: n u is 0.014, and (1 + u)^n - 1 no longer covered by 1.05 n u."""
+    """60,000 products and a degree of two billion: n u is 0.014, and 1.05 n u no longer covers (1 + u)^n - 1."""
     x = dict.fromkeys(range(1, 60001), 0.001)
     machine = Machine(
         "c_svc", "polynomial", [x, {}], np.array([[1.0], [-1.0]]), [0.0], 1.0, 0.9, 2**31 - 1, [1, -1], [1, 1]
@@ -146,12 +144,12 @@ def test_a_power_that_multiplies_rounding_beyond_first_order_has_no_radius():
 
 
 def test_even_odds_give_libsvms_label(tmp_path):
-    """-b 1 with two classes: rows where A f + B is 0, or almost."""
+    """-b 1 with two classes: A f + B is nearly 0."""
     rng = np.random.default_rng(6)
     machine, rows = mirrored(rng, "rbf")
     for a, b in ((-2.0, 0.0), (-2.0, 0.5), (1.5, -3.0), (0.0, 0.0), (0.0, 0.3)):
         machine.probA, machine.probB = [a], [b]
-        machine.rho = [b / a] if a else [0.0]  # f = -B / A in truth
+        machine.rho = [b / a] if a else [0.0]  # exactly f = -B / A
         model, theirs = both(machine, tmp_path)
         text, tally = written_lines(model, [parse(rows)], probability=True)
         assert tally.reference_rows == len(rows) or a == 0
@@ -161,15 +159,15 @@ def test_even_odds_give_libsvms_label(tmp_path):
 
 
 def test_where_even_odds_are_lost_to_rounding_the_label_is_libsvms(tmp_path):
-    """1 / (1 + e^t) is 1/2 for the smallest t > 0, and the first class wins a tie: the side of t = 0 is not all that
-    decides."""
+    """1 / (1 + e^t) is 1/2 even for the smallest t > 0, and a tie gives the first class."""
     machine, rows = mirrored(np.random.default_rng(7), "rbf")
     machine.coef *= 1e6
+    # Exactly t = 2^-54, where e^-t begins to differ from 1.
     machine.probA, machine.probB, machine.rho = (
         [oracles.UNIT / 2],
         [0.0],
         [-1.0],
-    )  # t = 2^-54 in truth, where e^-t begins to differ from 1
+    )
     model, theirs = both(machine, tmp_path)
     text, _ = written_lines(model, [parse(rows)], probability=True)
     expected = [line[0] for line in theirs.lines(rows, True)]
@@ -178,8 +176,7 @@ def test_where_even_odds_are_lost_to_rounding_the_label_is_libsvms(tmp_path):
 
 
 def test_a_row_on_the_brink_of_one_more_iteration_has_libsvms_probabilities(tmp_path):
-    """Coupled probabilities jump where the iteration's stopping test flips: between two neighbouring numbers, found
-    by bisection."""
+    """Probabilities jump where the stopping test flips, between neighbouring numbers."""
     rng = np.random.default_rng(9)
     brinks = 0
     for _ in range(30):
@@ -214,6 +211,7 @@ def test_a_value_on_a_density_mark_gives_libsvms_step(tmp_path):
     """-b 1 of one class jumps at each mark."""
     rng = np.random.default_rng(10)
     machine, rows = mirrored(rng, "rbf", svm_type="one_class")
+    # Exactly f = 0.25.
     machine.rho, machine.marks = (
         [-0.25],
         [
@@ -228,7 +226,7 @@ def test_a_value_on_a_density_mark_gives_libsvms_step(tmp_path):
             1.0,
             2.0,
         ],
-    )  # f = 0.25 in truth
+    )
     model, theirs = both(machine, tmp_path)
     text, tally = written_lines(model, [parse(rows)], probability=True)
     assert tally.reference_rows == len(rows)
@@ -238,7 +236,6 @@ def test_a_value_on_a_density_mark_gives_libsvms_step(tmp_path):
 
 
 def test_a_value_equal_to_a_mark_takes_libsvms_step(tmp_path):
-    """Below the first mark, above the last one, or below the next: which of them an equal value is."""
     marks = [-0.5, -0.25, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.0, 1.5]
     for value in (*marks, -0.75, 2.0):
         machine = Machine("one_class", "rbf", [{1: 1.0}], np.array([[1.0]]), [1.0 - value], gamma=1.0, marks=marks)
@@ -250,7 +247,7 @@ def test_a_value_equal_to_a_mark_takes_libsvms_step(tmp_path):
 
 @pytest.mark.full
 def test_probabilities_of_two_classes_are_libsvms_to_the_last_digit(tmp_path):
-    """However steep the sigmoid: what the rounding of a value could change in six digits is svm-predict's own."""
+    """However steep the sigmoid."""
     rng = np.random.default_rng(12)
     summed = 0
     for kernel in ("linear", "polynomial", "rbf", "sigmoid"):
@@ -260,7 +257,7 @@ def test_probabilities_of_two_classes_are_libsvms_to_the_last_digit(tmp_path):
             )
             machine.label, rows = [3, -1], random_rows(rng, 150, [1, 2, 3])
             middle = both(machine, tmp_path)[1].values(rows)
-            # In the middle of the rows, where the sigmoid is not flat.
+            # Among the rows, where the sigmoid is steep.
             machine.probA, machine.probB = [a], [-a * float(middle[7, 0])]
             rows += [{i: v + k * 1e-3 / a for i, v in rows[7].items()} for k in range(-50, 50)]
             model, theirs = both(machine, tmp_path)
@@ -273,8 +270,8 @@ def test_probabilities_of_two_classes_are_libsvms_to_the_last_digit(tmp_path):
 
 @pytest.mark.parametrize("twins, summed", [(1e9, "all"), (1.0, "none")])
 def test_where_rounding_leaves_most_probabilities_open_every_row_is_summed_at_once(tmp_path, twins, summed):
-    """Equal vectors whose coefficients cancel leave their rounding behind. Far away, where a coefficient of 100 stands
-    alone, the probability is settled even so."""
+    """Equal vectors with cancelling coefficients leave rounding errors. A far row, where only the coefficient 100
+    counts, is summed too."""
     rng = np.random.default_rng(14)
     vectors, far = random_rows(rng, 40, [1, 2, 3]), {1: 30.0}
     coef = rng.standard_normal(40)
@@ -290,7 +287,7 @@ def test_where_rounding_leaves_most_probabilities_open_every_row_is_summed_at_on
 
 
 def test_a_regression_value_whose_sum_could_overflow_is_libsvms(tmp_path):
-    """Folded into one vector, linear terms are added up in another order: an overflow of one of the orders alone."""
+    """Folding adds linear terms in another order, which may not overflow."""
     machine = Machine("epsilon_svr", "linear", [{1: 1e10, 2: -1e10}, {1: 1.0}], np.array([[1e300], [1.0]]), [0.5])
     for machine.svm_type in ("epsilon_svr", "nu_svr"):
         model, theirs = both(machine, tmp_path)
@@ -301,11 +298,11 @@ def test_a_regression_value_whose_sum_could_overflow_is_libsvms(tmp_path):
 
 
 def test_regression_values_of_a_steep_sigmoid_kernel_are_libsvms(tmp_path):
-    """Its slope multiplies the rounding of inner products: by 1e10 here."""
+    """Its slope multiplies the rounding of inner products by 1e10."""
     rng = np.random.default_rng(13)
     machine = random_machine(rng, "epsilon_svr", "sigmoid", random_rows(rng, 30, [1, 2, 3]), gamma=1e10)
     twins = [{i: v * (1 + 1e-13) for i, v in row.items()} for row in machine.vectors[:10]]
-    # Rows at right angles to a vector, to rounding, where tanh is steep.
+    # Rows nearly at right angles to a vector, where tanh is steep.
     rows = [{1: -row[2], 2: row[1]} for row in machine.vectors if {1, 2} <= row.keys()] + twins
     model, theirs = both(machine, tmp_path)
     text, _ = written_lines(model, [parse(rows)])

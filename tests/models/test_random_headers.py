@@ -1,4 +1,4 @@
-"""Headers of LIBSVM models changed at random, as svm-predict and fastsvm read them."""
+"""Random changes of LIBSVM headers, read as svm-predict reads them."""
 
 import random
 import re
@@ -13,7 +13,6 @@ WORDS = [b"0", b"1", b"2", b"-1", b"3", b"0.5", b"1.5", b"1e0", b"0x1p0", b"+2",
 
 
 def mutated(text, rng):
-    """The header changed in one way, or in a few."""
     head, vectors = text.split(b"SV\n")
     lines = head.splitlines()
     for _ in range(rng.choice((1, 1, 2, 3))):

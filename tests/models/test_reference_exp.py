@@ -1,4 +1,4 @@
-"""The reference sum's exponentials are those of this process's C library, whichever that is, bit for bit."""
+"""The reference sum's exponentials are those of this process's C library, bit for bit."""
 
 import json
 import os
@@ -20,8 +20,8 @@ pytestmark = pytest.mark.usefixtures("best_instruction_set", "serial_libsvm")
 BUILDS = ["baseline", "avx2", "avx512", "avx512_vnni"]
 LN2 = 0.6931471805599453
 
-# For a process of its own, which may have another exp: per build the loop that it chose, and how many of that loop's
-# results are not its exp's to the last bit. Which NaN is nobody's concern.
+# For a separate process, which may have another exp: per build the chosen loop, and how many of its results differ from
+# exp in a bit. All NaNs are equal.
 COMPARE = """
 import ctypes, json
 import numpy as np
@@ -43,7 +43,7 @@ print(json.dumps(found))
 
 
 def hard_arguments(rng, n):
-    """Everywhere that e^x is a number, and beyond; both ends of the rows of glibc's table; its other paths."""
+    """All of e^x's range and beyond; both ends of rows of glibc's table; its other paths."""
     edges = [0, 5e-324, 2.0**-54, 2.0**-53, 512, 708.3, 708.4, 709.78, 745.13, 745.14, 746, 1024, 1e308, np.inf]
     edges = np.array([near for edge in edges for near in (np.nextafter(edge, 0), edge, np.nextafter(edge, np.inf))])
     rows = (rng.integers(-95000, 95000, n) + rng.choice([-0.5, 0, 0.5], n)) * (LN2 / 128)
@@ -63,7 +63,7 @@ def hard_arguments(rng, n):
 
 @pytest.fixture
 def compared(tmp_path):
-    """What COMPARE prints, in a process with that environment."""
+    """Output of COMPARE in a process with this environment."""
     np.save(tmp_path / "arguments.npy", hard_arguments(np.random.default_rng(2), 50000))
 
     def run(**environment):
@@ -95,7 +95,7 @@ def test_glibcs_exp_is_found():
 
 
 def test_both_loops_are_told_apart():
-    """One of them at most is this library's: they differ where one rounding less decides."""
+    """At most one is this library's: they differ in some roundings."""
     if not _native.select_instruction_set("avx2"):
         pytest.skip("this machine has no avx2")
     x = -30 * np.random.default_rng(1).random(100000)
@@ -109,7 +109,7 @@ def test_both_loops_are_told_apart():
 
 @pytest.mark.full
 def test_glibc_without_fused_multiply_adds_is_found_too(compared):
-    """glibc looks for them when it is loaded, and may be told not to."""
+    """glibc detects them when it is loaded, unless told not to."""
     off = "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX2_Usable,-FMA_Usable,-FMA4_Usable"
     found = compared(GLIBC_TUNABLES=off)
     if _native.library_exp() == "fused" and found[_native.instruction_set()][0] == "fused":
@@ -121,7 +121,7 @@ def test_glibc_without_fused_multiply_adds_is_found_too(compared):
 
 @pytest.fixture(scope="session")
 def other_exp(tmp_path_factory):
-    """A library whose exp rounds to nearest, as glibc's mostly does, to be loaded before it."""
+    """A library to preload, whose exp rounds to nearest."""
     folder = tmp_path_factory.mktemp("exp")
     (folder / "exp.c").write_text("#include <math.h>\ndouble exp(double x) { return (double)expl(x); }\n")
     made = subprocess.run(
@@ -142,7 +142,7 @@ def test_of_another_library_the_library_itself_is_called(compared, other_exp):
 
 
 def test_lines_are_those_of_svm_predict_on_the_same_library(svm_predict, fastsvm, tmp_path, other_exp):
-    """Of rows whose probabilities rounding decides; the two libraries do not agree on them."""
+    """The two libraries differ on rows whose probabilities rounding decides."""
     machine, rows = mirrored(np.random.default_rng(3), "rbf")
     machine.probA, machine.probB = [-1e15], [0.3]
     (tmp_path / "model").write_bytes(machine.text())
@@ -180,7 +180,7 @@ def test_hostile_sums_are_libsvms_bit_for_bit(tmp_path, build, kernel):
 
 @pytest.mark.parametrize("build", BUILDS)
 def test_exponentials_beyond_the_lanes_are_the_librarys(tmp_path, build):
-    """Some of a register's rows so far from a vector that glibc takes another path, or that e^x is nothing."""
+    """Some rows of a register are so far that glibc takes another path, or e^x underflows."""
     if not _native.select_instruction_set(build):
         pytest.skip(f"this machine has no {build}")
     rng = np.random.default_rng(5)

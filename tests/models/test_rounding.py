@@ -1,4 +1,4 @@
-"""svm-predict's own rounding: one bound of it (B5 of bounds.py) for all that is proven about its numbers."""
+"""svm-predict's rounding: one bound (B5 of bounds.py) for all proofs about its numbers."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ HEAD = "svm_type epsilon_svr\nkernel_type rbf\ngamma 0\nnr_class 2\ntotal_sv {}\
 
 
 def test_radii_of_reduced_sets_cover_the_subtraction_of_a_large_rho():
-    """Where |rho| is 2^52, sums of 1/2 and of a little more give whole numbers that are 1 apart."""
+    """With |rho| = 2^52, sums of 1/2 and slightly more give whole numbers 1 apart."""
     exact = ExactModel.parse((HEAD.format(2) + "0.5 1:1\n5e-17 1:1\n").encode(), "m")
     less = ExactModel.parse((HEAD.format(1) + "0.5000000000000001 1:1\n").encode(), "r")
     origin = Origin("0" * 64, [1e-16], [0.6], count=2, longest=1)
@@ -27,7 +27,7 @@ def test_radii_of_reduced_sets_cover_the_subtraction_of_a_large_rho():
 
 
 def test_a_kernel_that_no_number_bounds_has_no_radius():
-    """With gamma below 0 a kernel value may be anything: nothing is proven, whatever a model's file says."""
+    """With gamma below 0 kernel values are unbounded, whatever the file says."""
     out = _native.Decisions(1, True)
     out.resize(1)
     _native.widen(out, _native.parse(b"0 1:1\n")[0], -0.5, [0.0], [1.0], [0.0], 1, 1)
@@ -41,7 +41,7 @@ def test_rounding_is_that_of_a_known_kernel(kernel):
 
 
 def one_pair(rng, n, d, gamma, size):
-    """A model of two classes with n vectors, coefficients of about `size` that nearly cancel, and 40 rows."""
+    """Two classes of n vectors in all, with nearly cancelling coefficients of about `size`; 40 rows."""
     half = n // 2
     weights = size * rng.random(n) ** rng.integers(1, 4)
     weights[half:] *= -weights[:half].sum() / weights[half:].sum()
@@ -56,8 +56,7 @@ def one_pair(rng, n, d, gamma, size):
 
 @pytest.mark.full
 def test_values_of_cancelling_coefficients_are_within_their_radius():
-    """B37: ours against svm-predict's own sums, where the radius by all coefficients would leave rows open that this
-    settles."""
+    """B37: a radius by all coefficients would leave rows open."""
     rng = np.random.default_rng(37)
     settled = 0
     for _ in range(150):

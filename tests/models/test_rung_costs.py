@@ -1,4 +1,4 @@
-"""Which rung of the exact evaluation settles a row: the cheaper one, by the costs of the instruction set that runs."""
+"""The cheaper rung settles a row, by the costs of the running instruction set."""
 
 import sys
 
@@ -13,12 +13,11 @@ sys.path.append(str(SCRIPTS))
 
 from measure_exact import two_classes
 
-GRID, SINGLE, DOUBLE = 0, 1, 2  # places in rung_rows
+GRID, SINGLE, DOUBLE = 0, 1, 2  # indices of rung_rows
 ROWS = 90
 
 
 def bits(n, features, ones, seed):
-    """(n, features) with so many ones in a row."""
     rng = np.random.default_rng(seed)
     out = np.zeros((n, features))
     for row in out:
@@ -52,7 +51,7 @@ def test_rows_off_the_grid_are_those_that_single_precision_settles(instruction_s
 
 @pytest.mark.parametrize("share", [0.3, 0.5, 0.6, 0.7, 0.9])
 def test_values_have_the_same_bits_in_tiles_and_entry_by_entry(instruction_set, share):
-    """A row that is full enough meets the vectors in tiles; zeros written out make it so."""
+    """Explicit zeros make a row full, which then meets the vectors in tiles."""
     rng = np.random.default_rng(5)
     vectors, rows = rng.normal(size=(200, 50)), rng.normal(size=(ROWS, 50)) * (rng.random((ROWS, 50)) < share)
     model, sparse = two_classes(vectors, rows, 0.02)

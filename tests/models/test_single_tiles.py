@@ -1,5 +1,5 @@
-"""Exact models in single precision: kernel values are as close as is proven (B22 to B24 of bounds.py), and labels are
-svm-predict's on models made to break them (B25, B26)."""
+"""Exact models in single precision: kernel values within the proven error (B22 to B24 of bounds.py), svm-predict's
+labels on models built to break them (B25, B26)."""
 
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -13,11 +13,11 @@ from fastsvm_cli.prediction.pipeline import predict
 from support.evaluation import parse
 from support.oracles import Machine, random_machine, random_rows
 
-SINGLE, DOUBLE, REFERENCE = 1, 2, 3  # places in rung_rows
+SINGLE, DOUBLE, REFERENCE = 1, 2, 3  # indices of rung_rows
 
 
 def exact_kernel(gamma, x, z):
-    """exp(-gamma |x - z|^2) in 40 digits, of the numbers as they are stored."""
+    """exp(-gamma |x - z|^2) of the stored numbers, in 40 digits."""
     squared = sum(
         ((Fraction(x.get(i, 0.0)) - Fraction(z.get(i, 0.0))) ** 2 for i in x.keys() | z.keys()), start=Fraction(0)
     )
@@ -28,14 +28,14 @@ def exact_kernel(gamma, x, z):
 
 
 def shapes(rng):
-    """(name, gamma, vectors, rows, whether an ordinary model: one that single precision must serve)"""
+    """(name, gamma, vectors, rows, whether single precision must serve the model)"""
     wide, narrow = list(range(1, 131)), list(range(1, 8))
     yield "narrow", 0.5, random_rows(rng, 33, narrow), random_rows(rng, 9, narrow), True
     yield "wide", 0.01, random_rows(rng, 33, wide), random_rows(rng, 7, wide), True
     yield "one feature", 2.0, random_rows(rng, 5, [3]), random_rows(rng, 13, [3]), True
     yield "flat", 1e-8, random_rows(rng, 20, narrow), random_rows(rng, 9, narrow), True
     yield "far offset", 0.2, random_rows(rng, 20, narrow, offset=1e6), random_rows(rng, 9, narrow, offset=1e6), True
-    # Exponents of all sizes, up to where K underflows.
+    # Exponents of all sizes, until K underflows.
     yield "steep", 20.0, random_rows(rng, 40, [1, 2]), random_rows(rng, 20, [1, 2]), True
     yield "sparse", 0.05, random_rows(rng, 40, wide, density=0.1), random_rows(rng, 7, wide, density=0.1), True
     outside = [{**row, 500: 0.75, 600: -1.5} for row in random_rows(rng, 7, narrow)]
@@ -49,13 +49,13 @@ def shapes(rng):
         True,
     )
     yield "huge gamma", 1e6, random_rows(rng, 20, narrow, scale=1e-3), random_rows(rng, 9, narrow, scale=1e-3), True
-    # Largest norms far beyond the others': errors are those of the largest.
+    # Errors are those of the largest norm.
     skewed = random_rows(rng, 20, narrow)
     skewed[3] = {1: 4e4, 2: -3e4}
     yield "an outlier", 1e-6, skewed, [*random_rows(rng, 5, narrow), {1: 3.9e4, 2: -3e4}], False
     yield "beyond single precision", 1.0, [{1: 1e25}, {1: -1e25}, {2: 1.0}], [{1: 1e25}, {1: 1e300}, {2: 1.0}], False
     yield "next to nothing", 1.0, [{1: 1e-160}, {1: 1e-30}, {2: 1e-42}], [{1: 1e-30}, {1: 1e-200}, {}], True
-    # Scaled by the root of gamma log2(e) vectors are a little longer than 8: they round by as much as numbers can.
+    # Scaled by the root of gamma log2(e), vectors are slightly longer than 8, where rounding is largest.
     unit = float(8 / np.sqrt(0.5 * np.log2(np.e)))
     twins = [{1: side * unit * float(1 + t)} for t in rng.uniform(0, 0.01, 20) for side in (1, -1)]
     yield "lengths that round most", 0.5, twins, [{1: float(z)} for z in rng.uniform(-0.01, 0.01, 20)], True
@@ -78,8 +78,7 @@ def test_kernel_values_are_as_close_as_is_proven(instruction_set):
 
 
 def test_powers_of_two_have_the_error_of_their_polynomial(instruction_set):
-    """Along one line every exponent from 0 to 130 is met; distances of few digits are exact, so that nothing but the
-    power is wrong."""
+    """Every exponent from 0 to 130, with exact distances: only the power is wrong."""
     machine = random_machine(np.random.default_rng(1), "c_svc", "rbf", [{1: 0.0}, {2: 0.0}], gamma=float(np.log(2.0)))
     rows = [{1: k / 256} for k in range(2920)]
     values, errors = _native.SingleTiles(parse_model(machine.text(), "m").svm_model).values(parse(rows))
@@ -96,7 +95,7 @@ def test_powers_of_two_have_the_error_of_their_polynomial(instruction_set):
 
 
 def hostile(rng):
-    """A random machine, and rows for it, of the kinds that are hardest for single precision."""
+    """A random machine, and rows, hard for single precision."""
     kind = rng.integers(8)
     d = int(rng.choice([1, 2, 5, 17, 40]))
     features = list(range(1, d + 1))
@@ -105,7 +104,7 @@ def hostile(rng):
     offset = 1e6 if kind == 1 else 0.0
     scale = 1e-3 if kind == 2 else 1.0
     vectors = random_rows(rng, n, features, scale=scale, offset=offset)
-    if kind == 3:  # near-duplicates, whose coefficients cancel
+    if kind == 3:  # near-duplicates with cancelling coefficients
         vectors = [
             {i: float(np.nextafter(v, 9 * rng.choice([-1, 1]))) for i, v in vectors[k // 2 * 2].items()}
             for k in range(n)
@@ -115,14 +114,14 @@ def hostile(rng):
     if kind == 4:
         machine.coef = machine.coef * 10.0 ** rng.uniform(-12, 12, machine.coef.shape)
     if kind == 5:
-        machine.coef = np.round(machine.coef)  # sums that are exactly 0, and rho too
+        machine.coef = np.round(machine.coef)  # sums and rho are exactly 0
         machine.rho = [0.0] * len(machine.rho)
     rows = random_rows(rng, 12, [*features, d + 5], density=0.9, scale=scale, offset=offset)
     rows += [dict(vectors[k]) for k in rng.integers(n, size=8)]
     rows += [{1: 1e4 * float(rng.standard_normal())}, {d + 9: 1e30}, {1: 1e160}, {}]
-    if kind == 6:  # values that are all but nothing
+    if kind == 6:  # values almost exactly 0
         machine.rho = reference_values(machine, rows[:1])[0].tolist()
-    if kind == 7:  # and next to nothing
+    if kind == 7:  # values near 0
         values = reference_values(machine, rows[:1])[0]
         machine.rho = (values + np.array(machine.rho)) * (1 + rng.choice([-1, 1]) * 10.0 ** rng.uniform(-15, -5))
         machine.rho = machine.rho.tolist()
@@ -130,7 +129,7 @@ def hostile(rng):
 
 
 def reference_values(machine, rows):
-    """svm-predict's own sums, (rows, pairs), before rho is subtracted."""
+    """svm-predict's sums, (rows, pairs), before rho is subtracted."""
     model, out = parse_model(machine.text(), "m"), _native.Decisions(len(machine.rho))
     model.reference_values(parse(rows), out)
     return np.array(out.value) + np.array(machine.rho)
@@ -154,17 +153,17 @@ def test_labels_are_svm_predicts_on_hostile_models(best_instruction_set):
         expected, _ = labels(parse_model(text, "m"), chunk, reference=True)
         for build in _native.instruction_sets():
             assert _native.select_instruction_set(build)
-            # The trial of a rung is one of the build too.
+            # Rungs are tried per build, too.
             found, rungs = labels(parse_model(text, "m"), chunk)
             assert found == expected, (trial, build)
             assert sum(rungs) == len(rows)
             total += rungs
-    # All of them have been at work.
+    # All rungs were used.
     assert (total[[SINGLE, DOUBLE, REFERENCE]] > 50).all()
 
 
 def trained(rng, nr_class, n=200, d=9):
-    """Bumps about the vectors of each class: what a model looks like."""
+    """Bumps about the vectors of each class, as in trained models."""
     vectors = random_rows(rng, n, list(range(1, d + 1)))
     machine = random_machine(rng, "c_svc", "rbf", vectors, nr_class=nr_class, gamma=0.2)
     size = n // nr_class
@@ -187,8 +186,7 @@ def test_nearly_all_rows_are_settled_in_single_precision(nr_class):
 
 
 def test_classes_of_any_size_meet_with_all_their_vectors(best_instruction_set):
-    """Sums go by eights of vectors: whole ones, filled up, and beside one another without gaps; decision values are
-    next to nothing for some rows."""
+    """Sums go by eight vectors: whole eights, padded ones, adjacent classes."""
     rng = np.random.default_rng(12)
     for nr_sv in ([1, 7, 8, 9, 15, 16, 17, 33, 40], [96, 1, 31, 64, 24], [1, 2, 3, 1, 2]):
         n = sum(nr_sv)
@@ -207,7 +205,7 @@ def test_classes_of_any_size_meet_with_all_their_vectors(best_instruction_set):
 
 
 def test_the_text_is_the_same_with_values_and_without():
-    """Labels alone go by single precision, values do not."""
+    """Only labels alone use single precision."""
     rng = np.random.default_rng(5)
     for svm_type, nr_class in (("c_svc", 2), ("nu_svc", 4), ("one_class", 2)):
         machine = random_machine(rng, svm_type, "rbf", random_rows(rng, 150, [1, 2, 3]), nr_class=nr_class, gamma=0.7)
@@ -251,7 +249,7 @@ def test_models_that_single_precision_cannot_hold_have_labels_all_the_same():
 
 
 def test_rows_of_which_single_precision_knows_nothing_stay_open(best_instruction_set):
-    """Squares that overflow make kernel values of any sign, and no proof."""
+    """Overflowing squares give kernel values of any sign, without a proof."""
     for seed in range(60):
         rng = np.random.default_rng(seed)
         size = 10.0 ** rng.uniform(13, 25)

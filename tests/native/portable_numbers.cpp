@@ -1,4 +1,4 @@
-// Reads a number from each line of standard input; prints its bits, or the status, and how many bytes it took.
+// Prints the status, the bits and the length in bytes of the number in each line of standard input.
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>

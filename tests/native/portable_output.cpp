@@ -1,4 +1,4 @@
-// Writes standard input to the file that is named, whole or not at all.
+// Writes standard input to the named file, whole or not at all.
 #include <cstdio>
 
 #include "files/file_fault.h"

@@ -1,4 +1,4 @@
-// Prints a pipe's size before and after it is widened, and the number of processors.
+// Prints a pipe's size before and after widening, and the number of processors.
 #include <unistd.h>
 
 #include <cstdio>

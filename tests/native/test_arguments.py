@@ -1,4 +1,4 @@
-"""What the core refuses whoever calls it: the readers of models refuse it first, with the line where it stands."""
+"""Arguments that the core refuses. Readers of models refuse them first, with a line number."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from fastsvm_cli.models.maclaurin import MAX_DEGREE, Certificate
 
 
 def expansions(*certificates, degree=1):
-    """Of one decision function in two features, about the origin."""
+    """Expansions of one decision function of two features about the origin."""
     model = _native.Maclaurin([1, 2], True, 0.5, degree, [0.25])
     model.add_center(np.zeros(2), 1.0)
     for certificate in certificates:

@@ -1,4 +1,4 @@
-"""What the compiler makes of the hot loops: registers of the instruction set, and nothing moved in pieces."""
+"""Assembly of the hot loops: whole registers of the instruction set."""
 
 import platform
 import re
@@ -11,7 +11,7 @@ from support.places import ROOT
 
 NATIVE = ROOT / "fastsvm_cli" / "native"
 AVX2 = ["-mavx2", "-mfma", "-mbmi", "-mbmi2", "-mlzcnt"]
-# Moves of a half or a quarter of a register, which a loop over longer vectors is made of.
+# Moves of half or a quarter of a register, as in loops over longer vectors.
 PIECES = re.compile(r"\s(vmov[lh]p[sd]|vmovq|vmovs[sd]|vpinsr[dq]|vpextr[dq]|vinsertps|vextractps)\s")
 
 pytestmark = [
@@ -22,7 +22,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def assembly(tmp_path_factory):
-    """The functions of a file of simd/ as AVX2's assembly: name -> lines."""
+    """AVX2 assembly of a file of simd/: function name -> lines."""
 
     @cache
     def functions_of(source):
@@ -41,7 +41,7 @@ def assembly(tmp_path_factory):
 
 
 def blocks(lines):
-    """The innermost loops: lines from a label to the jump back to it."""
+    """Innermost loops: lines from a label to the jump back to it."""
     start: dict[str, int] = {}
     for at, line in enumerate(lines):
         if match := re.match(r"(\.L\d+):", line):
@@ -53,7 +53,7 @@ def blocks(lines):
 
 
 def assert_tiles(functions, kind, most):
-    """Innermost loops of twelve sums in registers, of at most so many instructions."""
+    """Innermost loops with twelve sums in registers, of at most this many instructions."""
     found = [lines for name, lines in functions.items() if kind in name]
     assert found
     for lines in found:
@@ -72,8 +72,8 @@ def test_a_tile_of_six_rows_multiplies_and_adds_registers_and_little_else(assemb
 
 @pytest.mark.parametrize(("top", "most"), [("d", 27), ("f", 32)])  # coefficients of single precision are converted
 def test_a_tile_of_three_rows_or_polynomials_multiplies_and_adds_registers_and_little_else(assembly, top, most):
-    # Rows side by side: of two columns two registers of rows and three coefficients. Polynomials side by side: two
-    # registers of coefficients and three numbers of rows.
+    # Rows: for two columns, two registers of rows and three coefficients. Polynomials: two registers of coefficients
+    # and three numbers of rows.
     functions = assembly("polynomials.cpp")
-    assert_tiles(functions, f"5DenseILi2E{top}E", 25)  # the conversion is a loop of its own
+    assert_tiles(functions, f"5DenseILi2E{top}E", 25)  # conversion has its own loop
     assert_tiles(functions, f"dense_panelI{top}E", most)

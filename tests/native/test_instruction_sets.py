@@ -1,4 +1,4 @@
-"""Which build of the hot loops runs: the best of the machine, or that of FASTSVM_INSTRUCTIONS."""
+"""The build of the hot loops: the machine's best, or that of FASTSVM_INSTRUCTIONS."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""A signal that comes while the core works: Python's handler is called then, and what it raises ends the call."""
+"""A signal while the core works: Python's handler is called, and its exception ends the call."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ import pytest
 
 from support.processes import PATIENCE, default_signals
 
-#: Hours of work, and a handler that is called in the midst of it: the test ends long before the work would.
+#: Hours of work, which a handler interrupts.
 CODE = """
 import signal
 import numpy as np

@@ -1,4 +1,4 @@
-"""What is done where the system is not Linux, forced here."""
+"""Code for systems other than Linux, forced here."""
 
 import os
 import random
@@ -22,7 +22,6 @@ def elsewhere(monkeypatch):
 
 
 def built(folder, name, sources, *flags):
-    """A program of this folder and files of the core."""
     require("c++")
     warnings = ["-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{NATIVE}"]
     files = [HERE / f"{name}.cpp", *(NATIVE / source for source in sources)]
@@ -32,7 +31,7 @@ def built(folder, name, sources, *flags):
 
 @pytest.fixture(scope="module")
 def portable_output(tmp_path_factory):
-    """A program that writes its standard input whole to a file, by the core's portable branch."""
+    """Writes standard input to a file by the core's portable branch."""
     sources = ("files/output.cpp", "files/stop.cpp")
     program = built(tmp_path_factory.mktemp("portable"), "portable_output", sources, "-DFASTSVM_PORTABLE")
     return lambda path, text: subprocess.run([program, path], input=text, capture_output=True, timeout=PATIENCE)
@@ -100,7 +99,7 @@ NUMBERS = (
 
 
 def test_numbers_are_read_alike_by_both_of_the_libraries_functions(tmp_path_factory):
-    """std::from_chars, and strtod where there is none."""
+    """std::from_chars, or strtod."""
     rng = random.Random(3)
     random_ones = []
     for _ in range(3000):

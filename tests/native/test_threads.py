@@ -1,5 +1,4 @@
-"""Threads: one file for a seed, whatever their number; one for the matrix library, which starts them when it is
-loaded; and machines that let none start."""
+"""Threads change no result; the matrix library has one; and commands work where none starts."""
 
 import bz2
 import gzip
@@ -30,7 +29,7 @@ TASKS = {
     "colors": ("colors.train", "-g 0.05"),
     "waves": ("waves.train", "-s 3 -g 1 -p 0.02"),
 }
-#: What loads numpy, of every command.
+#: Commands that load numpy.
 LOADING = (
     ["approx", "--certify", "{rings}", "out"],
     ["approx", "--centers", "3", "{rings}", "out"],
@@ -62,7 +61,7 @@ def words_of(template, models):
 @pytest.mark.parametrize("optimizer", ["none", "irprop", "fixed-point"])
 @pytest.mark.parametrize("svm_type, classes", [("c_svc", 2), ("c_svc", 3), ("nu_svr", 2)])
 def test_reduce_writes_one_file_whatever_the_number_of_threads(fastsvm, tmp_path, svm_type, classes, optimizer):
-    """Matrices large enough for a library to share them out. What the environment says is for other programs."""
+    """With matrices large enough for a library's threads, and whatever the environment says."""
     rng = np.random.default_rng(0)
     machine = random_machine(
         rng, svm_type, "rbf", as_rows(rng.standard_normal((1000, 100)).round(4)), nr_class=classes, gamma=0.01
@@ -83,7 +82,7 @@ def test_reduce_writes_one_file_whatever_the_number_of_threads(fastsvm, tmp_path
 
 
 def test_a_certificate_is_one_whatever_the_number_of_threads(models, best_instruction_set):
-    """Sums of thousands of terms, whose last digits tell in which order they were added up."""
+    """The last digits of long sums depend on the order of addition."""
     for name in ("rings", "colors"):
         model, made = load_model(str(models / name)), set()
         for threads in (1, 2, 3, 4, 2, 4, 2, 4):
@@ -120,7 +119,7 @@ def test_the_matrix_library_has_one_thread_in_every_command(models, tmp_path, wo
 
 
 def preloaded(folder, source):
-    """The environment of a machine some of whose functions are those of this source."""
+    """An environment with functions of this source instead of the system's."""
     (folder / "own.cpp").write_text(source)
     subprocess.run(
         [os.environ.get("CXX", "g++"), "-shared", "-fPIC", "-o", str(folder / "own.so"), str(folder / "own.cpp")],
@@ -131,7 +130,7 @@ def preloaded(folder, source):
 
 @pytest.fixture(scope="module")
 def threadless(tmp_path_factory):
-    """The environment of a machine that lets no thread start: a process limit does not hold for root."""
+    """An environment where no thread starts: a process limit does not hold for root."""
     return preloaded(
         tmp_path_factory.mktemp("threadless"),
         "#include <cerrno>\n"
@@ -209,7 +208,7 @@ def test_the_threads_there_are_do_the_work_where_memory_ends_before_the_next_one
 
 
 def test_a_progress_bar_needs_no_thread(monkeypatch):
-    """rich would refresh it from one."""
+    """rich would refresh it from a thread."""
 
     class Terminal(io.StringIO):
         def isatty(self):

@@ -16,7 +16,7 @@ from support.training import train, train_on
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    """A folder with a model of each case: NAME.model, NAME.fast, and NAME.rows, whose numbers are hard to write."""
+    """A folder with NAME.model, NAME.fast and NAME.rows for each case; the rows' numbers are hard to write."""
     folder = tmp_path_factory.mktemp("open")
     for name, (source, training, compiling, _) in CASES.items():
         y, x = svm_read_problem(str(DATA / f"{source}.train"))
@@ -52,9 +52,10 @@ def models(tmp_path_factory):
         ]
         (folder / f"{name}.csv").write_text("label,a,b\n" + "".join(",".join(row) + "\n" for row in dense))
         for kind, compress in COMPRESS.items():
+            # Several streams in a row.
             (folder / f"{name}.{kind}").write_bytes(
                 b"".join(compress("".join(lines[at : at + 37]).encode()) for at in range(0, ROWS, 37))
-            )  # streams in a row
+            )
     good = ["1 0:1 1:0.5 2:0.25 3:0.125\n", "-1 0:2 1:0.1 2:0.2 3:0.9\n"]
     (folder / "serials.model").write_text(PRECOMPUTED)
     (folder / "serials.bad").write_text(spoil(good * 100, random.Random(4), ("1 0:3 1:0.5", "foo"))[0])

@@ -1,6 +1,5 @@
-"""--open-rows and --outside-rows: the rows that a fast model does not prove, or that are outside its bound, as LIBSVM
-data with their line numbers. Which rows these are is told by the models' radii and, for the bound, by its own
-formula."""
+"""--open-rows and --outside-rows: rows that a fast model does not prove, or outside its bound, with line numbers. The
+expected rows follow from the models' radii and the bound's formula."""
 
 import gzip
 import json
@@ -33,7 +32,7 @@ def test_open_rows_are_those_the_radii_leave_open(fastsvm, folder, tmp_path, cas
     rows, options = folder / f"{case}.rows", [*CASES[case][3], *["--values"] * (way == "values")]
     lines = rows.read_text().splitlines(keepends=True)
     wanted = expected_open(folder, case, rows)
-    assert 3 < len(wanted) < len(lines) - 3  # or the test proves nothing
+    assert 3 < len(wanted) < len(lines) - 3  # otherwise nothing is tested
     exact = ["--exact", folder / f"{case}.model"] if way == "exact" else []
     given = [*options, *exact, rows, folder / f"{case}.fast"]
     if case != "regression" or exact:
@@ -131,7 +130,7 @@ def test_line_numbers_count_the_lines_that_are_no_rows(fastsvm, folder, tmp_path
 
 
 def test_lines_of_rows_that_cannot_be_evaluated_are_counted_too():
-    """BadRows.lines between `drop` and `fill`, over pieces of a chunk, against a list of what became of every line."""
+    """BadRows.lines between `drop` and `fill`, over pieces of a chunk, against a list of the lines' fates."""
     rng = random.Random(3)
     for _ in range(300):
         fates = rng.choices(["good", "unreadable", "dropped", "comment"], [5, 2, 1, 1], k=rng.randint(0, 40))
@@ -204,7 +203,7 @@ def test_outside_rows_are_those_beyond_eq_3_11(fastsvm, folder, tmp_path, center
     ],
 )
 def test_nothing_is_known_only_where_nothing_is(fastsvm, folder, tmp_path, source, options, ending):
-    """Of rows of a certified model the radius is known; the bound of eq. (3.11) is that of degree 2."""
+    """Certified models have radii; eq. (3.11) is for degree 2 only."""
     fastsvm("approx", "-q", *options, folder / f"{source}.model", "fast")
     (tmp_path / "far").write_text("1 1:50 2:50\n" * 3)
     done = fastsvm("predict", "far", "fast", "out")
@@ -227,7 +226,7 @@ def test_decisions_mark_the_rows_outside(folder):
 
 
 def test_both_files_and_a_pipeline(fastsvm, folder, tmp_path):
-    """The rows that are open go through a pipe to another program, here svm-predict's, and come back as its labels."""
+    """Open rows go through a pipe to the exact model, and return as labels."""
     rows, model = folder / "two.rows", folder / "two.fast"
     fastsvm("predict", "-q", "--open-rows", "open", "--outside-rows", "outside", rows, model, "out")
     piped = fastsvm("predict", "--open-rows", "-", "--outside-rows", "outside2", rows, model, "out2")
@@ -249,7 +248,7 @@ def test_both_files_and_a_pipeline(fastsvm, folder, tmp_path):
 
 
 def test_other_readers(fastsvm, folder, tmp_path, svm_predict):
-    """svm-predict, scikit-learn and, with the comments cut off by sed, LIBSVM's Python package."""
+    """svm-predict, scikit-learn, and LIBSVM's Python package, once sed has removed the comments."""
     from sklearn.datasets import load_svmlight_file
 
     def theirs(test, model):
@@ -259,12 +258,11 @@ def test_other_readers(fastsvm, folder, tmp_path, svm_predict):
     for name in ("three", "two"):
         lines = (folder / f"{name}.rows").read_text().splitlines(keepends=True)
         lines = [line for line in lines if "e-324" not in line and ": 17" not in line]  # LIBSVM refuses these
-        text = "".join(
-            line.replace(f"{UNKNOWN}:", "100:") for line in lines
-        )  # which no reader of matrices has room for
+        # UNKNOWN is too large for readers of matrices.
+        text = "".join(line.replace(f"{UNKNOWN}:", "100:") for line in lines)
         (tmp_path / "rows").write_text(text)
         exact = folder / f"{name}.model"
-        options = ["-b", 1] if name == "three" else ["--exact", exact]  # of three classes no probability is proven
+        options = ["-b", 1] if name == "three" else ["--exact", exact]  # with three classes no probability is proven
         fastsvm("predict", "-q", "--open-rows", "open", *options, "rows", folder / f"{name}.fast", "out")
         written = (tmp_path / "open").read_text().splitlines()
         assert len(written) > 3 and (name == "two" or any(parsed(line)[1] == {} for line in written))
@@ -295,7 +293,7 @@ def predict_quietly(y, x, path):
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize("exact", [False, True])
 def test_probabilities_that_the_radii_leave_open(fastsvm, folder, tmp_path, exact):
-    """Two classes: with -b 1 a row is proven where both ends of its interval print alike; of more, none is."""
+    """-b 1 proves a row of two classes if both ends of its interval print alike; a row of more never."""
 
     def more(name):
         return ["--exact", folder / f"{name}.model"] if exact else []

@@ -1,4 +1,4 @@
-"""--open-rows and --outside-rows: what is refused before any work, runs that fail, and what no run may cost."""
+"""--open-rows and --outside-rows: refusals before any work, failing runs, memory."""
 
 import os
 
@@ -98,7 +98,7 @@ pytestmark = pytest.mark.usefixtures("serial_libsvm")
     ],
 )
 def test_refused_in_one_line_before_any_work(fastsvm, folder, tmp_path, options, model, message):
-    (tmp_path / "rows").write_text("this is no row\n")  # had it been read, it would be said
+    (tmp_path / "rows").write_text("this is no row\n")  # would be reported if read
     (tmp_path / "out").write_text("before")
     os.symlink("out", tmp_path / "link")
     os.link(tmp_path / "out", tmp_path / "hard")
@@ -200,7 +200,7 @@ def test_memory_does_not_grow_with_the_rows(folder, tmp_path):
 
 @pytest.mark.parametrize("skipping", [False, True])
 def test_line_numbers_of_rows_that_are_evaluated_a_few_at_a_time(folder, monkeypatch, skipping):
-    """As those of models with many pairs of classes are."""
+    """As with models of many pairs of classes."""
     monkeypatch.setattr(data, "MOST_VALUES", 3 * 7)  # three pairs: seven rows at a time
     text = (folder / "three.rows").read_bytes()
     options = {}

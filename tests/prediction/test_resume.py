@@ -1,5 +1,4 @@
-"""predict --resume: however a run is stopped, the same command goes on from there, to the same bytes and the same
-summary as one run; what does not match is refused in one line."""
+"""predict --resume: a stopped run continues to the bytes and summary of one run."""
 
 import errno
 import os
@@ -69,8 +68,7 @@ def test_killed_again_and_again_it_comes_to_the_same_end(models, tmp_path, model
 @pytest.mark.full
 @pytest.mark.parametrize("power, before", [(False, "before\n"), (True, None)], ids=["killed", "power gone"])
 def test_wherever_a_run_is_killed_nothing_is_lost_and_the_next_comes_to_the_same_end(models, tmp_path, power, before):
-    """At every call to the disk, one after the other. What stands under the output's name is the previous file or the
-    whole new one, at any time."""
+    """At every call to the disk. The output's name always holds the previous file or the whole new one."""
     (tmp_path / "rows").write_text("".join((models / "waves.rows").read_text().splitlines(keepends=True)[:70]))
     command = ["predict", "--values", "rows", models / "waves.model"]
     expected = forked(tmp_path, *command, "expected", block=600)
@@ -94,11 +92,11 @@ def test_wherever_a_run_is_killed_nothing_is_lost_and_the_next_comes_to_the_same
         kept.append(
             int((re.search(r"^Continuing after row (\d+), from out.partial\.$", second.err, re.M) or [0, 0])[1])
         )
-    assert at > 30 and kept == sorted(kept) and len(set(kept)) > 3 and kept[-1] == 70  # as far as the checkpoints came
+    assert at > 30 and kept == sorted(kept) and len(set(kept)) > 3 and kept[-1] == 70  # rows up to the checkpoints
 
 
 def die_before_the_state_goes():
-    """SIGKILL when the output has its name, and its state is about to be removed."""
+    """Kill the process when only the state is left to be removed."""
     real = os.unlink
 
     def unlink(path):
@@ -112,8 +110,7 @@ def die_before_the_state_goes():
 @pytest.mark.full
 @pytest.mark.parametrize("then", ["the same", "rows", "model", "options", "gone", "replaced"])
 def test_killed_when_the_output_has_its_name_the_next_run_goes_on_by_itself(models, tmp_path, then):
-    """Whatever it is asked for: the same, or other rows, another model, other options; and where the output of the run
-    before has been removed, or other lines are there."""
+    """With the same command or another; also if the finished output was removed or replaced."""
     (tmp_path / "rows").write_bytes((models / "waves.rows").read_bytes())
     (tmp_path / "out").write_text("before\n"), (tmp_path / "out").chmod(0o640)
     command = ["predict", "--resume", "rows", models / "waves.model", "out"]
@@ -130,19 +127,19 @@ def test_killed_when_the_output_has_its_name_the_next_run_goes_on_by_itself(mode
         (tmp_path / "out").unlink()
     elif then == "replaced":
         (tmp_path / "out").write_text("before\n")
-    for run in range(2):  # and nothing is left that the run after it would mind
+    for run in range(2):  # also for the run after it
         done = forked(tmp_path, *command)
         expected = forked(tmp_path, *[word for word in command if word != "--resume"][:-1], "expected")
         assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes() and done.out == expected.out
         assert sorted(os.listdir(tmp_path)) == ["expected", "out", "rows"]
         assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == (0o644 if then == "gone" else 0o640)
-        if then == "the same" and run == 0:  # it is not written again
+        if then == "the same" and run == 0:  # not written again
             assert os.path.samestat(finished, (tmp_path / "out").stat())
 
 
 @pytest.mark.parametrize("stop, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_keeps_every_row_that_was_finished(models, tmp_path, stop, code):
-    """With no checkpoint on the way: the one that the signal leaves behind is enough."""
+    """The signal's checkpoint suffices."""
     command = ["predict", "--resume", models / "rings.rows", models / "rings.approx", "out"]
     forked(tmp_path, *command[:1], *command[2:-1], "expected")
     first = forked(
@@ -165,7 +162,7 @@ def test_a_signal_keeps_every_row_that_was_finished(models, tmp_path, stop, code
 
 
 class Full(Disk):
-    """A disk that is full from the `at`-th call on; then not even the state can be written."""
+    """A disk that is full from the `at`-th call on."""
 
     def step(self, half=lambda: None):
         self.calls += 1
@@ -196,7 +193,7 @@ def test_a_full_disk_keeps_what_reached_it(models, tmp_path):
             re.search(r"^Error: out(\.partial)?: No space left on device$", done.err, re.M)
             and (tmp_path / "out").read_text() == "before\n"
         )
-        done = forked(tmp_path, *command, "--resume", "out", prepare=lambda: Full(12), code=1)  # and once more
+        done = forked(tmp_path, *command, "--resume", "out", prepare=lambda: Full(12), code=1)  # a second time
         went_on.add("Continuing" in done.err)
         done = forked(tmp_path, *command, "--resume", "out")
         assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes() and sorted(
@@ -216,7 +213,7 @@ def test_a_bad_row_ends_the_run_and_the_next_goes_on_past_it(models, tmp_path):
         f"Error: rows:124: {no_label('foo')}",
     ]
     again = forked(tmp_path, *command, "--resume", "out", code=1)
-    assert again.err.splitlines()[-1] == f"Error: rows:124: {no_label('foo')}"  # the number in the whole file
+    assert again.err.splitlines()[-1] == f"Error: rows:124: {no_label('foo')}"  # the line in the whole file
     expected = forked(tmp_path, *command, "--on-bad-row", "nan", "expected")
     last = forked(tmp_path, *command, "--resume", "--on-bad-row", "nan", "out")
     assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes() and last.out == expected.out

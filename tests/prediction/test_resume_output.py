@@ -1,4 +1,4 @@
-"""predict --resume: what becomes of the output file; and a whole process, really killed."""
+"""predict --resume: the output file; a whole process, killed."""
 
 import gzip
 import json
@@ -115,7 +115,7 @@ def test_a_checkpoint_is_due_after_some_seconds_or_later_where_it_takes_long(tmp
             output.tally.rows = place.lines = place.lines + 1
             output.on_chunk(output.tally)
     waited = [start - end for start, end in zip(begun[: len(costs)], ended)]
-    assert waited == pytest.approx([0.0, 5.0, 5.0, 40.0, 5.0, 20.0])  # the first one, at the beginning, at once
+    assert waited == pytest.approx([0.0, 5.0, 5.0, 40.0, 5.0, 20.0])  # the first one at once
 
 
 def test_what_can_be_kept(tmp_path):
@@ -132,15 +132,14 @@ def test_what_can_be_kept(tmp_path):
 
 def test_an_output_that_must_not_be_written_is_not(tmp_path, monkeypatch):
     (tmp_path / "out").write_text("before\n")
-    monkeypatch.setattr(
-        os, "access", lambda path, how: how != os.W_OK
-    )  # the tests may be root's, who may write anything
+    # Tests may run as root, who may write anything.
+    monkeypatch.setattr(os, "access", lambda path, how: how != os.W_OK)
     with pytest.raises(FileError, match="out: Permission denied"):
         resumable(tmp_path / "out")
     assert os.listdir(tmp_path) == ["out"]
 
 
-# ---- a whole process, and real kills
+# ---- a whole process, killed
 
 
 @pytest.mark.full

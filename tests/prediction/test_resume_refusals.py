@@ -1,4 +1,4 @@
-"""predict --resume: what does not match the run that was stopped is refused in one line, and nothing is lost."""
+"""predict --resume: a mismatch with the stopped run is refused, and nothing is lost."""
 
 import fcntl
 import os
@@ -14,8 +14,7 @@ from support.resuming import Disk, forked, resumable
 
 @pytest.fixture
 def stopped(models, tmp_path):
-    """stopped(*options, rows=...) leaves a run of these options stopped half-way in the folder, and returns its command
-    without --resume."""
+    """stopped(*options, rows=...) leaves a stopped run in the folder and returns its command without --resume."""
     (tmp_path / "rows").write_bytes((models / "rings.rows").read_bytes())
     (tmp_path / "bad").write_bytes((models / "rings.bad").read_bytes())
     for name in ("rings.cert", "rings.order", "waves.order", "rings.model"):
@@ -112,7 +111,7 @@ def test_another_model_or_input_is_refused(stopped, tmp_path):
     refused(f"begun with TEST_FILE's time {time}, and this command has {time + 1}")
     os.utime(tmp_path / "rows", ns=(time, time))
     (tmp_path / "moved").mkdir()
-    os.rename(tmp_path / "rows", tmp_path / "moved" / "rows")  # the same file elsewhere is the same file
+    os.rename(tmp_path / "rows", tmp_path / "moved" / "rows")  # another path, the same file
     forked(tmp_path, "predict", "--resume", "moved/rows", "rings.cert", "out")
 
 
@@ -267,7 +266,7 @@ def test_two_runs_at_once_are_refused(models, tmp_path):
 
 
 def test_a_file_that_is_renamed_while_another_waits_for_it_is_not_taken_for_its_own(tmp_path, monkeypatch):
-    """The other process has opened out.partial; it becomes `out` before the lock is asked for."""
+    """out.partial, opened by this process, becomes `out` before the lock."""
     path = tmp_path / "out"
     (tmp_path / "out.partial").write_bytes(b"")
     real = fcntl.flock

@@ -1,4 +1,4 @@
-"""The numbers of svm-predict's summary where they are no ordinary quotients."""
+"""Numbers of svm-predict's summary that are not ordinary quotients."""
 
 import subprocess
 from math import inf, isnan, nan
@@ -36,7 +36,7 @@ def test_quotients_are_cs(a, b, expected):
 
 
 def test_a_correlation_over_minus_zero_is_svm_predicts(svm_predict, fastsvm, tmp_path):
-    """Predictions that are all equal, and labels: what rounding leaves of their variances is below 0, and 0."""
+    """Equal predictions and equal labels: rounding makes their variances negative and 0."""
     (tmp_path / "model").write_text(
         "svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho -0.5926409106271656\nSV\n0 1:1\n"
     )

@@ -1,4 +1,4 @@
-"""Blocks of a file done side by side: the same lines as one after the other, whatever the threads and blocks."""
+"""Blocks of a file predicted side by side: the same lines for any threads and blocks."""
 
 import io
 import threading
@@ -45,7 +45,7 @@ def all_threads():
 
 @pytest.fixture
 def five_of_seven(all_threads):
-    """The process may use seven threads, this one's caller has set five of them."""
+    """The process may use seven threads, and its caller has set five."""
     _native.set_threads(7)
     assert _native.set_threads_here(5) == 0
     yield
@@ -87,7 +87,7 @@ WORDS = ["1 1:1", "-1 2:0.5 3:7", "1", "2 1:x", "", "1 3:1 2:1", "1 1:" + "0" * 
     bad=st.booleans(),
     threads=st.integers(2, 5),
 )
-@example(lines=["1 1:1", "1 2:x"], last="", size=3, longest=1000, bad=False, threads=2)  # a bad line without its end
+@example(lines=["1 1:1", "1 2:x"], last="", size=3, longest=1000, bad=False, threads=2)  # a bad line without a line end
 def test_blocks_are_those_of_one_thread(tmp_path_factory, lines, last, size, longest, bad, threads):
     path = str(tmp_path_factory.getbasetemp() / "any-order")
     with open(path, "w") as file:
@@ -189,7 +189,7 @@ def test_lines_and_counts_are_those_of_one_thread(tmp_path, all_threads, options
 
 
 def test_rows_before_one_that_cannot_be_evaluated_are_written(tmp_path, all_threads):
-    """A precomputed kernel's row without the serial numbers that a support vector asks for."""
+    """A row of a precomputed kernel lacks serial numbers of support vectors."""
     model = "svm_type c_svc\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho 0\nlabel 1 -1\nnr_sv 1 1\nSV\n"
     parsed = parse_model((model + "1 0:2\n-1 0:3\n").encode(), "m")
     rows = [f"1 0:{n} 1:0.5 2:{n % 5} 3:0.5" for n in range(1, 200)]
@@ -207,7 +207,7 @@ def test_rows_before_one_that_cannot_be_evaluated_are_written(tmp_path, all_thre
 @pytest.mark.full(few=12)
 @pytest.mark.parametrize("name", [path.name for path in sorted(GOLDEN.iterdir()) if path.is_file()])
 def test_a_model_answers_several_threads_at_once(name, all_threads):
-    """Nothing that one thread computes is seen by another: every kind, rows of its own for each thread."""
+    """Threads with different rows do not affect each other."""
     if name.startswith(("data", "values")):
         pytest.skip("no model")
     model = load_model(str(GOLDEN / name))
@@ -217,7 +217,7 @@ def test_a_model_answers_several_threads_at_once(name, all_threads):
         pytest.skip("the rows have no serial numbers")
     whole = _native.Chunk.concatenate([chunk] * 20)
     parts = [whole.slice(0, whole.rows // 2), whole.slice(whole.rows // 2, whole.rows)]
-    # The same number of rows left over in both, of models that give some to the exact one.
+    # Two parts leave the same number of rows to the exact model, if any.
     parts = [parts[0], parts[0].select(list(range(parts[0].rows))[::-1]), parts[1]]
 
     def answer(part, request):

@@ -1,4 +1,4 @@
-"""The counts and sums of a run in parts, or of one that goes on, are those of its rows."""
+"""Counts and sums of a run in parts, or resumed."""
 
 import json
 from math import inf, nan, pi

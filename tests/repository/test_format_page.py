@@ -1,4 +1,4 @@
-"""models/FORMAT.md cannot drift from the files that the models write."""
+"""models/FORMAT.md matches the files that the models write."""
 
 import re
 
@@ -11,13 +11,12 @@ from support.pages import PAGES, blocks, sections
 from support.places import GOLDEN
 
 FORMAT = PAGES["fastsvm_cli/models/FORMAT.md"]
-#: Of compiled models.
+#: Kinds of compiled models.
 KINDS = [key.split()[1] for key in MODEL_TYPES if " " in key]
 
 
 def _own_words(lines):
-    """The words that begin the lines of a compiled model, or of the block that describes one, beyond LIBSVM's header:
-    each once, in order."""
+    """First words of lines, beyond LIBSVM's header, each once and in order."""
     first = [line.split()[0] for line in lines if re.match(r"[a-z_]+(?= |$)", line)]
     libsvm = re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (.*?) \|", FORMAT, re.M)))
     return list(dict.fromkeys(word for word in first if word not in libsvm and not word.startswith("svm_")))
@@ -31,7 +30,6 @@ def _golden(kind, version):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_format_of_a_kind_is_described(kind):
-    """Its keys and the records of its body, in their order, and none that it does not have."""
     (block,) = blocks(sections(FORMAT, 3)[kind], "text")
     described, met = _own_words(block), set()
     assert block[0].split() == ["fastsvm_model", kind, str(VERSION)]
@@ -49,15 +47,15 @@ def test_every_kind_and_every_version_of_the_format_is_described():
     for first, name in ((REDUCED, "c_svc.reduced"), (FOLDED, "epsilon_svr.folded")):
         (line,) = (block for block in blocks(FORMAT, "text") if block[0].startswith(first))
         words = (GOLDEN / "version2" / name).read_text().split("\n")[-2].split()
-        assert len(line[0].split()) == len(words)  # of one pair of classes
-    for number in range(1, VERSION):  # what changed since: the checksum
+        assert len(line[0].split()) == len(words)  # for one pair of classes
+    for number in range(1, VERSION):  # later versions add the checksum
         for kind in KINDS:
             for path in _golden(kind, number):
                 assert "checksum" not in path.read_text()
 
 
 def test_what_version_3_adds_is_described():
-    """The words before the texts that are carried, behind the body and before the checksum."""
+    """The words before the carried texts."""
     (block,) = blocks(sections(FORMAT, 2)[f"Version {CARRYING}"], "text")
     assert block[0].split()[-1] == str(CARRYING)
     assert _own_words(block[1:]) == ["range", "x", "y_range", "checksum"]

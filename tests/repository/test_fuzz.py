@@ -1,5 +1,4 @@
-"""scripts/fuzz.py, a little of it, and without the sanitizers: what it gives to every reader is refused in one line, or
-read and predicted with."""
+"""scripts/fuzz.py, briefly and without sanitizers: input is refused in one line, or read and predicted with."""
 
 import subprocess
 import sys
@@ -49,7 +48,7 @@ def test_an_input_is_known_by_its_number():
 
 
 def test_what_it_finds_is_said(tmp_path):
-    """A reader that fails: a kind of model that predicts nothing."""
+    """With a kind of model that cannot predict."""
     (tmp_path / "sitecustomize.py").write_text(
         "import fastsvm_cli.models.border as b\n"
         "def fails(*_): raise KeyError('x')\n"

@@ -1,4 +1,4 @@
-"""commands/PIPELINES.md: its command lines, run from top to bottom of a section."""
+"""The command lines of commands/PIPELINES.md, section by section."""
 
 import os
 import re
@@ -15,13 +15,13 @@ from support.processes import PATIENCE
 
 PAGE = PAGES["fastsvm_cli/commands/PIPELINES.md"]
 TOOLS = ("svm-checkdata", "svm-subset", "svm-grid", "svm-easy")
-#: Of `bench --try` in these tests: what it measures is not looked at.
+#: Options of `bench --try`, whose measurements are not tested.
 BRIEF = "--runs 1 --max-seconds 1 --max-size 0.01"
 
 
 @pytest.fixture(scope="module")
 def libsvm_tools():
-    """LIBSVM's tools/ as Debian has them. Missing: as svm_predict."""
+    """LIBSVM's tools/ of Debian. Missing: as svm_predict."""
     missing = [name for name in TOOLS if not Path("/usr/bin", name).is_file()]
     if missing and os.environ.get("CI"):
         pytest.fail(f"{missing[0]} is not installed: .ci/run should have installed libsvm-tools")
@@ -34,7 +34,7 @@ def environment():
 
 
 def run(folder, lines):
-    """What lines of shell print, as one script that ends at the first that fails."""
+    """Output of lines of shell, as one script that ends at the first failure."""
     (folder / "data").symlink_to(DATA)
     script = "\n".join(["set -eo pipefail", *lines])
     done = subprocess.run(
@@ -54,7 +54,7 @@ def written(folder, name):
 
 
 def told_by_bench(said):
-    """The last line of `bench --try`: what predicts with the model it kept."""
+    """The predict command in the last line of `bench --try`."""
     return re.findall(r"^ +(fastsvm predict .*)$", said, re.M)[-1]
 
 
@@ -95,7 +95,7 @@ def test_after_easy(libsvm_tools, tmp_path):
     assert "Output model: train.model" in said and "Output prediction: test.predict" in said
     named = {name for row in re.findall(r"^\| (`.*?) +\|", text, re.M) for name in re.findall("`(.*?)`", row)}
     assert {"train.range", "train.model"} < named
-    assert all((tmp_path / name).is_file() for name in named - {"train.scale.png"})  # which gnuplot draws
+    assert all((tmp_path / name).is_file() for name in named - {"train.scale.png"})  # drawn by gnuplot
     (tmp_path / "data").unlink()
     run(tmp_path, [told_by_bench(said)])
     assert differing(written(tmp_path, "exact"), written(tmp_path, "out")) <= 0.005
@@ -103,7 +103,6 @@ def test_after_easy(libsvm_tools, tmp_path):
 
 @pytest.mark.full
 def test_fastsvm_predict_in_the_place_of_svm_predict(svm_predict, tmp_path):
-    """It prints and writes what svm-predict does."""
     lines = lines_of(sections(PAGE, 2)["Instead of svm-predict in your tool"])
     said = run(tmp_path, [*lines, f"{svm_predict} data/rings.test model theirs && cmp out theirs"]).splitlines()
     assert len(said) == 2 and said[0] == said[1]
@@ -111,7 +110,7 @@ def test_fastsvm_predict_in_the_place_of_svm_predict(svm_predict, tmp_path):
 
 @pytest.mark.full
 def test_parts_give_the_bytes_of_one_process(svm_scale, tmp_path):
-    """Which the lines of the page compare themselves."""
+    """The page's own lines compare them."""
     lines = lines_of(sections(PAGE, 2)["In parts: split, xargs, GNU parallel"])
     compared = [word for line in lines if line.startswith("cmp ") for word in re.findall(r"cmp one (\w+)", line)]
     assert compared == [re.search(r"> (\w+)$", line)[1] for line in lines if re.search("split.*>|xargs|parallel", line)]

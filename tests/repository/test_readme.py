@@ -1,4 +1,4 @@
-"""The READMEs, one per room, cannot drift from the program."""
+"""The READMEs match the program."""
 
 import os
 import re
@@ -20,7 +20,7 @@ from support.places import DATA, ROOT, SCRIPTS
 
 FRONT, REFERENCE = PAGES["README.md"], PAGES["fastsvm_cli/commands/README.md"]
 CONTEXT = click.Context(group)
-#: Programs of other projects that command lines name.
+#: Programs of other projects in command lines.
 OTHERS = {
     *(
         "svm-train",
@@ -39,7 +39,7 @@ OTHERS = {
     *("dask", "helm", "mapred"),
     *("cmake", "pkg-config", "cc", "c++", "go", "export"),
 }
-#: Options of these that pages name, beside those that scripts use.
+#: Their options in pages, besides those that scripts use.
 OPTIONS_OF_OTHERS = {
     *(
         "--nworkers",
@@ -66,8 +66,8 @@ def _options(name):
 
 
 def _fits(name, words):
-    """Whether a command has the options among these words, which may be a part of a line alone, and takes their values;
-    values in capitals stand for any."""
+    """Whether a command has these options and accepts their values. words may be part of a line; capitals are
+    placeholders."""
     command = group.get_command(CONTEXT, name)
     options = {option: each for each in command.params for option in each.opts if isinstance(each, click.Option)}
     for word, value in zip(words, [*words[1:], "X"]):
@@ -87,7 +87,7 @@ def test_the_front_page_is_short():
 
 @pytest.mark.parametrize("page", PAGES)
 def test_pages_can_be_read_as_plain_text(page):
-    """No line is wider than a window, and the columns of a table stand under each other."""
+    """Lines fit a window, and table columns are aligned."""
     assert not [number for number, line in enumerate(PAGES[page].split("\n"), 1) if len(line) > 120]
     table = None
     for number, line in prose(PAGES[page]):
@@ -125,7 +125,7 @@ def test_every_command_is_told_with_its_arguments(page, name):
 
 
 def test_the_option_lists_of_the_reference_are_up_to_date(tmp_path, monkeypatch):
-    """What CI runs; `--check` writes nothing, and the lists that the script writes are those of the page."""
+    """`--check` writes nothing; the script writes the page's lists."""
     monkeypatch.syspath_prepend(SCRIPTS)
     import update_reference
 
@@ -153,7 +153,7 @@ def test_the_option_lists_of_the_reference_are_up_to_date(tmp_path, monkeypatch)
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_option_in_a_page_exists(page):
-    """Of a command, or of a script (where its text says so)."""
+    """In a command, or in a script."""
     ours = {option for name in COMMANDS for option in _options(name)} | {"--version"}
     theirs = "".join(path.read_text() for path in SCRIPTS.iterdir() if path.suffix in (".py", ".sh"))
     for option in set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", PAGES[page])) - ours - OPTIONS_OF_OTHERS:
@@ -182,7 +182,7 @@ def test_command_lines_parse(page, line):
         if stage[0] == "fastsvm":
             command = group.get_command(CONTEXT, stage[1])
             assert command is not None
-            command.make_context(stage[1], stage[2:])  # a usage error, where they do not go together
+            command.make_context(stage[1], stage[2:])  # usage error on conflicts
         elif stage[0].removeprefix("./").startswith("scripts/"):
             script = ROOT / stage[0]
             assert os.access(script, os.X_OK)
@@ -191,8 +191,7 @@ def test_command_lines_parse(page, line):
             assert stage[0] in OTHERS
 
 
-#: What command lines may name beside data/ and what lines before them write: file in the folder of shared data and
-#: models. Where there is no such folder, their lines are not run.
+#: Further files in command lines -> file in the folder of shared data and models, without which the lines are not run.
 SHARED = {
     "a9a.t": "data/a9a.t",
     "a9a.model": "models/a9a_g0.01_c1.model",
@@ -204,7 +203,7 @@ SHARED = {
 
 
 def _inputs(stage):
-    """The files that a command reads, if it is one that is run here: svm-train, predict and bound, what compiles."""
+    """Input files of a command that is run here; None for others."""
     if stage[0] == "svm-train":
         return [stage[-1]]
     if stage[0] != "fastsvm" or stage[1] not in ("approx", "reduce", "order", "border", "predict", "bound"):
@@ -220,7 +219,7 @@ def _inputs(stage):
 
 
 def _comparable(lines, digits):
-    """Sorted, for two streams have no order; without what a clock says; numbers as #, unless their digits count."""
+    """Sorted, since two streams have no order; without times; numbers as # unless their digits count."""
     lines = [line.rstrip() for line in lines if line.strip() and not line.startswith(("Trial on", "Warning"))]
     return sorted(lines if digits else [re.sub(r"[\d.,]+", "#", line) for line in lines])
 
@@ -234,7 +233,7 @@ def _comparable(lines, digits):
     ],
 )
 def test_shown_outputs_are_what_the_commands_print(page, tmp_path, svm_predict):
-    """Of the command lines whose files are at hand, in the order of the page."""
+    """Command lines are run in the page's order, if their files exist."""
     for name in ("data", "scripts"):
         (tmp_path / name).symlink_to(ROOT / name)
     for name, file in SHARED.items():
@@ -243,7 +242,7 @@ def test_shown_outputs_are_what_the_commands_print(page, tmp_path, svm_predict):
     sys.path.append(str(SCRIPTS))
     from svm_predict import Build
 
-    trained_alike = "3.24" in Build(svm_predict).name  # the svm-train that trained the models of the page
+    trained_alike = "3.24" in Build(svm_predict).name  # the svm-train that trained the page's models
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "120"}
     ran = 0
     for block in blocks(PAGES[page], "console"):
@@ -275,7 +274,7 @@ def test_shown_outputs_are_what_the_commands_print(page, tmp_path, svm_predict):
 
 @pytest.mark.full
 def test_the_python_of_its_page_runs(tmp_path):
-    """From top to bottom, as one program, with golden files under its names."""
+    """The code blocks run as one program, with golden files under the page's names."""
     golden = ROOT / "tests" / "golden"
     (tmp_path / "a9a.model").symlink_to(golden / "c_svc.model")
     (tmp_path / "a9a.model.approx").symlink_to(golden / "version2" / "c_svc-certified.approx")
@@ -325,7 +324,7 @@ def test_every_place_that_names_the_version_names_the_same():
 
 
 def test_the_data_sets_are_what_their_script_makes(tmp_path):
-    """Made again in a copy of the project, they are the same to the byte: any machine has the same data."""
+    """The data are the same byte for byte on any machine."""
     import shutil
     import sys
 
@@ -349,7 +348,6 @@ def test_the_data_sets_are_what_their_script_makes(tmp_path):
     ],
 )
 def test_limits_that_act_without_being_asked_for_are_told(name, parameter):
-    """In --help, with the numbers that the code has."""
     from inspect import getsource, signature
 
     from fastsvm_cli.methods import clusters, order

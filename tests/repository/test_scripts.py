@@ -1,4 +1,4 @@
-"""What scripts/ compute beside the program: kernel Fisher and least squares machines, which svm-predict is measured."""
+"""Computations of scripts/ beyond the program."""
 
 import json
 import re
@@ -27,7 +27,7 @@ GAMMA, RIDGE = 0.3, 0.5
 
 
 def problem(n=60, seed=3):
-    """(x, y, gram): two overlapping clouds, the classes mixed and of different sizes."""
+    """(x, y, gram): two overlapping clouds; classes are mixed and of different sizes."""
     rng = np.random.default_rng(seed)
     y = np.where(rng.random(n) < 0.35, 1.0, -1.0)
     y[0] = 1.0
@@ -41,7 +41,7 @@ def write_rows(path, x, y):
 
 
 def write_model(folder, *options):
-    """kernel_fisher.py on the file `rows`: (exit code, standard error)"""
+    """(exit code, standard error) of kernel_fisher.py on `rows`"""
     script = [sys.executable, str(SCRIPTS / "kernel_fisher.py"), *map(str, options), "rows"]
     done = subprocess.run(script, cwd=folder, capture_output=True, text=True)
     return done.returncode, done.stderr
@@ -64,7 +64,7 @@ def test_kernel_fisher_is_the_least_under_its_constraints():
     for side in (y > 0, y < 0):
         assert abs(slack(a, b)[side].sum()) < 1e-9
     least = (slack(a, b) ** 2).sum() + RIDGE * (a**2).sum()
-    # Any other that keeps both sums is worse: a step of a, and steps of b and along y that bring the sums back to 0.
+    # Any step of `a` is worse, with steps of b and along y that restore both sums to 0.
     rng = np.random.default_rng(0)
     sums = np.array([[(gram @ y)[side].sum(), side.sum()] for side in (y > 0, y < 0)])
     for _ in range(20):
@@ -78,7 +78,7 @@ def test_kernel_fisher_is_the_least_under_its_constraints():
 @pytest.mark.full
 @pytest.mark.parametrize("method", kernel_fisher.METHODS)
 def test_models_predict_right_in_libsvm_and_here(tmp_path, fastsvm, svm_predict, method):
-    """From the file of rows to labels: the machine's own formula, fastsvm, svm-predict, and a reduced set of it."""
+    """Labels agree for the formula, fastsvm, svm-predict and a reduced set."""
     x, y, gram = problem()
     write_rows(tmp_path / "rows", x, y)
     assert write_model(tmp_path, "--method", method, "--gamma", GAMMA, "--ridge", RIDGE) == (0, "")
@@ -126,7 +126,7 @@ def test_a_missing_svm_predict_is_one_line():
 
 @pytest.mark.parametrize("kind", ["rbf", "exponential"])
 def test_kernel_evaluations_per_row_add_up(kind):
-    """Row by row they are the counts of all rows at once, and by vector at most all that there are."""
+    """Per row they add up to the counts of all rows at once; by vector they are at most the number of vectors."""
     x, y, _ = problem(n=120)
     trainer, rows = Trainer(x, Kernel(kind, 4.0)), as_chunk(x[:40], y[:40])
     data = SimpleNamespace(d=x.shape[1], classes=[-1.0, 1.0])
@@ -145,10 +145,10 @@ def test_kernel_evaluations_per_row_add_up(kind):
 @pytest.mark.full
 @pytest.mark.parametrize("shift", [0.0, 4096.0])
 def test_what_is_seen_of_a_reduced_set_is_what_is_predicted(tmp_path, fastsvm, shift):
-    """The exact and the reduced decision values, wherever the data lie: far away the vectors are told from their mean.
-    A feature that no support vector has counts in a row's norm alone."""
+    """Far from 0, vectors are stored relative to their mean. A feature without a support vector affects only a row's
+    norm."""
     x, y, _ = problem(n=200)
-    x = np.round(x * 16) / 16 + shift  # so that the shift loses no digit
+    x = np.round(x * 16) / 16 + shift  # the shift loses no digit
     seen = reduced_set_data.Test(
         reduced_set_data.train(x[:100], y[:100], GAMMA, 1.0),
         (np.column_stack([x[100:], np.tile([0, 0.5], 50)]), np.arange(1, 6)),
@@ -163,11 +163,11 @@ def test_what_is_seen_of_a_reduced_set_is_what_is_predicted(tmp_path, fastsvm, s
     exact = np.loadtxt(tmp_path / "values")[:, 1]
     np.testing.assert_allclose(seen.exact, exact, atol=1e-9)
     assert seen.accuracy == np.mean((exact > 0) == (y[100:] > 0))  # the first row's label is 1
-    # All the support vectors themselves: the same function, at no distance.
+    # All support vectors: the same function, at distance 0.
     z = seen.problem.parts[0].x
     distance, differ, accuracy, trained = seen.see(z)
     assert distance < 1e-6 and differ == 0 and accuracy == seen.accuracy
-    # A few of them: the same as `reduce` writes with them where it moves none.
+    # Some of them: as `reduce` without moving vectors.
     fastsvm("reduce", "-q", "--vectors", "12", "--no-finish", "model", "reduced")
     reduced = load_model(str(tmp_path / "reduced"))
     fastsvm("predict", "-q", "--values", "rows", "reduced", "values")
@@ -180,7 +180,7 @@ def test_what_is_seen_of_a_reduced_set_is_what_is_predicted(tmp_path, fastsvm, s
 
 @pytest.mark.full
 def test_the_benchmark_tabulates_and_compares(tmp_path):
-    """Every kind of table, on small models; a figure that moved beyond the errors is named."""
+    """The models are small; a figure that changed beyond the errors is named."""
     for folder in ("tuned", "published", "models"):
         (tmp_path / folder).mkdir()
     rows = (DATA / "rings.test").read_bytes()

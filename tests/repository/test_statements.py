@@ -1,5 +1,4 @@
-"""Every statement B1, B2, ... that is cited has a proof in bounds.py, code that uses it and a test that tries to break
-it."""
+"""Every cited statement B1, B2, ... has a proof in bounds.py, code that uses it and a test."""
 
 import re
 from collections import defaultdict
@@ -16,13 +15,13 @@ STATED = [int(number) for number in re.findall(r"^B(\d+)\. ", PROOFS, re.M)]
 
 
 def _cited(text):
-    """The numbers that a text cites; `B8 to B16` is all of them."""
+    """Statement numbers cited in a text; `B8 to B16` cites all of them."""
     ranges = re.findall(r"\bB(\d{1,2})(?: to B(\d{1,2}))?\b", text)
     return {number for first, last in ranges for number in range(int(first), int(last or first) + 1)}
 
 
 def _citations():
-    """{number: the files that cite it}, of the package, its tests and scripts."""
+    """{number: files that cite it}"""
     found = defaultdict(set)
     for folder in (PACKAGE, TESTS, ROOT / "scripts"):
         for path in sorted(folder.rglob("*")):

@@ -1,4 +1,4 @@
-"""What the installed package tells a type checker."""
+"""Types of the installed package, for type checkers."""
 
 import ast
 from pathlib import Path
@@ -23,7 +23,7 @@ def test_the_stub_of_the_package_has_its_public_names_and_no_others():
 
 
 def test_the_stub_has_everything_that_the_core_has():
-    """It is made of the module that was built, so that none of the two can be older than the other."""
+    """The stub is made from the built module: neither can be outdated."""
     found = {}
     for node in ast.parse((INSTALLED / "_native.pyi").read_text()).body:
         if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
@@ -38,8 +38,8 @@ def test_the_stub_has_everything_that_the_core_has():
 
 
 def test_the_stub_names_types():
-    """An `object` or a bare `tuple` in it would tell a type checker nothing: buffers, callbacks and the parts of tuples
-    have types. A certificate is any object with four attributes."""
+    """`object` or a bare `tuple` gives a type checker no information. A certificate is any object with four
+    attributes."""
     tree = ast.parse((INSTALLED / "_native.pyi").read_text(), feature_version=(3, 10))
     untold = []
     for node in ast.walk(tree):

@@ -1,4 +1,4 @@
-"""Which room may import which, and what a command may load: the walls are also the speed walls. Walls between tests."""
+"""Imports allowed between folders, what a command may load (for speed), rules for test files."""
 
 import ast
 import re
@@ -25,7 +25,7 @@ HEAVY = {
 HEAVY |= {"dask", "distributed", "fsspec", "pandas", "onnx", "onnxruntime"}
 
 GROUND = {"__version__", "_native", "errors", "interruption", "platform", "streams", "text"}
-#: Room (module or folder), from the ground up -> the rooms of the package it may import.
+#: Folder or module, lowest first -> what it may import.
 ROOMS = {
     "_native": set(),  # in place of the core where it is not built
     "native": set(),  # the module fastsvm
@@ -55,7 +55,7 @@ ROOMS = {
     "__main__": {"start"},
     "__init__": set(),
 }
-#: Room or file -> heavy libraries that may be used in it; none in the others.
+#: Folder or file -> heavy libraries that it may use.
 LIBRARIES = {
     "comparisons/norms": {"numpy"},
     "interruption": {"tempfile"},
@@ -88,7 +88,7 @@ LIBRARIES = {
     "commands/bench/screen": {"rich"},
     "commands/bound": {"rich"},
 }
-#: Rooms of the core, from the ground up, with the rooms whose headers they may include.
+#: Folders of the core, lowest first -> folders whose headers they may include.
 NATIVE_ROOMS = {
     "system": set(),
     "simd": {"system"},
@@ -144,7 +144,7 @@ WORDS = ("method.py", "__init__.py")
     "path", [path for path in SOURCES if _room(path) == "methods"], ids=lambda p: str(p.relative_to(PACKAGE))
 )
 def test_formulas_of_methods_know_no_words_of_a_command_line(path):
-    """The registry and the front door of each method know click and the console; and load nothing heavy at once."""
+    """Except for the registry and each method's entry module, which load nothing heavy."""
     if path.name in WORDS:
         assert not {name.split(".")[0] for name in _imports(path, top_level_only=True)} & HEAVY
     else:
@@ -165,7 +165,7 @@ def test_no_import_runs_up_a_floor():
 
 @pytest.mark.full
 def test_modules_import_each_other_in_no_circle():
-    """Imports inside functions count: they too are ways of understanding."""
+    """Imports inside functions count too."""
     graph = {}
     for path in SOURCES:
         name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
@@ -191,7 +191,7 @@ CORE = sorted(path for path in (PACKAGE / "native").rglob("*.*") if path.suffix 
 
 @pytest.mark.parametrize("path", CORE, ids=lambda p: str(p.relative_to(PACKAGE / "native")))
 def test_every_file_of_the_core_keeps_to_its_room(path):
-    """It knows no Python outside bind/, and no files but where they are its concern."""
+    """Python is used only in bind/, files only in the folders below."""
     room, text = path.parent.name, path.read_text()
     for name in re.findall(r'#include "(.*)"', text):
         other, _, file = name.rpartition("/")
@@ -251,7 +251,7 @@ def test_predict_loads_nothing_heavy(models, model):
     assert "fastsvm_cli._native" in loaded
     libraries = {name.split(".")[0] for name in loaded}
     assert not libraries & {"numpy", "scipy", "rich", "libsvm", "dask", "distributed", "fsspec"}
-    # What is said of the options is loaded where somebody asks.
+    # Texts about options are loaded only on request.
     assert not loaded & {f"fastsvm_cli.console.{name}" for name in ("help_page", "man_page", "completion")}
     assert not loaded & {
         "fastsvm_cli.cluster",
@@ -274,7 +274,7 @@ def test_approx_and_its_trial_load_no_numpy(models):
 
 
 def test_the_package_itself_loads_nothing():
-    """What Python programs ask it for is loaded when they do."""
+    """Everything is loaded on first use."""
     code = "import sys; before = set(sys.modules); import fastsvm_cli; print(*set(sys.modules) - before)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=DATA)
     assert done.stdout.split() == ["fastsvm_cli"]
@@ -292,7 +292,7 @@ SUPPORT = TESTS / "support"
 
 @pytest.mark.full
 def test_no_test_imports_another():
-    """What two of them need is in support/, or a fixture in the conftest.py of their folder."""
+    """Shared code is in support/ or a conftest.py."""
     rooms = {path.name for path in TESTS.iterdir() if path.is_dir()} - {"support"}
     for path in TEST_FILES:
         for name in _imports(path):

@@ -1,4 +1,4 @@
-"""Rows of a data file as arrays, and what the command writes for them as arrays."""
+"""Rows of a file, and predictions for them, as arrays."""
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -7,8 +7,8 @@ from fastsvm_cli.text.data import read_chunks
 
 
 def sparse_rows(path, columns=None):
-    """The rows of a file, (rows, columns) CSR: column j is LIBSVM's feature j + 1. columns: the largest index, if not
-    said. And their labels."""
+    """CSR (rows, columns) of a file, and labels. Column j is LIBSVM's feature j + 1; columns is the largest index by
+    default."""
     parts, labels, width = [], [], 0
     for chunk in read_chunks(str(path)):
         parts.append((np.array(chunk.values), np.array(chunk.indices) - 1, np.array(chunk.indptr)))
@@ -20,6 +20,6 @@ def sparse_rows(path, columns=None):
 
 
 def written_numbers(fastsvm, test, model, *options):
-    """(rows, numbers): every number of the lines of `fastsvm predict`, as they read back."""
+    """(rows, numbers) in the output of `fastsvm predict`"""
     out = fastsvm("predict", "-q", *options, test, model, "-").out
     return np.array([[float(word) for word in line.split()] for line in out.splitlines() if line[0] != "l"])

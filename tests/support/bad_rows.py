@@ -1,4 +1,4 @@
-"""Lines that are no rows, and where they were put."""
+"""Malformed lines among the rows of a file."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.text.bad_rows import BadRows
@@ -6,7 +6,7 @@ from fastsvm_cli.text.data import Place, read_chunks
 from support.messages import BLANK, falling, no_label, no_pair, not_finite, several_labels, too_far
 from support.reading import rows_in
 
-#: line -> what is said of it
+#: line -> message about it
 BAD = {
     "": BLANK,
     "1 3:x": no_pair("3:x"),
@@ -19,7 +19,7 @@ BAD = {
 
 
 def spoil(lines, rng, bad=tuple(BAD)):
-    """The lines with bad ones among them: (text, [(line number, the bad line)])."""
+    """(text, [(line number, bad line)])"""
     out, where = [], []
     for line in [*lines, None]:
         while rng.random() < 0.4:
@@ -37,8 +37,7 @@ PRECOMPUTED = (
 
 
 def one_by_one(lines, dense):
-    """(the rows, {row: [lines before it that are none, bad ones among them]}, what is wrong with these): each line
-    read by itself."""
+    """(rows, {row: [skipped lines before it, bad ones]}, [(line, message)]), each line parsed on its own"""
     rows, gaps, why, fields = [], {}, [], -1
     for number, line in enumerate(lines, 1):
         chunk, fault, width, _ = _native.parse(line.encode() + b"\n", dense=dense, fields=fields, svmlight=not dense)
@@ -55,7 +54,7 @@ def one_by_one(lines, dense):
 
 
 def read_around(path, **options):
-    """As one_by_one, of what was said the first ones; the place must be right behind every chunk."""
+    """As one_by_one, with the first messages only."""
     found, place, rows, where = BadRows("data"), Place(), [], {}
     for chunk in read_chunks(str(path), bad_rows=found, place=place, **options):
         for row, lines, bad in found.gaps:

@@ -1,4 +1,4 @@
-"""What the tests of bench share."""
+"""Helpers for tests of bench."""
 
 import re
 
@@ -56,6 +56,6 @@ def terminal_tables(text):
 
 
 def _parted(lines):
-    """(times, answers), and the labels that differ by class where any does: from heading to heading."""
+    """Tables from heading to heading."""
     starts = [at for at, line in enumerate(lines) if line[0] == "model"]
     return tuple(lines[at:end] for at, end in zip(starts, [*starts[1:], None]))

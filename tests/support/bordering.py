@@ -1,4 +1,4 @@
-"""What the tests of border models share."""
+"""Helpers for tests of border models."""
 
 import numpy as np
 import pytest
@@ -74,7 +74,7 @@ def samples_of(path):
 
 
 def check_samples(machine, text, *, tolerance=1e-4, raw=False):
-    """Every sample of the file is a root, its normal the gradient. Returns how many there are."""
+    """Every sample is a root, its normal the gradient. Returns the number of samples."""
     border = BorderFile.read(text)
     for p, samples in enumerate(border.samples):
         points = border.points(p)
@@ -97,7 +97,7 @@ def check_samples(machine, text, *, tolerance=1e-4, raw=False):
 
 
 def plane(labels_of, n=1500):
-    """Two features of data/rings, crowded towards 0, with other labels."""
+    """Two features of data/rings, crowded towards 0."""
     out = []
     for name in ("rings.train", "rings.test"):
         x = numbers([dict(row) for row in svm_read_problem(str(DATA / name))[1][:n]], 2) ** 3
@@ -114,7 +114,7 @@ def trained_model(rows, labels, options, path):
 
 
 def wavy_files(folder):
-    """(model file, training file, rows that nobody has seen)"""
+    """(model file, training file, unseen rows)"""
     (x, y), (unseen, _) = plane(plane_labels)
     rows = list(map(as_row, x.tolist()))
     (folder / "train").write_bytes(data_text(rows, y.tolist()))

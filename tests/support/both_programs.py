@@ -1,4 +1,4 @@
-"""What svm-predict and fastsvm make of the same two files, damaged ones perhaps."""
+"""svm-predict and fastsvm on the same files, which may be damaged."""
 
 import os
 import re
@@ -13,13 +13,13 @@ from fastsvm_cli.prediction.scores import summary_lines
 from fastsvm_cli.text.data import read_chunks
 from support.processes import PATIENCE
 
-#: A model with memory's numbers in it must not keep a program of LIBSVM's at work, or take all memory. A program of its
-#: own says so: for a preexec_fn this whole process would be copied each time.
+#: A garbage model must not keep a LIBSVM program running, or take all memory. A preexec_fn would copy this process each
+#: time.
 LIMITED = ["prlimit", "--cpu=20", f"--as={1 << 33}"]
 
 
 def theirs(svm_predict, folder, data, model, probability=False):
-    """What svm-predict makes of the files: its rows, and its summary; None where it refuses them, or dies of them."""
+    """Rows and summary; None if svm-predict refuses the files or crashes."""
     (folder / "data").write_bytes(data)
     (folder / "model").write_bytes(model)
     done = subprocess.run(
@@ -33,7 +33,7 @@ def theirs(svm_predict, folder, data, model, probability=False):
 
 
 def ours(folder, data, model, probability=False):
-    """The same of fastsvm; None where it refuses them, in one line."""
+    """Rows and summary; None if fastsvm refuses the files, in one line."""
     (folder / "data").write_bytes(data)
     try:
         read = parse_model(model, "model")
@@ -48,7 +48,7 @@ def ours(folder, data, model, probability=False):
 
 
 def alike(a, b):
-    """The same lines, numbers to rounding."""
+    """Same lines, numbers to rounding."""
     words = [[re.findall(r"[-+.\w]+|\S", line) for line in lines] for lines in (a, b)]
     return [len(line) for line in words[0]] == [len(line) for line in words[1]] and all(
         x == y
@@ -71,8 +71,8 @@ def _number(word):
 
 
 def theirs_337(folder, jobs):
-    """What LIBSVM 3.37 makes of each (data, model, probability): the rows that its svm-predict writes; None where it
-    refuses them, or dies of them. A process each, forked from one that knows LIBSVM's Python package alone."""
+    """Rows of LIBSVM 3.37 for each (data, model, probability); None if it refuses the files or crashes. Each is
+    answered in a fork of a process that has loaded only LIBSVM's Python package."""
     for at, (data, model, _) in enumerate(jobs):
         (folder / f"data-{at}").write_bytes(data)
         (folder / f"model-{at}").write_bytes(model)

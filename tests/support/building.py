@@ -1,4 +1,4 @@
-"""Programs that tests build."""
+"""Build and run programs."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ def require(*programs):
 
 
 def run(*command, **options):
-    """What a program prints, which must succeed."""
+    """Return the output of a program that must succeed."""
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=PATIENCE, **options)
     assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
     return done.stdout

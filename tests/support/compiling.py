@@ -1,10 +1,10 @@
-"""What the command makes of models, once for many tests."""
+"""Models that the command compiles once for many tests."""
 
 from support.forked import fastsvm
 
 
 def compile_all(folder, *lines):
-    """Command lines, without `fastsvm`, one after the other in a folder."""
+    """lines: command lines without `fastsvm`."""
     for line in lines:
         command, *words = line.split()
         fastsvm([command, "-q", *words], cwd=folder, check=True)

@@ -1,11 +1,10 @@
-"""The golden files of every kind of model, to be damaged. A kind that is added brings its own, and is damaged with the
-others."""
+"""Golden files of every kind of model, to be damaged."""
 
 from fastsvm_cli.models import MODEL_TYPES, looks_like_model
 from support.places import GOLDEN
 from support.sealing import sealed, sealed_line
 
-#: Name -> text: of every kind of model, in every version of the format.
+#: Name -> text; every kind of model, every version of the format.
 FILES = {
     str(path.relative_to(GOLDEN)): path.read_bytes()
     for path in sorted(GOLDEN.rglob("*"))
@@ -14,7 +13,7 @@ FILES = {
 
 
 def kind_of(text):
-    """Its key of MODEL_TYPES."""
+    """Key in MODEL_TYPES."""
     words = (text.splitlines()[-1].split()[:1], text.split()[:2], text.split()[:1])
     return next(key for key in (b" ".join(each).decode(errors="replace") for each in words) if key in MODEL_TYPES)
 
@@ -31,7 +30,7 @@ def summed(text):
 
 
 def made_good(text, damaged):
-    """The damaged text, with a checksum that fits it where the text had one: what is wrong is found and said."""
+    """Renew the checksum, if there was one, so that the damage itself is found."""
     if not summed(text):
         return damaged
     if compiled(text):
@@ -44,7 +43,7 @@ def _order(name):
     return not summed(FILES[name]), len(FILES[name])
 
 
-#: Key of MODEL_TYPES -> the name of its shortest file, in the latest version of the format.
+#: Key of MODEL_TYPES -> shortest file in the latest version.
 SHORTEST = {kind: min((name for name in FILES if kind_of(FILES[name]) == kind), key=_order) for kind in MODEL_TYPES}
-# The shortest LIBSVM model there is has a precomputed kernel.
+# The shortest LIBSVM model has a precomputed kernel.
 SHORTEST["svm_type"] = "epsilon_svr.model"

@@ -1,4 +1,4 @@
-"""`predict --dask` in this process, on a Dask cluster whose one worker is a thread of this process too."""
+"""`predict --dask` in this process, with a single worker thread."""
 
 import contextlib
 import functools
@@ -13,7 +13,7 @@ from support.processes import Finished
 
 @functools.cache
 def client():
-    """Of a cluster in this process, which does one task after the other."""
+    """Client of a cluster in this process."""
     import distributed
 
     return distributed.Client(
@@ -22,15 +22,14 @@ def client():
 
 
 def close():
-    """Of the cluster, if there was one."""
     if client.cache_info().currsize:
         client().close()
         client.cache_clear()
 
 
 def predict(*arguments, before=lambda block: None, code=0):
-    """`fastsvm predict` with these arguments. before: called with a block before it is answered; what it raises is
-    raised on the worker. Returns what was said; its `done` has the parts that were made."""
+    """before: called with each block on the worker, where it may raise. Returns a Finished whose `done` lists the parts
+    made."""
     plain, done = work.answer_block, []
 
     def do(job, block, where):
@@ -50,7 +49,6 @@ def predict(*arguments, before=lambda block: None, code=0):
 
 
 def run_here(*arguments, code=0, connect=run.connect):
-    """fastsvm in this process. Raises AssertionError where it ends with another exit code."""
     out, err, ended = io.StringIO(), io.StringIO(), 0
     with (
         mock.patch.object(run, "connect", connect),
@@ -68,7 +66,7 @@ def run_here(*arguments, code=0, connect=run.connect):
 
 
 class _Standard:
-    """Standard output whose text is kept; its descriptor stays what it is."""
+    """Standard output that keeps its text and the original descriptor."""
 
     def __init__(self, text):
         self._text = text
@@ -87,5 +85,5 @@ class _Standard:
 
 
 def parts(folder):
-    """What `cat FOLDER/part*` prints."""
+    """Output of `cat FOLDER/part*`."""
     return b"".join(path.read_bytes() for path in sorted(folder.glob("part*")))

@@ -1,8 +1,8 @@
-"""What the tests of figures share: benchmarks made up to draw, and what stands in a figure."""
+"""Random benchmarks to draw, and the elements of a figure."""
 
 import random
 
-#: What --try compiles: (words, kind, degree, expansions of a decision function, whether predict --exact is measured).
+#: (words, kind, degree, expansions of a decision function, whether predict --exact is measured)
 TRIED = [
     *((f"approx --degree {p}", "maclaurin", p, 1, False) for p in (1, 2, 3, 4)),
     *((f"approx --center origin --degree {p}", "maclaurin", p, 1, False) for p in (1, 2, 3, 4)),
@@ -15,12 +15,12 @@ TRIED = [
 
 
 def timed(median, spread, rows):
-    """A clock of a case of `bench --json`."""
+    """Timings as in `bench --json`."""
     return {"median": median, "interval_95": [median * (1 - spread), median * (1 + spread)], "rows_per_second": rows}
 
 
 def bench_case(name, role, *, draw, rows, differ, kind=None, degree=None, centers=None, exact=False, made_by=None):
-    """A case as `bench --json` has it, of so many rows that differ; its times are drawn."""
+    """A case as in `bench --json`, with random times."""
     share = differ / rows
     return {
         "name": name,
@@ -39,7 +39,7 @@ def bench_case(name, role, *, draw, rows, differ, kind=None, degree=None, center
 
 
 def bench_document(seed, *, rows=5000, equal=0.3):
-    """What `bench --try --json` could print. equal: about the share of the cases of which no row differs."""
+    """As printed by `bench --try --json`. equal: approximate share of cases without a difference."""
     draw = random.Random(seed)
 
     def differ():
@@ -77,16 +77,14 @@ def bench_document(seed, *, rows=5000, equal=0.3):
 
 
 def with_gid(axis, name):
-    """The lines of an axis of this name."""
     return [line for line in axis.lines if line.get_gid() == name]
 
 
 def texts_with_gid(axis, name):
-    """The texts of an axis of this name."""
     return [text for text in axis.texts if text.get_gid() == name]
 
 
 def boxes_of(figure, texts):
-    """Where texts stand, in pixels."""
+    """Bounding boxes, in pixels."""
     renderer = figure.canvas.get_renderer()
     return [text.get_window_extent(renderer) for text in texts]

@@ -1,4 +1,4 @@
-"""What tests of every kind of model do with one: rows as a chunk, numbers as arrays, faults as lines."""
+"""Helpers for tests of every kind of model."""
 
 import numpy as np
 import pytest
@@ -8,9 +8,9 @@ from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
 from support.oracles import data_text
 
-#: Of models and of data.
+#: Sizes of models and of data.
 SIZES = (0, 1, 2, 5, 7, 13, 40, 100)
-#: A model by hand, three classes.
+#: A handwritten model with three classes.
 HAND = """svm_type c_svc
 kernel_type rbf
 gamma 0.5
@@ -25,7 +25,7 @@ SV
 -0.75 1 1:-1 4:0.5
 -1 -0.5 0:0.125
 """
-#: Rows for it: one without entries, features it does not know.
+#: One without entries, one with unknown features.
 ROWS = _native.parse(b"1 1:0.5 2:-1 3:0.25\n1\n-1 2:2 9:1\n1 1:-0.5 4:1 2000000000:0.5\n")[0]
 
 
@@ -36,7 +36,7 @@ def parse(rows, labels=None):
 
 
 def decide(model, chunk):
-    """(values, radii), (rows, pairs) each."""
+    """(values, radii), each (rows, pairs)"""
     out = _native.Decisions(model.pairs, True)
     model.decision_values(chunk, out)
     return np.array(out.value), np.array(out.radius)
@@ -50,14 +50,14 @@ def values(model, chunk):
 
 
 def reference(model, chunk):
-    """Likewise, in LIBSVM's own order of operations."""
+    """(rows, pairs), in LIBSVM's own order of operations"""
     out = _native.Decisions(model.pairs)
     model.reference_values(chunk, out)
     return np.array(out.value)
 
 
 def fault_of(text, path="m"):
-    """The one line with which a text is refused."""
+    """The message that refuses a text."""
     with pytest.raises(ModelFormatError) as caught:
         parse_model(text if isinstance(text, bytes) else text.encode(), path)
     message = str(caught.value)

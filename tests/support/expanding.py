@@ -1,4 +1,4 @@
-"""What the tests of Maclaurin models share."""
+"""Helpers for tests of Maclaurin models."""
 
 from hashlib import sha256
 
@@ -11,16 +11,15 @@ from support import oracles
 from support.evaluation import parse
 from support.oracles import random_machine, random_rows
 
-SINGLE = 2.0**-24  # half the distance between neighbours in single precision, relative
+SINGLE = 2.0**-24  # unit roundoff of single precision
 
 
 def compiled(machine, **options):
-    """The Maclaurin model of a machine."""
     return compile_maclaurin(parse_model(machine.text(), "a.model"), fingerprint="0" * 32, **options)
 
 
 def decide(model, rows):
-    """(values, how many rows were outside the bound); values: (rows, pairs)."""
+    """(values, number of rows outside the bound); values: (rows, pairs)"""
     out = _native.Decisions(model.pairs)
     model.decision_values(parse(rows), out)
     return np.array(out.value), out.outside
@@ -34,8 +33,8 @@ def points(model):
 
 
 def assert_expands(model, machine, rows, *, relative=1e-11):
-    """Every decision value is the oracle's expansion about the model's centres, but for rounding, and for single
-    precision where stored. Returns the sizes of the expansions, without rho: (pairs, rows)."""
+    """Every decision value is the oracle's expansion about the model's centres, up to rounding (to single precision if
+    stored in it). Returns the sizes without rho: (pairs, rows)."""
     values, _ = decide(model, rows)
     assert values.shape == (len(rows), len(machine.rho))
     sizes = []
@@ -48,7 +47,7 @@ def assert_expands(model, machine, rows, *, relative=1e-11):
 
 
 def gaussian(rng, svm_type="c_svc", *, n=40, d=8, density=1.0, scale=1.0, offset=0.0, **parameters):
-    """A random RBF machine, and rows: some of them support vectors, some with features no support vector has."""
+    """A random RBF machine and rows, some of them support vectors, some with unknown features."""
     indices = sorted(rng.choice(np.arange(0, 3 * d + 3), d, replace=False).tolist())
     vectors = random_rows(rng, n, indices, density=density, scale=scale, offset=offset)
     parameters.setdefault("gamma", float(0.3 / (d * density * scale**2)))
@@ -59,7 +58,7 @@ def gaussian(rng, svm_type="c_svc", *, n=40, d=8, density=1.0, scale=1.0, offset
 
 
 def certified(machine, **options):
-    """The exact model of a machine, and the Maclaurin model of it that has radii."""
+    """Exact model, and Maclaurin model with radii."""
     exact = parse_model(machine.text(), "a.model")
     return exact, compile_maclaurin(exact, fingerprint=fingerprint(machine), certify=True, **options)
 

@@ -1,4 +1,4 @@
-"""What the tests of exported models share: models made up, and C compiled into a library that this process calls."""
+"""Helpers for tests of exported models: random models, compiled C."""
 
 import ctypes
 import itertools
@@ -12,7 +12,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.wanted import Wanted
 
-#: What every file of C is compiled with.
+#: Compiler flags for every C file.
 WARNINGS = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 KERNELS = {
     "linear": "kernel_type linear\n",
@@ -24,12 +24,11 @@ _NUMBERS = itertools.count()
 
 
 def single(x):
-    """The number of single precision next to it."""
     return float(np.float32(x))
 
 
 def made_up(seed, *, svm_type="c_svc", kernel="rbf", classes=2, d=5, n=20, full=0.6, probability=False):
-    """A LIBSVM model of random numbers of single precision. full: share of the entries that are not 0."""
+    """A random model in single precision. full: share of the entries that are not 0."""
     rng = random.Random(seed)
     number = lambda: single(rng.gauss(0, 1))  # noqa: E731
     classification = svm_type in ("c_svc", "nu_svc")
@@ -51,14 +50,14 @@ def made_up(seed, *, svm_type="c_svc", kernel="rbf", classes=2, d=5, n=20, full=
     lines.append("SV\n")
     for vector in range(n):
         coefficients = [repr(number()) for _ in range(classes - 1 if classification else 1)]
-        # The first vector has an entry at least: a model without any is refused.
+        # The first vector has an entry: a model without any is refused.
         entries = [f"{j + 1}:{number()!r}" for j in range(d) if rng.random() < full or (full and not vector and not j)]
         lines.append(" ".join(coefficients + entries) + "\n")
     return parse_model("".join(lines).encode(), f"made up of {seed!r}")
 
 
 def rows_for(seed, d, n=40, full=0.7):
-    """(n, d) of single precision; sparse ones among them."""
+    """(n, d) in single precision; some rows are sparse."""
     rng = np.random.default_rng(crc32(str(seed).encode()))
     x = rng.normal(size=(n, d)).astype(np.float32)
     return np.where(rng.random((n, d)) < full, x, np.float32(0))
@@ -69,7 +68,7 @@ def chunk_of(rows):
 
 
 def predicted(model, chunk, probability=False):
-    """(labels, values, probabilities) of fastsvm predict."""
+    """(labels, values, probabilities) of fastsvm predict"""
     out, predictions = model.decisions(Wanted.values()), _native.Predictions()
     model.decision_values(chunk if model.carried is None else model.carried.rows(chunk), out, Wanted.values())
     model.answer(out)
@@ -81,12 +80,12 @@ def predicted(model, chunk, probability=False):
 
 
 class Library:
-    """The C of a program, compiled. compiler: its command. flags: beside WARNINGS."""
+    """C of a program, compiled. flags: in addition to WARNINGS."""
 
     def __init__(self, program, folder, compiler="gcc", flags=("-O2",)):
         (folder / f"{program.file}.h").write_text(program.header())
         (folder / "model.c").write_text(program.source())
-        out = folder / f"{next(_NUMBERS)}.so"  # one that is loaded must not be written again
+        out = folder / f"{next(_NUMBERS)}.so"  # a loaded library must not be overwritten
         words = [compiler, *WARNINGS, *flags, "-shared", "-fPIC", "-o", out, folder / "model.c", "-lm"]
         done = subprocess.run(words, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr

@@ -13,7 +13,7 @@ METHODS = ("predict", "decision_function", "predict_proba", "predict_log_proba",
 
 
 def rows(seed=0, n=90, d=5, classes=3):
-    """(X, y): classes about different points, labels 0, 1, ..., with zeros among the numbers."""
+    """(X, y): clusters with labels 0, 1, ...; some entries are 0."""
     rng = np.random.default_rng(seed)
     y = np.arange(n) % classes
     X = rng.normal(size=(n, d)) + 1.5 * rng.normal(size=(classes, d))[y]
@@ -22,7 +22,7 @@ def rows(seed=0, n=90, d=5, classes=3):
 
 
 def fit(estimator, X, y=None):
-    """Without scikit-learn's words on what it means to give up."""
+    """Fit without warnings about deprecation and convergence."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -30,7 +30,7 @@ def fit(estimator, X, y=None):
 
 
 def fitted(kind, X, y, **parameters):
-    """kind: of KINDS. A regressor is given numbers that y moves."""
+    """kind: of KINDS. A regressor's target depends on X and y."""
     if kind in CLASSIFIERS:
         parameters = {"nu": 0.2, **parameters} if kind == "NuSVC" else parameters
         return fit(KINDS[kind](**parameters), X, y)
@@ -39,7 +39,7 @@ def fitted(kind, X, y, **parameters):
 
 
 def pairwise(estimator, X):
-    """(rows, pairs) decision values in LIBSVM's order and signs, as scikit-learn computes them."""
+    """(rows, pairs) values of scikit-learn, in LIBSVM's order and signs."""
     if not hasattr(estimator, "decision_function"):
         return estimator.predict(X)[:, None]
     if not hasattr(estimator, "classes_"):
@@ -58,12 +58,12 @@ def scale(model):
 
 
 def answers(estimator, X):
-    """{method: what it gives}, of those that the estimator has."""
+    """{method: result}, for METHODS that the estimator has"""
     return {name: getattr(estimator, name)(X) for name in METHODS if hasattr(estimator, name)}
 
 
 def demand_same(found, expected):
-    """Of `answers`: arrays of the same kinds, labels that are equal, numbers that are to rounding."""
+    """Same types and shapes, equal labels, numbers up to rounding."""
     assert found.keys() == expected.keys()
     for name, own in expected.items():
         got = found[name]

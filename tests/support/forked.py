@@ -1,8 +1,8 @@
-"""The command in a process of its own, forked from one that has loaded what every command loads (forking.py).
+"""The command in its own process, forked from one that has loaded its modules (forking.py): a few milliseconds instead
+of 60 to 300.
 
-It is the command, from start.run to its exit code, with its own arguments, folder, environment and descriptors, and
-begins in a few milliseconds where a new process takes 60 to 300. A new one is started where the environment asks for
-what an interpreter or a library reads only once."""
+It runs from start.run to its exit code, with its own arguments, folder, environment and descriptors. If the environment
+sets variables that are read only once, a new process is started."""
 
 import atexit
 import json
@@ -34,7 +34,7 @@ _READ_ONCE = (
 
 
 def fastsvm(words, *, cwd=None, input=None, env=None, text=False, check=False, timeout=PATIENCE):
-    """As subprocess.run([FASTSVM, *words], capture_output=True): a CompletedProcess. input: None for nothing at all."""
+    """As subprocess.run([FASTSVM, *words], capture_output=True). input: None for an empty one."""
     words = [os.fspath(word) if isinstance(word, os.PathLike) else str(word) for word in words]
     environment = dict(os.environ if env is None else env)
     if _Parent.fits(environment):
@@ -58,7 +58,7 @@ def fastsvm(words, *, cwd=None, input=None, env=None, text=False, check=False, t
 
 
 class _Parent:
-    """The process that is forked, and this side of the socket it is told by."""
+    """The process that is forked, and this side of its socket."""
 
     _process = _socket = None
     _lock = threading.Lock()
@@ -88,7 +88,7 @@ class _Parent:
 
     @classmethod
     def _stop(cls):
-        cls._socket.close()  # at which it ends
+        cls._socket.close()  # ends the process
         cls._process.wait(PATIENCE)
 
     @classmethod
@@ -111,7 +111,7 @@ class _Parent:
                     rest = memoryview(input.encode() if isinstance(input, str) else input)
                     while rest:
                         rest = rest[stream.write(rest) :]
-            except BrokenPipeError:  # it did not want all of it
+            except BrokenPipeError:  # the command did not read all of it
                 pass
 
         with cls._lock:

@@ -1,4 +1,4 @@
-"""The process that forked.py forks: it has loaded what commands load, and becomes one of them again and again."""
+"""The process that forked.py forks for each command, with all modules loaded."""
 
 import gc
 import json
@@ -9,13 +9,13 @@ import traceback
 from importlib import import_module
 from pkgutil import walk_packages
 
-#: fastsvm_cli.commands first, which gives the matrix library one thread, as in every command.
+#: Packages to load. fastsvm_cli.commands comes first: it limits the matrix library to one thread.
 ROOMS = ("commands", "comparisons", "console", "methods", "models", "prediction", "text")
 LIBRARIES = ("scipy.linalg", "scipy.optimize", "scipy.sparse.linalg", "scipy.spatial", "scipy.special", "rich.progress")
 
 
 def serve(channel):
-    """A command for every message; ends where the other side closes the channel."""
+    """Run a command per message, until the channel is closed."""
     for room in ROOMS:
         package = import_module(f"fastsvm_cli.{room}")
         for module in walk_packages(package.__path__, f"{package.__name__}."):
@@ -42,7 +42,6 @@ def serve(channel):
 
 
 def become(words, cwd, environment, descriptors):
-    """The command that ran words[0], from its first line to its end."""
     try:
         for standard, descriptor in enumerate(descriptors):
             os.dup2(descriptor, standard)
@@ -50,7 +49,7 @@ def become(words, cwd, environment, descriptors):
         os.chdir(cwd)
         os.environ.clear()
         os.environ.update(environment)
-        for library in ("OPENBLAS", "MKL", "BLIS"):  # as fastsvm_cli.commands
+        for library in ("OPENBLAS", "MKL", "BLIS"):  # as in fastsvm_cli.commands
             os.environ[f"{library}_NUM_THREADS"] = "1"
         sys.argv = words
         sys.stdin = open(0, closefd=False)
@@ -67,5 +66,5 @@ def become(words, cwd, environment, descriptors):
 
 
 if __name__ == "__main__":
-    del sys.path[0]  # this folder, whose names are not meant
+    del sys.path[0]  # this folder, whose modules would hide others
     serve(socket.socket(fileno=int(sys.argv[1])))

@@ -1,8 +1,8 @@
-"""LIBSVM models as svm-train writes them, rows for each, and what svm-predict reads and fastsvm refuses."""
+"""LIBSVM models as svm-train writes them, rows for each, and models that svm-predict reads and fastsvm refuses."""
 
 
 def _written(text):
-    """svm-train writes a blank behind every entry of a vector."""
+    """Put a blank after every entry of a vector, as svm-train does."""
     header, vectors = text.split(b"SV\n")
     return header + b"SV\n" + vectors.replace(b"\n", b" \n")
 
@@ -84,7 +84,7 @@ def changed(base, *changes):
     return base
 
 
-EXCEPTIONS = {  # a row of the README -> (pattern of what is said, model, what is changed in it)
+EXCEPTIONS = {  # row of the README -> (pattern of the message, model, changes in it)
     "`nan`, `inf` or an overflow in any number (5)": (
         "expected a finite number|too large for a double",
         REGRESSION,

@@ -1,11 +1,11 @@
-"""Models nobody would train, rows nobody would predict, and options for them: made to break a radius."""
+"""Unusual models, rows and options, made to break a radius."""
 
 import numpy as np
 
 from fastsvm_cli.text.header import SVM_TYPES
 from support.oracles import random_machine
 
-UNKNOWN = 1000  # an index no support vector has
+UNKNOWN = 1000  # an index that no support vector has
 
 
 def as_rows(x):
@@ -13,8 +13,8 @@ def as_rows(x):
 
 
 def hostile_vectors(rng, n, d, gamma):
-    """Vectors about as far apart as gamma asks for, or not at all; about the origin or far from it; twins, zeros,
-    giants and dwarfs among them."""
+    """Vectors far apart or close for gamma; about the origin or far from it; duplicates, near-duplicates, zeros, very
+    long and very short ones."""
     scale = np.sqrt(10 ** rng.uniform(-3, 0.7) / (gamma * d)) if rng.random() < 0.7 else 10 ** rng.uniform(-6, 4)
     x = scale * rng.standard_normal((n, d))
     if rng.random() < 0.4:
@@ -52,14 +52,14 @@ def hostile_machine(rng, kernel="rbf"):
     if rng.random() < 0.2:
         machine.coef *= 10.0 ** rng.uniform(-8, 0, (n, 1))
     for i in range(1, n):
-        if rng.random() < 0.3:  # against the vector before, perhaps its twin
+        if rng.random() < 0.3:  # opposes the vector before, which may be its duplicate
             machine.coef[i] = -machine.coef[i - 1] * (1 + rng.choice([0, 1e-12, 1e-3]))
     return machine, x
 
 
 def hostile_rows(rng, x):
-    """One row of each kind: among the vectors, at one, beside one, along one, at the mean, far off, very far off,
-    with unknown features."""
+    """Rows among the vectors, at one, near one, along one, at the mean, between two, far, very far, with an unknown
+    feature."""
     n, d = x.shape
     one, other, mean = x[rng.integers(n)], x[rng.integers(n)], x.mean(axis=0)
     spread = np.abs(x - mean).max() + 1e-300
@@ -77,7 +77,7 @@ def hostile_rows(rng, x):
 
 
 def hostile_options(rng, kernel="rbf"):
-    """What compile_maclaurin is asked for; rank and tolerance go with degree 2."""
+    """rank and tolerance need degree 2."""
     if kernel != "rbf":
         return {}
     options = {"degree": int(rng.integers(1, 5)), "single": bool(rng.random() < 0.5)}
@@ -94,4 +94,4 @@ def hostile_options(rng, kernel="rbf"):
 
 
 def uncovered(error, radius):
-    return ~((error <= radius) | (radius == np.inf))  # an error that is NaN is not covered
+    return ~((error <= radius) | (radius == np.inf))  # a NaN error is not covered

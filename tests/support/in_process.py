@@ -1,4 +1,4 @@
-"""LIBSVM 3.37 in this process, through its C interface, and what fastsvm's pipeline writes for the same model."""
+"""LIBSVM 3.37 in this process, and fastsvm's pipeline for the same model."""
 
 import ctypes
 import subprocess
@@ -14,9 +14,9 @@ from support.oracles import Machine
 
 
 class Libsvm:
-    """A model file as LIBSVM itself reads and uses it, through its C interface."""
+    """A model file in LIBSVM."""
 
-    likely_label = "%g"  # how svm-predict prints a label before probabilities: one of seven digits as 1e+06
+    likely_label = "%g"  # svm-predict's format of a label before probabilities: 1000000 is 1e+06
 
     def __init__(self, path):
         self.model = svm_load_model(str(path))
@@ -54,7 +54,7 @@ class Libsvm:
         return self.svm_type in (libsvm.svm_forms.EPSILON_SVR, libsvm.svm_forms.NU_SVR)
 
     def lines(self, rows, probability=False):
-        """What svm-predict 3.37 writes to its output file: the lines, split into words."""
+        """svm-predict 3.37's output, lines as words."""
         if not probability or self.regression:
             return [["%.17g" % label] for label in self.labels(rows)]
         one_class = self.svm_type == libsvm.svm_forms.ONE_CLASS
@@ -72,16 +72,15 @@ def written_lines(model, chunks, **options):
 
 
 def both(machine, folder):
-    """The same model file for fastsvm and for LIBSVM."""
+    """The same model file in fastsvm and in LIBSVM."""
     path = folder / "a.model"
     path.write_bytes(machine.text())
     return parse_model(path.read_bytes(), "a.model"), Libsvm(path)
 
 
 def mirrored(rng, kernel, n=30, d=6, *, size=1.0, lean=0.0, svm_type="c_svc"):
-    """A machine of vectors and their mirror images, read from right to left, with opposite coefficients and rho 0,
-    and rows that read the same both ways: f is 0, its rounding is not. lean: vectors are longer by so much in
-    directions at right angles to every row."""
+    """A machine and rows for which f is 0, but its rounding is not: vectors come with mirror images of opposite
+    coefficients, rho is 0, rows are palindromes. lean: size of a part of the vectors orthogonal to every row."""
     away = rng.standard_normal((n, d // 2))
     x = size * rng.standard_normal((n, d)) + lean * np.hstack([away, -away[:, ::-1]])
     a, order = rng.uniform(0.1, 3, n), rng.permutation(n)
@@ -96,7 +95,7 @@ def mirrored(rng, kernel, n=30, d=6, *, size=1.0, lean=0.0, svm_type="c_svc"):
 
 
 def run_both(svm_predict, fastsvm, folder, test, model, *options):
-    """(lines, summary) of svm-predict and of fastsvm predict, file to file."""
+    """(lines, summary) of svm-predict and of fastsvm predict"""
     theirs = subprocess.run(
         [svm_predict, *options, str(test), str(model), "theirs"], cwd=folder, capture_output=True, text=True, check=True
     )

@@ -1,4 +1,4 @@
-"""What fastsvm says of rows and models, where more than one test asks for it: the wording is here and nowhere else."""
+"""Messages about rows and models that several tests expect; their wording is only here."""
 
 BLANK = "a blank line found, expected a label"
 COMPILED_MODEL = "a compiled model found, expected the LIBSVM model it was made from"
@@ -39,7 +39,6 @@ def too_small(word):
 
 
 def too_far(word):
-    """An index."""
     return f"'{word}' found, expected an index of at most 2147483647"
 
 

@@ -1,4 +1,4 @@
-"""Model files to read: golden ones, one by hand and what it compiles to, trained ones; and what LIBSVM says to them."""
+"""Golden, handwritten, compiled and trained model files; LIBSVM's values for them."""
 
 import random
 from ctypes import c_double
@@ -22,7 +22,7 @@ VERSION_1, VERSION_2 = ".", "version2"
 
 
 def golden_names(end):
-    """Of both versions."""
+    """Golden files of both versions."""
     return sorted(
         str(path.relative_to(GOLDEN))
         for folder in (VERSION_1, VERSION_2)
@@ -51,7 +51,7 @@ def golden_values(name, file="values"):
     return np.array([[float(word) for word in row[1:]] for row in rows])
 
 
-# ---- trained ones
+# ---- trained models
 
 
 KERNELS = {
@@ -71,7 +71,7 @@ COMBINATIONS = [(t, k, c) for t in TYPES for k in KERNELS for c in ((2, 4) if t 
 
 
 def trained_models(folder):
-    """trained(svm_type, kernel, classes, probability) -> the path of a model that LIBSVM trained, once."""
+    """trained(svm_type, kernel, classes, probability) -> path of a LIBSVM model"""
     rng = random.Random(11)
     rows = [
         {j: round(rng.gauss(0, 1), 3) for j in sorted(rng.sample(range(1, 9), rng.randint(2, 6)))} for _ in range(60)
@@ -92,7 +92,7 @@ def trained_models(folder):
     return trained
 
 
-# ---- by hand, and damaged
+# ---- handwritten and damaged models
 
 
 REGRESSION = b"svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n1 1:1\n"
@@ -111,14 +111,14 @@ def compiled_text(**options):
 
 
 def changed(old, new, count=1, text=None):
-    """With a checksum made good, so that what is wrong is found and said."""
+    """Renew the checksum after a change, so that the change itself is found."""
     text = text or compiled_text()
     assert old in text, text.decode()
     return sealed(text.replace(old, new, count))
 
 
 def mutations(text, rng, step):
-    """The text with one byte of every `step` changed, left out, doubled or put in."""
+    """One byte in every `step` changed, removed, doubled or inserted."""
     for at in range(0, len(text), step):
         before, byte, after = text[:at], text[at], text[at + 1 :]
         for other in {byte ^ 1, byte ^ 0x80, 0, 10, 32, *b"9-:e", rng.randrange(256)} - {byte}:
@@ -128,7 +128,7 @@ def mutations(text, rng, step):
         yield before + b"1" + bytes([byte]) + after
 
 
-# ---- what becomes of them
+# ---- evaluation
 
 
 def values_of(model, chunks):
@@ -146,7 +146,7 @@ def libsvm_rows(chunk):
 
 
 def libsvm_values(model, row, pairs):
-    # Not libsvm.svmutil.svm_predict, which writes beyond its buffer for nu_svc with several classes.
+    # Not libsvm.svmutil.svm_predict, which writes past its buffer for nu_svc with several classes.
     out = (c_double * max(pairs, 1))()
     libsvm.svm_predict_values(model, gen_svm_nodearray(row)[0], out)
     return list(out)[:pairs]

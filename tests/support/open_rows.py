@@ -1,4 +1,4 @@
-"""Which rows a fast model leaves open, by its radii; and rows whose numbers are hard to write."""
+"""Rows that a fast model leaves open; rows whose numbers are hard to write."""
 
 import re
 import struct
@@ -10,7 +10,7 @@ from fastsvm_cli.text.data import read_chunks
 from support import oracles
 from support.evaluation import decide
 
-#: How a model is trained, compiled and asked; the tolerance of a regression model.
+#: Data, training options, compile command, options of predict.
 CASES = {
     "two": ("rings", "-g 0.2 -c 10 -b 1", "approx --certify", []),
     "three": ("colors", "-g 0.02 -c 1 -b 1", "approx --certify", []),
@@ -19,12 +19,11 @@ CASES = {
     "reduced": ("colors", "-g 0.02 -c 1", "reduce --ratio 0.8 --no-finish", []),
     "steps": ("rings", "-g 0.2 -c 10", "order", ["--steps", "9"]),
 }
-UNKNOWN = 2_000_000_000  # an index no support vector has
+UNKNOWN = 2_000_000_000  # an index that no support vector has
 
 
 def awkward(rng, labels, rows):
-    """Lines of rows that need all their digits; among them zero vectors, negative zeros, tiny numbers, unknown indices
-    and comments."""
+    """Rows that need all digits: zero vectors, negative zeros, tiny numbers, unknown indices, comments."""
     for at, (label, row) in enumerate(zip(labels, rows)):
         row = {index: value * (1 + rng.uniform(-1e-9, 1e-9)) for index, value in row.items()}
         if at % 7 == 1:
@@ -54,7 +53,7 @@ def parsed(line):
 
 
 def open_by_radii(case, values, radii):
-    """Which rows are not proven, by the definition: (rows) bool."""
+    """(rows) bool, by the definition"""
     if case == "regression":
         return radii[:, 0] > float(CASES[case][3][1])
     if values.shape[1] == 1:

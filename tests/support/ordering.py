@@ -1,4 +1,4 @@
-"""What the tests of ordered models share: models and rows made to break them, and LIBSVM in this process."""
+"""Random models and rows to break ordered models; LIBSVM in this process."""
 
 import hashlib
 from math import sqrt
@@ -20,18 +20,18 @@ from support.places import DATA, SCRIPTS
 
 COMPILERS = {"geometry": compile_geometry, "triangle": compile_triangle}
 HUGE = 1e160  # its square overflows
-UNKNOWN = 1000  # an index no support vector has
-NEVER = _native.Task(SVM_TYPES.index("epsilon_svr"), [], [], [], [])  # with tolerance 0 no radius settles it
+UNKNOWN = 1000  # an index that no support vector has
+NEVER = _native.Task(SVM_TYPES.index("epsilon_svr"), [], [], [], [])  # with tolerance 0 no radius settles its rows
 
 
 def settle(model, chunk, out, tolerance=0.0, task=None):
-    """Fill `out` by what orders the model alone, without the exact evaluation; the rows that it leaves open."""
+    """Fill `out` without the exact evaluation; return the rows left open."""
     all_steps = (0,) if model.kind == "geometry" else ()
     return model.evaluator.decision_values(chunk, task or model.header.task(), tolerance, *all_steps, out)
 
 
 def exact_model(machine):
-    """As `order` has it: a kernel that LIBSVM does not know is that of a precomputed model, given its vectors."""
+    """The model that `order` gets: precomputed, with its vectors, if LIBSVM does not know the kernel."""
     if machine.kernel not in OWN_KERNELS:
         return parse_model(machine.text(), "a.model")
     kernel = Kernel(machine.kernel, machine.gamma, machine.coef0, machine.degree)
@@ -41,7 +41,7 @@ def exact_model(machine):
 
 
 def order(machine, method, **options):
-    """The ordered model, as read back from its file."""
+    """The ordered model, read back from its file."""
     return parse_model(COMPILERS[method](exact_model(machine), fingerprint="f", **options).to_text(), "a.order")
 
 
@@ -50,7 +50,7 @@ def random_options(rng, machine, method):
         return {"seed": int(rng.integers(9)), "lists": int(rng.integers(1, 6)) if rng.random() < 0.7 else None}
     options = {"seed": int(rng.integers(9)), "sequence": str(rng.choice(["greedy", "sgma"], p=[0.7, 0.3]))}
     options["points"] = int(rng.integers(1, 200)) if rng.random() < 0.7 else None
-    if machine.vectors and rng.random() < 0.2:  # any vectors may be folded ones
+    if machine.vectors and rng.random() < 0.2:  # any vectors can serve as folded ones
         options["folded"] = random_rows(
             rng, 2, [1, 2, 3], scale=float(max(map(abs, machine.vectors[0].values()), default=1))
         )
@@ -63,7 +63,7 @@ def lines(model, rows, **options):
 
 
 class Libsvm(in_process.Libsvm):
-    """A machine in LIBSVM's hands; one of a kernel that LIBSVM does not know as one of a precomputed kernel."""
+    """A machine in LIBSVM, precomputed if LIBSVM does not know its kernel."""
 
     def __init__(self, machine, folder):
         self.machine, path = machine, folder / "libsvm.model"
@@ -82,12 +82,11 @@ class Libsvm(in_process.Libsvm):
         return [line for (line,) in super().lines(self._known(rows))]
 
 
-# ---- models nobody trained
+# ---- random models
 
 
 def random_vectors(rng, n, indices, scale):
-    """Vectors of few clusters or of none, about the origin or far from it; duplicates, near-duplicates, zero
-    vectors."""
+    """Vectors in few clusters or none, about the origin or far from it; duplicates, near-duplicates, zeros."""
     offset = float(rng.choice([0, 0, 0, 1, 30, 1000])) * scale
     vectors = random_rows(
         rng,
@@ -112,7 +111,7 @@ def random_vectors(rng, n, indices, scale):
 
 
 def random_case(rng, kernel):
-    """A machine and rows for it."""
+    """A machine and rows."""
     n = (
         int(rng.integers(0, 8))
         if rng.random() < 0.2
@@ -122,7 +121,7 @@ def random_case(rng, kernel):
     )
     svm_type = str(rng.choice(["c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr"], p=[0.6, 0.15, 0.1, 0.1, 0.05]))
     classes = 2 if n == 0 else int(rng.choice([2, 2, 2, 3, 4, 5, 10], p=[0.2, 0.2, 0.2, 0.15, 0.1, 0.1, 0.05]))
-    d = int(rng.integers(1, 7)) if rng.random() < 0.9 else 60  # of 60, few are not zero
+    d = int(rng.integers(1, 7)) if rng.random() < 0.9 else 60  # sparse if 60
     indices = sorted(rng.choice(np.arange(0, 80), d, replace=False).tolist())
     scale = float(rng.choice([1e-3, 1, 1, 1, 1e3]))
     vectors = random_vectors(rng, n, indices, scale)
@@ -144,13 +143,13 @@ def random_case(rng, kernel):
     machine = random_machine(rng, svm_type, kernel, vectors, nr_class=classes, **parameters)
     if (
         rng.random() < 0.5
-    ):  # the first class of a pair has positive coefficients, the second negative ones, as trained models do
+    ):  # the first class of a pair has positive coefficients, the second negative ones, as in trained models
         of = np.repeat(np.arange(machine.nr_class), machine.nr_sv) if machine.classification else np.arange(n) % 2
         for column in range(machine.coef.shape[1]):
             machine.coef[:, column] = np.abs(machine.coef[:, column]) * np.where(of <= column, 1, -1)
     machine.coef *= 10.0 ** rng.choice([-8, 0, 0, 0, 3, 10])
     kind = rng.random()
-    if kind < 0.25:  # twins against each other: sums of large terms that cancel
+    if kind < 0.25:  # opposed duplicates: sums of large terms that cancel
         for i in range(1, n, 2):
             machine.vectors[i], machine.coef[i] = (
                 dict(machine.vectors[i - 1]),
@@ -180,7 +179,7 @@ def random_case(rng, kernel):
 
 
 def spread(rng, n, kernel, d=5, classes=2):
-    """A machine whose kernel matrix is well conditioned, its two classes' coefficients adding up to 0."""
+    """Well-conditioned kernel matrix; the coefficients of two classes add up to 0."""
     vectors = [dict(enumerate(row, 1)) for row in rng.standard_normal((n, d)).tolist()]
     machine = random_machine(rng, "c_svc", kernel, vectors, nr_class=classes, gamma=0.5, coef0=1.0, degree=5)
     if classes == 2:
@@ -195,14 +194,14 @@ def spread(rng, n, kernel, d=5, classes=2):
 
 
 def uncovered(value, radius, *truths):
-    """Where one of the truths is beyond the radius; an error that is NaN is not covered."""
+    """Where one of the truths is beyond the radius; a NaN error is not covered."""
     with np.errstate(all="ignore"):
         error = np.max([np.abs(value - truth) for truth in truths], axis=0)
     return hostile.uncovered(error, radius)
 
 
 def after(model, chunk, points):
-    """Value and radius of every row after so many points, settled or not: (rows, pairs) each."""
+    """Values and radii after this number of points, settled or not: (rows, pairs) each."""
     out = _native.Decisions(model.pairs, True)
     model.evaluator.decision_values(chunk, NEVER, 0.0, points, out)
     return np.array(out.value), np.array(out.radius)
@@ -240,7 +239,6 @@ def order_file(model, method, path):
 
 
 def cut_model(path, kernel_lines, svm_type="c_svc", total=3):
-    """A small model with these kernel lines."""
     classes = "label 1 -1\nnr_sv 2 1\n" if svm_type == "c_svc" else ""
     rows = ["0.5 1:1 2:0.5", "0.25 2:1", "-0.75 1:-1"][:total]
     path.write_text(

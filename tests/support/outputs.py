@@ -1,4 +1,4 @@
-"""Outputs, written in this process and in another."""
+"""Outputs written in this process and in others."""
 
 import re
 import subprocess
@@ -15,7 +15,7 @@ def write(path, *pieces):
 
 
 def in_new_process(code, *arguments, **options):
-    """Run Python code with `Output` at hand; for what only a process's own standard output, or rights, show."""
+    """Run code with `Output` imported, for tests of a process's own standard output or rights."""
     code = "import sys\nfrom fastsvm_cli.text.output import Output\n" + code
     return subprocess.run(
         [sys.executable, "-I", "-c", code, *map(str, arguments)],
@@ -27,7 +27,7 @@ def in_new_process(code, *arguments, **options):
 
 
 def a_writer(path):
-    """A process that has begun to write and waits."""
+    """A process that has written half an output, and waits."""
     code = (
         "import sys\n"
         "from fastsvm_cli.text.output import Output\n"
@@ -44,12 +44,11 @@ def a_writer(path):
 
 
 def killed_writer(path):
-    """What a process that was killed while it wrote leaves behind."""
     process = a_writer(path)
     process.kill()
     process.communicate()
 
 
 def timeless(text):
-    """What --json printed, without the numbers of a clock."""
+    """Output of --json without its timings."""
     return re.sub(r',\s*"(seconds|rows_per_second)": [^,}\s]+', "", text)

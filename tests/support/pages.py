@@ -1,4 +1,4 @@
-"""The READMEs, one per room, and the other pages beside them: their headings, blocks, links and command lines."""
+"""The READMEs and the pages beside them: headings, blocks, links and command lines."""
 
 import os
 import re
@@ -17,7 +17,7 @@ PAGES = {
 
 
 def sections(text, level):
-    """heading -> what stands below it, up to the next heading of this level or above. Fenced lines are no headings."""
+    """{heading: text up to the next heading of this level or above}; fenced lines are not headings"""
     found, heading, fenced = {}, None, False
     for line in text.split("\n"):
         fenced ^= line.lstrip().startswith("```")
@@ -30,13 +30,13 @@ def sections(text, level):
 
 
 def blocks(text, *languages):
-    """The fenced blocks of these languages, unindented, as lists of lines."""
+    """Fenced blocks, unindented, as lists of lines."""
     found = re.findall(rf"^( *)```(?:{'|'.join(languages)})\n(.*?)^ *```$", text, re.M | re.S)
     return [[line[len(indent) :] for line in block.split("\n")[:-1]] for indent, block in found]
 
 
 def prose(text):
-    """Lines that are not fenced, with their numbers."""
+    """Lines outside fences, with their numbers."""
     fenced = False
     for number, line in enumerate(text.split("\n"), 1):
         marks = line.lstrip().startswith("```")
@@ -46,13 +46,13 @@ def prose(text):
 
 
 def inline(text):
-    """What stands in backticks; broken lines joined."""
+    """Code in backticks; broken lines joined."""
     unfenced = "\n".join(line for _, line in prose(text))
     return [" ".join(code.split()) for code in re.findall(r"(?<!`)`([^`]+)`(?!`)", unfenced)]
 
 
 def stages(line):
-    """The commands of a line of shell, as lists of words, without redirections."""
+    """Commands of a line, as words without redirections."""
     lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     commands, words = [[]], list(lexer)
@@ -68,7 +68,7 @@ def stages(line):
 
 
 def command_lines(text):
-    """Every line of shell in a page."""
+    """All lines of shell."""
     lines = [line[2:] for block in blocks(text, "console") for line in block if line.startswith("$ ")]
     return lines + [line for block in blocks(text, "sh") for line in block]
 
@@ -82,7 +82,7 @@ def anchors(page):
 
 
 def links(page):
-    """(target, its path from the root, its anchor) of every link to a file of the project."""
+    """(target, its path from the root, its anchor) of every link within the project"""
     for target in re.findall(r"\]\(([^)]+)\)", PAGES[page]):
         if "://" not in target:
             path, _, anchor = target.partition("#")

@@ -1,4 +1,4 @@
-"""Child processes: what they end with, what they take, how they are sent signals."""
+"""Child processes: exit codes, memory, signals and terminals."""
 
 import fcntl
 import os
@@ -10,13 +10,12 @@ import sys
 import termios
 import time
 
-#: Seconds after which a test that waits for something is told that it hangs: far more than anything takes on the
-#: busiest machine, for no test is about time.
+#: Seconds until a test gives up: far more than anything takes, since no test is about time.
 PATIENCE = 600
 
 
 def wait_until(true):
-    """What `true()` returns, once that is true; false only after PATIENCE."""
+    """Value of `true()` once it is true; false after PATIENCE."""
     deadline = time.monotonic() + PATIENCE
     while not (found := true()) and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -24,15 +23,15 @@ def wait_until(true):
 
 
 def default_signals():
-    """For a child that is going to be sent signals, as its `preexec_fn`: a suite that was started in the background
-    of a shell, or under nohup, hands down signals that are ignored."""
+    """`preexec_fn` for children that get signals: a suite in a shell's background, or under nohup, inherits ignored
+    signals."""
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, signal.SIG_DFL)
 
 
 def interrupted(child):
-    """The lines on standard error of a child that is told to stop by Ctrl-C, and all processes of its group with it, as
-    a terminal does. It began the group; when this returns, nothing of that is left."""
+    """Lines of standard error of a child whose process group gets SIGINT, as from Ctrl-C. All of the group has ended
+    then."""
     os.killpg(child.pid, signal.SIGINT)
     _, said = child.communicate(timeout=PATIENCE)
     assert child.returncode == 130, said
@@ -48,7 +47,7 @@ def interrupted(child):
 
 
 class Finished:
-    """A finished command: code, out, err (text); its str() is what to read when a test fails."""
+    """code, out, err (text); str() is for failing tests"""
 
     def __init__(self, args, code, out, err):
         self.args, self.code, self.out, self.err = args, code, out, err
@@ -65,8 +64,7 @@ class Finished:
 
 
 def peak_memory(*command, cwd):
-    """Largest resident size of a command, in bytes. A small process starts it: one started from here would count
-    this one's memory."""
+    """Peak memory in bytes. A small process starts the command, or this one's memory would count."""
     code = (
         "import resource, subprocess, sys\n"
         "done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)\n"
@@ -85,7 +83,7 @@ def peak_memory(*command, cwd):
 
 
 def on_a_terminal(words, columns, *, cwd=None, env=None):
-    """(exit code, everything that was written) of a process whose standard streams are a terminal so wide."""
+    """(exit code, all output) of a process on a terminal of this width"""
     main, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
     inherited = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES", "NO_COLOR")}
@@ -102,7 +100,7 @@ def on_a_terminal(words, columns, *, cwd=None, env=None):
     try:
         while piece := os.read(main, 65536):
             said += piece
-    except OSError:  # the terminal's end
+    except OSError:  # the terminal was closed
         pass
     os.close(main)
     return process.wait(PATIENCE), said

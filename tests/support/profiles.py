@@ -1,10 +1,10 @@
-"""Hypothesis's profiles. None has a deadline: no test is about time.
+"""Hypothesis profiles, without deadlines: no test is about time.
 
-Each takes how many examples `--full` tries; without it a few are tried."""
+Their arguments count the examples of `--full`; without it, fewer are tried."""
 
 from hypothesis import HealthCheck, settings
 
-#: Of every test, without --full.
+#: Most examples of a test without --full.
 FEW = 10
 
 _full = False
@@ -29,15 +29,15 @@ def calm(examples=100):
 
 
 def seeded(examples=150):
-    """The same examples in every run, for tests that cost much."""
+    """The same examples in every run, for expensive tests."""
     return _examples(examples, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
 
 
 def searching(examples=250):
-    """Likewise, more of them, for tests that tell hypothesis what to aim at (`target`)."""
+    """As seeded, for tests that use `target`."""
     return seeded(examples)
 
 
 def tries(count):
-    """Of a test that draws its cases itself."""
+    """Number of cases for a test that draws them itself."""
     return count if _full else max(1, count // 10)

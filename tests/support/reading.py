@@ -1,4 +1,4 @@
-"""The reader in its plainest words: the rows of a chunk as lists."""
+"""The reader's results as lists."""
 
 import bz2
 import gzip
@@ -90,7 +90,7 @@ _COMMENTS = ["#\n", "# 1 1:0.5\n", "#1:2\n", " \t# qid:3\n", "# 1,2 3:4\r\n"]
 
 
 def dressed(lines, rng, share=0.3):
-    """The rows as SVMlight may have them, and the number of the line that each stands on."""
+    """Rows with SVMlight's comments and qid, and their line numbers."""
     out, numbers = ["# written by\n"], []
     for line in lines:
         while rng.random() < share:

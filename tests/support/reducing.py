@@ -1,4 +1,4 @@
-"""What the tests of reduced sets share."""
+"""Helpers for tests of reduced sets."""
 
 from hashlib import sha256
 
@@ -28,7 +28,7 @@ def reduce(machine, count, **options):
 
 
 def split(text: bytes) -> "tuple[Machine, list[bytes]]":
-    """A reduced set's file: the LIBSVM model, and the words of the line behind it, but for the checksum."""
+    """The LIBSVM model in a reduced set's file, and the words of the last line, without the checksum."""
     model, word, line = text.rpartition(b"fastsvm_reduced ")
     assert word and line.endswith(b"\n") and line.count(b"\n") == 1
     assert sealed_line(text) == text
@@ -53,7 +53,7 @@ def as_rows(x):
 
 
 def some_machine(seed, svm_type="c_svc", classes=2, n=40, d=5, gamma=0.5, probability=False, offset=0.0):
-    """Different vectors, any coefficients; some are 0, as in a trained model of several classes."""
+    """Random coefficients; with several classes some are 0, as in trained models."""
     rng = np.random.default_rng(seed)
     machine = random_machine(
         rng,
@@ -71,15 +71,14 @@ def some_machine(seed, svm_type="c_svc", classes=2, n=40, d=5, gamma=0.5, probab
 
 
 def members(machine, pair):
-    """Which vectors take part in a decision function."""
+    """Vectors of a decision function."""
     if not machine.classification:
         return np.ones(len(machine.vectors), bool)
     return np.isin(np.repeat(np.arange(machine.nr_class), machine.nr_sv), machine.pairs[pair])
 
 
 class Dense:
-    """|Psi|^2 (pairs), |Psi - Psi'|^2 (pairs), and what they are made of: K of the vectors z and x, coefficients a
-    and beta."""
+    """Psi|^2 and |Psi - Psi'|^2, (pairs) each; K of the vectors z and x, coefficients a and beta."""
 
     def __init__(self, machine: Machine, small: Machine):
         self.a, self.beta = machine.pair_coefficients.astype(EXTENDED), small.pair_coefficients.astype(EXTENDED)

@@ -1,4 +1,4 @@
-"""fastsvm in a fork of this process, which is killed where a test says, on a disk that loses what was not synced."""
+"""fastsvm in a fork, killed at a chosen call, on a disk that loses unsynced data."""
 
 import os
 import signal
@@ -12,12 +12,11 @@ from fastsvm_cli.text.line_blocks import LineBlocks, Place
 from support.processes import default_signals
 
 ROWS = 400
-BLOCK = 2048  # bytes of text per chunk here: many chunks, and a checkpoint behind each
+BLOCK = 2048  # bytes of text per chunk
 
 
 class Ended:
-    """A command that came to an end in a fork of this process. code: its exit code, or minus the signal that killed
-    it."""
+    """A command that ended in a fork. code: its exit code, or minus the signal that killed it."""
 
     def __init__(self, code, out, err):
         self.code, self.out, self.err = code, out, err
@@ -27,8 +26,7 @@ class Ended:
 
 
 def forked(folder, *arguments, prepare=lambda: None, code=0, block=BLOCK, seconds=0.0):
-    """Run fastsvm in a fork of this process, with small chunks and a checkpoint behind each. prepare: called there
-    first."""
+    """Run fastsvm in a fork with small chunks, and a checkpoint after each. prepare: called first."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         child = os.fork()
         if child == 0:
@@ -61,7 +59,6 @@ def forked(folder, *arguments, prepare=lambda: None, code=0, block=BLOCK, second
 
 
 def resumable(path, place=None):
-    """The output of a run that could be gone on with."""
     place = place or Place()
     about = {"on_bad_row": "stop", "max_line": 9}
     return resume.ResumableOutput(str(path), [], {}, about, place, None, labelled=True, say=lambda line: None)
@@ -71,9 +68,8 @@ CALLS = ("open", "write", "fsync", "ftruncate", "replace", "unlink")
 
 
 class Disk:
-    """Stands between a process and the disk: the process's death comes at the `at`-th call, in the middle of it where
-    it writes. With `power`, all that had not reached the disk by then is
-    lost: data that was not synced, names in folders that were not."""
+    """Replaces os's file functions: the process dies at the `at`-th call, halfway through a write. With `power`,
+    unsynced data and names are lost."""
 
     def __init__(self, at, power=False, death=lambda: os.kill(os.getpid(), signal.SIGKILL)):
         self.at, self.power, self.death, self.calls = at, power, death, 0
@@ -82,7 +78,7 @@ class Disk:
             [],
             {},
             [],
-        )  # descriptors, bytes of an inode that are safe, how to take back names
+        )  # descriptors, safe bytes of inodes, undoings of renames
         for name in CALLS:
             setattr(os, name, getattr(self, name))
 
@@ -98,7 +94,7 @@ class Disk:
                 try:
                     os.ftruncate(file, self.synced.get(os.fstat(file).st_ino, 0))
                 except OSError:
-                    pass  # of a pipe
+                    pass  # a pipe
             for undo in reversed(self.undo):
                 undo()
         self.death()
@@ -151,5 +147,5 @@ class Disk:
 
 
 def lines_of(summary):
-    """A summary, without what only tells of going on."""
+    """Lines of a summary, without those about resuming."""
     return [line for line in summary.splitlines() if not line.startswith(("Continuing after row ", "Warning: "))]

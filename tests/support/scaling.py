@@ -1,4 +1,4 @@
-"""svm-scale 3.37 again, and data to scale."""
+"""svm-scale 3.37 reimplemented, and data to scale."""
 
 import random
 import subprocess
@@ -24,7 +24,7 @@ def _moved(value, low, high, lower, upper):
 
 
 def scaled_text(ranges, text):
-    """What `svm-scale -r` prints. ranges: of the file of -s; text: rows without a fault, indices from 1."""
+    """As `svm-scale -r`. ranges: text of a file of -s; text: well-formed rows, indices from 1."""
     words = ranges.split()
     y = None
     if words[0] == "y":
@@ -74,7 +74,7 @@ def read_scaling(path):
 
 
 def read_scaled(data, ranges, **options):
-    """The rows of a file, scaled while they are read, and the Scaling."""
+    """Rows scaled while they are read, and the Scaling."""
     scaling = read_scaling(ranges)
     return contents(read_chunks(str(data), scaling=scaling, **options)), scaling
 
@@ -84,7 +84,7 @@ def read_plain(data):
 
 
 def raw_rows(path, rows, seed=0, shift=True):
-    """Rows of a file whose features have been stretched, and moved unless `shift` is false, each in its own way."""
+    """Rows of a file, each feature stretched and, if `shift`, moved."""
     rng = random.Random(seed)
     with open(path) as file:
         lines = [line for line in file if line.strip()]
@@ -101,7 +101,7 @@ def raw_rows(path, rows, seed=0, shift=True):
 
 
 def unrounded(ranges, rows):
-    """Rows, {index: value}, scaled in extended precision. ranges: of the file of svm-scale -s, or of R's write.svm."""
+    """Rows scaled in extended precision. ranges: text of svm-scale -s, or of R's write.svm."""
     words, out = ranges.split(), []
     if words[0] == "x":
         lower, upper = np.longdouble(words[1]), np.longdouble(words[2])
@@ -121,7 +121,7 @@ def unrounded(ranges, rows):
 
 
 def scaled_folder(folder):
-    """The folder, with rows, a range file, a model of the scaled rows, and these."""
+    """Write rows, a range file, scaled rows and a model of these to the folder."""
     text = raw_rows(DATA / "rings.train", 300, seed=3)
     columns: dict[int, list[float]] = {}
     for line in text.splitlines():

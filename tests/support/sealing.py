@@ -9,15 +9,14 @@ def digits(text: bytes) -> bytes:
 
 
 def sealed(text: bytes) -> bytes:
-    """A compiled model of version 1 as one of version 2; an edited one of version 2 with the checksum of what it is
-    now."""
+    """A compiled model of version 1 as version 2; one of version 2 with a renewed checksum."""
     text = re.sub(rb"^(fastsvm_model \w+) 1\n", rb"\1 2\n", text)
     content = re.sub(rb"(checksum .*\n)?end\n$", b"", text)
     return content + b"checksum " + digits(content) + b"\nend\n"
 
 
 def carrying(text: bytes, *ranges: bytes) -> bytes:
-    """A compiled model of version 2 as one of version 3, which carries these texts."""
+    """A compiled model of version 2 as version 3, carrying these texts."""
     content = re.sub(rb"checksum .*\nend\n$", b"", re.sub(rb"^(fastsvm_model \w+) 2\n", rb"\1 3\n", text))
     for word, each in zip((b"range", b"y_range"), ranges):
         content += b"%s %d\n%s" % (word, each.count(b"\n"), each)
@@ -25,13 +24,13 @@ def carrying(text: bytes, *ranges: bytes) -> bytes:
 
 
 def unsealed(text: bytes) -> bytes:
-    """A compiled model of version 2 as one of version 1."""
+    """A compiled model of version 2 as version 1."""
     text = re.sub(rb"^(fastsvm_model \w+) 2\n", rb"\1 1\n", text)
     return re.sub(rb"checksum .*\nend\n$", b"end\n", text)
 
 
 def sealed_line(text: bytes) -> bytes:
-    """The same of a LIBSVM model with a line of ours, which has no checksum yet, or one to be made good."""
+    """Add or renew the checksum in fastsvm's line of a LIBSVM model."""
     before, word, line = text.rpartition(b"fastsvm_reduced ")
     if not word:
         before, word, line = text.rpartition(b"fastsvm_folded ")
@@ -45,5 +44,5 @@ def unsealed_line(text: bytes) -> bytes:
     return before + word + b" ".join([b"1", *line.split()[1:-1]]) + b"\n"
 
 
-#: What is said of a file of version 2 whose content is another one than was written.
+#: Message for a file whose content does not fit its checksum.
 CHANGED = "the checksum does not fit the content: the file was changed after fastsvm wrote it; compile the model again"

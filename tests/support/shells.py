@@ -1,4 +1,4 @@
-"""Shells on a terminal of their own: what TAB makes of a line, as a user sees it."""
+"""Completion by TAB in real shells, on a terminal."""
 
 import fcntl
 import os
@@ -15,8 +15,7 @@ from pathlib import Path
 from support.places import FASTSVM
 from support.processes import PATIENCE
 
-#: What a shell is started with, and what it reads first: a key, Ctrl-X d, writes the line as it stands into `line`, and
-#: a TAB shows the choices.
+#: Command and start-up file. Ctrl-X d writes the current line to `line`; one TAB shows the choices.
 SETUP = {
     "bash": (
         ["bash", "--noprofile", "--rcfile", "setup", "-i"],
@@ -41,8 +40,8 @@ function written; printf '%s' (commandline) > new; mv new line; end; bind \\cxd 
 
 
 def completed(shell, share, typed, folder, *, source=None):
-    """What stands behind the prompt once each of the words `typed` (with \\t for TAB) has been typed, and the screen's
-    text. share: the folder that the shell finds completions in by itself; source: a command that it runs instead."""
+    """Lines at the prompt after each of `typed` (\\t is TAB), and the screen's text. share: where the shell finds
+    completions; source: a command that loads them instead."""
     answers = []
     with _started(shell, share, folder, source) as terminal:
         for words in typed:
@@ -51,12 +50,12 @@ def completed(shell, share, typed, folder, *, source=None):
             terminal.type(f"{words}\x18d")
             terminal.wait(line.exists)
             answers.append(line.read_text().rstrip())
-            terminal.type("\x05\x15")  # to its end, and delete it
+            terminal.type("\x05\x15")  # go to the end of the line, and delete it
         return answers, terminal.screen
 
 
 def listed(shell, share, typed, expected, folder):
-    """The screen's text once words are typed, and all that is `expected` has come to stand below them."""
+    """The screen's text once it shows all of `expected`."""
     with _started(shell, share, folder) as terminal:
         terminal.type(typed)
         terminal.wait(lambda: all(word in _plain(terminal.screen) for word in expected))
@@ -64,7 +63,7 @@ def listed(shell, share, typed, expected, folder):
 
 
 def _plain(screen):
-    """Without what makes letters bold or coloured: fish underlines the first letters of what it lists."""
+    """Without bold and colours: fish underlines the first letters of its list."""
     return re.sub(r"\x1b(\[[\d;]*m|\(B)", "", screen)
 
 
@@ -76,7 +75,7 @@ class _Terminal:
         os.write(self._terminal, keys.encode())
 
     def wait(self, true):
-        """Until true()."""
+        """Read until true()."""
         deadline = time.monotonic() + PATIENCE
         while not true():
             assert time.monotonic() < deadline, self.screen
@@ -94,7 +93,7 @@ def _started(shell, share, folder, source=None):
     setup += f"{source}\n" if source is not None else ""
     Path(folder, ".zshrc" if shell == "zsh" else "setup").write_text(setup)
     environment = {
-        "PATH": f"{Path(FASTSVM).parent}:{os.environ['PATH']}",  # fish completes only what it finds
+        "PATH": f"{Path(FASTSVM).parent}:{os.environ['PATH']}",  # fish completes only commands that it finds
         "TERM": "xterm",
         "LC_ALL": "C.UTF-8",
         "HOME": str(home),
@@ -112,7 +111,7 @@ def _started(shell, share, folder, source=None):
         stdout=theirs,
         stderr=theirs,
         start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # its own terminal, for the control of jobs
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # a controlling terminal, for job control
     )
     os.close(theirs)
     terminal = _Terminal(ours)

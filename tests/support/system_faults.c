@@ -1,5 +1,5 @@
-/* Loaded before the C library (LD_PRELOAD): system calls that fail as FAULTS says, a list of call=fault. What is done to
-   files is written to FAULTS_LOG, a line each. The files concerned are an output and its temporary one. */
+/* Loaded before the C library (LD_PRELOAD): system calls fail as FAULTS lists, call=fault,..., for an output and its
+   temporary file. FAULTS_LOG gets a line for each action on a file. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -75,7 +75,7 @@ int posix_fallocate(int file, off_t at, off_t size) {
     struct stat status;
     if (is("posix_fallocate", "EOPNOTSUPP")) return EOPNOTSUPP;
     if (!is("posix_fallocate", "ENOSPC")) return REAL(posix_fallocate)(file, at, size);
-    /* The C library's own way may come so far. */
+    /* The C library's own fallback may get this far. */
     if (fstat(file, &status) || (status.st_size < at + size && ftruncate(file, at + size))) abort();
     return ENOSPC;
 }
@@ -90,7 +90,7 @@ int flock(int file, int operation) {
     static int calls = 0;
     char name[4096];
     if (is("flock", "ENOLCK")) return fail(ENOLCK);
-    /* Another process takes a new file for a dead one's, between its creation and its lock. */
+    /* Another process takes a new file for one of a dead process, between its creation and its lock. */
     if (is("flock", "late") && is_temporary(file, name, sizeof name) && ++calls == 1 && unlink(name)) abort();
     return REAL(flock)(file, operation);
 }

@@ -19,8 +19,7 @@ WRITE_PIECES = (
 
 
 class Faults:
-    """write(path, *pieces, call=fault, ...) -> what the process printed to stderr. log: what was done to files, in
-    order, by the last process."""
+    """write(path, *pieces, call=fault, ...) -> standard error. log: actions on files, in order."""
 
     def __init__(self, folder):
         self._folder, self._library = folder, folder / "faults.so"

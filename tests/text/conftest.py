@@ -1,4 +1,4 @@
-"""Files, pipes and texts for the tests of the readers; models for those of rows that cannot be read."""
+"""Files and texts for tests of the readers; models for tests of bad rows."""
 
 import itertools
 import random
@@ -38,7 +38,7 @@ def long_text():
 
 @pytest.fixture(scope="session")
 def models(tmp_path_factory):
-    """A folder with a model of each kind that a line of output depends on, and `rows`, 60 of each data set."""
+    """A model of each kind that affects output lines, and `rows`, 60 of each data set."""
     folder = tmp_path_factory.mktemp("models")
     for name, source, options in (
         ("rings", "rings.train", "-g 0.2 -c 10 -b 1"),

@@ -1,5 +1,5 @@
-"""Lines that are no rows: with --on-bad-row skip or nan the run goes on behind them, the good rows' lines are those of
-the file without them, and what was wrong is named and counted."""
+"""Malformed lines with --on-bad-row skip or nan: the good rows' lines are those of the file without them, and faults
+are named and counted."""
 
 import json
 import random
@@ -67,7 +67,7 @@ def test_the_good_rows_are_those_of_the_file_without_the_bad_ones(fastsvm, model
     done = fastsvm("predict", "--on-bad-row", "nan", "--json", *options, "bad", models / model, "out")
     assert json.loads(timeless(done.out)) == {**summary, "bad_rows": len(where)}
     found = (tmp_path / "out").read_text().splitlines()
-    head = len(expected) - len(lines)  # what -b 1 writes first
+    head = len(expected) - len(lines)  # first line of -b 1
     bad = {number for number, _ in where}
     assert len(found) == head + len(lines) + len(where)
     assert [line for at, line in enumerate(found, 1 - head) if at not in bad] == expected
@@ -136,7 +136,7 @@ def test_a_slow_pipe_gets_an_answer_for_a_bad_row_at_once(models):
     ):
         process.stdin.write(line)
         process.stdin.flush()
-        assert process.stdout.readline() in answers  # would wait for ever if rows were gathered
+        assert process.stdout.readline() in answers  # would hang if rows were gathered
     process.stdin.close()
     assert process.wait(PATIENCE) == 0
 
@@ -182,12 +182,13 @@ def test_dense_rows_are_as_long_as_the_first_good_one(fastsvm, models, tmp_path)
 def test_unlabelled_rows(fastsvm, models, tmp_path):
     (tmp_path / "bare").write_text("1:0.5 2:-1\n\nfoo\n1:1\n")
     done = fastsvm("predict", "--unlabelled", "--on-bad-row", "nan", "bare", models / "rings.approx")
+    # A blank line of unlabelled data is the zero vector.
     assert [line == "nan" for line in done.out.splitlines()] == [
         False,
         False,
         True,
         False,
-    ]  # a blank line is the zero vector there
+    ]
     assert "Accuracy" not in done.err and "Bad rows: 1 of 4 lines, each a line of nan.\n" in done.err
 
 

@@ -1,5 +1,4 @@
-"""The reader around lines that are no rows: the same ones whatever the chunks, the threads and the lines beside
-them."""
+"""The reader finds the same malformed lines for any chunks, threads and neighbours."""
 
 import random
 
@@ -36,7 +35,7 @@ DENSE_LINES = st.one_of(
 def test_every_line_is_a_row_or_a_bad_one_by_itself(tmp_path, lines, last, size):
     (tmp_path / "data").write_bytes("\n".join(lines).encode() + b"\n" * (last and bool(lines)))
     if not last and lines and not lines[-1]:
-        lines = lines[:-1]  # nothing stands behind the last line end
+        lines = lines[:-1]  # nothing follows the last line end
     rows, bad, why = one_by_one(lines, False)
     assert read_around(tmp_path / "data", size=size) == (rows, bad, why[:NAMED])
 
@@ -52,7 +51,7 @@ def test_every_dense_line_is_a_row_or_a_bad_one_beside_the_first_good_one(tmp_pa
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize("share", [0.01, 0.0001, 0.5, 0.99])
 def test_bad_rows_do_not_depend_on_threads_or_chunks(tmp_path, share):
-    """Text enough for several pieces of a chunk, each with a thread of its own."""
+    """Enough text for several pieces of a chunk, one per thread."""
     rng = random.Random(f"{share}")
     lines = [
         (
@@ -74,7 +73,7 @@ def test_bad_rows_do_not_depend_on_threads_or_chunks(tmp_path, share):
 
 @pytest.mark.full
 def test_a_text_of_bad_rows_alone_is_passed_over_in_one_go():
-    """Five million of them: a reader that began anew behind each would never come to the end."""
+    """A reader that restarted after each would never finish."""
     chunk, faults, _ = _native.parse_around(b"x\n" * 5_000_000, keep=3)
     assert chunk.rows == 0 and chunk.gaps == [(0, 5_000_000, 5_000_000)] and [line for line, _ in faults] == [1, 2, 3]
     chunk, faults, fields = _native.parse_around(b"1,2\nx\n" * 500_000, keep=0, dense=True)
@@ -83,7 +82,7 @@ def test_a_text_of_bad_rows_alone_is_passed_over_in_one_go():
 
 
 class Fussy(Model):
-    """A model for which some rows are bad, and which counts the rows it is given."""
+    """A model that refuses some rows, and counts the rows it is given."""
 
     def __init__(self, model, bad):
         self.header, self._model, self._bad, self.given = model.header, model, bad, 0

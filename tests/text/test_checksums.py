@@ -1,5 +1,5 @@
-"""Version 2 of fastsvm's own files: whatever is changed after they were written is noticed, in one sentence, and before
-anything else is said; line ends may change. Version 1, which had no checksum, is read as ever."""
+"""Version 2 of fastsvm's files: any change but of line ends is reported first. Version 1, without a checksum, is still
+read."""
 
 import random
 import subprocess
@@ -23,7 +23,7 @@ def read(name):
 
 
 def changes(text, first, last, rng):
-    """Every byte from `first` up to `last` with one bit flipped, left out, doubled; a few at random."""
+    """Every byte from `first` up to `last` with one bit flipped, left out, or doubled."""
     for at in range(first, last):
         yield at, text[:at] + bytes([text[at] ^ 1 << rng.randrange(8)]) + text[at + 1 :]
         yield at, text[:at] + text[at + 1 :]
@@ -60,7 +60,7 @@ def test_the_lines_of_the_checksum_are_not_needed_twice_nor_missing_nor_moved():
     ):
         assert fault_of(changed) == f"m: {CHANGED}"
     assert "unknown key 'checksum'" in fault_of(sealed(text.replace(b"precision", line + b"precision")))
-    fault_of(text.replace(b"maclaurin 2", b"maclaurin 1"))  # which had none
+    fault_of(text.replace(b"maclaurin 2", b"maclaurin 1"))  # without a checksum
     fault_of(unsealed(text).replace(b"maclaurin 1", b"maclaurin 2"))
     for word in (b"svm_type c_svc", b"gamma 0.15"):  # the sum of another file
         other = sealed(text.replace(word, word + b" "))
@@ -140,7 +140,7 @@ def test_a_libsvm_model_of_raw_rows_with_any_byte_changed_is_refused_in_one_sent
         (b"3", "version '3' of the line 'fastsvm_folded' found, this fastsvm reads 2"),
     ):
         assert fault_of(text.replace(b"_folded 2", b"_folded " + version)) == f"m:{number}: {why}"
-    for vectors in (b"1 0:1e300\n-1 0:3\n", b"1\n-1\n"):  # serials that are none, or missing, must not be looked up
+    for vectors in (b"1 0:1e300\n-1 0:3\n", b"1\n-1\n"):  # serials that are invalid or missing must not be looked up
         serials = b"svm_type epsilon_svr\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho 0.1\nSV\n" + vectors
         assert fault_of(sealed_line(serials + b"fastsvm_folded 2 a b c\n")) == (
             "m:9: the line 'fastsvm_folded' found after a model with a precomputed kernel, which no scaling is folded"
@@ -159,13 +159,12 @@ def test_a_changed_reduced_set_without_its_line_is_a_libsvm_model(svm_predict, f
     assert not parse_model((tmp_path / "plain").read_bytes(), "m").certified
     assert fastsvm("predict", "-q", GOLDEN / "data", "plain").out
     (tmp_path / "rows").write_text("1 1:1\n-1 2:1\n")
-    for name in ("edited", "plain"):  # which never minded
+    for name in ("edited", "plain"):  # svm-predict ignores the line
         subprocess.run([svm_predict, "rows", name, "theirs"], cwd=tmp_path, check=True, capture_output=True)
     assert fastsvm("predict", "-q", "rows", "plain").out == (tmp_path / "theirs").read_text()
 
 
 def test_a_flipped_digit_proves_nothing(fastsvm, tmp_path):
-    """It used to be believed, with a line `Proven`."""
     exact, text = GOLDEN / "c_svc.model", read("c_svc-certified.approx")
     (tmp_path / "good").write_bytes(text)
     (tmp_path / "out").write_text("before\n")
@@ -185,7 +184,7 @@ def test_reduced_sets_of_both_versions_say_the_same():
 
 
 def test_the_digits_do_not_depend_on_how_many_bytes_there_are():
-    """Nor on whether the last block is whole."""
+    """Nor on a partial last block."""
     from hashlib import sha256
 
     for size in (0, 1, 55, 56, 64, 1 << 20, (1 << 22) - 1, 1 << 22, (1 << 22) + 1):

@@ -1,4 +1,4 @@
-"""Chunks from arrays and from other chunks: bit for bit those that the parser makes of the same numbers as text."""
+"""Chunks from arrays and other chunks: bit for bit those parsed from the same numbers as text."""
 
 import gc
 from array import array
@@ -49,7 +49,7 @@ def parsed(text, **options):
 
 
 def assert_equal(one, other):
-    """Bit for bit, and where their rows end."""
+    """Bit for bit, with the same row ends."""
     for name in ("leading", "indptr", "indices", "values", "squared_norms"):
         ours, theirs = getattr(one, name), getattr(other, name)
         assert (ours.shape, ours.format, bytes(ours)) == (theirs.shape, theirs.format, bytes(theirs)), name

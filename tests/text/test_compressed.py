@@ -1,4 +1,4 @@
-"""Compressed files and pipes: known by their content, read as they come, refused in one line where they are damaged."""
+"""Compressed files and pipes: detected by content, read as they arrive, refused in one line if damaged."""
 
 import os
 import random
@@ -36,7 +36,7 @@ def test_a_plain_file_may_be_called_gz(tmp_path):
 
 
 def test_compressed_streams_one_after_the_other_are_one_file(file, kind):
-    cuts = [0, 10, 10, 11, len(SAMPLE)]  # in the middle of lines, and an empty one
+    cuts = [0, 10, 10, 11, len(SAMPLE)]  # within lines, and an empty stream
     content = b"".join(COMPRESS[kind](SAMPLE[a:b].encode()) for a, b in zip(cuts, cuts[1:]))
     assert read(file(content)) == (plain_rows(SAMPLE)[0], None)
 
@@ -83,7 +83,7 @@ def test_a_damaged_compressed_file_is_an_error_of_one_line(file, kind):
     for at in range(0, len(content), 1 + len(content) // 60):
         path = file(content[:at] + bytes([content[at] ^ 0x55]) + content[at + 1 :])
         found, message = read(path)
-        if message is None:  # a time stamp, say: nothing of the content
+        if message is None:  # a time stamp, for example
             assert found == rows
         else:
             assert message.startswith(str(path)) and message.isprintable()
@@ -111,7 +111,7 @@ def test_compressed_standard_input_is_read(fastsvm, tmp_path, kind):
 
 
 def test_content_is_gone_on_with_at_any_place(file, kind):
-    """Where a stream ends, too."""
+    """Also at the end of a stream."""
     text = SAMPLE.encode()
     path = file(COMPRESS[kind](text[:100]) + COMPRESS[kind](text[100:]))
     for start in (0, 50, 99, 100, 101, len(text)):
@@ -124,7 +124,7 @@ def test_content_is_gone_on_with_at_any_place(file, kind):
 
 @pytest.fixture
 def pipe():
-    """The path of a pipe's reading end, and its writing end as a file."""
+    """(path of a pipe's reading end, its writing end as a file)"""
     reader, writer = os.pipe()
     with os.fdopen(reader, "rb"), os.fdopen(writer, "wb", buffering=0) as file:
         yield f"/dev/fd/{reader}", file
@@ -209,7 +209,7 @@ def test_every_line_of_a_slow_compressed_pipe_is_yielded_before_the_next_is_writ
 
 @pytest.mark.parametrize("compress", [None, "gzip"])
 def test_no_read_waits_for_a_pipe(monkeypatch, compress):
-    """Being told to stop just before such a read would be answered after it: after the next row, or never."""
+    """A stop just before such a read would take effect after the next row, or never."""
     reader, writer = os.pipe()
     standard_input, waited, read_early, found = os.dup(0), threading.Event(), [], []
 
@@ -229,7 +229,7 @@ def test_no_read_waits_for_a_pipe(monkeypatch, compress):
         thread = threading.Thread(target=lambda: found.extend(chunk.rows for chunk in read_chunks("-")))
         thread.start()
         for piece in (text[:first], text[first:100], text[100:], b""):
-            waited.wait(0.05)  # it has come to the end of what there is, or soon will
+            waited.wait(0.05)  # the reader has reached the end, or soon will
             os.write(writer, piece) if piece else os.close(writer)
         thread.join(PATIENCE)
     finally:
@@ -241,7 +241,7 @@ def test_no_read_waits_for_a_pipe(monkeypatch, compress):
 
 @pytest.mark.parametrize("compress", [None, "gzip"])
 def test_a_pipe_that_was_told_not_to_wait_is_waited_for(monkeypatch, compress):
-    """As an event loop leaves the standard input of its children: there is nothing to read yet, and that is no end."""
+    """Event loops leave standard input like this: an empty pipe is not at its end."""
     reader, writer = os.pipe2(os.O_NONBLOCK)
     standard_input, empty, found = os.dup(0), threading.Event(), []
 

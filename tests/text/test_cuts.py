@@ -1,5 +1,4 @@
-"""The same rows however the text is cut up: into chunks, among threads. Files that are read in part, closed, or not
-there."""
+"""The same rows for any cut into chunks and among threads. Files read in part, closed, missing."""
 
 import gzip
 import io
@@ -22,7 +21,7 @@ from support.processes import peak_memory, wait_until
 from support.profiles import calm
 from support.reading import COMPRESS, SIZES, THREADS, UNLIMITED, plain_rows, random_text, read, rows_in
 
-# ---- the same rows, however the text is cut up
+# ---- the same rows for any cut
 
 NUMBERS = st.one_of(
     st.sampled_from(["0", "1", "-1", "+2.5", "1e-3", ".5", "3."]),
@@ -81,9 +80,8 @@ def fingerprint(text, **options):
 @given(st.lists(lines_of_data(), min_size=1, max_size=12).map("".join), st.floats(0, 1), st.one_of(st.none(), BROKEN))
 def test_rows_and_faults_do_not_depend_on_the_number_of_threads(text, where, broken):
     text = text.encode()
-    copies = (
-        1_400_000 // len(text) + 1
-    )  # several pieces of a quarter megabyte, so that five threads have something to do
+    # Several pieces of a quarter megabyte, so that five threads have work.
+    copies = 1_400_000 // len(text) + 1
     before = int(where * copies)
     fault = b"" if broken is None else broken.encode() + b"\n"
     text = text * before + fault + text * (copies - before)
@@ -187,13 +185,13 @@ def test_files_are_closed_when_they_have_been_read(file, compress):
         assert sum(chunk.rows for chunk in read_chunks(path)) == 1000
         read_bytes(path)
         read_start(path)
-    assert wait_until(lambda: len(os.listdir("/proc/self/fd")) <= before)  # a thread may still be on its way out
+    assert wait_until(lambda: len(os.listdir("/proc/self/fd")) <= before)  # a thread may still be ending
 
 
 @pytest.mark.parametrize("compress", [None, *COMPRESS])
 def test_a_reader_that_stops_early_lets_go_of_the_file(file, compress):
     content = b"1 1:2\n" * 2000
-    path = str(file((COMPRESS[compress](content) if compress else content) * 500))  # more than decompression runs ahead
+    path = str(file((COMPRESS[compress](content) if compress else content) * 500))  # beyond what is decompressed ahead
     files, threads = len(os.listdir("/proc/self/fd")), threading.active_count()
     for _ in range(3):
         chunks = read_chunks(path, size=1000)
@@ -259,7 +257,7 @@ def test_a_huge_index_takes_no_memory(fastsvm, tmp_path, model):
 @pytest.mark.parametrize("compress", [None, "gzip"])
 def test_memory_does_not_grow_with_the_file(tmp_path, compress):
     (tmp_path / "model").write_text(RBF.format(4))
-    for name, rows in (("short", 2_000_000), ("long", 9_000_000)):  # the short one fills every buffer already
+    for name, rows in (("short", 2_000_000), ("long", 9_000_000)):  # the short one fills every buffer
         content = b"1 1:1\n" * rows
         (tmp_path / name).write_bytes(content if compress is None else gzip.compress(content, 1))
     short, long = (peak_memory(FASTSVM, "predict", "-q", name, "model", cwd=tmp_path) for name in ("short", "long"))

@@ -1,4 +1,4 @@
-"""Delimited numbers, a row to a line; and any text at all."""
+"""Delimited numbers, one row per line; arbitrary text."""
 
 import random
 

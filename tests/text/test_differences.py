@@ -1,5 +1,4 @@
-"""Where fastsvm reads a file otherwise than svm-predict does: never in silence. Each line of the README's tables of
-differences, and small damage at random."""
+"""Differences from svm-predict are never silent: the README's tables, and small random damage."""
 
 import random
 import re
@@ -83,7 +82,7 @@ def test_and_of_dense_and_unlabelled_rows(tmp_path, byte):
 
 
 def test_such_a_byte_in_every_row_is_one_error_and_the_output_stays(fastsvm, tmp_path, svm_predict):
-    """svm-predict drops what follows such a byte, and so changes labels; here they were blanks."""
+    """svm-predict drops what follows such a byte; here the bytes replace blanks."""
     rows = b"".join(b"%d 1:%d 2:0.5 3:%d\n" % (1 - 2 * (i % 2), i % 3, i % 5) for i in range(20))
     for byte in NAMES:
         damaged = rows.replace(b" 3:", byte + b"3:")
@@ -103,7 +102,7 @@ def test_a_delimiter_may_be_any_of_them_that_ends_no_line(tmp_path):
 
 # ---- the tables
 
-DATA_FAULTS = {  # a row -> what is said of it; svm-predict takes every one, but for those it cannot
+DATA_FAULTS = {  # row -> message; svm-predict takes them all
     b"1 -0:1": no_pair("-0:1"),
     b"1 foo": no_pair("foo"),
     b"1 2: 3": no_pair("2:"),
@@ -134,7 +133,7 @@ def test_a_row_that_svm_predict_refuses_though_nothing_would_be_lost_is_read(svm
     assert len(ours(tmp_path, DATA + row + b"\n", MODEL)) == 7 + 2
 
 
-MODEL_FAULTS = {  # name -> (old, new, what is said)
+MODEL_FAULTS = {  # name -> (old, new, message)
     "a last line without its end": (
         b"4:0.5\n",
         b"4:0.5",
@@ -198,7 +197,7 @@ def test_a_model_that_svm_predict_takes_for_another_one_is_refused(svm_predict, 
     old, new, message = MODEL_FAULTS[name]
     assert MODEL.count(old) == 1
     damaged = MODEL.replace(old, new)
-    if name not in ("a number that wraps", "fewer vectors", "no gamma"):  # memory that was never written
+    if name not in ("a number that wraps", "fewer vectors", "no gamma"):  # svm-predict reads uninitialised memory
         assert theirs(svm_predict, tmp_path, DATA, damaged) is not None
     assert fault_of(damaged) == message
 

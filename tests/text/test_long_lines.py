@@ -1,4 +1,4 @@
-"""Lines that are too long are bad rows that take no memory, wherever they are; models have longest lines, too."""
+"""Lines that are too long are bad rows and take no memory; lines of models have a limit, too."""
 
 import gzip
 import re
@@ -47,9 +47,8 @@ def test_a_line_that_is_too_long_is_named_after_the_rows_before_it(tmp_path, kin
                 )
                 assert (place.offset, place.lines) == (len(good), 30)
             else:
-                assert message.startswith(
-                    f"{tmp_path / 'data'}:31: '1111"
-                )  # long, but not too long: no row for another reason
+                # Not too long: refused for another reason.
+                assert message.startswith(f"{tmp_path / 'data'}:31: '1111")
 
 
 @calm(200)
@@ -72,7 +71,7 @@ def test_lines_that_are_too_long_are_passed_over_wherever_they_are(tmp_path, len
 
 @pytest.mark.full
 def test_a_line_without_end_takes_no_memory(fastsvm, models, tmp_path):
-    """A few hundred kilobytes of gzip hold 600 MB of one line."""
+    """A few hundred kilobytes of gzip hold a line of 600 MB."""
     packer = zlib.compressobj(9, wbits=31)
     with open(tmp_path / "endless.gz", "wb") as file:
         file.write(packer.compress(b"1 1:1\n"))
@@ -128,7 +127,7 @@ def test_what_begins_as_no_model_is_refused_before_it_is_read(fastsvm, models, t
 
 
 def test_a_line_of_a_model_has_an_end_too(models, tmp_path, monkeypatch):
-    """LIBSVM's own buffer for a line ends at 2^30 bytes."""
+    """LIBSVM's buffer for a line ends at 2^30 bytes."""
     assert data.MAX_MODEL_LINE == 1 << 30
     monkeypatch.setattr(data, "MAX_MODEL_LINE", 3 << 20)
     for lines, message in (
@@ -144,7 +143,7 @@ def test_a_line_of_a_model_has_an_end_too(models, tmp_path, monkeypatch):
 
 
 def test_a_model_that_is_data_is_known_by_its_first_line(fastsvm, models, tmp_path):
-    """Of two terabytes that no disk holds, and that would be read in vain."""
+    """A sparse file of two terabytes."""
     with open(tmp_path / "rows", "wb") as file:
         file.write((models / "rings.rows").read_bytes())
         file.truncate(1 << 41)

@@ -1,4 +1,4 @@
-"""What compressors write that fastsvm cannot read is named, with what to type; zstd is read where Python can."""
+"""Other compressors' formats are named, with the command to type; zstd is read where Python can."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Outputs that cannot or must not be written are told before any work."""
+"""Outputs that cannot or must not be written are refused before any work."""
 
 import os
 import subprocess
@@ -36,7 +36,7 @@ def test_devices_and_other_files_may_be_read_and_written(tmp_path):
     (tmp_path / "given").write_bytes(b"x")
     os.mkfifo(tmp_path / "pipe")
     check_output("/dev/null", ["/dev/null"])
-    check_output(str(tmp_path / "pipe"), [str(tmp_path / "pipe")])  # and does not wait for a reader
+    check_output(str(tmp_path / "pipe"), [str(tmp_path / "pipe")])  # without waiting for a reader
     check_output(str(tmp_path / "new"), [str(tmp_path / "given"), str(tmp_path / "new")])
     assert sorted(os.listdir(tmp_path)) == ["given", "pipe"]
 
@@ -84,7 +84,7 @@ def test_a_descriptor_that_is_open_for_reading_only_is_an_error(tmp_path):
 
 
 def test_a_pipe_that_does_not_wait_gets_all_the_same(tmp_path):
-    """Another program that shares the pipe may have set it so."""
+    """Another program that shares the pipe may have made it non-blocking."""
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     got = []

@@ -45,8 +45,7 @@ def test_a_file_system_without_locks_keeps_what_it_has(faults, path):
 
 
 def test_the_lock_stays_until_the_file_has_its_name(faults, path):
-    """Another process that begins to write the same output in the last moment must not take the finished file for a
-    dead one's."""
+    """Another process must not take the finished file for a dead process's."""
     faults.write(path, b"after")
     assert path.read_bytes() == b"after" and "rename, locked" in faults.log
 
@@ -85,7 +84,7 @@ def test_a_file_system_that_reserves_nothing_is_copied_into_all_the_same(faults,
     assert path.read_bytes() == b"after"
 
 
-# ---- what a power failure leaves
+# ---- power failures
 
 
 @pytest.mark.parametrize(

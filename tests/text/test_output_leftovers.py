@@ -1,4 +1,4 @@
-"""What a killed process leaves is removed by the next."""
+"""Leftovers of killed processes are removed by the next."""
 
 import os
 

@@ -1,5 +1,4 @@
-"""Whose file an output is: owners, modes, second names, mount points stay as they were, or the file is written in
-place."""
+"""Owners, modes, hard links and attributes of an output stay, or the file is written in place."""
 
 import ctypes
 import os
@@ -11,8 +10,8 @@ from support.outputs import in_new_process, write
 
 
 def as_owner_only():
-    """In a new process before it is another program: no capability but an owner's own rights, as of a user who is not
-    root. CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER, CAP_FSETID."""
+    """In a new process before exec: leave an owner's rights only. Drops CAP_CHOWN, CAP_DAC_OVERRIDE,
+    CAP_DAC_READ_SEARCH, CAP_FOWNER, CAP_FSETID."""
     if os.geteuid() == 0:
         drop = ctypes.CDLL(None, use_errno=True).prctl
         for capability in range(5):
@@ -57,7 +56,7 @@ def test_a_file_in_a_folder_that_cannot_be_written_is_written_in_place(tmp_path)
         ), done.stderr
         done = in_new_process(WRITE_ONE, folder / "new", preexec_fn=as_owner_only)
         assert done.stderr == f"{folder / 'new'}: cannot write: Permission denied\n"
-        # What fails before it has written anything leaves the file as it was.
+        # A failure before anything is written leaves the file as it was.
         done = in_new_process(
             "with Output(sys.argv[1]) as output:\n    raise ValueError\n", path, preexec_fn=as_owner_only
         )

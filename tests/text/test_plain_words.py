@@ -1,4 +1,4 @@
-"""Words that are read by whole registers: the same rows, faults and bits as word by word."""
+"""Words read by whole registers: the same rows, faults and bits as word by word."""
 
 import random
 import struct
@@ -14,7 +14,7 @@ from support.reading import bits, plain_rows, rows_in
 pytestmark = pytest.mark.usefixtures("best_instruction_set")
 
 BUILDS = [each for each in _native.instruction_sets() if each != "baseline"]
-#: Registers are not read beyond the end of a text: its last words are read one by one.
+#: Registers do not read beyond a text, whose last words are read one by one.
 BEHIND = b"1 1:1 2:0.5 3:-7\n" * 8
 
 
@@ -29,7 +29,6 @@ def contents(chunk):
 
 
 def read_by(build, text, **options):
-    """What a build makes of a text."""
     assert _native.select_instruction_set(build)
     chunk, fault, _, consumed = _native.parse(text, **options)
     return contents(chunk), fault, consumed
@@ -94,7 +93,7 @@ def test_every_build_reads_the_same(texts, behind):
 
 
 def test_plain_words_of_every_length_are_what_an_independent_reader_finds(instruction_set):
-    """Numbers of one to eighteen bytes with a point at every place, both signs, at every place of a window."""
+    """Numbers of one to eighteen bytes, with the point and both signs, at every place of a window."""
     rng = random.Random(5)
     rows, index = [], 0
     for length in range(1, 19):
@@ -117,12 +116,12 @@ def test_plain_words_of_every_length_are_what_an_independent_reader_finds(instru
     ]
 
 
-# ---- rows that repeat the indices of the row before
+# ---- rows that repeat the previous row's indices
 
 
 @st.composite
 def repeating_rows(draw):
-    """Rows of the same indices, but for some that are missing, others, or no indices; most numbers are plain."""
+    """Rows of the same indices, except for missing, other or invalid ones."""
     indices = sorted(draw(st.sets(st.one_of(st.integers(0, 40), st.integers(0, 20_000_000)), min_size=1, max_size=30)))
     blank = draw(st.sampled_from([" "] * 8 + ["\t", "  "]))
     ending = draw(st.sampled_from(["\n", "\n", " \n", "\r\n", "  \n", "\t\n", " #c\n"]))
@@ -153,7 +152,7 @@ def test_rows_that_repeat_indices_are_read_the_same(text, behind, svmlight):
 
 @pytest.mark.full
 def test_rows_that_repeat_indices_are_what_an_independent_reader_finds(instruction_set):
-    """One word may be another in any row, at any place: missing, of another index, or of one that no row before had."""
+    """One word of a row, at any place, is missing or has another index."""
     rng = random.Random(6)
     for indices in ([3], [1, 2], list(range(1, 14)), [0, 5, 77, 1234, 1234567, 12345678, 99999999], range(1, 1100)):
         text = ""
@@ -174,13 +173,13 @@ def test_rows_that_repeat_indices_are_what_an_independent_reader_finds(instructi
 
 
 def test_the_first_fault_is_found_in_rows_that_repeat_indices():
-    """In every word, of every kind, after rows of the same indices; so are its line and what was read before it."""
+    """In every word, of every kind, with its line and what was read before it."""
     good = [f"{i}:{value}" for i, value in enumerate(["1", "0.5", "-0.25", "7.", ".5", "123456", "-1e3"] * 2, 11)]
     before = (b"1 " + " ".join(good).encode() + b"\n") * 3
     for at in range(len(good)):
         name = f"{at + 11}:"
         for bad in ("3", "x:1", f"{at + 10}:1", name, name + "1:2", name + "-", name + "-.", "5:1"):
-            if bad == "10:1" or (bad == "5:1" and at == 0):  # in front of all others, these are good
+            if bad == "10:1" or (bad == "5:1" and at == 0):  # valid before all others
                 continue
             row = " ".join([*good[:at], bad, *good[at + 1 :]]).encode()
             _, fault, consumed = assert_alike(before + b"-1 " + row + b"\n" + BEHIND)
@@ -191,7 +190,7 @@ def test_the_first_fault_is_found_in_rows_that_repeat_indices():
     "word", ["5:1", "12:0.5", "1234:-0.123456", "12345678:1234567.12345678", "3:2e3", "4:0x1", "x"]
 )
 def test_a_row_may_end_anywhere_in_a_window(word):
-    """And in front of the end of the text: with every number of bytes between them."""
+    """At every distance from the end of the text."""
     for before in range(80):
         row = b"1 1:" + b"0" * before + b"2 " + word.encode() + b"\n"
         for behind in (0, 1, 15, 16, 17, 31, 63, 64, 79, 80, 81):
@@ -199,7 +198,7 @@ def test_a_row_may_end_anywhere_in_a_window(word):
 
 
 def test_models_are_read_the_same(best_instruction_set):
-    """Of several coefficients in front of a vector, of none, and as many rows as are asked for."""
+    """With several coefficients or none, and a maximum number of rows."""
     text = b"".join(b"%d.5 -0.25 1:0.5 2:1 3:-0.75 40:1e-3 50:0.1\n" % i for i in range(50))
     for options in ({"leading_count": 2}, {"leading_count": 2, "max_rows": 7}):
         _, fault, _ = assert_alike(text, **options)
@@ -222,7 +221,7 @@ def test_the_first_fault_is_found_wherever_it_stands():
             f"{at + 1}:--1",
             f"{at + 1}:1.2.3",
         ):
-            if bad == "0:1":  # which LIBSVM reads
+            if bad == "0:1":  # LIBSVM reads it
                 continue
             row = " ".join([*good[:at], bad, *good[at + 1 :]])
             _, fault, consumed = assert_alike(b"1 1:1\n-1 " + row.encode() + b"\n" + BEHIND)
@@ -232,6 +231,6 @@ def test_the_first_fault_is_found_wherever_it_stands():
 @pytest.mark.parametrize("size", [0, 1, 15, 16, 31, 32, 33, 254, 255, 256, 255 * 16, 255 * 32 + 1, 20_000])
 @pytest.mark.parametrize("byte", ["\n", ":"])
 def test_bytes_are_counted(size, byte, instruction_set):
-    """All of them the byte that is counted: no counter overflows."""
+    """Only counted bytes: no counter overflows."""
     text = (byte * size + "\n").encode()
     assert _native.count_lines(text) == text.count(b"\n")

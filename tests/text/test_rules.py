@@ -1,4 +1,4 @@
-"""The reader, rule by rule: what a line of LIBSVM data may be, and what is said of one that is none."""
+"""The reader, rule by rule: valid lines of LIBSVM data, and messages for invalid ones."""
 
 import sys
 
@@ -29,7 +29,7 @@ def test_a_row_is_a_label_and_its_entries():
 def test_a_last_line_without_its_line_end_is_a_row(file):
     assert read(file("1 1:2\n-1 3:4")) == ([(1.0, [(1, 2.0)]), (-1.0, [(3, 4.0)])], None)
     assert read(file("1")) == ([(1.0, [])], None)
-    with pytest.raises(ValueError, match="newline"):  # the core itself is told where the text ends
+    with pytest.raises(ValueError, match="newline"):  # the core needs a final line end
         _native.parse(b"1 1:2")
 
 

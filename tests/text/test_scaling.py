@@ -1,4 +1,4 @@
-"""Rows scaled while they are read: bit for bit those that svm-scale writes and svm-predict reads."""
+"""Rows scaled while they are read: bit for bit those of svm-scale."""
 
 import gzip
 import math
@@ -35,7 +35,7 @@ def test_six_digits_are_printfs(value):
 @calm(500)
 @given(st.integers(-(10**8), 10**8), st.integers(0, 30), st.integers(-2, 2))
 def test_six_digits_near_the_middle_are_printfs(digits, shift, ulps):
-    """Numbers of seven and eight digits, whose last one is often a 5, and their neighbours."""
+    """Numbers of seven and eight digits, often with a last 5, and their neighbours."""
     value = digits / 10**shift
     for _ in range(abs(ulps)):
         value = math.nextafter(value, math.copysign(math.inf, ulps))
@@ -63,7 +63,7 @@ NUMBERS = st.one_of(
     st.integers(-20, 20).map(lambda n: n / 8),
     st.floats(-1e6, 1e6, allow_nan=False),
 )
-#: The ends of a range: one number, or two that are far enough apart for every value to be scaled to a finite one.
+#: Ends of a range: equal, or so far apart that scaled values are finite.
 ENDS = st.lists(NUMBERS, min_size=2, max_size=2).map(sorted).filter(lambda ends: not 0 < ends[1] - ends[0] < 1e-6)
 ROW = st.tuples(NUMBERS, st.dictionaries(st.integers(1, 12), NUMBERS, max_size=8))
 
@@ -77,7 +77,7 @@ def row_text(rows):
 
 @st.composite
 def ranges(draw):
-    """The text of a range file: features at either end, constant ones, with and without y."""
+    """A range file's text: features at either end, constant ones, with and without y."""
     out = []
     if draw(st.booleans()):
         lower, upper = draw(st.sampled_from([(-1, 1), (0, 1), (-0.1, 12.5)]))
@@ -155,7 +155,7 @@ def test_line_ends_and_comments_are_none_of_svm_scales_business(files, end):
 def test_absent_features_get_what_their_zero_becomes(files):
     data, range_file = files(data="1\n2 2:-1\n", range=RANGE)
     found, scaling = read_scaled(data, range_file)
-    assert [row[1] for row in found] == [[1, 4], [1, 2, 4]]  # the 0 of feature 2 becomes 0
+    assert [row[1] for row in found] == [[1, 4], [1, 2, 4]]  # 0 of feature 2 stays 0
     assert scaling.warnings() == [
         "Warning: scaling made the rows denser, 5 values that are not 0 instead of 1: if features are not negative and"
         " sparse, svm-scale -l 0 keeps them sparse."
@@ -163,7 +163,7 @@ def test_absent_features_get_what_their_zero_becomes(files):
 
 
 def test_index_0_is_scaled_where_it_stands_and_nowhere_else(files, svm_scale, tmp_path):
-    """svm-scale counts from 1 what a row lacks."""
+    """svm-scale adds missing features from index 1 on."""
     data, range_file = files(data="1\n2 0:3\n3 0:3 1:1\n4 1:1\n", range="x\n-1 1\n0 1 4\n1 0 4\n")
     found, _ = read_scaled(data, range_file)
     assert [row[1] for row in found] == [[1], [0, 1], [0, 1], [1]]
@@ -176,7 +176,7 @@ def test_features_that_the_file_does_not_hold_are_left_out_and_counted(files):
     data, range_file = files(data="1 1:1 3:7 5:2 9:1\n1 1:1 4:1 5:0 7:1\n", range="x\n0 1\n1 0 4\n3 1 1\n4 0 9\n")
     found, scaling = read_scaled(data, range_file)
     assert [row[1] for row in found] == [[1], [1, 4]]
-    assert scaling.entries.unknown == 3  # feature 3 is constant; a 0 is no loss
+    assert scaling.entries.unknown == 3  # feature 3 is constant; zeros do not count
     assert scaling.warnings()[0].startswith("Warning: 3 values left out, of features that ")
     assert "(the first: 5)" in scaling.warnings()[0]
 
@@ -190,7 +190,7 @@ def test_chunks_behind_each_other_add_up_what_was_left_out():
 
 @pytest.mark.full
 def test_many_features_far_apart(files):
-    """No table of every index, and as many blocks as it takes."""
+    """No table of all indices, and as many blocks as needed."""
     indices = sorted({1, 2, 2**31 - 1, *(random.Random(1).sample(range(3, 2**31 - 1), 3000))})
     ranges = "x\n-1 1\n" + "".join(f"{index} {-(index % 2)} 1\n" for index in indices)
     text = "".join(f"1 {index}:0.25\n" for index in indices[::5]) + "1 3:1\n"
@@ -241,7 +241,7 @@ def test_rows_that_cannot_be_scaled_are_named(files, text, line, why):
     scaling = read_scaling(range_file)
     good = contents(read_chunks(str(data), scaling=scaling, bad_rows=around))
     assert len(good) == line - 1 and around.count == 1
-    assert scaling.entries.before == line - 1  # one entry a row here, counted once
+    assert scaling.entries.before == line - 1  # one entry per row, counted once
 
 
 def test_a_dense_value_that_cannot_be_scaled_is_named(files):
@@ -306,7 +306,7 @@ def test_any_text_is_a_scaling_or_one_clear_line(tmp_path, text):
         read_scaling(tmp_path / "range")
     except DataFormatError as fault:
         assert fault.line >= 1 and " found, expected " in fault.why and "\n" not in str(fault)
-    except FileError as fault:  # what begins as a compressed file does, and is none
+    except FileError as fault:  # begins like a compressed file, but is not one
         assert "\n" not in str(fault)
 
 
@@ -314,7 +314,7 @@ def test_any_text_is_a_scaling_or_one_clear_line(tmp_path, text):
 
 
 def test_centers_and_scales_of_write_svm(files):
-    """R: write.table(data.frame(center, scale), col.names = FALSE, row.names = FALSE), a line per column."""
+    """R: write.table(data.frame(center, scale), col.names = FALSE, row.names = FALSE), one line per column."""
     data, range_file = files(data="1 1:3 2:0.1\n2 2:5\n3 1:1 2:0 3:0.7\n", range="1 2\n0.3 0.1\n0 3\n")
     found, scaling = read_scaled(data, range_file)
     first, second, third = ([(i, float.fromhex(v)) for i, v in zip(row[1], row[2])] for row in found)

@@ -1,6 +1,5 @@
-"""Data as SVMlight's writers write it: lines that are comments, `qid:N` behind the label, and lines of several labels,
-in every form of reading. The rows are those of the file without them, and the line numbers those of the file with
-them."""
+"""Data of SVMlight's writers: comment lines, `qid:N` after the label, lines of several labels. Rows are those of the
+file without them, line numbers those of the file with them."""
 
 import io
 import random
@@ -19,7 +18,7 @@ from support.reading import dressed, read, rows_in
 
 @pytest.fixture(scope="session")
 def dressed_models(models):
-    """The folder of models, with NAME.dressed beside its NAME.rows, and where these stand in it."""
+    """The models' folder, with NAME.dressed beside NAME.rows, and the rows' line numbers there."""
     for name in ("rings", "colors", "waves"):
         lines = (models / f"{name}.rows").read_text().splitlines(keepends=True)
         text, numbers = dressed(lines, random.Random(name))
@@ -223,7 +222,7 @@ def test_training_files_and_rows_beside_a_model(fastsvm, tmp_path, models, words
 
 
 def test_a_run_over_them_is_gone_on_with(fastsvm, dressed_models, tmp_path):
-    """Behind a bad row in the middle; the lines of the file are counted over both runs."""
+    """After a bad row in the middle; line numbers count over both runs."""
     lines = (dressed_models / "rings.dressed").read_text().splitlines(keepends=True)
     words = ["predict", "--resume", "data", dressed_models / "rings.model", "out"]
     (tmp_path / "data").write_text("".join([*lines, "foo\n", *lines]))
@@ -234,7 +233,7 @@ def test_a_run_over_them_is_gone_on_with(fastsvm, dressed_models, tmp_path):
     assert f"Continuing after row {rows}, " in again.err and f"data:{len(lines) + 1}: " in again.err
 
 
-# ---- hints look behind the comments
+# ---- hints after comments
 
 
 @pytest.mark.parametrize(

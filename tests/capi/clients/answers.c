@@ -1,6 +1,6 @@
-/* answers MODEL ROWS QUESTION FORM [EXACT]: what libfastsvm answers for rows of LIBSVM text, a line per row, in full.
- * QUESTION: labels, values, radii (values and radii), probabilities. FORM: sparse, doubles, floats (with a stride),
- * one (row by row), memory (the model from memory). Rows are asked of three times: the first few are answered another
+/* answers MODEL ROWS QUESTION FORM [EXACT]: libfastsvm's answers for rows of LIBSVM text, one line per row, in full.
+ * QUESTION: labels, values, radii (and values), probabilities. FORM: sparse, doubles, floats (both with a stride), one
+ * (row by row), memory (the model from memory). Rows are asked three times: the first few are answered in another
  * way. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,7 +100,7 @@ int main(int argc, char **argv) {
         if (question[0] == 'l') {
             check(fastsvm_predict(model, &rows, to, &error), &error);
         } else if (question[0] == 'p') {
-            double *labels = out + count * info.classes; /* behind the probabilities */
+            double *labels = out + count * info.classes; /* after the probabilities */
             check(fastsvm_probabilities(model, &rows, out + first * info.classes, labels + first, &error), &error);
         } else {
             check(fastsvm_values(model, &rows, to, question[0] == 'r' ? radii + first * columns : NULL, &error), &error);

@@ -1,6 +1,6 @@
-/* damaged THREADS: models from standard input, each an unsigned 32-bit size and so many bytes. Each is loaded from memory
- * by both interfaces, asked of odd rows by so many threads at a time, every question, and freed. A line for each: the
- * status of loading it. */
+/* damaged THREADS: reads models from standard input, each an unsigned 32-bit size and its bytes. Loads each from memory
+ * by both interfaces, asks every question about odd rows on THREADS threads, frees it, and prints the status of
+ * loading. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
         }                                                                        \
     } while (0)
 
-/* Known and unknown features, none, huge and tiny numbers; the last row is a precomputed kernel's. */
+/* Known and unknown features, an empty row, extreme numbers; the last row is one of a precomputed kernel. */
 enum { serials = 40, rows_count = 6 };
 static const int32_t row_indices[] = {1, 2, 4, 7, 8, 0, 1, 8, 1, 2, 2, 4, 1, 2147483647};
 static const double row_values[] = {0.5, -0.25, 1, 0.125, -0.75, 1, 0.25, 1, 1e300, -1e300, 1e-300, 1e-320, 1e308, 1};
@@ -53,7 +53,7 @@ static void *ask(void *argument) {
         rows.starts = form ? serial_starts : row_starts;
         rows.indices = form ? serial_indices : row_indices;
         rows.values = form ? serial_values : row_values;
-        for (int round = 0; round < 3; ++round) { /* the first few rows are answered another way */
+        for (int round = 0; round < 3; ++round) { /* the first few rows are answered in another way */
             EXPECT(says(fastsvm_predict(task->model, &rows, labels, &error), &error));
             EXPECT(says(fastsvm_values(task->model, &rows, numbers, info.certified ? radii : NULL, &error), &error));
             EXPECT(says(fastsvm_probabilities(task->model, &rows, numbers, labels, &error), &error));
@@ -82,7 +82,7 @@ int main(int argc, char **argv) {
     EXPECT(threads >= 1 && threads <= 64);
     for (int j = 0; j < serials; ++j) serial_indices[j] = j, serial_values[j] = j ? 1.0 / (1 + j) : 1;
     while (fread(&size, sizeof size, 1, stdin) == 1) {
-        char *text = malloc(size ? size : 1); /* of its own size: a read beyond it is found */
+        char *text = malloc(size ? size : 1); /* exact size: a read past the end is found */
         fastsvm_model *model = NULL;
         fastsvm_error error;
         EXPECT(text && fread(text, 1, size, stdin) == size);

@@ -1,6 +1,6 @@
-/* hostile FOLDER TIMES: every function with arguments that do not fit, and with odd ones that do; then a model is loaded,
- * asked and freed so often, and the process's memory in KB is printed, after the first hundred times and at the end. With
- * threads, all of them use one model at a time. FOLDER: tests/golden. */
+/* hostile FOLDER TIMES: calls every function with invalid and with odd valid arguments, and models from several
+ * threads. Then loads, asks and frees models TIMES times, and prints the process's memory in KB after the first hundred
+ * and at the end. FOLDER: tests/golden. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static void load_badly(void) {
         EXPECT(strlen(error.text) == sizeof error.text - 1);
         EXPECT(fails(fastsvm_load(name, &model, &error), FASTSVM_FILE, "nnn"));
     }
-    {   /* every piece of a model is one, or is refused */
+    {   /* every truncated model is refused */
         FILE *file = fopen(path_of("c_svc-certified.approx"), "rb");
         char text[1 << 16];
         const size_t size = fread(text, 1, sizeof text, file);
@@ -133,7 +133,7 @@ static void ask_badly(void) {
         EXPECT(memcmp(of_doubles, of_floats, sizeof of_floats) == 0);
         rows.stride = 3;
         EXPECT(fails(fastsvm_predict(model, &rows, out, &error), FASTSVM_ARGUMENT, "stride"));
-        rows.count = 1, rows.stride = 0; /* of one row it means nothing */
+        rows.count = 1, rows.stride = 0; /* ignored for a single row */
         EXPECT(fastsvm_predict(model, &rows, &of_one, &error) == FASTSVM_OK && of_one == of_doubles[0]);
         rows.columns = -1;
         EXPECT(fails(fastsvm_predict(model, &rows, out, &error), FASTSVM_ARGUMENT, "columns"));
@@ -145,7 +145,7 @@ static void ask_badly(void) {
         rows.doubles = bad, rows.count = 3, rows.columns = rows.stride = 2;
         out[0] = out[1] = 77;
         EXPECT(fails(fastsvm_predict(model, &rows, out, &error), FASTSVM_ROW, "row 2: ") && error.row == 2);
-        EXPECT(out[0] != 77 && out[1] != 77); /* the rows before it are answered */
+        EXPECT(out[0] != 77 && out[1] != 77); /* the rows before the bad one are answered */
         rows = none;
         rows.floats = large, rows.count = 1, rows.columns = rows.stride = 2;
         EXPECT(fails(fastsvm_predict(model, &rows, out, &error), FASTSVM_ROW, "row 0: "));
@@ -160,7 +160,7 @@ static void ask_badly(void) {
         EXPECT(fastsvm_predict(model, &rows, out, &error) == FASTSVM_OK && out[0] == out[2]);
         signgam = 77;
         EXPECT(fastsvm_values(certified, &rows, out, radii, &error) == FASTSVM_OK);
-        EXPECT(signgam == 77); /* threads would share it */
+        EXPECT(signgam == 77); /* would be shared by threads */
         EXPECT(!(radii[1] < INFINITY) || fabs(out[1]) <= 1e300);
         rows.starts = falling;
         EXPECT(fails(fastsvm_predict(model, &rows, out, &error), FASTSVM_ARGUMENT, "starts that decrease"));
@@ -227,7 +227,7 @@ static void ask_odd_models(void) {
     EXPECT(fastsvm_predict(model, &rows, out, &error) == FASTSVM_OK && out[0] == 4);
     EXPECT(fastsvm_values(model, &rows, out, NULL, &error) == FASTSVM_OK && out[0] == -0.5);
     fastsvm_free(model);
-    for (unsigned ended = 0; ended < 2; ++ended) { /* with the 0 at its end, as VMAF hands it over, and without */
+    for (unsigned ended = 0; ended < 2; ++ended) { /* with the terminating 0, as VMAF passes it, and without */
         struct svm_model *libsvm = svm_parse_model_from_buffer(empty, (unsigned)sizeof empty - 1 + ended);
         EXPECT(libsvm && svm_get_nr_class(libsvm) == 2);
         svm_free_and_destroy_model(&libsvm);
@@ -291,7 +291,7 @@ static void ask_libsvm_badly(void) {
         svm_free_model_content(copy);
         EXPECT(isnan(svm_predict(model, &end)) && isnan(svm_predict_values(model, &end, out)) && isnan(out[0]));
         svm_free_model_content(copy);
-        if (*name[0] == 'c') free(model); /* as programs do that filled it in themselves */
+        if (*name[0] == 'c') free(model); /* as programs do that filled in the struct */
         else svm_free_and_destroy_model(&model);
     }
 }

@@ -1,7 +1,6 @@
-/* libsvm MODEL...: what LIBSVM's functions answer for rows on standard input, of which no text need be able to hold any:
- * a line of index:value words each, a row. A line per row and model: the label; the decision values and the label they
- * come with; probabilities and theirs. A model is also rebuilt from its own text, as programs do that read one from
- * memory: `own MODEL` in place of MODEL. */
+/* libsvm MODEL: answers of LIBSVM's functions for rows on standard input, index:value words that need not be valid
+ * LIBSVM text. Per row: the label; the values after their label; the probabilities after theirs. `own MODEL` rebuilds
+ * the model from its text, as programs do that read one from memory. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* one_row ROWS MODEL...: microseconds and allocations of a call with one row of ROWS, LIBSVM text, for each model: of the
- * first call, and of those after the first passes (median). Compiled with -DLIBSVM it calls LIBSVM's functions: those of
- * LIBSVM itself, or of libfastsvm. GNU libc alone. */
+/* one_row ROWS MODEL...: microseconds and allocations of calls with one row of ROWS (LIBSVM text): of the first call,
+ * and the median after the first passes. -DLIBSVM: calls LIBSVM's functions, of LIBSVM or of libfastsvm. GNU libc
+ * only. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,4 @@
-"""|f_hat - f| <= radius for every row, f in extended precision and as svm-predict computes it. Models and rows here are
-made to break that."""
+"""|f_hat - f| <= radius on models and rows built to break it, for exact f and for svm-predict's f."""
 
 import numpy as np
 import pytest
@@ -20,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 
 def error_and_radius(machine, rows, **options):
-    """(rows, pairs) each: the larger of the distances to the truth and to svm-predict's number; and the bound of it."""
+    """(error, radius), each (rows, pairs). error: the larger distance to the truth and to svm-predict's value."""
     exact, model = certified(machine, **options)
     chunk = parse(rows)
     value, radius = decide(model, chunk)
@@ -42,7 +41,7 @@ def test_no_hostile_model_has_a_value_beyond_its_radius(seed):
         bad = uncovered(error, radius)
         assert not bad.any(), (trial, options, machine.text().decode()[:400], np.argwhere(bad), error[bad], radius[bad])
         finite, rows_seen = finite + np.isfinite(radius).sum(), rows_seen + radius.size
-    assert finite > 0.5 * rows_seen  # or nothing was tested
+    assert finite > 0.5 * rows_seen  # otherwise nothing was tested
 
 
 @pytest.mark.full(few=2)
@@ -56,7 +55,7 @@ def test_no_finite_expansion_has_a_value_beyond_its_radius(kernel, options):
         machine, x = hostile_machine(rng, kernel)
         try:
             error, radius = error_and_radius(machine, hostile_rows(rng, x), **options)
-        except ModelFormatError as fault:  # a coefficient beyond single precision
+        except ModelFormatError as fault:  # a coefficient overflows single precision
             assert "scale the data" in str(fault)
             continue
         bad = uncovered(error, radius)
@@ -129,7 +128,7 @@ def test_vectors_that_cancel_have_a_small_radius():
     )
     error, radius = error_and_radius(machine, as_rows(rng.standard_normal((50, 5))), single=False)
     assert not uncovered(error, radius).any()
-    assert radius.max() < 1e-5 * np.abs(coef).sum()  # the square root of what rounding leaves of the norms
+    assert radius.max() < 1e-5 * np.abs(coef).sum()  # the square root of the rounding error of the norms
 
 
 @pytest.mark.parametrize("degree", [1, 2, 3, 4])
@@ -207,7 +206,7 @@ def test_finite_expansions_whose_numbers_underflow_are_refused_or_covered(kernel
     rng = np.random.default_rng(20)
     for _ in range(20):
         x, a = vector * rng.uniform(0.5, 1, 3), rng.standard_normal(3)
-        a[2] = -(a[0] * x[0] + a[1] * x[1]) / x[2]  # f = 0 to rounding
+        a[2] = -(a[0] * x[0] + a[1] * x[1]) / x[2]  # f = 0 up to rounding
         machine = Machine("one_class", kernel, as_rows(x[:, None]), a[:, None], [0.0], **parameters)
         try:
             error, radius = error_and_radius(machine, [{1: row}, {1: -0.7 * row}], **options)
@@ -240,9 +239,8 @@ def test_clusters_of_vectors_whose_distances_overflow_do_not_crash(fastsvm, tmp_
     rng = np.random.default_rng(7)
     vectors = [{}, *random_rows(rng, 4, range(1, 4), scale=1e155), {1: 1.0}]
     (tmp_path / "a.model").write_bytes(random_machine(rng, "one_class", "rbf", vectors, gamma=0.1).text())
-    done = fastsvm(
-        "approx", "--certify", "--centers", 3, "a.model", code=None
-    )  # in a process of its own: this was a segmentation fault
+    # A separate process: this was a segmentation fault.
+    done = fastsvm("approx", "--certify", "--centers", 3, "a.model", code=None)
     assert done.code in (0, 1), str(done)
 
 

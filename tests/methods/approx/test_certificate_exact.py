@@ -1,4 +1,4 @@
-"""--exact behind a Maclaurin model prints svm-predict's lines; radii of benchmark models."""
+"""predict --exact with a Maclaurin model; radii of benchmark models."""
 
 import numpy as np
 import pytest
@@ -22,9 +22,9 @@ pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 
 class Libsvm(in_process.Libsvm):
-    """A machine in LIBSVM's hands; the lines svm-predict 3.37 writes, but for labels of seven digits."""
+    """A machine evaluated by LIBSVM, with svm-predict 3.37's lines except for labels of seven digits."""
 
-    likely_label = "%.17g"  # fastsvm prints them in full
+    likely_label = "%.17g"
 
     def __init__(self, machine, path):
         path.write_bytes(machine.text())
@@ -43,8 +43,7 @@ def exact_lines(machine, rows, probability=False, allowed=0.0, **options):
 
 
 def balanced(rng, n, d, gamma):
-    """Two classes that mirror each other in the first feature: f = 0 wherever that is 0, up to LIBSVM's own
-    rounding."""
+    """Two classes, mirrored in the first feature: f = 0 where that feature is 0, up to LIBSVM's rounding."""
     x = rng.standard_normal((n, d))
     a = rng.uniform(0.1, 2, n)
     mirrored = x * np.where(np.arange(d) == 0, -1, 1)
@@ -78,7 +77,7 @@ def test_exact_lines_are_libsvms(tmp_path, svm_type, classes, probability):
         lines, tally = exact_lines(machine, rows, probability, **hostile_options(rng))
         assert lines == Libsvm(machine, tmp_path / "m").lines(rows, probability), trial
         settled, seen = settled + tally.rows - tally.evaluated, seen + tally.rows
-    # Of coupled probabilities only radii near rounding prove all digits.
+    # Coupled probabilities need radii near rounding error.
     assert settled > (0 if probability and classes > 2 else 0.1) * seen
 
 
@@ -96,9 +95,8 @@ def test_where_symmetry_makes_f_zero_exact_lines_are_still_libsvms(tmp_path, pro
         labels += [line.split()[0] for line in lines[probability:]]
         by_reference += tally.reference_rows
     assert by_reference == len(labels)
-    assert (
-        0.1 < labels.count(b"3") / len(labels) < 0.9 or probability
-    )  # at f = 0 the odds are even to rounding: the first class
+    # At f = 0 probabilities are equal up to rounding, and the first class is printed.
+    assert 0.1 < labels.count(b"3") / len(labels) < 0.9 or probability
 
 
 @pytest.mark.full
@@ -171,7 +169,7 @@ def test_the_exact_model_is_made_only_when_a_row_needs_it_and_its_file_is_the_ri
 
 @pytest.fixture(scope="module")
 def benchmark_models():
-    """(folder, model name, degree) -> the certified model; each is compiled once."""
+    """(folder, model name, degree) -> (exact model, certified model); each is compiled once."""
     made = {}
 
     def get(folder, name, degree):

@@ -1,4 +1,4 @@
-"""What a certificate is made of, degree norms, and what it settles: labels and probabilities."""
+"""Degree norms of certificates; labels and probabilities that certificates settle."""
 
 from itertools import combinations, product
 from math import factorial
@@ -16,8 +16,7 @@ pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 
 def true_degree_norms(x, a, gamma, first, last):
-    """W_first^2 .. W_last^2, W_{>last}^2 from their definition, in extended precision, the last as a series of its
-    own."""
+    """W_first^2 .. W_last^2 and W_{>last}^2 by definition, in extended precision."""
     x, a = x.astype(EXTENDED), a.astype(EXTENDED)
     damped = a * np.exp(-EXTENDED(gamma) * (x**2).sum(axis=1))
     products = 2 * EXTENDED(gamma) * (x @ x.T)
@@ -39,7 +38,7 @@ def test_degree_norms_are_the_sums_of_their_definition(largest, threads):
             gamma = 10 ** rng.uniform(-3, 2)
             x = rng.standard_normal((n, d))
             x *= np.sqrt(largest / gamma / (x**2).sum(axis=1).max())
-            x[::2] = -x[0] if n > 3 else x[::2]  # 2 gamma x.y from -2 largest to 2 largest
+            x[::2] = -x[0] if n > 3 else x[::2]  # 2 gamma x.y is between -2 largest and 2 largest
             a = rng.standard_normal(n) * 10 ** rng.uniform(-3, 5)
             if n > 30:
                 a[1::2] = -a[:-1:2][: len(a[1::2])]
@@ -67,8 +66,7 @@ def test_degree_norms_are_the_sums_of_their_definition(largest, threads):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_degree_norms_of_many_vectors_that_cancel_are_bounded(threads):
-    # One large term first, many too small to be added to it, and the large one taken away at the end: the worst a
-    # running sum can meet.
+    # Worst case of a running sum: one large term, many too small to change it, and the large term subtracted.
     _native.set_threads(threads)
     try:
         for n in (500, 4000):
@@ -96,7 +94,7 @@ def test_the_share_of_a_degree_is_bounded_on_both_sides():
         assert sum(true[9:]) * (1 - 1e-12) <= rest**2 <= 1
 
 
-# ---- what is settled
+# ---- settled rows
 
 
 def winner(signs, classes):
@@ -115,8 +113,8 @@ def test_a_row_is_settled_only_where_every_consistent_sign_pattern_has_one_winne
         rng.exponential(rng.choice([0.05, 0.5], (rows, 1)), (rows, pairs)),
     )
     value[:, 0][::7], radius[:, 0][::7] = -0.5, 0.5  # exactly -radius: f <= 0 is proven
-    value[:, 0][1::7], radius[:, 0][1::7] = 0.5, 0.5  # exactly radius: f > 0 is not
-    value[2::7, 0], radius[2::7, 0] = 0.0, 0.0  # f = 0 goes to the second class
+    value[:, 0][1::7], radius[:, 0][1::7] = 0.5, 0.5  # exactly radius: f > 0 is not proven
+    value[2::7, 0], radius[2::7, 0] = 0.0, 0.0  # f = 0 gives the second class
     value[3::7, 0], radius[3::7, 0] = 1.0, np.inf
     out = _native.Decisions(pairs, True)
     out.resize(rows)
@@ -128,7 +126,7 @@ def test_a_row_is_settled_only_where_every_consistent_sign_pattern_has_one_winne
         winners = {winner(signs, classes) for signs in product(*possible)}
         if row not in open_rows:
             assert len(winners) == 1
-        # The rule of the design: proven wins against what any other can still reach.
+        # Rule: the wins proven for one class against the wins still possible for the others.
         low, high = np.zeros(classes, int), np.zeros(classes, int)
         for (i, j), p in zip(combinations(range(classes), 2), possible):
             low[i], low[j] = low[i] + (p == [True]), low[j] + (p == [False])

@@ -1,4 +1,4 @@
-"""Compiled models against the formulas of Claesen, De Smet, Suykens and De Moor, written out in extended precision."""
+"""Compiled models against the formulas of Claesen, De Smet, Suykens and De Moor, in extended precision."""
 
 from math import exp
 
@@ -15,7 +15,7 @@ from support.expanding import assert_expands, compiled, decide, gaussian, points
 from support.oracles import EXTENDED, Machine, random_machine, random_rows
 from support.profiles import seeded
 
-RADIUS = 0.0305  # eq. (A.2): what degree 2 leaves of a term, for exponents below 1/2
+RADIUS = 0.0305  # eq. (A.2): relative error of a term at degree 2, for exponents below 1/2
 
 
 # ---- the expansion
@@ -122,16 +122,15 @@ def test_linear_and_low_polynomial_kernels_compile_exactly(svm_type, kernel, deg
         machine = random_machine(rng, svm_type, kernel, vectors, nr_class=3, gamma=gamma, coef0=coef0, degree=degree)
         model = compiled(machine, single=single)
         assert model.degree == degree
-        assert model.single == bool(single)  # exact in double precision, unless asked for less
+        assert model.single == bool(single)  # exact in double precision, the default
         rows = random_rows(rng, 30, list(range(1, d + 5)), scale=scale, density=0.8)
         values, outside = decide(model, rows)
         assert outside == 0
         if single:
             assert_expands(model, machine, rows)
         else:
-            base = abs(machine.gamma) * scale**2 * 60 * d + abs(
-                machine.coef0
-            )  # where the base is near 0, powers cancel
+            # Powers cancel where the base is near 0.
+            base = abs(machine.gamma) * scale**2 * 60 * d + abs(machine.coef0)
             allowed = 1e-10 * oracles.magnitudes(machine, rows) + 1e-15 * base**degree
             assert np.all(np.abs(values - oracles.decision_values(machine, rows)) <= allowed)
 
@@ -181,11 +180,11 @@ def test_a_polynomial_model_read_back_gives_the_same_values():
 @pytest.mark.parametrize("single", [True, False])
 @pytest.mark.parametrize("offset", [1e2, 1e3, 1e4, 1e6, 1e9])
 def test_far_centers_lose_no_digits(offset, single):
-    """Expanding about the centre to powers of z would leave none: (|m| / |z - m|)^2 of them."""
+    """An expansion in powers of z would lose a factor (|m| / |z - m|)^2 of precision."""
     for center in ("mean", "pair"):
         machine, rows = gaussian(np.random.default_rng(7), n=100, nr_class=3, offset=offset, gamma=0.02)
         sizes = assert_expands(compiled(machine, center=center, single=single), machine, rows)
-        assert np.median(sizes) > 1  # the centre is near: there is something to lose
+        assert np.median(sizes) > 1  # close enough to lose digits
 
 
 def test_features_near_and_far_mix():
@@ -201,7 +200,7 @@ def test_features_near_and_far_mix():
 
 @pytest.mark.parametrize("offset", [1e2, 1e4, 1e6])
 def test_moving_the_origin_changes_nothing(offset):
-    """The kernel sees differences only, and so does an expansion about the mean: as good at 1000000 as at 0."""
+    """An expansion about the mean depends on differences only: as accurate at 1000000 as at 0."""
     rng = np.random.default_rng(9)
     machine, rows = gaussian(rng, gamma=0.02)
     rows = [row for row in rows if set(row) <= set(machine.features)]
@@ -235,7 +234,7 @@ def test_rows_outside_are_counted_as_in_equation_3_11(center):
             for point, a in zip(points(model), machine.pair_coefficients)
         ]
         worst = np.max(ratios, axis=0)
-        rows = [row for row, ratio in zip(rows, worst) if abs(ratio - 1) > 1e-6]  # on the edge, rounding decides
+        rows = [row for row, ratio in zip(rows, worst) if abs(ratio - 1) > 1e-6]  # at the edge, rounding decides
         expected = int((worst[np.abs(worst - 1) > 1e-6] >= 1).sum())
         assert decide(model, rows)[1] == expected
         some += 0 < expected < len(rows)
@@ -267,7 +266,7 @@ def test_inside_the_bound_no_term_errs_by_more_than_3_05_percent_of_itself(seed,
     model = compiled(machine, single=False)
     (point,) = points(model)
     x = oracles.dense(vectors, indices) - oracles.dense([point], indices)
-    # Rows in the worst directions: along the longest vector or against it, just inside; or anywhere.
+    # A row just inside the bound: opposite to the longest vector (the worst direction), or anywhere.
     longest = x[np.argmax((x**2).sum(axis=1))]
     direction = -longest if opposed else rng.standard_normal(d).astype(EXTENDED)
     largest = float((longest**2).sum())
@@ -285,8 +284,7 @@ def test_inside_the_bound_no_term_errs_by_more_than_3_05_percent_of_itself(seed,
 
 
 def test_the_bound_is_reached():
-    """One vector against the row at the edge: (e^-1/2 - 1 + 1/2 - 1/8) / e^-1/2 = 3.045 %. A bound that is never
-    near would hide a fault."""
+    """One vector and a row at the edge: (e^-1/2 - 1 + 1/2 - 1/8) / e^-1/2 = 3.045 %."""
     machine = Machine("epsilon_svr", "rbf", [{1: 1.0}], np.array([[1.0]]), [0.0], gamma=0.25)
     (value,), outside = decide(compiled(machine, center="origin", single=False), [{1: -0.999999}])
     assert outside == 0
@@ -299,12 +297,10 @@ def test_the_bound_is_reached():
 
 @pytest.mark.parametrize("svm_type", oracles.SVM_TYPES)
 def test_as_many_centers_as_vectors_are_almost_exact(svm_type):
-    """Every vector is its own centre but for the centre's rounding: nothing is left to expand."""
+    """Every vector is its own centre up to rounding: nothing is left to expand."""
     rng = np.random.default_rng(25)
     machine, rows = gaussian(rng, svm_type, n=20, d=4, gamma=2.0, nr_class=3)
-    machine.vectors = [
-        {i: float(v) for i, v in zip(machine.features, x)} for x in rng.standard_normal((20, 4))
-    ]  # no two of them equal
+    machine.vectors = [{i: float(v) for i, v in zip(machine.features, x)} for x in rng.standard_normal((20, 4))]
     exact = oracles.decision_values(machine, rows)
     model = parse_model(compiled(machine, clusters=20, single=False).to_text(), "a.approx")
     assert len(model.centers) == 20
@@ -313,7 +309,7 @@ def test_as_many_centers_as_vectors_are_almost_exact(svm_type):
 
 
 def test_centers_of_clusters_share_the_work_of_one():
-    """Two heaps far apart: two centres do for each what one does for one heap alone, and none for the far one."""
+    """Two distant heaps: each gets a centre, as accurate as for that heap alone."""
     rng = np.random.default_rng(26)
     near, near_rows = gaussian(rng, n=60, d=4, gamma=0.05)
     indices = near.features

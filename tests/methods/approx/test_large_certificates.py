@@ -1,5 +1,4 @@
-"""Certificates of large models: the degree norms of sparse vectors by the entries that they share, and what is never
-written out."""
+"""Certificates of large models: degree norms of sparse vectors without a dense copy."""
 
 from math import factorial
 
@@ -17,7 +16,7 @@ from support.oracles import EXTENDED, random_machine
 
 
 def true_norms(x, m, a, gamma, first, last):
-    """W_first^2 .. W_last^2, W_{>last}^2 of vectors x about m, in extended precision."""
+    """W_first^2 .. W_last^2 and W_{>last}^2 of vectors x about m, in extended precision."""
     x, a, gamma = x.astype(EXTENDED) - m.astype(EXTENDED), a.astype(EXTENDED), EXTENDED(gamma)
     damped = a * np.exp(-gamma * (x**2).sum(axis=1))
     products, term, out = 2 * gamma * (x @ x.T), EXTENDED(1), []
@@ -28,7 +27,7 @@ def true_norms(x, m, a, gamma, first, last):
 
 
 def sparse_vectors(rng, n, d):
-    """Sparse rows with a column or two that are mostly full, and far from 0; twins and empty rows among them."""
+    """Sparse rows with up to three mostly full columns far from 0, a pair of twins and an empty row."""
     x = rng.standard_normal((n, d)) * (rng.random((n, d)) < rng.uniform(0.02, 0.3))
     for column in range(int(rng.integers(0, min(3, d) + 1))):
         x[:, column] = np.where(rng.random(n) < rng.uniform(0.5, 1), 10 ** rng.uniform(-1, 4) + rng.random(n), 0)
@@ -38,7 +37,7 @@ def sparse_vectors(rng, n, d):
 
 
 def proven_norms(x, a, gamma, first, last):
-    """The bounds a certificate takes of the sparse vectors' degree norms, and of the rest."""
+    """(degree norms of sparse vectors, their bounds in a certificate, the bound of the tail, moments)"""
     rows, m = scipy.sparse.csr_matrix(x), x.mean(axis=0)
     squares = certificates.squared_norms(rows, m)
     computed, lengths = certificates.degree_norms(rows, m, squares, a, gamma, first, last, None)
@@ -62,7 +61,7 @@ def proven_norms(x, a, gamma, first, last):
 def test_norms_by_shared_entries_are_those_of_the_definition_and_bounded(
     largest, threads, monkeypatch, best_instruction_set
 ):
-    monkeypatch.setattr(certificates, "ENTRY_COST", 0)  # sparse, whatever it costs
+    monkeypatch.setattr(certificates, "ENTRY_COST", 0)  # always sparse
     _native.set_threads(threads)
     rng = np.random.default_rng([7, threads])
     for n, d in ((2, 1), (31, 5), (33, 40), (200, 60), (2500, 30)):
@@ -70,10 +69,10 @@ def test_norms_by_shared_entries_are_those_of_the_definition_and_bounded(
         about = ((x - x.mean(axis=0)) ** 2).sum(axis=1).max()
         gamma = largest / (about or 1.0)
         a = rng.standard_normal(n) * 10 ** rng.uniform(-3, 5)
-        a[n // 3] = -a[n - 1]  # against its twin
+        a[n // 3] = -a[n - 1]  # opposite to its twin
         first, last = (3, 7) if n != 33 else (2, 4)
         computed, norms, tail, moment = proven_norms(x, a, gamma, first, last)
-        if n > 1000:  # as the dense way has it; extended precision takes seconds there
+        if n > 1000:  # against the dense way: extended precision takes seconds
             dense = _native.degree_norms(np.ascontiguousarray(x - x.mean(axis=0)), a, gamma, first, last)
             for k in range(first, last + 1):
                 assert abs(dense[k - first] - computed[k - first]) <= 1e-10 * moment(k) ** 2 / factorial(k)

@@ -1,5 +1,5 @@
-"""Expansions of many features or classes: a few eigenvalues of a large matrix, no compression that makes a model
-larger, and a warning where there is nothing to gain."""
+"""Expansions of many features or classes: few eigenvalues of a large matrix, compression only where it saves space, a
+warning without gain."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def test_few_eigenvalues_of_a_large_matrix_are_found_alone(no_eigh):
 @pytest.mark.parametrize("lost, rank", [(1.9, 3), (0.9, 4), (0.3, 5), (3.3, 2), (9.0, 1)])
 def test_a_tolerance_takes_as_many_of_them_as_all_eigenvalues_would(no_eigh, lost, rank):
     M = matrix_of(np.array([5.0, -3.5, 3.0, 1.5, -0.8, 0.25, *np.full(20, 0.001)]), 400)
-    worst = float(np.exp(-0.1))  # of e^(-gamma s) s, up to 1
+    worst = float(np.exp(-0.1))  # maximum of e^(-gamma s) s for s up to 1
     found = compression.compress(packed(M), 400, False, None, lost * worst, 0.1, 1.0, proven=False)
     assert found[0] == rank
 

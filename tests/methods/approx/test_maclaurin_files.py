@@ -1,4 +1,4 @@
-"""Files of Maclaurin models: written and read back; every fault is refused in one clear line."""
+"""Files of Maclaurin models: written, read back, and refused in one line if faulty."""
 
 import numpy as np
 import pytest
@@ -77,7 +77,6 @@ def test_a_compiled_model_says_what_it_is():
 
 
 def test_single_precision_costs_nothing_that_is_stored():
-    """The text of a number in single precision names that number, not the nearest double."""
     model = parse_model(compiled_text(), "m")
     written = np.array(model.expansions[0].coefficients)
     again = parse_model(model.to_text(), "m")

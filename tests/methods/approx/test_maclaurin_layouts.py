@@ -36,7 +36,7 @@ def test_a_vector_written_sparse_or_dense_has_the_same_value(d):
 @pytest.mark.parametrize("single", [True, False])
 @pytest.mark.parametrize("center", ["mean", "origin"])
 def test_a_wide_model_stays_in_its_precision(center, single):
-    """Beyond half a megabyte a model in single precision stays so in memory, with loops of its own."""
+    """Above half a megabyte, single precision stays single in memory, with its own loops."""
     rng = np.random.default_rng(12)
     indices = list(range(1, 601))
     machine = random_machine(
@@ -130,7 +130,7 @@ def test_models_of_one_class_or_without_support_vectors_compile():
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_a_certified_model_of_one_class_needs_no_centre(kernel):
-    """As a file may say, which no compiler writes."""
+    """No compiler writes such a file."""
     machine = Machine("c_svc", kernel, [], np.empty((0, 0)), [], gamma=0.5, label=[7], nr_sv=[0])
     model = compiled(machine, certify=True, degree=1)
     model.centers, model.expansions = [], []
@@ -161,7 +161,7 @@ def test_a_huge_index_costs_no_dense_vector():
 
 @pytest.mark.parametrize("length", [1e3, 1e10, 1e100, 1e160, 1e200, 1e307])
 def test_a_row_beyond_everything_has_the_value_minus_rho(length):
-    """The weight vanishes faster than the polynomial grows, and 0 times infinity is not a number."""
+    """The weight vanishes faster than the polynomial grows; 0 times infinity would be nan."""
     rng = np.random.default_rng(19)
     for offset in (0.0, 1e6):
         machine, _ = gaussian(rng, nr_class=3, n=20, d=4, offset=offset, gamma=0.1)
@@ -188,14 +188,14 @@ def test_a_model_larger_than_the_limit_is_refused():
 def test_a_coefficient_beyond_single_precision_is_refused():
     machine = Machine("epsilon_svr", "rbf", [{1: 1.0}], np.array([[1e39]]), [0.0], gamma=0.1)
     with warnings.catch_warnings(), pytest.raises(ModelFormatError, match="overflows single precision"):
-        warnings.simplefilter("error")  # one line is said, and not by numpy
+        warnings.simplefilter("error")  # no warning of numpy's either
         compiled(machine)
     assert decide(compiled(machine, single=False), [{1: 1.0}])[0] == pytest.approx(1e39)
 
 
 @pytest.mark.parametrize("d", [2, 600])
 def test_a_coefficient_whose_double_is_beyond_single_precision_is_kept(d):
-    """As M holds every entry off its diagonal twice; of many features in single precision, in memory too."""
+    """M holds entries off its diagonal twice; with many features in single precision, in memory too."""
     coefficients = np.zeros(1 + d + d * (d + 1) // 2)
     coefficients[1 + d + 1] = largest = float(np.finfo(np.float32).max)
     model = _native.Maclaurin(list(range(1, d + 1)), False, 1.0, 2, [0.0])

@@ -1,4 +1,4 @@
-"""Lines that follow from the values of Maclaurin models, whatever threads, chunks and neighbours; benchmark data."""
+"""Lines of Maclaurin models, whatever threads, chunks and neighbours; benchmark data."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from support.expanding import compiled, decide, gaussian
 from support.in_process import written_lines
 from support.oracles import data_text, random_rows
 
-# ---- the pipeline around it
+# ---- the pipeline
 
 
 @pytest.mark.full

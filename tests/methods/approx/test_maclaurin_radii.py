@@ -1,4 +1,4 @@
-"""A Maclaurin model's radius is a bound of the distance to the formula, and to LIBSVM's own sum."""
+"""The radius of a Maclaurin model bounds the distance to the formula and to LIBSVM's own sum."""
 
 import itertools
 import warnings
@@ -33,7 +33,7 @@ def reference(machine, rows):
 
 @st.composite
 def certified(draw):
-    """(machine, rows, options of the compiler): easy, hopeless and treacherous ones."""
+    """(machine, rows, options of the compiler): easy, hopeless and ill-conditioned cases."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     kernel = draw(st.sampled_from(["rbf", "rbf", "rbf", "rbf", "linear", "polynomial"]))
     svm_type = draw(st.sampled_from(oracles.SVM_TYPES))
@@ -48,7 +48,7 @@ def certified(draw):
     degree = draw(st.integers(0, 4))
     parameters = {"gamma": gamma, "coef0": float(rng.normal()), "degree": degree}
     machine = random_machine(rng, svm_type, kernel, vectors, nr_class=draw(st.sampled_from([2, 3])), **parameters)
-    if draw(st.booleans()):  # near-duplicates with opposite coefficients, large ones
+    if draw(st.booleans()):  # near-duplicates with large opposite coefficients
         for i in range(1, n, 2):
             vectors[i] = {j: v + 1e-7 * scale * float(rng.standard_normal()) for j, v in vectors[i - 1].items()}
             machine.coef[i] = -machine.coef[i - 1]
@@ -99,7 +99,7 @@ def test_radii_of_finite_kernels_cover_what_single_precision_loses(kernel, degre
 @pytest.mark.parametrize("scale", [1e-12, 1e-8, 1e-3, 1e3, 1e8, 1e12])
 @pytest.mark.parametrize("degree", [1, 2, 4])
 def test_radii_do_not_depend_on_the_unit_of_the_features(scale, degree):
-    """A kernel of gamma |x - z|^2 does not change when features are measured in millimetres and gamma with them."""
+    """gamma |x - z|^2 does not change if gamma changes with the unit."""
     rng = np.random.default_rng(34)
     machine, rows = gaussian(rng, n=40, d=5, gamma=0.05)
     _, expected = decide_with_radius(compiled(machine, certify=True, degree=degree, single=False), rows)
@@ -110,7 +110,7 @@ def test_radii_do_not_depend_on_the_unit_of_the_features(scale, degree):
         model = compiled(machine, certify=True, degree=degree, single=False)
     values, radii = decide_with_radius(parse_model(model.to_text(), "a.approx"), scaled[1])
     assert np.all(np.abs(values - oracles.decision_values(machine, scaled[1])) <= radii)
-    assert np.all(radii <= 1.1 * expected + 1e-12)  # the centre's rounding differs a little
+    assert np.all(radii <= 1.1 * expected + 1e-12)  # the centre is rounded differently
 
 
 def test_radii_of_polynomial_kernels_of_unscaled_data_are_finite():
@@ -138,8 +138,7 @@ def test_clusters_of_zero_vectors_and_of_duplicates_compile(certify):
 
 
 def test_radii_are_small_where_the_expansion_is_good():
-    """A radius that is never small would prove nothing: most signs are proven here, and few radii exceed the error a
-    hundredfold."""
+    """Most signs are proven; a typical radius is below a hundred times the error."""
     rng = np.random.default_rng(29)
     machine, _ = gaussian(rng, n=200, d=6, gamma=0.01)
     rows = random_rows(rng, 300, machine.features)
@@ -158,7 +157,7 @@ def test_radii_are_small_where_the_expansion_is_good():
 
 
 def test_radii_cover_the_rounding_of_the_distance_from_a_centre():
-    """One vector, its own centre: nothing is truncated, and |z|^2 - 2 z.m + |m|^2 loses a few digits."""
+    """One vector is its own centre: nothing is truncated, and |z|^2 - 2 z.m + |m|^2 loses a few digits."""
     worst = 0
     for seed in range(20):
         rng = np.random.default_rng([seed, 37])
@@ -174,8 +173,8 @@ def test_radii_cover_the_rounding_of_the_distance_from_a_centre():
 
 
 def test_a_row_that_an_expansion_skips_is_skipped_by_all_about_its_centre():
-    """Two expansions about one far centre, the first evaluated about it, the second in raw coordinates, where the
-    distance is known to fewer digits; and rows so far off that K is just below 1e-12 for certain, one way alone."""
+    """Two expansions about one far centre, one evaluated about it, the other in raw coordinates, with fewer digits of
+    the distance: K of the rows is just below 1e-12 for certain in only one."""
     gamma, m, reach = 5e-5, 5000.0, 1.0
     edge = reach * (1 + 1e-9) + sqrt(27.7 / gamma)
     model = _native.Maclaurin([1], True, gamma, 1, [0.0])
@@ -204,7 +203,7 @@ def test_votes_are_settled_where_no_value_within_its_radius_changes_the_label(cl
         values[:], radii[:] = rng.integers(-3, 4, values.shape), rng.choice([0, 1, 2], radii.shape)
         open_rows = []
         for row, (value, radius) in enumerate(zip(values, radii)):
-            # Its ends have every sign that the interval allows; 0 votes for the second class.
+            # The ends have every sign that the interval allows; 0 votes for the second class.
             ends = itertools.product(*({v - r, v + r} for v, r in zip(value, radius)))
             if len(set(oracles.labels(machine, list(ends)))) > 1:
                 open_rows.append(row)

@@ -1,4 +1,4 @@
-"""Decision functions about one centre are evaluated eight side by side, with the bits of each alone."""
+"""Decision functions about one centre are evaluated eight at a time, bit for bit as alone."""
 
 import numpy as np
 import pytest
@@ -6,15 +6,15 @@ import pytest
 from fastsvm_cli import _native
 from fastsvm_cli.models.maclaurin import Certificate, coefficient_count
 
-PAIRS = 21  # two panels, and five that stand alone
+PAIRS = 21  # two panels of eight, and five alone
 
 
 def maclaurin(order, d, degree, *, centers=1, single=False, certified=False):
-    """Random expansions of 21 decision functions about each centre, which are added in this order of the pairs."""
+    """Random expansions of 21 decision functions about each centre, added in this order of pairs."""
     rng = np.random.default_rng(d + 10 * degree)
     model = _native.Maclaurin(list(range(1, d + 1)), True, 0.5 / d, degree, rng.normal(size=PAIRS).tolist())
     for center in range(centers):
-        # The second one is so far that most rows skip it.
+        # Most rows skip the second, far centre.
         model.add_center(rng.random(d) + 20 * center * np.sqrt(d), 0.25 * d)
         coefficients = rng.normal(size=(PAIRS, coefficient_count(d, degree)))
         certificates = [Certificate(rng.random(3), rng.random(degree + 1) * 1e-9, 1.0 + p, 3.0) for p in range(PAIRS)]
@@ -31,7 +31,7 @@ def answers(model, rows, with_radius):
 
 
 def rows_of(rng, n, d):
-    """Dense, half-empty and sparse ones, more than a block has; one of zeros, one that no centre reaches."""
+    """More rows than a block: dense, half-empty, sparse, one of zeros, one far from every centre."""
     rows = rng.random((n, d)) * (rng.random((n, d)) < rng.choice([0.1, 0.5, 1.0], n)[:, None])
     rows[3], rows[5] = 0, 1e6
     rows[7:20] += 20 * np.sqrt(d)
@@ -45,7 +45,7 @@ def rows_of(rng, n, d):
         (20, 2, 2, False, False),
         (6, 3, 2, True, True),
         (30, 2, 1, True, True),
-        (400, 2, 1, True, False),  # in single precision
+        (400, 2, 1, True, False),  # kept in single precision
     ],
 )
 def test_functions_side_by_side_have_the_bits_of_each_alone(instruction_set, d, degree, centers, single, certified):
@@ -55,7 +55,7 @@ def test_functions_side_by_side_have_the_bits_of_each_alone(instruction_set, d, 
     alone = answers(maclaurin(range(PAIRS)[::-1], d, degree, **options), rows, certified)
     for a, b in zip(together, alone):
         assert (a is None and b is None) or np.array_equal(a, b, equal_nan=True)
-    assert len(np.unique(together[0])) > len(together[0])  # they are numbers of their own
+    assert len(np.unique(together[0])) > len(together[0])  # the functions differ
 
 
 def test_a_row_has_its_bits_whatever_stands_beside_it():

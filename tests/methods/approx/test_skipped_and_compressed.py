@@ -1,5 +1,4 @@
-"""What a row skips, what a compressed M loses, and rows told from a far centre (B4, B35 and B36 of bounds.py), against
-numbers made to break them."""
+"""Skipped rows, the loss of a compressed M, differences from a far centre (B4, B35 and B36 of bounds.py)."""
 
 from fractions import Fraction
 from math import sqrt
@@ -24,8 +23,7 @@ LN_1E12 = Fraction("27.631021115928548208")  # rounded down
 @pytest.mark.parametrize("gamma", [1e-30, 1e-6, 0.3, 1e4, 1e30])
 @pytest.mark.parametrize("center", [0.0, 1.0, 1e3, 1e18], ids="center {:g}".format)
 def test_a_row_is_far_only_where_every_kernel_value_is_below_the_share_of_it(gamma, center):
-    """A vector at the largest distance there is from the centre, on the side of the row, and rows within a few units
-    of the last place of where they become far."""
+    """A vector as far from the centre as any, and rows within a few units in the last place of being far."""
     rng, far = np.random.default_rng(35), []
     for reach in (0.0, 1e-9, 1e-3, 1.0, 20.0):
         spread = 1 / sqrt(gamma)
@@ -45,7 +43,7 @@ def test_a_row_is_far_only_where_every_kernel_value_is_below_the_share_of_it(gam
             if value == 0:
                 assert Fraction(gamma) * (Fraction(z) - Fraction(vector)) ** 2 > LN_1E12
                 assert radius >= 2e-12
-    assert (any(far) and not all(far)) or center > 1e6  # there is no digit left to tell by
+    assert (any(far) and not all(far)) or center > 1e6  # no digit is left
 
 
 def test_nothing_is_far_where_distances_overflow_or_gamma_is_zero():
@@ -62,7 +60,7 @@ def test_nothing_is_far_where_distances_overflow_or_gamma_is_zero():
 @pytest.mark.full
 @pytest.mark.parametrize("seed", range(4))
 def test_rows_between_clusters_have_radii_that_hold(seed):
-    """Clusters so far apart that most expansions are skipped; rows about where they begin to be."""
+    """Most expansions are skipped; rows near the distance where that begins."""
     rng = np.random.default_rng([seed, 36])
     skipped = 0
     for _ in range(40):
@@ -85,13 +83,13 @@ def test_rows_between_clusters_have_radii_that_hold(seed):
     assert skipped > 0
 
 
-# ---- rows told from a far centre
+# ---- differences from a far centre
 
 
 @pytest.mark.parametrize("offset", [1e5, 1e7, 1e9, 1e12])
 def test_radii_cover_the_rounding_of_differences_from_a_far_centre(offset):
-    """One vector, its own centre, so far off that |z|^2 - 2 z.m + |m|^2 has no digit left: rows are told from it, and
-    the radius is that of their differences."""
+    """|z|^2 - 2 z.m + |m|^2 has no digit left: differences from the centre are evaluated, and the radius covers
+    them."""
     worst = 0.0
     for seed in range(20):
         rng = np.random.default_rng([seed, 4])
@@ -100,7 +98,7 @@ def test_radii_cover_the_rounding_of_differences_from_a_far_centre(offset):
         )
         (vector,) = machine.vectors
         rows = [{j: v + float(rng.normal(0, 1)) for j, v in vector.items()} for _ in range(50)]
-        rows += [{**row, 7: float(rng.normal(0, 10 ** rng.uniform(-9, 0)))} for row in rows[:20]]  # no vector has it
+        rows += [{**row, 7: float(rng.normal(0, 10 ** rng.uniform(-9, 0)))} for row in rows[:20]]  # in no vector
         model = compiled(machine, certify=True, degree=int(rng.integers(1, 5)), single=False)
         value, radius = decide(model, parse(rows))
         error = np.abs(value - oracles.decision_values(machine, rows))
@@ -113,7 +111,7 @@ def test_radii_cover_the_rounding_of_differences_from_a_far_centre(offset):
 
 
 def hostile_matrix(rng):
-    """Tied eigenvalues, some that cancel, some that are nothing beside others, at the ends of a double too."""
+    """Tied, cancelling and negligible eigenvalues, also at the ends of a double's range."""
     d = int(rng.integers(1, 40))
     q = np.linalg.qr(rng.standard_normal((d, d)))[0]
     kind = rng.integers(4)
@@ -133,7 +131,7 @@ def hostile_matrix(rng):
 
 
 def spectral(residual):
-    """A lower bound of |R|_2 next to it, of an R in extended precision."""
+    """A close lower bound of |R|_2, in extended precision."""
     scale = np.abs(residual).max()
     if scale == 0:
         return scale
@@ -149,7 +147,7 @@ def spectral(residual):
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize("share", [1.0, 0.9, 0.0, np.nan])
 def test_what_compression_loses_is_bounded_whatever_eigenvalues_are_computed(share, monkeypatch):
-    """Also where the routine that computes them returns too little of them: a bound is proven, not computed."""
+    """The bound holds even if the eigenvalues returned are too small or nan."""
     original = np.linalg.eigvalsh
     monkeypatch.setattr(np.linalg, "eigvalsh", lambda R: share * original(R))
     for seed in range(150):
@@ -165,5 +163,5 @@ def test_what_compression_loses_is_bounded_whatever_eigenvalues_are_computed(sha
         R = M.astype(EXTENDED) - (q.T.astype(EXTENDED) * weights) @ q.astype(EXTENDED)
         true = spectral(R)
         assert true * (1 - 1e-15) <= lost, (seed, float(true), lost)
-        if share == 1:  # and it is not much more, but for rounding
+        if share == 1:  # tight up to rounding
             assert lost <= true * (1 + 1e-6) + 1e-11 * np.abs(M).max() + 1e-300

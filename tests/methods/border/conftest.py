@@ -1,4 +1,4 @@
-"""Models with a border that is known, trained once."""
+"""Models with a known border, trained once."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from support.training import train_on
 
 @pytest.fixture(scope="session")
 def wavy(tmp_path_factory):
-    """(model file, training file, rows that nobody has seen)"""
+    """Return (model file, training file, unseen rows)."""
     return wavy_files(tmp_path_factory.mktemp("wavy"))
 
 

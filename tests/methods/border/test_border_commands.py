@@ -1,4 +1,4 @@
-"""fastsvm border and what predict does with its models, as a user meets them: arguments, streams, exit codes."""
+"""fastsvm border, and predict with its models: arguments, streams, exit codes."""
 
 import gzip
 import os
@@ -70,7 +70,7 @@ def test_pipes_standard_output_and_quiet(fastsvm, tmp_path, wavy):
     (tmp_path / "rows").write_text("1 1:0.5\n")
     labels = fastsvm("predict", "-q", "rows", "named").out
     assert labels == fastsvm("predict", "-q", "rows", "-", input=text).out and labels.strip() in ("1", "-1")
-    done = fastsvm("border", "-q", "--tolerance", 1e-300, "--data", wavy[1], model, "warned")  # warnings, else
+    done = fastsvm("border", "-q", "--tolerance", 1e-300, "--data", wavy[1], model, "warned")  # warns without -q
     assert done.out == done.err == "" and sorted(os.listdir(tmp_path)) == ["named", "rows", "warned"]
     assert samples_of(tmp_path / "warned")[0] < 100
 
@@ -361,10 +361,10 @@ def test_commands_that_are_recommended_exist(fastsvm):
 
 @pytest.mark.full
 def test_a_model_without_a_border_among_many_features_is_written(fastsvm, tmp_path):
-    """No sample, thus no number: 500 features would be more than the file has bytes."""
+    """Without samples there are no numbers; 500 features are more than the file's bytes."""
     rows = [" ".join([str(sign)] + [f"{index}:{0.1 * sign}" for index in range(1, 501)]) for sign in (1, -1)]
     model = cut_model(tmp_path / "m", rho="-5", classes="label 1 -1\nnr_sv 1 1\n", rows=rows)
     done = fastsvm("border", model, "m.border")
     assert "0 border samples" in done.out and "have no border" in done.err
-    assert fastsvm("predict", model, "m.border", code=1).err  # a model is no data
+    assert fastsvm("predict", model, "m.border", code=1).err  # a model is not data
     assert fastsvm("predict", "-", "m.border", input=b"1 1:0.1\n1 2:0.1\n").out == "1\n1\n"

@@ -1,5 +1,4 @@
-"""Files of border models: written and read back; whatever is cut off or corrupted is refused in one line, or is a
-model."""
+"""Files of border models: written, read back, and refused in one line if damaged."""
 
 import numpy as np
 import pytest

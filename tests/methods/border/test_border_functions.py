@@ -1,4 +1,4 @@
-"""What fastsvm border follows: decision functions and density estimates, their gradients and roots."""
+"""Decision functions and density estimates, their gradients and roots."""
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def test_many_points_at_a_time_give_what_each_gives_alone(monkeypatch):
 def test_density_estimates_and_their_gradients_match_the_formula(bandwidth, weight, scale):
     rng = np.random.default_rng([3, int(np.log10(scale)) + 200])
     x, y = rng.standard_normal((40, 3)), np.where(rng.random(40) < 0.4, 1.0, -1.0)
-    x[30:] = x[:10]  # duplicates, some of the other class
+    x[30:] = x[:10]  # duplicates, some in the other class
     z = np.vstack([rng.standard_normal((6, 3)), x[12:14] + 1e-3, 4 * rng.standard_normal((2, 3))])
     function = DensityFunction(x * scale, y, bandwidth and bandwidth * scale, weight or 0.0)
     value, gradient = function.value_and_gradient(z * scale)
@@ -82,7 +82,7 @@ def test_density_estimates_and_their_gradients_match_the_formula(bandwidth, weig
 def test_the_weights_add_up_at_rows_themselves_whatever_the_unit(scale):
     rng = np.random.default_rng(4)
     x, y = rng.standard_normal((20, 2)), np.where(np.arange(20) % 2, 1.0, -1.0)
-    x[17:] = x[16]  # a row four times
+    x[17:] = x[16]  # one row four times
     for weight in (1.5, 4.5, 19.999):
         function = DensityFunction(x * scale, y, None, weight)
         at = x[:16] if weight < 4 else x
@@ -92,15 +92,12 @@ def test_the_weights_add_up_at_rows_themselves_whatever_the_unit(scale):
         ]
         assert sums == pytest.approx([weight] * len(at), rel=1e-6), weight
         assert np.all(np.isfinite(function.value_and_gradient(at * scale)[0]))
-    alone = DensityFunction(x, y, None, 3.0).value_and_gradient(x[16:17])[
-        0
-    ]  # four equal rows weigh 4 at least: these answer
+    alone = DensityFunction(x, y, None, 3.0).value_and_gradient(x[16:17])[0]
     assert alone == pytest.approx([np.mean(y[16:])])
 
 
 @pytest.mark.parametrize("away", [1e3, 1e6])
 def test_data_far_from_the_origin_have_the_same_density_and_decision_values(away):
-    """exp(-gamma |x - z|^2) does not change when the origin moves."""
     rng = np.random.default_rng(5)
     x, z, y = (
         np.round(rng.standard_normal((30, 2)), 3),
@@ -121,7 +118,7 @@ def test_data_far_from_the_origin_have_the_same_density_and_decision_values(away
 
 
 class Counted:
-    """A function of the first coordinate and its derivative, counting calls."""
+    """A function of the first coordinate, with derivative, that counts calls."""
 
     def __init__(self, value, derivative):
         self.value, self.derivative, self.calls = value, derivative, 0
@@ -157,7 +154,7 @@ def test_every_pair_on_either_side_gives_one_root_on_its_segment(tolerance):
         assert np.all((t >= 0) & (t <= 1)) and points == pytest.approx(first[pairs] + t[:, None] * along, abs=1e-12)
 
 
-NASTY = {  # from f > 0 at 0 to f < 0 at 1: (f, f', a root is found: True, none can be: None, either: False)
+NASTY = {  # f > 0 at 0, f < 0 at 1: (f, f', whether a root is found; None: there is none, False: unknown)
     "root at the very end": (lambda t: 1 - t - 1e-13, lambda t: -1 + 0 * t, True),
     "root at the very beginning": (lambda t: 1e-13 - t, lambda t: -1 + 0 * t, True),
     "flat": (lambda t: -((t - 0.3) ** 9), lambda t: -9 * (t - 0.3) ** 8, True),

@@ -1,4 +1,4 @@
-"""The nearest border sample's answer."""
+"""Prediction by the nearest border samples."""
 
 import numpy as np
 import pytest
@@ -49,7 +49,7 @@ def test_a_row_gets_the_value_of_its_nearest_samples(instruction_set, local):
             border, model = random_border(rng, [n], d, local)
             rows = rows_for(rng, border)
             expected, gaps = border_values(border, rows)
-            clear = gaps[:, 0] > 1e-12  # of two samples at the same distance either may be first
+            clear = gaps[:, 0] > 1e-12  # at equal distances either sample may be first
             np.testing.assert_allclose(
                 values_of(model, rows)[clear, 0],
                 expected[clear, 0].astype(float),
@@ -67,7 +67,7 @@ def test_of_samples_at_the_same_distance_the_first_answers():
     assert values_of(
         parse_model(border.text(HEADS[2]), "m"), [{2: 1.0}, {1: 1.0}, {1: 2.0, 2: -1.0}]
     ).ravel().tolist() == [1.25, 0.25, -0.75]
-    border.local = 2  # as far as the next one: neither has weight
+    border.local = 2  # the next sample is as far: neither has weight
     assert values_of(parse_model(border.text(HEADS[2]), "m"), [{2: 1.0}]).tolist() == [[1.25]]
 
 

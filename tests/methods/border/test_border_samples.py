@@ -1,4 +1,4 @@
-"""Border samples of random models: roots of the decision function with its gradient."""
+"""Border samples of random models: roots of the decision function, with its gradient."""
 
 import numpy as np
 import pytest
@@ -20,9 +20,10 @@ def test_every_stored_sample_is_a_root_and_its_normal_the_gradient(name, svm_typ
     vectors = random_rows(rng, 70, [1, 2, 5], density=0.9)
     machine = machine_of(rng, name, vectors, svm_type, nr_class=classes, probability=probability)
     machine.nr_sv = [70 // classes + (c < 70 % classes) for c in range(classes)] if machine.classification else []
+    # so that a border exists
     machine.rho = np.median(
         oracles.kernel_values(machine, vectors).astype(float) @ machine.pair_coefficients.T, axis=0
-    ).tolist()  # so that there is a border
+    ).tolist()
     chunks = (
         [parse(random_rows(rng, 60, [1, 2, 3, 5]), [5, 6] * 30)] if svm_type == "one_class" or classes == 3 else None
     )
@@ -69,7 +70,7 @@ def test_samples_are_roots_whatever_the_unit_and_the_origin(scale, away, toleran
 
 @pytest.mark.full
 def test_samples_are_roots_in_the_digits_that_are_stored():
-    """Of a steep function the rounding of a point decides: what is read back is what must be a root."""
+    """Where a function is steep, rounding moves a point off its root."""
     rng = np.random.default_rng(0)
     vectors = [as_row(row) for row in rng.standard_normal((60, 3)).tolist()]
     machine = Machine(
@@ -111,7 +112,7 @@ def test_tiny_normals_are_not_lost_in_single_precision():
 
 @pytest.mark.full
 def test_near_duplicates_are_skipped_from_the_first_sample_on():
-    """On a line there is one root: the samples that lines give differ by their rounding."""
+    """A line has one root; its samples differ by rounding only."""
     rows = [{1: 1 + i / 30} for i in range(30)] + [{1: -1 - i / 30} for i in range(30)]
     machine = Machine(
         "c_svc",
@@ -154,7 +155,7 @@ def test_refined_samples_beat_random_ones_and_more_samples_beat_fewer_on_unseen_
 
 @pytest.mark.full
 def test_a_border_with_room_for_more_samples_gives_them_to_every_sampling(wavy):
-    """Between 100 rows there are thousands of lines, and a border of a hundred bends."""
+    """Thousands of lines connect 200 rows."""
     model, train = (
         parse_model(wavy[0].read_bytes(), "m"),
         _native.parse(b"".join(wavy[1].read_bytes().splitlines(keepends=True)[:200]))[0],

@@ -1,6 +1,5 @@
-"""Kernel density estimates as models of their own (Mills): border --density. Of a variable bandwidth their decision
-values are log(S_i / S_j), against the formula in extended precision; of a fixed one they are LIBSVM models, for every
-program."""
+"""Kernel density estimates as models (Mills): border --density. With a variable bandwidth, decision values are log(S_i
+/ S_j), compared with the formula in extended precision; with a fixed one, the model is a LIBSVM model."""
 
 import re
 import subprocess
@@ -22,7 +21,7 @@ from support.oracles import Machine, data_text
 from support.sealing import sealed
 
 pytestmark = pytest.mark.usefixtures("best_instruction_set")
-UNKNOWN = 1000  # an index that no row of the estimate has
+UNKNOWN = 1000  # an index that no row has
 
 
 def classes_of(labels, order):
@@ -34,7 +33,7 @@ def some_rows(rng, n, d, *, spread=1.0, density=1.0, offset=0.0):
 
 
 def parted(rng, n, labels):
-    """Labels of n rows, each of them once at least, in this order first."""
+    """Labels of n rows: each label once in this order, then random ones."""
     return labels + rng.choice(labels, n - len(labels)).tolist()
 
 
@@ -67,7 +66,7 @@ def test_log_odds_match_the_formula(labels, n, d, density):
         expected = np.array([oracles.density_log_odds(rows, classes_of(y, order), row, weight) for row in z], float)
         model = adaptive(rows, y, weight)
         found = values(model, parse(z))
-        # Where as many rows as the weight lie at z itself, their sum never falls to it.
+        # The weights' sum never falls to the weight if that many rows equal z.
         usable = np.array([rows.count(row) < weight for row in z])
         assert found[usable] == pytest.approx(expected[usable], rel=1e-9, abs=1e-9), weight
         assert isinstance(model, DensityModel) and model.header.label == order
@@ -98,7 +97,7 @@ def test_a_rows_value_depends_on_that_row_alone():
 
 
 def test_where_no_bandwidth_gives_the_weight():
-    """More rows than the weight lie at z itself, all rows do, or a distance overflows."""
+    """More rows than the weight equal z, all rows do, or a distance overflows."""
     rows, y = [{1: 1.0}] * 5 + [{1: 2.0}, {1: -3.0}], [1, 1, 1, -1, -1, -1, 1]
     found = values(adaptive(rows, y, 2.0), parse([{1: 1.0}, {1: 1.5}, {1: 1e200}]))
     assert found[0, 0] == pytest.approx(np.log(3 / 2)) and np.isfinite(found).all() and found[2, 0] == 0
@@ -109,7 +108,7 @@ def test_where_no_bandwidth_gives_the_weight():
 
 
 def test_far_rows_have_finite_odds():
-    """All weights of a class underflow: their logarithm does not."""
+    """All weights of a class underflow; their logarithm does not."""
     rng = np.random.default_rng(8)
     rows = some_rows(rng, 20, 2, spread=1e-3) + [{1: 1000.0 + 1e-3 * v, 2: 0.0} for v in rng.standard_normal(20)]
     y, z = [1] * 20 + [-1] * 20, [{1: 0.0002, 2: 0.0}, {1: 1000.0002}]
@@ -265,9 +264,7 @@ def test_a_matrix_that_is_too_large_is_refused():
         match=r"600 rows of 600000 features found, which take 2\.9 GB as a dense matrix, expected at most 2\.1 GB",
     ):
         compile_density(wide, "train", fingerprint="f", bandwidth=None, weight=3.0)
-    assert isinstance(
-        compile_density(wide, "train", fingerprint="f", bandwidth=1.0), ExactModel
-    )  # which keeps rows sparse
+    assert isinstance(compile_density(wide, "train", fingerprint="f", bandwidth=1.0), ExactModel)
 
 
 # ---- the file

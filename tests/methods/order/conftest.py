@@ -1,4 +1,4 @@
-"""Trained models and ordered ones of each method, made once."""
+"""Trained models and their ordered models, made once."""
 
 import pytest
 
@@ -18,8 +18,7 @@ def trained(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def ordered(trained, tmp_path_factory):
-    """ordered("rings", "triangle") -> the path of that ordered model, made once, without the command: a fifth of the
-    time."""
+    """ordered("rings", "triangle") -> path of that model, made once, without the command: a fifth of the time."""
     folder = tmp_path_factory.mktemp("ordered")
 
     def get(name, method):

@@ -1,4 +1,4 @@
-"""Geometry models of many support vectors: points chosen in bounded memory, labels as ever."""
+"""Geometry models of many support vectors: bounded memory, unchanged labels."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def model():
 
 @pytest.fixture
 def factors(monkeypatch):
-    """The factorisations that are made."""
+    """Factors of all factorisations made."""
     made, before = [], geometry.PartialCholesky
 
     class Kept(before):
@@ -52,7 +52,7 @@ def test_the_factorisation_is_bounded_and_the_points_are_support_vectors(model, 
     )
     assert bounded.points != whole.points
     again = compile_geometry(model, **how)
-    assert again.to_text() == bounded.to_text()  # what is drawn is the seed's
+    assert again.to_text() == bounded.to_text()  # the same seed
     assert compile_geometry(model, **how, seed=1).points != bounded.points
 
     rows = parse(random_rows(np.random.default_rng(52), 200, range(1, 7)))

@@ -1,5 +1,4 @@
-"""What the compilers of ordered models choose: points, pivots. Formulas to hold them against are in
-support/oracles."""
+"""Points and pivots of ordered models, against the formulas in support/oracles."""
 
 import warnings
 from math import sqrt
@@ -24,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 @pytest.mark.parametrize("kernel", ["rbf", "polynomial", "exponential"])
 def test_greedy_takes_what_takes_most_from_the_uncertainty(kernel):
-    """Every step the largest sum over the decision functions of c_p^2 / d_p, each as a share of its |w|^2."""
+    """The largest sum over the decision functions of c_p^2 / d_p, each as a share of its |w|^2."""
     rng = np.random.default_rng(30)
     for classes in (2, 3):
         machine = spread(rng, 50, kernel, classes=classes)
@@ -43,7 +42,7 @@ def test_greedy_takes_what_takes_most_from_the_uncertainty(kernel):
 
 
 def test_sgma_takes_what_takes_most_from_the_kernel_matrix():
-    """Of 59 candidates: here, all there are."""
+    """Each step considers 59 candidates: here, all points."""
     machine = spread(np.random.default_rng(31), 40, "rbf")
     residual = oracles.kernel_values(machine, machine.vectors)
     for p in order(machine, "geometry", sequence="sgma", points=25).points:
@@ -97,8 +96,7 @@ def test_pivots_are_the_support_vectors_nearest_to_the_middle_of_clusters():
 @pytest.mark.parametrize("method", COMPILERS)
 @pytest.mark.parametrize("kernel, size", [("linear", 1.0), ("polynomial", 1.0), ("rbf", 1e170), ("rbf", 1e300)])
 def test_ordering_warns_of_nothing(method, kernel, size):
-    """Zero vectors in kernels that are 0 there; coefficients whose squares overflow. Refused in a line, or a file
-    that can be read back."""
+    """Zero vectors where the kernel is 0, coefficients whose squares overflow: an error, or a readable file."""
     if kernel != "rbf" and method != "geometry":
         return
     rng = np.random.default_rng(36)

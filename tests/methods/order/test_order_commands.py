@@ -1,5 +1,4 @@
-"""fastsvm order and what predict does with its models, as a user meets them: arguments, streams, exit codes,
-svm-predict's own output."""
+"""fastsvm order, and predict with its models: arguments, streams, exit codes, svm-predict's output."""
 
 import gzip
 import json
@@ -168,7 +167,7 @@ def test_ordered_models_go_through_pipes_and_compressed_files(fastsvm, tmp_path,
 
 @pytest.mark.full
 def test_quiet_prints_nothing(fastsvm, trained, tmp_path):
-    model, test = trained["colors-linear"]  # no gain: that is a warning, else
+    model, test = trained["colors-linear"]  # no gain: warns without -q
     done = fastsvm("order", "-q", model, "o")
     assert done.out == done.err == ""
     for options in ([], ["--steps", 3], ["--values"]):
@@ -181,9 +180,8 @@ def test_quiet_prints_nothing(fastsvm, trained, tmp_path):
     "exact, ordered, times, warned", [(6.0, 8.0, "0.75", True), (6.0, 6.0, "1", False), (6.0, 2.0, "3", False)]
 )
 def test_the_trial_warns_where_there_is_no_gain(tmp_path, monkeypatch, exact, ordered, times, warned, method):
-    """The clock goes as far as each evaluation is said to take: what is printed follows from that alone. The page says
-    that triangle gains nowhere, and geometry at small gamma: the warning sends nobody to what gains nowhere.
-    """
+    """The clock advances by a given time per evaluation. By the page, triangle never gains, and geometry gains at small
+    gamma: the warning must not recommend triangle."""
     from click.testing import CliRunner
 
     from fastsvm_cli.commands.order import command
@@ -197,7 +195,7 @@ def test_the_trial_warns_where_there_is_no_gain(tmp_path, monkeypatch, exact, or
             nonlocal now
             end = now + seconds
             evaluate(*arguments)
-            now = end  # an ordered model gives some of its rows to the exact one: that is part of its own time
+            now = end  # including the exact model's time for some rows
 
         return timed
 
@@ -205,7 +203,7 @@ def test_the_trial_warns_where_there_is_no_gain(tmp_path, monkeypatch, exact, or
     monkeypatch.setattr(ExactModel, "decision_values", takes(exact, ExactModel.decision_values))
     monkeypatch.setattr(OrderedModel, "decision_values", takes(ordered, OrderedModel.decision_values))
     rng = np.random.default_rng(1)
-    # Vectors that are almost one: two kernel values say all.
+    # Nearly equal vectors: two kernel values decide.
     near = [{i: 1 + 1e-3 * v for i, v in enumerate(row, 1)} for row in rng.standard_normal((300, 60)).tolist()]
     machine = oracles.Machine("one_class", "rbf", near, np.ones((300, 1)), [-1.0], gamma=0.1)
     (tmp_path / "m").write_bytes(machine.text())
@@ -258,7 +256,7 @@ def test_steps_and_an_exact_model_give_svm_predicts_labels(fastsvm, trained, ord
     assert 0 < int(re.search(r"Proven: (\d+) of 6000 rows", done.err)[1]) < 6000
 
 
-# ---- the rest of the program
+# ---- other commands
 
 
 @pytest.mark.full
@@ -266,7 +264,7 @@ def test_steps_and_an_exact_model_give_svm_predicts_labels(fastsvm, trained, ord
 def test_bound_tells_of_an_ordered_model_or_says_what_it_is(fastsvm, trained, ordered, method):
     path = ordered("rings", method)
     for arguments in ([path], [trained["rings"][1], path]):
-        done = fastsvm("bound", *arguments, code=None)  # no traceback, which the fixture looks for
+        done = fastsvm("bound", *arguments, code=None)  # the fixture fails on a traceback
         assert done.code == 0 or (
             done.code == 1 and done.err.startswith(f"Error: {path}: ") and done.err.count("\n") == 1
         ), str(done)

@@ -1,4 +1,4 @@
-"""What every row of an ordered model cost, as a user sees it: predict --evaluations and the summary."""
+"""Kernel evaluations per row of an ordered model: predict --evaluations and the summary."""
 
 import json
 
@@ -45,7 +45,7 @@ def test_evaluations_of_every_row_end_its_line(fastsvm, ordered_file, method, op
     plain = fastsvm("predict", *options, "rows", "ordered")
     counted = fastsvm("predict", *options, "--evaluations", "rows", "ordered")
     assert counted.err == plain.err
-    head = options[:1] == ["-b"]  # the line that names the labels
+    head = options[:1] == ["-b"]  # line of label names
     words = [line.rsplit(" ", 1) for line in counted.out.splitlines()[head:]]
     assert [line for line, _ in words] == plain.out.splitlines()[head:]
     evaluations = [int(count) for _, count in words]
@@ -95,7 +95,7 @@ def test_evaluations_of_a_tolerance(fastsvm, ordered_file):
 
 
 def test_evaluations_of_several_classes_with_an_exact_model(fastsvm, ordered_file, tmp_path):
-    """Of the rows left open the exact model gives a class and no values; what it evaluated is theirs all the same."""
+    """For open rows the exact model gives no values, but its evaluations count."""
     ordered_file("geometry", classes=4)
     options = ("--steps", 9, "--exact", "exact", "rows", "ordered")
     summary = json.loads(fastsvm("predict", "--json", *options, "labels").out)

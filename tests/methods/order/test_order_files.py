@@ -1,5 +1,4 @@
-"""Files of ordered models: written and read back; whatever is cut off or corrupted is refused in one line, or is a
-model."""
+"""Files of ordered models: written, read back, and refused in one line if corrupted."""
 
 import subprocess
 import sys
@@ -27,7 +26,6 @@ def made(method):
 
 
 def own(method):
-    """Behind a precomputed model."""
     machine = random_machine(
         np.random.default_rng(1), "c_svc", "exponential", [{1: 1.0}, {2: 1.0}, {1: -1.0, 3: 0.5}], gamma=0.5
     )
@@ -38,13 +36,12 @@ TEXTS = {**{method: made(method) for method in COMPILERS}, **{f"{method}-own": o
 
 
 def changed(name, old, new):
-    """With a checksum made good, so that what is wrong is found and said."""
+    """Change a text, with a valid checksum, so that the fault itself is reported."""
     assert TEXTS[name].count(old) >= 1, TEXTS[name].decode()
     return sealed(TEXTS[name].replace(old, new, 1))
 
 
 def answers(model, chunk):
-    """Everything a model says of rows."""
     out = _native.Decisions(model.pairs, True)
     left = settle(model, chunk, out)
     full = _native.Decisions(model.pairs)
@@ -72,7 +69,7 @@ WAYS = [
 
 
 @pytest.mark.full(few=11)
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # test_ordering_warns_of_nothing is about them
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # see test_ordering_warns_of_nothing
 @pytest.mark.parametrize(
     "svm_type, classes",
     [("c_svc", 2), ("c_svc", 4), ("nu_svc", 3), ("one_class", 2), ("epsilon_svr", 2), ("nu_svr", 2)],
@@ -120,9 +117,6 @@ def test_hand_made_files_are_read(name):
 def test_numbers_may_be_broken_into_other_lines():
     text = TEXTS["geometry"]
     assert parse_model(changed("geometry", b"points\n4 5 ", b"points\n4\n5 "), "m").to_text() == text
-
-
-# ---- cut off, added to
 
 
 # ---- corrupted
@@ -223,7 +217,7 @@ def test_a_corrupted_file_is_refused_in_one_clear_line(name, old, new):
 
 @pytest.mark.parametrize("method", COMPILERS)
 def test_lists_and_orders_that_no_compiler_would_write_give_the_same_labels(method):
-    """A file may name any points, pivots or order within the classes: what is proven does not depend on them."""
+    """A file may name any points or pivots, in any order."""
     rng = np.random.default_rng(2)
     for _ in range(10):
         machine = random_machine(rng, "c_svc", "rbf", random_rows(rng, 60, [1, 2, 3]), nr_class=3, gamma=0.7)
@@ -260,8 +254,7 @@ print("done")
 @pytest.mark.full
 @pytest.mark.parametrize("method", COMPILERS)
 def test_many_features_of_which_few_are_not_zero_take_no_dense_memory(method):
-    """800 support vectors of 200 entries each, no two in the same column: 2 MB, and 1 GB if every column were
-    written out."""
+    """800 support vectors of 200 entries each in separate columns: 2 MB sparse, 1 GB dense."""
     rng = np.random.default_rng(3)
     rows = [{200 * r + i: float(v) for i, v in enumerate(np.round(rng.random(200), 2), 1)} for r in range(800)]
     machine = random_machine(rng, "one_class", "rbf", rows, gamma=0.01)

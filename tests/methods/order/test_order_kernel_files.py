@@ -1,4 +1,4 @@
-"""Kernels that LIBSVM has as precomputed ones, from the rows to the labels."""
+"""Kernels that LIBSVM takes as precomputed, from the rows to the labels."""
 
 import re
 import subprocess
@@ -35,7 +35,7 @@ def precompute(folder, *arguments, code=0):
 
 @pytest.fixture(scope="module")
 def kernel_files(tmp_path_factory):
-    """kernel -> a folder with train, test, train.kernel, test.kernel, kernel.model, of four classes"""
+    """kernel -> folder with train, test, train.kernel, test.kernel, kernel.model, of four classes"""
     folders = {}
     for kernel, (options, _) in KERNELS.items():
         folder = folders[kernel] = tmp_path_factory.mktemp(kernel)
@@ -177,7 +177,7 @@ def test_other_vectors_are_warned_of(fastsvm, kernel_files, tmp_path):
 
 @pytest.mark.full
 def test_vectors_of_many_chunks_stand_behind_their_serial_numbers(svm_predict, fastsvm, tmp_path):
-    """The same rows, beyond the first two megabytes of the file; and a pipe."""
+    """The same rows beyond the first two megabytes of a file; and a pipe."""
     head("rings.train", 60, tmp_path / "train")
     padding = "1 " + " ".join(f"{i}:0" for i in range(1, 20000)) + "\n"
     (tmp_path / "long").write_text(padding * 20 + (tmp_path / "train").read_text())
@@ -196,7 +196,7 @@ def test_vectors_of_many_chunks_stand_behind_their_serial_numbers(svm_predict, f
 
 @pytest.mark.full
 def test_rows_of_a_model_with_its_vectors_are_plain_rows(fastsvm, kernel_files, tmp_path):
-    """The header still says `precomputed`; its rows need no serial numbers, and may be dense."""
+    """The header still says `precomputed`; rows need no serial numbers and may be dense."""
     folder = kernel_files["exponential"]
     fastsvm(
         "order",

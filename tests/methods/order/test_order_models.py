@@ -1,4 +1,4 @@
-"""Ordered models: every label is svm-predict's, whatever the model."""
+"""Every label of an ordered model is svm-predict's."""
 
 import numpy as np
 import pytest
@@ -31,21 +31,20 @@ pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 
 class Share:
-    """Of what, how much: a test whose cases all end alike tests nothing."""
+    """Counts of outcomes: a test whose cases all end alike tests nothing."""
 
     def __init__(self):
         self.models = self.refused = self.rows = self.settled = self.evaluations = self.possible = self.reference = 0
 
     def check(self, models):
         assert self.models == models and self.refused <= 0.03 * models, vars(self)
-        assert 0.5 * self.rows < self.settled < 0.98 * self.rows and self.reference > 0, vars(
-            self
-        )  # by radii, by exact evaluation, by reference sum
+        # Rows are settled by radii, by exact evaluation and by the reference sum.
+        assert 0.5 * self.rows < self.settled < 0.98 * self.rows and self.reference > 0, vars(self)
         assert self.evaluations < 1.4 * self.possible, vars(self)
 
 
 def check_labels(rng, machine, rows, method, share, expected):
-    """expected: LIBSVM's lines. Of regression, values within a tolerance of them."""
+    """expected: LIBSVM's lines. Regression values may differ by a tolerance."""
     share.models += 1
     try:
         model = order(machine, method, **random_options(rng, machine, method))
@@ -86,7 +85,7 @@ def test_labels_of_rbf_models_are_svm_predicts(tmp_path, seed):
 
 
 @pytest.mark.full
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # test_ordering_warns_of_nothing is about them
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # see test_ordering_warns_of_nothing
 @pytest.mark.parametrize("kernel", ["linear", "polynomial"])
 @pytest.mark.parametrize("seed", range(2))
 def test_labels_of_linear_and_polynomial_models_are_svm_predicts(tmp_path, kernel, seed):
@@ -130,7 +129,7 @@ def test_a_single_class_and_no_support_vectors_are_answered(tmp_path):
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize("method", COMPILERS)
 def test_where_symmetry_makes_f_zero_the_labels_are_still_svm_predicts(tmp_path, method):
-    """Two classes that mirror each other in the first feature: only the order of operations decides."""
+    """The classes mirror each other in the first feature: only the order of operations decides."""
     rng, seen, by_reference = np.random.default_rng(5), [], 0
     for _ in range(30):
         n, d = int(rng.integers(2, 60)), int(rng.integers(2, 8))
@@ -161,7 +160,7 @@ def test_where_symmetry_makes_f_zero_the_labels_are_still_svm_predicts(tmp_path,
 @pytest.mark.parametrize("method", COMPILERS)
 @pytest.mark.parametrize("tolerance", [0.0, 1e-12, 1e-3])
 def test_values_of_regression_are_within_any_tolerance(tmp_path, method, tolerance):
-    """However small: what only LIBSVM's own order of operations gives is within it too."""
+    """Values that only LIBSVM's order of operations gives are within it, too."""
     rng = np.random.default_rng(6)
     for _ in range(40):
         n = int(rng.integers(2, 80))
@@ -239,8 +238,7 @@ def test_the_reference_sum_of_own_kernels_is_libsvms_of_a_kernel_file_bit_for_bi
 def test_a_normalized_polynomial_whose_squares_leave_a_doubles_range_has_the_labels_of_its_kernel_file(
     tmp_path, degree, size, coef0
 ):
-    """k(x, x) k(z, z) is infinite, or 0, where the kernel file is written: 0, infinite or nan stands there for what
-    is between -1 and 1. Refused, or the same."""
+    """The kernel file holds 0, infinity or nan for values between -1 and 1. Either an error, or the same labels."""
     rng = np.random.default_rng(11)
     vectors = random_rows(rng, 12, [1, 2], scale=size)
     machine = random_machine(rng, "one_class", "normalized_polynomial", vectors, gamma=1.0, coef0=coef0, degree=degree)

@@ -1,4 +1,4 @@
-"""Rows that an ordered model leaves open: where labels are wanted, the exact model is asked for labels alone."""
+"""Rows that an ordered model leaves open: for labels, the exact model computes labels only."""
 
 import numpy as np
 import pytest
@@ -33,19 +33,19 @@ def test_labels_of_rows_left_open_are_the_exact_models(method, svm_type, classes
     model = parse_model(machine.text(), "m")
     ordered, chunk = METHODS[method](model), parse(random_rows(rng, 150, range(1, 7)))
     left = settle(ordered, chunk, _native.Decisions(model.pairs))
-    assert (method != "geometry") or len(left) > 10  # of three points few rows settle
+    assert (method != "geometry") or len(left) > 10  # three points settle few rows
 
     out, whole = _native.Decisions(model.pairs), _native.Decisions(model.pairs)
     ordered.decision_values(chunk, out, Wanted.labels())
-    ordered.decision_values(chunk, whole, Wanted.values())  # nothing of the run before is left
+    ordered.decision_values(chunk, whole, Wanted.values())  # leaves nothing of the previous run
     model.reference_values(chunk, whole)
     assert labels(model, out) == labels(model, whole)
     evaluations = np.asarray(out.evaluations)
     assert np.all(evaluations[left] >= model.header.total_sv)
-    if model.pairs == 1:  # each value is on the side of its label
+    if model.pairs == 1:  # each value has the sign of its label
         np.testing.assert_array_equal(np.asarray(out.value) > 0, np.asarray(whole.value) > 0)
 
-    precise = _native.Decisions(model.pairs, True)  # with radii the values themselves are wanted
+    precise = _native.Decisions(model.pairs, True)  # with radii, values are wanted
     ordered.decision_values(chunk, precise, Wanted.labels())
     assert labels(model, precise) == labels(model, whole)
     np.testing.assert_allclose(np.asarray(precise.value)[left], np.asarray(whole.value)[left], rtol=1e-12, atol=1e-12)
@@ -65,7 +65,7 @@ def test_classes_are_put_in_the_place_of_values():
         out.elect([0], winners)
     with pytest.raises(IndexError):
         out.elect([0, 4], winners)
-    out.elect([1, 2], winners)  # both of the first class, which a row is at first
+    out.elect([1, 2], winners)  # both of the first class, as a row is at first
     assert (np.asarray(out.value)[:, 0] > 0).tolist() == [True, True, True, False] and values[2, 0] == 2.0
     several = _native.Decisions(3)
     with pytest.raises(ValueError, match="pairs"):

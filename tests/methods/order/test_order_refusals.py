@@ -1,4 +1,4 @@
-"""fastsvm order: wrong usage, and what cannot be ordered."""
+"""fastsvm order: wrong usage, and models that cannot be ordered."""
 
 import os
 import re
@@ -210,7 +210,7 @@ def test_other_files_are_refused_in_one_line(fastsvm, trained, ordered, tmp_path
 @pytest.mark.full
 @pytest.mark.parametrize("kernel", LINEAR)
 def test_a_zero_vector_among_the_support_vectors_is_no_reason_to_warn(fastsvm, tmp_path, kernel):
-    """Of kernels that are 0 there, it adds nothing to the span of the points."""
+    """It adds nothing to the span of the points."""
     rng = np.random.default_rng(2)
     machine = oracles.random_machine(
         rng, "one_class", kernel, [*oracles.random_rows(rng, 20, [1, 2]), {}], gamma=1.0, degree=1

@@ -33,7 +33,7 @@ def test_sequences_are_reproducible(fastsvm, trained, ordered, tmp_path):
 
 
 def folded_means(train_file):
-    """w+ and w- of a linear SVM, each the mean of its support vectors weighted by their coefficients."""
+    """w+ and w- of a linear SVM: means of its support vectors weighted by coefficient."""
     y, x = svm_read_problem(str(train_file))
     model = svm_train(y, x, "-q -t 0 -c 1")
     out = []
@@ -77,12 +77,11 @@ def test_folding_begins_with_both_weight_vectors_of_a_linear_model(fastsvm, tmp_
         )
         for options, name in ((["--steps", 2], "o"), ([], "m"))
     ]
-    assert np.corrcoef(*values)[0, 1] > 0.5  # two points say something already
+    assert np.corrcoef(*values)[0, 1] > 0.5  # two points are informative
 
 
 @pytest.mark.full
 def test_the_file_to_fold_is_data_like_any_other(fastsvm, trained, tmp_path):
-    """Comments, compression, zero vectors; or one clear line."""
     model = trained["rings"][0]
     lines = (DATA / "rings.train").read_text().splitlines()[:200]
     (tmp_path / "plain").write_text("\n".join(lines) + "\n1\n")

@@ -1,4 +1,4 @@
-"""Ordered models: when a row stops, what it cost, and that what is known at that moment is so."""
+"""When a row of an ordered model stops, at what cost, and its interval at that moment."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ from support.ordering import (
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
-#: Features added to four -> after how many points rows of a geometry model are looked at; then after every 32.
+#: Features added to four -> numbers of points after which a geometry model examines rows; then every 32.
 FIRST_STOPS = {
     0: [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64],
     6: [1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64],
@@ -39,7 +39,7 @@ KERNELS = {
 
 
 def stopped(model, chunk, tolerance=0.0, task=None):
-    """Value, radius and kernel evaluations of every row at the moment it stops; the rows that never do."""
+    """Value, radius and evaluations of every row when it stops; the rows that never stop."""
     out = _native.Decisions(model.pairs, True)
     left = settle(model, chunk, out, tolerance, task)
     assert out.kernel_evaluations == sum(out.evaluations)
@@ -56,18 +56,17 @@ def settles(task, value, radius, pairs):
 
 
 def with_features(machine, more):
-    """The same machine with so many more features, of no use, so that its rows are looked at less often."""
+    """Add useless features to the machine, so that its rows are examined less often."""
     for vector in machine.vectors:
         vector.update({100 + i: 1e-3 for i in range(more)})
     return machine
 
 
 def pushed(vector, index, by):
-    """A sparse vector, moved along one axis."""
     return dict(sorted({**vector, index: vector.get(index, 0.0) + by}.items()))
 
 
-# ---- what is known at that moment
+# ---- the interval when a row stops
 
 
 @pytest.mark.full
@@ -95,15 +94,14 @@ def test_the_interval_at_the_moment_a_row_stops_contains_the_exact_value_and_lib
                 bad = uncovered(value, radius, *expected)
                 assert not bad.any(), (trial, np.argwhere(bad), value[bad], radius[bad], [e[bad] for e in expected])
                 stops.update(evaluations[~np.isin(np.arange(len(rows)), left)].tolist())
-    assert len(stops) > (6 if kernel == "linear" else 12)  # as many points as features span the space
+    assert len(stops) > (6 if kernel == "linear" else 12)  # few points span the space of a linear kernel
 
 
 @pytest.mark.full(few=2)
 @pytest.mark.parametrize("kernel", KERNELS["geometry"])
 @pytest.mark.parametrize("points", range(1, 10))
 def test_labels_after_one_point_two_and_three_are_libsvms(tmp_path, kernel, points):
-    """Classes far apart, which a point or two tell; and rows between them, at the points, and where nothing is
-    known."""
+    """Classes so far apart that a point or two decide; rows between them, at points, and far from all."""
     early = 0
     for trial in range(6):
         rng = np.random.default_rng([61, points, trial])
@@ -141,8 +139,7 @@ def test_labels_after_one_point_two_and_three_are_libsvms(tmp_path, kernel, poin
 
 
 def test_points_and_rows_that_are_one_settle_nothing_wrongly(tmp_path):
-    """Support vectors that are all the same, of coefficients that add up to almost nothing; the same with signs
-    against each other; zero vectors."""
+    """Equal support vectors whose coefficients nearly cancel, also with opposite signs; zero vectors."""
     for kernel in KERNELS["geometry"]:
         for trial in range(8):
             rng = np.random.default_rng([62, trial])
@@ -177,7 +174,7 @@ def test_points_and_rows_that_are_one_settle_nothing_wrongly(tmp_path):
 )
 @pytest.mark.parametrize("density", [1.0, 0.02])
 def test_a_row_stops_where_it_stops_alone(method, kernel, classes, density):
-    """Rows are done side by side, and take each other's places; not one digit depends on the others."""
+    """Rows are evaluated side by side and replace each other."""
     if kernel not in KERNELS[method]:
         return
     stops, indices = set(), list(range(1, 9)) if density == 1 else list(range(1, 200))
@@ -187,7 +184,7 @@ def test_a_row_stops_where_it_stops_alone(method, kernel, classes, density):
         machine = random_machine(rng, "c_svc", kernel, vectors, nr_class=classes, gamma=gamma, coef0=1.0, degree=2)
         of = np.repeat(np.arange(classes), machine.nr_sv)
         machine.coef = np.abs(machine.coef) * np.where(of[:, None] <= np.arange(classes - 1), 1, -1)
-        # Classes apart, and rows at any distance from them, so that they stop at different moments.
+        # Rows at different distances stop at different times.
         machine.vectors = [pushed(vector, c + 1, apart) for vector, c in zip(machine.vectors, of.tolist())]
         machine.rho = [0.0] * len(machine.rho)
         model = order(machine, method, **{"points": 120} if method == "geometry" else {})
@@ -203,14 +200,14 @@ def test_a_row_stops_where_it_stops_alone(method, kernel, classes, density):
     assert len(stops) > 2
 
 
-# ---- when
+# ---- when a row stops
 
 
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize("kernel", ["rbf", "exponential", "normalized_polynomial"])
 @pytest.mark.parametrize("more", FIRST_STOPS)
 def test_geometry_stops_at_the_first_look_that_settles_the_label(kernel, more):
-    """After 1, 2, 3, 4, ... points of few features; less and less often; and never between."""
+    """After 1, 2, 3, 4, ... points with few features, then less and less often; never between."""
     seen = set()
     for trial in range(4):
         rng = np.random.default_rng([64, trial])
@@ -225,7 +222,7 @@ def test_geometry_stops_at_the_first_look_that_settles_the_label(kernel, more):
         expected = np.full(len(rows), points)
         for k in reversed(looks):
             expected[settles(task, *after(model, chunk, k), 1)] = k
-        # An interval once settled stays so: the first look is the one.
+        # A settled interval stays settled: the first look counts.
         np.testing.assert_array_equal(evaluations, expected)
         assert {r for r in range(len(rows)) if r not in left} == set(
             np.flatnonzero(settles(task, *after(model, chunk, points), 1)).tolist()
@@ -246,7 +243,7 @@ def test_with_many_decision_functions_geometry_looks_every_32_points():
 
 @pytest.mark.parametrize("steps", [1, 2, 3, 5, 7, 8, 20, 31, 32])
 def test_steps_are_that_many_points_for_every_row(steps):
-    """Settled before or not: an interval after K points is one after K points."""
+    """Even if the row was settled before."""
     rng = np.random.default_rng(66)
     machine = spread(rng, 90, "rbf", d=3)
     machine.gamma = 0.1
@@ -272,14 +269,13 @@ def test_triangle_looks_every_few_vectors_of_its_list(kernel, vectors, apart):
     assert set(spent.tolist()) <= {*range(0, n, apart), n} and len(set(spent.tolist())) > 3
 
 
-# ---- what it cost
+# ---- evaluations
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "exponential"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_triangle_computes_no_kernel_value_twice(tmp_path, kernel, classes):
-    """However many pivots there are: all support vectors, or the same one again and again, as only a file made by
-    hand has it."""
+    """With all support vectors as pivots, or one repeated, as only a hand-made file has it."""
     rng = np.random.default_rng(68)
     machine = random_machine(rng, "c_svc", kernel, random_rows(rng, 40, [1, 2, 3]), nr_class=classes, gamma=0.5)
     rows = [*random_rows(rng, 40, [1, 2, 3, UNKNOWN], scale=3), *machine.vectors[:5], {}]
@@ -302,7 +298,7 @@ def test_a_row_far_from_everything_costs_triangle_its_pivots_alone():
 
 @pytest.mark.parametrize("method", COMPILERS)
 def test_rows_left_open_are_counted_in_full_and_by_reference_once_more(method):
-    """f is zero in exact arithmetic, as in the test of symmetry: only LIBSVM's own order of operations decides."""
+    """f is 0 in exact arithmetic: only LIBSVM's order of operations decides."""
     rng = np.random.default_rng(70)
     x, a = rng.standard_normal((20, 3)), rng.uniform(0.1, 2, 20)
     vectors = [dict(enumerate(row, 1)) for row in np.vstack([x, x * [-1, 1, 1]]).tolist()]

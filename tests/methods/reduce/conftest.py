@@ -22,7 +22,7 @@ def trained(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def reduced(trained, tmp_path_factory):
-    """reduced("rings", 20) -> the path of that reduced set, made once, without the command: half of the time."""
+    """reduced("rings", 20) -> path of that reduced set, made once, without the command: half the time."""
     folder = tmp_path_factory.mktemp("reduced")
 
     def get(name, count=30, data=None):

@@ -1,4 +1,4 @@
-"""Reduced sets of large models: no kernel value twice, and one file whatever the number of threads."""
+"""Reduced sets of large models: no kernel value computed twice, one file for any number of threads."""
 
 import threading
 
@@ -45,7 +45,7 @@ def test_kernel_values_of_every_two_support_vectors_are_the_cores_alone(monkeypa
     counting("times", len)
     counting("of_vectors", len)
     compile_reduced_set(model, fingerprint="f" * 32, count=6, optimizer=optimizer, finishing=False)
-    assert cells and max(cells) < 60 * 60 / 4  # the parts' vectors times those of the reduced set
+    assert cells and max(cells) < 60 * 60 / 4  # vectors of a part times those of the reduced set
 
 
 @pytest.mark.parametrize("svm_type, classes", [("c_svc", 2), ("c_svc", 3), ("nu_svc", 5), ("epsilon_svr", 2)])
@@ -91,8 +91,8 @@ def test_blocks_are_done_once_each_by_as_many_threads_as_were_set(monkeypatch):
             super().start()
 
     monkeypatch.setattr(parallel.threading, "Thread", Counting)
-    _native.set_threads_here(0)  # a test that ran a helper's work in this thread has left it 1
-    for threads, helpers in ((1, 0), (3, 2), (50, 4)):  # no more than there are blocks
+    _native.set_threads_here(0)  # an earlier test may have left 1 in this thread
+    for threads, helpers in ((1, 0), (3, 2), (50, 4)):  # at most one thread per block
         _native.set_threads(threads)
         started.clear()
         done = np.zeros(23, int)

@@ -1,5 +1,4 @@
-"""Reduced sets as LIBSVM models (Suttorp and Igel 2007): the algorithm against the paper's equations, dense and in
-extended precision."""
+"""Reduced sets as LIBSVM models (Suttorp and Igel 2007), against the paper's equations in extended precision."""
 
 import re
 
@@ -135,7 +134,7 @@ def test_offsets_are_equation_9(svm_type, classes):
     for p, (rho, changed) in enumerate(zip(machine.rho, small.rho)):
         own = machine.pair_coefficients[p] != 0
         assert -changed == pytest.approx(float((psi - rho - approximate)[own, p].mean()), abs=1e-12)
-        assert abs(changed - rho) > 1e-9  # it is another one
+        assert abs(changed - rho) > 1e-9
 
 
 @pytest.mark.full
@@ -180,7 +179,7 @@ def test_the_summary_is_what_a_dense_computation_says(fastsvm, tmp_path, trained
 @pytest.mark.full(few=5)
 @pytest.mark.parametrize("svm_type, classes", TYPES)
 def test_the_stored_radius_is_the_dense_one_rounded_up(svm_type, classes):
-    """delta + |b' - b| of every decision function: with a large rho, which is no part of either Psi."""
+    """delta + |b' - b| of every decision function, with a large rho, which is in neither Psi."""
     machine = some_machine(6, svm_type, classes)
     machine.rho = [100.0 * (-1) ** p for p in range(len(machine.rho))]
     found = reduce(machine, 10)
@@ -206,7 +205,7 @@ def test_the_distance_is_a_share_whatever_the_size_of_the_coefficients(coefficie
 
 
 def test_the_distance_is_never_negative():
-    """Twins that one vector stands for: what is left is rounding."""
+    """One vector replaces twins: rounding is left."""
     for seed in range(30):
         machine = some_machine(seed, "nu_svr", n=2, d=3, gamma=0.1)
         machine.vectors[1] = {i: v + 1e-9 for i, v in machine.vectors[0].items()}

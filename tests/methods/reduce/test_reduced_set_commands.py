@@ -1,4 +1,4 @@
-"""fastsvm reduce as a user meets it, and the line behind the last vector."""
+"""fastsvm reduce: arguments, output and faults; the line after the last vector."""
 
 import os
 import pty
@@ -59,7 +59,7 @@ def test_wrong_usage_is_exit_code_2(fastsvm, tmp_path, trained, arguments, words
     + [(kernel, ["--vectors", 2]) for kernel in ("polynomial", "negative gamma")],
 )
 def test_other_kernels_are_refused_in_one_line(fastsvm, tmp_path, kernel, option):
-    """Or, without loss, come out as a model of that kernel."""
+    """Lossless reduction may give a model of that kernel."""
     vectors = [{0: at} for at in (1, 1, 2)] if kernel == "precomputed" else [{1: 1.0}, {1: 1.0}, {2: 1.0}]
     machine = Machine(
         "c_svc",
@@ -83,7 +83,7 @@ def test_other_kernels_are_refused_in_one_line(fastsvm, tmp_path, kernel, option
     if done.code == 0 and option == ["--lossless"]:
         before, after = (fastsvm("predict", "-q", "--values", "rows", file).out.split() for file in ("m", "out"))
         assert float(after[1]) == pytest.approx(float(before[1]), rel=1e-12)
-        if len(after) > 2:  # a radius: it has to hold
+        if len(after) > 2:  # a radius
             assert abs(float(after[1]) - float(before[1])) <= float(after[2])
         return
     assert done.code == 1 and done.out == "" and not (tmp_path / "out").exists()
@@ -115,7 +115,7 @@ def test_faults_are_one_line_and_the_previous_output_stays(fastsvm, tmp_path, tr
 
 
 def test_rows_without_any_do_not_stand_for_others(fastsvm, tmp_path, trained):
-    """An empty --data file: what is said of it is not measured on the support vectors."""
+    """An empty --data file is not replaced by the support vectors."""
     (tmp_path / "empty").write_text("")
     done = fastsvm("reduce", "--vectors", 3, "--data", "empty", trained["rings"][0], "out", code=None)
     said = re.search(r"labels that differ on (.*): \d+ of (\d+)", done.out)
@@ -130,9 +130,7 @@ def test_standard_output_standard_input_and_the_default_name(fastsvm, tmp_path, 
         r"Warning: .* of these labels are not the exact model's.*\n", done.err
     )
     text = (tmp_path / "rings.model.reduced").read_text()
-    piped = fastsvm(
-        "reduce", "--vectors", 10, "--no-finish", "-", input=model.read_bytes()
-    )  # the model through standard input, too
+    piped = fastsvm("reduce", "--vectors", 10, "--no-finish", "-", input=model.read_bytes())
     assert piped.out == text and piped.err == done.out.replace(": rings.model.reduced", ": standard output") + done.err
     quiet = fastsvm("reduce", "-q", "--vectors", 10, "--no-finish", model, "-")
     assert quiet.out == text and quiet.err == ""
@@ -140,7 +138,7 @@ def test_standard_output_standard_input_and_the_default_name(fastsvm, tmp_path, 
 
 @pytest.mark.full
 def test_fixed_point_iteration_that_stalls_gives_fewer_vectors_and_says_so(fastsvm, tmp_path, trained):
-    """On this data; iRprop+ reaches the number."""
+    """iRprop+ reaches the number."""
     model, test = trained["waves"]
     options = ["--vectors", 40, "--init", "random", "--no-finish"]
     done = fastsvm("reduce", *options, "--optimizer", "fixed-point", model, "stalled")
@@ -159,7 +157,7 @@ def test_fixed_point_iteration_that_stalls_gives_fewer_vectors_and_says_so(fasts
 @pytest.mark.full
 @pytest.mark.parametrize("init", ["greedy", "random", "alpha", "cluster"])
 def test_fixed_point_iteration_that_places_no_vector_is_an_error(fastsvm, tmp_path, init):
-    """Two rings of rows whose coefficients nearly cancel. The previous output stays."""
+    """Two rings whose coefficients nearly cancel."""
     y, x = svm_read_problem(str(DATA / "rings.train"))
     svm_save_model(str(tmp_path / "m"), svm_train(y[:120], x[:120], "-q -g 0.5 -c 10"))
     (tmp_path / "out").write_text("before\n")
@@ -179,10 +177,10 @@ def test_fixed_point_iteration_that_places_no_vector_is_an_error(fastsvm, tmp_pa
 
 @pytest.mark.full
 def test_ctrl_c_leaves_the_previous_output_and_the_bar_shows_how_the_distance_falls(tmp_path):
-    """A terminal for standard error: the bar is drawn from the second second on, and tells when the descent has
-    begun. Of a clock that goes a minute each time it is read, that is at once, however fast the machine is."""
+    """The bar appears on a terminal after a second, at once with this clock, which advances a minute each time it is
+    read. It shows when the descent has begun."""
     y, x = svm_read_problem(str(DATA / "rings.train"))
-    svm_save_model(str(tmp_path / "m"), svm_train(y, x, "-q -g 5 -c 0.1"))  # half a minute's work
+    svm_save_model(str(tmp_path / "m"), svm_train(y, x, "-q -g 5 -c 0.1"))  # half a minute of work
     (tmp_path / "out").write_text("before\n")
     screen, terminal = pty.openpty()
     code = (
@@ -236,7 +234,7 @@ def test_help_names_every_option(fastsvm):
         assert option in text
 
 
-# ---- the line behind the last vector
+# ---- the line after the last vector
 
 
 SMALL = Machine(
@@ -244,7 +242,7 @@ SMALL = Machine(
 )
 OLD_LINE = b"fastsvm_reduced 1 0123456789abcdef0123456789abcdef 30 8 0.25 12.5\n"
 LINE = sealed_line(SMALL.text() + OLD_LINE).removeprefix(SMALL.text())
-NUMBER = SMALL.text().count(b"\n") + 1  # of that line
+NUMBER = SMALL.text().count(b"\n") + 1  # its line number
 
 
 def test_the_line_is_read_back():
@@ -313,7 +311,7 @@ FAULTS = {
 def test_a_faulty_line_is_refused_in_one_clear_line(name):
     line, message = FAULTS[name]
     if line[16:18] == b"2 " and line.endswith(b"\n") and line.count(b"\n") == 1:
-        line = sealed_line(SMALL.text() + line).removeprefix(SMALL.text())  # what is wrong is found and said
+        line = sealed_line(SMALL.text() + line).removeprefix(SMALL.text())  # so that the fault itself is reported
     with pytest.raises(ModelFormatError) as caught:
         parse_model(SMALL.text() + line, "m")
     assert re.match(rf"m:({NUMBER}|{NUMBER + 1}): \S", str(caught.value)) and "\n" not in str(caught.value)
@@ -330,7 +328,7 @@ def test_the_line_belongs_to_rbf_models(kernel):
 
 @pytest.mark.parametrize("line", [None, OLD_LINE, b"fastsvm_reduced 3 x 1 1 1 1\n"])
 def test_svm_predict_does_not_mind_the_line(svm_predict, tmp_path, line):
-    """Whatever it will say in a later version."""
+    """A later version's line does not matter either."""
     (tmp_path / "rows").write_bytes(data_text([{1: 1.0}, {2: 1.0}, {}]))
     written = []
     for name, text in (("plain", SMALL.text()), ("reduced", SMALL.text() + (line or LINE))):

@@ -1,4 +1,4 @@
-"""predict --exact behind a reduced set: the exact model's lines."""
+"""predict --exact with a reduced set."""
 
 import json
 import os
@@ -80,7 +80,7 @@ def test_the_command_gives_the_exact_models_lines_to_the_byte(fastsvm, trained, 
         assert done.out == exact != fastsvm("predict", "-q", *options, test, reduced(name, count)).out
         proven, rows = map(int, re.search(r"Proven: (\d+) of (\d+) rows", done.err).groups())
         assert rows == len(exact.splitlines()) - bool(options)
-        assert proven > 0 or options  # six digits of a probability ask for more than a label
+        assert proven > 0 or options  # six digits of a probability need smaller radii
 
 
 @pytest.mark.full
@@ -134,7 +134,7 @@ def test_another_exact_model_is_refused(fastsvm, tmp_path, trained, reduced):
 
 
 def test_a_reduced_set_may_itself_be_the_exact_model(fastsvm, tmp_path):
-    """Its labels, then, and still by the fast evaluation where that settles them."""
+    """The fast evaluation still gives the labels that it settles."""
     machine = some_machine(23, n=60, d=2)
     text = reduce(machine, 8, finishing=False).model.to_text()
     (tmp_path / "first").write_bytes(text)

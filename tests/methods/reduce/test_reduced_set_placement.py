@@ -1,4 +1,4 @@
-"""Where reduced sets place their vectors: gradients and optimizers, dense and in extended precision."""
+"""Placement of the vectors of reduced sets: gradients and optimizers, dense and in extended precision."""
 
 import numpy as np
 import pytest
@@ -27,8 +27,8 @@ def z_of(problem, rng, counts):
 
 
 def least_distance(machine, z):
-    """sum over the pairs of min_beta |Psi_p - Psi'_p|^2 for the vectors z, (one array per class, or one in all),
-    coefficients solved in doubles."""
+    """Sum over the pairs of min_beta |Psi_p - Psi'_p|^2 for vectors z (one array per class, or one in all), solved in
+    double precision."""
     small = Machine(
         machine.svm_type,
         "rbf",
@@ -90,7 +90,7 @@ def test_the_gradient_is_equation_7():
 
 
 def residuals(count, seed, *, d=3, functions=(1, 2), positive=False):
-    """What is left of random functions after random vectors, and where to start."""
+    """Yield random functions minus random vectors, each with a starting point."""
     for at in range(count):
         rng = np.random.default_rng([seed, at])
         x, m = rng.standard_normal((int(rng.integers(1, 30)), d)), int(rng.choice(functions))
@@ -122,7 +122,7 @@ def test_what_is_left_its_gradient_and_its_fixed_point_are_equations_4_10_and_6(
             atol=1e-5 * (1 + abs(error)) * (1 + residual.gamma),
         )
         assert np.linalg.norm(gradient) > 0
-    for residual, z in residuals(40, 2, functions=(1,)):  # eq. (6) is of one function
+    for residual, z in residuals(40, 2, functions=(1,)):  # eq. (6) is for one function
         weight = np.concatenate([residual.a[:, 0], -residual.beta[:, 0]])
         points = np.vstack([residual.x, residual.z])
         weight = weight * np.exp(-residual.gamma * ((points - z) ** 2).sum(axis=1))
@@ -135,8 +135,8 @@ def test_what_is_left_its_gradient_and_its_fixed_point_are_equations_4_10_and_6(
 
 
 def papers_irprop(residual, start, iterations):
-    """iRprop+ component by component (Igel and Huesken 2003, algorithm 2): the best point it comes to. Steps of 0.01
-    at first, 1 at most, 1e-7 at least, in lengths of the kernel."""
+    """Best point of iRprop+, component by component (Igel and Huesken 2003, algorithm 2). Steps in lengths of the
+    kernel: 0.01 at first, 1e-7 to 1."""
     d, length = len(start), residual.gamma**-0.5
     z, step, last, moved = list(start), [0.01 * length] * d, [0.0] * d, [0.0] * d
     error_before, best = np.inf, (energy(residual, start), start)
@@ -183,7 +183,7 @@ def test_irprop_ends_lower_than_it_began_and_where_the_ground_is_level():
         )
         assert after[0] < before[0] or level_before
         level += level_after
-    assert level >= 120  # others are on their way still
+    assert level >= 120  # others are still moving
 
 
 def test_fixed_point_iteration_goes_down_where_all_coefficients_are_positive():
@@ -205,12 +205,12 @@ def test_fixed_point_iteration_rests_at_fixed_points_only():
             error, _, following = residual.at(z)
             assert error < 0 and np.all(np.isfinite(z))
             assert np.linalg.norm(following - z) <= 1e-3 * (1 + np.linalg.norm(z))
-    assert 20 < rested < 150  # it stalls, too
+    assert 20 < rested < 150  # it also stalls
 
 
 @pytest.mark.parametrize("optimizer", ["irprop", "fixed-point"])
 def test_placed_vectors_are_nearer_than_where_they_started(optimizer):
-    """One vector from the same start: E(z) falls, so that rho^2 does."""
+    """One vector from the same start: E(z) falls, and rho^2 with it."""
     for seed in range(5):
         machine = some_machine(seed, n=30, d=2)
         machine.coef = np.abs(machine.coef)

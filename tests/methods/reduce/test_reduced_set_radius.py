@@ -1,4 +1,5 @@
-"""The radius of a reduced set, against models made to break it (B28, B29 of bounds.py); a reduced set by itself."""
+"""The radius of a reduced set, on models built to break it (B28, B29 of bounds.py); a reduced set without its exact
+model."""
 
 from fractions import Fraction
 
@@ -48,7 +49,7 @@ def hostile_reduction(seed):
     }
     exact = exact_model(machine)
     merged, _ = merge_duplicates(exact)
-    assert merged.header.total_sv == merged.vectors.rows  # or the core reads vectors that are not there
+    assert merged.header.total_sv == merged.vectors.rows  # or the core would read beyond the vectors
     found = compile_reduced_set(exact, fingerprint="x", count=int(rng.integers(1, len(x) + 1)), seed=seed, **options)
     return machine, exact, found, hostile_rows(rng, x)
 
@@ -102,7 +103,7 @@ def test_the_radius_of_a_trained_model_covers_rows_near_far_and_at_the_vectors(t
     assert np.all(np.abs(truth - approximate) <= np.array(words[4 : 4 + len(machine.pairs)], float))
     value, radius = decide(found, parse(rows))
     assert np.all(np.abs(value - reference(exact, parse(rows))) <= radius) and np.all(np.abs(value - truth) <= radius)
-    assert np.abs(truth - approximate).max() > 1e-3  # it is an approximation
+    assert np.abs(truth - approximate).max() > 1e-3  # an approximation
     assert np.all(radius <= np.array(words[4 : 4 + len(machine.pairs)], float) * 1.001)
 
 
@@ -118,7 +119,7 @@ def test_a_model_read_back_has_the_same_values_and_radii():
 
 
 def test_the_radius_of_a_pair_without_vectors_is_a_number():
-    """Also for rows so far off that the fast evaluation claims nothing."""
+    """Even so far away that the fast evaluation claims nothing."""
     machine = some_machine(22, classes=3, n=30)
     machine.nr_sv = [28, 1, 1]
     machine.coef[28:] *= 1e-6
@@ -166,7 +167,7 @@ def test_coefficients_whose_squares_underflow_are_no_nearer_than_the_radius(size
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize("size", [1.0, 1e18, 1e300, 2.0**-1021, 2.0**-1060, 5e-324])
 def test_sums_of_coefficients_that_cancel_are_within_the_radius_of_lossless(size):
-    """|K| <= 1: no two functions of these vectors are farther apart than their coefficients."""
+    """|K| <= 1: the functions differ by at most the difference of their coefficients."""
     rng, lost = np.random.default_rng(31), 0
     for _ in range(50):
         n = int(rng.integers(2, 60))
@@ -184,14 +185,14 @@ def test_sums_of_coefficients_that_cancel_are_within_the_radius_of_lossless(size
         error = sum(map(abs, difference.values()))
         assert error <= Fraction(float(words[4]))
         lost += error > 0
-    assert lost or size < 2.0**-1030  # where doubles are added without error
+    assert lost or size < 2.0**-1030  # below, doubles are added without error
 
 
-# ---- a reduced set by itself
+# ---- a reduced set without its exact model
 
 
 def reduced_text(machine):
-    """The machine's file, as one of a reduced set."""
+    """The machine's file with the line of a reduced set."""
     origin = [
         "fastsvm_reduced",
         "1",
@@ -216,8 +217,7 @@ def test_labels_are_those_of_svm_predict_where_rounding_decides(tmp_path, asked)
 
 
 def test_rows_whose_probabilities_rounding_decides_keep_their_radius(tmp_path):
-    """Three classes at the brink of one more iteration of the coupling: LIBSVM's sum is asked for, and it is that of
-    the reduced set."""
+    """At the brink of one more iteration of the coupling LIBSVM's sum decides: that of the reduced set."""
     rng = np.random.default_rng(9)
     doubtful = 0
     for _ in range(30):

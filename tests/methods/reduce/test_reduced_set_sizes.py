@@ -1,4 +1,4 @@
-"""How many vectors a reduced set gets: without loss, by a target, a ratio or a count; probabilities fitted anew."""
+"""Number of vectors of a reduced set: lossless, by target, ratio or count; refitted probabilities."""
 
 import re
 
@@ -32,11 +32,11 @@ from support.reducing import (
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 
-# ---- probabilities fitted anew
+# ---- refitted probabilities
 
 
 def test_probabilities_are_fitted_by_platts_likelihood():
-    """At the minimum of Lin, Lin and Weng's objective, of every pair, on the rows of its two classes."""
+    """Minimum of Lin, Lin and Weng's objective, for every pair, on the rows of its two classes."""
     for classes in (2, 3):
         machine = some_machine(25, classes=classes, probability=True)
         model = reduce(machine, 10).model
@@ -79,7 +79,7 @@ def test_regression_noise_is_fitted_as_svm_train_does():
     rows = random_rows(rng, 200, [1, 2, 3, 4, 5])
     f = values(model, parse(rows))[:, 0]
     y = f + rng.laplace(0, 0.3, 200)
-    y[:3] += 40  # beyond five deviations: left out
+    y[:3] += 40  # beyond five deviations
     refit(model, [parse(rows, y.tolist())])
     error = np.abs(y - f)
     assert model.header.probA == [pytest.approx(error[error <= 5 * np.sqrt(2 * error.mean() ** 2)].mean(), rel=1e-9)]
@@ -99,8 +99,8 @@ def test_the_marks_of_one_class_stay(fastsvm, tmp_path, trained):
 
 
 def merged_machine(machine):
-    """(machine, how many fewer): equal vectors (of a class, where there are more than two) added up, those of
-    coefficient 0 left out."""
+    """([(vector, coefficients)], nr_sv): equal vectors (of one class, if more than two) added up, without those of
+    coefficient 0."""
     of = (
         np.repeat(np.arange(machine.nr_class), machine.nr_sv)
         if machine.classification
@@ -119,8 +119,7 @@ def merged_machine(machine):
 
 
 def with_duplicates(seed, svm_type, classes):
-    """One vector in three repeats another, of any class, some of those with explicit zeros or coefficients that
-    cancel."""
+    """Every third vector repeats another of any class, some with explicit zeros or cancelling coefficients."""
     rng = np.random.default_rng(seed)
     machine = some_machine(seed, svm_type, classes, n=45, probability=True)
     if machine.nr_sv:
@@ -212,7 +211,7 @@ def test_vectors_that_all_cancel_leave_a_model_without_vectors(svm_predict, fast
     "svm_type, option", [("c_svc", ["--lossless"]), ("one_class", ["--lossless"]), ("epsilon_svr", ["--vectors", 1])]
 )
 def test_duplicates_of_every_svm_type_are_merged_by_the_command(fastsvm, tmp_path, svm_type, option):
-    """A process of its own: a wrong count of vectors ends it."""
+    """A wrong count of vectors crashes the process."""
     machine = Machine(
         svm_type, "rbf", [{1: 1.0}, {1: 1.0}, {2: 1.0}], np.array([[1.0], [0.5], [0.25]]), [0.1], gamma=0.5
     )
@@ -255,7 +254,7 @@ def test_a_trained_model_with_duplicates_is_reduced_without_loss(fastsvm, tmp_pa
     assert np.abs(oracles.decision_values(machine, rows) - oracles.decision_values(small, rows)).max() < 1e-9
 
 
-# ---- how many
+# ---- number of vectors
 
 
 @pytest.mark.full(few=1)

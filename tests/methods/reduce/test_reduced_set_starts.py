@@ -1,5 +1,4 @@
-"""Where the vectors of reduced sets start from, greedy selection and the finishing descent, dense and in extended
-precision."""
+"""Starts of the vectors of reduced sets, greedy selection and the finishing descent, in extended precision."""
 
 import numpy as np
 import pytest
@@ -59,13 +58,12 @@ def test_starts_are_different_support_vectors_positive_and_negative_in_proportio
         if init == "random" and wanted <= positive and count - wanted <= negative:
             assert sum(a[row, 0] > 0 for row in chosen) == wanted
         if init == "cluster" and min(positive, negative) > 5 and count < 40:
-            assert (
-                abs(sum(a[row, 0] > 0 for row in chosen) - wanted) <= 1
-            )  # two clusters may have the same row nearest to both centres
+            # Two clusters may share the row nearest to both centres.
+            assert abs(sum(a[row, 0] > 0 for row in chosen) - wanted) <= 1
 
 
 def test_starts_by_coefficient_are_stochastic_universal_sampling():
-    """Every support vector is hit floor or ceil of L |a_i| / sum |a| times."""
+    """Each support vector is drawn floor or ceil of L |a_i| / sum |a| times."""
     rng = np.random.default_rng(11)
     for seed in range(20):
         x, a = two_sides(rng, 20, 20)
@@ -78,8 +76,8 @@ def test_starts_by_coefficient_are_stochastic_universal_sampling():
 
 
 def papers_kernel_means(x, gamma, start):
-    """Kernel k-means (Girolami 2002) from these rows as first centres: (rows, centres), |phi(x) - centre|^2 - 1
-    where it comes to rest."""
+    """Kernel k-means (Girolami 2002) with these rows as first centres: (rows, centres), |phi(x) - centre|^2 - 1 at
+    rest."""
     k = np.exp(-gamma * ((x[:, None] - x) ** 2).sum(axis=2))
     cluster = k[:, start].argmax(axis=1)
     for _ in range(100):
@@ -94,7 +92,7 @@ def papers_kernel_means(x, gamma, start):
 
 def test_kernel_means_are_the_papers():
     class Drawn:
-        """Draws these."""
+        """A stub generator that draws `start`."""
 
         def choice(self, n, count, replace):
             assert (n, count, replace) == (60, 6, False)
@@ -107,7 +105,7 @@ def test_kernel_means_are_the_papers():
         start = rng.choice(60, 6, replace=False)
         distance = papers_kernel_means(x, 0.3, start)
         ours = placement.kernel_means(x, 0.3, np.arange(60), 6, Drawn(), 100)
-        assert len(ours) == 6  # the row nearest to each centre; either of two rows that make up a cluster
+        assert len(ours) == 6  # the row nearest to each centre, or either row of a cluster of two
         np.testing.assert_allclose(distance[ours, range(6)], distance.min(axis=0), atol=1e-12)
         moved += len(set(ours) - set(start.tolist()))
     assert moved > 60
@@ -128,7 +126,7 @@ def test_as_many_vectors_as_asked_for_all_different_and_the_same_for_the_same_se
     assert (made[0] != made[2]) == (init != "greedy")
     small, _ = split(made[0])
     assert len(small.vectors) == len({tuple(sorted(x.items())) for x in small.vectors}) == 8
-    if optimizer == "none":  # support vectors, in fewer digits
+    if optimizer == "none":  # support vectors in fewer digits
         x, z = (oracles.dense(rows, machine.features).astype(float) for rows in (machine.vectors, small.vectors))
         assert np.all(np.abs(x[None] - z[:, None]).max(axis=2).min(axis=1) < 1e-4)
         if classes > 2:
@@ -139,7 +137,7 @@ def test_as_many_vectors_as_asked_for_all_different_and_the_same_for_the_same_se
 @pytest.mark.full(few=2)
 @pytest.mark.parametrize("init", INITS)
 def test_a_class_may_get_no_vectors(init):
-    """Fewer vectors than classes, or a class that has none to begin with."""
+    """Fewer vectors than classes, or a class without any."""
     machine = some_machine(13, classes=4, n=30)
     machine.nr_sv = [10, 10, 10, 0]
     for count in (1, 3):
@@ -150,8 +148,7 @@ def test_a_class_may_get_no_vectors(init):
 
 @pytest.mark.parametrize("init", ["random", "alpha", "cluster"])
 def test_only_fixed_point_iteration_comes_to_no_rest(init):
-    """Twins that a kernel matrix hardly tells apart may leave fewer vectors; they are no reason to blame an
-    iteration that did not run."""
+    """Twins that a kernel matrix hardly separates may leave fewer vectors; no iteration is blamed."""
     for seed in range(6):
         x = np.random.default_rng(seed).standard_normal((20, 2))
         machine = random_machine(
@@ -180,8 +177,7 @@ def test_support_vectors_kept_sparse_give_the_same_set(monkeypatch, init, optimi
 
 
 def dense_greedy(k, a, count):
-    """[(gain, row)]: the largest |c|^2 / d of what is left of K a and of the diagonal of K after projecting on the
-    chosen, each time from the beginning."""
+    """[(gain, row)]: each time the largest |c|^2 / d after projecting K a and the diagonal of K on the chosen rows."""
     chosen, out = [], []
     for _ in range(count):
         ka, c, d = k @ a, k @ a, np.diag(k).copy()
@@ -202,7 +198,7 @@ def test_greedy_selection_takes_what_a_dense_computation_takes(svm_type, classes
         machine.nr_sv = [10] * 4
     k = oracles.kernel_values(machine, machine.vectors).astype(float)
     starts = np.cumsum([0, *machine.nr_sv]) if classes > 2 else [0, 40]
-    # A part's own coefficients: all of them where there are several classes.
+    # With several classes, all coefficients of a part.
     picks = [dense_greedy(k[a:b, a:b], machine.coef[a:b], 8) for a, b in zip(starts, starts[1:])]
     least = [(min(gain for gain, _ in part[: at + 1]), s) for s, part in enumerate(picks) for at in range(len(part))]
     wanted = [s for _, s in sorted(least, key=lambda pair: -pair[0])[:8]]

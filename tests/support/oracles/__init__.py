@@ -1,5 +1,5 @@
-"""Every formula again, written to be read: slow, dense, in extended precision. What the tests hold the program
-against; it shares no code with the package. A row is a dict {LIBSVM index: value}."""
+"""Every formula again, written to be read: slow, dense, in extended precision, without code of the package. A row is a
+dict {LIBSVM index: value}."""
 
 from support.oracles.border import (
     BorderFile,

@@ -1,4 +1,4 @@
-"""Border samples, and density estimates, which have borders, too (Mills)."""
+"""Border samples, and density estimates, which have borders too (Mills)."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from support.oracles.machine import EXTENDED, dense, header_line
 
 @dataclass
 class BorderFile:
-    """A border model as its file has it. samples: per pair (n, 2, d), point and normal."""
+    """A border model's file. samples: per pair (n, 2, d), point and normal."""
 
     header: "dict[str, list]"
     features: "list[int]"
@@ -51,9 +51,11 @@ class BorderFile:
 
 
 def border_values(border: BorderFile, rows: "list[dict]") -> "tuple[np.ndarray, np.ndarray]":
-    """level + n_i.(z - b_i) at the nearest sample i; or its mean over the `local` nearest ones, weighted by (1 - s /
-    S)^2, s the squared distances and S that of the next one (of the farthest, where there is no next): (rows,
-    pairs). And how much farther the next sample is than each that counts, of its distance, at least: (rows, pairs)."""
+    """(rows, pairs): level + n_i.(z - b_i) at the nearest sample i; or its mean over the `local` nearest ones, weighted
+    by (1 - s / S)^2, s the squared distances, S that of the next sample (of the farthest, if there is no next).
+
+    Also the smallest gap between the scores of consecutive samples that count, relative to 1 + the largest |score|:
+    (rows, pairs)."""
     out, gaps = np.empty((len(rows), len(border.samples)), EXTENDED), np.full((len(rows), len(border.samples)), np.inf)
     for r, row in enumerate(rows):
         z = np.array([row.get(index, 0.0) for index in border.features], EXTENDED)
@@ -79,9 +81,9 @@ def density_weights(x: np.ndarray, z: np.ndarray, h) -> np.ndarray:
 
 
 def density_bandwidth(x: np.ndarray, z: np.ndarray, weight: float):
-    """h at which the weights of all rows at z add up to `weight`, by halving."""
+    """h at which the weights of all rows at z add up to `weight`, by bisection."""
     x, z = x.astype(EXTENDED), z.astype(EXTENDED)
-    low, high = EXTENDED(-3000), EXTENDED(3000)  # of log h
+    low, high = EXTENDED(-3000), EXTENDED(3000)  # bounds of log h
     for _ in range(90):
         middle = (low + high) / 2
         low, high = (middle, high) if density_weights(x, z, np.exp(middle)).sum() < weight else (low, middle)
@@ -89,15 +91,15 @@ def density_bandwidth(x: np.ndarray, z: np.ndarray, weight: float):
 
 
 def density(x: np.ndarray, y: np.ndarray, z: np.ndarray, bandwidth, weight=None) -> EXTENDED:
-    """R(z) = sum_i y_i k_i / sum_i k_i; bandwidth None: solved for the weight."""
+    """R(z) = sum_i y_i k_i / sum_i k_i. If bandwidth is None, it is solved for the weight."""
     h = density_bandwidth(x, z, weight) if bandwidth is None else EXTENDED(bandwidth)
     k = density_weights(x.astype(EXTENDED), z.astype(EXTENDED), h)
     return (k @ y) / k.sum()
 
 
 def density_log_odds(rows: "list[dict]", classes: "list[int]", z: dict, weight: float) -> "list[EXTENDED]":
-    """log(S_i / S_j) of every pair of classes at z, S_c the sum of the weights of class c, of the bandwidth at which
-    the weights of both classes add up to `weight`: Mills's R is (S_i - S_j) / weight."""
+    """log(S_i / S_j) of every pair of classes at z; S_c sums the weights of class c, at the bandwidth at which the
+    weights of both classes add up to `weight`. Mills's R is (S_i - S_j) / weight."""
     columns = sorted(set(z).union(*rows))
     x, at, classes = dense(rows, columns), dense([z], columns)[0], np.array(classes)
     out = []
@@ -114,7 +116,7 @@ def log_sum_exp(exponents: np.ndarray) -> EXTENDED:
 
 
 def slope(function, z: np.ndarray, step: float) -> np.ndarray:
-    """The gradient by central differences."""
+    """Gradient by central differences."""
     z, out = z.astype(EXTENDED), np.empty(len(z), EXTENDED)
     for j in range(len(z)):
         ahead, behind = z.copy(), z.copy()

@@ -1,5 +1,4 @@
-"""Exact models in extended precision: kernels, decision values, votes, probabilities; how far rounding can take
-them."""
+"""Exact models in extended precision: kernels, decision values, votes, probabilities, bounds on rounding."""
 
 from math import exp, fabs, inf, sqrt
 
@@ -20,7 +19,7 @@ def kernel_values(machine: Machine, rows: "list[dict]") -> np.ndarray:
 
 
 def kernel_matrix(machine: Machine, rows: "list[dict]", others: "list[dict]") -> np.ndarray:
-    """K of any rows with any others: (rows, others)"""
+    """(rows, others)"""
     columns = sorted(set().union(*rows, *others))
     z, x = dense(rows, columns), dense(others, columns)
     gamma = EXTENDED(machine.gamma)
@@ -51,13 +50,13 @@ def decision_values(machine: Machine, rows: "list[dict]") -> np.ndarray:
 
 
 def magnitudes(machine: Machine, rows: "list[dict]") -> np.ndarray:
-    """sum_i |a_i K(x_i, z)| + |rho|, what a rounding is relative to: (rows, pairs)"""
+    """sum_i |a_i K(x_i, z)| + |rho|, to which rounding is relative: (rows, pairs)"""
     return np.abs(kernel_values(machine, rows)) @ np.abs(machine.pair_coefficients.T) + np.abs(machine.rho)
 
 
 def labels(machine: Machine, values) -> list:
-    """One vote per decision function; the first of the classes with most votes. +1 or -1 for one class, f(z) itself
-    for regression."""
+    """The first class with most votes, one per decision function. +1 or -1 for one class, f(z) itself for
+    regression."""
     if not machine.classification:
         return [(1 if f > 0 else -1) if machine.svm_type == "one_class" else float(f) for (f,) in values]
     out = []
@@ -81,8 +80,8 @@ def pairwise(machine: Machine, values) -> np.ndarray:
 
 
 def couple(r: np.ndarray) -> np.ndarray:
-    """Wu, Lin and Weng (2004), second method: min sum_ij (r_ji p_i - r_ij p_j)^2 with sum p = 1, by LIBSVM's
-    iteration and its stop."""
+    """Wu, Lin and Weng (2004), second method: min sum_ij (r_ji p_i - r_ij p_j)^2 with sum p = 1, by LIBSVM's iteration
+    and stopping rule."""
     k = len(r)
     if k == 2:
         return np.array([r[0, 1], r[1, 0]])
@@ -99,7 +98,7 @@ def couple(r: np.ndarray) -> np.ndarray:
 
 
 def one_class_probability(marks: "list[float]", value: float) -> "tuple[float, float]":
-    """The share of marks below the value, 0.001 and 0.999 outside them: (normal, outlier)."""
+    """(normal, outlier): the share of marks below the value; 0.001 and 0.999 outside the marks"""
     if value < marks[0]:
         p = 0.001
     elif value > marks[-1]:
@@ -117,8 +116,7 @@ def probabilities(machine: Machine, values) -> np.ndarray:
 
 
 def rounding_radius(machine: Machine, row: dict, values) -> np.ndarray:
-    """What fastsvm says rounding can put between its fast evaluation and LIBSVM's sum: (pairs). Infinite: it makes
-    no claim."""
+    """fastsvm's bound on rounding between its evaluation and LIBSVM's sum: (pairs). Infinite: no claim."""
     q, s = len(row), max(map(len, machine.vectors), default=0)
     norms = [sqrt(sum(v * v for v in x.values())) for x in machine.vectors]
     z, x = sqrt(sum(v * v for v in row.values())), max(norms, default=0.0)
@@ -137,7 +135,7 @@ def rounding_radius(machine: Machine, row: dict, values) -> np.ndarray:
         common, scale = 2.1 * UNIT * (machine.degree * (min(q, s) + 8) + 8), base**machine.degree
     elif machine.kernel == "sigmoid":
         common = 2.1 * UNIT * ((min(q, s) + 6) * base + 8)
-    else:  # folded: a term for every entry of the row
+    else:  # folded: one term for every entry of the row
         common, scale = 1.05 * UNIT * (min(q, s) + q + 16), z
     return (
         weight * (common + 2.1 * UNIT * (count + 6)) * scale

@@ -1,4 +1,4 @@
-"""LIBSVM's own order of operations: doubles, one after the other."""
+"""LIBSVM's own order of operations, in doubles."""
 
 from dataclasses import replace
 from math import exp, sqrt
@@ -9,7 +9,7 @@ from support.oracles.machine import Machine
 
 
 def libsvm_kernel(machine: Machine, x: dict, z: dict) -> float:
-    """Kernel::k_function of svm.cpp; for OWN_KERNELS what scripts/precompute_kernel.py writes."""
+    """Kernel::k_function of svm.cpp; for OWN_KERNELS, as scripts/precompute_kernel.py."""
 
     def dot(a, b):
         total = 0.0
@@ -46,7 +46,7 @@ def libsvm_kernel(machine: Machine, x: dict, z: dict) -> float:
     assert machine.kernel == "normalized_polynomial"
     return float(
         np.float64(polynomial(x, z)) / np.sqrt(np.float64(polynomial(x, x) * polynomial(z, z)))
-    )  # numpy: x / 0 is no exception
+    )  # numpy: x / 0 raises no exception
 
 
 def libsvm_values(machine: Machine, rows: "list[dict]") -> np.ndarray:
@@ -71,14 +71,14 @@ def libsvm_values(machine: Machine, rows: "list[dict]") -> np.ndarray:
 
 
 def behind_serials(machine: Machine) -> Machine:
-    """The model that LIBSVM has of a kernel it does not know: serial numbers 1, 2, ... for vectors."""
+    """LIBSVM's model of a kernel it does not know: serial numbers 1, 2, ... for vectors."""
     return replace(
         machine, kernel="precomputed", vectors=[{0: serial} for serial in range(1, len(machine.vectors) + 1)]
     )
 
 
 def precomputed_rows(machine: Machine, rows: "list[dict]") -> "list[dict]":
-    """The rows that LIBSVM is given for such a model: 0:serial 1:K(z, x_1) 2:K(z, x_2) ..."""
+    """The rows for such a model: 0:serial 1:K(z, x_1) 2:K(z, x_2) ..."""
     return [
         {0: serial, **{at: libsvm_kernel(machine, row, x) for at, x in enumerate(machine.vectors, 1)}}
         for serial, row in enumerate(rows, 1)

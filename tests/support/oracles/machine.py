@@ -1,4 +1,4 @@
-"""A LIBSVM model as numbers and as text, and the rows it is asked about. A row is a dict {LIBSVM index: value}."""
+"""A LIBSVM model as numbers and as text, and rows. A row is a dict {LIBSVM index: value}."""
 
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -12,12 +12,12 @@ KERNELS = ("linear", "polynomial", "rbf", "sigmoid", "precomputed")
 OWN_KERNELS = (
     "exponential",
     "normalized_polynomial",
-)  # fastsvm's: LIBSVM knows their values only, as a precomputed kernel
+)  # fastsvm's own: in LIBSVM they are precomputed kernels
 
 
 @dataclass
 class Machine:
-    """A LIBSVM model. coef: (total_sv, nr_class - 1), in LIBSVM's places."""
+    """A LIBSVM model. coef: (total_sv, nr_class - 1), in LIBSVM's layout."""
 
     svm_type: str
     kernel: str
@@ -43,7 +43,7 @@ class Machine:
 
     @property
     def pairs(self):
-        """[(i, j)] with i < j: the classes of every decision function; one (0, 1) where there are no classes."""
+        """[(i, j)] with i < j: the classes of every decision function; one (0, 1) without classes."""
         return list(combinations(range(self.nr_class), 2))
 
     @property
@@ -52,8 +52,8 @@ class Machine:
 
     @property
     def pair_coefficients(self):
-        """(pairs, total_sv): the coefficient of every support vector in every decision function, 0 where it has no
-        part."""
+        """(pairs, total_sv): coefficient of every support vector in every decision function, 0 where it is not part of
+        it."""
         if not self.classification:
             return self.coef.T
         of = np.repeat(np.arange(self.nr_class), self.nr_sv)
@@ -64,7 +64,7 @@ class Machine:
         return out
 
     def text(self) -> bytes:
-        """As svm-train writes it, every number in full."""
+        """The text as svm-train writes it, every number in full."""
         keys = {"svm_type": self.svm_type, "kernel_type": self.kernel}
         keys |= {"degree": self.degree} if self.kernel == "polynomial" else {}
         keys |= {"gamma": self.gamma} if self.kernel in ("polynomial", "rbf", "sigmoid") else {}

@@ -15,9 +15,8 @@ def about(machine: Machine, rows: "list[dict]", point: dict) -> "tuple[np.ndarra
 
 
 def expansion(machine: Machine, pair: int, point: dict, features: "list[int]", degree: int) -> "list[np.ndarray]":
-    """The tensors c, v (d), M (d, d), ... of one decision function about a centre: eqs. (3.7), (3.8), and (3.13) to
-    (3.16) for finite kernels; T_k = factor_k sum_i a_i x~_i^k, with a_i e^(-gamma |x~_i|^2) for a_i where the kernel
-    is RBF."""
+    """Tensors c, v (d), M (d, d), ... of one decision function about a centre: eqs. (3.7), (3.8), and (3.13) to (3.16)
+    for finite kernels; T_k = factor_k sum_i a_i x~_i^k, with a_i e^(-gamma |x~_i|^2) for a_i if the kernel is RBF."""
     x = dense(machine.vectors, features) - dense([point], features)
     a = machine.pair_coefficients[pair].astype(EXTENDED)
     gamma, b = EXTENDED(machine.gamma), EXTENDED(machine.coef0)
@@ -48,15 +47,15 @@ def apply(tensors: "list[np.ndarray]", z: np.ndarray) -> EXTENDED:
 
 
 def expansion_values(machine: Machine, pair: int, rows: "list[dict]", point: dict, degree: int = 2):
-    """(e^(-gamma |z - m|^2) (c + v.(z - m) + (z - m)'M(z - m) + ...) - rho, the same with the size of every term),
-    both (rows); without the exponential for finite kernels. Coefficients that err by u of themselves change the
-    value by u times the second at most."""
+    """(e^(-gamma |z - m|^2) (c + v.(z - m) + (z - m)'M(z - m) + ...) - rho, the same with the size of every term and no
+    rho), both (rows); without the exponential for finite kernels. A relative error u of the coefficients changes the
+    value by at most u times the second."""
     columns = sorted(set(machine.features).union(point, *rows))
     known = sorted(set(machine.features).union(point))
     tensors = expansion(machine, pair, point, known, degree)
     sizes = [np.abs(tensor) for tensor in tensors]
     everywhere = dense(rows, columns) - dense([point], columns)
-    z = everywhere[:, np.isin(columns, known)]  # beyond these, every tensor is 0
+    z = everywhere[:, np.isin(columns, known)]  # in other columns every tensor is 0
     weight = (
         np.exp(-EXTENDED(machine.gamma) * (everywhere**2).sum(axis=1))
         if machine.kernel == "rbf"
@@ -67,7 +66,7 @@ def expansion_values(machine: Machine, pair: int, rows: "list[dict]", point: dic
 
 
 def exponents(machine: Machine, rows: "list[dict]", point: dict):
-    """2 gamma (x - m).(z - m): what the exponential series is cut in. (rows, total_sv)"""
+    """2 gamma (x - m).(z - m), argument of the truncated exponential series: (rows, total_sv)"""
     x, z = about(machine, rows, point)
     return 2 * EXTENDED(machine.gamma) * (z @ x.T)
 
@@ -79,6 +78,6 @@ def largest_squared_norm(machine: Machine, point: dict, used=None) -> float:
 
 
 def bound_ratio(machine: Machine, rows: "list[dict]", point: dict, used=None) -> np.ndarray:
-    """16 gamma^2 |x_M - m|^2 |z - m|^2: a row is inside the bound of eq. (3.11) where this is below 1. (rows)"""
+    """16 gamma^2 |x_M - m|^2 |z - m|^2, below 1 inside the bound of eq. (3.11): (rows)"""
     _, z = about(machine, rows, point)
     return 16 * machine.gamma**2 * largest_squared_norm(machine, point, used) * (z**2).sum(axis=1)

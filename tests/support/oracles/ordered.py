@@ -27,11 +27,10 @@ def forward(lower: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def intervals(machine: Machine, points: "list[dict]", rows: "list[dict]") -> "tuple[np.ndarray, np.ndarray]":
-    """Centers and radii after 0, 1, ... points, (points + 1, rows, pairs) each: with K_S = L L', y = L^-1 k(S, z) and g
+    """Centres and radii after 0, 1, ... points, (points + 1, rows, pairs) each: with K_S = L L', y = L^-1 k(S, z) and g
     = L^-1 <w, phi(S)>,
 
-    f(z) = g.y - rho  +-  sqrt(|w|^2 - |g|^2) sqrt(K(z, z) - |y|^2).
-    """
+    f(z) = g.y - rho  +-  sqrt(|w|^2 - |g|^2) sqrt(K(z, z) - |y|^2)."""
     a = machine.pair_coefficients.T.astype(EXTENDED)  # (total_sv, pairs)
     lower = cholesky(kernel_matrix(machine, points, points))
     y, g = forward(lower, kernel_matrix(machine, points, rows)), forward(lower, kernel_values(machine, points) @ a)
@@ -47,8 +46,8 @@ def intervals(machine: Machine, points: "list[dict]", rows: "list[dict]") -> "tu
 
 
 def papers_interval(machine: Machine, points: "list[dict]", rows: "list[dict]") -> "tuple[np.ndarray, np.ndarray]":
-    """G_L and G_H after all the points, (rows) each, as DeCoste has them: eqs. (3) to (31), from distances alone.
-    For two classes whose coefficients add up to 0."""
+    """DeCoste's G_L and G_H after all the points, (rows) each: eqs. (3) to (31), from distances alone. For two classes
+    whose coefficients add up to 0."""
     a = machine.pair_coefficients[0].astype(EXTENDED)
     s, n, k = np.maximum(a, 0).sum(), len(a), len(points)
     # Points of feature space as sums over points, vectors and rows: S_1..S_k, N, P, then a Q per row. (6), (7)
@@ -96,9 +95,9 @@ def odds(low: float, high: float) -> float:
 
 
 def papers_stops(machine: Machine, pivots: "list[int]", row: dict) -> "list[int]":
-    """After how many terms of the list of the nearest pivot, in the order of the distance from it, conditions (10)
-    and (11) stop a row; and, of the exponential kernel, conditions (16) and (17): all terms where they never do. One
-    decision function. d^low is that of the first term left."""
+    """Number of terms after which conditions (10) and (11), and for the exponential kernel (16) and (17), stop a row;
+    all if they never do. Terms: the list of the nearest pivot, by distance from it. One decision function. d^low is
+    that of the first term left."""
     columns = sorted(set(machine.features).union(row))
     x, z = dense(machine.vectors, columns), dense([row], columns)[0]
     pivot = min(pivots, key=lambda p: ((x[p] - z) ** 2).sum())  # (12)

@@ -1,4 +1,4 @@
-"""Models and rows to try."""
+"""Random models and rows."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from support.oracles.machine import Machine
 
 
 def random_rows(rng, n: int, indices: "list[int]", *, density=1.0, scale=1.0, offset=0.0) -> "list[dict]":
-    """Rows with a share `density` of the indices, some of them duplicates and, about the origin, zero vectors."""
+    """Rows with a share `density` of the indices; some are duplicates or, about the origin, zero vectors."""
     rows = [
         {i: float(offset + scale * rng.standard_normal()) for i in indices if rng.random() < density} for _ in range(n)
     ]
@@ -21,7 +21,7 @@ def random_rows(rng, n: int, indices: "list[int]", *, density=1.0, scale=1.0, of
 def random_machine(
     rng, svm_type: str, kernel: str, vectors: "list[dict]", *, nr_class=2, probability=False, **parameters
 ) -> Machine:
-    """A model nobody trained: any coefficients make a decision function."""
+    """An untrained model: any coefficients make a decision function."""
     n, classification = len(vectors), svm_type in ("c_svc", "nu_svc")
     classes = nr_class if classification else 2
     pairs = classes * (classes - 1) // 2
