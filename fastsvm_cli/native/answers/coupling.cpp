@@ -13,13 +13,13 @@ namespace fastsvm {
 namespace {
 
 constexpr double u = 1.1102230246251565e-16;  // 2^-53
-// Above these relative errors of class and pair probabilities, or number of classes, nothing is proven.
+// Nothing is proven above these relative errors of class and pair probabilities, or number of classes.
 constexpr double relative_max = 1e-5, pair_max = 1e-6;
 constexpr int classes_max = 1000;
-// Size of argument from which a sigmoid is clamped.
+// A sigmoid whose argument has at least this size is clamped.
 constexpr double clamped_from = 16.2;
 
-// LIBSVM's: if x is NaN they return y, unlike std::min and std::max.
+// As in LIBSVM: y if x is NaN, unlike std::min and std::max.
 double min(double x, double y) { return x < y ? x : y; }
 double max(double x, double y) { return x > y ? x : y; }
 
@@ -38,7 +38,6 @@ double sigmoid_predict(double decision_value, double a, double b) {
     return 1.0 / (1 + libm_exp(t));
 }
 
-// Probability of a pair's first class.
 double pairwise_probability(double decision_value, double a, double b) {
     return clamped(sigmoid_predict(decision_value, a, b));
 }
@@ -49,18 +48,18 @@ bool same_text(double low, double high) {
     return n == write_g(second, high, 6) - second && std::memcmp(first, second, static_cast<std::size_t>(n)) == 0;
 }
 
-// Whether both ends of the interval print alike; the probabilities are monotonic between them.
+// Whether both ends of the interval print alike. Probabilities are monotonic between them.
 bool pair_settled(double a, double b, double value, double radius) {
     if (!std::isfinite(value) || !std::isfinite(radius)) return false;
-    // The sigmoid's own rounding, as a change of f.
+    // The sigmoid's rounding, as a change of f.
     radius += a != 0 ? (1e-14 + 1e-15 * std::fabs(b)) / std::fabs(a) : 0;
     const double low = pairwise_probability(value - radius, a, b), high = pairwise_probability(value + radius, a, b);
     return same_text(low, high) && same_text(1 - low, 1 - high) && (1 - low > low) == (1 - high > high);
 }
 
-// Whether every number within p * `share` of p has p's text.
+// Whether all numbers within p * share of p print alike.
 bool prints_alike(double p, double share) {
-    if (p > 1e-12 && p < 1 && share < 1e-7) {  // most are far from the next number with six digits
+    if (p > 1e-12 && p < 1 && share < 1e-7) {  // most p are far from a tie of six digits
         const double* power = power_of_ten + 6;
         while (p * *power < 1e5) ++power;
         const double scaled = p * *power, over = scaled - static_cast<double>(static_cast<int>(scaled));
@@ -69,12 +68,12 @@ bool prints_alike(double p, double share) {
     return same_text(p * (1 - share), p * (1 + share));
 }
 
-// A pair's probability p, how far svm-predict's can be from it, and likewise for 1 - p.
+// A pair's probability p, and how far svm-predict's p and 1 - p can be from it.
 struct PairRange {
     double first, first_wrong, second_wrong;
 };
 
-// False if nothing can be stated.
+// Returns false if nothing is proven.
 bool pair_range(double value, double radius, double a, double b, PairRange& out) {
     const double t = value * a + b, size = std::fabs(t);
     const double moved =
@@ -98,10 +97,10 @@ bool pair_range(double value, double radius, double a, double b, PairRange& out)
     return true;
 }
 
-// Numbers per loop step: matrix rows are padded with zeros to a multiple.
+// Numbers per loop step. Rows are padded with zeros to a multiple.
 constexpr std::size_t together = 4;
 
-// The sum of term(j) for j < n, in any order; n is a multiple of `together`.
+// Sum of term(j) for j < n, in any order; n is a multiple of `together`.
 template <class Term> double sum(std::size_t n, Term term) {
     double sums[together] = {};
     for (std::size_t j = 0; j < n; j += together)
@@ -117,7 +116,7 @@ struct NoWatch {
 
 }  // namespace
 
-// Bounds, during the iteration, against svm-predict's, which starts from other pair probabilities.
+// Error bounds of the iteration against svm-predict's, which starts from other pair probabilities.
 struct Coupling::Errors {
     // most_of_pairs: largest relative error of a pair's probability.
     Errors(Coupling& owner, double most_of_pairs)
@@ -178,7 +177,7 @@ struct Coupling::Errors {
         return false;
     }
 
-    // Call before p_t moves by `diff`.
+    // Call before p_t changes by `diff`.
     bool step(std::size_t t, double diff, double l) {
         next = p[t] + diff;
         if (!(next > 0) || !(stretch < relative_max)) return false;
@@ -200,7 +199,7 @@ struct Coupling::Errors {
         return true;
     }
 
-    // Call after that, with p and g divided by `divisor`.
+    // Call afterwards, with p and g divided by `divisor`.
     void stepped(std::size_t t, double divisor, double l) {
         const double own = p[t] + move / divisor, inverse = 1 / divisor;
         const double* const row = q + t * width;
@@ -217,7 +216,7 @@ struct Coupling::Errors {
         stretch = stretch / divisor + 3.2 * u;
     }
 
-    // Final bound on how far the probabilities' common factor c is from 1.
+    // Final bound on |c - 1|, where c is the probabilities' common factor.
     double scale() const {
         return 1.01 * (sum(width, [&](std::size_t j) { return p[j] * relative[j]; }) + 2 * stretch);
     }

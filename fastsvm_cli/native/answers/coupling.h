@@ -1,24 +1,24 @@
-// Probabilities of classes from the decision values of their pairs, as LIBSVM computes them.
+// Class probabilities from decision values of pairs, as in LIBSVM.
 #pragma once
 #include <cstddef>
 #include <vector>
 
 namespace fastsvm {
 
-// A and B of each pair's sigmoid: 1 / (1 + exp(A f + B)) is the probability of its first class.
+// A pair's sigmoid: its first class has the probability 1 / (1 + exp(A f + B)).
 struct Odds {
     int classes = 2;
     std::vector<double> a, b;  // (pairs)
 };
 
-// Probabilities of one row's pairs and classes, and bounds on their distance from svm-predict's.
+// Probabilities of a row, and bounds on their distance from svm-predict's.
 class Coupling {
 public:
     Coupling() = default;
     // odds: must outlive this.
     explicit Coupling(const Odds& odds) { take(odds); }
     void take(const Odds& odds);
-    // p: (classes). Two: the pair's own; more: Wu, Lin and Weng (2004), method 2, iterated as LIBSVM does.
+    // p: (classes). Two classes: the pair's; more: Wu, Lin and Weng (2004), method 2, iterated as in LIBSVM.
     void probabilities(const double* value, double* p);
     // Whether probabilities and label print alike for all svm-predict values within the radii (more than two classes:
     // B39 in bounds.py). value, radius: (pairs).
@@ -31,14 +31,14 @@ private:
     std::size_t at(int i, int j) const { return static_cast<std::size_t>(i) * width_ + static_cast<std::size_t>(j); }
 
     const Odds* odds_ = nullptr;
-    std::size_t classes_ = 0, width_ = 0;   // a "row" below is `width_` numbers, padded with zeros
-    std::vector<double> r_, q_;             // (classes) rows: pair probabilities; the matrix of the iteration
+    std::size_t classes_ = 0, width_ = 0;   // a "row" below: `width_` numbers, padded with zeros
+    std::vector<double> r_, q_;             // (classes) rows: pair probabilities; iteration matrix
     std::vector<double> p_, qp_;            // one row
-    std::vector<double> wrong_;             // (classes) rows: how far r can be from svm-predict's
-    std::vector<double> q_wrong_;           // (classes) rows: how far q can be
+    std::vector<double> wrong_;             // (classes) rows: errors of r against svm-predict's
+    std::vector<double> q_wrong_;           // (classes) rows: errors of q
     std::vector<double> q_diagonal_;        // one row
-    std::vector<double> squares_;           // one row: twice the sum of squares of each column of wrong_
-    std::vector<double> relative_, noise_;  // one row each: errors of p and of qp
+    std::vector<double> squares_;           // one row: twice each column's sum of squares in wrong_
+    std::vector<double> relative_, noise_;  // one row each: errors of p and qp
 };
 
 }  // namespace fastsvm

@@ -46,7 +46,7 @@ void Decisions::elect(const std::vector<std::int64_t>& which, const Decisions& f
     for (std::size_t i = 0; i < which.size(); ++i) {
         winner[static_cast<std::size_t>(which[i])] = from.winner[i];
         if (pairs != 1) continue;
-        // svm-predict's value lies on that side of zero, between zero and the end of this value's interval.
+        // svm-predict's value is on that side of zero, within this value's interval.
         double& own = value[static_cast<std::size_t>(which[i])];
         if ((own > 0) != (from.winner[i] == 0)) own = from.winner[i] == 0 ? std::numeric_limits<double>::min() : 0.0;
     }

@@ -1,4 +1,3 @@
-// A model's answers for a chunk of rows.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -12,10 +11,11 @@ namespace fastsvm {
 using RungRows = std::array<std::int64_t, 4>;
 constexpr std::size_t grid_rung = 0, single_rung = 1, double_rung = 2, reference_rung = 3;
 
-// The rows with a nonzero flag, increasing.
+// Indices of set flags, increasing.
 std::vector<std::int64_t> flagged_rows(const std::vector<char>& flags);
 
-// Reused across chunks. A pair is a decision function: (i, j), i < j, in LIBSVM's order, or the only one.
+// Answers for a chunk of rows; reused. A pair is a decision function: (i, j), i < j, in LIBSVM's order, or the only
+// one.
 struct Decisions {
     explicit Decisions(std::int64_t pairs, bool with_radius = false, bool labels_alone = false)
         : pairs(pairs), with_radius(with_radius), labels_alone(labels_alone) {
@@ -36,25 +36,25 @@ struct Decisions {
     // Replaces these rows' values and radii (0 if `from` has none), and adds costs. Throws std::invalid_argument,
     // std::out_of_range.
     void put(const std::vector<std::int64_t>& which, const Decisions& from);
-    // Sets these rows' classes from `from`, which has labels only; they override the values. One pair: moves a value to
-    // the class's side of zero; its radius stays valid. Throws as put().
+    // Sets these rows' classes from `from`, which has only labels; they override values. One pair: also moves the value
+    // to the class's side of zero, where its radius stays valid. Throws as put().
     void elect(const std::vector<std::int64_t>& which, const Decisions& from);
     // The class of a row set by elect(), or -1.
     std::int32_t elected(std::int64_t row) const { return winner.empty() ? -1 : winner[static_cast<std::size_t>(row)]; }
     // Adds only kernel evaluations. Throws as put().
     void charge(const std::vector<std::int64_t>& which, const Decisions& from);
-    // Maps y to to + (y - from) * scale, scale > 0, with radii. Equal values stay equal: a radius 0 stays 0. Throws
-    // std::invalid_argument for labels only.
+    // Maps y to to + (y - from) * scale, scale > 0, with radii. A radius 0 stays 0. Throws std::invalid_argument for
+    // labels only.
     void map_values(double from, double scale, double to);
-    // Adds this many kernel evaluations to every row.
+    // Adds kernel evaluations to every row.
     void count(std::int64_t more);
-    std::int64_t kernel_evaluations() const;  // total of all rows
+    std::int64_t kernel_evaluations() const;  // of all rows
     std::vector<std::int64_t> outside_rows() const { return flagged_rows(is_outside); }
 
     std::int64_t pairs;
     // The caller wants radii, and the model has them.
     bool with_radius;
-    // The caller wants classes only, and the model finds them without all values.
+    // The caller wants only classes, and the model finds them without all values.
     bool labels_alone;
     std::int64_t rows = 0;
     // (rows): index in the model's labels. With labels_alone, replaces values; otherwise -1 if not elected, empty if
@@ -62,17 +62,17 @@ struct Decisions {
     std::vector<std::int32_t> winner;
     // (rows, pairs), rho subtracted.
     std::vector<double> value;
-    // (rows, pairs): |value - svm-predict's| is at most this; empty without radii.
+    // (rows, pairs): bound on |value - svm-predict's|; empty without radii.
     std::vector<double> radius;
-    // Number of rows outside the bound of Claesen et al., eq. (3.11), for at least one expansion.
+    // Rows outside the bound of Claesen et al., eq. (3.11), for at least one expansion.
     std::int64_t outside = 0;
     // (rows): outside that bound; empty if not counted.
     std::vector<char> is_outside;
-    // Number of rows that the reference sum evaluated.
+    // Rows that the reference sum evaluated.
     std::int64_t reference_rows = 0;
     // Exact models only.
     RungRows rung_rows{};
-    // (rows): kernel evaluations, with repeats; models that stop early.
+    // (rows): kernel evaluations, with repeats, of models that stop early.
     std::vector<std::int64_t> evaluations;
 };
 

@@ -1,4 +1,4 @@
-// Compiled without contraction, like reference.cpp: follows LIBSVM's operations one by one.
+// Compiled without contraction: follows LIBSVM's operations one by one.
 #include "answers/predictions.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ void predict(const Task& task, const Decisions& decisions, bool probability, Pre
     out.columns = !probability || task.regression() ? 0 : task.classification() ? k : 2;
     out.label.resize(static_cast<std::size_t>(out.rows));
     out.probability.resize(static_cast<std::size_t>(out.rows * out.columns));
-    // Coupling takes k * k numbers per row, and as many iteration steps.
+    // Coupling costs k * k operations per row, or more.
     const std::int64_t grain = out.columns > 2 ? std::max(1, 4096 / (k * k)) : 4096;
     parallel_for(out.rows, grain, [&](std::int64_t first, std::int64_t last) {
         const auto room = task.room();
@@ -90,7 +90,7 @@ void predict(const Task& task, const Decisions& decisions, bool probability, Pre
 
 namespace {
 
-// A class wins if it has more proven votes than any other can reach (or as many, and precedes it).
+// A class wins if its certain votes exceed those any other can reach (or equal them, and it comes first).
 bool votes_settled(int k, const double* value, const double* radius, std::vector<int>& low, std::vector<int>& high) {
     std::fill(low.begin(), low.end(), 0);
     std::fill(high.begin(), high.end(), 0);
@@ -153,7 +153,7 @@ std::vector<std::int64_t> unsettled(const Task& task, const Decisions& decisions
 }
 
 namespace {
-// Three digits, rounded up, so that the printed number is also a bound.
+// Three digits, rounded up: the printed number is also a bound.
 char* write_radius(char* p, double radius) {
     char* const end = write_g(p, radius, 3);
     if (!(radius > 0) || std::isinf(radius)) return end;
@@ -167,7 +167,7 @@ char* write_radius(char* p, double radius) {
 
 std::string format(const Task& task, const Predictions& predictions, const Decisions* values, bool odds,
                    const std::int64_t* evaluations) {
-    // Rows formatted at a time: enough numbers to repay a thread.
+    // Rows formatted at a time: enough to repay a thread.
     const std::int64_t grain =
         std::max<std::int64_t>(1, 8192 / (2 + predictions.columns + (values ? 2 * values->pairs : 0)));
     const std::int64_t parts = (predictions.rows + grain - 1) / grain;
@@ -185,7 +185,7 @@ std::string format(const Task& task, const Predictions& predictions, const Decis
             for (std::int64_t row = part * grain; row < stop; ++row) {
                 char* p = line.data();
                 const double label = predictions.label[static_cast<std::size_t>(row)];
-                // Fast path: most labels have one digit.
+                // Most labels have one digit.
                 if (!task.regression() && std::fabs(label) < 10) {
                     if (label < 0) *p++ = '-';
                     *p++ = static_cast<char>('0' + static_cast<int>(std::fabs(label)));

@@ -1,4 +1,3 @@
-// Decision values to svm-predict's output, for every model.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -20,7 +19,7 @@ inline constexpr std::array svm_type_names{"c_svc", "nu_svc", "one_class", "epsi
 
 struct Task;
 
-// Whether a row's intervals settle its answer: the label, or for regression the value to within `tolerance`.
+// Whether intervals settle a row's answer: the label, or a regression value to within `tolerance`.
 class Settled {
 public:
     // task: must outlive this.
@@ -28,8 +27,8 @@ public:
     void within(double tolerance) { tolerance_ = tolerance; }
     // value, radius: (pairs)
     bool operator()(const double* value, const double* radius);
-    // Cheap necessary condition. Regression: a radius within the tolerance. Otherwise the pairs whose side of zero must
-    // be certain: k - 1 of k classes, as w wins with lo_w certain votes if every other class lacks k - 1 - lo_w.
+    // Cheap necessary condition. Regression: a radius within the tolerance. Otherwise: this many pairs with a certain
+    // side of zero. Of k classes, w wins with lo_w certain votes if every other class lacks k - 1 - lo_w: k - 1 pairs.
     bool regression() const;
     double tolerance() const { return tolerance_; }
     std::int64_t least_certain() const { return std::max<std::int64_t>(1, static_cast<std::int64_t>(low_.size()) - 1); }
@@ -37,28 +36,28 @@ public:
 private:
     const Task& task_;
     double tolerance_;
-    std::vector<int> low_, high_;  // certain votes of a class, and its maximum
+    std::vector<int> low_, high_;  // certain and possible votes per class
 };
 
-// The part of a model's header that turns decision values into predictions.
+// The part of a header that turns decision values into predictions.
 struct Task {
     SvmType type = SvmType::c_svc;
-    std::vector<int> labels;             // classification: per class
-    std::vector<double> prob_a, prob_b;  // per pair, or empty
-    std::vector<double> density_marks;   // one-class: 10, or empty
+    std::vector<int> labels;             // per class; or empty
+    std::vector<double> prob_a, prob_b;  // per pair; or empty
+    std::vector<double> density_marks;   // one-class: 10; or empty
 
     bool classification() const { return type == SvmType::c_svc || type == SvmType::nu_svc; }
     bool regression() const { return type == SvmType::epsilon_svr || type == SvmType::nu_svr; }
     // Classification only.
     Odds odds() const { return {static_cast<int>(labels.size()), prob_a, prob_b}; }
 
-    // A thread's scratch memory for answers.
+    // A thread's scratch memory.
     class Room {
     public:
         explicit Room(const Task& task) : settled(task), votes(task.labels.size()), odds_(task.odds()) {}
         Settled settled;
         std::vector<int> votes;  // (classes)
-        Coupling& coupling();    // tasks with probabilities only
+        Coupling& coupling();    // if the task has probabilities
 
     private:
         const Odds odds_;
@@ -74,21 +73,21 @@ struct Task {
 struct Predictions {
     std::int64_t rows = 0;
     int columns = 0;                  // probabilities per row; 0 if none
-    std::vector<double> label;        // (rows): class label, +1 / -1, or regression value
+    std::vector<double> label;        // (rows): class label, +1 or -1, or regression value
     std::vector<double> probability;  // (rows, columns)
 
     // Replaces the labels of these rows. Throws std::invalid_argument, std::out_of_range.
     void put(const std::vector<std::int64_t>& which, const Predictions& from);
 };
 
-// As svm_predict of LIBSVM 3.37, or, with `probability`, svm_predict_probability.
+// As svm_predict, or svm_predict_probability, of LIBSVM 3.37.
 void predict(const Task& task, const Decisions& decisions, bool probability, Predictions& out);
 
-// Rows that the radii leave open, increasing. Without `probability`: the label, by svm-predict's votes (regression: a
-// radius above `tolerance`). With it: the text of label and probabilities.
+// Rows left open by the radii, increasing: their label, by svm-predict's votes (regression: a radius above
+// `tolerance`), or, with `probability`, the text of label and probabilities.
 std::vector<std::int64_t> unsettled(const Task& task, const Decisions& decisions, bool probability, double tolerance);
 
-// svm-predict's lines: label (%.17g), probabilities (%g). Then `values`: decision values (shortest text), radii;
+// svm-predict's lines: label (%.17g), probabilities (%g). Then, if given, decision values (shortest text) and radii;
 // `odds`: zero's position in the interval, DeCoste's p+ of eq. (32); `evaluations`.
 std::string format(const Task& task, const Predictions& predictions, const Decisions* values, bool odds,
                    const std::int64_t* evaluations = nullptr);
@@ -100,13 +99,13 @@ struct Score {
     void add(const Rows& rows, const Predictions& predictions);
 };
 
-// Rows whose label is not one of the task's.
+// Rows whose label the task does not have.
 struct UnknownLabels {
     std::int64_t rows = 0;
-    std::int64_t zeros = 0;  // those with label 0
+    std::int64_t zeros = 0;  // of these, with label 0
 };
 
-// Counts over labelled rows. Regression has no such rows.
+// Labelled rows only; none for regression.
 UnknownLabels unknown_labels(const Task& task, const Rows& rows);
 
 }  // namespace fastsvm

@@ -1,4 +1,4 @@
-// Shared by the bindings. Data crosses as buffers, without copies and without numpy.
+// Shared by the bindings. Data is passed in buffers, without copies and numpy.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -18,10 +18,10 @@
 
 namespace nb = nanobind;
 
-// Arguments of any type, checked at use. `Name` is their type in signatures and in the stub (_native.pyi). The blank in
-// "memoryview [float]" keeps the stub's generator from reading an array type.
+// Arguments of any type, checked at use. Name: their type in signatures and the stub (_native.pyi). The blank in
+// "memoryview [float]" keeps the stub generator from taking it for an array type.
 
-// An object whose buffer holds text.
+// An object with a buffer of text.
 class AnyText : public nb::handle {
 public:
     using nb::handle::handle;
@@ -29,7 +29,7 @@ public:
     static constexpr auto Name = nb::detail::const_name("bytes | bytearray | memoryview");
 };
 
-// An object whose buffer holds numbers.
+// An object with a buffer of numbers.
 class AnyNumbers : public nb::handle {
 public:
     using nb::handle::handle;
@@ -50,7 +50,7 @@ class IntegerView : public nb::object {
 };
 template <class T> using NumberView = std::conditional_t<std::is_integral_v<T>, IntegerView, FloatView>;
 
-// The bytes of any object with a buffer.
+// Bytes of any object with a buffer.
 class Bytes {
 public:
     explicit Bytes(nb::handle object) {
@@ -65,7 +65,7 @@ private:
     Py_buffer view_;
 };
 
-// The readers need whole lines.
+// Parsers need whole lines.
 inline void check_whole_lines(const Bytes& bytes, std::size_t from) {
     if (from > bytes.size()) throw nb::value_error("offset beyond the text");
     if (bytes.size() > from && bytes.data()[bytes.size() - 1] != '\n')
@@ -80,14 +80,14 @@ inline void check_whole_lines(const Bytes& bytes, std::size_t from) {
 
 template <class T> using View = nb::ndarray<nb::memview, const T>;
 
-// A read-only buffer of numbers, which keeps `owner` alive.
+// A read-only buffer that keeps `owner` alive.
 template <class T> NumberView<T> view(const T* data, std::initializer_list<std::size_t> shape, nb::handle owner) {
     static const T none{};  // even an empty view needs an address
     return nb::steal<NumberView<T>>(
         nb::cast(View<T>(data ? data : &none, shape, owner), nb::rv_policy::reference).release());
 }
 
-// Rows in Python: immutable, shared with the models made of them.
+// Rows in Python: immutable, shared with models.
 struct Chunk {
     std::shared_ptr<const fastsvm::Rows> rows;
 };
@@ -107,7 +107,7 @@ inline FloatView owned(std::vector<double> numbers) {
     return view<double>(kept->data(), {kept->size()}, owner);
 }
 
-// `out` must have this many pairs. For labels alone it holds no values, which only some models accept.
+// `out` must have this many pairs. Labels alone have no values, which only some models accept.
 inline void check_pairs(const fastsvm::Decisions& out, std::int64_t pairs, bool labels_alone = false) {
     if (out.pairs != pairs) throw nb::value_error("decisions for another number of pairs");
     if (out.labels_alone && !labels_alone) throw nb::value_error("labels alone have no values");
@@ -115,13 +115,13 @@ inline void check_pairs(const fastsvm::Decisions& out, std::int64_t pairs, bool 
 
 using OnProgress = nb::typed<nb::callable, nb::object(double)>;  // called with the share done
 
-// Runs Python's signal handlers, from code that runs without the GIL. Python runs them on the main thread only.
+// Runs Python's signal handlers, for code without the GIL. Python runs them on the main thread only.
 inline void heed_signals() {
     const nb::gil_scoped_acquire acquire;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-// For work without the GIL; also runs signal handlers. Create and destroy it with the GIL.
+// Progress callback for work without the GIL; also runs signal handlers. Create and destroy it with the GIL.
 inline std::function<void(double)> progress_to(std::optional<OnProgress> progress) {
     return [progress](double share) {
         heed_signals();

@@ -1,4 +1,3 @@
-// Bindings of answers/: decision values, predictions, lines and scores.
 #include "bind/bind.h"
 
 #include <nanobind/stl/array.h>
@@ -17,7 +16,7 @@ using namespace fastsvm;
 
 namespace {
 
-// A view (rows, columns), which keeps `owner` alive.
+// A view (rows, columns) that keeps `owner` alive.
 FloatView writable_view(std::vector<double>& numbers, std::int64_t rows, std::int64_t columns, nb::handle owner) {
     static double none;  // even an empty view needs an address
     return nb::steal<FloatView>(
@@ -35,33 +34,30 @@ void bind_answers(nb::module_& m) {
         .def(nb::init<std::int64_t, bool, bool>(), "pairs"_a, "with_radius"_a = false, "labels_alone"_a = false)
         .def_ro("rows", &Decisions::rows)
         .def_ro("pairs", &Decisions::pairs)
-        .def_ro("labels_alone", &Decisions::labels_alone, "a winner per row in place of values")
-        .def_ro("outside", &Decisions::outside, "rows outside the bound of eq. (3.11)")
-        .def_prop_ro("outside_rows", &Decisions::outside_rows, "which they are, increasing")
+        .def_ro("labels_alone", &Decisions::labels_alone, "a class per row instead of values")
+        .def_ro("outside", &Decisions::outside, "number of rows outside the bound of eq. (3.11)")
+        .def_prop_ro("outside_rows", &Decisions::outside_rows, "numbers of these rows, increasing")
         .def_rw("reference_rows", &Decisions::reference_rows, "rows evaluated by the reference sum")
-        .def_ro(
-            "rung_rows", &Decisions::rung_rows,
-            "rows that each rung of an exact model settled: on a grid, in single precision, in double precision, by "
-            "the reference sum")
-        .def_prop_ro("kernel_evaluations", &Decisions::kernel_evaluations, "of all rows, by a model that stops early")
-        .def("count", &Decisions::count, "evaluations"_a, "Every row took so many kernel evaluations more.")
+        .def_ro("rung_rows", &Decisions::rung_rows,
+                "rows settled per rung of an exact model: grid, single precision, double precision, reference sum")
+        .def_prop_ro("kernel_evaluations", &Decisions::kernel_evaluations, "sum of `evaluations`")
+        .def("count", &Decisions::count, "evaluations"_a, "Add kernel evaluations to every row.")
         .def("resize", &Decisions::resize, "rows"_a)
         .def("put", &Decisions::put, "rows"_a, "from_"_a,
-             "Replace the values (and radii; 0 where `from_` has none) of these rows, and add what they cost.")
+             "Replace the values and radii (0 if `from_` has none) of these rows, and add their costs.")
         .def("elect", &Decisions::elect, "rows"_a, "from_"_a,
-             "These rows' labels are those of `from_`, which is of labels alone; add what they cost.")
+             "Set the labels of these rows from `from_`, which has labels alone, and add their costs.")
         .def("charge", &Decisions::charge, "rows"_a, "from_"_a,
-             "Add the kernel evaluations of `from_` to those of these rows, and nothing else.")
+             "Add only the kernel evaluations of `from_` to these rows.")
         .def("map_values", &Decisions::map_values, "from_"_a, "scale"_a, "to"_a,
-             "Values y become to + (y - from_) * scale, scale above 0, and radii hold of these; a radius of 0 stays 0.")
+             "A value y becomes to + (y - from_) * scale, scale above 0, with its radius; a radius of 0 stays 0.")
         .def_prop_ro(
             "evaluations",
             [](nb::handle self) {
                 const Decisions& d = nb::cast<const Decisions&>(self);
                 return view(d.evaluations.data(), {d.evaluations.size()}, self);
             },
-            "(rows) int64: kernel evaluations, as often as they were done, by a model that stops early; valid until "
-            "the next resize")
+            "(rows) int64: kernel evaluations, with repeats, for models that stop early; valid until the next resize")
         .def_prop_ro(
             "value",
             [](nb::handle self) {
@@ -77,10 +73,10 @@ void bind_answers(nb::module_& m) {
                 if (d.with_radius) found = writable_view(d.radius, d.rows, d.pairs, self);
                 return nb::steal<OptionalFloatView>(found.release());
             },
-            "(rows, pairs) float64, or None: |value - svm-predict's| is at most this");
+            "(rows, pairs) float64, bounds of |value - svm-predict's|; or None");
 
     nb::class_<Task>(m, "Task",
-                     "What turns decision values into predictions: svm_type, labels, probability parameters.")
+                     "Parameters of predictions from decision values: svm_type, labels, probability parameters.")
         .def(
             "__init__",
             [](Task* task, int type, std::vector<int> labels, std::vector<double> prob_a, std::vector<double> prob_b,
@@ -90,7 +86,7 @@ void bind_answers(nb::module_& m) {
             },
             "svm_type"_a, "labels"_a, "prob_a"_a, "prob_b"_a, "density_marks"_a);
 
-    nb::class_<Predictions>(m, "Predictions", "What svm-predict prints of a chunk's rows, as numbers.")
+    nb::class_<Predictions>(m, "Predictions", "svm-predict's output for a chunk, as numbers.")
         .def(nb::init<>())
         .def_ro("rows", &Predictions::rows)
         .def("put", &Predictions::put, "rows"_a, "from_"_a, "Replace the labels of these rows.")
@@ -100,8 +96,7 @@ void bind_answers(nb::module_& m) {
                 const Predictions& p = nb::cast<const Predictions&>(self);
                 return view(p.label.data(), {p.label.size()}, self);
             },
-            "(rows) float64: class labels, +1 or -1 of a one-class model, values of a regression model; valid until "
-            "the next ones are made")
+            "(rows) float64: class labels, +1 or -1 (one-class), or regression values; valid until the next `predict`")
         .def_prop_ro(
             "probability",
             [](nb::handle self) {
@@ -110,13 +105,13 @@ void bind_answers(nb::module_& m) {
                             {static_cast<std::size_t>(p.rows), static_cast<std::size_t>(p.columns)}, self);
             },
             "(rows, columns) float64, no columns without probabilities: in the order of the model's labels, or normal "
-            "and outlier; valid until the next ones are made");
+            "and outlier; valid until the next `predict`");
 
     nb::class_<Score>(m, "Score", "svm-predict's running sums.")
         .def(nb::init<>())
         .def(
             "add", [](Score& s, const Chunk& c, const Predictions& p) { s.add(*c.rows, p); }, "chunk"_a,
-            "predictions"_a, nb::call_guard<nb::gil_scoped_release>(), "Add these rows, whose labels the chunk has.")
+            "predictions"_a, nb::call_guard<nb::gil_scoped_release>(), "Add the predictions of a labelled chunk.")
         .def_rw("correct", &Score::correct)
         .def_rw("total", &Score::total)
         .def_rw("error", &Score::error)
@@ -133,7 +128,7 @@ void bind_answers(nb::module_& m) {
             predict(task, decisions, probability, out);
         },
         "task"_a, "decisions"_a, "probability"_a, "out"_a, nb::call_guard<nb::gil_scoped_release>(),
-        "Labels or regression values, and with `probability` the probabilities, as svm-predict has them. Raises "
+        "Predict labels or regression values, with `probability` also probabilities, as svm-predict does. Raises "
         "ValueError for probabilities of labels alone.");
     m.def(
         "unknown_labels",
@@ -142,7 +137,7 @@ void bind_answers(nb::module_& m) {
             return nb::make_tuple(found.rows, found.zeros);
         },
         "task"_a, "chunk"_a, nb::sig("def unknown_labels(task: Task, chunk: Chunk) -> tuple[int, int]"),
-        "Rows whose own label is none that the model answers, and how many of these have the label 0.");
+        "Number of rows whose label the model does not have, and number of these with label 0.");
     m.def(
         "unsettled",
         [](const Task& task, const Decisions& decisions, bool probability, double tolerance) {
@@ -150,8 +145,8 @@ void bind_answers(nb::module_& m) {
             return unsettled(task, decisions, probability, tolerance);
         },
         "task"_a, "decisions"_a, "probability"_a = false, "tolerance"_a = 0.0,
-        "The rows whose answer the radii leave open: their label, or, with `probability`, the printed probabilities; "
-        "of regression models those with a radius above `tolerance`. Raises ValueError without radii.");
+        "Rows whose label or, with `probability`, printed probabilities the radii leave open; for regression, rows "
+        "with a radius above `tolerance`. Raises ValueError without radii.");
     m.def(
         "format_lines",
         [](const Task& task, const Predictions& predictions, const Decisions* values, bool odds,
@@ -166,6 +161,6 @@ void bind_answers(nb::module_& m) {
             return nb::bytes(text.data(), text.size());
         },
         "task"_a, "predictions"_a, "values"_a.none(), "odds"_a = false, "evaluations"_a.none() = nb::none(),
-        "The lines of output, as svm-predict prints them; with `values` the decision values and their radii behind "
-        "each, with `odds` DeCoste's p+ (eq. 32), with `evaluations` the kernel evaluations.");
+        "svm-predict's output lines. values: append decision values, and radii if any; odds: append DeCoste's p+ (eq. "
+        "32) if there are radii; evaluations: append the kernel evaluations.");
 }

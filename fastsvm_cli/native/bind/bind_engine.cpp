@@ -1,4 +1,4 @@
-// Bindings of engine/: models and their answers.
+// Bindings of engine/: models and answers.
 #include "bind/bind.h"
 
 #include <nanobind/stl/array.h>
@@ -33,7 +33,7 @@
 using namespace nb::literals;
 using namespace fastsvm;
 
-// An object of a Python class: text.header.Header, models.base.Model. (The stub's generator imports named classes.)
+// An object of a Python class: text.header.Header or models.base.Model, which the stub generator would import.
 class PythonObject : public nb::handle {
 public:
     using nb::handle::handle;
@@ -91,15 +91,12 @@ int classes_of(std::size_t pairs) {
 using Sigmoids = std::pair<std::vector<double>, std::vector<double>>;
 
 void bind_wanted(nb::module_& m) {
-    nb::class_<Wanted>(
-        m, "Wanted",
-        "What a caller needs of a model's decision values: labels, values within a tolerance, or "
-        "values; made by one of the three constructors. A model that stops early, or evaluates in less "
-        "than double precision first, goes on until it has this; others may give more than is asked for.")
+    nb::class_<Wanted>(m, "Wanted",
+                       "Required precision of decision values: labels, values within a tolerance, or values; made by "
+                       "one of the three constructors. Models that stop early, or start in lower precision, continue "
+                       "until they have it; others may give more.")
         .def_static(
-            "labels", [] { return Wanted(); },
-            "Every row's label: the side of zero on which each decision value lies. Of a regression model the label is "
-            "the value itself, to rounding.")
+            "labels", [] { return Wanted(); }, "Labels only. A regression model's label is the value, up to rounding.")
         .def_static(
             "within",
             [](double tolerance) {
@@ -107,7 +104,7 @@ void bind_wanted(nb::module_& m) {
                 out.tolerance = tolerance;
                 return out;
             },
-            "tolerance"_a, "The values, each within `tolerance` of svm-predict's; of regression models.")
+            "tolerance"_a, "Values within `tolerance` of svm-predict's; regression models only.")
         .def_static(
             "values",
             [](std::vector<Wanted::Side> sides, std::optional<Sigmoids> odds) {
@@ -117,27 +114,26 @@ void bind_wanted(nb::module_& m) {
                 return out;
             },
             "sides"_a = std::vector<Wanted::Side>(), "odds"_a.none() = nb::none(),
-            "The values, to rounding, and labels with them. sides: (value, margin) pairs; the side of each such value "
-            "is wanted as surely as that of zero, as though it lay anywhere within its margin; of models with one "
-            "decision function. odds: (A, B) of every pair's sigmoid 1 / (1 + exp(A f + B)), which makes probabilities "
-            "of the values: a model that proves its labels answers with values whose probabilities print as "
-            "svm-predict's do, digit for digit.")
-        .def_ro("tolerance", &Wanted::tolerance, "of `within`, None of the others")
-        .def_ro("sides", &Wanted::sides, "of `values`, None of the others")
+            "Values up to rounding, and labels. sides: (value, margin) pairs, thresholds like zero, each anywhere "
+            "within its margin; one decision function only. odds: (A, B) of every pair's sigmoid 1 / (1 + exp(A f + "
+            "B)): a model that proves its labels returns values whose probabilities print as svm-predict's, digit for "
+            "digit.")
+        .def_ro("tolerance", &Wanted::tolerance, "argument of `within`, or None")
+        .def_ro("sides", &Wanted::sides, "argument of `values`, or None")
         .def_prop_ro(
             "odds",
             [](const Wanted& self) -> std::optional<Sigmoids> {
                 if (!self.odds) return std::nullopt;
                 return Sigmoids(self.odds->a, self.odds->b);
             },
-            "of `values`")
-        .def_prop_ro("labels_alone", &Wanted::labels_alone, "Whether labels are wanted and nothing else.")
-        .def("in_full", &Wanted::in_full, "regression"_a, "Whether the values are wanted to rounding.");
+            "argument of `values`, or None")
+        .def_prop_ro("labels_alone", &Wanted::labels_alone, "Whether only labels are wanted.")
+        .def("in_full", &Wanted::in_full, "regression"_a, "Whether values are wanted up to rounding.");
 }
 
 // Evaluators of Python's model classes.
 void bind_engines(nb::module_& m) {
-    nb::class_<Model>(m, "Model", "A kernel machine, as the core evaluates it; immutable but for labels_back.")
+    nb::class_<Model>(m, "Model", "A model that the core evaluates; immutable except labels_back.")
         .def_prop_rw(
             "labels_back",
             [](const Model& self) -> std::optional<std::tuple<double, double, double>> {
@@ -148,7 +144,7 @@ void bind_engines(nb::module_& m) {
                 self.labels_back.reset();
                 if (back) self.labels_back = {std::get<0>(*back), std::get<1>(*back), std::get<2>(*back)};
             },
-            nb::arg().none(), "(from, scale, to): a value y is answered as to + (y - from) * scale; None: as it is.")
+            nb::arg().none(), "(from, scale, to): a value y is answered as to + (y - from) * scale; None: unchanged.")
         .def(
             "decisions",
             [](const Model& self, const Wanted& wanted, bool radius) { return self.decisions(wanted, radius); },
@@ -170,7 +166,7 @@ void bind_engines(nb::module_& m) {
             },
             "chunk"_a, "out"_a, "Raises RowError.");
 
-    nb::class_<PythonModel, Model>(m, "PythonModel", "One written in Python, which must outlive this.")
+    nb::class_<PythonModel, Model>(m, "PythonModel", "A model written in Python, which must outlive this.")
         .def(
             "__init__",
             [](PythonModel* self, PythonObject model, PythonObject header) {
@@ -190,7 +186,7 @@ void bind_engines(nb::module_& m) {
                 const nb::gil_scoped_release release;
                 return self.evaluator();
             },
-            nb::rv_policy::reference_internal, "Made when it is first asked for, which may take seconds.");
+            nb::rv_policy::reference_internal, "Built on first use, which may take seconds.");
     nb::class_<ReducedModel, ExactModel>(m, "ReducedModel", "A reduced set.")
         .def(
             "__init__",
@@ -219,7 +215,7 @@ void bind_engines(nb::module_& m) {
         .def(nb::init<std::shared_ptr<ExactModel>, std::shared_ptr<Triangle>>(), "exact"_a, "lists"_a);
     nb::class_<GeometryModel, Model>(m, "GeometryModel", "An ordered model.")
         .def(nb::init<std::shared_ptr<ExactModel>, std::shared_ptr<Geometry>>(), "exact"_a, "points"_a);
-    nb::class_<StoppedGeometry, Model>(m, "StoppedGeometry", "One that stops every row early.")
+    nb::class_<StoppedGeometry, Model>(m, "StoppedGeometry", "An ordered model that stops every row early.")
         .def(
             "__init__",
             [](StoppedGeometry* self, PythonObject header, std::shared_ptr<Geometry> points, std::int64_t steps) {
@@ -231,7 +227,7 @@ void bind_engines(nb::module_& m) {
 using LoadModel = nb::typed<nb::callable, Model()>;
 
 void bind_question(nb::module_& m) {
-    nb::class_<Fallback>(m, "Fallback", "The exact model of a certified one.")
+    nb::class_<Fallback>(m, "Fallback", "The exact model of a certified model.")
         .def(
             "__init__",
             [](Fallback* self, LoadModel load, double tolerance) {
@@ -247,9 +243,8 @@ void bind_question(nb::module_& m) {
                 new (self) Fallback(called, tolerance);
             },
             "load"_a, "tolerance"_a,
-            "load: called when a row first needs the model, on any thread. tolerance: the radius that a regression "
-            "value may keep.");
-    nb::class_<Request>(m, "Request", "What is asked of every row.")
+            "load: called on first need, on any thread. tolerance: allowed radius of a regression value.");
+    nb::class_<Request>(m, "Request", "A model, and what to answer for every row.")
         .def(
             "__init__",
             [](Request* self, std::shared_ptr<Model> model, bool probability, bool values, bool evaluations,
@@ -262,31 +257,30 @@ void bind_question(nb::module_& m) {
             "model"_a, "probability"_a = false, "values"_a = false, "evaluations"_a = false,
             "exact"_a.none() = nb::none(), "tolerance"_a.none() = nb::none(), "open_rows"_a = false,
             "open_tolerance"_a = 0.0, "outside_rows"_a = false, "around"_a = false,
-            "probability: as -b 1. values: append decision values, and radii where the model has them. evaluations: "
-            "append the number of kernel evaluations, of an ordered model. exact: evaluates the rows that a certified "
-            "model leaves open. tolerance: what a value of an ordered regression model may be off by, so that it can "
-            "stop early. open_rows, outside_rows: whether the rows left open, and those outside the bound, are asked "
-            "for; open_tolerance: the radius that a regression value may have where there is no `exact`. around: go on "
-            "after rows that cannot be evaluated.")
+            "probability: as -b 1. values: append decision values, and radii if the model has them. evaluations: "
+            "append the number of kernel evaluations; ordered models only. exact: evaluates rows that a certified "
+            "model leaves open. tolerance: allowed error of an ordered regression model's values, which may then stop "
+            "early. open_rows, outside_rows: report rows left open, and rows outside the bound; open_tolerance: "
+            "allowed radius of a regression value without `exact`. around: skip rows that cannot be evaluated.")
         .def_ro("with_radius", &Request::with_radius);
 }
 
 void bind_answer(nb::module_& m) {
     m.attr("MOST_VALUES") = most_values;
-    nb::class_<Answer>(m, "Answer", "What a model answers for a chunk of rows.")
+    nb::class_<Answer>(m, "Answer", "A model's answers for a chunk.")
         .def_prop_ro(
-            "chunk", [](const Answer& self) { return Chunk{self.rows}; }, "the rows that could be evaluated")
-        .def_ro("bad", &Answer::bad, "[(row, why)] of the others, where the run goes on around them")
+            "chunk", [](const Answer& self) { return Chunk{self.rows}; }, "the evaluated rows")
+        .def_ro("bad", &Answer::bad, "[(row, reason)] of rows that cannot be evaluated, if skipped")
         .def_ro("fault", &Answer::fault,
-                "(line, why) of the first row that could not be evaluated, and ends the run; or None")
+                "(line, reason) of the first row that cannot be evaluated, which ends the run; or None")
         .def_prop_ro(
             "lines", [](const Answer& self) { return nb::bytes(self.lines.data(), self.lines.size()); },
-            "the output lines of the chunk's rows")
+            "output lines of the chunk")
         .def_prop_ro(
             "predictions", [](const Answer& self) -> const Predictions& { return self.predictions; },
-            nb::rv_policy::reference_internal, "the same as numbers")
-        .def_ro("open_rows", &Answer::open_rows, "rows of the chunk that the radii leave open")
-        .def_ro("outside_rows", &Answer::outside_rows, "rows of the chunk that are outside the bound")
+            nb::rv_policy::reference_internal, "predictions of the chunk")
+        .def_ro("open_rows", &Answer::open_rows, "rows of the chunk left open by the radii")
+        .def_ro("outside_rows", &Answer::outside_rows, "rows of the chunk outside the bound")
         .def_ro("outside", &Answer::outside)
         .def_ro("evaluated", &Answer::evaluated)
         .def_ro("reference_rows", &Answer::reference_rows)
@@ -294,8 +288,7 @@ void bind_answer(nb::module_& m) {
         .def_ro("kernel_evaluations", &Answer::kernel_evaluations)
         .def_ro("undecided", &Answer::undecided);
 
-    nb::class_<Answerer>(m, "Answerer",
-                         "Answers chunks, one at a time; each thread has one of its own, whose memory is used again.")
+    nb::class_<Answerer>(m, "Answerer", "Answers chunks one at a time, in reused memory; one per thread.")
         .def(
             "__init__",
             [](Answerer* self, std::shared_ptr<Request> request) {
@@ -305,14 +298,14 @@ void bind_answer(nb::module_& m) {
             "request"_a)
         .def_prop_ro(
             "decisions", [](Answerer& self) -> Decisions& { return self.decisions(); },
-            nb::rv_policy::reference_internal, "of the chunk that was answered last")
+            nb::rv_policy::reference_internal, "decision values of the last chunk")
         .def(
             "answer",
             [](Answerer& self, const Chunk& chunk) {
                 const nb::gil_scoped_release release;
                 return self.answer(chunk.rows);
             },
-            "chunk"_a, "The answer to a chunk whose decision values can be held together, with its lines.")
+            "chunk"_a, "Answer a chunk of at most MOST_VALUES decision values, with lines.")
         .def(
             "predictions",
             [](Answerer& self, const Chunk& chunk) {
@@ -321,7 +314,7 @@ void bind_answer(nb::module_& m) {
                 self.predictions(chunk.rows, out);
                 return out;
             },
-            "chunk"_a, "The same without lines. What they would be made of is in `decisions` until the next chunk.");
+            "chunk"_a, "As `answer`, without lines. `decisions` is valid until the next chunk.");
 }
 
 void bind_summary(nb::module_& m) {
@@ -331,12 +324,12 @@ void bind_summary(nb::module_& m) {
             return opening_lines(header_of(header), probability, unit);
         },
         "header"_a, "probability"_a, "unit"_a,
-        "svm-predict's lines before the first row. header: of the model whose answers are printed. unit: the size, in "
-        "raw labels, of 1 in a regression's values.");
+        "svm-predict's lines before the first row. header: of the model whose answers are printed. unit: of regression "
+        "values, in raw labels.");
     m.def(
         "opening_note",
         [](PythonObject header, bool probability) { return opening_note(header_of(header), probability); }, "header"_a,
-        "probability"_a, "The note on an exact model's answers beside a compiled one's; '' for none.");
+        "probability"_a, "Note on --exact with probabilities of more than two classes; otherwise ''.");
     m.def(
         "score_lines", [](PythonObject header, const Score& score) { return score_lines(header_of(header), score); },
         "header"_a, "score"_a, "svm-predict 3.37's lines after the last row.");
@@ -346,19 +339,18 @@ void bind_summary(nb::module_& m) {
             return label_doubt(header_of(header), rows, {unknown, zeros}, zeros_count);
         },
         "header"_a, "rows"_a, "unknown"_a, "zeros"_a, "zeros_count"_a,
-        "Why labelled rows may not be of the kind that the model was trained on, without a full stop; '' where they "
-        "may "
-        "well be. zeros_count: an unknown label 0 speaks against them, too.");
+        "Why labelled rows may not be the model's, as a sentence without full stop; or ''. zeros_count: count unknown "
+        "labels 0.");
     m.def(
         "scaling_warnings",
         [](const Scaling& scaling, const ScaledEntries& scaled, const std::string& name) {
             return scaling_warnings(scaling, scaled, name);
         },
-        "scaling"_a, "scaled"_a, "name"_a, "What svm-scale warns of, once all rows have been read.");
+        "scaling"_a, "scaled"_a, "name"_a, "svm-scale's warnings after all rows. name: of the range file.");
     m.def("proven_note", &proven_note, "rows"_a, "evaluated"_a, "reference_rows"_a);
     m.def("evaluations_note", &evaluations_note, "rows"_a, "vectors"_a, "evaluations"_a);
     m.def("outside_note", &outside_note, "rows"_a, "outside"_a, "regression"_a);
-    m.def("of_rows", &of_rows, "some"_a, "rows"_a, "A share of the rows, with its percentage.");
+    m.def("of_rows", &of_rows, "some"_a, "rows"_a, "'<some> of <rows> rows', with the percentage.");
     m.attr("IN_FULL_NOTE") = in_full_note;
 }
 

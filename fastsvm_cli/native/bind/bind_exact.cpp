@@ -1,4 +1,3 @@
-// Bindings of exact/: exact models, kernels and rounding.
 #include "bind/bind.h"
 
 #include <nanobind/stl/optional.h>
@@ -86,9 +85,9 @@ void bind_exact(nb::module_& m) {
                 const nb::gil_scoped_release release;
                 return reference_kernel_row(self.kernel, *x.rows, row, *z.rows);
             },
-            "x"_a, "row"_a, "z"_a, "K of one row of x with every row of z, as LIBSVM computes it.");
+            "x"_a, "row"_a, "z"_a, "K of a row of x with every row of z, as LIBSVM computes it.");
 
-    nb::class_<SingleTiles>(m, "SingleTiles", "The kernel values of an RBF model in single precision. For tests.")
+    nb::class_<SingleTiles>(m, "SingleTiles", "RBF kernel values in single precision. For tests.")
         .def(
             "__init__",
             [](SingleTiles* self, const SvmModel& model) {
@@ -110,11 +109,11 @@ void bind_exact(nb::module_& m) {
                 for (std::int64_t r = 0; r < n; ++r) errors[r] = self.relative_error(*block, r);
                 return std::pair(owned(std::vector<double>(values.begin(), values.end())), owned(std::move(errors)));
             },
-            "chunk"_a,
-            "(rows * padded) kernel values with the vectors and their padding, and (rows) relative errors of them.")
-        .def("kernel_sums", &kernel_sums<SingleTiles>, "chunk"_a, "rows"_a, "start"_a, "coef"_a, "As of GridTiles.");
+            "chunk"_a, "(rows * padded) kernel values with the vectors and padding, and their (rows) relative errors.")
+        .def("kernel_sums", &kernel_sums<SingleTiles>, "chunk"_a, "rows"_a, "start"_a, "coef"_a,
+             "As GridTiles.kernel_sums.");
 
-    nb::class_<Exact>(m, "Exact", "An exact LIBSVM model's numbers, ready for evaluation.")
+    nb::class_<Exact>(m, "Exact", "An exact LIBSVM model, ready for evaluation.")
         .def(
             "__init__",
             [](Exact* self, const SvmModel& model) {
@@ -147,7 +146,7 @@ void bind_exact(nb::module_& m) {
                 const nb::gil_scoped_release release;
                 self.fast_values(*chunk.rows, out);
             },
-            "chunk"_a, "out"_a, "Values, and radii of their rounding; no reference sum.")
+            "chunk"_a, "out"_a, "Values and rounding radii, without reference sums.")
         .def_prop_ro("meets_itself", &Exact::meets_itself)
         .def(
             "own_values",
@@ -159,7 +158,7 @@ void bind_exact(nb::module_& m) {
                 self.own_values(told, out);
             },
             "progress"_a.none(), "out"_a,
-            "fast_values at the model's own support vectors, by half of the kernel evaluations.")
+            "fast_values at the model's support vectors, with half the kernel evaluations. Requires meets_itself.")
         .def(
             "reference_sums",
             [](const Exact& self, const Chunk& chunk, Decisions& out) {
@@ -170,10 +169,10 @@ void bind_exact(nb::module_& m) {
                 return row;
             },
             "chunk"_a, "out"_a,
-            "Decision values in LIBSVM's own order of operations. Returns the first precomputed row that lacks "
-            "serials, or -1.");
+            "Decision values in LIBSVM's order of operations. Returns the first precomputed row that lacks serials, or "
+            "-1.");
 
-    nb::class_<KernelMatrix>(m, "KernelMatrix", "Vectors laid out for blocks of kernel values with any rows.")
+    nb::class_<KernelMatrix>(m, "KernelMatrix", "Blocks of kernel values of any rows with fixed vectors.")
         .def(
             "__init__",
             [](KernelMatrix* self, int kernel, double gamma, double coef0, int degree, const Chunk& vectors) {
@@ -189,7 +188,7 @@ void bind_exact(nb::module_& m) {
                                         std::make_shared<const Rows>(matrix_rows(vectors)));
             },
             "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "vectors"_a,
-            "Of the rows of a matrix, whose columns are the features 1, 2, ...; as everywhere here.")
+            "vectors: rows of a matrix, whose columns are features 1, 2, ...; as in all matrices here.")
         .def(
             "diagonal", [](const KernelMatrix& self) { return owned(self.diagonal()); },
             "K of every vector with itself.")
@@ -210,7 +209,7 @@ void bind_exact(nb::module_& m) {
             [](const KernelMatrix& self, const std::vector<std::int64_t>& which, NumbersOut out) {
                 fill_kernel_matrix(self, select_rows(self.vectors(), which), out);
             },
-            "which"_a, "out"_a, "Of some of the vectors themselves.")
+            "which"_a, "out"_a, "As `values`, for some of the vectors.")
         .def(
             "times",
             [](const KernelMatrix& self, const NumberMatrix& rows, const NumberMatrix& weights, NumbersOut out) {
@@ -221,9 +220,9 @@ void bind_exact(nb::module_& m) {
                 self.times(matrix_rows(rows), weights.data(), static_cast<std::int64_t>(weights.shape(1)), out.data());
             },
             "rows"_a, "weights"_a, "out"_a,
-            "Fill out (rows, columns) with the kernel values of a matrix's rows times weights (vectors, columns).");
+            "Fill out (rows, columns) with the kernel values of the rows times weights (vectors, columns).");
 
-    nb::class_<GridTiles>(m, "GridTiles", "RBF kernel values from whole numbers, of vectors on a grid.")
+    nb::class_<GridTiles>(m, "GridTiles", "RBF kernel values of vectors on a grid, from whole numbers.")
         .def_static(
             "of",
             [](const SvmModel& model, const std::vector<std::int64_t>& order) {
@@ -232,12 +231,13 @@ void bind_exact(nb::module_& m) {
                 return GridTiles::of(model, order).release();
             },
             nb::rv_policy::take_ownership, "model"_a, "order"_a,
-            "Those of the support vectors in this order, -1 for none; None where they are on no grid.")
-        .def_prop_ro("binary", &GridTiles::binary, "Two levels in every feature.")
+            "Tiles of the support vectors in this order, -1 for padding; None if the kernel is not RBF, or the vectors "
+            "are off a grid, or wide and sparse.")
+        .def_prop_ro("binary", &GridTiles::binary, "Whether every feature has at most two values.")
         .def_prop_ro("step", &GridTiles::step)
         .def_prop_ro("features_per_word", &GridTiles::features_per_word)
-        .def_prop_ro("products", &GridTiles::products, "Of a kernel value, of a row like the vectors.")
-        .def_prop_ro("off", &GridTiles::off, "How far a vector is from where it is taken to stand, at most.")
+        .def_prop_ro("products", &GridTiles::products, "Products per kernel value, for a row like the vectors.")
+        .def_prop_ro("off", &GridTiles::off, "Largest distance of a vector from its grid point.")
         .def(
             "kernel_values",
             [](const GridTiles& self, const Chunk& chunk, const std::vector<std::int64_t>& rows, std::int64_t from,
@@ -260,10 +260,10 @@ void bind_exact(nb::module_& m) {
                 return std::make_pair(values, errors);
             },
             "chunk"_a, "rows"_a, "start"_a, "stop"_a,
-            "Kernel values of these rows with the vectors start, ..., stop - 1, whole strips, and the relative errors "
-            "of the rows. For tests.")
+            "Kernel values of these rows with the vectors start, ..., stop - 1 (whole strips), and the rows' relative "
+            "errors. For tests.")
         .def("kernel_sums", &kernel_sums<GridTiles>, "chunk"_a, "rows"_a, "start"_a, "coef"_a,
-             "Sums of these rows' kernel values with the vectors from `start` on, whole strips, times `coef`. For "
+             "Sums of these rows' kernel values with the vectors from `start` on (whole strips), times `coef`. For "
              "tests and measurements.");
 
     m.def(
@@ -278,8 +278,8 @@ void bind_exact(nb::module_& m) {
                   out);
         },
         "out"_a, "chunk"_a, "gamma"_a, "radius"_a, "weight"_a, "rho"_a, "count"_a, "longest_vector"_a,
-        "Add to the radii of RBF models' values: radius, and svm-predict's rounding on an exact model.");
+        "Add `radius`, and svm-predict's rounding on an exact model, to the radii of an RBF model's values.");
     m.def(
         "used_indices", [](const Chunk& vectors) { return used_indices(*vectors.rows); }, "vectors"_a,
-        "The LIBSVM indices that occur, increasing.");
+        "LIBSVM indices in the vectors, increasing.");
 }

@@ -1,4 +1,3 @@
-// Bindings of files/: outputs and compression formats.
 #include "bind/bind.h"
 
 #include <nanobind/stl/optional.h>
@@ -34,7 +33,7 @@ nb::object decoded(const std::string& text) {
     return nb::steal(PyUnicode_DecodeFSDefaultAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
 }
 
-// Exists before it is opened, so that an opening that waits can be abandoned.
+// Exists before it is opened, so that a waiting open can be abandoned.
 struct OutputFile {
     void open(const nb::bytes& path) {
         const std::string name = path_of(path);
@@ -62,9 +61,9 @@ void bind_files(nb::module_& m) {
             PyErr_SetFromErrno(PyExc_OSError);  // becomes BrokenPipeError
         }
     });
-    nb::class_<OutputFile>(m, "OutputFile", "A file that is written whole or not at all. Paths are bytes.")
+    nb::class_<OutputFile>(m, "OutputFile", "A file written whole or not at all. Paths are bytes.")
         .def(nb::init<>())
-        .def("open", &OutputFile::open, "path"_a, "Raises FileError, as all of these do.")
+        .def("open", &OutputFile::open, "path"_a, "Raises FileError, as do write and finish.")
         .def(
             "write",
             [](OutputFile& self, AnyText data) {
@@ -73,17 +72,17 @@ void bind_files(nb::module_& m) {
                 const nb::gil_scoped_release release;
                 output.write(bytes.data(), bytes.size());
             },
-            "data"_a, "Raises BrokenPipeError, too.")
+            "data"_a, "Also raises BrokenPipeError.")
         .def(
             "finish", [](OutputFile& self) { self.opened().finish(); }, nb::call_guard<nb::gil_scoped_release>(),
-            "The file takes its place.")
+            "Move the file into place.")
         .def(
             "abandon",
             [](OutputFile& self) {
                 if (self.output) self.output->abandon();
             },
-            "Remove the temporary file, if there is one.")
-        .def("close", [](OutputFile& self) { self.output.reset(); }, "Without `finish`, the previous file stays.");
+            "Remove the temporary file, if any.")
+        .def("close", [](OutputFile& self) { self.output.reset(); }, "Without `finish`, keep the previous file.");
     m.def(
         "check_output",
         [](const nb::bytes& path, const std::vector<nb::bytes>& inputs) {
@@ -94,7 +93,7 @@ void bind_files(nb::module_& m) {
         "path"_a, "inputs"_a);
     m.def(
         "standard_descriptor", [](const nb::bytes& path) { return standard_descriptor(path_of(path)); }, "path"_a,
-        "The descriptor that a path names, 1 for b'-'; None for the name of a file.");
+        "Descriptor that a path names, such as 1 for b'-'; None for a file.");
     m.def("widen_pipe", &widen_pipe, "descriptor"_a, "bytes"_a, "Enlarge a pipe's buffer, if possible.");
     m.attr("MAGIC_BYTES") = magic_bytes;
     m.def(
@@ -104,9 +103,7 @@ void bind_files(nb::module_& m) {
             if (!found) return std::nullopt;
             return std::make_pair(std::string(found->name), std::string(found->tool));
         },
-        "start"_a,
-        "(name, the command that prints what such a file holds) of a compressed file's first MAGIC_BYTES; None if it "
-        "is not compressed.");
+        "start"_a, "(name, command that prints the content) from a file's first MAGIC_BYTES; None if not compressed.");
     m.def(
         "may_be_compressed", [](const nb::bytes& start) { return may_be_compressed(view_of(start)); }, "start"_a,
         "Whether a file that begins with these bytes, perhaps fewer than MAGIC_BYTES, may be compressed.");

@@ -1,4 +1,4 @@
-// Converts between Header and Python's text.header.Header, whose keyword arguments have LIBSVM's names.
+// Converts between Header and Python's text.header.Header, whose arguments have LIBSVM's names.
 #pragma once
 #include "bind/bind.h"
 

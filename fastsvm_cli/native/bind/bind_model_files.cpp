@@ -1,4 +1,4 @@
-// Bindings of engine/: the content of model files, as arguments of the classes in fastsvm_cli/models.
+// Bindings of engine/: model files, as arguments of the classes in fastsvm_cli/models.
 #include "bind/bind.h"
 
 #include <nanobind/stl/optional.h>
@@ -33,7 +33,7 @@ using namespace fastsvm;
 
 namespace {
 
-// Raises the ModelFault of `read` as ModelFormatError(path, why, line).
+// Raises ModelFault as ModelFormatError(path, why, line).
 template <class Read> auto reading(nb::handle path, Read read) {
     try {
         return read();
@@ -46,7 +46,7 @@ template <class Read> auto reading(nb::handle path, Read read) {
     }
 }
 
-// Likewise for a file's bytes, without the GIL.
+// Reads a file's bytes without the GIL.
 template <class Read> auto reading(AnyText text, nb::handle path, Read read) {
     const Bytes bytes(text);
     return reading(path, [&] {
@@ -117,7 +117,7 @@ nb::dict density(AnyText text, const nb::str& path) {
     return out;
 }
 
-// The LIBSVM model in an ordered model's file, and the file's own numbers.
+// The LIBSVM model in an ordered model's file.
 nb::dict ordered(const OrderedFile& file) {
     nb::dict out;
     const Kernel& kernel = file.kernel;
@@ -163,7 +163,7 @@ nb::tuple libsvm(AnyText text, const nb::str& path) {
     return nb::make_tuple(keywords_of(file.header), Chunk{file.vectors}, reduced, folded);
 }
 
-// Readers of a file's parts; path: for messages. `text` holds their bytes.
+// Readers of a file's parts. path: for messages.
 struct NamedKeys {
     OwnKeys keys;
     nb::str path;
@@ -185,10 +185,9 @@ nb::typed<nb::tuple, nb::dict, NamedKeys, NamedBody> compiled(nb::bytes text, co
 }
 
 void bind_own_kinds(nb::module_& m) {
-    nb::class_<NamedKeys>(
-        m, "OwnKeys",
-        "The keys of a kind of model, beside LIBSVM's. Every reader raises ModelFormatError, with the "
-        "key's line.")
+    nb::class_<NamedKeys>(m, "OwnKeys",
+                          "Header keys of a kind of model, besides LIBSVM's. word, whole and real raise "
+                          "ModelFormatError with the key's line.")
         .def("__contains__", [](const NamedKeys& self, const std::string& key) { return self.keys.has(key); })
         .def(
             "words",
@@ -196,36 +195,36 @@ void bind_own_kinds(nb::module_& m) {
                 const KeyWords& found = self.keys.words(key);
                 return std::pair(found.words, found.line);
             },
-            "key"_a, "(the words after the key, its line)")
+            "key"_a, "(words after the key, line number)")
         .def(
             "word",
             [](const NamedKeys& self, const std::string& key, const std::vector<std::string>& choices) {
                 return reading(self.path, [&] { return self.keys.word(key, choices); });
             },
-            "key"_a, "choices"_a = std::vector<std::string>(), "Its only word; one of `choices`, where there are any.")
+            "key"_a, "choices"_a = std::vector<std::string>(), "The only word; one of `choices`, if any.")
         .def(
             "whole",
             [](const NamedKeys& self, const std::string& key, std::optional<int> least, std::optional<int> most) {
                 return reading(self.path, [&] { return self.keys.whole(key, least, most); });
             },
             "key"_a, "least"_a.none() = nb::none(), "most"_a.none() = nb::none(),
-            "Its only word, a whole number from `least` to `most`, where they are given.")
+            "The only word, a whole number from `least` to `most`, if given; `most` requires `least`.")
         .def(
             "real",
             [](const NamedKeys& self, const std::string& key) {
                 return reading(self.path, [&] { return self.keys.real(key); });
             },
-            "key"_a, "Its only word, a finite number.");
+            "key"_a, "The only word, a finite number.");
 
     nb::class_<NamedBody>(m, "Body",
-                          "The place where reading goes on in a model file after its header. Every reader moves past "
-                          "what it reads, and raises ModelFormatError with the line's number.")
+                          "Position in a model file after its header. Readers advance it, and raise ModelFormatError "
+                          "with the line number.")
         .def(
             "rows",
             [](NamedBody& self, std::int64_t count) {
                 return reading(self.path, [&] { return chunk_of(self.body.rows(count)); });
             },
-            "count"_a, "The next `count` rows of data, with their labels.")
+            "count"_a, "The next `count` data rows, with labels.")
         .def(
             "numbers",
             [](NamedBody& self, std::int64_t count, bool single) {
@@ -237,17 +236,16 @@ void bind_own_kinds(nb::module_& m) {
             [](NamedBody& self, const std::string& word, std::size_t fields) {
                 return reading(self.path, [&] { return self.body.record(word, fields); });
             },
-            "word"_a, "fields"_a = 0, "The whole numbers of the next line, which begins with the word.")
+            "word"_a, "fields"_a = 0, "The `fields` whole numbers of the next line, after `word`.")
         .def(
             "end",
             [](NamedBody& self, const std::string& after) {
                 reading(self.path, [&] { return self.body.end(after), 0; });
             },
-            "after"_a = "", "The last line, `end`. after: what must be the last before it, for the message.");
-    m.def(
-        "read_compiled", &compiled, "text"_a, "path"_a, "end"_a, "keys"_a, "optional"_a = std::vector<std::string>(),
-        "Of a compiled model whose text open_compiled gave: (keyword arguments of a Header, own keys, body). end: the "
-        "header's last line; keys: of this kind, all there; optional: of this kind, too.");
+            "after"_a = "", "Read the last line, `end`. after: the part before it, for the message.");
+    m.def("read_compiled", &compiled, "text"_a, "path"_a, "end"_a, "keys"_a, "optional"_a = std::vector<std::string>(),
+          "(keyword arguments of a Header, own keys, body) of a compiled model. text: from open_compiled; end: the "
+          "header's last line; keys: required; optional: allowed.");
 }
 
 }  // namespace
@@ -265,7 +263,7 @@ void bind_model_files(nb::module_& m) {
     m.attr("WITHOUT_VECTORS") = without_vectors;
     m.attr("MOST_DENSITY_CELLS") = most_density_cells;
 
-    nb::class_<Sha256>(m, "Sha256", "A SHA-256 of a text that comes in pieces.")
+    nb::class_<Sha256>(m, "Sha256", "SHA-256 of a text in pieces.")
         .def(nb::init<>())
         .def(
             "update",
@@ -275,9 +273,9 @@ void bind_model_files(nb::module_& m) {
                 self.update(bytes.data(), bytes.size());
             },
             "text"_a)
-        .def("hexdigest", &Sha256::hexadecimal, "Its 64 hexadecimal digits. Ends the use of this object.");
+        .def("hexdigest", &Sha256::hexadecimal, "The 64 hexadecimal digits. Ends the use of this object.");
 
-    // All of these raise ModelFormatError for the file `path`.
+    // These functions raise ModelFormatError for the file `path`.
     m.def(
         "model_kind",
         [](AnyText text, const nb::str& path, const std::vector<std::string>& kinds) {
@@ -286,8 +284,8 @@ void bind_model_files(nb::module_& m) {
             return std::pair(kind.name, kind.version);
         },
         "text"_a, "path"_a, "kinds"_a,
-        "(kind, version) of a compiled model, one of `kinds`; of a LIBSVM model ('', 0). text: its first 200 bytes at "
-        "least.");
+        "(kind, version) of a compiled model, one of `kinds`; ('', 0) for a LIBSVM model. text: at least its first 200 "
+        "bytes.");
     m.def(
         "open_compiled",
         [](AnyText text, const nb::str& path,
@@ -300,21 +298,21 @@ void bind_model_files(nb::module_& m) {
             return nb::make_tuple(nb::bytes(opened.text.data(), opened.text.size()), ranges);
         },
         "text"_a, "path"_a, "version"_a,
-        "A compiled model's file as its kind reads it: line ends are LF, the last line is `end`, the checksum was good "
-        "and is removed. Also the texts that it carries, each with the number of its first line.");
+        "Check the checksum. Returns the text for the kind's reader (line ends are LF, the last line is `end`, no "
+        "checksum), and [(range file, number of its first line)] that it carries.");
     m.def(
         "own_line",
         [](AnyText text) {
             const Bytes bytes(text);
             return own_line({bytes.data(), bytes.size()});
         },
-        "text"_a, "The first word of the line of ours with which a LIBSVM model's file ends, or ''.");
+        "text"_a, "First word of a LIBSVM file's last line if it is fastsvm's, or ''.");
     m.def(
         "check_own_line",
         [](AnyText text, const nb::str& path) {
             reading(text, path, [](std::string_view whole) { return check_own_line(whole), 0; });
         },
-        "text"_a, "path"_a, "Raise ModelFormatError where the file is not as it was written.");
+        "text"_a, "path"_a, "Raise ModelFormatError if a LIBSVM file with fastsvm's line was changed.");
     m.def("read_libsvm", &libsvm, "text"_a, "path"_a,
           nb::sig("def read_libsvm(text: bytes, path: str) -> tuple[dict, Chunk, tuple | None, tuple | None]"));
     m.def("read_maclaurin", &maclaurin, "text"_a, "path"_a);
@@ -337,7 +335,7 @@ void bind_model_files(nb::module_& m) {
         "(why a model cannot carry the scaling of the file `name`, whether the model is at fault), or None.");
     m.def("raw_rows_because", &raw_rows_because, "carries"_a, "folds"_a);
     m.def("no_certificates", &no_certificates, "certified"_a, "folds"_a, "proves"_a, "compiled"_a,
-          "Why a model proves nothing of the exact one; '' where it can.");
+          "Why a model proves nothing about the exact one, or ''.");
     m.def("too_many_cells", &too_many_cells, "rows"_a, "features"_a);
     m.def(
         "triangle_refusal",
@@ -345,7 +343,7 @@ void bind_model_files(nb::module_& m) {
             return triangle_refusal({kernel_type(kernel), gamma, coef0, degree});
         },
         "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a,
-        "Why the triangle inequality bounds nothing of a kernel; '' where the kernel falls with the distance.");
+        "Why the triangle inequality gives no bound; '' if the kernel decreases with distance.");
     m.def(
         "semidefinite",
         [](int kernel, double gamma, double coef0, int degree) {

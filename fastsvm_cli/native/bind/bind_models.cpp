@@ -1,4 +1,3 @@
-// Bindings of models/: evaluators of compiled models, and sums for compilers.
 #include "bind/bind.h"
 
 #include <nanobind/stl/optional.h>
@@ -109,7 +108,7 @@ void bind_models(nb::module_& m) {
                 self.set_rounding({kernel_type(kernel), gamma, coef0, degree}, longest_vector);
             },
             "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "longest_vector"_a,
-            "Of the exact model; a linear kernel is a polynomial one.")
+            "The exact model's kernel, linear as polynomial. longest_vector: most entries of a support vector.")
         .def(
             "decision_values",
             [](const Maclaurin& self, const Chunk& chunk, Decisions& out) {
@@ -119,7 +118,7 @@ void bind_models(nb::module_& m) {
             },
             "chunk"_a, "out"_a);
 
-    nb::class_<Geometry>(m, "Geometry", "An ordered model's points: intervals from a few kernel values.")
+    nb::class_<Geometry>(m, "Geometry", "An ordered model's points, for intervals from a few kernel values.")
         .def(
             "__init__",
             [](Geometry* self, const SvmModel& model, const Chunk& points, const NumberArray& b,
@@ -140,7 +139,7 @@ void bind_models(nb::module_& m) {
                 const nb::gil_scoped_release release;
                 return self.decision_values(*chunk.rows, task, tolerance, steps, out);
             },
-            "chunk"_a, "task"_a, "tolerance"_a, "steps"_a, "out"_a, "Returns the rows that are not settled.");
+            "chunk"_a, "task"_a, "tolerance"_a, "steps"_a, "out"_a, "Returns the unsettled rows.");
 
     nb::class_<Triangle>(m, "Triangle", "An ordered model's lists of support vectors by distance.")
         .def(
@@ -156,7 +155,7 @@ void bind_models(nb::module_& m) {
                 const nb::gil_scoped_release release;
                 return self.decision_values(*chunk.rows, task, tolerance, out);
             },
-            "chunk"_a, "task"_a, "tolerance"_a, "out"_a, "Returns the rows that are not settled.");
+            "chunk"_a, "task"_a, "tolerance"_a, "out"_a, "Returns the unsettled rows.");
 
     nb::class_<Border>(m, "Border", "Border samples with their normals.")
         .def(nb::init<std::vector<std::int32_t>, int>(), "features"_a, "local"_a)
@@ -212,7 +211,7 @@ void bind_models(nb::module_& m) {
             return owned(std::move(numbers));
         },
         "vectors"_a, "features"_a, "rows"_a, "a"_a, "center"_a, "gaussian"_a, "gamma"_a, "factors"_a,
-        "The packed tensors of an expansion of these support vectors about a center.");
+        "Packed tensors of an expansion of these support vectors about a center.");
     m.def(
         "largest_squared_distance",
         [](const Chunk& vectors, const std::vector<std::int32_t>& features, const std::vector<std::int64_t>& rows,
@@ -234,7 +233,7 @@ void bind_models(nb::module_& m) {
             column_ranges({*vectors.rows, columns, rows, nullptr}, mean.data(), low.data(), high.data());
             return nb::make_tuple(mean, low, high);
         },
-        "vectors"_a, "features"_a, "rows"_a, "Mean, least and largest value per feature.");
+        "vectors"_a, "features"_a, "rows"_a, "Mean, minimum and maximum per feature.");
     m.def(
         "degree_norms",
         [](const NumberMatrix& x, const NumberArray& a, double gamma, int from, int to,
@@ -244,7 +243,7 @@ void bind_models(nb::module_& m) {
             return degree_norms(of, static_cast<std::int64_t>(x.shape(1)), x.data());
         },
         "x"_a, "a"_a, "gamma"_a, "from_degree"_a, "to_degree"_a, "progress"_a.none() = nb::none(),
-        "Squared degree norms W_from^2 .. W_to^2 and W_{>to}^2 of support vectors x (n, d) about a center with "
+        "Squared degree norms W_from^2 .. W_to^2 and W_{>to}^2 of support vectors x (n, d), about a center, with "
         "coefficients a (n).");
     m.def(
         "sparse_degree_norms",
@@ -259,11 +258,11 @@ void bind_models(nb::module_& m) {
         },
         "starts"_a, "columns"_a, "values"_a, "features"_a, "shift"_a, "squared_norms"_a, "a"_a, "gamma"_a,
         "from_degree"_a, "to_degree"_a, "progress"_a.none() = nb::none(),
-        "The same of sparse rows y whose center m is not the origin: inner products y_i.y_j - shift_i - shift_j, with "
-        "shift_i = y_i.m - |m|^2 / 2 (n); squared_norms (n): about the center.");
+        "As degree_norms, for sparse rows y whose center m is not the origin: inner products y_i.y_j - shift_i - "
+        "shift_j, with shift_i = y_i.m - |m|^2 / 2 (n); squared_norms (n): about the center.");
     nb::class_<HeldParts>(m, "DegreeNormParts",
-                          "What degree_norms returns, in parts of about a second or less, which any number of "
-                          "machines can share: it is the sums of all parts, added up in their order.")
+                          "degree_norms in parts of at most about a second, for any number of machines: add the sums "
+                          "of all parts in order.")
         .def_static(
             "dense",
             [](const NumberMatrix& x, const NumberArray& a, double gamma, int from, int to) {
@@ -272,7 +271,7 @@ void bind_models(nb::module_& m) {
                 const nb::gil_scoped_release release;
                 return HeldParts{arrays, degree_norm_parts(of, static_cast<std::int64_t>(x.shape(1)), x.data())};
             },
-            "x"_a, "a"_a, "gamma"_a, "from_degree"_a, "to_degree"_a, "Of degree_norms.")
+            "x"_a, "a"_a, "gamma"_a, "from_degree"_a, "to_degree"_a, "Parts of degree_norms.")
         .def_static(
             "sparse",
             [](const IndexArray& starts, const ColumnArray& columns, const NumberArray& values, std::int64_t d,
@@ -288,7 +287,7 @@ void bind_models(nb::module_& m) {
                                                            shift.data(), squared_norms.data())};
             },
             "starts"_a, "columns"_a, "values"_a, "features"_a, "shift"_a, "squared_norms"_a, "a"_a, "gamma"_a,
-            "from_degree"_a, "to_degree"_a, "Of sparse_degree_norms.")
+            "from_degree"_a, "to_degree"_a, "Parts of sparse_degree_norms.")
         .def("__len__", [](const HeldParts& self) { return self.parts->count(); })
         .def(
             "sums",
@@ -297,12 +296,12 @@ void bind_models(nb::module_& m) {
                 const nb::gil_scoped_release release;
                 return self.parts->sums(part);
             },
-            "part"_a, "The sums of one part, as many as degree_norms returns.")
+            "part"_a, "Sums of one part, in the form of degree_norms.")
         .def(
             "share",
             [](const HeldParts& self, std::int64_t parts) {
                 if (parts < 0 || parts > self.parts->count()) throw nb::index_error("part out of range");
                 return self.parts->share(parts);
             },
-            "parts"_a, "The share of the work that so many parts are, from the first on.");
+            "parts"_a, "Share of the work in the first `parts` parts.");
 }

@@ -119,12 +119,13 @@ using Gaps = std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>>; 
 }  // namespace
 
 void bind_rows(nb::module_& m) {
-    nb::class_<Chunk>(m, "Chunk", "Some rows of a LIBSVM file; immutable.")
+    nb::class_<Chunk>(m, "Chunk", "Rows of a LIBSVM file; immutable.")
         .def_prop_ro("rows", [](const Chunk& c) { return c.rows->rows; })
         .def_prop_ro("first_line", [](const Chunk& c) { return c.rows->first_line; })
         .def_prop_ro(
             "leading_count", [](const Chunk& c) { return c.rows->leading_count; },
-            "numbers before the index:value pairs of a row: 1 for labelled data, nr_class - 1 for support vectors")
+            "numbers before the index:value pairs of a row: 1 for labelled data, 0 for unlabelled data, nr_class - 1 "
+            "for support vectors")
         .def_prop_ro("max_index", [](const Chunk& c) { return c.rows->max_index; })
         .def_prop_ro(
             "leading",
@@ -173,37 +174,37 @@ void bind_rows(nb::module_& m) {
             [](const Chunk& c, std::int64_t first, std::int64_t last) {
                 return shared(slice_rows(*c.rows, first, last));
             },
-            "first"_a, "last"_a, "A chunk of the rows first, ..., last - 1.")
+            "first"_a, "last"_a, "A chunk of rows first, ..., last - 1.")
         .def_static(
             "from_csr", &chunk_from_csr, "leading"_a, "indptr"_a, "indices"_a, "values"_a,
             "A chunk from arrays: numpy's, or any buffers. leading: (rows, leading_count), or (rows) for one number "
-            "each, float64; indptr: (rows + 1) int64, the entries of row r are indptr[r], ..., indptr[r + 1] - 1; "
-            "indices: (nnz) int32, LIBSVM's, increasing within a row; values: (nnz) float64, zeros stay. Other "
-            "whole numbers of 32 or 64 bits, and float32 for float64, are converted. Read-only buffers of these very "
-            "types are not copied: whoever can change their memory nevertheless must not; writable ones are copied. "
-            "Raises ValueError where the parser would refuse the numbers.")
-        .def_static(
-            "from_columns", &chunk_from_columns, "indptr"_a, "indices"_a, "values"_a, "columns"_a, "first_row"_a = 0,
-            "A chunk from arrays of SciPy's compressed sparse rows, without leading numbers: column j, from 0 to "
-            "columns - 1, is feature j + 1; entries of a row in any order, those of one column added up in float64. "
-            "Types and copies: as of from_csr. indptr: (rows + 1), of which the first need not be 0; indices, values: "
-            "from entry indptr[0] on. first_row: the number of the first row in messages. Raises ValueError, which "
-            "names the row, for an indptr or a column out of range and for a number that is not finite.")
+            "each, float64; indptr: (rows + 1) int64, row r has entries indptr[r], ..., indptr[r + 1] - 1; indices: "
+            "(nnz) int32, LIBSVM's, increasing within a row; values: (nnz) float64, zeros are kept. int32, int64, "
+            "float32 and float64 are converted, but not real numbers to whole ones. Contiguous read-only buffers of "
+            "these types are not copied: their memory must not change. Others are copied. Raises ValueError for arrays "
+            "that do not fit, and numbers that the parser would refuse.")
+        .def_static("from_columns", &chunk_from_columns, "indptr"_a, "indices"_a, "values"_a, "columns"_a,
+                    "first_row"_a = 0,
+                    "A chunk from SciPy's compressed sparse rows, without leading numbers: column j, from 0 to columns "
+                    "- 1, is feature j + 1. Entries of a row may be in any order; those of one column are added in "
+                    "float64. Types: as from_csr; only values may stay uncopied. indptr: (rows + 1), begins at 0 "
+                    "unless first_row is above 0; indices, values: from entry indptr[0] on. first_row: number of the "
+                    "first row, in messages. Raises ValueError, which names the row, for an indptr or a column out of "
+                    "range, and for a number or sum that is not finite.")
         .def_static("from_dense", &chunk_from_dense, "leading"_a, "matrix"_a, "columns"_a.none() = nb::none(),
-                    "A chunk from a matrix (rows, d), whose zeros are not stored. leading, types and ValueError: as of "
-                    "from_csr. columns: (d), the LIBSVM index of each column, increasing; 1, ..., d without it.")
-        .def_static(
-            "concatenate", &concatenate, "chunks"_a,
-            "A chunk of the rows of all chunks, in order; of none, a chunk without rows. Raises ValueError where their "
-            "leading_count differs.")
+                    "A chunk from a matrix (rows, d); zeros are not stored. leading, types and ValueError: as "
+                    "from_csr. columns: (d) LIBSVM indices, increasing; None: 1, ..., d.")
+        .def_static("concatenate", &concatenate, "chunks"_a,
+                    "A chunk of all chunks' rows, in order; without chunks, no rows. Raises ValueError if their "
+                    "leading_count differs.")
         .def_prop_ro(
             "scaling_counts",
             [](const Chunk& c) {
                 const ScalingCounts& counts = c.rows->scaling;
                 return std::make_tuple(counts.before, counts.unknown, counts.unknown_index);
             },
-            "of rows as they were read and scaled: (entries before, entries left out because nothing is known of their "
-            "feature, the least index of those or -1)")
+            "(entries before scaling, entries dropped because the range file does not name their feature, least index "
+            "of these or -1)")
         .def_prop_ro(
             "gaps",
             [](const Chunk& c) {
@@ -211,11 +212,11 @@ void bind_rows(nb::module_& m) {
                 for (const Gap& gap : c.rows->gaps) out.emplace_back(gap.row, gap.lines, gap.bad);
                 return out;
             },
-            "[(row, lines, bad)] of the text they were read from: so many lines before the row that are no rows; of "
-            "these `bad` should be rows, and the others are comments")
+            "[(row, lines, bad)] of the text: `lines` lines before the row are not rows; `bad` of these are malformed, "
+            "the others comments")
         .def(
             "line_numbers",
             [](const Chunk& c, const std::vector<std::int64_t>& rows) { return c.rows->line_numbers(rows); }, "rows"_a,
-            "The lines that these rows stand on, which increase.")
+            "Line numbers of these rows, which must increase.")
         .def("__len__", [](const Chunk& c) { return c.rows->rows; });
 }

@@ -1,4 +1,4 @@
-// Bindings of engine/: runs from a file's bytes to output lines, with Python's sources and outputs.
+// Bindings of engine/: runs, with Python's sources and outputs.
 #include "bind/bind.h"
 
 #include <nanobind/stl/optional.h>
@@ -79,7 +79,6 @@ std::vector<Gap> gaps_of(const std::vector<GapFacts>& facts) {
     return out;
 }
 
-// A file's rows, with the Python objects that they refer to.
 struct Blocks {
     Blocks(ByteStream stream, Reading reading, Place& place, BadRows* bad_rows, ScaledEntries& scaled)
         : blocks(std::move(stream), std::move(reading), place, bad_rows, scaled) {}
@@ -87,10 +86,10 @@ struct Blocks {
 };
 
 void bind_place(nb::module_& m) {
-    nb::class_<Place>(m, "Place",
-                      "How far a data file has been read. offset: bytes of its content, decompressed. lines: before "
-                      "that; comments: those of them that are neither rows nor bad ones. fields: values of a dense "
-                      "row, -1 before the first one, 0 of other text.")
+    nb::class_<Place>(
+        m, "Place",
+        "Position in a data file. offset: decompressed bytes. lines: before the offset; comments: of these, neither "
+        "rows nor malformed. fields: values per dense row, -1 before the first, 0 for other text.")
         .def(
             "__init__",
             [](Place* self, std::int64_t offset, std::int64_t lines, std::int64_t fields, std::int64_t comments) {
@@ -101,17 +100,17 @@ void bind_place(nb::module_& m) {
         .def_rw("lines", &Place::lines)
         .def_rw("fields", &Place::fields)
         .def_rw("comments", &Place::comments);
-    nb::class_<ScaledEntries>(m, "ScaledEntries", "Counts of the entries of rows that were scaled.")
+    nb::class_<ScaledEntries>(m, "ScaledEntries", "Numbers of entries of scaled rows.")
         .def(nb::init<>())
         .def_prop_ro(
-            "before", [](const ScaledEntries& self) { return self.counts.before; }, "in the text")
-        .def_ro("after", &ScaledEntries::after, "once the rows are scaled")
+            "before", [](const ScaledEntries& self) { return self.counts.before; }, "entries before scaling")
+        .def_ro("after", &ScaledEntries::after, "entries after scaling")
         .def_prop_ro(
             "unknown", [](const ScaledEntries& self) { return self.counts.unknown; },
-            "left out because the range does not hold their feature")
+            "entries dropped because the range file does not name their feature")
         .def_prop_ro(
             "unknown_index", [](const ScaledEntries& self) { return self.counts.unknown_index; },
-            "the least of these features, or -1")
+            "least feature of dropped entries, or -1")
         .def_prop_ro(
             "counts",
             [](const ScaledEntries& self) {
@@ -126,7 +125,7 @@ void bind_place(nb::module_& m) {
                 self.counts.add({before, unknown, static_cast<std::int32_t>(unknown_index)});
                 self.after += after;
             },
-            "before"_a, "after"_a, "unknown"_a, "unknown_index"_a, "The `counts` of another reading.");
+            "before"_a, "after"_a, "unknown"_a, "unknown_index"_a, "Add the `counts` of another reading.");
 }
 
 void bind_bad_rows(nb::module_& m) {
@@ -144,9 +143,9 @@ void bind_bad_rows(nb::module_& m) {
         .def_prop_rw(
             "filler", [](const BadRows& self) { return nb::bytes(self.filler.data(), self.filler.size()); },
             [](BadRows& self, nb::bytes filler) { self.filler.assign(filler.c_str(), filler.size()); },
-            "the line that is written for a bad row, or b''; of `nan` a run sets it")
-        .def_ro("count", &BadRows::count, "how many there were")
-        .def_ro("named", &BadRows::named, "[(line, what is wrong with it)] of the first ones")
+            "line written for a bad row, or b''; a Run sets it if `nan`")
+        .def_ro("count", &BadRows::count, "number of bad rows")
+        .def_ro("named", &BadRows::named, "[(line, reason)] of the first MOST_NAMED bad rows")
         .def_prop_ro(
             "gaps",
             [](const BadRows& self) {
@@ -154,19 +153,20 @@ void bind_bad_rows(nb::module_& m) {
                 for (const Gap& gap : self.gaps()) out.emplace_back(gap.row, gap.lines, gap.bad);
                 return out;
             },
-            "[(row before which lines are no rows, how many, how many of them are bad)] of the block at hand")
+            "the current block's gaps that `fill` has not passed, as in Chunk, with dropped rows")
         .def("restore", &BadRows::restore, "count"_a, "named"_a,
-             "Go on from an earlier run; the bad rows that it named are named again.")
+             "Continue an earlier run, and name its bad rows again.")
         .def(
             "begin",
             [](BadRows& self, std::int64_t first_line, const std::vector<GapFacts>& gaps,
                std::vector<RowProblem> faults) { self.begin(first_line, gaps_of(gaps), std::move(faults)); },
             "first_line"_a, "gaps"_a, "faults"_a,
-            "A block of text follows. gaps: as of a Chunk. faults: [(line, what is wrong with it)] of the first ones.")
+            "Begin a block of text. gaps: as in Chunk. faults: [(line, reason)] of the first malformed lines.")
         .def("drop", &BadRows::drop, "rows"_a,
-             "Rows that could be read, but not evaluated: [(row, why)], increasing, numbered from the first one that "
-             "`fill` has not written. From here on rows are numbered without them.")
-        .def("lines", &BadRows::lines, "rows"_a, "The line numbers of these rows, numbered likewise.")
+             "Drop rows that cannot be evaluated: [(row, reason)], increasing, numbered from the first one that `fill` "
+             "has not written. Later row numbers omit them.")
+        .def("lines", &BadRows::lines, "rows"_a,
+             "Line numbers of these rows, which increase and are numbered as in `drop`.")
         .def(
             "fill",
             [](BadRows& self, nb::bytes text, std::int64_t rows) {
@@ -176,13 +176,13 @@ void bind_bad_rows(nb::module_& m) {
                 return pieces;
             },
             "text"_a, "rows"_a, nb::sig("def fill(self, text: bytes, rows: int) -> list[bytes]"),
-            "The lines of the block's next rows, with a filler for each bad row among them, in pieces.");
+            "`text`, the lines of the block's next rows, with a filler per bad row, in pieces.");
 }
 
 void bind_blocks(nb::module_& m) {
     m.attr("BLOCK_BYTES") = block_bytes;
     m.attr("LONGEST_LINE") = longest_line;
-    nb::class_<Blocks>(m, "LineBlocks", "The rows of a file's bytes, a block of whole lines at a time.")
+    nb::class_<Blocks>(m, "LineBlocks", "Rows of a file's bytes, in blocks of whole lines.")
         .def(
             "__init__",
             [](Blocks* self, ReadInto read_into, Ready ready, bool labelled, bool dense, const std::string& delimiter,
@@ -196,8 +196,8 @@ void bind_blocks(nb::module_& m) {
             "read_into"_a, "ready"_a, "labelled"_a, "dense"_a, "delimiter"_a, "size"_a, "max_line"_a,
             "scaling"_a.none(), "place"_a, "bad_rows"_a.none(), "scaled"_a, nb::keep_alive<1, 10>(),
             nb::keep_alive<1, 11>(), nb::keep_alive<1, 12>(),
-            "read_into: fills a memoryview with what there is, at least one byte; 0 at the end. ready: whether more "
-            "can be had without waiting. size: bytes of a block. scaled: counted up.")
+            "read_into: reads at least one byte into a memoryview, and returns their number; 0 at the end. ready: "
+            "whether read_into returns at once. size: bytes of a block. scaled: counts scaled rows.")
         .def(
             "next",
             [](Blocks& self) -> nb::object {
@@ -212,8 +212,8 @@ void bind_blocks(nb::module_& m) {
                 return nb::make_tuple(chunk, nb::cast(block.fault));
             },
             nb::sig("def next(self) -> tuple[Chunk | None, tuple[int, str] | None] | None"),
-            "(chunk of the next block's rows or None, (line, what is wrong with it) of the line that ends the run or "
-            "None); None at the end.");
+            "(chunk of the next block's rows or None, (line, reason) of the line that ends the run or None); None at "
+            "the end.");
 }
 
 void bind_tally(nb::module_& m) {
@@ -246,8 +246,7 @@ void bind_tally(nb::module_& m) {
 }
 
 void bind_runs(nb::module_& m) {
-    nb::class_<Run>(m, "Run",
-                    "Answers rows and writes their lines, in order. Raises DataFault(line, what is wrong with it).")
+    nb::class_<Run>(m, "Run", "Answers rows and writes their lines, in order. Raises DataFault(line, reason).")
         .def(
             "__init__",
             [](Run* self, std::shared_ptr<Request> request, Tally& tally, BadRows* bad_rows, WriteBytes write,
@@ -262,10 +261,10 @@ void bind_runs(nb::module_& m) {
             "request"_a, "tally"_a, "bad_rows"_a.none(), "write"_a, "write_open"_a.none(), "write_outside"_a.none(),
             "before_writing"_a.none(), "after_chunk"_a.none(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
         .def("begin", &Run::begin, nb::call_guard<nb::gil_scoped_release>(),
-             "Write the line before the first row, if there is one.")
+             "Write the line before the first row, if any.")
         .def(
             "answer_blocks", [](Run& self, Blocks& rows) { self.answer(rows.blocks); }, "rows"_a,
-            nb::call_guard<nb::gil_scoped_release>(), "Rows of a file, a block on each thread.")
+            nb::call_guard<nb::gil_scoped_release>(), "Answer rows of a file, a block per thread.")
         .def(
             "answer_chunk",
             [](Run& self, const Chunk& chunk) {
@@ -273,7 +272,7 @@ void bind_runs(nb::module_& m) {
                 const nb::gil_scoped_release release;
                 self.answer(rows);
             },
-            "chunk"_a, "Rows of a chunk, on all threads.");
+            "chunk"_a, "Answer rows of a chunk, on all threads.");
 }
 
 }  // namespace

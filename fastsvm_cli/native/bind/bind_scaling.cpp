@@ -1,4 +1,4 @@
-// Bindings of text/: scaling of features and labels, and factors.
+// Bindings of text/: scaling and factors.
 #include "bind/bind.h"
 
 #include <nanobind/stl/optional.h>
@@ -25,12 +25,10 @@ using namespace fastsvm;
 
 namespace {
 
-// Raises ValueError(fault, line).
 [[noreturn]] void raise_fault(const std::string& fault, std::int64_t line) {
     raise_value_error(nb::make_tuple(fault, line));
 }
 
-// Raises ValueError(what was found, its line).
 std::shared_ptr<Scaling> read_scaling(AnyText text) {
     const Bytes bytes(text);
     check_whole_lines(bytes, 0);
@@ -43,7 +41,6 @@ std::shared_ptr<Scaling> read_scaling(AnyText text) {
     return std::make_shared<Scaling>(std::move(read.scaling));
 }
 
-// Raises ValueError(what was found, its line).
 std::shared_ptr<Scaling> with_labels(const Scaling& scaling, AnyText text) {
     const Bytes bytes(text);
     check_whole_lines(bytes, 0);
@@ -72,26 +69,26 @@ Chunk multiply(const Factors& factors, const Chunk& chunk) {
 }  // namespace
 
 void bind_scaling(nb::module_& m) {
-    nb::class_<Scaling>(m, "Scaling", "What becomes of features and labels while rows are read; immutable.")
+    nb::class_<Scaling>(m, "Scaling", "Scaling of features and labels while rows are read; immutable.")
         .def_prop_ro("kind", [](const Scaling& s) { return s.kind() == Scaling::Kind::range ? "range" : "standard"; })
         .def("with_labels", &with_labels, "text"_a,
-             "The same, and labels scaled as the text of a `yscale.file` of R's write.svm says: whole lines. Raises "
-             "ValueError(what is wrong with it, line).")
+             "The same, with labels scaled as by a `yscale.file` of R's write.svm. text: its whole lines. Raises "
+             "ValueError(reason, line).")
         .def(
-            "unrounded", [](const Scaling& s) { return s.unrounded(); },
-            "The same in double precision: no value is rounded to six digits.")
+            "unrounded", [](const Scaling& s) { return s.unrounded(); }, "The same, without rounding to six digits.")
         .def(
-            "features_alone", [](const Scaling& s) { return s.features_alone(); }, "The same; labels stay as they are.")
+            "features_alone", [](const Scaling& s) { return s.features_alone(); },
+            "The same, without scaling of labels.")
         .def("rows", &scaled, "chunk"_a,
-             "The rows as they are where text is scaled while it is read; labels stay as they are. Raises "
-             "RowError for the first one that cannot be scaled.")
+             "Scale features as while reading text; labels stay unscaled. Raises RowError for the first row that "
+             "cannot be scaled.")
         .def(
             "labels_back",
             [](const Scaling& s) {
                 const Scaling::LabelsBack back = s.labels_back();
                 return std::make_tuple(back.from, back.scale, back.to);
             },
-            "(from, scale, to): a scaled label y is the raw one to + (y - from) * scale.")
+            "(from, scale, to): the raw label of a scaled y is to + (y - from) * scale.")
         .def(
             "lines",
             [](const Scaling& s) {
@@ -102,15 +99,15 @@ void bind_scaling(nb::module_& m) {
                 }
                 return out;
             },
-            "[(index, slope, offset)]: a value x of the feature becomes slope x + offset, but for rounding.")
+            "[(index, slope, offset)]: a value x of the feature becomes slope x + offset, up to rounding.")
         .def(
             "label_line",
             [](const Scaling& s) -> std::optional<std::tuple<double, double>> {
                 if (!s.scales_labels()) return std::nullopt;
                 return std::make_tuple(s.label_line().slope, s.label_line().offset);
             },
-            "(slope, offset) of labels; None: they are not scaled.")
-        .def_prop_ro("max_index", &Scaling::max_index, "the largest feature that it names, 0 if none")
+            "(slope, offset) of labels; None if not scaled.")
+        .def_prop_ro("max_index", &Scaling::max_index, "largest feature in the file, or 0")
         .def(
             "first_unknown",
             [](const Scaling& s, const std::vector<std::int32_t>& indices) {
@@ -118,20 +115,19 @@ void bind_scaling(nb::module_& m) {
                     if (!s.find(index)) return index;
                 return std::int32_t{-1};
             },
-            "indices"_a, "The first of these features that it does not scale, or -1.")
+            "indices"_a, "The first of these features that is not scaled, or -1.")
         .def_prop_ro(
             "shifted", [](const Scaling& s) { return s.shifted().size(); },
-            "how many features become something else where a row does not have them")
+            "number of features added to rows that lack them: their 0 scales to another value")
         .def("__len__", &Scaling::size);
-    m.def(
-        "read_scaling", &read_scaling, "text"_a,
-        "The Scaling of a file that svm-scale -s or R's write.svm wrote: whole lines. Raises ValueError(what is wrong "
-        "with it, line).");
-    m.def("round_to_six_digits", &round_to_six_digits, "value"_a, "What printf's %g writes and strtod reads back.");
+    m.def("read_scaling", &read_scaling, "text"_a,
+          "The Scaling of a file of svm-scale -s or R's write.svm. text: its whole lines. Raises ValueError(reason, "
+          "line).");
+    m.def("round_to_six_digits", &round_to_six_digits, "value"_a, "The value that strtod reads from printf's %g.");
     nb::class_<Factors>(m, "Factors", "A factor per feature; immutable.")
         .def(nb::init<std::vector<std::int32_t>, std::vector<double>>(), "features"_a, "factors"_a,
-             "features: increasing LIBSVM indices. factors: of each. Raises ValueError where they are not as many.")
+             "features: increasing LIBSVM indices. factors: one each. Raises ValueError if their numbers differ.")
         .def("multiply", &multiply, "chunk"_a,
-             "The rows with every value multiplied by the factor of its feature, and without the features that have "
-             "none. Raises RowError for the first one where a product overflows.");
+             "Multiply every value by its feature's factor, and drop features without one. Raises RowError for the "
+             "first row with a product that overflows.");
 }

@@ -1,4 +1,3 @@
-// Bindings of simd/: threads and instruction sets.
 #include "bind/bind.h"
 
 #include <nanobind/stl/string.h>
@@ -28,15 +27,14 @@ const char* library_exp_name() {
 
 void bind_simd(nb::module_& m) {
     select_instruction_set_of_environment();  // once, before any thread needs it; an unknown name fails the import
-    m.def("set_threads", &set_threads, "threads"_a, "0: as many as the process may run on.");
+    m.def("set_threads", &set_threads, "threads"_a, "0: all processors of the process.");
     m.def("set_threads_here", &set_threads_here, "threads"_a,
-          "For what the calling thread starts from here on; 0: as many as were set for all. Returns what was set "
-          "before.");
+          "Threads for work that the calling thread starts; 0: the global setting. Returns the previous value.");
     m.def("get_threads", &get_threads);
     m.def("usable_processors", &usable_processors, "Number of processors available to this process.");
     m.def("select_instruction_set", &select_instruction_set, "name"_a,
-          "Use the hot loops built for one of instruction_sets(); False when that cannot be. For tests.");
-    m.def("instruction_sets", &instruction_sets, "Those of this machine and build, the fastest first.");
+          "Use the hot loops of one of instruction_sets(); False if unavailable. For tests.");
+    m.def("instruction_sets", &instruction_sets, "Instruction sets of this machine and build, fastest first.");
     m.def(
         "multiply_adds",
         [](bool single, std::int64_t times) {
@@ -46,12 +44,11 @@ void bind_simd(nb::module_& m) {
                                                                                                               &sum);
         },
         "single"_a, "times"_a,
-        "Do so many rounds of independent multiply-adds; returns how many these are. What the processor can do, for "
-        "benchmarks.");
-    m.def(
-        "library_exp", &library_exp_name,
-        "Which loop of this instruction set, 'plain' or 'fused', gives the bits of this process's exp, and serves the "
-        "reference sum; '' where none does, and the library is called.");
+        "Do `times` rounds of independent multiply-adds, and return the number of multiply-adds. For benchmarks of the "
+        "processor.");
+    m.def("library_exp", &library_exp_name,
+          "Loop of this instruction set, 'plain' or 'fused', with the bits of this process's exp, for the reference "
+          "sum; '' if none: the library is called.");
     m.def(
         "exp_in_lanes",
         [](const std::string& loop, NumberArray x) {
@@ -64,6 +61,7 @@ void bind_simd(nb::module_& m) {
             values.resize(x.size());
             return owned(std::move(values));
         },
-        "loop"_a, "x"_a, "e^x by that loop. For tests. ValueError: the instruction set lacks it.");
-    m.def("instruction_set", [] { return loops().name; }, "The one whose build of the hot loops runs.");
+        "loop"_a, "x"_a,
+        "e^x by the loop 'plain' or 'fused'. For tests. Raises ValueError if the instruction set lacks it.");
+    m.def("instruction_set", [] { return loops().name; }, "Instruction set of the hot loops in use.");
 }

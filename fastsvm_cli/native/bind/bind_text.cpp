@@ -37,7 +37,7 @@ Format text_format(int leading_count, bool dense, const std::string& delimiter, 
     return format;
 }
 
-using Fault = std::pair<std::int64_t, std::string>;  // line number, what is wrong with the line
+using Fault = std::pair<std::int64_t, std::string>;  // line number, reason
 
 nb::typed<nb::tuple, Chunk, std::optional<Fault>, std::int64_t, std::size_t> parse_text(
     AnyText text, std::int64_t first_line, int leading_count, bool dense, const std::string& delimiter,
@@ -101,9 +101,8 @@ void bind_text(nb::module_& m) {
     m.def("parse", &parse_text, "text"_a, "first_line"_a = 1, "leading_count"_a = 1, "dense"_a = false,
           "delimiter"_a = ",", "fields"_a = -1, "offset"_a = 0, "max_rows"_a = -1, "leading_name"_a = "",
           "plain_comments"_a = false, "scaling"_a.none() = nb::none(), "svmlight"_a = false,
-          "Rows of whole lines of text. svmlight: skip lines that are comments, and a `qid:N` behind the label. "
-          "Returns (chunk of the rows before the first fault, (line, fault) or None, "
-          "fields per row, offset after what was read).");
+          "Parse whole lines of text. svmlight: skip comment lines, and `qid:N` after the label. Returns (chunk of the "
+          "rows before the first fault, (line, fault) or None, fields per dense row, offset after the text read).");
     m.def(
         "count_lines",
         [](AnyText text) {
@@ -111,11 +110,11 @@ void bind_text(nb::module_& m) {
             const nb::gil_scoped_release release;
             return count_lines(bytes.data(), bytes.size());
         },
-        "text"_a, "The line feeds in it.");
+        "text"_a, "Number of line feeds.");
     m.def("parse_around", &parse_text_around, "text"_a, "first_line"_a = 1, "leading_count"_a = 1, "dense"_a = false,
           "delimiter"_a = ",", "fields"_a = -1, "keep"_a = 0, "scaling"_a.none() = nb::none(), "svmlight"_a = false,
-          "As parse, but lines that are no rows are left out: `gaps` of the chunk. Returns (chunk of the rows, [(line, "
-          "fault)] of the first `keep` of them, fields per row).");
+          "As parse, but skip malformed lines, which the chunk's `gaps` count. Returns (chunk of the rows, [(line, "
+          "fault)] of the first `keep` faults, fields per dense row).");
     m.def(
         "format_rows",
         [](const Chunk& chunk, const std::vector<std::int64_t>& lines) {
@@ -127,10 +126,11 @@ void bind_text(nb::module_& m) {
             return nb::bytes(text.data(), text.size());
         },
         "chunk"_a, "lines"_a = std::vector<std::int64_t>(),
-        "LIBSVM text of a chunk. lines: a line number per row, as a comment behind it; rows without a label get 0.");
+        "LIBSVM text of a chunk. lines: a line number per row, added as a comment; unlabelled rows then get the label "
+        "0.");
     m.def("parse_numbers", &parse_numbers, "text"_a, "offset"_a, "count"_a, "single"_a = false,
-          "Numbers between blanks, the last one followed by a line end; single: of single precision. Returns (numbers, "
-          "offset after them).");
+          "`count` numbers separated by blanks and line ends, then a line end; single: in single precision's range. "
+          "Returns (numbers, offset after the line end). Raises ValueError(what was found, its offset).");
     m.def("format_numbers", &number_line<NumberArray>, "values"_a, "One line of shortest texts.");
     m.def("format_numbers", &number_line<SingleArray>, "values"_a);
     m.def(
@@ -140,7 +140,7 @@ void bind_text(nb::module_& m) {
             const bool finite = round_to_stored(out, single);
             return nb::make_tuple(owned(std::move(out)), finite);
         },
-        "numbers"_a, "single"_a, "(the numbers in the precision they are stored in, whether all are finite)");
+        "numbers"_a, "single"_a, "(numbers rounded to the stored precision, whether all are finite)");
     m.def(
         "format_g",
         [](double value, int digits) {

@@ -34,7 +34,7 @@ struct ArgumentFault : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// Reports `before` followed by `text`. Allocates nothing, since memory may be exhausted.
+// Reports `before` and `text`. Allocates nothing: memory may be exhausted.
 fastsvm_status report(fastsvm_error* error, fastsvm_status status, const char* before, const char* text,
                       std::int64_t line = 0, std::int64_t row = -1) {
     if (error) {
@@ -46,7 +46,7 @@ fastsvm_status report(fastsvm_error* error, fastsvm_status status, const char* b
     return status;
 }
 
-// Runs the work on the calling thread and returns exceptions as a status. name: of a file, or null.
+// Runs `work` on this thread only, and returns exceptions as a status. name: of a file, or null.
 template <class Work> fastsvm_status guarded(fastsvm_error* error, const char* name, Work work) noexcept {
     const int threads_before = set_threads_here(1);
     fastsvm_status status = FASTSVM_OK;
@@ -85,11 +85,11 @@ RowFault entry_fault_of(std::int64_t row, std::int64_t last, std::int32_t index,
     return RowFault(row, entry_fault(last, index, value));
 }
 
-// Rows are processed in parts of at most this many rows and about this many entries.
+// Maximum rows, and approximate entries, processed at a time.
 constexpr std::int64_t most_rows = 4096;
 constexpr std::size_t most_entries = std::size_t{1} << 18;
 
-// Takes rows from number `first` on. Stops before one that no model can evaluate, and sets `fault`.
+// Takes rows from number `first` on. Stops before an invalid row, and sets `fault`.
 template <class Number>
 void take_dense(const fastsvm_rows& rows, const Number* numbers, std::int64_t first, std::int64_t most, RowBuffer& out,
                 std::optional<RowFault>& fault) {
@@ -147,8 +147,8 @@ void check(const fastsvm_model& model, const fastsvm_rows& rows) {
     demand(rows.count <= 1 || rows.stride >= rows.columns, "a stride found that is below the columns");
 }
 
-// Predicts rows part by part: use(answer, decisions, number of the first row). Throws RowFault after the rows before an
-// invalid one.
+// Predicts rows part by part: use(predictions, decisions, number of the first row). Throws RowFault after the rows
+// before an invalid one.
 template <class Use> void ask(const fastsvm_model& model, const fastsvm_rows& rows, Asked asked, Use use) {
     check(model, rows);
     const std::int64_t pairs = std::max<std::int64_t>(1, model.header().pairs());

@@ -1,7 +1,7 @@
-/* LIBSVM's names and structures for prediction, on libfastsvm. A program that only predicts needs no changes: compile
- * it with the folder libsvm-on-fastsvm in the include path and link with -lfastsvm. It reads LIBSVM's and fastsvm's
- * model files. Labels and -b 1 are svm-predict's; nothing is printed. A row that a model cannot evaluate gives NaN.
- * Training is not declared. */
+/* LIBSVM's interface for prediction, on libfastsvm. A program that only predicts needs no changes: compile it with the
+ * folder libsvm-on-fastsvm in the include path, and link with -lfastsvm. It then reads fastsvm's model files, too.
+ * Labels and -b 1 are svm-predict's. Nothing is printed. A row that a model cannot evaluate gives NaN. Training is not
+ * declared. */
 #ifndef _LIBSVM_H
 #define _LIBSVM_H
 
@@ -46,9 +46,8 @@ struct svm_parameter {
     int probability;
 };
 
-/* In a model that was read, SV, sv_coef and sv_indices are NULL (libfastsvm stores the support vectors), and nothing
- * may be changed. A model that the program fills in, as LIBSVM's readers of models in memory do, is evaluated by
- * LIBSVM's operations, in LIBSVM's time. */
+/* In a model that was loaded, SV, sv_coef and sv_indices are NULL, and nothing may be changed. A model that the program
+ * fills in is evaluated by LIBSVM's operations, as slowly as by LIBSVM. */
 struct svm_model {
     struct svm_parameter param;
     int nr_class;
@@ -70,7 +69,7 @@ struct svm_model {
 
 /* NULL if the file cannot be read or is not a model. */
 struct svm_model* svm_load_model(const char* model_file_name);
-/* Likewise from memory; a 0 may end the text. From VMAF's LIBSVM. */
+/* From memory; the text may end in 0. A function of VMAF's LIBSVM. */
 struct svm_model* svm_parse_model_from_buffer(const char* model_buffer, unsigned int length);
 
 int svm_get_svm_type(const struct svm_model* model);

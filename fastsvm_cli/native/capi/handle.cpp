@@ -13,7 +13,7 @@ namespace fastsvm {
 
 namespace {
 
-// A view of the first numbers in another object's memory. Allocates nothing.
+// The first numbers in another object's memory. Allocates nothing.
 template <class T> Array<T> view_of(const std::vector<T>& numbers, std::size_t count) {
     static const T none{};
     const T* const data = numbers.empty() ? &none : numbers.data();

@@ -1,4 +1,4 @@
-// Handles of the C interface: a model, and answerers that reuse memory.
+// Handles of the C interface: a model, and answerers with reused memory.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -16,12 +16,12 @@
 
 namespace fastsvm {
 
-// Rows in memory that is reused from call to call.
+// Rows in memory that is reused by later calls.
 class RowBuffer {
 public:
-    // first: the number of its first row.
+    // first: number of the first row.
     void begin(std::int64_t first);
-    // Destination of the next row's entries, by increasing index.
+    // For the next row's entries, by increasing index.
     struct Place {
         std::int32_t* index;
         double* value;
@@ -31,8 +31,8 @@ public:
     void end_row(std::size_t count);
     std::int64_t count() const { return static_cast<std::int64_t>(raw_.squared_norms.size()); }
     std::size_t entries() const { return static_cast<std::size_t>(raw_.starts.back()); }
-    // The rows, scaled by a carried range file. If a scaled row is too large, the rows before it, and the fault. Valid
-    // until the next begin().
+    // The rows, scaled by a carried range file. If a scaled value is too large: the rows before it, and the fault.
+    // Valid until the next begin().
     std::shared_ptr<const Rows> rows(const Scaling* scaling, std::optional<RowFault>& fault);
 
 private:
@@ -66,7 +66,7 @@ public:
 
     const Header& header() const { return loaded.model->header; }
     const Scaling* carried() const { return loaded.carried.get(); }
-    // One that no other thread uses.
+    // A station that no other thread uses.
     Pool<Station>::Lease station(Asked asked) const;
 
 private:
@@ -82,7 +82,7 @@ private:
 // The content of a file. Throws std::system_error.
 std::string read_file(const char* path);
 
-// Selects an instruction set; null: that of FASTSVM_INSTRUCTIONS, unless one was selected before. Throws
+// Selects an instruction set. null: that of FASTSVM_INSTRUCTIONS, unless one was selected before. Throws
 // std::invalid_argument.
 void choose_instructions(const char* name);
 

@@ -34,7 +34,7 @@ std::size_t pairs_of(const svm_model& model) {
     return classifies(model) ? classes * (classes - 1) / 2 : 1;
 }
 
-// The handle of a model from svm_load_model, whose SV is null; null for a model that the program filled in.
+// Handle of a model from svm_load_model (SV is null); null for a model that the program filled in.
 const Handle* handle_of(const svm_model& model) {
     return model.SV ? nullptr : static_cast<const Handle*>(model.fastsvm);
 }
@@ -112,8 +112,7 @@ bool take(const svm_node* x, bool serials, RowBuffer& out) {
     return sound;
 }
 
-// Decision values, by LIBSVM's operations, of a row that no text could hold; NaN if the model's numbers are not
-// LIBSVM's.
+// Decision values of a row that no text could hold, by LIBSVM's operations; NaN unless the model is LIBSVM's.
 Decisions unsound(const Model& model, const Rows& row) {
     Decisions out(model.pairs());
     out.resize(1);
@@ -124,7 +123,7 @@ Decisions unsound(const Model& model, const Rows& row) {
     return out;
 }
 
-// The first step of LIBSVM's kernels, by its own loop: |x - y|^2, or x.y.
+// First step of LIBSVM's kernels, by its loop: |x - y|^2, or x.y.
 double beginning(bool of_distances, const svm_node* x, const svm_node* y) {
     double sum = 0;
     while (x->index != -1 && y->index != -1) {

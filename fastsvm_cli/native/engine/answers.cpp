@@ -49,7 +49,7 @@ void Answerer::predictions(std::shared_ptr<const Rows> rows, Answer& out) {
     } catch (const RowFault& fault) {
         if (request.around) {
             rows = evaluable(rows, out.bad);
-        } else {  // the rows before it are answered
+        } else {  // earlier rows are answered
             out.fault = {rows->line_numbers({fault.row})[0], fault.what()};
             rows = std::make_shared<const Rows>(slice_rows(*rows, 0, fault.row));
             evaluate(*rows);
@@ -78,7 +78,7 @@ std::vector<std::int64_t> Answerer::left_open(const Decisions& decisions, bool p
 
 void Answerer::evaluate(const Rows& rows) {
     const Request& request = *request_;
-    // Values print to the last digit, where the two ways differ. Labels and probabilities print alike.
+    // The last digits of values differ between the two ways; labels and probabilities print alike.
     const bool alike = !request.task().regression() && !request.values;
     const bool few = request.may_be_few && alike && request.model->too_few(rows.rows);
     if (few != few_)
@@ -102,8 +102,7 @@ void Answerer::evaluate(const Rows& rows) {
     decisions_.put(far, again);
 }
 
-// Windows double while no row fails, so rows are tried only a few times, however many are bad. The rows returned have
-// been evaluated.
+// Windows double while no row fails: each row is tried only a few times. Finally evaluates the returned rows together.
 std::shared_ptr<const Rows> Answerer::evaluable(const std::shared_ptr<const Rows>& rows, std::vector<RowProblem>& bad) {
     std::vector<std::int64_t> good;
     for (std::int64_t at = 0, window = 1; at < rows->rows;) {
@@ -126,7 +125,7 @@ std::shared_ptr<const Rows> Answerer::evaluable(const std::shared_ptr<const Rows
     return out;
 }
 
-// Replaces open rows' decision values by the exact model's, or returns its labels if these suffice.
+// Replaces open rows' decision values by the exact model's, or returns its labels if they suffice.
 std::optional<Predictions> Answerer::ask_exact(Answer& answer) {
     const Request& request = *request_;
     const std::vector<std::int64_t>& rows = answer.open_rows;
@@ -147,7 +146,7 @@ std::optional<Predictions> Answerer::ask_exact(Answer& answer) {
     again_.count(exact->header.total_sv);
     decisions_.put(rows, again_);
     count_rungs(again_, answer);
-    // Rows that the rounding of the fast evaluation leaves open need LIBSVM's own order of operations.
+    // Rounding leaves these rows open: use LIBSVM's order of operations.
     std::vector<std::int64_t> open_still, of_chunk;
     for (std::int64_t row : left_open(again_, request.probability, request.exact->tolerance))
         if (again_.radius[static_cast<std::size_t>(row * pairs())] > 0) {

@@ -1,4 +1,4 @@
-// Answers to rows: decision values, exact fallback, predictions, lines.
+// Rows to answers: decision values, exact fallback, predictions, output lines.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -16,37 +16,36 @@
 
 namespace fastsvm {
 
-// Decision values in memory at a time; a megabyte of short rows with 300 classes would need twenty gigabytes.
+// Decision values in memory at once: a megabyte of short rows with 300 classes would need 20 GB.
 constexpr std::int64_t most_values = std::int64_t{1} << 19;
 
 struct Answer {
-    // Resets all but the allocated memory.
+    // Keeps the memory.
     void clear();
 
-    std::shared_ptr<const Rows> rows;                   // rows that could be evaluated
-    std::vector<RowProblem> bad;                        // rows that could not, if the run skips bad rows
-    std::optional<RowProblem> fault;                    // first row that could not be evaluated; ends the run
-    std::string lines;                                  // output lines of `rows`
-    Predictions predictions;                            // the same as numbers
-    std::vector<std::int64_t> open_rows, outside_rows;  // indices in `rows`; empty if not requested
-    // Row counts: outside the bound; evaluated by the exact model; left open by the radii (only if the model stops
-    // early or on request).
+    std::shared_ptr<const Rows> rows;  // evaluated rows
+    std::vector<RowProblem> bad;       // the others, if the run skips them
+    std::optional<RowProblem> fault;   // first row that cannot be evaluated; ends the run
+    std::string lines;
+    Predictions predictions;
+    std::vector<std::int64_t> open_rows, outside_rows;  // indices in `rows`, if requested
+    // outside: rows outside the bound; evaluated: by the exact model; undecided: left open by the radii, if counted.
     std::int64_t outside = 0, evaluated = 0, kernel_evaluations = 0, undecided = 0, reference_rows = 0;
-    RungRows rung_rows{};  // rows settled by each rung of an exact model; the last is reference_rows
+    RungRows rung_rows{};  // rows settled per rung; the reference sum's are in reference_rows
 };
 
-// Answers chunks, one at a time. One per thread; reuses its memory.
+// Answers chunks, one at a time, in reused memory. One per thread.
 class Answerer {
 public:
     explicit Answerer(std::shared_ptr<const Request> request);
 
-    // Whether the rows' decision values stay within most_values.
+    // Whether the rows' decision values fit in most_values.
     bool at_once(const Rows& rows) const;
     // Requires at_once(rows).
     Answer answer(std::shared_ptr<const Rows> rows);
-    // As answer(), without lines, into reused memory. decisions() is valid until the next chunk.
+    // As answer(), without lines. decisions() is valid until the next chunk.
     void predictions(std::shared_ptr<const Rows> rows, Answer& out);
-    // Calls visit(Answer&&) for each part of the rows that is small enough for at_once.
+    // Calls visit(Answer&&) for each part of the rows that is at_once.
     template <class Visit> void answers(const std::shared_ptr<const Rows>& rows, Visit visit) {
         if (at_once(*rows)) return visit(answer(rows));
         const std::int64_t most = std::max<std::int64_t>(1, most_values / std::max<std::int64_t>(pairs(), 1));

@@ -28,9 +28,9 @@ void BadRows::begin(std::int64_t first_line, std::vector<Gap> gaps, std::vector<
 
 void BadRows::drop(const std::vector<RowProblem>& rows) {
     std::vector<Gap> merged;
-    std::int64_t left_out = passed_;  // lines before the row
+    std::int64_t left_out = passed_;  // skipped lines before the row
     auto gap = gaps_.begin();
-    std::int64_t before = 0;  // of these rows
+    std::int64_t before = 0;  // dropped rows before it
     for (const auto& [place, why] : rows) {
         const std::int64_t row = filled_ + place;
         for (; gap != gaps_.end() && gap->row <= row; ++gap) {
@@ -72,8 +72,8 @@ void BadRows::fill(const std::string& text, std::int64_t rows, const Write& writ
     for (const Gap& gap : here) passed_ += gap.lines;
     if (here.empty() || filler.empty()) return write(text);
     std::string piece;
-    std::size_t at = 0;         // in the text
-    std::int64_t done = first;  // rows whose lines precede it
+    std::size_t at = 0;         // offset in `text`
+    std::int64_t done = first;  // rows before that offset
     for (const Gap& gap : here) {
         const std::size_t from = at;
         for (; done < gap.row; ++done) at = text.find('\n', at) + 1;

@@ -49,7 +49,7 @@ std::vector<double> OwnKeys::reals(const std::string& key, std::int64_t count) c
 void OwnKeys::fail(const std::string& key, const std::string& why) const { throw ModelFault(why, words(key).line); }
 
 Rows Body::vectors(const Header& header, std::int64_t more) {
-    // Without a final line end, the file was cut off in its last row; nothing else would show that.
+    // Only a missing final line end shows that the last row is cut off.
     const std::size_t whole = text.rfind('\n') + 1;  // npos + 1 is 0
     const std::int64_t wanted = header.total_sv + more, first_line = line();
     Format format;
@@ -73,7 +73,7 @@ Rows Body::rows(std::int64_t count) {
     format.max_rows = count;
     ParseResult read = parse(text.data() + at, text.size() - at, first_line, format);
     at += read.consumed;
-    // The line `end` is not a row; found among them, it means that rows are missing.
+    // The line `end` among the rows means that rows are missing.
     if (read.rows.rows < count && (read.fault.empty() || text.substr(at) == "end\n"))
         throw ModelFault(std::to_string(read.rows.rows) + " rows found, expected " + std::to_string(count),
                          first_line + read.rows.rows);
@@ -111,7 +111,7 @@ std::vector<std::int64_t> Body::record(const std::string& word, std::size_t fiel
         fail("'" + ascii(line.substr(0, 40)) + "' found, expected '" + word + "'", at);
     at = std::min(stop + 1, text.size());
     std::vector<std::int64_t> out;
-    for (std::size_t i = 1; i < words.size(); ++i)  // more digits are out of range anyway
+    for (std::size_t i = 1; i < words.size(); ++i)  // more digits are out of range
         out.push_back(std::stoll(std::string(words[i].substr(0, 10))));
     return out;
 }

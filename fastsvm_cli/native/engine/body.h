@@ -1,4 +1,4 @@
-// Parts common to all compiled model files: own header keys, and a body.
+// Common parts of compiled model files. Readers throw ModelFault with the line.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace fastsvm {
 
-// A kind's own header keys. Readers throw ModelFault with the key's line.
+// Header keys of one kind.
 class OwnKeys {
 public:
     explicit OwnKeys(std::map<std::string, KeyWords> found) : found_(std::move(found)) {}
@@ -22,10 +22,10 @@ public:
     const KeyWords& words(const std::string& key) const { return found_.at(key); }
     // The only word; one of `choices`, if there are any.
     const std::string& word(const std::string& key, const std::vector<std::string>& choices = {}) const;
-    // The only word, a whole number from `least` to `most`, if given.
+    // The only word: a whole number, from `least` to `most` if given.
     int whole(const std::string& key, std::optional<int> least = {}, std::optional<int> most = {}) const;
     double real(const std::string& key) const;
-    // All words; there must be `count`.
+    // All words, exactly `count`.
     std::vector<int> wholes(const std::string& key, std::int64_t count) const;
     std::vector<double> reals(const std::string& key, std::int64_t count) const;
     [[noreturn]] void fail(const std::string& key, const std::string& why) const;
@@ -35,23 +35,23 @@ private:
     std::map<std::string, KeyWords> found_;
 };
 
-// Reader of the text after the header. Readers advance `at`, and throw ModelFault with the line number.
+// The text after the header. Readers advance `at`.
 class Body {
 public:
     // text: the whole file; must outlive this.
     Body(std::string_view text, std::size_t at) : text(text), at(at) {}
 
-    // The support vectors that the header announces, and `more` further rows.
+    // The header's support vectors, then `more` rows.
     Rows vectors(const Header& header, std::int64_t more = 0);
-    // The next `count` data rows, with their labels.
+    // The next `count` data rows.
     Rows rows(std::int64_t count);
-    // The next `count` numbers, which fill whole lines. single: they must be in single precision's range.
+    // The next `count` numbers, which fill whole lines. single: in single precision's range.
     std::vector<double> numbers(std::int64_t count, bool single = false);
     // As numbers(), each a whole number from 0 to limit - 1.
     std::vector<std::int64_t> whole_numbers(std::int64_t count, std::int64_t limit);
-    // The next line: this word and `fields` whole numbers, 0 or more.
+    // The numbers of the next line: `word`, then `fields` whole numbers of 0 or more.
     std::vector<std::int64_t> record(const std::string& word, std::size_t fields = 0);
-    // Whether the next line is, or is meant as, a record of this word.
+    // Whether the next line begins with this word.
     bool begins_with(const std::string& word) const;
     // The last line, `end`. after: the part before it, for the message.
     void end(const std::string& after = "");
@@ -69,16 +69,14 @@ struct CompiledFile {
     Body body;
 };
 
-// Reads a compiled model's header, up to the line `last`. text: from open_compiled (checksum.h). keys: required;
-// optional: allowed. Throws ModelFault.
+// Reads a compiled model's header up to the line `last`. text: from open_compiled. keys: required; optional: allowed.
 CompiledFile read_compiled(std::string_view text, const std::string& last, const std::vector<std::string>& keys,
                            const std::vector<std::string>& optional = {});
 
-// Expands the line `features`: 1:3 7 -> 1 2 3 7. limit: bytes of the file, which holds a number per feature. Throws
-// ModelFault.
+// Expands the line `features`: 1:3 7 -> 1 2 3 7. limit: bytes of the file, more than it has features.
 std::vector<std::int32_t> read_ranges(const KeyWords& found, std::size_t limit);
 
-// A number in printf's %g format, for messages.
+// A number as printf's %g prints it.
 std::string short_number(double number);
 
 }  // namespace fastsvm

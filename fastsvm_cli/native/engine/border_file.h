@@ -13,7 +13,7 @@
 namespace fastsvm {
 
 struct BorderFile {
-    // One pair of classes. rows: (count, 2, d), each sample's point, then its normal.
+    // One pair of classes. rows: (count, 2, d): a sample's point, then its normal.
     struct Samples {
         double level;
         std::int64_t count;
@@ -23,7 +23,7 @@ struct BorderFile {
     std::string fingerprint;
     std::vector<std::int32_t> features;  // (d)
     std::vector<Samples> samples;        // (pairs)
-    int local = 1;                       // number of nearest samples that answer together
+    int local = 1;                       // number of nearest samples that are averaged
     bool single = false;
     std::optional<FoldedKeys> folded;
 };
@@ -32,7 +32,7 @@ struct DensityFile {
     Header header;
     std::string fingerprint;
     double weight = 0;
-    Rows rows;  // training rows with their labels, class by class
+    Rows rows;  // training rows with labels, class by class
     std::optional<FoldedKeys> folded;
 };
 
@@ -40,9 +40,7 @@ struct DensityFile {
 BorderFile read_border(std::string_view text);
 DensityFile read_density(std::string_view text);
 
-// LIBSVM indices that occur in the rows, increasing.
-constexpr std::int64_t most_density_cells = std::int64_t{1} << 28;  // most rows times features of a density model
-// Message for more cells than that.
+constexpr std::int64_t most_density_cells = std::int64_t{1} << 28;
 std::string too_many_cells(std::int64_t rows, std::int64_t features);
 
 }  // namespace fastsvm

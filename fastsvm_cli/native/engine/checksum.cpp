@@ -36,7 +36,7 @@ std::string with_line_feeds(std::string_view text) {
 
 std::int64_t line_at(std::string_view text, std::size_t at) { return count_lines(text.data(), at) + 1; }
 
-// The offset of the last line. The text's last byte may be its line end.
+// Offset of the last line, with or without line end.
 std::size_t start_of_last_line(std::string_view text) {
     return text.size() < 2 ? 0 : text.rfind('\n', text.size() - 2) + 1;  // npos + 1 is 0
 }
@@ -95,7 +95,7 @@ OpenedText open_compiled(std::string_view given, int version) {
         text.resize(content);
         text += last_line;
     }
-    for (char byte : {'\r', '\v', '\f'}) {  // the kinds' parsers would accept these as blanks
+    for (char byte : {'\r', '\v', '\f'}) {  // the kinds' readers would accept these as blanks
         const std::size_t at = text.find(byte);
         if (at == std::string::npos) continue;
         const std::size_t begin = text.rfind('\n', at) + 1;

@@ -1,8 +1,8 @@
-// Checksums of fastsvm's files, and the texts that compiled models carry.
+// Checksums of fastsvm's files, and texts carried by compiled models.
 //
-// Compiled models: the line `checksum <32 digits>` directly before `end`, of every byte before it. LIBSVM files with a
-// last line of fastsvm's (reduced sets, folded scaling): that line's last word, of every byte before it. The digits are
-// a fingerprint in which line ends count as LF, so copies with CRLF are valid. Version 1 of either has no checksum.
+// A compiled model has the line `checksum <32 digits>` before `end`. A LIBSVM file whose last line is fastsvm's
+// (reduced set, folded scaling) ends in the digits. They are the fingerprint of all bytes before that line, or before
+// the digits. Line ends count as LF, so copies with CRLF are valid. Version 1 has no checksum.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,29 +11,29 @@
 
 namespace fastsvm {
 
-// Written version of compiled models and of fastsvm's line; older ones are read.
+// Version of compiled models and of fastsvm's line; older ones are read.
 constexpr int format_version = 2;
-// Version of compiled models that carry a range; otherwise the same.
+// Version of compiled models that carry a range.
 constexpr int carrying_version = 3;
-// First word of the last line of a reduced set, and of a LIBSVM model with folded scaling.
+// First words of fastsvm's line: reduced set; LIBSVM model with folded scaling.
 inline constexpr const char* reduced_word = "fastsvm_reduced";
 inline constexpr const char* folded_word = "fastsvm_folded";
 
-// The text of a range file inside a model, and its first line's number.
+// A range file in a model, and its first line's number.
 struct RangeText {
     std::string text;
     std::int64_t first_line;
 };
 
 struct OpenedText {
-    std::string text;               // line ends are LF, the last line is `end`, the checksum is removed
-    std::vector<RangeText> ranges;  // the range file's, then e1071's y scale file's; empty if none
+    std::string text;               // line ends are LF, the last line is `end`, without checksum
+    std::vector<RangeText> ranges;  // the range file, then e1071's y scale file; or empty
 };
 
-// Checks the checksum, and returns the text for the kind's reader. Throws ModelFault.
+// Checks the checksum. Returns the text for the kind's reader. Throws ModelFault.
 OpenedText open_compiled(std::string_view text, int version);
 
-// First word of the file's last line if it is fastsvm's, or "".
+// First word of the last line if it is fastsvm's, or "".
 std::string own_line(std::string_view text);
 
 // Throws ModelFault if a LIBSVM model with fastsvm's line was changed.

@@ -9,10 +9,10 @@
 
 namespace fastsvm {
 
-// Multiplies the rows by the factors. Throws RowFault.
+// Throws RowFault if a product overflows.
 Rows multiplied(const Factors& factors, const Rows& rows);
 
-// factors: of a model of raw rows, applied before evaluation; or null.
+// factors: multiply raw rows before evaluation; or null.
 template <class Evaluator> class CompiledModel : public Model {
 public:
     CompiledModel(Header header, std::shared_ptr<const Evaluator> evaluator, std::shared_ptr<const Factors> factors)

@@ -10,7 +10,7 @@
 namespace fastsvm {
 
 ExactModel::ExactModel(Header header, SvmModel model) : Model(std::move(header)), model_(std::move(model)) {
-    proves = true;  // rounding near a threshold sends a row to the reference sum
+    proves = true;  // near a threshold, the reference sum decides
 }
 
 const Exact& ExactModel::evaluator() const {
@@ -51,7 +51,7 @@ namespace {
 
 constexpr double rounded_up = 1 + 1e-9;
 
-// sum |coefficient| of every decision function.
+// Sum of |coefficient| per decision function.
 std::vector<double> pair_weights(const SvmModel& model) {
     std::vector<double> out(static_cast<std::size_t>(model.pairs()));
     const Rows& vectors = *model.vectors;
@@ -81,7 +81,7 @@ ReducedModel::ReducedModel(Header header, SvmModel model, Origin origin)
     for (std::int64_t row = 0; row < own.total_sv(); ++row)
         own_.longest_vector =
             std::max(own_.longest_vector, static_cast<double>(own.vectors->end(row) - own.vectors->begin(row)));
-    // Use this model's rho instead of the exact model's: they differ by less than the radius.
+    // This model's rho instead of the exact model's: they differ by less than the radius.
     origin_.gamma = own_.gamma;
     origin_.rho = own_.rho;
 }
@@ -98,8 +98,8 @@ void ReducedModel::reference_values(const Rows& rows, Decisions& out) const {
 
 void ReducedModel::widen_radii(const Rows& rows, Decisions& out) const {
     if (!out.with_radius) return;
-    // Adds svm-predict's rounding on this model. The reference sum's values have radius 0, being svm-predict's; the
-    // reduced set's radius starts from exact arithmetic.
+    // Adds svm-predict's rounding on this model: the reference sum's values have radius 0, but the reduced set's radius
+    // starts from exact arithmetic.
     widen(rows, own_, out);
     widen(rows, origin_, out);
 }

@@ -1,4 +1,3 @@
-// LIBSVM models and reduced sets.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -15,9 +14,8 @@ namespace fastsvm {
 // Any svm_type, kernel and number of classes. Radii cover rounding only.
 class ExactModel : public Model {
 public:
-    // Rows that cost as much without the evaluator as building it.
+    // Up to this number of rows, evaluation without the evaluator costs less than building it.
     static constexpr std::int64_t few_rows = 16;
-    // model: the model of that header.
     ExactModel(Header header, SvmModel model);
     void decision_values(const Rows& rows, const Wanted& wanted, Decisions& out) const override;
     void reference_values(const Rows& rows, Decisions& out) const override;
@@ -31,12 +29,11 @@ private:
     void demand_serials(const Rows& rows) const;
     const SvmModel model_;
     mutable std::once_flag once_;
-    mutable std::atomic<std::int64_t> left_{few_rows};  // rows left to answer without the evaluator
+    mutable std::atomic<std::int64_t> left_{few_rows};  // rows left to evaluate without the evaluator
     mutable std::unique_ptr<const Exact> evaluator_;
 };
 
-// Without radii: svm-predict's values for its file. With radii: a compiled model, with radii about its origin, the
-// exact model.
+// Without radii, values are svm-predict's for this file. Radii bound the distance from the origin, the exact model.
 class ReducedModel : public ExactModel {
 public:
     // origin: the exact model's, without gamma and rho.
@@ -49,10 +46,10 @@ private:
     Origin own_, origin_;
 };
 
-// The model; a reduced set without its origin.
+// A reduced set as an ExactModel; other models unchanged.
 std::shared_ptr<const Model> plain(const std::shared_ptr<const Model>& model);
 
-// A LIBSVM model's numbers. kernel: the header's, or, if precomputed, that of its vectors.
+// kernel: the header's or, if precomputed, that of the vectors.
 SvmModel svm_model_of(const Header& header, const Kernel& kernel, std::shared_ptr<const Rows> vectors);
 
 }  // namespace fastsvm

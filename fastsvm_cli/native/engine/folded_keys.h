@@ -1,4 +1,4 @@
-// Keys of compiled models that take raw rows: scaling is folded into them, or into their LIBSVM model.
+// Keys of compiled models of raw rows, whose scaling is folded into them or into their LIBSVM model.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -14,9 +14,9 @@ inline const std::string inherited_key = "raw_rows";
 
 struct FoldedKeys {
     std::string digest;                  // fingerprint of the range file
-    std::vector<std::int32_t> features;  // increasing; rows' other features are dropped
-    std::vector<double> factors;         // one per feature
-    bool inherited = false;              // from the LIBSVM model: rows are not multiplied
+    std::vector<std::int32_t> features;  // increasing; other features are dropped
+    std::vector<double> factors;
+    bool inherited = false;  // folded into the LIBSVM model: rows are not multiplied
 };
 
 // Empty if the keys are missing. Throws ModelFault.

@@ -16,8 +16,8 @@ namespace {
 
 const std::vector<std::string> svm_types(svm_type_names.begin(), svm_type_names.end());
 const std::vector<std::string> kernel_types(kernel_names.begin(), kernel_names.begin() + libsvm_kernels);
-constexpr const char* linear_weights = "coef";  // ThunderSVM's: sum of a linear kernel's vectors; not needed
-constexpr std::size_t shown = 40;               // maximum characters of a word in a message
+constexpr const char* linear_weights = "coef";  // ThunderSVM's sum of a linear kernel's vectors; not needed
+constexpr std::size_t shown = 40;
 
 bool is_header_key(std::string_view word) {
     return std::any_of(header_keys.begin(), header_keys.end(), [&](const char* key) { return word == key; });
@@ -38,8 +38,7 @@ std::vector<std::string> kernel_needs(const std::string& kernel) {
     return {};
 }
 
-// Calls visit(words, line, offset after the line) per line until it returns true. Throws ModelFault, also at the end of
-// the text.
+// Calls visit(words, line, offset after it) per line until it returns true. Throws ModelFault, also at the text's end.
 void each_line(std::string_view text, const std::string& last, std::size_t offset, std::int64_t line,
                const std::function<bool(std::vector<std::string>, std::int64_t, std::size_t)>& visit) {
     for (;; ++line) {
@@ -55,7 +54,6 @@ void each_line(std::string_view text, const std::string& last, std::size_t offse
     throw ModelFault("unknown key " + quoted(key) + "; is this another program's model?", line);
 }
 
-// Every occurrence of a key, in file order.
 using Occurrences = std::vector<std::pair<std::string, std::vector<KeyWords>>>;
 
 std::vector<KeyWords>& occurrences_of(Occurrences& found, const std::string& key) {
@@ -65,7 +63,6 @@ std::vector<KeyWords>& occurrences_of(Occurrences& found, const std::string& key
     return found.back().second;
 }
 
-// Checks the keys against each other, and builds the header.
 class Assembly {
 public:
     Assembly(const Occurrences& found, std::int64_t end_line) : found_(found), end_line_(end_line) {}
@@ -84,7 +81,7 @@ public:
         demand(out.degree >= 0 || out.kernel_type != "polynomial", "degree", "a negative degree found");
         demand(out.total_sv >= 0, "total_sv", "a negative number of support vectors found");
         if (!out.classification()) {
-            out.label.reset(), out.nr_sv.reset();  // as in models of RNAz; nothing depends on them
+            out.label.reset(), out.nr_sv.reset();  // as in models of RNAz; not used
             return out;
         }
         demand(out.label.has_value(), "label", "the header ends without 'label'");
@@ -158,7 +155,7 @@ private:
         return out;
     }
 
-    // LIBSVM reads by one nr_class what it uses by the other.
+    // If nr_class changed, LIBSVM would read values by one and use them by the other.
     void check_classes() const {
         const std::string count = std::to_string(out_.nr_class);
         for (const KeyWords& each : *times("nr_class")) {
@@ -246,7 +243,7 @@ int whole_number(const std::string& word, const std::string& key, std::int64_t l
 }
 
 double real_number(const std::string& word, const std::string& key, std::int64_t line) {
-    const std::string text = word + "\n";  // a number ends before a byte that cannot belong to it
+    const std::string text = word + "\n";  // read_double needs a byte that cannot belong to a number
     double number = 0;
     NumberStatus status = NumberStatus::not_a_number;
     const char* const next = read_double(text.c_str(), &number, &status);
@@ -274,7 +271,7 @@ HeaderText read_libsvm_header(std::string_view text) {
                     if (key == "svm_type")
                         for (KeyWords& each : all)
                             for (std::string& type : each.words)
-                                if (type == "c_svr") type = "epsilon_svr";  // PLSSVM's name; evaluated in the same way
+                                if (type == "c_svr") type = "epsilon_svr";  // PLSSVM's name for it
                 out.header = Assembly(found, line).header();
                 out.end = stop;
                 out.line = line;

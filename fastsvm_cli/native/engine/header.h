@@ -1,4 +1,4 @@
-// The header of a model file: `key value...` lines, as in LIBSVM.
+// The header of a model file: `key value...` lines, as in LIBSVM. Readers throw ModelFault.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace fastsvm {
 
-// LIBSVM's keys before the support vectors; compiled models keep them.
+// LIBSVM's keys before the support vectors, which compiled models keep.
 struct Header {
-    std::string svm_type, kernel_type;  // LIBSVM's names
-    int degree = 0;                     // 0 if the kernel has none; likewise gamma and coef0
+    std::string svm_type, kernel_type;
+    int degree = 0;  // 0 if the kernel has none; so are gamma and coef0
     double gamma = 0, coef0 = 0;
     std::int64_t nr_class = 0, total_sv = 0;
     std::vector<double> rho;                       // (pairs)
@@ -32,7 +32,7 @@ struct Header {
     std::int64_t pairs() const { return static_cast<std::int64_t>(rho.size()); }
 };
 
-// The words after a key, and their line number.
+// Words after a key, and their line number.
 struct KeyWords {
     std::vector<std::string> words;
     std::int64_t line = 0;
@@ -41,31 +41,30 @@ struct KeyWords {
 struct HeaderText {
     Header header;
     std::map<std::string, KeyWords> own;  // keys beyond LIBSVM's
-    std::size_t end = 0;                  // offset after the header's last line
-    std::int64_t line = 0;                // number of that line
+    std::size_t end = 0;                  // offset after the last line
+    std::int64_t line = 0;                // number of the last line
 };
 
-// Reads a header as svm_load_model does: words, wherever lines end; the last occurrence of a key counts. Accepts
-// ThunderSVM's key `coef` and PLSSVM's svm_type c_svr. Throws ModelFault.
+// Reads a header as svm_load_model: words, regardless of line ends; the last occurrence of a key counts. Accepts
+// ThunderSVM's key `coef` and PLSSVM's svm_type c_svr.
 HeaderText read_libsvm_header(std::string_view text);
 
-// Reads a compiled model's header from `offset` up to the line `last`; keys are unique. own_keys: the kind's. Throws
-// ModelFault.
+// Reads a compiled model's header from `offset` up to the line `last`. Keys are unique. own_keys: the kind's.
 HeaderText read_compiled_header(std::string_view text, const std::string& last,
                                 const std::vector<std::string>& own_keys, std::size_t offset, std::int64_t line);
 
-// LIBSVM's header keys, in its order.
+// In LIBSVM's order.
 inline constexpr std::array header_keys{"svm_type", "kernel_type",        "degree", "gamma", "coef0",
                                         "nr_class", "total_sv",           "rho",    "label", "probA",
                                         "probB",    "prob_density_marks", "nr_sv"};
 
-// Words of a model file's line, without its LF. Throws ModelFault.
+// Words of a line, without its end.
 std::vector<std::string> line_words(std::string_view line, std::int64_t number);
 
-// Parse a word: a 32-bit whole number; a finite number. Throw ModelFault.
+// A word as a 32-bit whole number; as a finite number.
 int whole_number(const std::string& word, const std::string& key, std::int64_t line);
 double real_number(const std::string& word, const std::string& key, std::int64_t line);
-// The only word; one of `choices`, if there are any. Throws ModelFault.
+// The only word; one of `choices`, if there are any.
 const std::string& one_word(const KeyWords& found, const std::string& key,
                             const std::vector<std::string>& choices = {});
 

@@ -1,4 +1,3 @@
-// The kind of a model file, from its first words.
 #pragma once
 #include <string>
 #include <string_view>
@@ -6,16 +5,15 @@
 
 namespace fastsvm {
 
-// Kinds of compiled models that this core reads.
+// Kinds that this core reads.
 inline const std::vector<std::string> compiled_kinds{"maclaurin", "border", "density", "triangle", "geometry"};
 
 struct ModelKind {
     std::string name;  // of a compiled model; empty for a LIBSVM model
-    int version = 0;   // format version of a compiled model
+    int version = 0;   // of the format; 0 for a LIBSVM model
 };
 
-// text: at least a file's first 200 bytes. kinds: known ones. Throws ModelFault, also for other programs' models and
-// other files.
+// text: at least a file's first 200 bytes. kinds: known ones. Throws ModelFault for all other files.
 ModelKind model_kind(std::string_view text, const std::vector<std::string>& kinds = compiled_kinds);
 
 }  // namespace fastsvm

@@ -16,7 +16,7 @@ namespace {
               body.at);
 }
 
-// LIBSVM takes the serial from a vector's first value, truncated, whatever its index or the other entries.
+// LIBSVM's serial is a vector's first value, truncated, whatever its index and the other entries.
 Rows serials(const Rows& vectors, std::int64_t first_line) {
     Rows out;
     out.rows = vectors.rows;
@@ -52,7 +52,7 @@ ReducedLine read_reduced(std::string_view line, std::int64_t pairs, std::int64_t
         throw ModelFault(
             "version '" + version.substr(0, 20) + "' of " + name + " found, this fastsvm reads up to " + newest,
             number);
-    // Position of the raw-rows mark, if any; the checksum follows.
+    // Position of the mark raw_rows, if any, or of the checksum.
     const std::size_t raw_at = static_cast<std::size_t>(5 + 2 * pairs), expected = raw_at + (version != "1");
     ReducedLine out;
     if (version != "1" && words.size() == expected + 2 && words[raw_at] == "raw_rows")
@@ -84,7 +84,7 @@ FoldedLine read_folded(std::string_view line, const Header& header, std::int64_t
                          number);
     if (words.size() != 5)
         throw ModelFault(std::to_string(words.size()) + " words in " + name + " found, expected 5", number);
-    if (header.kernel_type == "precomputed")  // whose rows hold kernel values; nobody has looked for serials, either
+    if (header.kernel_type == "precomputed")  // rows hold kernel values; serials were not read
         throw ModelFault(name + " found after a model with a precomputed kernel, which no scaling is folded into",
                          number);
     return {words[2], words[3]};

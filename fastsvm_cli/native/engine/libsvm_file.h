@@ -1,4 +1,4 @@
-// LIBSVM models: exact, or with a fastsvm line after the support vectors, where LIBSVM stops reading.
+// LIBSVM models, with or without fastsvm's line after the support vectors, where LIBSVM stops reading.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -14,21 +14,21 @@
 
 namespace fastsvm {
 
-// A reduced set's line: its exact model, and the error bound. origin: without gamma and rho, which are the model's.
+// Line of a reduced set. origin: without gamma and rho, which are the model's.
 struct ReducedLine {
     std::string fingerprint;
     Origin origin;
-    std::optional<std::string> raw_rows;  // digest of the scaling of the exact model's raw rows
+    std::optional<std::string> raw_rows;  // digest of the scaling folded into the exact model
 };
 
-// Fingerprints of the LIBSVM model and the range file of folded scaling.
+// Line of folded scaling: fingerprints of LIBSVM model and range file.
 struct FoldedLine {
     std::string fingerprint, digest;
 };
 
 struct LibsvmFile {
     Header header;
-    std::shared_ptr<const Rows> vectors;  // for a precomputed kernel, each is `0:serial`
+    std::shared_ptr<const Rows> vectors;  // each is `0:serial` for a precomputed kernel
     std::optional<ReducedLine> reduced;
     std::optional<FoldedLine> folded;
 };

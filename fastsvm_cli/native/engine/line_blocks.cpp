@@ -10,7 +10,7 @@
 namespace fastsvm {
 
 namespace {
-// More features than this in every scaled row need shorter blocks, for memory.
+// To save memory, blocks are shorter if scaling gives every row more features than this.
 constexpr std::size_t shifted_in_block = 250;
 constexpr std::size_t least_scaled_block = 1 << 12;
 }  // namespace
@@ -41,10 +41,10 @@ bool LineBlocks::next(LineBlock& out) {
     std::size_t most = size;
     if (reading.scaling && reading.scaling->shifted().size() > shifted_in_block)
         most = std::max(least_scaled_block, most * shifted_in_block / reading.scaling->shifted().size());
-    // At most a line's allowed length, so that only a block's first line, begun earlier, can be too long.
+    // At most a line's allowed length: only a block's first line, begun earlier, can be too long.
     most = std::max<std::size_t>(std::min(most, reading.longest), 1);
     std::size_t filled = text.size();
-    bool passing = false;  // the current line is too long: skipping to its end
+    bool passing = false;  // skipping the rest of a too-long line
     const auto finish = [&](std::size_t bytes, std::size_t read) {
         out.size = bytes;
         out.end = start_ += static_cast<std::int64_t>(read);
@@ -63,7 +63,7 @@ bool LineBlocks::next(LineBlock& out) {
             filled += got;
             at_end = got == 0;
         } while (!at_end && filled - scanned < most && stream_.ready());
-        // The end of the line begun earlier.
+        // End of the line begun earlier.
         std::size_t first = std::string_view(text.data() + scanned, filled - scanned).find('\n');
         if (first != std::string_view::npos) first += scanned;
         if (!passing && std::min(first, filled) > reading.longest) {
@@ -93,7 +93,7 @@ bool LineBlocks::next(LineBlock& out) {
         if (at_end) {
             ended_ = true;
             if (!filled) return false;
-            const std::size_t read = filled;  // without the line end added after an unterminated last line
+            const std::size_t read = filled;  // before a missing final line end is added
             if (text[filled - 1] != '\n') {
                 text.resize(filled + 1);
                 text[filled++] = '\n';

@@ -17,39 +17,38 @@
 
 namespace fastsvm {
 
-constexpr std::size_t block_bytes = 1 << 20;       // at most; a slow pipe gives less
+constexpr std::size_t block_bytes = 1 << 20;       // maximum; a slow pipe gives less
 constexpr std::size_t longest_line = 256'000'000;  // about ten million numbers
 
-// Source of the bytes.
 struct ByteStream {
-    std::function<std::size_t(char*, std::size_t)> read;  // at least one byte, when available; 0 at the end
-    std::function<bool()> ready;                          // whether more can be read without waiting
+    std::function<std::size_t(char*, std::size_t)> read;  // returns at least one byte, or 0 at the end
+    std::function<bool()> ready;                          // whether `read` returns at once
 };
 
-// Format of the rows.
+// dense, delimiter: as in Format.
 struct Reading {
     bool labelled = true;
-    bool dense = false;    // delimited values instead of index:value
-    char delimiter = ',';  // a blank means any run of blanks
+    bool dense = false;
+    char delimiter = ',';
     std::size_t longest = longest_line;
-    std::shared_ptr<const Scaling> scaling;  // applied to every row; null if none
+    std::shared_ptr<const Scaling> scaling;  // applied to every row; or null
 };
 
-// How far a data file has been read.
+// Position in a data file.
 struct Place {
-    std::int64_t offset = 0;    // bytes of content, decompressed
-    std::int64_t lines = 0;     // lines before that
-    std::int64_t fields = -1;   // values of a dense row; -1 if not known yet
-    std::int64_t comments = 0;  // lines that are neither rows nor malformed
+    std::int64_t offset = 0;    // decompressed bytes
+    std::int64_t lines = 0;     // lines before the offset
+    std::int64_t fields = -1;   // values per dense row; -1 if unknown
+    std::int64_t comments = 0;  // of these lines, neither rows nor malformed
 };
 
-// Effect of scaling on the rows read.
+// Entries before scaling (counts), and after it.
 struct ScaledEntries {
     ScalingCounts counts;
-    std::int64_t after = 0;  // entries of the scaled rows
+    std::int64_t after = 0;
 };
 
-// Does not zero new bytes.
+// Does not initialise new bytes.
 template <class T> struct Untouched : std::allocator<T> {
     template <class U> struct rebind {
         using other = Untouched<U>;
@@ -61,19 +60,19 @@ template <class T> struct Untouched : std::allocator<T> {
 };
 using TextBytes = std::vector<char, Untouched<char>>;
 
-// Whole lines. Parsed on any thread; then settled on the reading thread, in file order.
+// Whole lines. Any thread parses them; the reading thread settles blocks in file order.
 struct LineBlock {
     TextBytes text;  // the first `size` bytes are whole lines
     std::size_t size = 0;
     std::int64_t begin = 0;  // offset of the text
     std::int64_t end = 0;    // offset after it; once parsed, after the last line read
     std::int64_t first_line = 1;
-    std::int64_t too_long = 0;  // too-long lines before the text, otherwise unknown
+    std::int64_t too_long = 0;  // skipped too-long lines before the text
     std::int64_t fields = -1;
     std::size_t faults_kept = 0;
     std::shared_ptr<const Rows> rows;  // null if not parsed
-    std::vector<RowProblem> faults;    // the first malformed lines among the rows
-    std::optional<RowProblem> fault;   // the line after the rows, which ends the run
+    std::vector<RowProblem> faults;    // the first malformed lines
+    std::optional<RowProblem> fault;   // of the line after the rows; ends the run
 };
 
 class LineBlocks {
@@ -82,16 +81,17 @@ public:
     // fault. scaled: counts scaled rows. All must outlive this.
     LineBlocks(ByteStream stream, Reading reading, Place& place, BadRows* bad_rows, ScaledEntries& scaled);
 
-    // Reads a block and completes its last line; false at the end. Throws what the stream throws.
+    // Reads whole lines; false at the end. Throws the stream's exceptions.
     bool next(LineBlock& out);
     void parse(LineBlock& block) const;
-    // Advances the place past its rows.
+    // Counts the block, and advances the place past it.
     void settle(LineBlock& block);
-    // Whether a block can be read without waiting, before earlier ones are settled: needs the width of dense rows.
+    // Whether a block can be read without waiting. False until the first is settled: the width of dense rows is
+    // unknown.
     bool ready() const { return place_.fields >= 0 && stream_.ready(); }
     bool around() const { return bad_rows_ != nullptr; }
 
-    // Bytes of the blocks read next.
+    // Bytes of the next blocks.
     std::size_t size = block_bytes;
     const Reading reading;
 
@@ -102,9 +102,9 @@ private:
     Place& place_;
     BadRows* const bad_rows_;
     ScaledEntries& scaled_;
-    TextBytes begun_;         // a line that continues in the next block
-    std::int64_t lines_ = 0;  // read so far
-    std::int64_t start_ = 0;  // offset of the text that is in no block yet
+    TextBytes begun_;  // start of the next block's first line
+    std::int64_t lines_ = 0;
+    std::int64_t start_ = 0;  // offset of the text in no block yet
     bool ended_ = false;
 };
 

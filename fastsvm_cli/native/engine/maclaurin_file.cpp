@@ -11,7 +11,7 @@ namespace fastsvm {
 
 namespace {
 
-// Checks the header's keys against each other.
+// Checks the keys against each other. Returns the number of a certificate's truncation norms.
 int read_keys(const CompiledFile& file, std::size_t size, MaclaurinFile& out) {
     const Header& header = file.header;
     const OwnKeys& own = file.own;

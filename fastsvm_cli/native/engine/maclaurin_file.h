@@ -19,7 +19,7 @@ struct MaclaurinFile {
     };
     struct Expansion {
         std::int64_t pair, center;
-        // rank 0: per degree the packed tensor; else c, v (d), lambda (rank), q (rank, d)
+        // rank 0: packed tensor per degree; else c, v (d), lambda (rank), q (rank, d)
         std::vector<double> coefficients;
         std::optional<Certificate> certificate;
         std::int64_t rank = 0;
@@ -27,16 +27,16 @@ struct MaclaurinFile {
     Header header;
     int degree = 0;
     std::vector<std::int32_t> features;  // (d)
-    bool single = false;                 // coefficients are in single precision
+    bool single = false;                 // coefficients in single precision
     std::string fingerprint;
     std::vector<Center> centers;
     std::vector<Expansion> expansions;
-    int highest_norm = 0;    // highest degree with its own norm in the certificates; 0 without
-    int longest_vector = 0;  // largest number of entries in a support vector
+    int highest_norm = 0;    // highest degree with its own norm in certificates; 0 without
+    int longest_vector = 0;  // largest number of entries of a support vector
     std::optional<FoldedKeys> folded;
 };
 
-// text: from open_compiled, as for all kinds. Throws ModelFault.
+// text: from open_compiled. Throws ModelFault.
 MaclaurinFile read_maclaurin(std::string_view text);
 
 }  // namespace fastsvm

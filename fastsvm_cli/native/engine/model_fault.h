@@ -1,4 +1,3 @@
-// Exception for unreadable models.
 #pragma once
 #include <cstdint>
 #include <stdexcept>
@@ -6,7 +5,7 @@
 
 namespace fastsvm {
 
-// what(): found and expected. line: of the file, or 0.
+// line: of the file, or 0.
 struct ModelFault : std::runtime_error {
     explicit ModelFault(const std::string& why, std::int64_t line = 0) : std::runtime_error(why), line(line) {}
     std::int64_t line;

@@ -33,7 +33,7 @@ void note_folded(const std::optional<FoldedKeys>& folded, LoadedModel& out) {
     out.inherits = folded && folded->inherited;
 }
 
-// The indices that check_carried needs, before the file is moved from.
+// For ScaledModel, before the file is moved.
 std::vector<std::int32_t> indices_of(const MaclaurinFile& file) { return file.features; }
 std::vector<std::int32_t> indices_of(const BorderFile& file) { return file.features; }
 std::vector<std::int32_t> indices_of(const DensityFile& file) { return used_indices(file.rows); }

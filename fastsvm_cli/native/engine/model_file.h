@@ -1,4 +1,3 @@
-// Model files: the entry point.
 #pragma once
 #include <memory>
 #include <optional>
@@ -14,7 +13,7 @@
 
 namespace fastsvm {
 
-// Build a model; move the file's numbers.
+// Build a model, moving the file's numbers.
 std::shared_ptr<Model> make_model(LibsvmFile file);
 std::shared_ptr<Model> make_model(MaclaurinFile file);
 std::shared_ptr<Model> make_model(BorderFile file);
@@ -23,24 +22,24 @@ std::shared_ptr<Model> make_model(TriangleFile file);
 std::shared_ptr<Model> make_model(GeometryFile file);
 
 struct LoadedModel {
-    std::string kind;  // as on its file's first line, or LIBSVM
+    std::string kind;  // as on the file's first line, or LIBSVM
     std::shared_ptr<Model> model;
-    std::shared_ptr<const Scaling> carried;  // from the range file it carries, features only; or null
-    bool serials = false;                    // its rows are those of a precomputed kernel
-    bool folds = false;                      // takes raw rows: folded scaling
-    bool inherits = false;                   // folded already in its LIBSVM model
+    std::shared_ptr<const Scaling> carried;  // features of the carried range file; or null
+    bool serials = false;                    // its rows hold kernel values (precomputed kernel)
+    bool folds = false;                      // takes raw rows: scaling is folded in
+    bool inherits = false;                   // scaling is folded into its LIBSVM model
 };
 
-// Reads an exact or compiled model from text. Throws ModelFault.
+// Throws ModelFault.
 LoadedModel load_model(std::string_view text);
 
-// Reads the LIBSVM model for --exact; a reduced set without its origin. Throws ModelFault, also for compiled models.
+// Reads the model for --exact; a reduced set without origin. Throws ModelFault, also for compiled models.
 std::shared_ptr<const Model> load_exact(std::string_view text);
 
-// Why a model takes raw rows, as the end of a sentence; "" if it takes scaled ones.
+// Why a model takes raw rows, as the end of a sentence; or "".
 std::string raw_rows_because(bool carries, bool folds);
 
-// Why a model proves nothing about the exact one (no certificates, --scale folded in, or labels already exact), or "".
+// Why a model proves nothing about the exact one, or "".
 std::string no_certificates(bool certified, bool folds, bool proves, bool compiled);
 
 }  // namespace fastsvm

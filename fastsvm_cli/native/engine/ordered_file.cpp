@@ -36,7 +36,7 @@ Kernel read_kernel(const KeyWords& found) {
     return out;
 }
 
-// Reads the part before what the kind adds after the support vectors.
+// Reads the common part of both kinds: header and vectors.
 CompiledFile read_ordered(std::string_view text, const std::vector<std::string>& own_keys, OrderedFile& out) {
     std::vector<std::string> keys{"fingerprint"};
     keys.insert(keys.end(), own_keys.begin(), own_keys.end());

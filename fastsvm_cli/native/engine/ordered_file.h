@@ -1,4 +1,4 @@
-// Files of ordered models, triangle and geometry; see FORMAT.md.
+// Files of triangle and geometry models; see FORMAT.md.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -14,13 +14,13 @@
 
 namespace fastsvm {
 
-// A LIBSVM model with an order of kernel evaluations.
+// A LIBSVM model, and an order of kernel evaluations.
 struct OrderedFile {
     Header header;
     std::string fingerprint;
-    Kernel kernel;                            // the header's; for a precomputed one, the kernel of these vectors
-    std::shared_ptr<const Rows> vectors;      // the model's support vectors
-    std::shared_ptr<const Rows> all_vectors;  // these, and folded rows of the same form
+    Kernel kernel;  // the header's or, if precomputed, that of the vectors
+    std::shared_ptr<const Rows> vectors;
+    std::shared_ptr<const Rows> all_vectors;  // vectors, then folded rows of the same form
     std::optional<FoldedKeys> folded;
 };
 
@@ -38,7 +38,6 @@ struct GeometryFile : OrderedFile {
 TriangleFile read_triangle(std::string_view text);
 GeometryFile read_geometry(std::string_view text);
 
-// Message for a precomputed kernel whose vectors are missing.
 inline constexpr const char* without_vectors =
     "a precomputed kernel found: name its vectors with --vectors and its kernel with --kernel";
 // Why the triangle inequality gives no bound; "" if the kernel decreases with distance.

@@ -25,7 +25,7 @@ void OrderedModel::decision_values(const Rows& rows, const Wanted& wanted, Decis
         exact_values(part, wanted, again);
     } else {
         exact_->evaluator().fast_values(part, again);
-        // Rounding leaves these rows open: use LIBSVM's own order of operations.
+        // Rounding leaves these rows open: use LIBSVM's order of operations.
         std::vector<std::int64_t> far;
         for (std::int64_t row = 0; row < part.rows; ++row)
             if (!(again.radius[static_cast<std::size_t>(row * pairs())] <= *wanted.tolerance)) far.push_back(row);

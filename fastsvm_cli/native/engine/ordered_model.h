@@ -1,5 +1,5 @@
-// Ordered models: all of the exact model's support vectors, in an order that lets a row stop once the rest cannot
-// change its answer. Other rows are evaluated exactly.
+// Ordered models: the exact model's support vectors, in an order that lets a row stop once the rest cannot change its
+// answer. Other rows are evaluated exactly.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -12,8 +12,8 @@
 
 namespace fastsvm {
 
-// Counts repeated kernel evaluations too: an unsettled row is evaluated in full, first vectors included, and, if
-// rounding leaves it open, again in LIBSVM's order of operations.
+// Counts repeated kernel evaluations: unsettled rows are evaluated again in full and, if rounding leaves them open, in
+// LIBSVM's order of operations.
 class OrderedModel : public Model {
 public:
     explicit OrderedModel(std::shared_ptr<const ExactModel> exact);
@@ -21,8 +21,8 @@ public:
     void reference_values(const Rows& rows, Decisions& out) const override;
 
 protected:
-    // Fills values and radii of each row once its answer is settled (regression: its value, to within `tolerance`), and
-    // counts evaluations. Returns the unsettled rows, increasing.
+    // Fills values and radii of settled rows (regression: within `tolerance`), and counts evaluations. Returns the
+    // unsettled rows, increasing.
     virtual std::vector<std::int64_t> settle(const Rows& rows, double tolerance, Decisions& out) const = 0;
 
 private:
@@ -54,8 +54,8 @@ private:
     const std::shared_ptr<const Geometry> points_;
 };
 
-// A geometry model of `steps` points: interval middles as values, half widths as radii. A label left open may differ
-// from svm-predict's.
+// A geometry model of `steps` points: interval midpoints as values, half widths as radii. Open labels may differ from
+// svm-predict's.
 class StoppedGeometry : public Model {
 public:
     StoppedGeometry(Header header, std::shared_ptr<const Geometry> points, std::int64_t steps)

@@ -6,14 +6,13 @@ namespace fastsvm {
 
 namespace {
 
-// Values, besides 0, where the answer of one decision function changes, with margins for later rounding: even odds,
-// marks of a density.
+// Thresholds of one decision function besides 0, with margins for later rounding: even odds, marks of a density.
 std::vector<Wanted::Side> thresholds(const Task& task, std::int64_t pairs) {
     std::vector<Wanted::Side> out;
     if (task.classification()) {
         if (pairs == 1 && !task.prob_a.empty() && !task.prob_b.empty() && task.prob_a[0] != 0) {
-            // For |t| < 1e-15, 1 / (1 + e^t) and one minus it both round to about 1/2; t = a f + b itself rounds by a
-            // few ulps of b.
+            // For |t| < 1e-15, 1 / (1 + e^t) and its complement round to about 1/2. t = a f + b rounds by a few ulps of
+            // b.
             const double a = task.prob_a[0], b = task.prob_b[0];
             out.emplace_back(-b / a, (1e-14 + 1e-15 * std::fabs(b)) / std::fabs(a));
         }

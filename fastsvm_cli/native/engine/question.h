@@ -1,4 +1,3 @@
-// The options that apply to every row.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -14,14 +13,14 @@
 
 namespace fastsvm {
 
-// The exact model for rows that a certified one leaves open.
+// The exact model for rows that a certified model leaves open.
 class Fallback {
 public:
     using Load = std::function<std::shared_ptr<const Model>()>;
     // load: called on first need, on any thread. tolerance: allowed radius of a regression value.
     Fallback(Load load, double tolerance) : tolerance(tolerance), load_(std::move(load)) {}
     const double tolerance;
-    // Loads once. If `load` throws, rethrows, and may be called again.
+    // Loads once. If `load` throws, rethrows; the next call tries again.
     const std::shared_ptr<const Model>& model() {
         const std::lock_guard<std::mutex> lock(mutex_);
         if (!model_) model_ = load_();
@@ -34,39 +33,39 @@ private:
     std::shared_ptr<const Model> model_;
 };
 
-// Everything that the output lines depend on.
+// Everything that output lines depend on.
 struct Question {
     std::shared_ptr<const Model> model;
     bool probability = false;         // as svm-predict's -b 1
     bool values = false;              // append decision values, and radii if the model has them
     bool evaluations = false;         // append the number of kernel evaluations; ordered models only
     std::shared_ptr<Fallback> exact;  // or null
-    // Allowed error of an ordered regression model's value, so that it can stop early.
+    // Allowed error of an ordered regression model's values, which may then stop early.
     std::optional<double> tolerance;
-    // Whether to report open rows, and rows outside the bound of Claesen et al., eq. (3.11); a regression value's
-    // allowed radius without `exact`.
+    // Report open rows, and rows outside the bound (Decisions::outside). open_tolerance: allowed radius of a regression
+    // value without `exact`.
     bool open_rows = false, outside_rows = false;
     double open_tolerance = 0;
     bool around = false;      // skip rows that cannot be evaluated
-    bool may_be_few = false;  // the first rows may be all (Model::too_few)
+    bool may_be_few = false;  // use Model::too_few
 };
 
 // A question, and values derived from it.
 struct Request : Question {
     explicit Request(Question question);
 
-    // The model with the printed answers: the exact one if a reduced set's probabilities were refitted.
+    // The model whose answers are printed: the exact one if a reduced set's probabilities were refitted.
     std::shared_ptr<const Model> printed;
-    // An ordered model's answer with more rounding, in raw labels, is evaluated again.
+    // Values with more rounding than this, in raw labels, are evaluated again.
     std::optional<double> answer_within;
     bool with_radius;
-    bool elects;   // rows left open need only the exact model's label
+    bool elects;   // open rows need only the exact model's label
     bool stopped;  // the model stops every row early
     double settled_within;
     Wanted wanted;
 
     const Task& task() const { return printed->task; }
-    // The line before the first row, or empty.
+    // The line before the first row; or empty.
     std::string head() const;
     // Number of values in an output line.
     std::int64_t columns() const;

@@ -19,15 +19,15 @@ namespace fastsvm {
 
 namespace {
 
-// Target time per block: long against the cost of handing over, short against waiting for a file's last block.
+// Target time per block: long against handing it over, short against waiting for the last block.
 constexpr double block_seconds = 0.01;
 constexpr std::size_t least_block_bytes = 1 << 16;
-// How often a waiting thread checks for a request to stop.
+// How often a waiting thread checks for a stop request.
 constexpr std::chrono::milliseconds between_checks{50};
 
 struct Job {
     LineBlock block;
-    std::optional<Answer> answer;  // empty if its decision values are too many to keep until its turn
+    std::optional<Answer> answer;  // empty if its decision values are too many to keep
     double seconds = 0;
     bool done = false;
     std::exception_ptr failure;
@@ -42,7 +42,7 @@ struct Job {
 
 }  // namespace
 
-// Worker threads, each with an answerer; the caller's thread helps instead of waiting.
+// Worker threads with an answerer each. The caller's thread helps instead of waiting.
 class Run::Crew {
 public:
     Crew(std::shared_ptr<const Request> request, const LineBlocks& blocks, Answerer& mine)
@@ -84,7 +84,7 @@ public:
             check_now_and_then();
             const int before = set_threads_here(1);
             {
-                const NoChecks none;  // their exceptions would have to wait for the job's turn
+                const NoChecks none;  // exceptions would wait for the job's turn
                 attempt(other, mine_);
             }
             set_threads_here(before);
@@ -101,7 +101,7 @@ private:
         for (int i = 1; i < threads_; ++i) {
             try {
                 helpers_.emplace_back([this] { help(); });
-            } catch (const std::system_error&) {  // cannot start a thread: the existing ones do the work
+            } catch (const std::system_error&) {  // continue with the threads that started
                 break;
             }
         }
@@ -205,7 +205,7 @@ void Run::answer(const std::shared_ptr<const Rows>& rows) {
 
 void Run::answer(LineBlocks& blocks) {
     std::deque<std::unique_ptr<Job>> pending;
-    std::vector<TextBytes> spare;            // texts of finished blocks
+    std::vector<TextBytes> spare;            // of finished blocks
     Crew crew(request_, blocks, answerer_);  // its threads must end before the data they use
 
     const auto settle = [&](Job& job) {
@@ -241,7 +241,7 @@ void Run::answer(LineBlocks& blocks) {
             job->block.text.clear();
         }
         if (!blocks.next(job->block)) break;
-        // The first job runs alone: lazy parts are built once.
+        // The first job runs alone, so that lazy parts are built once.
         if (first || (pending.empty() && (crew.threads() == 1 || !blocks.ready()))) {
             first = false;
             crew.do_here(*job);
@@ -250,7 +250,7 @@ void Run::answer(LineBlocks& blocks) {
         }
         crew.hand_out(*job);
         pending.push_back(std::move(job));
-        // Enough for all threads while this one reads or writes; no more, to save memory.
+        // Enough work for all threads while this one reads or writes; no more, to save memory.
         while (!pending.empty() && (pending.size() > 2 * static_cast<std::size_t>(crew.threads()) || !blocks.ready()))
             settle_first();
     }

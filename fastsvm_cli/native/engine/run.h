@@ -1,4 +1,3 @@
-// Text -> answers -> lines, in order, multithreaded, with an exact fallback.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -14,13 +13,13 @@
 
 namespace fastsvm {
 
-// A malformed line, or a row that cannot be evaluated. Rows before it were answered.
+// A malformed line, or a row that cannot be evaluated. Earlier rows were answered.
 struct DataFault : std::runtime_error {
     explicit DataFault(const RowProblem& problem) : std::runtime_error(problem.second), line(problem.first) {}
     std::int64_t line;
 };
 
-// Counts of a run, as in Answer; unknown_labels and score for labelled rows only.
+// Counts as in Answer; unknown_labels and score are of labelled rows.
 struct Tally {
     explicit Tally(bool labelled = true) : labelled(labelled) {}
     bool labelled;
@@ -32,28 +31,27 @@ struct Tally {
     void add(const Answer& answer, const Task& task);
 };
 
-// Outputs of a run, all called on its calling thread; their exceptions end it.
+// Outputs of a run, called on its calling thread. Their exceptions end it.
 struct Outputs {
     using Write = std::function<void(const std::string&)>;
     Write lines;
-    // LIBSVM data with line numbers: open rows, and rows outside the bound of Claesen et al., eq. (3.11). Null if not
-    // requested.
+    // Open rows, and rows outside the bound, as LIBSVM data with line numbers. May be null.
     Write open_rows, outside_rows;
     std::function<void()> before_writing;  // may be null
-    std::function<void()> after_chunk;     // called after its lines are written; may be null
+    std::function<void()> after_chunk;     // called after the lines of a chunk; may be null
 };
 
-// Answers rows and writes lines in order. Memory does not grow with the input. No thread outlives a call; threads are
-// optional. Throws DataFault, and what the stream and the outputs throw.
+// Answers rows and writes lines in order. Memory does not grow with the input. No thread outlives a call. Throws
+// DataFault, and exceptions of the stream and the outputs.
 class Run {
 public:
-    // bad_rows: null: the first bad row is a fault. tally, bad_rows: must outlive this.
+    // bad_rows: if null, the first bad row is a fault. tally, bad_rows: must outlive this.
     Run(std::shared_ptr<const Request> request, Outputs outputs, Tally& tally, BadRows* bad_rows);
     // Writes the line before the first row, if any.
     void begin();
     // Rows of a chunk, on all threads.
     void answer(const std::shared_ptr<const Rows>& rows);
-    // Rows of text, one block per thread.
+    // Rows of text, a block per thread.
     void answer(LineBlocks& blocks);
 
 private:

@@ -12,7 +12,7 @@ namespace fastsvm {
 namespace {
 
 std::string text_of(double value, int digits = 6) {
-    if (std::isnan(value)) return "-nan";  // x86-64 gives 0 / 0 a sign, and printf shows it
+    if (std::isnan(value)) return "-nan";  // x86-64 gives 0 / 0 a sign, which printf shows
     char buffer[number_text_max];
     return std::string(buffer, write_g(buffer, value, digits));
 }
@@ -52,7 +52,7 @@ std::vector<std::string> score_lines(const Header& printed, const Score& score) 
 
 std::string label_doubt(const Header& header, std::int64_t rows, const UnknownLabels& unknown, bool zeros_count) {
     constexpr std::size_t shown = 6;
-    // LIBSVM data without labels has any number there, usually 0.
+    // LIBSVM data without labels has an arbitrary number there, usually 0.
     if (2 * (unknown.rows - (zeros_count ? 0 : unknown.zeros)) <= rows) return "";
     const std::vector<int> labels = header.classification() ? *header.label : std::vector<int>{1, -1};
     std::string words;

@@ -1,4 +1,4 @@
-// Text of predict besides its lines: svm-predict's and fastsvm's.
+// Texts of predict besides its output lines.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,33 +10,33 @@
 
 namespace fastsvm {
 
-// svm-predict's lines before the first row. printed: header of the model with the printed answers. unit: of a
-// regression value, in raw labels.
+// svm-predict's lines before the first row. printed: header of the model whose answers are printed. unit: of regression
+// values, in raw labels.
 std::vector<std::string> opening_lines(const Header& printed, bool probability, double unit);
 
-// The note on an exact model's answers beside a compiled one's; "" if none.
+// Note on --exact with probabilities of more than two classes; "" otherwise.
 std::string opening_note(const Header& printed, bool probability);
 
 // svm-predict 3.37's lines after the last row.
 std::vector<std::string> score_lines(const Header& printed, const Score& score);
 
-// Why labelled rows may not belong to this model, as a sentence without full stop; "" if they may. zeros_count: an
-// unknown label 0 counts too.
+// Why labelled rows may not be the model's, as a sentence without full stop; or "". zeros_count: count unknown labels
+// 0.
 std::string label_doubt(const Header& header, std::int64_t rows, const UnknownLabels& unknown, bool zeros_count);
 
-// svm-scale's warnings after all rows are read. name: of the range.
+// svm-scale's warnings after all rows. name: of the range.
 std::vector<std::string> scaling_warnings(const Scaling& scaling, const ScaledEntries& scaled, const std::string& name);
 
-// Notes after the last row: on --exact; on a model that stops early; on rows outside the bound.
+// Notes after the last row: --exact; a model that stops early; rows outside the bound.
 std::string proven_note(std::int64_t rows, std::int64_t evaluated, std::int64_t reference_rows);
 std::string evaluations_note(std::int64_t rows, std::int64_t vectors, std::int64_t evaluations);
 extern const char* const in_full_note;  // for an ordered regression model without --tolerance
 std::string outside_note(std::int64_t rows, std::int64_t outside, bool regression);
 
-// "some of rows", with the percentage.
+// "<some> of <rows> rows", with the percentage.
 std::string of_rows(std::int64_t some, std::int64_t rows);
 
-// Notes of a run without further options.
+// Notes of fastsvm-predict after the last row.
 std::vector<std::string> closing_notes(const Request& request, const Tally& tally);
 
 }  // namespace fastsvm

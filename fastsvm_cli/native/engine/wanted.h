@@ -1,4 +1,3 @@
-// What a caller needs of a model's decision values.
 #pragma once
 #include <optional>
 #include <utility>
@@ -8,15 +7,15 @@
 
 namespace fastsvm {
 
-// Labels, values within a tolerance, or values. Models that stop early or start in lower precision continue until then;
-// others may give more.
+// Required precision: labels, values within a tolerance, or values. Models that stop early, or start in lower
+// precision, continue until they have it; others may give more.
 struct Wanted {
     using Side = std::pair<double, double>;  // value, margin
-    std::optional<double> tolerance;         // each value within it of svm-predict's; regression only
-    // Values up to rounding, and labels. The side of each (value, margin) must be as certain as that of zero, anywhere
-    // within the margin; one decision function only.
+    std::optional<double> tolerance;         // largest distance from svm-predict's values; regression only
+    // Values up to rounding, and labels. Each (value, margin) is a threshold, as zero is, anywhere within its margin.
+    // One decision function only.
     std::optional<std::vector<Side>> sides;
-    // With `sides`: every pair's sigmoid. A model that proves labels returns values whose probabilities print as
+    // With `sides`: sigmoids of all pairs. A model that proves labels returns values whose probabilities print as
     // svm-predict's.
     std::optional<Odds> odds;
 

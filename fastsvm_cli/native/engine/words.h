@@ -1,4 +1,3 @@
-// Raw words of a model file's lines, before parsing, and how messages quote them.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -21,7 +20,7 @@ inline std::vector<std::string_view> split_words(std::string_view text) {
     return out;
 }
 
-// The text with U+FFFD for every byte that is not ASCII, and ? for unprintable ones.
+// U+FFFD for each byte that is not ASCII, ? for unprintable ones.
 inline std::string ascii(std::string_view text) {
     std::string out;
     for (char c : text) {

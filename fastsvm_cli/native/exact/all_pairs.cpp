@@ -16,7 +16,7 @@ constexpr std::int64_t classes_min = 16;
 constexpr std::int64_t table_numbers_max = 1 << 24;  // 64 MB
 // Classes tried before all pairs vote.
 constexpr int tries = 3;
-// Most open pairs per row that get own values, as a multiple of its classes; rows with more climb.
+// Maximum of a row's open pairs that get own values, per class; rows with more climb.
 constexpr std::int64_t open_per_class = 1;
 
 std::int64_t whole(std::int64_t n, std::int64_t of) { return (n + of - 1) / of * of; }
@@ -51,7 +51,7 @@ AllPairs::AllPairs(const SvmModel& model, const Rounding& rounding, double scale
             for (std::int64_t o = 0; o < classes; ++o) {
                 if (o == c) continue;
                 const double exact = sv.leading[i * sv.leading_count + (o < c ? o : o - 1)] / scale;
-                // Above 0 if the class of this table row wins. For c > o, LIBSVM's sign is opposite.
+                // Above 0 if class c wins. For c > o, LIBSVM's sign is opposite.
                 const float coef = static_cast<float>(c < o ? exact : -exact);
                 own_[(c * vectors + t) * stride + o] = coef;
                 other_[(o * vectors + t) * stride + c] = -coef;
@@ -67,7 +67,7 @@ AllPairs::AllPairs(const SvmModel& model, const Rounding& rounding, double scale
     tables_ = {classes, stride, vectors, own_.data(), other_.data(), rho_.data(), largest_.data()};
 }
 
-// B38: the radii of the classes; false if nothing is known of the row.
+// B38. False if the row has no error bound.
 bool AllPairs::measure(double relative_error, const KernelRounding& theirs, const PairVotes& row,
                        std::int64_t* nearest) const {
     const double e = relative_error, n = static_cast<double>(tables_.vectors);
@@ -133,7 +133,7 @@ void AllPairs::settle(const KernelTiles& tiles, const KernelTiles::Block& block,
     }
 }
 
-// Winner of a row with all open pairs listed; -1 if svm-predict's rounding could decide one.
+// Winner, once open pairs are listed; -1 if svm-predict's rounding could decide one.
 int AllPairs::elect(const Rows& rows, std::int64_t row, const PairVotes& votes, Scratch& scratch) const {
     const int classes = static_cast<int>(tables_.classes);
     const KernelRounding theirs = rounding_.svm_predict(rows, row);

@@ -1,4 +1,3 @@
-// Labels of many classes with few vectors each, pairs side by side.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -12,15 +11,14 @@
 
 namespace fastsvm {
 
-// Largest coefficient's exponent: products with kernel values are never denormal, which is slow.
+// Exponent of the largest coefficient: products with kernel values are then never denormal, which is slow.
 constexpr int coefficient_exponent = 60;
 
-// Tries a few likely classes first: one that wins all its pairs is the label. Otherwise all pairs vote, in single
-// precision with a proven error (B38 in bounds.py). Open pairs that can change the winner get svm-predict's own values.
-// If rounding could decide even then, the row climbs; so rows settled here are settled for sums in any order.
+// Labels for many classes of few vectors. A likely class that wins all its pairs is the label. Otherwise all pairs vote
+// in single precision, and open pairs that can change the winner get svm-predict's own values (B38 in bounds.py). If
+// rounding could decide one of those, the row climbs: labels set here hold for sums in any order.
 class AllPairs {
 public:
-    // A thread's scratch memory.
     struct Scratch {
         Aligned<float> radii;            // (rows, stride)
         Aligned<std::int32_t> low;       // (vote_rows, stride)
@@ -30,13 +28,13 @@ public:
         std::vector<std::int64_t> tied_at;
         std::vector<int> high, votes;
     };
-    // Null if classes are few, large or uneven, or tables or a rho too large. scale: a power of two; tables hold
-    // coefficients divided by it. model, rounding: must outlive this.
+    // Null if it does not pay, or numbers are too large. scale: power of two that divides the tables' coefficients.
+    // model and rounding must outlive this.
     static std::unique_ptr<const AllPairs> of(const SvmModel& model, const Rounding& rounding, double scale);
 
-    // Vector order for the tiles, -1 for padding. Class c's t-th vector is at t * stride + c: classes are side by side.
+    // For the tiles: vector t of class c is at t * stride + c, -1 for padding.
     const std::vector<std::int64_t>& order() const { return order_; }
-    // Sets winner[row] of settled rows; adds the others to `open`. values: (rows, order), from the tiles.
+    // Sets winner[row] of settled rows; adds the others to `open`. values: (rows, order).
     void settle(const KernelTiles& tiles, const KernelTiles::Block& block, const Rows& rows, const std::int64_t* which,
                 std::int64_t n, const float* values, Scratch& scratch, std::vector<std::int64_t>& open,
                 std::int32_t* winner) const;
@@ -50,7 +48,7 @@ private:
     const SvmModel& model_;
     const Rounding& rounding_;
     double scale_;
-    std::vector<std::int64_t> order_, first_;  // first_: (classes), index of each class's first vector in the model
+    std::vector<std::int64_t> order_, first_;  // first_: (classes), a class's first vector in the model
     PairTables tables_{};
     Aligned<float> own_, other_, rho_, largest_;
 };

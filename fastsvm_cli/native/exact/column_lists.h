@@ -1,4 +1,3 @@
-// Sparse vectors laid out for sparse rows; instead of strips.h if few entries are shared.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,20 +8,20 @@
 
 namespace fastsvm {
 
-// Per feature, the vectors that have it: a row costs the entries it shares. Kernels of inner products, and rbf; not
-// normalized, not by differences.
+// Vectors listed by feature, instead of strips if few entries are shared. For RBF, and kernels of inner products that
+// are not normalized.
 class ColumnLists {
 public:
-    // order: rows of `vectors`, -1 for padding, in whole `lanes`. features: those that occur.
+    // order: rows of `vectors`, -1 for padding, in whole `lanes`.
     ColumnLists(const Kernel& kernel, const Rows& vectors, const Features& features,
                 const std::vector<std::int64_t>& order);
     std::int64_t size() const { return static_cast<std::int64_t>(norms_.size()); }
-    // out[s] = K(z, x_s) for every vector in the order: (size). row: by the features' columns.
+    // out[s] = K(z, x_s) for every vector of the order: (size). row: z.
     void kernel_values(const Columns& row, double squared_norm, double* out) const;
 
 private:
     Kernel kernel_;
-    Aligned<double> norms_;            // in the order: |x|^2, 0 for padding
+    Aligned<double> norms_;            // |x|^2, in that order
     std::vector<std::int64_t> start_;  // (d + 1)
     std::vector<std::int32_t> vector_;
     std::vector<double> value_;

@@ -14,15 +14,14 @@ namespace fastsvm {
 
 namespace {
 
-// Rows per block: `block_rows`, or fewer if some threads would get none.
+// Fewer than `block_rows` if some threads would get no rows.
 std::int64_t rows_per_block(std::int64_t rows) {
     return std::clamp<std::int64_t>((rows + get_threads() - 1) / get_threads(), 1, block_rows);
 }
 
-// Most numbers (features times pairs) of a folded linear model, unless the model has more.
+// Maximum of features times pairs of a folded linear model, or 4 times its entries if more.
 constexpr double folded_max = 4e6;
 
-// The model's own vectors in the trial for probabilities.
 constexpr std::int64_t odds_trial_rows = 16;
 
 bool of_one_sign_by_class(const SvmModel& model) {
@@ -42,7 +41,7 @@ bool of_one_sign_by_class(const SvmModel& model) {
     return true;
 }
 
-// For labels: several shares per thread balance uneven ones.
+// For labels, several balance uneven ones.
 constexpr std::int64_t shares_per_thread = 4;
 }  // namespace
 
@@ -84,7 +83,7 @@ void Exact::place_vectors() {
     const auto whole_strips = [](std::int64_t n) { return (n + strip - 1) / strip * strip; };
     for (std::int64_t n : model_.nr_sv) padded_ += whole_strips(n);
     const bool gaps =
-        model_.classes() <= 2 || 2 * padded_ <= 3 * sv.rows;  // classes of a few vectors each would be mostly padding
+        model_.classes() <= 2 || 2 * padded_ <= 3 * sv.rows;  // classes of few vectors would be mostly padding
     class_start_.push_back(0);
     for (std::int64_t n : model_.nr_sv) class_start_.push_back(class_start_.back() + (gaps ? whole_strips(n) : n));
     padded_ = whole_strips(class_start_.back());
@@ -118,7 +117,7 @@ const Ladder& Exact::ladder() const {
     return *ladder_;
 }
 
-// Calls visit(c, from, to) for the padded support vectors [from, to) class by class.
+// Calls visit(c, from, to) for runs of padded support vectors of one class.
 template <class Visit> void Exact::for_each_run(std::int64_t from, std::int64_t to, Visit visit) const {
     to = std::min(to, class_start_.back());
     std::int64_t c = std::upper_bound(class_start_.begin(), class_start_.end(), from) - class_start_.begin() - 1;
@@ -129,7 +128,6 @@ template <class Visit> void Exact::for_each_run(std::int64_t from, std::int64_t 
     }
 }
 
-// Adds these padded support vectors' terms to a row's values.
 void Exact::accumulate(std::int64_t from, std::int64_t to, const double* kernel_values, double* value,
                        RowSize* sizes) const {
     const double* const coef = layout().coef.data();
@@ -143,7 +141,7 @@ void Exact::accumulate(std::int64_t from, std::int64_t to, const double* kernel_
     });
 }
 
-// One pair, and the block's rows in panels.
+// For one pair, and the block's rows in panels.
 void Exact::accumulate_panels(std::int64_t from, std::int64_t to, Block& block, double* value) const {
     for_each_run(from, to, [&](std::int64_t, std::int64_t first, std::int64_t last) {
         layout().strips->panel_sums(block.rows, first, last, layout().coef.data() + first, block.sums.data());
@@ -208,7 +206,6 @@ void Exact::evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n
     }
 }
 
-// Bound on a pair's value against svm-predict's. sizes: the row's, or null.
 double Exact::least_radius(std::int64_t pair, const Rounding::Row& rounding, double value, const RowSize* sizes) const {
     const double radius = rounding_->radius(pair, rounding, value);
     return sizes ? std::min(radius, rounding_->radius_by_size(pair, rounding, value, sizes[pair])) : radius;
@@ -238,12 +235,12 @@ void Exact::fast_values(const Rows& rows, Decisions& out) const {
     });
 }
 
-// Whether probabilities print as svm-predict's. value: with rho subtracted. radii: scratch.
+// Whether probabilities print as svm-predict's. value: less rho.
 bool Exact::prints_alike(Coupling& coupling, const Rounding::Row& rounding, const double* value, const RowSize* sizes,
                          std::vector<double>& radii) const {
     const std::int64_t pairs = model_.pairs();
     radii.resize(static_cast<std::size_t>(pairs));
-    // Own sizes cost a logarithm per pair; few rows of many pairs need them.
+    // Radii by size cost a logarithm per pair; few rows of many pairs need them.
     const auto settled = [&](const RowSize* known) {
         for (std::int64_t p = 0; p < pairs; ++p)
             radii[static_cast<std::size_t>(p)] = least_radius(p, rounding, value[p], known);
@@ -265,8 +262,7 @@ std::int64_t Exact::without_serials(const Rows& rows) const {
     return -1;
 }
 
-// Share of the reference sum's time that double precision and a proof save on a row's probabilities; about half for
-// models whose costs are not in the table.
+// Share of the reference sum's time that rung 3 and a proof save on probabilities; half if the table lacks the costs.
 double Exact::share_saved_by_double() const {
     const double n = static_cast<double>(model_.total_sv()), d = static_cast<double>(features_.size());
     const double entries = static_cast<double>(model_.vectors->indices.size());
@@ -289,7 +285,7 @@ bool Exact::odds_at_once(const Odds& odds) const {
         const std::int64_t count = std::min(sv.rows, odds_trial_rows);
         double steepest = 0;
         for (double a : odds.a) steepest = std::max(steepest, std::fabs(a));
-        // Printed probabilities differ by at least 1e-6 of themselves: without a radius near that, no trial.
+        // Printed probabilities differ by at least 1e-6 of themselves: far smaller radii need no trial.
         if (!count || rounding_->radius_of_any(rounding_->row(sv, 0, false), model_.rho[0]) * steepest < 1e-7) return;
         std::vector<std::int64_t> which;
         for (std::int64_t i = 0; i < count; ++i) which.push_back(i * sv.rows / count);
@@ -319,8 +315,8 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
     const std::int64_t grain = rows_per_block(rows.rows);
     std::int64_t share = grain;
     if (out.labels_alone) {
-        // Large shares, so that a rung leaves many rows open; few for many pairs, as one row's numbers may be too many
-        // for a thread.
+        // Large shares, so that a rung passes many rows on. Fewer for many pairs: one row's numbers may exceed a
+        // thread's memory.
         const std::int64_t threads = std::clamp<std::int64_t>((1 << 22) / std::max<std::int64_t>(pairs, 1), 1,
                                                               shares_per_thread * get_threads());
         share = std::max(grain, (rows.rows + threads - 1) / threads);
@@ -351,7 +347,7 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
                 double* const row_value = out.value.data() + r * pairs;
                 const Rounding::Row rounding = rounding_->row(rows, r, precise);
                 const bool known = rounding.kernel() < std::numeric_limits<double>::infinity();
-                // After the sum, as LIBSVM: a large rho must not swallow small terms one by one.
+                // After the sum, as in LIBSVM: a large rho must not swallow small terms.
                 for (std::int64_t p = 0; p < pairs; ++p) row_value[p] -= model_.rho[p];
                 bool sure = true;
                 for (std::int64_t p = 0; p < pairs && (sure || out.with_radius); ++p) {
@@ -359,7 +355,7 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
                         least_radius(p, rounding, row_value[p], pairs == 1 ? block.sizes_of(r - first, 1) : nullptr);
                     if (out.with_radius) out.radius[r * pairs + p] = radius;
                     if (model_.regression || !known) {
-                        // Without a rounding bound, one of the sums may overflow and the other not.
+                        // Without a bound, one of the sums may overflow and the other not.
                         sure &= known && radius < std::numeric_limits<double>::infinity();
                         continue;
                     }
@@ -372,7 +368,7 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
                 if (!sure) block.open.push_back(r);
             }
             settled[double_rung] += stop - first - static_cast<std::int64_t>(block.open.size() - open_before);
-            // Many at a time, as the reference sum takes rows side by side; fewer if rows have many numbers.
+            // The reference sum takes rows side by side: collect many.
             const std::int64_t count = static_cast<std::int64_t>(block.open.size());
             if (count == 0 || (pairs == 1 && count < block_rows && stop < last)) continue;
             block.value.resize(static_cast<std::size_t>(count * pairs));

@@ -1,4 +1,3 @@
-// Fast evaluation of an exact LIBSVM model, with the reference sum as fallback.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -22,41 +21,37 @@
 
 namespace fastsvm {
 
-// A ladder of evaluations, cheapest first. A row climbs while its label is open:
-//   labels only: whole numbers, if features take few values on one grid (grid_tiles.h);
-//   labels only: single precision in register tiles (single_tiles.h); of many small classes, the last open pairs get
-//     their reference sum (all_pairs.h);
-//   double precision: support vectors in strips of `strip` columns, or, if sparse, in column lists (a sparse row costs
-//     its own non-zeros times n_SV products, side by side); linear kernels fold into one vector per pair;
-//   the reference sum: svm-predict's own numbers.
-// Probabilities begin with double precision: single precision's proven error, 3e-7 to 3e-6 of sum |a_i| K_i, exceeds
-// six printed digits (on three published models it settled no row, nor would a hundredth of it). Each model decides
-// which of the first two rungs pay (ladder.h) and, for probabilities, whether the third does.
+// Fast evaluation of an exact LIBSVM model, on the rungs of a ladder. A row climbs while its label is open:
+//   1. labels only: whole numbers, if the features take few values on one grid (grid_tiles.h);
+//   2. labels only: single precision (single_tiles.h);
+//   3. double precision: support vectors in strips or, if sparse, in column lists; linear kernels folded by pair;
+//   4. the reference sum: svm-predict's own numbers.
+// Each model decides whether rungs 1 and 2 pay (ladder.h) and, for probabilities, rung 3. Probabilities skip 1 and 2:
+// single precision's proven error, 3e-7 to 3e-6 of sum |a_i| K_i, exceeds six printed digits (on three published models
+// it settled no row, nor would a hundredth of it).
 //
 // Values differ from svm-predict's by rounding only, at most Rounding::radius(). If that leaves the side of zero (or of
-// one of `thresholds`) open, the reference sum decides: every label is svm-predict's. For labels only
-// (Decisions::labels_alone), kernel values are computed once, and only pairs that can change the winner get values.
+// a threshold) open, the reference sum decides: every label is svm-predict's.
 class Exact {
 public:
     using Threshold = std::pair<double, double>;  // value, margin
     explicit Exact(SvmModel model);
     ~Exact();
-    // precise: values within 1e-9 of svm-predict's, relative to sum |coef| times the largest possible kernel value, not
-    // only their side of zero. thresholds: more values (and margins) whose side must be settled; one pair only. odds:
-    // whose six printed digits must be settled. Memory beyond `out` does not grow with rows times pairs. Precomputed
-    // kernels: see without_serials.
+    // precise: values within 1e-9 of svm-predict's, relative to sum |coef| times the largest possible kernel value.
+    // thresholds: more values (and margins) whose side must be settled; one pair only. odds: six digits of its
+    // probabilities must be settled. Memory beyond `out` does not grow with rows times pairs. Precomputed kernels: see
+    // without_serials.
     void decision_values(const Rows& rows, bool precise, const std::vector<Threshold>& thresholds,
                          const std::optional<Odds>& odds, Decisions& out) const;
-    // Values with rounding radii, which also hold against exact arithmetic; no reference sum. Not for precomputed
-    // kernels.
+    // Values with rounding radii, which also hold against exact arithmetic. Not for precomputed kernels.
     void fast_values(const Rows& rows, Decisions& out) const;
-    // fast_values at the model's own support vectors, with half of the kernel evaluations: each serves both vectors.
-    // Requires meets_itself(). progress: called with the share done, on the calling thread; may throw to stop. Values
-    // do not depend on the number of threads.
+    // fast_values at the model's own support vectors; each kernel value serves both vectors. Requires meets_itself().
+    // progress: called with the share done, on the calling thread; may throw to stop. Values do not depend on the
+    // number of threads.
     void own_values(const std::function<void(double)>& progress, Decisions& out) const;
     bool meets_itself() const { return in_strips_ && model_.pairs() == 1; }
-    // The first row without a serial number that a support vector of a precomputed kernel needs, or -1. Such rows must
-    // not be evaluated.
+    // First row that lacks a serial number of a precomputed kernel's support vector, or -1. Such rows must not be
+    // evaluated.
     std::int64_t without_serials(const Rows& rows) const;
     const SvmModel& model() const { return model_; }
 
@@ -77,8 +72,7 @@ private:
     template <class Value> int vote(const Rounding::Row& rounding, Votes& votes, Value value) const;
     void shares_of_classes(const double* kernel_values, double* shares) const;
     void sums_of_class(std::int64_t c, const double* kernel_values, std::vector<double>& own, double* sums) const;
-    // Whether rows skip to the reference sum for these probabilities: double precision leaves too many sampled support
-    // vectors open, or costs as much.
+    // Whether probabilities skip rung 3: it leaves too many sampled vectors open, or costs as much as rung 4.
     bool odds_at_once(const Odds& odds) const;
     double share_saved_by_double() const;
     void fold_linear();
@@ -98,17 +92,17 @@ private:
     bool linear_ = false;
     std::vector<double> weights_;  // linear: (d, pairs)
 
-    // Padded order: a class begins a new strip; small classes have no gaps.
-    std::int64_t padded_ = 0;                // padded number of support vectors, a multiple of `strip`
-    std::vector<std::int64_t> class_start_;  // (classes + 1), in the padded order
+    // Padded order: a class begins a new strip, unless classes are small.
+    std::int64_t padded_ = 0;                // support vectors with padding, whole strips
+    std::vector<std::int64_t> class_start_;  // (classes + 1)
     std::vector<std::int64_t> order_;        // (padded): index of the support vector, or -1
-    bool in_strips_ = false;                 // otherwise in lists by column
-    // In every pair each class has coefficients of one sign: the sizes of the sums add up to sum |a_i| K_i.
+    bool in_strips_ = false;                 // otherwise in column lists
+    // In every pair each class has coefficients of one sign.
     bool one_signed_ = false;
     mutable std::once_flag laid_out_, climbed_, odds_tried_;
     mutable bool odds_at_once_ = false;
-    mutable std::unique_ptr<const Layout> layout_;  // built when a row is first evaluated in double precision
-    mutable std::unique_ptr<const Ladder> ladder_;  // built when a label is first requested
+    mutable std::unique_ptr<const Layout> layout_;
+    mutable std::unique_ptr<const Ladder> ladder_;
     std::optional<Rounding> rounding_;
     Pool<Block>::Lease block() const;
     Pool<Block> blocks_;

@@ -1,4 +1,3 @@
-// Shared by the files of Exact.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -14,15 +13,14 @@
 
 namespace fastsvm {
 
-// Maximum number of rows done together.
 constexpr std::int64_t block_rows = 64;
 
-// Numbers of a kind in a thread's scratch memory, unless one row has more: 4 MB, and for many threads 25 MB in all.
+// Maximum length of a thread's scratch array, unless one row needs more: 4 MB; for many threads 25 MB in all.
 inline std::int64_t numbers_per_thread() { return std::clamp<std::int64_t>((3 << 20) / get_threads(), 1, 1 << 19); }
 
-// Data for the evaluation in double precision.
+// For rung 3.
 struct Exact::Layout {
-    std::vector<double> coef;      // (nr_class - 1, padded), 0 in the padding
+    std::vector<double> coef;      // (nr_class - 1, padded)
     std::optional<Strips> strips;  // or
     std::optional<ColumnLists> lists;
 };
@@ -34,12 +32,12 @@ struct Exact::Block {
     std::vector<double> kernel_values, scratch, value, own, sums, radii;
     Votes votes;
     Coupling coupling;
-    std::vector<RowSize> sizes;  // (rows, pairs), or empty if unused
+    std::vector<RowSize> sizes;  // (rows, pairs), or empty
     const RowSize* sizes_of(std::int64_t row, std::int64_t pairs) const {
         return sizes.empty() ? nullptr : sizes.data() + row * pairs;
     }
-    std::vector<std::int64_t> open;      // rows for the next rung
-    std::vector<std::int64_t> open_now;  // rows for this rung
+    std::vector<std::int64_t> open;      // for the next rung
+    std::vector<std::int64_t> open_now;  // for this rung
     const std::int64_t* numbers(std::int64_t first, std::int64_t last) {
         open_now.resize(static_cast<std::size_t>(last - first));
         std::iota(open_now.begin(), open_now.end(), first);

@@ -1,4 +1,3 @@
-// Exact labels: up the ladder, then values of pairs that can still change the winner.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,11 +10,11 @@
 namespace fastsvm {
 
 namespace {
-// Classes tried before all pairs vote; with few, trying saves nothing.
+// Classes tried before all pairs vote; with few classes that saves nothing.
 constexpr int tries = 3, few_classes = 16;
 }  // namespace
 
-// Guesses the winner: the class of the nearest vector or, if unknown, of the largest sum of kernel values.
+// Class of the nearest vector or, without distances, of the largest sum of kernel values.
 int Exact::likely_class(const double* kernel_values) const {
     int best = 0;
     double most = -std::numeric_limits<double>::infinity();
@@ -31,15 +30,15 @@ int Exact::likely_class(const double* kernel_values) const {
     return best;
 }
 
-// Sums of all pairs with class c, over their support vectors: (classes), meaningless at c. own: scratch.
+// Sums of all pairs with class c: (classes), meaningless at c.
 void Exact::sums_of_class(std::int64_t c, const double* kernel_values, std::vector<double>& own, double* sums) const {
-    constexpr std::int64_t few = 16;  // below, calls per run of vectors cost more than the work
+    constexpr std::int64_t few = 16;  // below this, calls cost more than the work
     const Loops& k = loops();
     const double* const all = layout().coef.data();
     const std::int64_t classes = model_.classes(), n = model_.nr_sv[c];
     const double* const mine = kernel_values + class_start_[c];
     own.assign(static_cast<std::size_t>(classes - 1),
-               0.0);  // sums of c's own vectors, by column of their coefficients
+               0.0);  // by coefficient column
     if (n < few) {
         const std::int64_t first = std::accumulate(model_.nr_sv.begin(), model_.nr_sv.begin() + c, std::int64_t{0});
         for (std::int64_t s = 0; s < n; ++s)
@@ -74,9 +73,9 @@ void Exact::shares_of_classes(const double* kernel_values, double* shares) const
     }
 }
 
-// The class that all pairs elect, or -1. value(i, j): that of a pair i < j.
+// Class that all pairs i < j elect, or -1.
 template <class Value> int Exact::vote(const Rounding::Row& rounding, Votes& votes, Value value) const {
-    constexpr int together = 8;  // columns, whose contributions are read line by line
+    constexpr int together = 8;  // columns, so that contributions are read line by line
     const int classes = static_cast<int>(model_.classes());
     // Values above this exceed their radius, which grows by less than 1e-9 of them.
     const double sure = rounding_->radius_of_any(rounding, 0.0) * (1 + 1e-8);
@@ -95,7 +94,7 @@ template <class Value> int Exact::vote(const Rounding::Row& rounding, Votes& vot
     return votes.elect();
 }
 
-// Winners of a few rows, several classes, in double precision; open rows go to block.open.
+// Labels in double precision, several classes; open rows go to block.open.
 void Exact::elect(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block,
                   std::int32_t* winner) const {
     const std::int64_t pairs = model_.pairs();
@@ -121,7 +120,7 @@ void Exact::elect(const Rows& rows, const std::int64_t* which, std::int64_t n, B
             continue;
         }
         double* const values = block.kernel_values.data() + (in_strips_ ? r * padded_ : 0);
-        if (linear_) {  // the sums themselves
+        if (linear_) {  // decision values
             std::fill_n(values, pairs, 0.0);
             for (std::int64_t e = 0; e < block.columns[r].count(); ++e)
                 loops().add_scaled(pairs, block.columns[r].value[e],
@@ -136,7 +135,7 @@ void Exact::elect(const Rows& rows, const std::int64_t* which, std::int64_t n, B
                 if (other == c) continue;
                 const std::int64_t pair = model_.pair_of(std::min(c, other), std::max(c, other));
                 const double value = (linear_ ? values[pair] : block.sums[other]) - model_.rho[pair];
-                // Few values are below any pair's radius, so one number usually suffices. False for NaN too.
+                // Few values are below any pair's radius: one number usually suffices. False for NaN too.
                 const bool known = std::fabs(value) > rounding_->radius_of_any(rounding, value) ||
                                    std::fabs(value) > rounding_->radius(pair, rounding, value);
                 won[other] = !known ? 0 : (value > 0) == (c < other) ? 1 : -1;
@@ -173,19 +172,19 @@ void Exact::decide(const Rows& rows, const std::int64_t* which, std::int64_t n, 
         const Rounding::Row rounding = rounding_->row(rows, which[r], false);
         const double value = block.value[r] - model_.rho[0];
         const bool known = rounding.kernel() < std::numeric_limits<double>::infinity();
-        if (known && std::fabs(value) > least_radius(0, rounding, value, block.sizes_of(r, 1)))  // false for NaN too
+        if (known && std::fabs(value) > least_radius(0, rounding, value, block.sizes_of(r, 1)))
             winner[which[r]] = value > 0 ? 0 : 1;
         else
             block.open.push_back(which[r]);
     }
 }
 
-// Winners of block.open, from svm-predict's own values.
+// Labels of block.open.
 void Exact::label_by_reference(const Rows& rows, Block& block, std::int32_t* winner) const {
     const std::int64_t pairs = model_.pairs();
     const int classes = static_cast<int>(model_.classes());
     Votes& votes = block.votes;
-    // As many rows as the reference sum does side by side; one if the values of more would not fit.
+    // As many rows as the reference sum takes side by side, if their values fit.
     const std::int64_t fit = numbers_per_thread() / std::max<std::int64_t>(pairs, 1);
     const std::int64_t most = fit >= wide_group ? wide_group : fit >= narrow_group ? narrow_group : 1;
     for (std::size_t at = 0; at < block.open.size();) {
@@ -203,7 +202,6 @@ void Exact::label_by_reference(const Rows& rows, Block& block, std::int32_t* win
     }
 }
 
-// Labels of rows [first, last): up the ladder.
 void Exact::label(const Rows& rows, std::int64_t first, std::int64_t last, Block& block, Decisions& out,
                   RungRows& settled) const {
     std::int32_t* const winner = out.winner.data();
@@ -211,7 +209,7 @@ void Exact::label(const Rows& rows, std::int64_t first, std::int64_t last, Block
     std::iota(block.open.begin(), block.open.end(), first);
     if (model_.kernel.type != KernelType::precomputed) {
         ladder().settle(rows, block.open, winner, settled);
-        // As many rows as keep their kernel values in bounded memory.
+        // Kernel values stay in bounded memory.
         const std::int64_t fit = numbers_per_thread() / std::max<std::int64_t>(padded_, 1);
         const std::int64_t most = model_.pairs() == 1 ? block_rows : std::clamp<std::int64_t>(fit, 1, block_rows);
         block.open_now.swap(block.open);

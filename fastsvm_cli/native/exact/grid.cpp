@@ -7,17 +7,14 @@ namespace fastsvm {
 
 namespace {
 
-// File numbers have six digits or more: differences, and steps from them, err by less than this times the largest
-// value.
+// Files have six digits or more: differences, and steps from them, err by less than this times the largest value.
 constexpr double digits = 2e-5;
-// Enough to recognize most grids quickly.
 constexpr std::int64_t sample_entries = 4096, sample_rows = 8;
 constexpr std::int64_t most_outliers = 256;
 constexpr int most_attempts = 16;
 
 }  // namespace
 
-// Differences from the anchors, to find the step.
 struct Grid::Sample {
     std::vector<double> differences;  // positive
     double largest_value = 0;
@@ -25,10 +22,10 @@ struct Grid::Sample {
         std::int32_t index;
         double value;
     };
-    std::vector<Anchor> anchors;  // where not zero
+    std::vector<Anchor> anchors;  // that are not zero
 
-    // Differences from each column's anchor, over some vectors. The anchor is zero if one of them lacks the entry or
-    // has a zero, else one of the values.
+    // Takes some of the vectors. A column's anchor is zero if one of them has no entry or a zero there, else one of its
+    // values.
     explicit Sample(const Rows& vectors) {
         const std::int64_t per_row = std::max<std::int64_t>(1, vectors.indices.size() / vectors.rows);
         const std::int64_t count = std::min(vectors.rows, std::max(sample_rows, sample_entries / per_row));
@@ -54,7 +51,7 @@ struct Grid::Sample {
     }
 };
 
-// Finds the largest step that divides all differences: an integer part of the largest.
+// Finds the largest step that divides all differences: a whole part of the largest difference.
 bool Grid::fit(const Sample& sample) {
     std::vector<double> differences = sample.differences;
     std::sort(differences.begin(), differences.end());
@@ -81,13 +78,13 @@ bool Grid::fit(const Sample& sample) {
     return false;
 }
 
-// Sets numbers and offsets of all vectors. False, with more differences for the sample, if some are off the grid.
+// Sets numbers and offsets. If vectors are off the grid, false; their differences are added to the sample.
 bool Grid::cover(const Rows& vectors, const Features& features, Sample& sample) {
     const std::int64_t d = features.size();
     std::vector<std::int64_t> count(static_cast<std::size_t>(d), 0);
     std::vector<std::int32_t> least(static_cast<std::size_t>(d), std::numeric_limits<std::int32_t>::max());
     std::vector<std::int32_t> most(static_cast<std::size_t>(d), std::numeric_limits<std::int32_t>::min());
-    for (Column& c : columns_) c = {c.anchor, 0, -1};  // numbers count from the anchor for now
+    for (Column& c : columns_) c = {c.anchor, 0, -1};  // for now, numbers count from the anchor
     std::int64_t outliers = 0;
     const auto outlier = [&](std::int64_t column, double value) {
         sample.differences.push_back(std::fabs(value - columns_[static_cast<std::size_t>(column)].anchor));
@@ -115,7 +112,7 @@ bool Grid::cover(const Rows& vectors, const Features& features, Sample& sample) 
         }
         largest = std::max(largest, squares);
     }
-    std::vector<std::int32_t> zeros(static_cast<std::size_t>(d), -most_levels - 1);  // unused
+    std::vector<std::int32_t> zeros(static_cast<std::size_t>(d), -most_levels - 1);  // none
     zeros_off_ = 0;
     for (std::int64_t column = 0; column < d; ++column) {
         const bool placed = places.place(column, 0.0, number, off);
@@ -159,7 +156,7 @@ std::optional<Grid> Grid::of(const Rows& vectors, const Features& features) {
     grid.columns_.resize(static_cast<std::size_t>(features.size()));
     for (const Sample::Anchor& anchor : sample.anchors)
         grid.columns_[static_cast<std::size_t>(features.column(anchor.index))].anchor = anchor.value;
-    // Each failed attempt adds a value between the steps; the next steps are smaller or further apart.
+    // Failed attempts add differences that the step does not divide.
     for (int attempt = 0; attempt < most_attempts && grid.fit(sample); ++attempt) {
         if (!grid.cover(vectors, features, sample)) continue;
         if (grid.levels_ > most_levels) return std::nullopt;

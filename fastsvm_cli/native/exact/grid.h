@@ -1,4 +1,3 @@
-// Features with few values on one grid: binary ones, levels of gray, scaled or not.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -10,39 +9,39 @@
 
 namespace fastsvm {
 
-// A value of column c is anchor_c + step (least_c + k), k whole, up to a file's digits. All columns share the step, so
-// squared distances are whole multiples of its square.
+// Features with few, evenly spaced values: binary, levels of gray, scaled or not. A value of column c is anchor_c +
+// step (least_c + k), k whole, to within a file's digits. All columns share the step, so squared distances are whole
+// multiples of its square.
 class Grid {
 public:
     static constexpr std::int32_t most_levels = 256;
-    // The vectors' grid, k from 0 to 255 in every column, if there is one.
+    // Grid of the vectors, k from 0 to 255 in every column, or nullopt.
     static std::optional<Grid> of(const Rows& vectors, const Features& features);
-    // False if a sample is on no grid; fast.
+    // Fast check: false if a sample is not on a grid.
     static bool possible(const Rows& vectors);
 
     double step() const { return step_; }
-    // Largest spread of a feature's values, in levels.
+    // Largest spread of a feature's values.
     std::int32_t levels() const { return levels_; }
-    // The numbers of the vectors, and of the zeros, are below this.
+    // Upper limit of the k of vectors and of zeros.
     std::int32_t numbers() const { return numbers_; }
-    // Largest Euclidean distance of a vector from the grid, absent entries excluded.
+    // Largest Euclidean distance of a vector from the grid, without absent entries.
     double off() const { return off_; }
-    // Grid positions, for loops over many values.
     class Places {
     public:
-        // Number of any value, and its distance from the grid. False if off the grid.
+        // Sets a value's k and its distance from the grid; false if off the grid.
         bool place(std::int64_t column, double value, std::int32_t& number, double& off) const {
             const Column& c = columns_[column];
             const double steps = (value - c.anchor) * per_step_;
             if (!(std::fabs(steps) < 1e6)) return false;
-            const double shift = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to the nearest integer
+            const double shift = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to a whole number
             const double k = (steps + shift) - shift;
-            // The second term exceeds the rounding of the subtraction, product and sum (B31).
+            // The second term exceeds the rounding (B31).
             off = std::fabs(value - (c.anchor + step_ * k)) + 0x1p-50 * (std::fabs(value) + std::fabs(c.anchor));
             number = static_cast<std::int32_t>(k) - c.least;
             return off <= tolerance_;
         }
-        // Number of an absent entry's zero; -1 if off the grid: then every row must have the entry.
+        // k of an absent entry's zero, or -1 if off the grid: rows must have the entry.
         std::int32_t zero(std::int64_t column) const { return columns_[column].zero; }
 
     private:
@@ -60,7 +59,7 @@ public:
         out.step_ = step_, out.per_step_ = per_step_, out.tolerance_ = tolerance_;
         return out;
     }
-    // Sum of squared distances of these zeros from the grid: at most what absent entries add.
+    // Sum of squared distances of these zeros from the grid.
     double zeros_off() const { return zeros_off_; }
 
 private:

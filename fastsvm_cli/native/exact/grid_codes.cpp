@@ -9,7 +9,7 @@ namespace fastsvm {
 
 namespace {
 constexpr double single = 0x1p-24;
-// Rows' tables share the same cache.
+// Rows' tables share this cache.
 constexpr std::int64_t bytes_at_a_time = 16 << 10;
 }  // namespace
 

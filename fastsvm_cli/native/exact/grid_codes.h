@@ -1,4 +1,3 @@
-// Vectors on a grid of few levels as four-bit codes, and row tables.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -8,27 +7,24 @@
 
 namespace fastsvm {
 
-// D = sum over the codes of T(z, x), the squared distance between two codes' features. With the vectors' most frequent,
-// `usual` codes u: D = base(x) + sum of T(z, x) - T(u, x) over codes in which a row differs from u, few if it is
-// sparse. Tables are shifted by their minimum, which a row's `start` makes up for, so entries are not negative; sums
-// are widened before D can exceed a byte.
+// Vectors on a grid of few levels as four-bit codes (B30). u: the vectors' most frequent (`usual`) codes, from which
+// few codes of a sparse row differ. Tables are shifted by their minimum, so that no entry is negative; `start` corrects
+// this.
 class GridCodes {
 public:
     static constexpr std::int64_t most_distance = (1 << 16) - 1;
 
-    // Number of codes, of features of `bits` bits, and of vectors (whole strips). D must stay within most_distance.
+    // codes: per vector, of features of `bits` bits; padded: vectors in whole strips. D must stay within most_distance.
     GridCodes(const GridCodeLoops& loops, int bits, std::int64_t codes, std::int64_t padded);
-    // Sets vector s.
     void put(std::int64_t s, const unsigned char* codes);
-    // Call last. order: -1 marks padding.
+    // Call last. order: -1 for padding.
     void finish(const std::vector<std::int64_t>& order);
 
-    // Rows, stored one after the other.
     struct Rows {
         struct Row {
             std::int64_t first, count;  // in `at`
             std::int32_t start;
-            std::int64_t largest;  // D with any vector is at most this
+            std::int64_t largest;  // upper bound of D
         };
         std::vector<Row> rows;
         std::vector<std::int32_t> at;
@@ -36,10 +32,9 @@ public:
         void clear() { rows.clear(), at.clear(), tables.clear(); }
     };
     void take(const unsigned char* codes, Rows& out) const;
-    // A row's lookup; the relative error of its values.
     GridLookup lookup(const Rows::Row& row) const;
     static double lookup_error(GridLookup lookup);
-    // Average number of unusual codes in a vector.
+    // Average number of a vector's codes that are not usual.
     double unusual() const { return unusual_; }
 
     // Strips that stay in the fastest cache while rows pass.
@@ -51,8 +46,8 @@ public:
                   const GridExponential& exponential, const float* coef, double factor, double* sums) const;
 
 private:
-    static constexpr int kinds = 16;  // of codes
-    // Change of distance if a row's code is z, not u.
+    static constexpr int kinds = 16;
+    // Change of D if a row's code is z, not u.
     struct Table {
         unsigned char added[kinds];  // less the minimum
         std::int32_t least;
@@ -65,13 +60,13 @@ private:
     std::int64_t codes_;
     std::int32_t distance_[kinds][kinds];
     Table tables_[kinds][kinds];  // by u and z
-    std::int64_t run_ = 0;        // how many table entries add up within a byte
+    std::int64_t run_ = 0;        // table entries that add up within a byte
     std::vector<unsigned char> usual_;
-    // Per code and z: the largest distance from any vector's code; and the total over all codes if every z is usual.
+    // Per code and z, the largest distance from any vector's code; their total over the usual codes.
     std::vector<std::int32_t> farthest_;  // (codes, kinds)
     std::int64_t usual_farthest_ = 0, largest_base_ = 0;
     double unusual_ = 0;
-    bool metric_ = false;            // bit distances, which obey the triangle inequality; otherwise their roots do
+    bool metric_ = false;            // whether D itself obeys the triangle inequality (bits), or only its root
     Aligned<unsigned char> blocks_;  // (strips, codes, strip)
     Aligned<unsigned char> bases_;   // (strips, 2, strip)
 };

@@ -18,21 +18,20 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double single = 0x1p-24, tiny = 0x1p-126;
 // No sum exceeds 32 bits (B30).
 constexpr std::int64_t most_numbers = 4096, most_bits = GridCodes::most_distance;
-// Memory for words of zeros, beyond the vectors' entries.
+// Bytes for words of zeros, beyond the vectors' entries.
 constexpr std::int64_t free_bytes = 64 << 20, bytes_per_entry = 24;
 // A larger table is slower than a polynomial.
 constexpr std::int64_t most_tabulated = 1 << 14;
-// Strips in the fastest cache, which rows meet in turn.
+// Strips in the fastest cache while rows pass.
 constexpr std::int64_t bytes_at_a_time = 24 << 10;
-// Sums in 16 bits: with shorter runs, 32 bits are faster.
+// With shorter runs in 16 bits, sums in 32 bits are faster.
 constexpr std::int64_t short_run = 6;
-// Beyond exp(-88.03), K is 0: B31.
+// Beyond exp(-88.03), K is 0 (B31).
 constexpr double farthest = 88.03;
-// Further off the grid, K has three digits and single precision is more accurate.
+// Further off the grid, K has three digits, fewer than in single precision.
 constexpr double most_off = 1e-3;
 
-// Bound on K's relative change if a distance's points move by `off` together (B31): expm1(eta) <= eta + eta^2 for eta
-// <= 1; larger eta are too much anyway.
+// B31: bound of K's relative change, for eta <= 1; larger eta are refused.
 double moved(double gamma, double off) {
     const double eta = off * (2 * std::sqrt(gamma * farthest) + gamma * off);
     return eta + eta * eta;
@@ -42,9 +41,9 @@ double moved(double gamma, double off) {
 
 struct GridTiles::Taken : KernelTiles::Block {
     struct Tile {
-        int rows, distinct;             // the last ones repeat one
-        std::int64_t count, at, words;  // number of words; where `at` and `words` begin
-        std::int64_t place[16];         // place of each row
+        int rows, distinct;             // last row repeated up to `rows`
+        std::int64_t count, at, words;  // of words; where `at` and `words` begin
+        std::int64_t place[16];         // row numbers
         std::int32_t norms[16];
         GridDistance distance;
         GridLookup lookup;
@@ -55,7 +54,7 @@ struct GridTiles::Taken : KernelTiles::Block {
     std::vector<Tile> tiles;
     std::vector<std::int32_t> at;
     std::vector<std::uint32_t> words;
-    // While taking rows: (n, words) and (n), rows on the grid; (words), those of a tile.
+    // Scratch of `take`: rows on the grid; any: the words of a tile.
     std::vector<std::uint32_t> numbers, any;
     std::vector<std::int64_t> place;
     std::vector<std::int32_t> sum, squares, largest;
@@ -104,7 +103,7 @@ double GridTiles::cost() const {
     return cost.of(products());
 }
 
-// Codes if supported; byte numbers if products are small enough.
+// Codes if supported; bytes if products are small enough.
 int GridTiles::place_in_words(const Grid& grid) {
     const GridLoops& loops = *fastsvm::loops().grid;
     const bool binary = grid.levels() <= 2;
@@ -115,7 +114,6 @@ int GridTiles::place_in_words(const Grid& grid) {
 
 namespace {
 
-// Writes one number, at per_word numbers a word.
 template <int per_word> void write_number(std::uint32_t* words, std::int64_t column, std::int32_t number) {
     if constexpr (per_word == 32) {
         const std::uint32_t at = static_cast<std::uint32_t>(column % 32);
@@ -137,7 +135,7 @@ template <int per_word> void write_number(std::uint32_t* words, std::int64_t col
 
 template <int per_word> bool GridTiles::write_numbers(const Rows& rows, std::int64_t row, Numbers& out) const {
     std::copy(zero_.begin(), zero_.end(), out.words);
-    // Local copies, which writing a word cannot alias.
+    // Local copies, which stores to words cannot alias.
     Numbers now{out.words, zero_sum_, zero_squares_, zero_largest_, 0, 0, 0};
     const Grid::Places places = grid_.places();
     const unsigned char* const flipped = flipped_.data();
@@ -195,7 +193,7 @@ void GridTiles::lay_out(const Rows& vectors, const std::vector<std::int64_t>& or
     words_ = std::max<std::int64_t>(1, (d + per_word_ - 1) / per_word_);
     flipped_.assign(static_cast<std::size_t>(d), 0);
     usual_.assign(static_cast<std::size_t>(d), {});
-    if (binary_) {  // most vectors' bit becomes 0: few bits bound their distances
+    if (binary_) {  // the most frequent value becomes 0: few bits bound the distances
         std::vector<std::int64_t> entries(static_cast<std::size_t>(d), 0), set = entries;
         std::vector<Usual> first(static_cast<std::size_t>(2 * d));
         for (std::int64_t e = 0; e < vectors.indices.size(); ++e) {
@@ -233,7 +231,6 @@ void GridTiles::lay_out(const Rows& vectors, const std::vector<std::int64_t>& or
     place(vectors, order);
 }
 
-// The vectors, in codes or in words.
 void GridTiles::place(const Rows& vectors, const std::vector<std::int64_t>& order) {
     const std::int64_t n = static_cast<std::int64_t>(order.size());
     std::vector<std::uint32_t> words(static_cast<std::size_t>(words_));
@@ -312,8 +309,6 @@ void GridTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t n
         const double off = off_ + std::sqrt(row.off + grid_.zeros_off()) * (1 + 1e-9);
         double error = moved(gamma_, off);
         if (row.outsiders) {
-            // (q + 5) u of an exponent below 88.03, beyond which the factor is 0, for the sum of squares and its
-            // product with gamma; the factor and its product with K are rounded to single precision.
             const double k = std::exp(-(gamma_ * row.outside));
             b.factor[r] = k < tiny ? 0.0 : static_cast<double>(static_cast<float>(k));
             error += 2.01 * single + 90.0 * static_cast<double>(row.outsiders + 10) * 0x1p-53;  // B33
@@ -330,7 +325,7 @@ void GridTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t n
 }
 
 namespace {
-// B31, for a value that already has this relative error.
+// For a value that already has this relative error (B31).
 void widen(double& error, double lookup_error) { error = (error + lookup_error * (1 + error)) * (1 + 1e-9); }
 }  // namespace
 
@@ -375,7 +370,7 @@ void GridTiles::take_words(Taken& b) const {
             tile.run = loops_.small_sum / (largest_number * std::max(1, largest_number_));
             tile.distance = tile.run < short_run ? GridDistance::bytes : GridDistance::small_numbers;
         }
-        if (binary_ && 4 * tile.count >= 3 * words_) {  // finishing the sum is cheaper then
+        if (binary_ && 4 * tile.count >= 3 * words_) {  // different bits need no norms
             tile.distance = GridDistance::different_bits;
             tile.count = words_;
             b.at.resize(static_cast<std::size_t>(tile.at));
@@ -472,7 +467,7 @@ void GridTiles::values(const KernelTiles::Block& block, std::int64_t from, std::
             std::fill_n(row, to - from, 0.0f);
         } else if (b.factor[r] != 1) {
             const float factor = static_cast<float>(b.factor[r]);
-            // Below 2^-126 values become 0: denormal products are slow.
+            // Values below 2^-126 become 0: denormal products are slow.
             const float least = factor > 0 ? static_cast<float>(tiny / b.factor[r]) : 2.0f;
             for (std::int64_t s = 0; s < to - from; ++s) row[s] = row[s] < least ? 0.0f : row[s] * factor;
         }

@@ -1,4 +1,3 @@
-// Kernel values from whole numbers, on one grid.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -16,13 +15,13 @@
 
 namespace fastsvm {
 
-// RBF kernels on a grid: |x - z|^2 is D times the squared step, D an exact whole number: differing bits for two levels,
-// else |x|^2 + |z|^2 - 2 x.z of small numbers. K is exp of D, from a table if few D matter. A row off the grid has an
-// infinite relative error. Entries that no vector has multiply the row's values by exp(-gamma times their squares).
+// RBF kernel values on a grid: |x - z|^2 is D times the squared step, D a whole number (B30). exp of D is from a table
+// if D has few values. Entries that no vector has multiply a row's values (B33). Off the grid, the relative error is
+// infinite.
 class GridTiles : public KernelTiles {
 public:
-    // order: the model's vectors, -1 for padding; whole strips. Null if the kernel is not RBF, the vectors are on no
-    // grid, or words of zeros of wide, sparse vectors would fill the memory.
+    // order: the model's vectors, -1 for padding; whole strips. Null if the kernel is not RBF, the vectors are not on a
+    // grid, or wide, sparse vectors would fill the memory with zeros.
     static std::unique_ptr<GridTiles> of(const SvmModel& model, const std::vector<std::int64_t>& order);
     std::unique_ptr<KernelTiles::Block> block() const override;
     void take(const Rows& rows, const std::int64_t* which, std::int64_t n, KernelTiles::Block& block) const override;
@@ -32,17 +31,15 @@ public:
     void add_sums(const KernelTiles::Block& block, std::int64_t n, std::int64_t from, std::int64_t to,
                   const float* coef, Aligned<float>& scratch, double* sums) const override;
 
-    // Number of vectors with padding.
     std::int64_t size() const { return padded_; }
-    // Whether every feature has two levels.
     bool binary() const { return binary_; }
     double step() const { return grid_.step(); }
-    // Features in a word: 32 bits, 4 or 2 numbers, or 16 or 8 in codes.
+    // 32 bits, 4 or 2 numbers, or 16 or 8 in codes.
     int features_per_word() const { return per_word_; }
-    // Products of a kernel value, for a row like the vectors; its nanoseconds (rung_costs.h).
+    // Per kernel value, for a row like the vectors: products, and nanoseconds (rung_costs.h).
     double products() const;
     double cost() const;
-    // Largest Euclidean distance of a vector from its assumed position.
+    // Largest Euclidean distance of a vector from its grid point.
     double off() const { return off_; }
 
 private:
@@ -52,10 +49,10 @@ private:
     struct Numbers {
         std::uint32_t* words;
         std::int32_t sum, squares;
-        std::int32_t largest;    // largest number
-        double off;              // squared distance from its grid point
-        double outside;          // squares of the entries that no vector has
-        std::int64_t outsiders;  // number of those entries
+        std::int32_t largest;
+        double off;              // squared distance from the grid
+        double outside;          // sum of squares of entries that no vector has
+        std::int64_t outsiders;  // number of those
     };
     static int place_in_words(const Grid& grid);
     bool write(const Rows& rows, std::int64_t row, Numbers& out) const;
@@ -76,13 +73,13 @@ private:
     Features features_;
     Grid grid_;
     bool binary_;
-    int per_word_;                        // features per word
-    std::int32_t row_levels_;             // numbers of rows are below this
+    int per_word_;
+    std::int32_t row_levels_;             // upper limit of rows' k
     std::int64_t words_ = 0;              // per vector
-    double needed_ = 0;                   // words for rows side by side, if like the vectors
-    std::int64_t required_ = 0;           // number of columns whose zero is off the grid
-    std::vector<unsigned char> flipped_;  // (d), bits: inverted, so that few are set
-    // Bits: a value for 1 if an absent entry is 0, and its squared distance from the grid.
+    double needed_ = 0;                   // words of a tile of rows like the vectors
+    std::int64_t required_ = 0;           // columns whose zero is off the grid
+    std::vector<unsigned char> flipped_;  // (d), bits inverted, so that few are set
+    // Bits: a value that becomes 1 where absent entries are 0, and its squared distance from the grid.
     struct Usual {
         double value = std::numeric_limits<double>::quiet_NaN(), off = 0;
     };
@@ -90,13 +87,13 @@ private:
     std::vector<std::uint32_t> zero_;  // (words): a row without entries
     std::int32_t zero_sum_ = 0, zero_squares_ = 0, zero_largest_ = 0;
     std::int64_t padded_ = 0;
-    std::optional<GridCodes> codes_;  // the vectors, if not in words
+    std::optional<GridCodes> codes_;  // if not in words
     Aligned<std::uint32_t> blocks_;   // (strips, words, strip)
     Aligned<std::int32_t> norms_;     // (padded)
     std::int32_t largest_squares_ = 0, largest_number_ = 0;
     double off_ = 0;
     Aligned<float> table_;
-    bool complete_ = false;  // of the table: beyond it, K is 0
+    bool complete_ = false;  // K is 0 beyond the table
     GridExponential exponential_{};
 };
 

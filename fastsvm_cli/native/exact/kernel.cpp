@@ -1,5 +1,4 @@
-// Compiled without contraction; see CMakeLists.txt. The reference kernel must keep LIBSVM's order of every operation
-// (svm.cpp, Kernel::k_function).
+// Compiled without contraction (CMakeLists.txt). Every operation keeps LIBSVM's order (svm.cpp, Kernel::k_function).
 #include "exact/kernel.h"
 
 #include <algorithm>
@@ -24,7 +23,7 @@ inline Sparse row_of(const Rows& rows, std::int64_t row) {
             rows.indices.data() + rows.end(row)};
 }
 
-// Visits the values of the common prefix of equal indices, which is all for dense rows; moves x and y past it.
+// Visits the common prefix of equal indices, which is all for dense rows, and moves x and y past it.
 template <class Visit> inline void walk_together(Sparse& x, Sparse& y, Visit visit) {
     const std::ptrdiff_t n = std::min(x.end - x.index, y.end - y.index);
     std::ptrdiff_t k = 0;
@@ -85,7 +84,7 @@ double powi(double base, int times) {
     return ret;
 }
 
-// From a squared distance (kernel of distances) or inner product.
+// x: squared distance or inner product.
 double reference_value(const Kernel& k, double x) {
     switch (k.type) {
         case KernelType::linear: return x;
@@ -94,7 +93,7 @@ double reference_value(const Kernel& k, double x) {
         case KernelType::sigmoid: return std::tanh(k.gamma * x + k.coef0);
         case KernelType::exponential: return libm_exp(-k.gamma * std::sqrt(x));
         case KernelType::precomputed:
-        case KernelType::normalized_polynomial: break;  // needs more than that one number
+        case KernelType::normalized_polynomial: break;  // one number is not enough
     }
     return 0;
 }

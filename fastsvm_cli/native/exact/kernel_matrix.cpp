@@ -11,25 +11,23 @@ namespace fastsvm {
 
 namespace {
 
-constexpr std::int64_t block_rows = 16 * panel;  // rows that pass over vectors in strips together
-// Multiply-adds that repay a thread; a kernel value's overhead beyond its features, in the same unit.
+constexpr std::int64_t block_rows = 16 * panel;  // rows that pass over vectors together
+// Multiply-adds that repay a thread; overhead of a kernel value.
 constexpr std::int64_t thread_work = 1 << 22, value_work = 24;
-// Fewer rows do not repay their own strips.
+// Fewer rows do not repay strips of their own.
 constexpr std::int64_t least_rows = lanes;
-// Cost of an entry, in columns of a tile: a row's; a vector's, looked up per strip.
+// Cost in columns of a tile: a row's entry; a vector's entry, looked up per strip.
 constexpr double row_entry_cost = 2, vector_entry_cost = 3;
-// Sums: most parts for threads, and numbers in all.
 constexpr std::int64_t most_parts = 64, most_part_numbers = 1 << 22;
 
 std::int64_t ratio_up(std::int64_t n, std::int64_t of) { return (n + of - 1) / of; }
 
 }  // namespace
 
-// The current rows.
 struct KernelMatrix::Block {
     std::int64_t count = 0;
     StripRows by_row;
-    std::optional<Strips> strips;  // strips of the rows
+    std::optional<Strips> strips;  // of the rows
 };
 
 KernelMatrix::KernelMatrix(const Kernel& kernel, std::shared_ptr<const Rows> vectors)
@@ -80,7 +78,7 @@ void KernelMatrix::fill(const Block& block, std::int64_t from, std::int64_t to, 
         return;
     }
     StripRow vector;
-    double values[lanes * strip];  // values of `lanes` vectors, then side by side
+    double values[lanes * strip];  // one vector after the other
     for (std::int64_t s = from; s < to; s += lanes) {
         const std::int64_t now = std::clamp<std::int64_t>(size_ - s, 0, lanes);
         std::fill_n(values + now * strip, (lanes - now) * strip, 0.0);
@@ -136,7 +134,7 @@ void KernelMatrix::times(const Rows& rows, const double* weights, std::int64_t c
     const std::int64_t together = chosen == Way::rows_in_strips ? strip : block_rows;
     const std::int64_t tile = std::max<std::int64_t>(vectors_per_tile(features_.size()), 4 * strip);
     const std::int64_t padded = ratio_up(size_, strip) * strip, blocks = ratio_up(columns, strip);
-    std::vector<double> whole;  // (current rows, size): if rows come one by one
+    std::vector<double> whole;  // (rows, size), for lists
     Block block;
     for (std::int64_t first = 0; first < rows.rows; first += together) {
         const std::int64_t count = std::min(together, rows.rows - first), numbers = count * blocks * strip;

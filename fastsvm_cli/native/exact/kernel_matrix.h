@@ -1,4 +1,3 @@
-// Blocks of kernel values K(z, x), any z, fixed x, for compilers.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -12,33 +11,33 @@
 
 namespace fastsvm {
 
-// Double precision, by the exact evaluation's register tiles or lists, whichever is cheaper. A value differs from K by
-// rounding only (Rounding::kernel_error), for any number of threads alike.
+// Blocks of kernel values K(z, x), any z, fixed x, in double precision, for compilers. Values differ from K by rounding
+// only (Rounding::kernel_error) and do not depend on the number of threads.
 class KernelMatrix {
 public:
     // Throws std::invalid_argument for a precomputed kernel.
     KernelMatrix(const Kernel& kernel, std::shared_ptr<const Rows> vectors);
     std::int64_t size() const { return size_; }
     const Rows& vectors() const { return *vectors_; }
-    // K(x, x) of every vector: (size).
+    // K(x, x): (size).
     std::vector<double> diagonal() const;
     // out[r * size + s] = K(z_r, x_s): (rows, size)
     void values(const Rows& rows, double* out) const;
-    // The matrix times weights (size, columns), not formed: out is (rows, columns). Summation order depends on rows,
-    // size and columns only.
+    // The matrix times weights (size, columns), without storing it: out is (rows, columns). The order of summation
+    // depends on rows, size and columns only.
     void times(const Rows& rows, const double* weights, std::int64_t columns, double* out) const;
 
 private:
-    // Dense vectors in strips, with rows in panels or by entry; sparse vectors by entry, with rows in strips; or sparse
-    // vectors in lists, rows one by one.
+    // Dense vectors in strips, rows in panels or by entry; sparse vectors by entry, rows in strips; sparse vectors in
+    // lists, rows one by one.
     enum class Way { vectors_in_strips, rows_in_strips, lists };
     struct Block;
     Way way(const Rows& rows) const;
     void take(const Rows& rows, Way way, std::int64_t first, std::int64_t count, Block& block) const;
-    // out[r * stride + s - from] for the rows taken and from <= s < to; from and, up to `size`, to are multiples of
-    // `strip`, as is the padded width of `out`.
+    // out[r * stride + s - from] for the rows taken and from <= s < to, multiples of `strip` (`to` may be the size), as
+    // is the padded width of `out`.
     void fill(const Block& block, std::int64_t from, std::int64_t to, double* out, std::int64_t stride) const;
-    // out[(r - first) * size + s], for `count` rows from `first` on.
+    // out[(r - first) * size + s], for `count` rows.
     void by_lists(const Rows& rows, std::int64_t first, std::int64_t count, double* out) const;
 
     Kernel kernel_;
@@ -49,8 +48,7 @@ private:
     std::optional<ColumnLists> lists_;
 };
 
-// A dense matrix (rows, d) as LIBSVM's features 1, ..., d, without zeros. Non-finite numbers stay, and make kernel
-// values non-finite.
+// A dense matrix (rows, d) as LIBSVM's features 1, ..., d, without zeros. Non-finite numbers stay.
 Rows rows_of_matrix(const double* matrix, std::int64_t rows, std::int64_t d);
 
 }  // namespace fastsvm

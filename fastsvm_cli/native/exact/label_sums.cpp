@@ -10,7 +10,7 @@ namespace fastsvm {
 
 namespace {
 constexpr double single_unit = 5.9604644775390625e-08;  // 2^-24
-constexpr std::int64_t run = lanes;                     // numbers that the sums take at a time
+constexpr std::int64_t run = lanes;                     // vectors that the sums take at a time
 // Kernel values per thread, unless one row has more: 2 MB.
 constexpr std::int64_t values_max = 1 << 19;
 
@@ -30,17 +30,17 @@ struct LabelSums::Scratch {
     Aligned<double> sums;
     // For several classes.
     std::vector<ClassRow> rows;
-    std::vector<std::vector<std::int64_t>> by_class;     // rows by their likely winner
+    std::vector<std::vector<std::int64_t>> by_class;     // rows by likely winner
     std::vector<double> sizes;                           // (rows / product_rows, classes, product_rows)
-    std::vector<double> own, others, met;                // (classes, product_rows): for the pairs of one class
+    std::vector<double> own, others, met;                // (classes, product_rows): sums of one class's pairs
     std::vector<float> peaks;                            // (classes, product_rows)
-    std::vector<std::int64_t> coef_at, value_at, count;  // (classes): for runs of vectors
+    std::vector<std::int64_t> coef_at, value_at, count;  // (classes): of runs of vectors
     std::unique_ptr<Votes> votes;
     std::vector<std::int64_t> left;
-    AllPairs::Scratch pairs;  // for many classes
+    AllPairs::Scratch pairs;
 };
 
-// Row r of a block; the entries of its classes are product_rows apart.
+// Sizes of row r, one per class, product_rows apart.
 const double* LabelSums::sizes_of(std::int64_t r, const Scratch& scratch) const {
     return scratch.sizes.data() + r / product_rows * product_rows * model_.classes() + r % product_rows;
 }
@@ -82,7 +82,7 @@ LabelSums::LabelSums(const SvmModel& model, const Rounding& rounding) : model_(m
     } else {
         std::int64_t padded = 0, i = 0;
         for (std::int64_t n : model.nr_sv) padded += whole(n, run);
-        const bool gaps = 2 * padded <= 3 * sv.rows;  // classes of a few vectors each would be mostly padding
+        const bool gaps = 2 * padded <= 3 * sv.rows;  // as in Exact::place_vectors
         for (std::int64_t n : model.nr_sv) {
             class_start_.push_back(static_cast<std::int64_t>(order_.size()));
             for (const std::int64_t stop = i + n; i < stop; ++i) order_.push_back(i);
@@ -104,7 +104,7 @@ LabelSums::LabelSums(const SvmModel& model, const Rounding& rounding) : model_(m
         }
 }
 
-// B25: rounded coefficients and products, sums of at most four; the rest is in double precision.
+// B25.
 LabelSums::Share LabelSums::share(double relative_error) const {
     const double n = static_cast<double>(padded_);
     const double term = (1 + relative_error) * (1 + inexact_) * (1 + 4.00001 * single_unit) - 1 + (n + 40) * 1.2e-16;
@@ -154,20 +154,20 @@ void LabelSums::settle_pair(const KernelTiles& tiles, const Rows& rows, const st
         const double radius = (wrong.of(weight) + 4 * unit * (weight + std::fabs(rho)) +
                                rounding_.svm_predict(0, rounding_.svm_predict(rows, which[r])) + 1e-200) *
                               (1 + 1e-9);
-        // Unbounded kernel values may be anything, negative and NaN too.
+        // Values without a bound may be anything, also NaN.
         const bool known = wrong.relative < std::numeric_limits<double>::infinity();
-        if (known && std::fabs(value) > radius)  // false for NaN too
+        if (known && std::fabs(value) > radius)
             winner[which[r]] = value > 0 ? 0 : 1;
         else
             open.push_back(which[r]);
     }
 }
 
-// Sums of class c's pairs, for up to product_rows rows, in scratch.own: (classes, product_rows), meaningless at c.
+// Sums of class c's pairs, for up to product_rows rows: own, (classes, product_rows), meaningless at c.
 void LabelSums::sums_of_class(std::int64_t c, int rows, const float* const* values, Scratch& scratch) const {
     const std::int64_t classes = model_.classes();
     const ProductLoops& loop = *loops().products;
-    // Shares of c's vectors, and of the other classes'.
+    // Shares of c's vectors, then of the other classes'.
     const auto at = [&](std::int64_t of, std::int64_t against) {
         return (against < of ? against : against - 1) * padded_ + class_start_[of];
     };
@@ -189,7 +189,7 @@ void LabelSums::sums_of_class(std::int64_t c, int rows, const float* const* valu
     for (std::int64_t k = 0; k < classes * product_rows; ++k) sums[k] += of_others[k];
 }
 
-// Whether class c wins all its pairs, by the rule of `elect`, for up to product_rows rows with these sums.
+// Whether class c wins all its pairs, by the rule of `elect`, for up to product_rows rows with the sums `own`.
 void LabelSums::win_all(std::int64_t c, int rows, const std::int64_t* row, const Scratch& scratch, bool* won) const {
     const std::int64_t classes = model_.classes();
     const double* sizes[product_rows];
@@ -245,7 +245,7 @@ void LabelSums::settle_classes(const KernelTiles& tiles, const Rows& rows, const
     for (std::vector<std::int64_t>& each : scratch.by_class) each.clear();
     if (!scratch.votes) scratch.votes = std::make_unique<Votes>(static_cast<int>(classes));
 
-    // Rows side by side, so that coefficients are read once for all.
+    // Side by side: coefficients are read once for several rows.
     const float* values[product_rows];
     for (std::int64_t first = 0; first < n; first += product_rows) {
         const int now = static_cast<int>(std::min<std::int64_t>(product_rows, n - first));
@@ -260,7 +260,7 @@ void LabelSums::settle_classes(const KernelTiles& tiles, const Rows& rows, const
             row.settled = row.wrong.relative < std::numeric_limits<double>::infinity() &&
                           row.theirs.kernel < std::numeric_limits<double>::infinity();
             if (!row.settled) continue;
-            // The nearest vector's class is a better guess than the largest sum's.
+            // The nearest vector's class is a better guess than that of the largest sum.
             std::size_t likely = 0;
             const float* const peaks = scratch.peaks.data() + r;
             for (std::size_t c = 1; c < per_row; ++c)
@@ -277,7 +277,7 @@ void LabelSums::settle_classes(const KernelTiles& tiles, const Rows& rows, const
             sums_of_class(c, now, values, scratch);
             bool won[product_rows];
             win_all(c, now, row, scratch, won);
-            scratch.met.swap(scratch.own);  // the code below needs scratch.own
+            scratch.met.swap(scratch.own);  // elect needs scratch.own
             for (int r = 0; r < now; ++r) {
                 const int found = won[r]
                                       ? static_cast<int>(c)
@@ -293,7 +293,7 @@ void LabelSums::settle_classes(const KernelTiles& tiles, const Rows& rows, const
         if (!scratch.rows[static_cast<std::size_t>(r)].settled) open.push_back(which[r]);
 }
 
-// The class of row r of a block, or -1. met: sums of the pairs of `likely`, product_rows apart.
+// Class of a row, or -1. met: sums of the pairs of `likely`, product_rows apart.
 int LabelSums::elect(int likely, std::int64_t r, const double* met, Scratch& scratch, const float* values) const {
     const std::int64_t classes = model_.classes();
     const ClassRow& row = scratch.rows[static_cast<std::size_t>(r)];
@@ -311,7 +311,6 @@ int LabelSums::elect(int likely, std::int64_t r, const double* met, Scratch& scr
             const double weight = scale_ * (sizes[c * product_rows] + sizes[other * product_rows]);
             const double ours = row.wrong.of(weight) + 4 * unit * (2 * weight + std::fabs(model_.rho[pair])) + 1e-200;
             const double size = std::fabs(value);
-            // Few values are below any pair's bound, so one number usually suffices.
             const bool known = size > (ours + row.theirs_of_any) * (1 + 1e-9) ||
                                size > (ours + rounding_.svm_predict(pair, row.theirs)) * (1 + 1e-9);
             won[other] = !known ? 0 : (value > 0) == (c < other) ? 1 : -1;

@@ -10,9 +10,9 @@
 namespace fastsvm {
 
 namespace {
-// The model's own vectors in a trial; harder than most rows.
+// Support vectors in a trial; harder than most rows.
 constexpr std::int64_t trial_rows = 64;
-// Grid values with a smaller relative error beat single precision, which cannot settle rows they leave open.
+// Grid values below this relative error are better than single precision, which cannot settle what they leave open.
 constexpr double finer = 5e-7;
 }  // namespace
 
@@ -33,7 +33,7 @@ Ladder::Ladder(const SvmModel& model, const Rounding& rounding, const Features& 
         grid_ = std::move(grid);
 }
 
-// For a row like the vectors.
+// Nanoseconds of a kernel value, for a row like the vectors.
 double Ladder::double_cost(const Features& features, bool in_strips) const {
     const RungCosts& costs = rung_costs();
     const Rows& sv = *model_.vectors;
@@ -50,7 +50,7 @@ double Ladder::double_cost(const Features& features, bool in_strips) const {
     return costs.lists.of(shared / (n * n));
 }
 
-// Share of the model's own vectors that the tiles leave open.
+// Share of sampled support vectors that the tiles leave open.
 double Ladder::left_open(const KernelTiles& tiles) const {
     const std::int64_t total = model_.total_sv(), count = std::min(total, trial_rows);
     std::vector<std::int64_t> open;

@@ -1,4 +1,3 @@
-// The rungs below double precision: which pay for a model, and how rows climb them.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -16,13 +15,13 @@
 
 namespace fastsvm {
 
-// Whole numbers if on one grid, then single precision; each if it saves time, by rung_costs.h and the share of the
-// model's vectors that a trial leaves open.
+// The rungs below double precision: whole numbers if on one grid, then single precision. Each is used if it saves time,
+// by rung_costs.h and the share of the model's vectors that a trial leaves open.
 class Ladder {
 public:
-    // model, rounding: must outlive this. in_strips: whether double precision uses strips, not lists by column.
+    // model and rounding must outlive this. in_strips: whether double precision uses strips.
     Ladder(const SvmModel& model, const Rounding& rounding, const Features& features, bool in_strips);
-    // As LabelSums::settle. settled: counts by rung.
+    // As LabelSums::settle; counts rows by rung in `settled`.
     void settle(const Rows& rows, std::vector<std::int64_t>& open, std::int32_t* winner, RungRows& settled) const;
 
 private:
@@ -34,13 +33,13 @@ private:
     double left_by_single() const;
 
     const SvmModel& model_;
-    std::optional<LabelSums> sums_;  // if empty, there are no rungs
+    std::optional<LabelSums> sums_;  // empty: no rungs
     std::unique_ptr<KernelTiles> grid_;
     double single_ns_ = 0, double_ns_ = 0;  // per kernel value
-    // Built on first use; on a grid, few rows climb to it.
+    // Built on first use: few rows climb to it from a grid.
     mutable std::once_flag single_made_;
     mutable std::unique_ptr<const KernelTiles> single_;  // null if it does not pay
-    mutable double left_by_single_ = 1;                  // share of the model's own vectors
+    mutable double left_by_single_ = 1;                  // share of sampled support vectors
     Pool<Climb> climbs_;
 };
 

@@ -1,4 +1,4 @@
-// Decision values at the model's own support vectors: every two meet once.
+// Every two support vectors meet once.
 #include <algorithm>
 #include <stdexcept>
 
@@ -10,16 +10,16 @@
 namespace fastsvm {
 
 namespace {
-// Support vectors per block; whole strips.
+// Support vectors per block, in whole strips.
 constexpr std::int64_t own_block = 512;
 }  // namespace
 
-// Sums in the padded order: terms with the vector as row, and as column.
+// (padded): terms with the vector as row, and as column.
 struct Exact::OwnSums {
     Aligned<double> of_rows, of_columns;
 };
 
-// Kernel values of two blocks, added for both; of a block with itself, for its rows.
+// Adds kernel values of two blocks for both; of a block with itself, for its rows.
 void Exact::meet(std::int64_t of_rows, std::int64_t of_columns, Block& block, OwnSums& sums) const {
     const Loops& k = loops();
     const Strips& strips = *layout().strips;
@@ -27,7 +27,7 @@ void Exact::meet(std::int64_t of_rows, std::int64_t of_columns, Block& block, Ow
     const std::int64_t tile = vectors_per_tile(features_.size());
     const std::int64_t first = of_columns * own_block, last = std::min(padded_, first + own_block);
     const std::int64_t end = std::min(padded_, (of_rows + 1) * own_block);
-    std::vector<std::int64_t>& places = block.open;  // places of the current rows
+    std::vector<std::int64_t>& places = block.open;  // of the current rows
     std::vector<std::int64_t>& which = block.open_now;
     block.kernel_values.resize(static_cast<std::size_t>(block_rows * tile));
     for (std::int64_t at = of_rows * own_block; at < end;) {

@@ -1,5 +1,5 @@
-// Compiled without contraction; see CMakeLists.txt. Every operation must keep LIBSVM's order (svm.cpp,
-// svm_predict_values).
+// Compiled without contraction (CMakeLists.txt). Every operation keeps LIBSVM's order (svm.cpp, svm_predict_values): a
+// pair's sum has its first class's terms, one by one, then its second's.
 #include "exact/reference.h"
 
 #include <algorithm>
@@ -14,11 +14,9 @@ namespace fastsvm {
 
 namespace {
 
-// Classes come in order: a pair's sum has its first class's terms, one by one, then its second's, as in LIBSVM.
-
-// Support vectors added together: a pair's sums are loaded and stored once for all.
+// Support vectors at a time: each sum is loaded and stored once for all.
 constexpr std::int64_t tile = 16;
-// Pairs whose sums fit a core's own cache, for wide and narrow row groups.
+// Pairs whose sums fit a core's own cache.
 constexpr std::int64_t wide_pairs_max = 1 << 12, narrow_pairs_max = 1 << 16;
 
 static_assert(tile % reference_lanes == 0, "whole lanes");
@@ -28,7 +26,7 @@ bool by_lanes(const Kernel& kernel) { return kernel.type != KernelType::precompu
 
 std::int64_t whole_lanes(std::int64_t n) { return (n + reference_lanes - 1) / reference_lanes * reference_lanes; }
 
-// A row's kernel values with n vectors from `first` on, n <= `tile`.
+// Kernel values of a row with n <= `tile` vectors from `first` on.
 void kernel_values(const SvmModel& m, const Rows& rows, std::int64_t row, std::int64_t first, std::int64_t n,
                    double (&values)[tile]) {
     std::fill_n(values, tile, 0.0);
@@ -40,7 +38,6 @@ void kernel_values(const SvmModel& m, const Rows& rows, std::int64_t row, std::i
     }
 }
 
-// A single row, summed in its output.
 void sum_row(const SvmModel& m, const Rows& rows, std::int64_t row, double* out) {
     const Rows& sv = *m.vectors;
     std::fill_n(out, m.pairs(), 0.0);
@@ -60,13 +57,13 @@ void sum_row(const SvmModel& m, const Rows& rows, std::int64_t row, double* out)
     for (std::int64_t p = 0; p < m.pairs(); ++p) out[p] -= m.rho[static_cast<std::size_t>(p)];
 }
 
-// Rows side by side: entries over the union of indices, kernel values with a few support vectors, sums.
+// Rows side by side, over the union of their indices.
 class Group {
 public:
     Group(const SvmModel& model, int width)
         : m_(model), width_(width), loops_(width == wide_group ? *loops().wide_reference : *loops().narrow_reference) {}
 
-    // Up to `width` rows; out: (count, pairs) decision values.
+    // Up to `width` rows; out: (count, pairs).
     void sum(const Rows& rows, const std::int64_t* which, std::int64_t count, double* out) {
         const bool lanes = by_lanes(m_.kernel);
         if (lanes) gather(rows, which, count);
@@ -124,7 +121,7 @@ private:
         }
     }
 
-    // The inputs of kernel values: squared distances or inner products.
+    // Squared distances or inner products.
     void begin_values(std::int64_t vector, double* out) const {
         const Rows& sv = *m_.vectors;
         const std::int64_t begin = sv.begin(vector);
@@ -154,7 +151,7 @@ void reference_sums(const SvmModel& m, const Rows& rows, const std::int64_t* whi
             ++first;
             continue;
         }
-        // Rows that share few indices have a long union: use fewer at once.
+        // Rows that share few indices have a long union: take fewer.
         std::int64_t entries = 0;
         for (std::int64_t r = first; r < first + n; ++r) entries += rows.end(which[r]) - rows.begin(which[r]);
         const bool alike = static_cast<double>(entries) >=

@@ -9,7 +9,7 @@
 namespace fastsvm {
 
 namespace {
-// Relative to the largest kernel value; above it, the reference sum gives precise values.
+// Relative to the largest kernel value; above it, precise values come from the reference sum.
 constexpr double precise_max = 1e-10;
 }  // namespace
 
@@ -101,20 +101,19 @@ KernelRounding Rounding::svm_predict(const Rows& rows, std::int64_t row) const {
     return svm_predict_kernel_rounding(kernel_, q, largest_count_, z, largest_norm_);
 }
 
-// Bound between our value and svm-predict's, for one row: svm-predict's part is B5, with n, q, s, X = the largest |x|
-// as there; this is ours. First-order terms; rounded-up constants cover the second-order ones.
+// Our part of the bound between our value and svm-predict's; q and s as in B5, X = the largest |x|. First-order terms;
+// rounded-up constants cover second-order ones.
 //
 // RBF: our distance |x|^2 + |z|^2 - 2 x.z errs by at most (max(q, s) + 4) u (X + |z|)^2, which moves K by at most K
 // (e^delta - 1), delta = gamma times that; the exponent's own product adds 0.37 u, our exp 6 u. Polynomial, sigmoid (6
-// u for our tanh), normalized polynomial: as svm-predict's. Linear: (min(q, s) + 4) u, but q for min(q, s) if vectors
-// are folded: our sum then has a term per entry of the row. Exponential: t = gamma |x - z| has half the relative error
-// of |x - z|^2, (d + q + 4) u by differences; otherwise it is the root of an error of (max(q, s) + 4) u (X + |z|)^2,
-// which is not small for small distances.
+// u for our tanh), normalized polynomial: as svm-predict's. Linear: (min(q, s) + 4) u; for folded vectors (q + 4) u,
+// since our sum has a term per entry of the row. Exponential: by differences, t = gamma |x - z| has half the relative
+// error of |x - z|^2, (d + q + 4) u; otherwise it is the root of an error of (max(q, s) + 4) u (X + |z|)^2, which is
+// not small for small distances.
 //
-// If z is a support vector, its kernel value with another, x, may come from x as the row (Exact::own_values); the
-// bounds hold with x and z exchanged. A product of an entry that only one has is an exact 0, so an inner product is a
-// sum of at most min(q, s) terms either way; |x| <= X and |z| are in the same sums; x has at most s entries, z q;
-// distances by differences are sums over the same columns.
+// The bounds also hold with x as the row (Exact::own_values): a product of an entry that only one has is exactly 0, so
+// an inner product has at most min(q, s) terms either way; |x| <= X and |z| are in the same sums; x has at most s
+// entries, z q; distances by differences are sums over the same columns.
 Rounding::Row Rounding::row(const Rows& rows, std::int64_t row, bool precise) const {
     const double q = static_cast<double>(rows.end(row) - rows.begin(row)), s = largest_count_;
     const double z = length(rows.squared_norms[row], q), x = largest_norm_;
@@ -148,7 +147,7 @@ Rounding::Row Rounding::row(const Rows& rows, std::int64_t row, bool precise) co
         }
         case KernelType::normalized_polynomial: {
             if (!(gamma >= 0) || !(kernel_.coef0 > 0)) return unknown;
-            // Underflow in |z|^2 must not matter, and k(x, x) k(z, z) must stay in the range of a double.
+            // |z|^2 must not underflow, and k(x, x) k(z, z) must stay in the range of a double.
             if (!(gamma * 1e-300 * (q + s + 1) < kernel_.coef0)) return unknown;
             const double longest = std::max(x, z);
             if (!(std::pow(gamma * longest * longest + kernel_.coef0, degree) < 1e150) ||

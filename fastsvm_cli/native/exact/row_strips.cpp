@@ -22,7 +22,7 @@ void RowStrips::add(std::int64_t row) {
         if (kernel_.normalized()) inverse_roots_.resize(row_.size(), 0.0);
         if (vectors_.dense()) z_.resize(row_.size() * static_cast<std::size_t>(features_), 0.0);
     }
-    double* const z = vectors_.dense() ? place(slot) : nullptr;  // also null if no vector has an entry
+    double* const z = vectors_.dense() ? place(slot) : nullptr;  // null too if no vector has an entry
     if (vectors_.dense() && slot % strip == 0) std::fill_n(z, features_ * strip, 0.0);
     row_[slot] = row;
     norms_[slot] = rows_->squared_norms[row];
@@ -95,8 +95,7 @@ void RowStrips::dots(const Vectors& x, double* out, std::int64_t stride) {
 }
 
 void RowStrips::squared_distances(const Vectors& x, double* out, std::int64_t stride) {
-    const bool by_differences = kernel_.by_differences() &&
-                                vectors_.dense();  // a difference keeps every digit, which the square root would halve
+    const bool by_differences = kernel_.by_differences() && vectors_.dense();  // keeps every digit (kernel.h)
     if (!by_differences) dots(x, out, stride);
     for (int v = 0; v < x.count; ++v) {
         if (by_differences) scatter(*x.rows[v], 1);

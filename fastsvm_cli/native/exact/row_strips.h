@@ -1,4 +1,3 @@
-// Rows laid out for one vector at a time, the reverse of strips.h.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -9,8 +8,8 @@
 
 namespace fastsvm {
 
-// Slots 0, 1, 2, ..., `strip` to a strip, dense by column: a row pays per kernel value, and can stop after any. Sparse
-// vectors use the rows' own entries. A row's results do not depend on others.
+// Rows in strips, for one vector at a time: the reverse of strips.h. Dense by column: a row pays per kernel value, and
+// can stop after any. Sparse vectors use the rows' own entries. Results of a row do not depend on other rows.
 class RowStrips {
 public:
     // One, two or four vectors. rows: from Strips::take; columns: their numbers, `stride` apart, or null.
@@ -21,14 +20,14 @@ public:
         std::int64_t stride = 1;
         void add(const StripRow* row, const double* numbers) { rows[count] = row, columns[count++] = numbers; }
     };
-    // Number of vectors to take next, of those left.
+    // Number of vectors to take next.
     static int together(std::int64_t left) { return left >= 4 ? 4 : left >= 2 ? 2 : 1; }
     // vectors: for kernel and columns; must outlive this.
     explicit RowStrips(const Strips& vectors);
     // Removes all rows. The next ones, added before any removal, are from `rows`.
     void clear(const Rows& rows);
     void add(std::int64_t row);
-    // Removes a row; the last row takes its slot.
+    // The last row takes the slot.
     void remove(std::int64_t slot);
     std::int64_t size() const { return size_; }
     std::int64_t row(std::int64_t slot) const { return row_[static_cast<std::size_t>(slot)]; }
@@ -36,11 +35,11 @@ public:
     void kernel_values(const Vectors& x, double* out, std::int64_t stride);
     // |x - z|^2 likewise.
     void squared_distances(const Vectors& x, double* out, std::int64_t stride);
-    // Whether products go by column, if possible, or by entry.
+    // Whether products by column are cheaper than by entry.
     static bool by_column(int count, std::int64_t entries, std::int64_t features);
 
 private:
-    // Slots computed in the strip at `at`: its rows, in whole `lanes`.
+    // Slots computed in the strip at `at`.
     std::int64_t filled(std::int64_t at) const {
         return (std::min<std::int64_t>(strip, size_ - at) + lanes - 1) / lanes * lanes;
     }
@@ -54,8 +53,8 @@ private:
     const Rows* rows_ = nullptr;
     std::vector<std::int64_t> row_;  // (slots)
     Aligned<double> norms_, outside_,
-        inverse_roots_;            // (slots): |z|^2; that of the entries that no vector has; 1 / sqrt(k(z, z))
-    Aligned<double> z_;            // (strips, features, strip), if dense; empty slots hold anything
+        inverse_roots_;            // (slots): |z|^2; of entries that no vector has; 1 / sqrt(k(z, z))
+    Aligned<double> z_;            // (strips, features, strip), if dense
     std::vector<double> scratch_;  // (features), zeros between calls
 };
 

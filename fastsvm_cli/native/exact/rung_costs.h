@@ -1,4 +1,3 @@
-// Costs of kernel values per rung and instruction set.
 #pragma once
 
 namespace fastsvm {
@@ -14,17 +13,16 @@ struct RungCosts {
     // On a grid, a product per unusual code of the row (codes), or per feature in the words needed: bits, bytes, 16
     // bits. Infinite if not supported.
     RungCost codes, bits, bytes, halves;
-    // In double precision, a product per feature in register tiles; per entry of a row that is alone with the strips;
-    // per shared entry in column lists.
+    // Double precision, a product per feature in register tiles; per entry of a row alone with the strips; per shared
+    // entry in column lists.
     RungCost tiles, entries, lists;
-    // If every pair of several classes gets its value: double precision, a product per feature in register tiles; the
-    // reference sum, a product per feature of rows that have all.
+    // For several classes and the values of all pairs: double precision, a product per feature in register tiles; the
+    // reference sum, a product per feature of full rows.
     RungCost several, reference;
     // Proof of coupled probabilities, per class: a product per class.
     RungCost proof;
 };
 
-// For the instruction set in use.
 const RungCosts& rung_costs();
 
 }  // namespace fastsvm

@@ -12,8 +12,8 @@ namespace fastsvm {
 
 namespace {
 constexpr double single_unit = 5.9604644775390625e-08;  // 2^-24
-constexpr double up = 1 + 1e-9;                         // rounding of a bound's own doubles
-constexpr std::int64_t piece_min = 32;                  // shorter pieces cost more than they save
+constexpr double up = 1 + 1e-9;                         // rounding of the bound itself
+constexpr std::int64_t piece_min = 32;                  // shorter ones cost more than they save
 // Columns of a strip in a first-level cache.
 constexpr std::int64_t columns_that_fit = column_bytes / (strip * static_cast<std::int64_t>(sizeof(float)));
 constexpr double log2_e = 1.4426950408889634, ln_2 = 0.6931471805599453;
@@ -23,7 +23,7 @@ struct SingleTiles::Taken final : KernelTiles::Block {
     std::int64_t rows = 0;
     Aligned<float> panels;                // (panels, padded columns, panel)
     Aligned<float> norms;                 // (panels * panel)
-    Aligned<double> spread;               // (padded columns): the current row
+    Aligned<double> spread;               // (padded columns): current row
     std::vector<double> relative_errors;  // (rows)
 };
 
@@ -57,7 +57,7 @@ SingleTiles::SingleTiles(const SvmModel& model, const std::vector<std::int64_t>&
     std::iota(by_energy.begin(), by_energy.end(), 0);
     std::stable_sort(by_energy.begin(), by_energy.end(),
                      [&](std::int64_t a, std::int64_t b) { return energy[a] < energy[b]; });
-    // After zeros that pad the columns to whole `lanes` for centering, and serve nothing else.
+    // Zeros pad the columns to whole `lanes`, for centering only; they come first.
     const std::int64_t zeros = padded_columns_ - d;
     position_.resize(static_cast<std::size_t>(d));
     center_.assign(static_cast<std::size_t>(padded_columns_), 0.0);
@@ -95,15 +95,13 @@ SingleTiles::SingleTiles(const SvmModel& model, const std::vector<std::int64_t>&
     lost_ = std::sqrt(lost_ * rounding) * up;
 }
 
-// B22 and B24: squares = |z^|^2, weighted = sum w z^^2, lost = |z~ - z^|^2, as computed in double precision; outside:
-// the squares of entries that no vector has.
+// B22 and B24, from sums as computed. outside: squares of entries that no vector has; count: the row's entries.
 double SingleTiles::relative_error(double squares, double weighted, double lost, double outside, double count) const {
     const double infinite = std::numeric_limits<double>::infinity();
     const double x = longest_, columns = static_cast<double>(columns_);
     if (!(squares < 1e30 && outside < 1e30 && x < 1e15)) return infinite;
     const double rounding = 1 + 1e-15 * (columns + count + 8);
     const double z = std::sqrt(squares * rounding) * up, size = x + z;
-    // Errors of the vectors and the row; the difference and its product in double precision also round.
     const double off = std::sqrt(lost * rounding) * up + lost_ + 2.3e-16 * size;
     const double moved = off * (2 * size + off);
     const double norms = x * x + z * z + outside * rounding, distance = size * size + outside * rounding;
@@ -115,7 +113,7 @@ double SingleTiles::relative_error(double squares, double weighted, double lost,
     const double delta =
         moved + more * single_unit * (2 * norms + distance + 2 * dot) + 2 * dot + (columns + 8) * 0x1p-146;
     if (!(delta < 0.25)) return infinite;
-    // e^t - 1 for t < 0.18, by its series: the terms after t^4 / 24 are below 0.04 of it.
+    // e^t - 1 for t < 0.18: terms after t^4 / 24 are below 0.04 of it.
     const double t = ln_2 * up * delta + 1e-13, grown = t * (1 + t / 2 * (1 + t / 3 * (1 + t / 4 * 1.05)));
     return (grown + 2.3 * single_unit * (1 + grown)) * up;
 }
@@ -144,7 +142,7 @@ void SingleTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t
         loops().products->center(padded_columns_, factor_, out.spread.data(), center_.data(), weights_.data(),
                                  out.panels.data() + r / panel * panel * padded_columns_ + r % panel, sums);
         std::fill(out.spread.begin(), out.spread.end(), 0.0);
-        // Numbers too large for single precision have no error that matters; this one must not overflow.
+        // Must not overflow; rows with such numbers have no error bound.
         out.norms[r] = static_cast<float>(std::min(sums[0] + outside, 1e38));
         out.relative_errors[r] = relative_error(sums[0], sums[1], sums[2], outside, static_cast<double>(end - begin));
     }

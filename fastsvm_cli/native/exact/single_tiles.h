@@ -1,4 +1,3 @@
-// Kernel values in single precision, with error bounds.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -12,8 +11,8 @@
 
 namespace fastsvm {
 
-// RBF only. Vectors and rows are centered at the vectors' mean: smaller norms, less rounding. B22 to B24 are in
-// bounds.py.
+// RBF kernel values in single precision (B22 to B24 in bounds.py). Vectors and rows are centered at the vectors' mean:
+// smaller norms, less rounding.
 class SingleTiles final : public KernelTiles {
 public:
     // order: rows of the model's vectors, -1 for padding; whole strips.
@@ -26,7 +25,6 @@ public:
     void take(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block) const override;
     double relative_error(const Block& block, std::int64_t r) const override;
     void values(const Block& block, std::int64_t from, std::int64_t to, float* out, std::int64_t stride) const override;
-    // Values stay in registers if a strip's columns fit the first-level cache.
     void add_sums(const Block& block, std::int64_t n, std::int64_t from, std::int64_t to, const float* coef,
                   Aligned<float>& scratch, double* sums) const override;
 
@@ -34,13 +32,13 @@ private:
     struct Taken;
     double relative_error(double squares, double weighted, double lost, double outside, double count) const;
 
-    double factor_;  // gamma log2(e) = factor^2: scales the coordinates, so that K = 2^-|x - z|^2
+    double factor_;  // factor^2 = gamma log2(e) scales coordinates: K = 2^-|x - z|^2
     Features features_;
-    std::int64_t columns_, padded_columns_;         // features, and the same rounded up to `lanes`
+    std::int64_t columns_, padded_columns_;         // number of features, and rounded up to `lanes`
     std::int64_t pieces_, piece_;                   // columns are summed in `pieces_` pieces of `piece_`
-    std::vector<std::int64_t> position_;            // (features): large columns last: fewest roundings follow
+    std::vector<std::int64_t> position_;            // (features): large columns last, where few roundings follow
     Aligned<double> center_;                        // (padded columns)
-    Aligned<double> weights_;                       // (padded columns): roundings that a product of the column passes
+    Aligned<double> weights_;                       // (padded columns): roundings of a column's product
     Aligned<float> vectors_;                        // (strips, columns, strip)
     Aligned<float> norms_;                          // (padded)
     double longest_ = 0, weighted_ = 0, lost_ = 0;  // maxima over the vectors: length, weighted length, rounding

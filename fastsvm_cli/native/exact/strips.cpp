@@ -11,7 +11,7 @@ namespace fastsvm {
 namespace {
 // Columns of a strip in a first-level cache.
 constexpr std::int64_t columns_that_fit = column_bytes / (strip * static_cast<std::int64_t>(sizeof(double)));
-// Summed kernel values: a few registers of a strip fit that cache; the rest is near.
+// For sums: a few registers of a strip fit that cache; the rest is near.
 constexpr std::int64_t columns_of_sums = 4 * columns_that_fit;
 }  // namespace
 
@@ -154,7 +154,7 @@ void Strips::dots(const StripRow& row, std::int64_t from, std::int64_t to, doubl
 void Strips::squared_distances(const StripRow& row, std::int64_t from, std::int64_t to, double* out,
                                std::vector<double>& scratch) const {
     const std::int64_t d = features_.size();
-    if (kernel_.by_differences() && dense_) {  // a difference keeps every digit, which the square root would halve
+    if (kernel_.by_differences() && dense_) {  // keeps every digit (kernel.h)
         scratch.resize(static_cast<std::size_t>(d), 0.0);
         const Columns& z = row.columns;
         for (std::int64_t e = 0; e < z.count(); ++e) scratch[z.column[e]] = z.value[e];
@@ -174,7 +174,7 @@ void Strips::squared_distances(const StripRow& row, std::int64_t from, std::int6
 void Strips::panel_kernel_values(const StripRows& rows, std::int64_t from, std::int64_t to, double* out,
                                  std::int64_t stride) const {
     const std::int64_t d = features_.size(), m = static_cast<std::int64_t>(rows.in_panels.size());
-    for (std::size_t i = 0; d == 0 && i < rows.in_panels.size(); ++i)  // vectors without an entry
+    for (std::size_t i = 0; d == 0 && i < rows.in_panels.size(); ++i)  // no vector has an entry
         std::fill_n(out + rows.in_panels[i] * stride, to - from, 0.0);
     for (std::int64_t s = from; m && s < to; s += strip)
         for (std::int64_t c = 0; c < d; c += columns_that_fit)

@@ -1,4 +1,3 @@
-// Vectors laid out for sparse rows, many vectors side by side.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -10,24 +9,21 @@
 
 namespace fastsvm {
 
-// A row for strips.
 struct StripRow {
     Columns columns;
     double squared_norm = 0;
-    double outside_norm = 0;  // of the entries that no vector has, if distances are sums of differences
-    double inverse_root = 1;  // 1 / sqrt(k(z, z)), for a normalized kernel
+    double outside_norm = 0;  // of entries that no vector has, if by differences
+    double inverse_root = 1;  // 1 / sqrt(k(z, z)), if normalized
 };
 
-// Rows whose kernel values are computed together.
 struct StripRows {
     std::vector<StripRow> rows;
-    std::vector<std::int64_t> in_panels, by_entry;  // which rows use register tiles, and which do not
+    std::vector<std::int64_t> in_panels, by_entry;  // row numbers: in register tiles, and others
     Aligned<double> panels;                         // (panels, d, panel)
     Aligned<double> panel_norms;                    // (panels, panel): |z|^2
 };
 
-// Strips of `strip` vectors, dense by column (a row costs its own non-zeros times the vectors), or, if sparse, their
-// own entries.
+// Vectors in strips, dense by column (a row costs its own non-zeros times the vectors), or, if sparse, by entry.
 class Strips {
 public:
     // order: rows of `vectors`, -1 for padding; whole strips. Not for precomputed kernels.
@@ -36,20 +32,21 @@ public:
     std::int64_t size() const { return padded_; }
     void take(const Rows& rows, std::int64_t row, StripRow& out) const;
     void take(const Rows& rows, const std::int64_t* which, std::int64_t n, StripRows& out) const;
-    // The row's entries by column, (features), with zeros. Returns the squared norm of those that no vector has.
+    // Writes the row by column, (features). Returns the squared norm of entries that no vector has.
     double spread(const Rows& rows, std::int64_t row, double* out) const;
     // K(z, x_s) for from <= s < to, multiples of `strip`, or one group of `lanes`. scratch: (features), zeros before
     // and after.
     void kernel_values(const StripRow& row, std::int64_t from, std::int64_t to, double* out,
                        std::vector<double>& scratch) const;
-    // Rows in panels: out[r * stride + s - from]. A row's values do not depend on others.
+    // Rows in panels: out[r * stride + s - from]. Values of a row do not depend on other rows.
     void panel_kernel_values(const StripRows& rows, std::int64_t from, std::int64_t to, double* out,
                              std::int64_t stride) const;
     // Whether panel_sums works: RBF, at most a few hundred columns.
     bool sums_in_panels() const;
-    // Rows in panels, in order: out[i] = sum of coef[s - from] K, panel_kernel_values summed as in Loops::dot.
+    // For the rows in panels, in order: out[i] = sum of coef[s - from] K, with panel_kernel_values summed as in
+    // Loops::dot.
     void panel_sums(const StripRows& rows, std::int64_t from, std::int64_t to, const double* coef, double* out) const;
-    // |z - x_s|^2 likewise.
+    // |z - x_s|^2, otherwise as kernel_values.
     void squared_distances(const StripRow& row, std::int64_t from, std::int64_t to, double* out,
                            std::vector<double>& scratch) const;
     bool dense() const { return dense_; }
@@ -58,7 +55,7 @@ public:
     const double* columns_from(std::int64_t s) const {
         return blocks_.data() + s / strip * strip * features_.size() + s % strip;
     }
-    // The column of a LIBSVM index, or -1.
+    // Column of a LIBSVM index, or -1.
     std::int32_t column(std::int32_t index) const { return features_.column(index); }
 
 private:
@@ -68,15 +65,15 @@ private:
     Features features_;
     std::int64_t padded_ = 0;
     bool dense_ = true;
-    Aligned<double> norms_;              // (padded): |x|^2, 0 in the padding
-    std::vector<double> inverse_roots_;  // (padded): 1 / sqrt(k(x, x)), for a normalized kernel
+    Aligned<double> norms_;              // (padded)
+    std::vector<double> inverse_roots_;  // (padded): 1 / sqrt(k(x, x)), if normalized
     Aligned<double> blocks_;             // (strips, d, strip)
     std::vector<std::int64_t> start_;    // (padded + 1), if sparse
     std::vector<std::int32_t> column_;
     std::vector<double> value_;
 };
 
-// Share of non-zeros for dense strips: a scattered product costs about eight side by side.
+// Least share of non-zeros for dense strips: a scattered product costs about as much as eight side by side.
 constexpr double sparse_density = 1.0 / 16;
 inline bool dense(const Rows& vectors, std::int64_t features) {
     return static_cast<double>(vectors.indices.size()) >=
@@ -86,9 +83,9 @@ inline bool dense(const Rows& vectors, std::int64_t features) {
 bool in_tiles(double entries, std::int64_t features);
 // Vectors whose strips stay in the first-level cache, and kernel values in the second, while a block's rows pass.
 std::int64_t vectors_per_tile(std::int64_t features);
-// 0, 1, ..., n - 1, then -1 to a whole strip.
+// 0, 1, ..., n - 1, then -1 up to a whole strip.
 std::vector<std::int64_t> in_order(std::int64_t n);
-// LIBSVM indices that occur in a block of vectors, increasing.
+// LIBSVM indices in the vectors, increasing.
 std::vector<std::int32_t> used_indices(const Rows& vectors);
 
 }  // namespace fastsvm

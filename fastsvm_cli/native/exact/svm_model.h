@@ -1,4 +1,3 @@
-// The numbers of an exact LIBSVM model; svm_model in svm.h.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -14,7 +13,7 @@ struct SvmModel {
     bool regression = false;
     std::vector<std::int64_t> nr_sv;      // per class; one entry for one-class and regression models
     std::vector<double> rho;              // (pairs)
-    std::shared_ptr<const Rows> vectors;  // leading: the coefficients, (total_sv, nr_class - 1)
+    std::shared_ptr<const Rows> vectors;  // with coefficients, (total_sv, nr_class - 1), as `leading`
 
     std::int64_t total_sv() const { return vectors->rows; }
     std::int64_t pairs() const { return static_cast<std::int64_t>(rho.size()); }
@@ -22,8 +21,7 @@ struct SvmModel {
     std::int64_t pair_of(std::int64_t i, std::int64_t j) const { return i * classes() - i * (i + 1) / 2 + (j - i - 1); }
 };
 
-// Calls visit(pair, column) for every decision function with support vectors of class c, whose coefficients are in that
-// column.
+// Calls visit(pair, column) for every pair of class c, whose coefficients are in that column.
 template <class Visit> void for_each_pair(const SvmModel& model, std::int64_t c, Visit visit) {
     if (model.classes() == 1 && model.pairs()) visit(0, 0);
     for (std::int64_t other = 0; other < model.classes(); ++other)

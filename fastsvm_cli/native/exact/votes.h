@@ -1,4 +1,3 @@
-// The winner of svm-predict's votes, from as few decision values as prove it.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -17,12 +16,9 @@ class Votes {
 public:
     explicit Votes(int classes) : classes_(classes), low_(classes), high_(classes), met_(classes), won_(classes) {}
 
-    // The class that svm-predict's votes elect, or -1 if open signs leave it undecided.
-    // meet(candidate, won): fills won[other] for every other class: 1 if the vote provably goes to the candidate, -1 if
-    // to the other, 0 if open. likely: first candidate; a guess.
-    //
-    // LIBSVM elects the first class with most votes. The class with the most possible votes meets all others, until one
-    // is out of reach; one that wins all its pairs wins at once. Tries at most `most` classes; -1 if none of them wins.
+    // Class that svm-predict elects, or -1 if open after `most` candidates. meet(candidate, won) sets won[other] for
+    // every other class: 1 if the candidate provably has the pair's vote, -1 if the other has it, 0 if open. likely:
+    // the first candidate; the next ones have the most possible votes.
     template <class Meet> int winner(int likely, int most, Meet meet) {
         std::fill(low_.begin(), low_.end(), 0);
         std::fill(high_.begin(), high_.end(), classes_ - 1);

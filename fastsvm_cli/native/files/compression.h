@@ -1,4 +1,3 @@
-// Compression formats of files.
 #pragma once
 #include <cstddef>
 #include <string_view>
@@ -11,10 +10,10 @@ struct Compression {
     const char* tool;  // command that prints the content
 };
 
-// First bytes that identify a format.
+// Number of bytes that identify a format.
 constexpr std::size_t magic_bytes = 6;
 
-// Format from a file's first magic_bytes bytes (all of a shorter file); null if not compressed.
+// Format from a file's first magic_bytes bytes, or all of a shorter file; null if not compressed.
 const Compression* compression(std::string_view start);
 
 // Whether a file that begins with these bytes, perhaps fewer than magic_bytes, may be compressed.

@@ -1,4 +1,3 @@
-// A file cannot be read or written.
 #pragma once
 #include <cerrno>
 #include <cstring>
@@ -24,7 +23,7 @@ inline FileFault system_fault(const std::string& name, int error) {
     return {name, error == EBADF ? "it is closed" : std::strerror(error), error};
 }
 
-// The reader of a pipe closed it; not an error.
+// The reader of a pipe closed it: not an error.
 struct ReaderGone {};
 
 }  // namespace fastsvm

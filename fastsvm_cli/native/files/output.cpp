@@ -20,8 +20,8 @@ namespace fastsvm {
 
 namespace {
 
-constexpr std::chrono::seconds sync_after{1};  // a program that ran longer flushes its output to the disk
-constexpr int names = 8;                       // names searched for leftovers of dead processes
+constexpr std::chrono::seconds sync_after{1};  // longer runs flush their output to the disk
+constexpr int names = 8;                       // names searched for files of dead processes
 constexpr std::size_t copied_at_a_time = 1 << 20;
 
 [[noreturn]] void fail_of(const std::string& path, int error) {
@@ -39,7 +39,7 @@ void demand_writable(const std::string& path, int descriptor) {
     if ((flags & O_ACCMODE) == O_RDONLY) throw FileFault(display_output(path), "it is open for reading only");
 }
 
-// Status of the file that `path` reaches; false if there is none.
+// False if there is no file.
 bool status_of(const std::string& path, struct stat& status) {
     if (stat(path.c_str(), &status) == 0) return true;
     if (errno != ENOENT) fail_of(path, errno);
@@ -70,7 +70,7 @@ std::string real_path(const std::string& path) {
     return out;
 }
 
-// Unlinks a temporary file whose lock is free: its process has ended.
+// Removes a temporary file whose lock is free: its process has ended.
 void remove_if_dead(const std::string& path) {
     const int file = open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file < 0) return;
@@ -81,7 +81,7 @@ void remove_if_dead(const std::string& path) {
     close(file);
 }
 
-// Creates a file, locked while open; -1 if the name is taken.
+// Creates a file that is locked while open; -1 if the name is taken.
 int create_locked(const std::string& output, const std::string& path, mode_t mode) {
     const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (file < 0) {
@@ -89,7 +89,7 @@ int create_locked(const std::string& output, const std::string& path, mode_t mod
         fail_of(output, errno);
     }
     if (flock(file, LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK) return file;  // no locks here, so no process removes the file
+        if (errno != EWOULDBLOCK) return file;  // no locks here: no process removes the file
         close(file);                            // another process took it for a dead one's
         return -1;
     }
@@ -101,7 +101,7 @@ int create_locked(const std::string& output, const std::string& path, mode_t mod
     return file;
 }
 
-// Copies owner, group and mode of the previous file. False: the new file cannot replace it.
+// Copies owner, group and mode. Returns false if the new file cannot replace the previous one.
 bool liken(int file, int other, const struct stat& previous) {
     if (previous.st_nlink > 1) return false;
     struct stat mine;
@@ -177,7 +177,7 @@ int Output::open_output() {
     return file;
 }
 
-// Opens a device, or a FIFO, which waits for its reader.
+// Opens a device or a FIFO, which waits for its reader.
 int Output::open_direct() const {
     for (;;) {
         const int file = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
@@ -224,7 +224,7 @@ int Output::create_temporary(mode_t mode) {
 }
 
 void Output::empty() {
-    // Delete the previous content only when there is new content.
+    // Delete the previous content only once there is new content.
     if (previous_ < 0) return;
     if (ftruncate(previous_, 0) != 0) fail(errno);
     previous_ = -1;
@@ -321,7 +321,7 @@ void Output::copy_over() {
     }
     if (!error && (ftruncate(previous_, mine.st_size) != 0 || !sync_file(previous_))) error = errno;
     if (!error) return;
-    // The complete result is only there.
+    // Only the temporary file is complete.
     const std::string kept = temporary_;
     forget_temporary();
     throw FileFault(display_output(path_), std::string(std::strerror(error)) + "; the result is in " + kept);
@@ -353,7 +353,7 @@ void check_output(const std::string& path, const std::vector<std::string>& input
             throw FileFault(display_output(path), "the output would replace " + what + "; name another output file");
         }
     } else if (there) {
-        // Do not open a FIFO: that waits for its reader, and closing ends what it reads.
+        // Do not open a FIFO: that waits for its reader, and closing ends its input.
         if (!descriptor && access(path.c_str(), W_OK) != 0) fail_of(path, EACCES);
         if (!S_ISDIR(found.st_mode)) return;
     }

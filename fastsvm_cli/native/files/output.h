@@ -1,4 +1,3 @@
-// Output files, written whole or not at all.
 #pragma once
 #include <sys/stat.h>
 
@@ -11,16 +10,16 @@
 
 namespace fastsvm {
 
-// A file to write. A regular file is written under a temporary name, and finish() renames it, so that a failed run
-// keeps the previous file. Symbolic links are followed; mode, owner and group are kept. Devices, FIFOs and standard
-// output ("-", /dev/stdout) are written directly.
+// An output file, written whole or not at all. A regular file is written under a temporary name; finish() renames it,
+// so that a failed run keeps the previous file. Symbolic links are followed; mode, owner and group are kept. Devices,
+// FIFOs and standard output are written directly.
 //
 // If a rename would change more than the content (another user's file, hard links, access control lists, a mount
-// point), finish() copies the content into the previous file. If the folder is not writable, the file is written
+// point), finish() copies the content into the previous file. In a folder that is not writable, the file is written
 // directly, as by svm-predict, and a failed run leaves what it has written.
 class Output {
 public:
-    // interrupted: called when a signal arrives during a wait for a pipe's reader; may throw. All members throw
+    // interrupted: called if a signal arrives while waiting for a pipe's reader; may throw. All members throw
     // FileFault; write also throws ReaderGone.
     explicit Output(const std::string& path, std::function<void()> interrupted = nullptr);
     ~Output();  // without finish(): keeps the previous file
@@ -28,7 +27,7 @@ public:
 
     void write(const char* data, std::size_t size);
     void finish();
-    // Removes the temporary file, for a process that was told to stop.
+    // Removes the temporary file of a process that must stop.
     void abandon();
 
 private:
@@ -46,12 +45,12 @@ private:
     const std::function<void()> interrupted_;
     const std::chrono::steady_clock::time_point start_;
     int file_ = -1;      // the temporary file, or the file itself
-    int previous_ = -1;  // the previous file, open, if written rather than replaced
+    int previous_ = -1;  // the previous file, open, if it is written to
     bool in_place_ = false;
     std::string target_, temporary_;
 };
 
-// Throws FileFault if `path` cannot be written or is an input under any name. Devices may be both.
+// Throws FileFault if `path` cannot be written, or is an input under any name. Devices may be both.
 void check_output(const std::string& path, const std::vector<std::string>& inputs);
 
 // The descriptor that `path` names, such as 1 for "-"; none for a file.

@@ -31,7 +31,7 @@ std::string on_the_way(const char* tool, const std::string& path) {
     return std::string("; type: ") + tool + (path == "-" ? "" : " " + shell_word(path)) + " | fastsvm-predict ... -";
 }
 
-// The part of zlib's interface in use; loaded for the first compressed file.
+// The part of zlib's interface in use, loaded for the first compressed file.
 struct ZStream {
     const unsigned char* next_in;
     unsigned avail_in;

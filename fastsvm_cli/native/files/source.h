@@ -1,4 +1,4 @@
-// The bytes of a file or of standard input, plain or compressed with gzip.
+// Bytes of a file or standard input, plain or gzip.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -7,7 +7,7 @@
 
 namespace fastsvm {
 
-// Reads gzip with zlib if available; refuses other formats by name.
+// Reads gzip with zlib, if available; refuses other formats by name.
 class Source {
 public:
     // path: a file, or "-" for standard input. Throws FileFault, as read does.
@@ -15,7 +15,7 @@ public:
     ~Source();
     Source(const Source&) = delete;
 
-    // Fills room[0..size) with at least one byte; returns their number, 0 at the end.
+    // Reads at least one byte; returns their number, 0 at the end.
     std::size_t read(char* room, std::size_t size);
     // Whether a read would not wait.
     bool ready() const;

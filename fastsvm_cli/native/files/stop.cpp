@@ -14,7 +14,7 @@ namespace {
 constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
 char temporary[PATH_MAX + 1];  // a signal handler must not allocate
 volatile sig_atomic_t to_remove = 0;
-bool heeded = false;  // the process is fastsvm's, not a program that uses the library
+bool heeded = false;  // false in a program that uses the library
 
 void stop(int number) {
     if (to_remove) unlink(temporary);

@@ -1,10 +1,9 @@
-// Standard input, output and error, perhaps closed.
 #pragma once
 
 namespace fastsvm {
 
-// Call once, before any file is opened. Replaces a closed descriptor 0, 1 or 2 by a placeholder without read or write
-// access, so that no opened file takes its number.
+// Call once, before opening files. Replaces closed descriptors 0, 1 and 2 by placeholders without read or write access,
+// so that no file takes their numbers.
 void hold_closed_descriptors();
 // Whether it was closed when the process began.
 bool was_closed(int descriptor);

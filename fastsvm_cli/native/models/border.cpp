@@ -22,9 +22,9 @@ Border::Border(std::vector<std::int32_t> features, int local) : features_(std::m
 
 struct Border::Scratch {
     std::vector<double> scores;  // (samples)
-    std::vector<double> z;       // (d): the dense row
+    std::vector<double> z;       // (d): the row
     std::vector<Columns> columns = std::vector<Columns>(block_rows);
-    // Squared norms of entries that no sample has: part of every distance.
+    // Squared norms of entries that no sample has.
     std::vector<double> outside = std::vector<double>(block_rows, 0.0);
 };
 
@@ -74,8 +74,8 @@ double Border::squared_distance(const Pair& pair, std::int64_t sample, const std
     return sum;
 }
 
-// Mean with weights (1 - s / S)^2 over the `local` nearest samples: s squared distances, S the next sample's (or the
-// farthest's, if there is none). So it changes smoothly as samples enter and leave.
+// Weights are (1 - s / S)^2 over the `local` nearest samples: s squared distances, S the next sample's (or the
+// farthest's, if there is none). So the mean changes smoothly as samples enter and leave.
 double Border::mean(const Pair& pair, const Columns& row, double outside, Scratch& scratch) const {
     const std::vector<double>& scores = scratch.scores;
     std::array<std::pair<double, std::int64_t>, local_max + 1> nearest;
@@ -147,7 +147,7 @@ void Border::decision_values(const Rows& rows, Decisions& out) const {
                 for (std::int64_t e = rows.begin(r); local_ > 1 && e < rows.end(r); ++e)
                     if (features_.column(rows.indices[e]) < 0) outside[r - first] += rows.values[e] * rows.values[e];
             }
-            // A pair's samples stay in cache while the block's rows pass.
+            // Samples stay in cache while the block's rows pass.
             for (std::int64_t p = 0; p < n_pairs; ++p)
                 for (std::int64_t r = first; r < stop; ++r)
                     out.value[r * n_pairs + p] = value(pairs_[p], columns[r - first], outside[r - first], scratch);

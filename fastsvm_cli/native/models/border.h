@@ -1,4 +1,3 @@
-// Border samples (Mills, "When Support Vector Machines are just too slow"): the nearest one's plane decides.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -10,14 +9,15 @@
 
 namespace fastsvm {
 
-// f(z) ~ level + n_i . (z - b_i) for the nearest sample i, or a weighted mean of that over the `local` nearest ones.
+// Border samples (Mills, "When Support Vector Machines are just too slow"): f(z) ~ level + n_i . (z - b_i) for the
+// nearest sample i, or a weighted mean of that over the `local` nearest ones.
 class Border {
 public:
     // local: 1 to 64. Throws std::invalid_argument.
     Border(std::vector<std::int32_t> features, int local);
     Border(const Border&) = delete;
     ~Border();
-    // rows: (n, 2, d): points b_i, each with its normal n_i. Without samples the value is `level`.
+    // rows: (n, 2, d), points b_i, each with its normal n_i. Without samples the value is `level`.
     void add_pair(double level, std::int64_t n, const double* rows);
     // Uses all threads. A row's value depends on that row alone.
     void decision_values(const Rows& rows, Decisions& out) const;
@@ -29,7 +29,7 @@ private:
     struct Pair {
         double level;
         std::int64_t n;
-        // (d): m, the points' mean, so that distances keep their digits far from the origin.
+        // (d): m, the points' mean; distances about it keep their digits.
         std::vector<double> center;
         std::vector<double> blocks;     // (strips, d, strip): b - m
         std::vector<double> half_norm;  // (strips * strip): |b - m|^2 / 2 + m.(b - m), infinite in the padding

@@ -12,10 +12,9 @@ Center::Center(const double* m, std::int64_t d, double largest_norm, bool gaussi
     for (double x : this->m) squared_norm += x * x;
     moved = squared_norm != 0;
     constexpr double infinite = std::numeric_limits<double>::infinity();
-    // eq. (3.11): |x_M|^2 |z|^2 < 1 / (16 gamma^2)
     const double limit = 16 * gamma * gamma * largest_norm;
     norm_limit = gaussian && limit > 0 ? 1 / limit : infinite;
-    // B35: |x - z| >= |z - m| - r, and gamma (|z - m| - r)^2 >= 27.7 > ln 1e12, with room for the rounding of both.
+    // B35, with room for rounding.
     const double reach = length(largest_norm, static_cast<double>(d)) * (1 + 1e-9) + std::sqrt(27.7 / gamma);
     far_norm = gaussian && gamma > 0 ? reach * reach : infinite;
 }

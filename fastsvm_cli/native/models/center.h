@@ -1,4 +1,3 @@
-// The centers of Maclaurin expansions.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -6,18 +5,18 @@
 namespace fastsvm {
 
 struct Center {
-    // m: (d). largest_norm: largest |x - m|^2 of its support vectors. gaussian: rbf with this gamma; finite expansions
-    // have no limits.
+    // Center of Maclaurin expansions. m: (d). largest_norm: largest |x - m|^2 of its support vectors. gaussian: RBF
+    // with this gamma; finite expansions have no limits.
     Center(const double* m, std::int64_t d, double largest_norm, bool gaussian, double gamma);
 
     std::vector<double> m;
     double squared_norm = 0;  // |m|^2
     double largest_norm;
-    // From this |z - m|^2 on, all of the center's support vectors have K < 1e-12; expansions are skipped (B35).
+    // Above this |z - m|^2, all of the center's support vectors have K < 1e-12; expansions are skipped (B35).
     double far_norm;
-    // Bound of Claesen et al., eq. (3.11): |z - m|^2 must be below.
+    // Claesen et al., eq. (3.11): |z - m|^2 must be below this.
     double norm_limit;
-    bool moved;  // whether m is not the origin
+    bool moved;  // m is not the origin
 };
 
 }  // namespace fastsvm

@@ -7,15 +7,15 @@
 #include "exact/rounding.h"
 
 #ifdef __APPLE__
-extern "C" double lgamma_r(double, int*);  // its library has it, its headers hide it from standard C++
+extern "C" double lgamma_r(double, int*);  // hidden from standard C++ by its headers
 #endif
 
 namespace fastsvm {
 
 namespace {
-constexpr double up = 1 + 1e-9;  // rounding of the radius itself: far fewer than 1e6 roundings
+constexpr double up = 1 + 1e-9;  // for rounding of the radius itself: far fewer than 1e6 operations
 
-// log n!. std::lgamma writes a global variable, which is not thread-safe.
+// std::lgamma writes a global variable: not thread-safe.
 double log_factorial(int n) {
     int sign;
     return lgamma_r(n + 1.0, &sign);
@@ -54,7 +54,7 @@ RowFromCenter ExpansionBounds::row_from(const Center& center, const Rows& rows, 
         out.reach[k] = centered ? out.distance[k] : out.reach[k - 1] * (z + m) * up;
     }
     if (!gaussian || !left_out) return out;
-    // B1: e^-t t^n / n! rises up to t = n and then falls; t is between 2 gamma low and 2 gamma high.
+    // B1.
     const int last = degree + static_cast<int>(left_out) - 1;  // N
     const double t_low = 2 * gamma * low, t_high = 2 * gamma * high;
     int at = 0;
@@ -76,7 +76,7 @@ double ExpansionBounds::radius(const Certificate& certificate, const double* nor
         stored += certificate.error[static_cast<std::size_t>(k)] * seen.distance[k];
         rounding += norms[k] * seen.reach[k];
     }
-    // B3; B36: one more for each term of the compressed M.
+    // B3; B36: one more per term of the compressed M.
     const double operations = 2.0 * degree * (dimension + degree + 6) + 20 + static_cast<double>(rank);
     return truncation + seen.weight * (stored + operations * unit * rounding) +
            std::fabs(term) * (seen.exponent_error * 1.01 + 4 * unit);

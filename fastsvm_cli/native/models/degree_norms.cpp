@@ -11,7 +11,7 @@ namespace fastsvm {
 
 namespace {
 
-// Terms of the series beyond `to` until the rest is below 1e-17 of its first, for arguments up to `size`.
+// Terms beyond `to` until the rest is below 1e-17 of the first one, for arguments up to `size`.
 int series_terms(int to, double size) {
     int terms = 1;
     double ratio = 1;
@@ -23,7 +23,7 @@ int series_terms(int to, double size) {
     return terms;
 }
 
-// The vectors' numbers, padded to whole strips.
+// Numbers of the vectors, padded to whole strips.
 struct Weights {
     Aligned<double> norms, bare, weighted;  // gamma |x~|^2, a, a e^(-gamma |x~|^2)
     DegreeSeries series;
@@ -50,7 +50,7 @@ struct Weights {
     }
 };
 
-// Sums of a strip of vectors with all up to it; pairs with earlier ones count twice.
+// Sums over a strip of vectors with all up to it; pairs with earlier ones count twice.
 struct StripSums {
     const Weights& of;
     std::vector<double> others, own;  // (strip, sums, lanes)
@@ -63,10 +63,10 @@ struct StripSums {
         std::fill(own.begin(), own.end(), 0.0);
     }
 
-    // Adds vector i with `count` others from `first` on, a multiple of `strip`; dots: their inner products.
+    // Adds vector i with `count` others from `first` on, a multiple of `strip`.
     void add(std::int64_t i, std::int64_t first, std::int64_t count, const double* dots) {
         std::vector<double>& to = first / strip == i / strip ? own : others;
-        constexpr std::int64_t most = 16 * strip;  // bounds the length of a call's chains of additions
+        constexpr std::int64_t most = 16 * strip;  // bounds a call's chains of additions
         for (std::int64_t end = first + count; first < end; first += most, dots += most)
             loops().degree_terms(std::min(most, end - first), of.series, of.weighted[i], of.bare[i], of.norms[i], dots,
                                  of.weighted.data() + first, of.bare.data() + first, of.norms.data() + first,
@@ -91,7 +91,7 @@ struct StripSums {
 
 using Dots = std::vector<double>;
 
-// No total ends a chain of more than n / 16 + 100 additions, on which the norms' bounds rely: a call adds at most 64
+// As the norms' bounds require, no total ends a chain of more than n / 16 + 100 additions: a call adds at most 64
 // groups of lanes, in at most n / 32 calls; a part sums its strips, a total its parts.
 class PairParts : public DegreeNormParts {
 public:
@@ -128,10 +128,10 @@ protected:
     PairParts(const DegreeNorms& of, const double* squared_norms)
         : of_{of.n, of.a, of.gamma, of.from, of.to, {}}, weights_(of, squared_norms) {}
 
-    // work: approximate products per pair of vectors. scratch: numbers of memory for `face`.
+    // work: approximate products per pair of vectors. scratch: length of `dots`.
     void cut(double work, std::size_t scratch) {
         scratch_ = scratch;
-        // Keeps parts short, for progress reports and interruption.
+        // Short parts, for progress reports and interruption.
         const double pairs_wanted = 2e9 / std::max(work, 20.0);
         for (std::int64_t end = 0; end < weights_.strips;) {
             double pairs = 0;
@@ -140,10 +140,10 @@ protected:
         }
     }
 
-    // Adds all the pairs of a strip of vectors with those up to it.
+    // Adds a strip's pairs with all vectors up to it.
     virtual void face(std::int64_t own, StripSums& sums, Dots& dots) const = 0;
 
-    DegreeNorms of_;  // without progress, whose callable belongs to Python
+    DegreeNorms of_;  // no progress: its callable belongs to Python
     Weights weights_;
 
 private:
@@ -204,8 +204,8 @@ public:
                 const double* values, const double* shift, const double* squared_norms)
         : PairParts(of, squared_norms), d_(d), starts_(starts), columns_(columns), values_(values), shift_(shift) {
         const std::int64_t entries = of.n ? starts[of.n] : 0, padded = weights_.strips * strip;
-        // Tiles of vectors, whose products with one vector fit the first-level cache; per tile and column, the vectors
-        // that have it. Larger if most lists would be empty.
+        // Tiles of vectors, whose products with one vector fit the first-level cache, listed by column; larger if most
+        // lists would be empty.
         tile_ = 64 * strip;
         while (tile_ < padded && padded / tile_ * d > 4 * entries) tile_ *= 2;
         const std::int64_t tiles = (padded + tile_ - 1) / tile_;
@@ -222,7 +222,7 @@ public:
                 list_vector_[to] = static_cast<std::int32_t>(i % tile_);
                 list_value_[to] = values[e];
             }
-        double shared = 0;  // products per pair, on average
+        double shared = 0;  // average products per pair
         for (std::int64_t j = 0; j < d; ++j) {
             double share = 0;
             for (std::int64_t t = 0; t < tiles; ++t)
@@ -247,7 +247,7 @@ private:
                     for (std::int64_t at = lists[columns_[e]]; at < lists[columns_[e] + 1]; ++at)
                         dots[list_vector_[at]] += value * list_value_[at];
                 }
-                // Products beyond `stop` exist too; they are ignored, or have a weight of 0.
+                // Products beyond `stop` are ignored, or have a weight of 0.
                 const std::int64_t before = std::min(own, from + tile_) - from;
                 if (before > 0) sums.add(i, from, before, dots.data());
                 if (own < from + tile_) sums.add(i, own, strip, dots.data() + (own - from));

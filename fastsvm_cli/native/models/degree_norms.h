@@ -1,4 +1,3 @@
-// Degree norms of a kernel expansion, for certificates (proof: B1 and degree_norm of bounds.py).
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -7,8 +6,8 @@
 
 namespace fastsvm {
 
-// Common input. n support vectors x~ about a center; a: (n), coefficients. from, to: degrees. progress: called with the
-// share done, between blocks of rows; may throw to stop.
+// Degree norms of a kernel expansion (B1 and degree_norm of bounds.py). n support vectors x~ about a center; a: (n),
+// coefficients. from, to: degrees. progress: called with the share done, between blocks of rows; may throw to stop.
 struct DegreeNorms {
     std::int64_t n;
     const double* a;
@@ -17,13 +16,13 @@ struct DegreeNorms {
     std::function<void(double)> progress;
 };
 
-// The sums in parts of at most about a second. Parts and order of sums do not depend on threads or on where a part is
+// The sums in parts of about a second at most. Parts and order of sums do not depend on threads or on where a part is
 // computed; totals add the parts in order.
 class DegreeNormParts {
 public:
     virtual ~DegreeNormParts() = default;
     virtual std::int64_t count() const = 0;
-    // One part's sums, as many as degree_norms returns. Uses all threads.
+    // One part's sums, in the form of degree_norms. Uses all threads.
     virtual std::vector<double> sums(std::int64_t part) const = 0;
     // Share of the work in the first `parts` parts.
     virtual double share(std::int64_t parts) const = 0;
@@ -36,8 +35,7 @@ std::unique_ptr<DegreeNormParts> degree_norm_parts(const DegreeNorms& of, std::i
                                                    const double* shift, const double* squared_norms);
 
 // Returns, for k = from..to, the sums over i, j of a_i a_j e^(-gamma |x~_i|^2 - gamma |x~_j|^2) (2 gamma x~_i.x~_j)^k /
-// k!, then the sum for all k > to, as its own series. Uses all threads. x: (n, d), about the center; n^2 d / 2
-// products.
+// k!, then the sum over k > to, as its own series. Uses all threads. x: (n, d), about the center; n^2 d / 2 products.
 std::vector<double> degree_norms(const DegreeNorms& of, std::int64_t d, const double* x);
 
 // The same for sparse y with a center m not 0: x~_i.x~_j = y_i.y_j - shift_i - shift_j, shift_i = y_i.m - |m|^2 / 2.

@@ -22,10 +22,10 @@ std::int64_t padded(std::int64_t n) { return (n + lanes - 1) / lanes * lanes; }
 }  // namespace
 
 struct Density::Scratch {
-    std::vector<double> z;        // (d): the dense row
+    std::vector<double> z;        // (d): the row
     std::vector<double> squares;  // (strips * strip): |z - x|^2
-    std::vector<double> s;        // for a pair, the first class's first; in units of the largest
-    std::vector<double> k;        // as s, padded to whole lanes
+    std::vector<double> s;        // of a pair, its first class first; in units of the largest
+    std::vector<double> k;        // as s, in whole lanes
 };
 
 Density::~Density() = default;
@@ -50,7 +50,7 @@ Density::Density(std::vector<std::int64_t> nr_sv, double weight, const Rows& row
 
 namespace {
 
-// log of the sum of exp(-g s), also of numbers that would all underflow.
+// log of the sum of exp(-g s), even if all underflow.
 double log_sum(const double* s, std::int64_t n, double g, std::vector<double>& k) {
     const double least = *std::min_element(s, s + n);
     for (std::int64_t i = 0; i < n; ++i) k[i] = s[i] - least;
@@ -59,11 +59,11 @@ double log_sum(const double* s, std::int64_t n, double g, std::vector<double>& k
 }
 
 // The g where the sum of exp(-g s) is `weight`, 0 < weight < n; the largest s is 1. Newton's method on log(sum) over
-// log(g), which falls and is flat at both ends, within a bracket. If at least `weight` of the s are 0: so large that no
-// other counts.
+// log(g), which falls and is flat at both ends, within a bracket. If at least `weight` of the s are 0, g is so large
+// that only these count.
 double solve(const std::vector<double>& s, std::int64_t n, double weight, std::vector<double>& k) {
     const double share = std::log(static_cast<double>(n) / weight), least = *std::min_element(s.begin(), s.begin() + n);
-    // The bounds n exp(-g max s) and n exp(-g min s) on the sum bracket the root.
+    // n exp(-g max s) and n exp(-g min s) bracket the sum.
     double low = share, high = std::min(share / std::max(least, std::numeric_limits<double>::min()), 1e300);
     double g = std::sqrt(low) * std::sqrt(std::min(high, low * 1e6));
     for (int step = 0; step < most_steps; ++step) {
@@ -115,7 +115,7 @@ void Density::decision_values(const Rows& rows, Decisions& out) const {
         scratch.k.resize(whole + lanes);
         for (std::int64_t r = from; r < to; ++r) {
             std::fill(scratch.z.begin(), scratch.z.end(), 0.0);
-            double outside = 0;  // squared norm of entries that no row has: part of every distance
+            double outside = 0;  // squared norm of entries that no vector has
             for (std::int64_t e = rows.begin(r); e < rows.end(r); ++e) {
                 const std::int32_t column = features_.column(rows.indices[e]);
                 if (column >= 0)

@@ -1,4 +1,3 @@
-// Kernel density estimates of variable bandwidth (Mills, "When Support Vector Machines are just too slow").
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -10,8 +9,9 @@
 
 namespace fastsvm {
 
-// For every pair of classes f(z) = log(S_i / S_j), the first one's log odds: S_c = sum of exp(-|z - x|^2 / (2 h^2))
-// over class c's rows x, with the h for which S_i + S_j is `weight`.
+// Kernel density estimates of variable bandwidth (Mills, "When Support Vector Machines are just too slow"). For every
+// pair of classes f(z) = log(S_i / S_j), S_c = sum of exp(-|z - x|^2 / (2 h^2)) over the rows x of class c, with the h
+// for which S_i + S_j is `weight`.
 class Density {
 public:
     // rows: class by class, nr_sv[c] >= 1 of class c. 0 < weight < the number of rows of any pair.

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t block_vectors = 128;
 
-// Spreads the vector minus the center, by column, (d). Returns its squared length.
+// Writes the vector minus the center, (d); returns its squared length.
 double move(const Terms& terms, std::int64_t vector, double* out) {
     const std::int64_t d = terms.features.size();
     const Rows& rows = terms.vectors;
@@ -27,7 +27,7 @@ double move(const Terms& terms, std::int64_t vector, double* out) {
     return sum;
 }
 
-// Some vectors about the center, in panels of `strip` columns, as strip_products needs them.
+// In panels of `strip` columns, for strip_products.
 struct Block {
     Block() = default;
     explicit Block(std::int64_t d)
@@ -35,7 +35,7 @@ struct Block {
           panels(static_cast<std::size_t>((d + strip - 1) / strip * strip * block_vectors)),
           weight(block_vectors) {}
     std::int64_t n = 0, d = 0;
-    std::vector<double> panels;  // (ceil(d / strip), block_vectors, strip), zeros beyond column d
+    std::vector<double> panels;  // (ceil(d / strip), block_vectors, strip), 0 beyond column d
     std::vector<double> weight;  // (n)
     // Entry j of vector i is at [i * strip].
     const double* column(std::int64_t j) const { return panels.data() + j / strip * strip * block_vectors + j % strip; }
@@ -55,8 +55,7 @@ void lay_out(const Terms& terms, const double* a, bool gaussian, double gamma, s
     }
 }
 
-// out += sum_i w_i x_ij x_ic for first <= j < last and j <= c < d: rows of the packed triangle in the variables
-// from..d-1.
+// out += sum_i w_i x_ij x_ic for first <= j < last and j <= c < d: rows of the packed triangle in variables from..d-1.
 void add_products(const Block& block, std::int64_t from, std::int64_t first, std::int64_t last, const double* w,
                   double* out) {
     const std::int64_t d = block.d;
@@ -84,7 +83,7 @@ void add_products(const Block& block, std::int64_t from, std::int64_t first, std
     }
 }
 
-// out += sum_i w_i x_i^k in the variables from..d-1, packed, k >= 1: the part with first <= first index < last.
+// out += sum_i w_i x_i^k in variables from..d-1, packed, k >= 1: the part with first <= first index < last.
 void add_moments(const Block& block, int k, std::int64_t from, std::int64_t first, std::int64_t last, const double* w,
                  double* out) {
     const std::int64_t d = block.d;
@@ -117,7 +116,7 @@ std::vector<double> expand(const Terms& terms, const double* a, bool gaussian, d
     std::vector<std::int64_t> start{0};
     for (int k = 0; k <= degree; ++k) start.push_back(start.back() + (k == 0 ? 1 : packed_size(k, d)));
     std::vector<double> out(static_cast<std::size_t>(start.back()), 0.0);
-    // Thousands of vectors at a time, in blocks that stay in cache while a tensor's rows pass.
+    // Blocks stay in cache while a tensor's rows pass.
     const std::int64_t padded = (d + strip - 1) / strip * strip;
     const std::int64_t together =
         std::clamp<std::int64_t>((1 << 20) / (std::max<std::int64_t>(padded, 1) * block_vectors), 1, 1024);
@@ -135,7 +134,7 @@ std::vector<double> expand(const Terms& terms, const double* a, bool gaussian, d
         for (std::int64_t at = 0; at < used; ++at)
             for (std::int64_t i = 0; i < blocks[at].n; ++i) out[0] += blocks[at].weight[i];
         for (int k = 1; k <= degree; ++k) {
-            // Split by first index: no two threads add to the same number; degree 2 in fours, for strip_products.
+            // By first index: no two threads add to the same number; degree 2 in fours, for strip_products.
             const std::int64_t rows = k == 2 ? 4 : 1;
             const double work = static_cast<double>(packed_size(k, d)) * static_cast<double>(used * block_vectors);
             const std::int64_t grain = work < 1e6 ? d : k == 2 ? 16 : k == 1 ? d : 1;

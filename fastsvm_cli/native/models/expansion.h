@@ -1,5 +1,4 @@
-// Coefficients of Maclaurin expansions (Claesen, De Smet, Suykens, De Moor, eqs. 3.7 and 3.8, at any degree up to
-// max_degree).
+// Coefficients of Maclaurin expansions (Claesen, De Smet, Suykens, De Moor, eqs. 3.7 and 3.8).
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -17,16 +16,16 @@ struct Terms {
     const double* center;
 };
 
-// For k = 0 .. factors.size() - 1 the tensors factors[k] sum_i a_i e^{-gamma |x_i - m|^2} (x_i - m)^k, packed as in
-// packed.h, in order; without the exponential unless gaussian. a: (index.size()). Sums follow the order of the vectors,
-// for any number of threads.
+// Tensors factors[k] sum_i a_i e^{-gamma |x_i - m|^2} (x_i - m)^k, k = 0 .. factors.size() - 1, packed as in packed.h;
+// without the exponential unless gaussian. a: (index.size()). Sums follow the order of the vectors, for any number of
+// threads.
 std::vector<double> expand(const Terms& terms, const double* a, bool gaussian, double gamma,
                            const std::vector<double>& factors);
 
 // The largest |x_i - m|^2; 0 without vectors.
 double largest_squared_distance(const Terms& terms);
 
-// Mean, minimum and maximum per feature, implicit zeros included: three times (d). Ignores `center`.
+// Mean, minimum and maximum per feature with implicit zeros, each (d). Ignores `center`.
 void column_ranges(const Terms& terms, double* mean, double* low, double* high);
 
 }  // namespace fastsvm

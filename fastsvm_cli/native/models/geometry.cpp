@@ -16,10 +16,10 @@ constexpr std::int64_t block_rows = 32;
 constexpr std::int64_t few_pairs = 4;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-// First points after which a row is checked; a failed check costs few operations. Four points at once cost half as much
-// as one by one, which matters for kernel values with many products.
+// First points, after some of which rows are checked; a failed check costs little. Four points at once cost half of
+// four single ones, which matters for kernel values with many products.
 constexpr std::int64_t first_points = 2 * strip, few_features = 16, very_few_features = 4;
-// As many rows as the first-level cache holds.
+// Rows that fit the first-level cache.
 std::int64_t rows_side_by_side(std::int64_t features) { return features <= few_features ? 4 * strip : strip; }
 std::vector<std::int64_t> stops(std::int64_t features) {
     if (features <= very_few_features) return {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64};
@@ -27,7 +27,7 @@ std::vector<std::int64_t> stops(std::int64_t features) {
     return {4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64};
 }
 
-// Extends the bounds to kernel values with the points. Returns the bound for two points.
+// Extends the bounds to kernel values with the points; returns that of two points.
 double cover_points(Rounding& rounding, const Rows& points) {
     rounding.cover(points);
     double error = 0;
@@ -53,7 +53,6 @@ Geometry::Geometry(SvmModel model, std::shared_ptr<const Rows> points, std::vect
     for (std::size_t i = 0; i < first_.size(); ++i) strips_.take(*points_, static_cast<std::int64_t>(i), first_[i]);
 }
 
-// A row's state from block to block.
 struct Geometry::Progress {
     StripRow row;
     Rounding::Row rounding;
@@ -67,13 +66,13 @@ void Geometry::begin(const Rows& rows, std::int64_t row, Progress& out) const {
     out.rounding = rounding_.row(rows, row, false);
     out.kernel_error = rounding_.kernel_error(out.rounding);
     const double entries = static_cast<double>(rows.end(row) - rows.begin(row));
-    // |z|^2 errs by (q + 1) u, its polynomial by degree times that; squares below the smallest double may be missing.
+    // |z|^2 errs by (q + 1) u, its polynomial by degree times that; squares may have underflowed.
     const double z = length(rows.squared_norms[row], rows.end(row) - rows.begin(row));
     out.self = model_.kernel.self(z * z) * (1 + (std::max(model_.kernel.degree, 1) * (entries + 4) + 8) * unit * 1.01);
     out.root = std::sqrt(out.self) * (1 + 4 * unit);
 }
 
-// Every pair's value and radius after k points. projection: (pairs) g.y.
+// Value and radius of every pair after k points. projection: (pairs), g.y.
 void Geometry::bound(const PointSpan::Prefix& prefix, std::int64_t k, const Progress& row, const double* projection,
                      double* value, double* radius) const {
     // y_error is B15's; then B9 (beside), B8 (distance) and B16.
@@ -91,7 +90,6 @@ void Geometry::bound(const PointSpan::Prefix& prefix, std::int64_t k, const Prog
     }
 }
 
-// Rows that meet the first points side by side, in `slots` slots.
 struct Geometry::Start {
     Start(const Strips& points, std::int64_t pairs, std::int64_t slots)
         : slots(slots),
@@ -150,7 +148,7 @@ void Geometry::look_at(const PointSpan::Prefix& prefix, const Settled& settled, 
         if (start.count[s] >= static_cast<double>(settled.least_certain())) start.looked.push_back(s);
 }
 
-// Leaves in `start` the rows that these points do not settle.
+// Leaves the rows that these points do not settle in `start`.
 void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int64_t stop, Settled& settled,
                                  Decisions& out, Start& start) const {
     const Loops& k = loops();
@@ -162,7 +160,7 @@ void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int6
     }
     std::fill(start.projection.begin(), start.projection.end(), 0.0);
     const std::int64_t points = static_cast<std::int64_t>(first_.size());
-    std::size_t next = 0;  // index of the next stop in first_stops_
+    std::size_t next = 0;  // index in first_stops_
     for (std::int64_t met = 0; met < points && start.rows.size();) {
         if (met % strip == 0) span_.prepare(met / strip + 1);
         const std::int64_t apart = std::min(points, first_stops_[next]) - met, size = start.rows.size();
@@ -191,11 +189,11 @@ void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int6
         if (met < k_) {
             look_at(prefix, settled, start);
         } else {
-            // No points are left: an open row keeps its current value and radius.
+            // Open rows keep this value and radius.
             start.looked.resize(static_cast<std::size_t>(size));
             std::iota(start.looked.begin(), start.looked.end(), 0);
         }
-        // Last slot first: removing a row moves the last one into its slot.
+        // Last slot first: the last row moves into a removed one's slot.
         for (auto slot = start.looked.rbegin(); slot != start.looked.rend(); ++slot) {
             const std::int64_t r = start.rows.row(*slot);
             begin(rows, r, start.progress);
@@ -212,10 +210,9 @@ void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int6
     for (std::int64_t s = 0; s < start.rows.size(); ++s) out.evaluations[start.rows.row(s)] = points;
 }
 
-// Up to `block_rows` rows that continue, strip by strip of points.
 struct Geometry::Block {
     std::vector<Progress> rows;
-    std::vector<std::int64_t> index;  // of the rows
+    std::vector<std::int64_t> index;  // row numbers
     Aligned<double> kernel_values;    // (block_rows, points)
     Aligned<double> y;                // (4, strip)
     std::vector<double> projection;   // (block_rows, pairs)
@@ -231,12 +228,12 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
     const std::int64_t last_point = steps > 0 ? std::min(steps, k_) : k_;
     const std::int64_t blocks = (last_point + strip - 1) / strip;
     const Loops& k = loops();
-    PointSpan::Prefix partial;  // at last_point, if the last block is not used whole
+    PointSpan::Prefix partial;  // at last_point, if that is within a block
     if (last_point && last_point != std::min(k_, blocks * strip)) {
         span_.prepare(blocks);
         partial = span_.prefix(last_point);
     }
-    // Points that rows meet a few at a time, with checks in between.
+    // Points that rows meet a few at a time.
     const std::int64_t met = steps > 0 || pairs_ > few_pairs ? 0 : std::min<std::int64_t>(k_, first_points);
     const auto flags = task.flags.lease();
     std::vector<char>& open = *flags;

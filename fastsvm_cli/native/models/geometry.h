@@ -1,5 +1,3 @@
-// Interval-valued decision functions from a few kernel values (DeCoste, "Anytime Interval-Valued Outputs for Kernel
-// Machines").
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -16,8 +14,8 @@
 
 namespace fastsvm {
 
-// A row z has coordinates y = X k(S, z) in the span of points S_1..S_k (point_span.h), a decision function has g; the
-// rest is bounded by its length:
+// Interval-valued decision functions from a few kernel values (DeCoste, "Anytime Interval-Valued Outputs for Kernel
+// Machines"). With coordinates y of a row and g of w in the span of some points (point_span.h):
 //
 //     f(z) = g.y - rho  +-  |w_perp| sqrt(K(z, z) - |y|^2).
 //
@@ -33,9 +31,9 @@ public:
     Geometry(const Geometry&) = delete;
     ~Geometry();
 
-    // Rows meet points until settled. Checks come at first_stops_ (if pairs are few), and later after every `strip`
-    // points. With `steps`: first after min(steps, strip) points, last after `steps`. Values and radii are those of
-    // that time. Returns the unsettled rows, increasing.
+    // Rows meet points until settled; they are checked at first_stops_ (if pairs are few), then after every `strip`
+    // points. With `steps`: first after min(steps, strip) points, last after `steps`. Returns the unsettled rows,
+    // increasing; values and radii are the last ones.
     std::vector<std::int64_t> decision_values(const Rows& rows, const Task& task, double tolerance, std::int64_t steps,
                                               Decisions& out) const;
     std::int64_t pairs() const { return pairs_; }
@@ -56,9 +54,9 @@ private:
     std::int64_t k_, pairs_;
     Strips strips_;  // the points
     Rounding rounding_;
-    std::vector<std::int64_t> first_stops_;  // number of first points after which a row is checked
+    std::vector<std::int64_t> first_stops_;  // numbers of points
     PointSpan span_;
-    std::vector<StripRow> first_;  // the points
+    std::vector<StripRow> first_;  // the first points
     Pool<Block> blocks_;
     Pool<Start> starts_;
 };

@@ -14,7 +14,7 @@ namespace fastsvm {
 
 namespace {
 constexpr std::int64_t block_rows = 128;
-constexpr double up = 1 + 1e-9;  // rounding of the radius itself: far fewer than 1e6 roundings
+constexpr double up = 1 + 1e-9;  // for rounding of the radius itself: far fewer than 1e6 operations
 }  // namespace
 
 Maclaurin::~Maclaurin() = default;
@@ -49,7 +49,7 @@ void Maclaurin::add_center(const double* m, double largest_norm) {
 void Maclaurin::check(std::int64_t pair, std::int64_t center, const Certificate* certificate) const {
     if (pair < 0 || pair >= pairs() || center < 0 || center >= static_cast<std::int64_t>(centers_.size()))
         throw std::out_of_range("expansion of an unknown pair or center");
-    // Radii share a row's bounds per center: all omit the same degrees.
+    // Expansions share a row's bounds per center.
     if (certificate &&
         (certificate->truncation.size() > most_degrees_left_out ||
          static_cast<int>(certificate->error.size()) != degree() + 1 ||
@@ -101,24 +101,24 @@ void Maclaurin::add_compressed(std::int64_t pair, std::int64_t center, const dou
         certificate);
 }
 
-// A block's rows: sparse ones (columns), and groups of `lanes` dense ones (transposed, (d, lanes)).
+// A block's rows: sparse ones by columns, dense ones in groups of `lanes`, (d, lanes).
 struct Maclaurin::Block {
-    std::int64_t places = 0;          // for rows: whole lanes
-    std::vector<Columns> columns;     // per row of the block
-    std::vector<std::int64_t> dense;  // rows of the block done side by side
+    std::int64_t places = 0;          // of rows, in whole lanes
+    std::vector<Columns> columns;     // per row
+    std::vector<std::int64_t> dense;  // row numbers
     std::vector<std::int64_t> sparse;
     std::vector<std::int64_t> everyone;
     std::vector<double> groups;       // (groups, d, lanes) in raw coordinates
     std::vector<double> moved;        // (d, lanes): a group about a center
     std::vector<double> norm;         // (centers, places): |z - m|^2
     std::vector<double> weight;       // (centers, places): exp(-gamma |z - m|^2)
-    std::vector<RowFromCenter> seen;  // per row, from the current center, if radii are wanted
+    std::vector<RowFromCenter> seen;  // per row, about the current center
     std::vector<char> far;            // (centers, places)
     std::vector<char> outside;
     std::vector<double> scratch;
 };
 
-// Finite kernels expand about the origin: the center's largest norm is the vectors'.
+// Finite kernels expand about the origin: its largest norm is the vectors'.
 KernelRounding Maclaurin::kernel_rounding(const Rows& rows, std::int64_t row) const {
     const double q = static_cast<double>(rows.end(row) - rows.begin(row)), s = longest_vector_;
     if (bounds_.gaussian) return svm_predict_kernel_rounding(exact_kernel_, q, s, 0, 0);
@@ -154,7 +154,7 @@ void Maclaurin::decision_values(const Rows& rows, Decisions& out) const {
     out.resize(rows.rows);
     out.is_outside.resize(static_cast<std::size_t>(rows.rows));
     std::atomic<std::int64_t> outside{0};
-    // Limits the rows so that their values, if many, fit the second-level cache.
+    // Fewer rows if their values would not fit the second-level cache.
     const std::int64_t in_cache = (std::int64_t{1} << 16) / std::max<std::int64_t>(pairs(), 1) / lanes * lanes;
     const std::int64_t rows_at_once = std::clamp<std::int64_t>(in_cache, 2 * lanes, block_rows);
     parallel_workers(rows.rows, rows_at_once, [&](Parts& parts) {
@@ -189,7 +189,7 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
         const std::int64_t begin = rows.begin(first + r);
         columns.take(features_, rows.indices.data() + begin, rows.values.data() + begin, rows.end(first + r) - begin);
         (columns.count() >= dense_from_ ? block.dense : block.sparse).push_back(r);
-        // A model of one class has no pairs, and may have no center.
+        // A model of one class has no pairs, and maybe no center.
         const KernelRounding of_kernel = radii && nr_pairs ? kernel_rounding(rows, first + r) : KernelRounding{};
         for (std::int64_t p = 0; p < nr_pairs; ++p) {
             out.value[(first + r) * nr_pairs + p] = 0;
@@ -220,14 +220,14 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
 
     weigh(rows, first, n, block);
 
-    // Computes each center's expansions, once norms and weights are known. With several per pair, far rows skip them.
+    // Completes a row's data about a center. With several expansions per pair, far rows skip theirs.
     const std::size_t left_out = expansions_.empty() ? 0 : expansions_[0].certificate.truncation.size();
     const bool skips = static_cast<std::int64_t>(expansions_.size()) > nr_pairs;
     const auto arrive = [&](std::int64_t c, std::int64_t r, bool centered) {
         const Center& center = centers_[c];
         double& weight = block.weight[c * places + r];
         const double norm = block.norm[c * places + r];
-        // Far rows stay far: even if the norm is recomputed differently, the weight is already 0.
+        // Far rows stay far, as their weight is already 0, even if the norm is recomputed differently.
         const bool far =
             skips && (block.far[c * places + r] || bounds_.is_far(center, rows, first + r, norm, centered));
         block.far[c * places + r] = far;
@@ -238,7 +238,7 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
     const auto add = [&](const Expansion& e, std::int64_t r, double polynomial) {
         const std::int64_t at = (first + r) * nr_pairs + e.pair;
         const double weight = block.weight[e.center * places + r];
-        // If a far row's weight is 0, its polynomial may be infinite.
+        // A far row's polynomial may be infinite.
         const double term = weight != 0 ? weight * polynomial : 0;
         out.value[at] += term;
         if (!radii) return;
@@ -255,7 +255,7 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
     };
 
     double sums[lanes] = {};
-    std::int64_t arrived = -1;  // the block's current center, and how its norms were computed
+    std::int64_t arrived = -1;  // current center, and how its norms were computed
     for (std::size_t at = 0; at < expansions_.size(); ++at) {
         const Expansion& e = expansions_[at];
         const Center& center = centers_[e.center];
@@ -301,7 +301,7 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
                     for (double *value = value_at(r), *end = value + lanes; value < end; ++value, ++polynomials)
                         *value += weight * *polynomials;
             };
-            double values[lanes * lanes] = {};  // anything for a skipped row
+            double values[lanes * lanes] = {};  // anything for skipped rows
             for (std::int64_t r : block.sparse) {
                 if (block.weight[e.center * places + r] != 0) panel.values(block.columns[r], values);
                 add_all(r, values);

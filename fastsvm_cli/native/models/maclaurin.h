@@ -1,5 +1,3 @@
-// Maclaurin expansions of decision functions (Claesen, De Smet, Suykens, De Moor, eqs. 3.7 and 3.8), of degree up to 4,
-// about chosen centers.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -16,8 +14,9 @@
 
 namespace fastsvm {
 
-// f(z) ~ sum over the pair's expansions of  w(z) sum_k T_k (z - m)^k  -  rho,
-// with w(z) = exp(-gamma |z - m|^2) for the RBF kernel (gaussian), 1 for linear and polynomial kernels.
+// Maclaurin expansions of decision functions (Claesen, De Smet, Suykens, De Moor, eqs. 3.7 and 3.8), of degree up to 4,
+// about chosen centers: f(z) ~ sum over the pair's expansions of w(z) sum_k T_k (z - m)^k - rho, with w(z) = exp(-gamma
+// |z - m|^2) for RBF kernels (gaussian), 1 for linear and polynomial ones.
 class Maclaurin {
 public:
     // degree: 0 to max_degree. Throws std::invalid_argument.
@@ -25,18 +24,16 @@ public:
     Maclaurin(const Maclaurin&) = delete;
     ~Maclaurin();
 
-    // m: (d). largest_norm: largest squared norm of a support vector about m, for eq. (3.11).
+    // m: (d). largest_norm: largest |x - m|^2 of a support vector, for eq. (3.11).
     void add_center(const double* m, double largest_norm);
-    // coefficients: for k = 0..degree the entries T_j1..jk, j1 <= ... <= jk, of the symmetric tensor, packed as in
-    // packed.h. single: in single precision; the highest degree stays so if that saves cache. certificate: or null; all
-    // must omit the same degrees. Throws std::out_of_range, std::invalid_argument.
+    // coefficients: tensors T_0 to T_degree, as Polynomial takes them. certificate: or null; all must omit the same
+    // degrees. Throws std::out_of_range, std::invalid_argument.
     void add_expansion(std::int64_t pair, std::int64_t center, const double* coefficients, bool single,
                        const Certificate* certificate);
-    // Degree 2 with compressed M: constant and v as above, lambda (rank), q (rank, d).
+    // Degree 2 with compressed M, as Polynomial takes it.
     void add_compressed(std::int64_t pair, std::int64_t center, const double* constant_and_v, std::int64_t rank,
                         const double* lambda, const double* q, bool single, const Certificate* certificate);
-    // For svm-predict's rounding (B5): the exact model's kernel (linear as polynomial), and most entries in a support
-    // vector.
+    // For B5: the exact model's kernel (linear as polynomial), and most entries of a support vector.
     void set_rounding(const Kernel& kernel, double longest_vector) {
         exact_kernel_ = kernel;
         longest_vector_ = longest_vector;
@@ -60,10 +57,10 @@ private:
         std::int64_t pair, center;
         Polynomial polynomial;
         Certificate certificate;
-        std::size_t panel = no_panel;  // index in panels_; valid for the first of the `lanes` expansions in a panel
+        std::size_t panel = no_panel;  // in panels_, for the first expansion of a panel
     };
     static constexpr std::size_t no_panel = static_cast<std::size_t>(-1);
-    struct Block;  // one thread's rows
+    struct Block;
 
     void evaluate(const Rows& rows, std::int64_t first, std::int64_t last, Block& block, Decisions& out) const;
     void check(std::int64_t pair, std::int64_t center, const Certificate* certificate) const;
@@ -74,18 +71,17 @@ private:
 
     Features features_;
     ExpansionBounds bounds_;
-    // Rows with this many entries in columns are done side by side, with all monomials; others one by one, with their
-    // entries' monomials. Depends on one row only, so that others do not change its values.
+    // Rows with this many entries in columns are evaluated side by side, with all monomials; others one by one, with
+    // those of their entries. So a row's values do not depend on other rows.
     std::int64_t dense_from_;
     std::vector<double> rho_;
     std::vector<Center> centers_;
     std::vector<Expansion> expansions_;
-    // Each for `lanes` consecutive expansions about one center, of consecutive pairs, evaluated together; their
-    // polynomials keep only norms.
+    // Each for `lanes` consecutive expansions about one center, of consecutive pairs, which keep only norms.
     std::vector<PolynomialPanel> panels_;
     std::size_t alone_from_ = 0;                    // expansions from here on are in no panel
     std::vector<double> pair_weight_, pair_count_;  // sums over a pair's certificates
-    std::size_t certificates_ = 0;                  // number of expansions with a certificate
+    std::size_t certificates_ = 0;                  // number of expansions with one
     Kernel exact_kernel_;
     double longest_vector_ = 0;
     Pool<Block> blocks_;

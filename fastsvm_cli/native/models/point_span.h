@@ -1,4 +1,3 @@
-// The span of points in feature space: an orthonormal basis, and decision functions in and beside it.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -10,20 +9,20 @@
 
 namespace fastsvm {
 
-// Points S_1..S_k, kernel matrix K_S = L L', X = L^-1, decision function w = sum a_i phi(x_i): coordinates in the span
-// g = X <w, phi(S)>; the rest has length |w_perp|, |w_perp|^2 = |w|^2 - |g|^2. Proof with rounding, for X as computed:
-// B10 to B14 of bounds.py, same names.
+// Span of points S_1..S_k in feature space: kernel matrix K_S = L L', X = L^-1. A decision function w = sum a_i
+// phi(x_i) has coordinates g = X <w, phi(S)>; the rest has length |w_perp|, |w_perp|^2 = |w|^2 - |g|^2. Proof with
+// rounding, for X as computed: B10 to B14 of bounds.py, same names.
 class PointSpan {
 public:
     // Upper bounds from the first k points.
     struct Prefix {
-        std::vector<double> perp, stray, g;  // (pairs): |w_perp|; the part of w_perp in the span; |g|
-        std::vector<double> widths;          // (pairs): perp^2, to skip useless checks of the interval
+        std::vector<double> perp, stray, g;  // (pairs): |w_perp|; its part in the span; |g|
+        std::vector<double> widths;          // (pairs): perp^2, to skip checks
         double skew = 0;                     // |X K X' - I|
-        double reach = 0, plain = 0;  // |v| and |v_1| of B12: |X| times the roots of K's diagonal, and times ones
+        double reach = 0, plain = 0;         // |v| and |v_1| of B12
     };
-    // Known facts about decision functions. at_points: b, (k, pairs), <w, phi(S_i)>, each within point_errors (pairs);
-    // squared_norms: (pairs), at least |w|^2.
+    // at_points: b, (k, pairs), <w, phi(S_i)>, each within point_errors (pairs); squared_norms: (pairs), at least
+    // |w|^2.
     struct Functions {
         std::vector<double> at_points, squared_norms, point_errors;
         std::int64_t pairs() const { return static_cast<std::int64_t>(squared_norms.size()); }
@@ -33,14 +32,14 @@ public:
     PointSpan(std::shared_ptr<const Rows> points, const Strips& strips, double kernel_error, Functions functions,
               std::vector<std::int64_t> stops);
 
-    // Factors as many strips of points as rows need; most need few. Call before using them, on any thread.
+    // Factors the first `strips` strips of points; most rows need few. Call before using them, on any thread.
     void prepare(std::int64_t strips) const;
     const Prefix& at_end_of(std::int64_t strip_number) const { return at_ends_[strip_number]; }
     const Prefix& at_stop(std::size_t stop) const { return at_stops_[stop]; }
     Prefix prefix(std::int64_t k) const;
-    // The rows of X of one strip, transposed: ((strip_number + 1) strip, strip).
+    // Rows of X of a strip, transposed: ((strip_number + 1) strip, strip).
     const double* x(std::int64_t strip_number) const { return x_strips_[strip_number].data(); }
-    // The coordinates g of one point: (pairs); those of the next points follow.
+    // Coordinates g of a point: (pairs); those of the next points follow.
     const double* g(std::int64_t point) const { return g_.data() + point * pairs_; }
 
 private:
@@ -53,20 +52,19 @@ private:
     std::int64_t k_, pairs_;
     Functions of_;
     std::vector<std::int64_t> stops_;
-    std::vector<std::int32_t> identity_;  // 0, 1, 2, ...
+    std::vector<std::int32_t> identity_;
 
     mutable std::mutex lock_;
-    mutable std::atomic<std::int64_t> ready_{0};        // number of strips
-    mutable std::vector<std::vector<double>> l_;        // rows of L without the diagonal
-    mutable std::vector<std::vector<double>> columns_;  // columns of L without the diagonal, each (k padded)
-    mutable std::vector<std::vector<double>> kernel_;   // rows of K, up to the diagonal; only with few pairs
-    mutable std::vector<double> diagonal_;              // of L; infinite for a point in the span of the points before
-                                                        // it
-    mutable std::vector<Aligned<double>> x_strips_;     // per strip: X transposed
+    mutable std::atomic<std::int64_t> ready_{0};        // strips
+    mutable std::vector<std::vector<double>> l_;        // rows without the diagonal
+    mutable std::vector<std::vector<double>> columns_;  // of L without the diagonal, each (k padded)
+    mutable std::vector<std::vector<double>> kernel_;   // rows up to the diagonal; only with few pairs
+    mutable std::vector<double> diagonal_;              // of L; infinite for a point in the span of earlier ones
+    mutable std::vector<Aligned<double>> x_strips_;     // X transposed
     mutable std::vector<double> g_;                     // (k padded, pairs)
-    mutable std::vector<double> g_squares_;             // (k, pairs): |g|^2 up to here
-    mutable std::vector<double> reach_, plain_;         // (k): |v|^2 and |v_1|^2 up to here
-    mutable std::vector<double> roots_;                 // (k): of K's diagonal
+    mutable std::vector<double> g_squares_;             // (k, pairs): |g|^2 so far
+    mutable std::vector<double> reach_, plain_;         // (k): |v|^2 and |v_1|^2 so far
+    mutable std::vector<double> roots_;                 // (k): roots of K's diagonal
     mutable std::vector<Prefix> at_ends_, at_stops_;
 };
 

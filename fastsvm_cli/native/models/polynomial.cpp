@@ -12,13 +12,13 @@
 namespace fastsvm {
 
 namespace {
-constexpr double up = 1 + 1e-9;  // rounding of the norms themselves: far fewer than 1e6 roundings
+constexpr double up = 1 + 1e-9;  // for rounding of the norms themselves: far fewer than 1e6 operations
 }  // namespace
 
 Polynomial::Polynomial(const double* tensors, int degree, const Center& center, bool single, double gamma)
     : d_(static_cast<std::int64_t>(center.m.size())), degree_(degree) {
     const std::int64_t d = d_;
-    // Tensor entries -> coefficients of monomials, and the tensors' norms.
+    // Tensor entries become coefficients of monomials.
     std::vector<std::vector<double>> about_center;  // degree 0, 1, ...
     const double* entry = tensors;
     double largest_entry = 0;
@@ -38,7 +38,7 @@ Polynomial::Polynomial(const double* tensors, int degree, const Center& center, 
     }
 
     // Raw coordinates: sum_k p_k(z - m) = sum_k sum_r (-1)^r / r! D_m^r p_k (z). A far center cancels digits, here and
-    // in the exponent gamma |z - m|^2; if fewer than about 11 would be left, z - m is formed per row.
+    // in the exponent gamma |z - m|^2; if fewer than about 11 would be left, rows form z - m.
     std::vector<std::vector<double>> raw = about_center;
     if (center.moved) {
         const double far = std::sqrt(center.squared_norm);
@@ -60,8 +60,8 @@ Polynomial::Polynomial(const double* tensors, int degree, const Center& center, 
     }
     constant_ = raw[0][0];
     levels_.assign(std::make_move_iterator(raw.begin() + 1), std::make_move_iterator(raw.end()));
-    // The highest degree does not depend on the origin, so single precision is exact. (Doubling is, unless it
-    // overflows; tripling is not: degree 2 only.) Small ones are stored as double: no conversion per product.
+    // The highest degree does not depend on the origin, so single precision is exact for degree 2: doubling is, unless
+    // it overflows, but tripling is not. Small ones are stored as double: no conversion per product.
     const bool fits = 2 * largest_entry <= static_cast<double>(std::numeric_limits<float>::max());
     if (single && fits && degree_ == 2 && levels_.back().size() * 8 > (1 << 19)) {
         top_float_.assign(levels_.back().begin(), levels_.back().end());
@@ -142,7 +142,7 @@ double Polynomial::compressed(const Columns& columns, std::vector<double>& scrat
 }
 
 namespace {
-// Interleaves `lanes` vectors of one length: (length, lanes).
+// Interleaves `lanes` vectors: (length, lanes).
 template <class T, class Numbers> std::vector<T> side_by_side(Numbers numbers) {
     std::vector<T> out(numbers(0).size() * lanes);
     for (std::size_t lane = 0; lane < lanes; ++lane) {

@@ -1,4 +1,3 @@
-// A Maclaurin expansion's polynomial for evaluation: in raw coordinates if that leaves enough digits, else in z - m.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,22 +8,23 @@
 
 namespace fastsvm {
 
-// sum_k T_k (z - m)^k, of degree up to max_degree.
+// A Maclaurin expansion's sum_k T_k (z - m)^k, of degree up to max_degree: in raw coordinates if that leaves enough
+// digits, else in z - m.
 class Polynomial {
 public:
     // tensors: for k = 0..degree the entries T_j1..jk, j1 <= ... <= jk, of the symmetric tensor, packed as in packed.h.
     // single: in single precision; the highest degree stays so if that saves cache. gamma: of the weight exp(-gamma |z
-    // - m|^2), or 0; raw coordinates cost its exponent digits too.
+    // - m|^2), or 0: raw coordinates cost its exponent digits too.
     Polynomial(const double* tensors, int degree, const Center& center, bool single, double gamma);
     // Degree 2 with T_2 = sum_r lambda_r q_r q_r'. constant_and_v: T_0 and T_1. lambda: (rank); q: (rank, d).
     Polynomial(const double* constant_and_v, std::int64_t rank, const double* lambda, const double* q,
                const Center& center, bool single);
 
-    // Whether it needs z - m, as raw coordinates lose too many digits.
+    // Whether values take z - m.
     bool centered() const { return centered_; }
-    // If compressed; then it takes rows one by one. Else 0.
+    // 0 if not compressed. Compressed ones take rows one by one.
     std::size_t rank() const { return lambda_.size(); }
-    // |T_k| of every degree: Frobenius norms, upper bounds.
+    // Upper bounds of the Frobenius norms |T_k|, for every degree.
     const double* norms() const { return norms_; }
     // For `lanes` rows: x is (d, lanes), out (lanes).
     void values(const double* x, double* out) const;
@@ -45,18 +45,18 @@ private:
     int degree_;
     bool centered_ = false;
     double constant_;
-    // Degree 1, 2, ...: packed entries times orderings of the monomial; raw coordinates unless centered.
+    // Degree 1, 2, ...: packed entries times orderings of the monomial.
     std::vector<std::vector<double>> levels_;
-    // If not empty: the highest degree, instead of levels_.back().
+    // The highest degree, instead of levels_.back(), or empty.
     std::vector<float> top_float_;
     double norms_[max_degree + 1] = {};
-    // With a rank, degree 2 is sum_r lambda_r (q_r.(z - m))^2 instead.
+    // Compressed: degree 2 is sum_r lambda_r (q_r.(z - m))^2.
     std::vector<double> lambda_;    // (rank)
     std::vector<double> q_;         // (d, rank)
     std::vector<double> q_center_;  // (rank): -q_r.m
 };
 
-// `lanes` polynomials in the same variables, side by side, with unchanged results.
+// `lanes` polynomials in the same variables, side by side; results are the same.
 class PolynomialPanel {
 public:
     // Takes coefficients, but not norms, of `lanes` polynomials (fits_beside).
@@ -72,7 +72,7 @@ private:
     std::int64_t d_;
     int degree_;
     std::vector<double> constants_;            // (lanes)
-    std::vector<std::vector<double>> levels_;  // as a Polynomial's, (coefficients, lanes)
+    std::vector<std::vector<double>> levels_;  // (coefficients, lanes)
     std::vector<float> top_float_;
 };
 

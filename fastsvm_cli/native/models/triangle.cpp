@@ -12,7 +12,7 @@ namespace fastsvm {
 
 namespace {
 
-constexpr std::int64_t block_rows = 512;  // rows that are sorted by their lists at a time
+constexpr std::int64_t block_rows = 512;  // rows sorted by list at a time
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 // Stops in a list of n vectors. Few rows settle before half of it; a check costs a row a few kernel values, plus one
@@ -24,7 +24,7 @@ std::vector<std::int64_t> stops_of(std::int64_t n, std::int64_t pairs) {
     return out;
 }
 
-// Number of rows that fit the first-level cache, in whole strips.
+// Rows that fit the first-level cache, in whole strips.
 std::int64_t rows_side_by_side(std::int64_t features) {
     return std::clamp<std::int64_t>(4096 / std::max<std::int64_t>(features, 1) / strip, 1, 8) * strip;
 }
@@ -72,14 +72,12 @@ void Triangle::vectors_at(const std::int64_t* which, int count, RowStrips::Vecto
         out.add(&vectors_[which[v]], columns_.empty() ? nullptr : columns_.data() + which[v] * strips_.features());
 }
 
-// A row and its list.
 struct Triangle::Visit {
     std::size_t list = 0;
-    double low = 0, high = 0;  // its distance from the pivot
+    double low = 0, high = 0;  // of its distance from the pivot
     Rounding::Row rounding;
 };
 
-// Rows that pass along one list side by side, in `slots` slots.
 struct Triangle::RowGroup {
     RowGroup(const Strips& strips, std::int64_t pairs)
         : slots(rows_side_by_side(strips.features())),
@@ -99,9 +97,9 @@ struct Triangle::RowGroup {
     RowStrips rows;
     Aligned<double> kernel_values;  // (strips, 4, strip)
     Aligned<double> sums;           // (pairs, slots)
-    // (slots): bounds of a row's distance from the pivot, and e^(gamma high) for the exponential kernel.
+    // (slots): bounds of the distance from the pivot, and e^(gamma high) for the exponential kernel.
     Aligned<double> low, high, grow;
-    // (slots): squared distances from pivots; in look_at, bounds of kernel values left, and settled pairs.
+    // (slots): squared distances; in look_at, bounds of kernel values left, and numbers of settled pairs.
     Aligned<double> near, far, count;
     std::vector<const Visit*> visits;  // (slots)
     std::vector<double> sum, radius;   // (pairs), for one row
@@ -124,7 +122,6 @@ struct Triangle::RowGroup {
     }
 };
 
-// A thread's current rows.
 struct Triangle::Block {
     Block(const Strips& strips, std::int64_t pairs)
         : group(strips, pairs), visits(block_rows), sums(static_cast<std::size_t>(block_rows * pairs)) {}
@@ -136,7 +133,7 @@ struct Triangle::Block {
 
 Triangle::~Triangle() = default;
 
-// Adds one support vector's terms to the sums of n rows from slot `at` on.
+// Adds a support vector's terms to n rows from slot `at` on.
 void Triangle::add(std::int64_t vector, const double* kernel_values, std::int64_t at, std::int64_t n,
                    RowGroup& group) const {
     const Rows& sv = *model_.vectors;
@@ -146,7 +143,7 @@ void Triangle::add(std::int64_t vector, const double* kernel_values, std::int64_
     });
 }
 
-// Sets visits and sums, (rows, pairs), for at most as many rows as there are slots.
+// Sets visits and sums, (rows, pairs), for at most `slots` rows.
 void Triangle::meet_pivots(const Rows& rows, std::int64_t first, std::int64_t stop, Visit* visits, double* sums,
                            RowGroup& group) const {
     group.rows.clear(rows);
@@ -181,7 +178,7 @@ void Triangle::meet_pivots(const Rows& rows, std::int64_t first, std::int64_t st
     }
 }
 
-// Value and radius of every pair at a stop of the list.
+// Values and radii at a stop of the list.
 void Triangle::bound(const PivotList& list, std::size_t stop, const Visit& visit, const double* sum, double* value,
                      double* radius) const {
     const PivotList::KernelBounds kernels = list.kernel_bounds(stop, visit.low, visit.high);
@@ -195,7 +192,7 @@ void Triangle::bound(const PivotList& list, std::size_t stop, const Visit& visit
     }
 }
 
-// Slots whose interval, without `bound`'s rounding, may settle the answer; many at a time.
+// Slots whose interval, without `bound`'s rounding, may settle the answer.
 void Triangle::look_at(const PivotList& list, std::size_t stop, const Settled& settled, RowGroup& group) const {
     const PivotList::Rest& rest = list.rest[stop];
     const bool exponential = model_.kernel.type == KernelType::exponential;
@@ -238,7 +235,7 @@ void Triangle::look_at(const PivotList& list, std::size_t stop, const Settled& s
         if (count[s] >= static_cast<double>(settled.least_certain())) group.looked.push_back(s);
 }
 
-// Rows first + r of `rows` for the members r: one list, at most one per slot.
+// Rows first + r for members r of one list, at most one per slot.
 void Triangle::follow(const Rows& rows, std::int64_t first, const PivotList& list, const std::int64_t* members,
                       std::int64_t size, const Visit* visits, const double* sums, Settled& settled, Decisions& out,
                       std::vector<char>& open, RowGroup& group) const {
@@ -271,7 +268,7 @@ void Triangle::follow(const Rows& rows, std::int64_t first, const PivotList& lis
         } else {
             look_at(list, stop, settled, group);
         }
-        // Last slot first: removing a row moves the last one into its slot.
+        // Last slot first: the last row moves into a removed one's slot.
         for (auto slot = group.looked.rbegin(); slot != group.looked.rend(); ++slot) {
             const std::int64_t r = group.rows.row(*slot);
             group.gather(*slot, group.sum.data());

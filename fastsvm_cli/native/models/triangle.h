@@ -1,5 +1,3 @@
-// Decision functions that stop early by the triangle inequality (Acevedo-Rodriguez, Maldonado-Bascon, Lafuente-Arroyo,
-// Siegmann, Lopez-Ferreras, "Computational load reduction in decision functions using support vector machines").
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -18,16 +16,16 @@
 
 namespace fastsvm {
 
-// Each pivot lists the other support vectors by distance. A row's distances from the pivots give their kernel values
-// and the nearest one, whose list it takes; it adds kernel values from the head. The distances bound the rest (eqs. 10,
-// 11; exponential kernel: also 16, 17), so that
+// Decision functions that stop early by the triangle inequality (Acevedo-Rodriguez, Maldonado-Bascon, Lafuente-Arroyo,
+// Siegmann, Lopez-Ferreras, "Computational load reduction in decision functions using support vector machines"), for
+// RBF and exponential kernels. Each pivot lists the other support vectors by distance. A row's sum begins with the
+// pivots' terms, then follows the nearest pivot's list. Distances bound the rest (eqs. 10, 11; exponential kernel: also
+// 16, 17):
 //
 //     f(z) = f_n(z) + (rest_low + rest_high) / 2  +-  (rest_high - rest_low) / 2.
-//
-// No kernel value is computed twice. Kernels: rbf and exponential.
 class Triangle {
 public:
-    // pivots: indices of support vectors. Throws std::out_of_range for others.
+    // pivots: indices of support vectors; throws std::out_of_range.
     Triangle(SvmModel model, std::vector<std::int64_t> pivots);
     Triangle(const Triangle&) = delete;
     ~Triangle();
@@ -62,14 +60,14 @@ private:
     std::int64_t pairs_;
     std::vector<std::int64_t> pivots_;
     std::vector<char> is_pivot_;          // per support vector
-    std::vector<char> new_pivot_;         // per pivot: whether it is its first occurrence
+    std::vector<char> new_pivot_;         // per pivot: not repeated
     std::vector<std::int32_t> class_of_;  // per support vector
-    std::vector<std::int64_t> stops_;     // numbers of vectors of a list: 0, .., all
-    Strips strips_;                       // no vectors, only the features' columns
+    std::vector<std::int64_t> stops_;     // numbers of vectors: 0, .., all
+    Strips strips_;                       // of no vectors: only the features' columns
     Rounding rounding_;
-    std::vector<StripRow> vectors_;                     // the support vectors
-    std::vector<double> columns_;                       // (n, features), if products go column by column
-    mutable std::vector<std::unique_ptr<Lazy>> lists_;  // one per pivot; built when a row first needs it
+    std::vector<StripRow> vectors_;                     // support vectors
+    std::vector<double> columns_;                       // (n, features), if products go by column
+    mutable std::vector<std::unique_ptr<Lazy>> lists_;  // per pivot, built when first needed
     Pool<Block> blocks_;
 };
 

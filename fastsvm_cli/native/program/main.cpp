@@ -1,4 +1,4 @@
-// fastsvm-predict: replaces svm-predict in a pipeline, for every kind of model.
+// fastsvm-predict: svm-predict's place in a pipeline, for all models.
 #include <signal.h>
 #include <unistd.h>
 
@@ -36,7 +36,7 @@ struct Failure : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// Ignores a failed write.
+// Ignores failed writes.
 void say(int descriptor, const std::string& line) {
     std::string text;
     for (char c : line) text += static_cast<unsigned char>(c) < ' ' || c == 127 ? '?' : c;
@@ -48,7 +48,7 @@ void say(int descriptor, const std::string& line) {
     }
 }
 
-// Reads no further if the start is not a model's.
+// Stops reading if the start is not a model's.
 std::string read_model_text(const std::string& path) {
     constexpr std::size_t start_bytes = 1 << 12;
     return Source(path).whole(start_bytes, [](const std::string& start) {
@@ -113,7 +113,7 @@ private:
         const std::string why =
             no_certificates(model.certified, loaded_.folds, model.proves, !model.fingerprint.empty());
         if (!why.empty()) throw Failure(display(options_.model_file) + ": " + why);
-        // The exact model is made when a row needs it.
+        // The exact model is built when a row needs it.
         const std::string& path = *options_.exact;
         auto text = std::make_shared<std::string>(of_model(path, [&] { return read_model_text(path); }));
         exact_fingerprint_ = fingerprint(*text);

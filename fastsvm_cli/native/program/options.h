@@ -17,14 +17,14 @@ struct Options {
     int threads = 0;  // 0: all processors
     std::optional<std::string> exact;
     std::string test_file, model_file, output = "-";
-    bool help = false, version = false;  // if set, nothing else is read
+    bool help = false, version = false;  // ends the reading of options
 
     std::vector<std::string> inputs() const;
 };
 
 // Throws UsageFault.
 Options read_options(const std::vector<std::string>& words);
-// As svm-predict: options, then three files. UsageFault holds a line for an unknown option, "" for missing files.
+// As svm-predict: options, then three files. UsageFault holds a line for an unknown option, or "" for missing files.
 Options read_libsvm_options(const std::vector<std::string>& words);
 
 extern const char* const help_text;

@@ -1,4 +1,4 @@
-// Arrays aligned to cache lines, so that eight adjacent doubles are in one line.
+// Arrays aligned to cache lines.
 #pragma once
 #include <cstddef>
 #include <new>

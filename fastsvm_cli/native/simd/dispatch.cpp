@@ -1,4 +1,3 @@
-// Selection of the build of the hot loops for this machine.
 #ifdef FASTSVM_X86
 #include <cpuid.h>
 #endif
@@ -33,7 +32,7 @@ extern const GridLoops grid;
 namespace {
 
 #ifdef FASTSVM_X86
-// avx512's table, with other loops over whole numbers.
+// The table with other loops over whole numbers.
 Loops with_grid(Loops table, const char* name, const GridLoops& grid) {
     table.name = name;
     table.grid = &grid;
@@ -43,8 +42,7 @@ const Loops avx512_vnni_table = with_grid(avx512::table, "avx512_vnni", avx512_v
 #endif
 
 #ifdef FASTSVM_X86
-// Processor features that the system saves across thread switches. Asks the processor: not all compilers and their
-// libraries know all.
+// Asks the processor: some compilers and libraries do not know all features.
 struct Processor {
     bool avx2 = false, avx512 = false, avx512_vnni = false;
 
@@ -60,7 +58,7 @@ struct Processor {
         if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !has(ecx, {fma, osxsave})) return;
         unsigned saved, high;
         __asm__("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
-        constexpr unsigned wide = 0x6, widest = 0xe6;  // AVX and AVX-512 registers
+        constexpr unsigned wide = 0x6, widest = 0xe6;  // AVX and AVX-512 registers, saved by the system
         if ((saved & wide) != wide || !__get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx) || !has(ecx, {lzcnt})) return;
         if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) return;
         avx2 = has(ebx, {avx2_, bmi, bmi2});

@@ -1,4 +1,4 @@
-// Exponentials of n registers in step: each is a long dependency chain. For files compiled per instruction set.
+// Exponentials of n registers in step: each is a long dependency chain.
 #pragma once
 #include "simd/wide.h"
 
@@ -8,10 +8,10 @@ namespace {
 
 #define FASTSVM_EACH _Pragma("GCC unroll 16") for (int i = 0; i < n; ++i)
 
-// x = e^x for x <= 0, within 3 units in the last place down to -708; below, 0 (true value < 4e-308).
-// x = k ln 2 + r, |r| <= ln 2 / 2; the Taylor polynomial of degree 13 leaves r^14/14! < 5e-18.
+// x = e^x for x <= 0, within 3 units in the last place down to -708; below that 0 (e^x < 4e-308). x = k ln 2 + r, |r|
+// <= ln 2 / 2; the Taylor polynomial of degree 13 leaves r^14/14! < 5e-18.
 template <class V, int n> FASTSVM_INLINE void exp_nonpositive(V (&x)[n]) {
-    constexpr double shift = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to the nearest integer
+    constexpr double shift = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to a whole number
     constexpr double factors[] = {1.0 / 479001600.0,
                                   1.0 / 39916800.0,
                                   1.0 / 3628800.0,
@@ -33,18 +33,17 @@ template <class V, int n> FASTSVM_INLINE void exp_nonpositive(V (&x)[n]) {
     FASTSVM_EACH r[i] = (clamped[i] - k[i] * 6.93147180369123816490e-01) - k[i] * 1.90821492927058770002e-10;
     FASTSVM_EACH p[i] = V::splat(1.0 / 6227020800.0);
     _Pragma("GCC unroll 16") for (double factor : factors) FASTSVM_EACH p[i] = p[i] * r[i] + factor;
-    // `biased` holds k in its low bits; for x above 0 (negative gamma) they may wrap.
+    // Low bits of `biased` hold k. For x above 0 (negative gamma) they may wrap.
     FASTSVM_EACH x[i] = where_less(x[i], least, zero, times_power(p[i], biased[i]));
 }
 
-// The exponent of exp(-gamma |x - z|^2). norms: |x|^2 + |z|^2; dots: x.z.
 template <class V> FASTSVM_INLINE V rbf_exponent(double gamma, V norms, V dots) {
     const V distance = norms - 2.0 * dots, zero = V::splat(0.0);
     return -gamma * larger(zero, distance);  // NaN stays
 }
 
-// x = 2^-x for x > -1, 2^-126 from x = 126 on: x = k + r, k whole and |r| <= 0.5, exactly; 2^-r by a polynomial of
-// degree 6, within 0.27 u (B23). Always a normal number; arbitrary for other x, of rows without a bound.
+// x = 2^-x for x > -1, and 2^-126 from x = 126 on (B23). Always a normal number; arbitrary for other x, in rows without
+// a bound.
 template <class V, int n> FASTSVM_INLINE void negative_powers(V (&x)[n]) {
     constexpr float shift = 12582912.0F;  // 1.5 * 2^23: adding it rounds to a whole number
     constexpr float factors[] = {-0x1.5f3eacp-10F, 0x1.3b2d4ep-7F,  -0x1.c6aee8p-5F,

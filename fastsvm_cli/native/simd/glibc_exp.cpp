@@ -2,7 +2,7 @@
 
 namespace fastsvm {
 
-// Both rounded to nearest. The correction is relative: 2^(i/128) = power (1 + correction).
+// Rounded to nearest; 2^(i/128) = power (1 + correction).
 alignas(64) const std::uint64_t exp_table[128][2] = {
     {0x0000000000000000, 0x3ff0000000000000}, {0x3c9b3b4f1a88bf6e, 0x3feff63da9fb3335},
     {0xbc7160139cd8dc5d, 0x3fefec9a3e778061}, {0xbc905e7a108766d1, 0x3fefe315e86e7f85},

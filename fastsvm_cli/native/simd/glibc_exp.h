@@ -1,11 +1,11 @@
-// e^x in lanes, with the bits of glibc's exp (2.28 and later), whose algorithm and constants are those of Arm's
+// e^x in lanes, with the bits of glibc's exp (2.28 and later). Algorithm and constants are those of Arm's
 // optimized-routines (math/exp.c, math/exp_data.c):
 //
 //   Copyright (c) 2018-2025, Arm Limited. SPDX-License-Identifier: MIT OR Apache-2.0 WITH LLVM-exception
 //
-// x = k ln2/128 + r, |r| <= ln2/256; e^x = 2^(k/128) (1 + p(r)), p of degree 5, and a table of 2^(i/128). glibc
-// compiles it with and without fused multiply-adds, and chooses by processor; aarch64 always fuses, and rounds x
-// 128/ln2 with its own instruction.
+// x = k ln2/128 + r, |r| <= ln2/256; e^x = 2^(k/128) (1 + p(r)), p of degree 5. glibc has a build with and one without
+// fused multiply-adds, chosen by processor; on aarch64 it always fuses, and rounds x 128/ln2 with a separate
+// instruction.
 #pragma once
 #include <cstdint>
 
@@ -14,8 +14,7 @@ namespace fastsvm {
 // Per i: the bits of a correction, and those of 2^(i/128) less i << 45, which adding k << 45 restores.
 extern const std::uint64_t exp_table[128][2];
 
-// Beyond this, glibc takes other paths, perhaps fused differently, so glibc itself is called. Below exp_zero all give
-// 0.
+// From exp_near on, glibc takes other paths, perhaps fused differently: it is called itself. Below exp_zero all give 0.
 constexpr double exp_near = 512, exp_zero = -746;
 
 }  // namespace fastsvm
@@ -27,7 +26,6 @@ namespace fastsvm {
 namespace FASTSVM_ISA {
 namespace {
 
-// a b + c
 template <bool fuse> FASTSVM_INLINE vd product_and(vd a, vd b, vd c) {
 #ifdef FASTSVM_FUSED
     if (fuse) return fused(a, b, c);
@@ -38,7 +36,7 @@ template <bool fuse> FASTSVM_INLINE vd product_and(vd a, vd b, vd c) {
 // Both table columns, for the low seven bits of k.
 FASTSVM_INLINE void look_up(vu k, vd& correction, vu& power) {
 #if defined(__AVX2__)
-    // Loads one table row at a time: a gather is slower.
+    // Loads table rows: a gather is slower.
     const vu bytes = (k << 4) & (127 << 4);
     const auto row = [&](int lane) {
         return _mm_load_si128(reinterpret_cast<const __m128i*>(reinterpret_cast<const char*>(exp_table) + bytes[lane]));
@@ -47,7 +45,7 @@ FASTSVM_INLINE void look_up(vu k, vd& correction, vu& power) {
         return _mm256_inserti128_si256(_mm256_castsi128_si256(row(first)), row(second), 1);
     };
 #if defined(__AVX512F__)
-    // Masked, because GCC 12 warns of undefined numbers in the unmasked forms.
+    // Masked: GCC 12 warns of undefined numbers in the unmasked forms.
     const __m512i even = _mm512_maskz_inserti64x4(0xff, _mm512_castsi256_si512(rows(0, 2)), rows(4, 6), 1);
     const __m512i odd = _mm512_maskz_inserti64x4(0xff, _mm512_castsi256_si512(rows(1, 3)), rows(5, 7), 1);
     correction = (vd)_mm512_maskz_unpacklo_epi64(0xff, even, odd);
@@ -72,7 +70,7 @@ template <bool fuse> FASTSVM_INLINE vd glibc_exp(vd x) {
     const vd k = (vd)nearest;
     const vu bits = (vu)vcvtaq_s64_f64(nearest);
 #else
-    const vd shift = all(0x1.8p52);  // adding it rounds to the nearest integer, left in the low bits
+    const vd shift = all(0x1.8p52);  // adding it rounds to a whole number, left in the low bits
     const vd shifted = product_and<fuse>(x, per_ln2, shift);
     const vd k = shifted - shift;
     const vu bits = (vu)shifted;

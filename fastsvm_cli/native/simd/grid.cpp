@@ -1,4 +1,3 @@
-// Compiled per instruction set; like loops.cpp, without inline functions of the standard library.
 #include "simd/grid_registers.h"
 
 namespace fastsvm {
@@ -18,7 +17,7 @@ constexpr int side_by_side = 4;
 #endif
 constexpr int parts = 2;
 
-// ---- bit counts, per number or byte (only without codes, which are faster)
+// ---- bit counts, per number or byte, where there are no codes, which are faster
 
 #if defined(__AVX512VPOPCNTDQ__)
 constexpr bool of_bytes = false;
@@ -40,8 +39,6 @@ constexpr bool of_bytes = true;
 }
 #endif
 
-// ---- inner products of the numbers in a word
-
 #if defined(__AVX512VNNI__)
 constexpr int numbers = 4;
 inline I add_products(I sum, U x, U z) { return (I)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)z, (__m512i)x); }
@@ -62,7 +59,7 @@ inline I add_products(I sum, U x, U z) {
 
 std::int32_t norm(std::int32_t sum, std::int32_t squares) { return numbers == 4 ? squares - 256 * sum : squares; }
 
-// ---- sums over the words. most: words that a sum can take before `number` must widen it
+// ---- sums over the words. most: words per sum before `number` must widen it
 
 template <GridDistance distance> struct Words {
     static constexpr bool by_bytes = distance != GridDistance::numbers && of_bytes;
@@ -137,10 +134,8 @@ template <> struct Words<GridDistance::small_numbers> {
 };
 #endif
 
-// ---- exp
-
 #if defined(__AVX512F__)
-// Tables of 32, 64 and 128 numbers, in registers.
+// Tables in registers.
 template <int size> struct Registers {
     F table[size / width];
     explicit Registers(const GridExponential& e) {
@@ -179,9 +174,7 @@ struct Table {
     }
 };
 
-// ---- the loop
-
-// take(r, at, values): the values of row r and `width` vectors from number `at` on, in order of `at`.
+// take(r, at, values): values of row r and `width` vectors from `at` on, in order of `at`.
 template <int rows, GridDistance distance, class Lookup, class Take>
 inline __attribute__((always_inline)) void strip_loop(const GridRows& z, const GridStrips& x,
                                                       const GridExponential& exponential, Take& take) {

@@ -1,6 +1,3 @@
-// Kernel values of vectors in four-bit codes (grid_loops.h): one permutation of a row's table gives a code's addition
-// to D for as many vectors as a register has bytes. Compiled per instruction set; like loops.cpp, without inline
-// functions of the standard library.
 #include "simd/grid_registers.h"
 
 #if defined(FASTSVM_GRID_SUMS)
@@ -12,14 +9,12 @@ namespace {
 typedef unsigned char B __attribute__((vector_size(4 * width)));
 typedef std::uint16_t H __attribute__((vector_size(4 * width)));
 
-constexpr int bytes = 4 * width, parts = strip / bytes;  // bytes per register; registers per strip
-// Registers that use a loaded table in turn; their sums also fit registers.
+constexpr int bytes = 4 * width, parts = strip / bytes;  // per register; registers per strip
+// Registers per loaded table; their sums fit registers too.
 constexpr int together = 4;
 
 // Byte 4 i + b is of vector b * width + i: a shift by 8 b leaves `width` adjacent vectors in 32-bit numbers.
 int place(int s) { return s / bytes * bytes + s % width * 4 + s % bytes / width; }
-
-// ---- tables of bytes
 
 inline B load_table(const unsigned char* table) {
 #if defined(__AVX2__)
@@ -36,18 +31,17 @@ inline B pick(B table, B code) {
 #endif
 }
 
-// ---- exp of D in byte b of each 32-bit number, or, for the polynomial, in half b
+// ---- exp of D in byte b of each 32-bit number, or half b for the polynomial
 
 #if defined(__AVX2__)
 inline F pick(F table, U at) {
     return (F)_mm256_permutevar8x32_ps((__m256)table, (__m256i)at);
-}  // uses the low three
-   // bits
-// `first` if the sign bit of `which` is 0.
+}  // by the low three bits
+// `first` where the sign bit of `which` is 0.
 inline F choose(F first, F second, U which) {
     return (F)_mm256_blendv_ps((__m256)first, (__m256)second, (__m256)which);
 }
-// K(D) is a product of two table numbers, for the low bits of D and the high ones (B32).
+// A product of two table numbers, for the low and the high bits of D (B32).
 template <int below> struct Factors {
     F low, high, next;
     explicit Factors(const GridExponential& e)
@@ -91,9 +85,7 @@ struct Halves {
     F operator()(U d) const { return power((I)d); }
 };
 
-// ---- distances
-
-// D < 256: bytes; carries in between do not matter.
+// D < 256 in bytes; carries in between do not matter.
 template <int strips> struct Narrow {
     B sum[strips * parts];
     inline __attribute__((always_inline)) Narrow(std::int64_t, const GridCodeRow& z, const GridCodeStrips& x,
@@ -115,7 +107,7 @@ template <int strips> struct Narrow {
     }
 };
 
-// D < 2^16: bytes are widened before they can overflow. `even` has bytes 0 and 2 of each 32-bit number.
+// D < 2^16: bytes are widened before they overflow. `even` has bytes 0 and 2 of each 32-bit number.
 template <int strips> struct Wide {
     H even[strips * parts], odd[strips * parts];
     inline __attribute__((always_inline)) Wide(std::int64_t run, const GridCodeRow& z, const GridCodeStrips& x,
@@ -150,7 +142,7 @@ template <int strips> struct Wide {
     }
 };
 
-// ---- the loop. take(at, ...): the values of four times `width` vectors from number `at` on
+// take(at, ...): values of four times `width` vectors from `at` on.
 
 template <template <int> class Distances, int strips, class Lookup, class Take>
 inline __attribute__((always_inline)) void some_strips(std::int64_t run, const GridCodeRow& z, const GridCodeStrips& x,
@@ -171,7 +163,7 @@ void all_strips(std::int64_t run, const GridCodeRow& z, const GridCodeStrips& x,
     for (; s < x.count; ++s) some_strips<Distances, 1>(run, z, x, s, lookup, take);
 }
 
-// Makes products below 2^-126 0: denormals are slow.
+// Products below 2^-126 become 0: denormals are slow.
 class NoDenormals {
 #if defined(__SSE2__)
 public:

@@ -1,5 +1,4 @@
-// Common to the loops over whole numbers (grid.cpp, grid_codes.cpp). Compiled per instruction set; like loops.cpp,
-// without inline functions of the standard library.
+// Common to grid.cpp and grid_codes.cpp.
 #pragma once
 #include "simd/grid_loops.h"
 #include "simd/isa.h"
@@ -29,9 +28,9 @@ inline U splat(std::uint32_t x) { return U{} + x; }
 inline I splat(std::int32_t x) { return I{} + x; }
 inline F splat(float x) { return F{} + x; }
 
-// All-ones masks: GCC 12 warns of uninitialised reads in its unmasked forms.
+// Masks of all ones: GCC 12 warns of uninitialised reads in the unmasked forms.
 
-// a b + c, in one rounding if the machine can.
+// a b + c, in one rounding if possible.
 inline F multiply_add(F a, F b, F c) {
 #if defined(__AVX512F__)
     return (F)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
@@ -44,7 +43,7 @@ inline F multiply_add(F a, F b, F c) {
 #endif
 }
 
-// 2^-r for |r| up to slightly above 1/2: Taylor's polynomial of degree 7 (B34).
+// 2^-r for |r| up to slightly above 1/2 (B34).
 inline F power_of_two(F r) {
     const F y = r * -0.693147180559945309f;
     F p = multiply_add(splat(1.0f / 5040), y, splat(1.0f / 720));
@@ -56,8 +55,7 @@ inline F power_of_two(F r) {
     return multiply_add(p, y, splat(1.0f));
 }
 
-// 2^-(c D), c D = k + r, k the nearest whole number. The product is a sum of two single-precision numbers, the second
-// exact but for its rounding; without fused multiply-add, one in double precision.
+// 2^-(c D): B34. Without fused multiply-add, the product is in double precision.
 struct Polynomial {
     I nothing;
 #if defined(__FMA__) || defined(FASTSVM_NEON)
@@ -74,7 +72,7 @@ protected:
     F power(I d, F most, F lost) const {
         const F product = most * high;
         const F rest = multiply_add(most, low, lost);
-        const F biased = product + 12582912.0f;  // 1.5 * 2^23: adding it rounds to the nearest integer
+        const F biased = product + 12582912.0f;  // 1.5 * 2^23: adding it rounds to a whole number
         const F r = (product - (biased - 12582912.0f)) + rest;
         const I value = (I)((U)power_of_two(r) - ((U)biased << 23));
         return (F)(d < nothing ? value : I{});
@@ -97,7 +95,7 @@ protected:
 };
 
 #if defined(FASTSVM_GRID_SUMS)
-// For `nothing` at most 2^24: below it, single precision holds all of d.
+// For `nothing` at most 2^24: single precision holds every d below.
 struct ShortPolynomial : Polynomial {
     using Polynomial::Polynomial;
     F operator()(I d) const {
@@ -106,8 +104,7 @@ struct ShortPolynomial : Polynomial {
     }
 };
 
-// Kernel values times coefficients: four terms in single precision, then double; `lanes` partial sums, or a register's
-// count.
+// Sums of kernel values times coefficients (B25): as many partial sums as a register has numbers.
 struct Sums {
     typedef double D __attribute__((vector_size(4 * width)));
     D low, high;

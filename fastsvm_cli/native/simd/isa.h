@@ -1,4 +1,5 @@
-// Registers and intrinsics; for files compiled per instruction set.
+// Registers and intrinsics, for files compiled per instruction set. Those must not use inline functions of the standard
+// library: the linker keeps one copy, maybe with instructions that the machine lacks.
 #pragma once
 
 #if defined(__SSE2__)
@@ -14,7 +15,7 @@ namespace fastsvm {
 namespace FASTSVM_ISA {
 namespace {
 
-// No vector type is longer: GCC handles longer ones piecewise in memory.
+// No vector type is longer: GCC would handle it piecewise in memory.
 #if defined(__AVX512F__)
 constexpr int register_bytes = 64;
 #elif defined(__AVX2__)

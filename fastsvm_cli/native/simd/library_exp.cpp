@@ -67,7 +67,7 @@ std::vector<double> telling_arguments() {
     for (double edge : {0.0, 1e-300, 0x1p-54, exp_near, 708.4, 709.78, 745.13, -exp_zero, 1024.0, 1e300})
         x.insert(x.end(),
                  {edge, -edge, std::nextafter(edge, 0), -std::nextafter(edge, 0), -std::nextafter(edge, 1e301)});
-    // Each table row, at its middle and at its ends, where rounding chooses the row.
+    // Table rows at their middles and ends, where rounding chooses the row.
     constexpr double row = 0.00541521234812457;  // ln 2 / 128
     for (int i = -256; i <= 256; ++i)
         for (double by : {-0.5, -1e-9, 0.25, 0.5 - 1e-9, 0.5 + 1e-9}) x.push_back((i + by) * row);

@@ -1,5 +1,4 @@
-// Compiled per instruction set, named by FASTSVM_ISA. Must not use inline functions of the standard library: the linker
-// keeps one copy, maybe with instructions that the machine lacks.
+// Compiled per instruction set, named by FASTSVM_ISA (see isa.h).
 #include "simd/loops.h"
 
 #include "simd/exponential.h"
@@ -8,14 +7,14 @@
 namespace fastsvm {
 #ifdef __AVX2__
 namespace avx2 {
-extern const TextLoops text;  // text_loops.cpp; longer registers gain nothing
+extern const TextLoops text;  // longer registers gain nothing
 }
 #endif
 namespace FASTSVM_ISA {
 namespace {
 
-typedef Wide<double, lanes> v8;               // in one, two or four registers
-typedef Wide<double, register_bytes / 8> vd;  // one register
+typedef Wide<double, lanes> v8;  // in one, two or four registers
+typedef Wide<double, register_bytes / 8> vd;
 constexpr int doubles = register_bytes / 8;
 static_assert(lanes % doubles == 0, "whole registers");
 
@@ -69,7 +68,7 @@ void lane_dots(const double* block, std::int64_t count, const std::int32_t* colu
     store(out, (s0 + s1) + (s2 + s3));
 }
 
-// Four sums of every fourth product, added at the end, per `groups` times `lanes` vectors: keeps the processor busy.
+// Four sums of every fourth product, for `groups` times `lanes` vectors: keeps the processor busy.
 template <int groups>
 inline void some_dots(const double* block, std::int64_t count, const std::int32_t* columns, const double* x,
                       double* out) {
@@ -178,9 +177,7 @@ void strip_products(const double* block, std::int64_t count, const double* const
     }
 }
 
-// In the next three, n is a multiple of lanes: strips are padded.
-
-// values[s] = exp(exponent(s)), exponents at most 0: four registers in step, the rest by eights.
+// values[s] = exp(exponent(s)), exponents at most 0: four registers in step.
 template <class Exponent> FASTSVM_INLINE void exponentials(std::int64_t n, double* values, Exponent exponent) {
     constexpr int in_step = 4 * doubles / lanes > 0 ? 4 * doubles / lanes : 1;
     std::int64_t s = 0;
@@ -217,8 +214,7 @@ void polynomial_from_dots(std::int64_t n, double gamma, double coef0, int degree
     }
 }
 
-// fixed: number of degrees, if known and the sums fit registers; else 0 (series.to - series.from + 1). One register's
-// worth per `lanes` vectors, or the sums would not fit.
+// fixed: number of degrees, if their sums fit registers, else 0.
 template <int fixed, bool far>
 void some_degree_terms(std::int64_t n, const DegreeSeries& series, double weight, double bare, double norm,
                        const double* dots, const double* weights, const double* bares, const double* norms,
@@ -230,7 +226,7 @@ void some_degree_terms(std::int64_t n, const DegreeSeries& series, double weight
     vd rest = zero;
     for (std::int64_t s = 0; s < n; s += lanes) {
         const vd x = series.scale * vd::load(dots + s);
-        vd term = weight * vd::load(weights + s), partial = term;  // a x^k, and its sum over k!
+        vd term = weight * vd::load(weights + s), partial = term;  // a x^k, and the sum of a x^k / k!
         for (int k = 1; k < series.from; ++k) {
             term *= x;
             if (far) partial += series.inverse_factorial[k] * term;
@@ -330,13 +326,13 @@ std::int64_t certain_sums(std::int64_t n, const double* rho, const double* width
 
 }  // namespace
 
-extern const ReferenceLoops narrow_reference, wide_reference;  // reference_lanes.cpp
-extern const PolynomialLoops<float> single_polynomials;        // polynomials.cpp
+extern const ReferenceLoops narrow_reference, wide_reference;
+extern const PolynomialLoops<float> single_polynomials;
 extern const PolynomialLoops<double> double_polynomials;
-extern const TileLoops tiles;              // tiles.cpp
-extern const ProductLoops products_table;  // products.cpp
-extern const VoteLoops votes_table;        // pair_votes.cpp
-extern const GridLoops grid;               // grid.cpp
+extern const TileLoops tiles;
+extern const ProductLoops products_table;
+extern const VoteLoops votes_table;
+extern const GridLoops grid;
 #ifndef __AVX2__
 extern const TextLoops text;
 #endif

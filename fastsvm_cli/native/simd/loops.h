@@ -1,4 +1,4 @@
-// The hot loops, compiled once per instruction set (loops.cpp) and chosen at run time.
+// The hot loops, compiled once per instruction set and chosen at run time.
 #pragma once
 #include <cstdint>
 
@@ -13,7 +13,7 @@
 namespace fastsvm {
 
 constexpr int lanes = 8;          // rows, or support vectors, side by side
-constexpr int strip = 4 * lanes;  // support vectors per strip of the exact evaluation
+constexpr int strip = 4 * lanes;  // support vectors per strip
 
 constexpr int most_degrees = 20, most_terms = 120;
 
@@ -36,46 +36,46 @@ struct Loops {
     // out[s] = sum_e x[e] * block[columns[e]][s] for one strip; block is (d, strip).
     void (*strip_dots)(const double* block, std::int64_t count, const std::int32_t* columns, const double* x,
                        double* out);
-    // out[s] = outside + sum over the d columns of (x[c] - block[c][s])^2.
+    // out[s] = outside + sum over d columns of (x[c] - block[c][s])^2.
     void (*strip_distances)(const double* block, std::int64_t d, const double* x, double outside, double* out);
     // The same for `lanes` vectors, from the first column of `block`.
     void (*lane_dots)(const double* block, std::int64_t count, const std::int32_t* columns, const double* x,
                       double* out);
     void (*lane_distances)(const double* block, std::int64_t d, const double* x, double outside, double* out);
-    // For the first n rows of a strip of rows, n a multiple of `lanes`, and one, two or four vectors, numbers `stride`
-    // apart: out[v][s] = sum_c x[v][c * stride] rows[c][s], out (vectors, strip). Numbers do not depend on n.
+    // out[v][s] = sum_c x[v][c * stride] rows[c][s], out (vectors, strip), for the first n rows of a strip, n a
+    // multiple of `lanes`, and one, two or four vectors. Numbers do not depend on n.
     void (*tile_dots)(int vectors, std::int64_t n, std::int64_t count, const double* rows, const double* const* x,
                       std::int64_t stride, double* out);
-    // strip_dots for the first n of a strip; the same numbers for any n.
+    // strip_dots for the first n of a strip; numbers do not depend on n.
     void (*part_dots)(const double* block, std::int64_t n, std::int64_t count, const std::int32_t* columns,
                       const double* x, double* out);
     // out[r][s] = sum_i x[r][i] * block[i][s] for four rows and all columns of a block (count, strip).
     void (*strip_products)(const double* block, std::int64_t count, const double* const* x, double* const* out);
-    // values[s] = exp(-gamma * max(0, norm + norms[s] - 2 values[s]))
+    // values[s] = exp(-gamma * max(0, norm + norms[s] - 2 values[s])); in these three, n is a multiple of lanes.
     void (*rbf_from_dots)(std::int64_t n, double gamma, double norm, const double* norms, double* values);
     // values[s] = exp(-gamma values[s]) for values >= 0
     void (*exp_of_norms)(std::int64_t n, double gamma, double* values);
     // values[s] = (gamma values[s] + coef0)^degree
     void (*polynomial_from_dots)(std::int64_t n, double gamma, double coef0, int degree, double* values);
-    // For n support vectors y (a multiple of lanes) and one x, with a = weight weights[s], t = scale dots[s]: adds to
-    // sums, (to - from + 2, lanes), a t^k / k! for k = from..to, then the sum over k > to. For |t| > 12 that is bare
-    // bares[s] exp(t - norm - norms[s]) - a (the terms up to `to`): weight is bare exp(-norm), norm gamma |x|^2,
-    // weights likewise.
+    // For n support vectors (a multiple of lanes) and one x, with a = weight weights[s], t = scale dots[s]: adds a t^k
+    // / k!, k = from..to, then the sum over k > to, to sums, (to - from + 2, lanes). For |t| > 12 that is bare bares[s]
+    // exp(t - norm - norms[s]) less the terms up to `to`, with weight = bare exp(-norm), norm = gamma |x|^2; weights
+    // likewise.
     void (*degree_terms)(std::int64_t n, const DegreeSeries& series, double weight, double bare, double norm,
                          const double* dots, const double* weights, const double* bares, const double* norms,
                          double* sums);
     double (*dot)(std::int64_t n, const double* a, const double* b);
     // out[p] += x * w[p]
     void (*add_scaled)(std::int64_t n, double x, const double* w, double* out);
-    // The reference sum's, for narrow_group and wide_group rows side by side.
+    // For narrow_group and wide_group rows side by side.
     const ReferenceLoops* narrow_reference;
     const ReferenceLoops* wide_reference;
     const GridLoops* grid;
     // count[r] += 1 if (sums[r] - rho)^2 >= width rest[r], for n rows, a multiple of lanes.
     void (*count_certain)(std::int64_t n, double rho, double width, const double* rest, const double* sums,
                           double* count);
-    // For n rows (a multiple of lanes), low[r] to high[r] from a point, and vectors `nearest` to `farthest` from it:
-    // near[r] = max(0, nearest - high[r], low[r] - farthest), far[r] = farthest + high[r]; squared if `squared`.
+    // For n rows (a multiple of lanes) at low[r] to high[r] from a point, and vectors at nearest to farthest: near[r] =
+    // max(0, nearest - high[r], low[r] - farthest), far[r] = farthest + high[r]; both squared if `squared`.
     void (*row_distances)(std::int64_t n, double nearest, double farthest, bool squared, const double* low,
                           const double* high, double* near, double* far);
     // count[r] += 1 if sums[r] - rho keeps its side of zero, whatever positive terms are added and negative ones

@@ -1,7 +1,5 @@
 // Packed homogeneous polynomials: a coefficient per monomial z_j1 ... z_jk, j1 <= ... <= jk, in lexicographic order.
-//
-// Recursive: degree k in d variables is, for j = 0..d-1, z_j times degree k - 1 in variables j..d-1. So sub-block j
-// begins where d - j variables are left, and its tail packs fewer variables.
+// Degree k in d variables is, for j = 0..d-1, z_j times degree k - 1 in variables j..d-1: sub-block j.
 #pragma once
 #include <cstdint>
 
@@ -9,7 +7,7 @@ namespace fastsvm {
 
 constexpr int max_degree = 4;
 
-// C(d + k - 1, k): coefficients of degree k in d variables.
+// C(d + k - 1, k).
 static inline std::int64_t packed_size(int k, std::int64_t d) {
     switch (k) {
         case 0: return 1;
@@ -20,13 +18,13 @@ static inline std::int64_t packed_size(int k, std::int64_t d) {
     }
 }
 
-// Offset of variable j's sub-block.
+// Offset of sub-block j.
 static inline std::int64_t packed_offset(int k, std::int64_t d, std::int64_t j) {
     return packed_size(k, d) - packed_size(k, d - j);
 }
 
-// out += the derivative of p (degree k in d variables) along m: (d), a polynomial of degree k - 1.
-// With p = sum_j z_j q_j: D p = sum_j m_j q_j + z_j D q_j.
+// Adds the derivative of p (degree k in d variables) along m, (d), to `out`. With p = sum_j z_j q_j: D p = sum_j m_j
+// q_j + z_j D q_j.
 static inline void add_derivative(int k, std::int64_t d, const double* p, const double* m, double* out) {
     if (k == 1) {
         for (std::int64_t j = 0; j < d; ++j) out[0] += p[j] * m[j];
@@ -42,7 +40,7 @@ static inline void add_derivative(int k, std::int64_t d, const double* p, const 
     }
 }
 
-// Calls visit(position, orderings) per monomial; orderings: of its factors.
+// Calls visit(position, orderings) per monomial; orderings: how many orders its factors have.
 template <class Visit> void for_each_monomial(int k, std::int64_t d, Visit visit) {
     std::int64_t position = 0;
     const auto descend = [&](const auto& self, int left, std::int64_t from, std::int64_t last, int run,

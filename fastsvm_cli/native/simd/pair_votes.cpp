@@ -1,4 +1,3 @@
-// Compiled per instruction set.
 #include "simd/pair_votes.h"
 
 #include <limits>
@@ -23,7 +22,6 @@ FASTSVM_INLINE Bits load_bits(const std::int32_t* p) {
     return x;
 }
 
-// Whether any number of a mask, 0 or all ones each, is not 0.
 FASTSVM_INLINE bool any(Bits mask) {
 #if defined(__AVX512F__)
     return _mm512_test_epi32_mask((__m512i)mask, (__m512i)mask) != 0;
@@ -41,8 +39,8 @@ FASTSVM_INLINE bool any(Bits mask) {
 // Position of row 0, class c, if R rows of (stride) numbers alternate by register.
 template <int R> FASTSVM_INLINE std::int64_t mixed(std::int64_t c) { return c / width * width * R + c % width; }
 
-// v + the values of class i against those from j on, R rows. mine: (vectors, R), i's kernel values; values: (vectors,
-// stride), R rows mixed. T: vectors, or 0 for any.
+// Adds to v the values of class i against those from j on, R rows. mine: (vectors, R), i's kernel values; values:
+// (vectors, stride), R rows mixed. T: vectors, or 0 for any.
 template <int R, int T>
 FASTSVM_INLINE void add_values(const PairTables t, std::int64_t i, std::int64_t j, const float* mine,
                                const float* values, vf (&v)[R]) {
@@ -101,7 +99,7 @@ Opponent strongest(const PairTables& t, std::int64_t i, const PairVotes& row) {
     return {static_cast<std::int64_t>(of[worst]), least[worst]};
 }
 
-// Lists pairs of class i and those from j on without a proven sign, and sets them to NaN: no vote.
+// Lists open pairs of class i and those from j on, and sets them to NaN: no vote.
 __attribute__((noinline)) void set_aside(const PairTables& t, std::int64_t i, std::int64_t j, std::int64_t most,
                                          PairVotes& row, float* v) {
     for (std::int64_t k = 0; k < width && j + k < t.classes; ++k) {
@@ -117,7 +115,7 @@ __attribute__((noinline)) void set_aside(const PairTables& t, std::int64_t i, st
 
 template <int R, int T>
 void votes_of_rows(const PairTables& tables, std::int64_t most, PairVotes* rows, float* scratch) {
-    const PairTables t = tables;  // a copy, which stores cannot alias
+    const PairTables t = tables;  // stores cannot alias a copy
     const std::int64_t padded = t.vectors * t.stride;
     float *const values = scratch, *const radii = values + R * padded;
     std::int32_t* const low = rows[0].low;  // of all rows, mixed
@@ -127,7 +125,7 @@ void votes_of_rows(const PairTables& tables, std::int64_t most, PairVotes* rows,
         rows[r].opened = 0;
     }
     for (std::int64_t c = 0; c < R * t.stride; ++c) low[c] = 0;
-    // In a register that contains i, the classes up to i are not its pairs.
+    // In the register that contains i, hides the classes up to i.
     float hide[2 * width];
     for (int k = 0; k < width; ++k) hide[k] = none, hide[width + k] = 0;
     const vf zero = vf::splat(0);
@@ -152,7 +150,7 @@ void votes_of_rows(const PairTables& tables, std::int64_t most, PairVotes* rows,
             add_values<R, T>(t, i, j, mine, values, v);
             Bits open{};
             _Pragma("GCC unroll 4") for (int r = 0; r < R; ++r) open |=
-                (Bits)(magnitude(v[r]).v <= (own_radius[r] + vf::load(radii + j * R + r * width)).v);  // not NaN
+                (Bits)(magnitude(v[r]).v <= (own_radius[r] + vf::load(radii + j * R + r * width)).v);  // false for NaN
             if (__builtin_expect(any(open), 0)) {
                 _Pragma("GCC unroll 4") for (int r = 0; r < R; ++r) {
                     float each[width];
@@ -179,7 +177,7 @@ void votes_of_rows(const PairTables& tables, std::int64_t most, PairVotes* rows,
         }
         if (hopeless) return;
     }
-    // Separates the rows; the kernel values are no longer needed.
+    // Separates the rows; kernel values are no longer needed.
     std::int32_t* const apart = reinterpret_cast<std::int32_t*>(scratch);
     for (std::int64_t c = 0; c < t.classes; ++c)
         for (int r = 0; r < R; ++r) __builtin_memcpy(apart + r * t.stride + c, low + mixed<R>(c) + r * width, 4);

@@ -49,7 +49,7 @@ int get_threads() {
 }
 
 namespace {
-// Threads take parts from a shared counter, which balances uneven ones.
+// A shared counter balances uneven parts.
 class SharedParts : public Parts {
 public:
     SharedParts(std::int64_t n, std::int64_t grain) : n_(n), grain_(grain), count_((n + grain - 1) / grain) {}
@@ -92,7 +92,7 @@ void parallel_workers(std::int64_t n, std::int64_t grain, const Callable<Parts&>
         try {
             helpers.emplace_back(work);
         } catch (const std::exception&) {
-            break;  // no thread or memory available: the existing threads do the work
+            break;  // the existing threads do the work
         }
     }
     work();

@@ -1,4 +1,3 @@
-// Fork-join over a range.
 #pragma once
 #include <cstdint>
 
@@ -6,15 +5,15 @@ namespace fastsvm {
 
 void set_threads(int threads);  // 0: all processors of the process
 int get_threads();
-// For work that the calling thread starts, e.g. one thread for callers that keep all busy; 0: the global setting.
-// Returns the previous value.
+// For work that the calling thread starts, e.g. one thread if callers keep all busy; 0: the global setting. Returns the
+// previous value.
 int set_threads_here(int threads);
 
 // Parts of a range, which threads take one by one.
 class Parts {
 public:
     virtual ~Parts() = default;
-    // The next part, [first, last); false if none is left.
+    // The next part, [first, last), or false.
     virtual bool next(std::int64_t& first, std::int64_t& last) = 0;
 };
 
@@ -32,12 +31,12 @@ private:
     void (*call_)(const void*, Arguments...);
 };
 
-// Calls worker(parts) once per thread, to take parts until none are left and keep scratch memory between them. Parts
-// cover [0, n), `grain` long except the last. A single part runs on the calling thread. Rethrows the first exception.
+// Calls worker(parts) once per thread, to take parts until none is left. Parts cover [0, n), `grain` long except the
+// last. A single part runs on the calling thread. Rethrows the first exception.
 void parallel_workers(std::int64_t n, std::int64_t grain, const Callable<Parts&>& worker);
 
-// Calls body(first, last) on disjoint parts of [0, n), multiples of `grain` except the last; one part on one thread.
-// Else as parallel_workers.
+// Calls body(first, last) on disjoint parts of [0, n), multiples of `grain` except the last; on one thread, on one
+// part. Otherwise as parallel_workers.
 void parallel_for(std::int64_t n, std::int64_t grain, const Callable<std::int64_t, std::int64_t>& body);
 
 }  // namespace fastsvm

@@ -1,4 +1,3 @@
-// Compiled per instruction set.
 #include "simd/polynomials.h"
 
 #include "simd/loops.h"
@@ -10,12 +9,12 @@ namespace FASTSVM_ISA {
 namespace {
 
 constexpr int doubles = register_bytes / 8;
-typedef Wide<double, lanes> v8;  // in one, two or four registers
+typedef Wide<double, lanes> v8;
 // Two registers, at most eight numbers: two sums of each of three take twelve of sixteen registers.
 constexpr int pair_lanes = 2 * doubles < lanes ? 2 * doubles : lanes;
 typedef Wide<double, pair_lanes> Pair;
 
-// Loads once what several products use: GCC would reload it, and on AVX-512 a load costs as much as a product. Other
+// Loads once for several products: GCC would reload, and on AVX-512 a load costs as much as a product. Other
 // instruction sets have no spare registers.
 FASTSVM_INLINE Pair shared(Pair x) {
 #if defined(__AVX512F__)
@@ -28,8 +27,8 @@ FASTSVM_INLINE v8 load(const double* p) { return v8::load(p); }
 FASTSVM_INLINE void store(double* p, v8 x) { x.store(p); }
 FASTSVM_INLINE v8 splat(double x) { return v8::splat(x); }
 
-// Horner's rule down the packing: sum_a x_a (level1_a + sum_{b>=a} x_b (level2_ab + ...)). At K = 1, `top` is left, a
-// plain product. base: the sub-block's first column; d: its variables.
+// Horner's rule down the packing: sum_a x_a (level1_a + sum_{b>=a} x_b (level2_ab + ...)); at K = 1, a plain product
+// with `top`. base: the sub-block's first column; d: its variables.
 template <int K, class Top> struct Sparse {
     static double evaluate(const double* const* levels, const Top* top, std::int64_t d, std::int64_t base,
                            std::int64_t count, const std::int32_t* columns, const double* x) {
@@ -87,8 +86,8 @@ template <class Top> struct Dense<1, Top> {
     }
 };
 
-// Rows of the triangle share loads of x and conversions. Each row's sums are those of Dense<1>, to the last digit:
-// products alternate between two sums.
+// Rows of the triangle share loads of x and conversions. Sums are those of Dense<1> to the last digit: products
+// alternate between two sums.
 template <class Top> struct Dense<2, Top> {
     static v8 evaluate(const double* const* levels, const Top* top, std::int64_t d, const double* x) {
         v8 total = splat(0);
@@ -118,7 +117,7 @@ private:
         if (d == 2) add_rows<2>(linear, top, d, x, total);
         if (d == 1) add_rows<1>(linear, top, d, x, total);
     }
-    // The first R rows of the triangle of d variables.
+    // First R rows of the triangle.
     template <int R>
     static FASTSVM_INLINE void add_rows(const double* linear, const Top* top, std::int64_t d, const double* x,
                                         Pair& total) {
@@ -162,7 +161,7 @@ private:
     }
 };
 
-// The same with a Pair of polynomials per coefficient.
+// Several polynomials: a Pair per coefficient.
 FASTSVM_INLINE Pair coefficients(const double* p) { return Pair::load(p); }
 FASTSVM_INLINE Pair coefficients(const float* p) { return widened(Wide<float, pair_lanes>::load(p)); }
 
@@ -198,7 +197,7 @@ template <class Top> struct SparsePanel<1, Top> {
     }
 };
 
-// R rows, interleaved by column.
+// Columns of R rows are interleaved.
 template <int K, int R, class Top> struct DensePanel {
     static void evaluate(const double* const* levels, const Top* top, std::int64_t d, const double* x,
                          Pair (&total)[R]) {
@@ -256,7 +255,6 @@ void dense(int degree, const double* const* levels, const Top* top, std::int64_t
     }
 }
 
-// Coefficients of the Pair at `at`.
 template <class Part> FASTSVM_INLINE void each_pair(int degree, const double* const* levels, Part part) {
     const double* here[max_degree];
     for (int at = 0; at < lanes; at += pair_lanes) {

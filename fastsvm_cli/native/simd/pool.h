@@ -1,4 +1,3 @@
-// Reusable expensive objects, each for one thread at a time.
 #pragma once
 #include <array>
 #include <atomic>
@@ -11,7 +10,8 @@
 
 namespace fastsvm {
 
-// Threads have own places while there are enough, against shared cache lines; no locks. Keeps at most `places` objects.
+// Reusable expensive objects, at most `places`, each for one thread at a time. No locks: threads have places of their
+// own, in separate cache lines, while there are enough.
 template <class T> class Pool {
 public:
     Pool() = default;
@@ -21,7 +21,6 @@ public:
         for (Place& place : *places_) delete place.kept.load();
     }
 
-    // Use of an object until the lease ends.
     class Lease {
     public:
         Lease(const Pool& pool, std::unique_ptr<T> object)
@@ -29,8 +28,7 @@ public:
         Lease(const Lease&) = delete;
         ~Lease() {
             if (std::uncaught_exceptions() == failures_)
-                pool_.keep(std::move(object_));  // after an exception its
-                                                 // state is unknown
+                pool_.keep(std::move(object_));  // state unknown after an exception
         }
         T& operator*() const { return *object_; }
         T* operator->() const { return object_.get(); }

@@ -1,4 +1,3 @@
-// Compiled per instruction set.
 #include "simd/products.h"
 
 #include "simd/loops.h"
@@ -22,7 +21,7 @@ template <class V> FASTSVM_INLINE d8 in_double(V x) {
         return widened(x);
 }
 
-// The numbers of two vectors with these indices, b's after a's.
+// Numbers of two vectors by index, b's after a's.
 template <int... index, class V> FASTSVM_INLINE V shuffled(V a, V b) {
 #if defined(__clang__)
     return __builtin_shufflevector(a, b, index...);
@@ -31,7 +30,7 @@ template <int... index, class V> FASTSVM_INLINE V shuffled(V a, V b) {
 #endif
 }
 
-// The largest of numbers i, i + 4, i + 8, ...
+// Largest of numbers i, i + 4, i + 8, ...
 template <class V> FASTSVM_INLINE float4 peaks_of_fours(V x) {
     constexpr int parts = sizeof(V) / sizeof(float4);
     float4 part[parts];
@@ -41,7 +40,7 @@ template <class V> FASTSVM_INLINE float4 peaks_of_fours(V x) {
     return part[0];
 }
 
-// The largest of each four.
+// Largest of each four.
 FASTSVM_INLINE void store_peaks(const float4 (&x)[4], float* out) {
     const auto pairs = [](float4 a, float4 b) { return most(shuffled<0, 4, 1, 5>(a, b), shuffled<2, 6, 3, 7>(a, b)); };
     const float4 low = pairs(x[0], x[1]), high = pairs(x[2], x[3]);
@@ -49,7 +48,7 @@ FASTSVM_INLINE void store_peaks(const float4 (&x)[4], float* out) {
     __builtin_memcpy(out, &all, sizeof all);
 }
 
-// Adds R rows' products, for the whole eights of n, to sums; if peaked, keeps the rows' maxima.
+// Adds R rows' products, for the whole eights of n; if peaked, sets the rows' maxima.
 template <int R, bool peaked>
 FASTSVM_INLINE void sums_of_products(std::int64_t n, const float* a, const float* const (&rows)[R], d8 (&sums)[R],
                                      float4 (&peaks)[4]) {
@@ -87,7 +86,6 @@ FASTSVM_INLINE void sums_of_products(std::int64_t n, const float* a, const float
     }
 }
 
-// Four totals, side by side.
 FASTSVM_INLINE void store_totals(const d8 (&sums)[4], double* out) {
 #if defined(__AVX512F__)
     typedef double d4 __attribute__((vector_size(32)));
@@ -102,7 +100,7 @@ FASTSVM_INLINE void store_totals(const d8 (&sums)[4], double* out) {
     first += second;
     __builtin_memcpy(out, &first, sizeof first);
 #elif defined(__AVX2__)
-    // For four rows: sums of neighbours, then of the two halves.
+    // Sums of neighbours, then of the halves.
     const auto totals = [&](int half) {
         const auto part = [&](int r) { return (__m256d)(half ? sums[r].high : sums[r].low).v; };
         const __m256d low = _mm256_hadd_pd(part(0), part(1)), high = _mm256_hadd_pd(part(2), part(3));

@@ -1,4 +1,4 @@
-// Compiled per instruction set, without contraction: a fused multiply-add rounds once where LIBSVM rounds twice.
+// Compiled without contraction: a fused multiply-add rounds once where LIBSVM rounds twice.
 #include "simd/reference_lanes.h"
 
 #include <cmath>
@@ -34,7 +34,7 @@ template <int registers> struct Lanes {
 #pragma GCC unroll 8
         for (int w = 0; w < registers; ++w) v[w] += load(a + doubles * w) * b;
     }
-    // Uses y - x for x - y: the square is the same.
+    // By y - x: the square is the same.
     FASTSVM_INLINE void add_squares(const double* x, double y) {
 #pragma GCC unroll 8
         for (int w = 0; w < registers; ++w) {
@@ -48,7 +48,7 @@ template <int registers> struct Lanes {
     }
 };
 
-// As many rows as leave enough registers for the rest of a loop.
+// Leaves enough registers for the rest of a loop.
 template <int rows> constexpr int rows_at_once = rows < 8 * doubles ? rows : 8 * doubles;
 
 bool same_indices(const LaneEntries& x, const LaneEntries& y) {
@@ -133,14 +133,14 @@ void powers(std::int64_t n, double gamma, double coef0, int degree, double* valu
     }
 }
 
-// Several registers at once, because each waits for its table rows.
+// Several registers, since each waits for its table rows.
 template <bool fuse, int registers> FASTSVM_INLINE void exponentials_of(double factor, double* values) {
     vd x[registers], power[registers];
     vu near = ~vu{};
 #pragma GCC unroll 4
     for (int w = 0; w < registers; ++w) {
         x[w] = factor * load(values + w * doubles);
-        near &= (vu)((vd)((vu)x[w] & ~(std::uint64_t{1} << 63)) < exp_near);  // not NaN
+        near &= (vu)((vd)((vu)x[w] & ~(std::uint64_t{1} << 63)) < exp_near);  // false for NaN
     }
 #pragma GCC unroll 4
     for (int w = 0; w < registers; ++w) power[w] = glibc_exp<fuse>(x[w]);

@@ -1,4 +1,4 @@
-// One register of doubles; for files compiled per instruction set.
+// One register of doubles.
 #pragma once
 #include <cstdint>
 
@@ -20,7 +20,6 @@ FASTSVM_INLINE vd load(const double* p) {
 FASTSVM_INLINE void store(double* p, vd x) { __builtin_memcpy(p, &x, sizeof x); }
 FASTSVM_INLINE vd all(double x) { return vd{} + x; }
 
-// Whether any number of a mask, 0 or all ones each, is not 0.
 FASTSVM_INLINE bool any(vu mask) {
 #if defined(__AVX512F__)
     return _mm512_test_epi64_mask((__m512i)mask, (__m512i)mask) != 0;
@@ -33,7 +32,6 @@ FASTSVM_INLINE bool any(vu mask) {
 #endif
 }
 
-// a b + c in one rounding, if the instruction set has it.
 #if defined(__FMA__) || defined(FASTSVM_NEON)
 #define FASTSVM_FUSED 1
 FASTSVM_INLINE vd fused(vd a, vd b, vd c) {

@@ -1,4 +1,3 @@
-// Interruption of running work.
 #pragma once
 
 namespace fastsvm {

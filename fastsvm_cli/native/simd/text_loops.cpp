@@ -1,5 +1,4 @@
-// Compiled per instruction set; like loops.cpp, without inline functions of the standard library; without contraction:
-// squared norms are sums of rounded products.
+// Compiled without contraction: squared norms are sums of rounded products.
 #include "simd/text_loops.h"
 
 #include <cstddef>
@@ -48,11 +47,10 @@ ByteCounts count(const char* text, std::int64_t size, char separator) {
 
 #if defined(__AVX2__)
 
-// Per shape of digits: the shuffle to the end of sixteen bytes, after 0s, and the divisor of the whole number. Skipping
-// a sign is free.
+// Per shape of digits: the shuffle to the end of sixteen bytes, after 0s, and the divisor of the whole number.
 struct Shape {
     alignas(32) signed char from[16];
-    double divisor;  // a power of ten; those below 1e22 are exact doubles
+    double divisor;  // power of ten; those up to 1e22 are exact
 };
 
 // Index of a shape by minus sign, length, and position of the point (the length if none). One number: GCC would
@@ -76,7 +74,7 @@ constexpr Shapes make_shapes() {
                 for (int from = length - 1; from >= minus; --from)
                     if (from != point) shape.from[15 - digits++] = static_cast<signed char>(from);
                 for (int to = 0; to < 16 - digits; ++to) shape.from[to] = -1;
-                if (digits == 0) shape.from[15] = 0;  // a non-digit byte: a minus or point alone
+                if (digits == 0) shape.from[15] = 0;  // not a digit: a minus or point alone
                 shape.divisor = minus ? -1 : 1;
                 for (int behind = point + 1; behind < length; ++behind) shape.divisor *= 10;
             }
@@ -85,10 +83,10 @@ constexpr Shapes make_shapes() {
 
 constexpr Shapes shapes = make_shapes();
 
-// Bits for the 64 bytes of a window.
+// One bit per byte of a window.
 using Bits = std::uint64_t;
 
-// 64 without bits.
+// 64 if there are none.
 inline std::int64_t lowest(Bits bits) { return static_cast<std::int64_t>(_tzcnt_u64(bits)); }
 
 inline __m128i load(const void* p) { return _mm_loadu_si128(static_cast<const __m128i*>(p)); }
@@ -97,12 +95,12 @@ inline __m256i load_two(const void* low, const void* high) {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(load(low)), load(high), 1);
 }
 
-// Bytes read from a window's first byte on: the window, and a register from its last byte.
+// Bytes read from a window on: the window, and a register from its last byte.
 constexpr std::int64_t bytes_read = 64 + 16;
-static_assert(plain_words_at_once >= 64 / 2);  // a word has at least two bytes
+static_assert(plain_words_at_once >= 64 / 2);  // a word has at least two
 
 struct Window {
-    Bits ends;  // bytes <= ' ', where words end
+    Bits ends;  // bytes <= ' ', which end words
     Bits colons, points;
 
     explicit Window(const char* p) {
@@ -124,7 +122,7 @@ struct Window {
     }
 };
 
-// Digits at the ends of register halves, as whole numbers, each half (first eight, last eight) twice.
+// Whole numbers from digits at the ends of register halves; each half (first eight, last eight) twice.
 struct ToWhole {
     const __m256i tens = _mm256_set1_epi16(10 | 1 << 8), hundreds = _mm256_set1_epi32(100 | 1 << 16),
                   ten_thousands = _mm256_set1_epi32(10000 | 1 << 16), nine = _mm256_set1_epi8(9);
@@ -139,7 +137,6 @@ struct ToWhole {
     }
 };
 
-// State of the words read, in registers.
 struct Written {
     std::int32_t* index_out;
     double* value_out;
@@ -154,9 +151,9 @@ struct Written {
     }
 };
 
-// Reads words of a window at p whose values, up to its last end, have one digit and no sign. Stops at a word with more
-// than four index digits or without a larger index, or one that is not plain. Returns where that begins; window: the
-// rest. These are the commonest words, and need no shuffle.
+// Reads words of a window at p whose values are one digit; these are the commonest, and need no shuffle. Stops at a
+// word that is not plain, has more than four index digits or not a larger index. Returns where it begins; window: the
+// rest.
 inline std::int64_t read_one_digits(const char* p, Window& window, Written& written) {
     std::int64_t word = 0;
     while (window.ends) {
@@ -179,8 +176,8 @@ inline std::int64_t read_one_digits(const char* p, Window& window, Written& writ
     return word;
 }
 
-// Reads a word up to `stop` with of_index index digits; points: bits of points from the number's first byte on. Returns
-// whether it is plain, with an index above the last.
+// Reads a word up to `stop` with of_index index digits. points: bits from the number's first byte on. Returns whether
+// it is plain, with an index above the last.
 template <class Points>
 inline bool read_word(const char* word, std::int64_t of_index, const char* stop, const Points& points,
                       const ToWhole& to_whole, Written& written) {
@@ -272,11 +269,11 @@ std::int64_t find_words(const char* p, const char* end, std::uint32_t* begins) {
     return 0;
 }
 
-// In memory: the compiler would rebuild registers repeatedly.
+// In memory: the compiler would rebuild registers.
 struct Constants {
     alignas(32) std::uint8_t point[32], zero[32], nine[32], tens[32];
     alignas(32) std::uint16_t hundreds[16], ten_thousands[16];
-    alignas(32) std::uint32_t parts[8];  // the first halves of two numbers, then the last
+    alignas(32) std::uint32_t parts[8];  // first halves of two numbers, then the last ones
 };
 
 constexpr Constants make_constants() {
@@ -309,7 +306,7 @@ const char* read_alike(const char* p, const char* end, const IndexTexts& before,
     bool plain = true;
     std::int64_t others = 0;
     while (plain && begin < begins_end && word < words_end) {
-        // Two words at a time, while their beginnings repeat.
+        // Two at a time, while indices repeat.
         for (; begin + 1 < begins_end && word + 1 < words_end; word += 2, begin += 2) {
             Bits text[2];
             __builtin_memcpy(text, p + begin[0], sizeof text[0]);
@@ -335,7 +332,7 @@ const char* read_alike(const char* p, const char* end, const IndexTexts& before,
                 _mm256_madd_epi16(_mm256_maddubs_epi16(digits, constant(constants.tens)), constant(constants.hundreds));
             const __m256i halves =
                 _mm256_madd_epi16(_mm256_packus_epi32(by_four, by_four), constant(constants.ten_thousands));
-            // As in read_word: whole numbers below 2^53, exact, and one division.
+            // As in read_word: below 2^53, exact, and one division.
             const __m128i parts =
                 _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(halves, constant(constants.parts)));
             const __m128d whole = _mm_fmadd_pd(_mm_cvtepi32_pd(parts), _mm_set1_pd(1e8),
@@ -351,7 +348,7 @@ const char* read_alike(const char* p, const char* end, const IndexTexts& before,
         }
         if (begin > begins) written.last = written.index_out[-1];
         if (begin == begins_end || word == words_end) break;
-        // A word that does not repeat, or the last one, alone.
+        // A single word: the last one, or one that does not repeat.
         const char* const text = p + *begin;
         const auto bits = [](const char* at, char byte) {
             return static_cast<Bits>(_mm_movemask_epi8(_mm_cmpeq_epi8(load(at), _mm_set1_epi8(byte))));
@@ -367,7 +364,7 @@ const char* read_alike(const char* p, const char* end, const IndexTexts& before,
     words.last = written.last;
     words.squared_norm = written.squared_norm;
     if (begin == begins) return p;
-    return p + *begin - (p[*begin - 1] == '\n');  // does not pass the LF
+    return p + *begin - (p[*begin - 1] == '\n');  // not past the LF
 }
 
 #else

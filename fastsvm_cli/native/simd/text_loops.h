@@ -1,4 +1,3 @@
-// Text in whole registers; compiled per instruction set (text_loops.cpp).
 #pragma once
 #include <cstdint>
 
@@ -8,22 +7,22 @@ struct ByteCounts {
     std::int64_t lines, separators;
 };
 
-// Reads words only if this many fit.
+// Reading requires room for this many words.
 constexpr std::int64_t plain_words_at_once = 32;
 
-// Output of plain words, and state of their row.
+// Output of read words, and state of their row.
 struct PlainWords {
     std::int32_t* indices;
     double* values;
-    std::int64_t room;    // capacity
-    std::int64_t last;    // the previous index; the next must be larger
-    double squared_norm;  // of the row so far
-    std::int64_t count;   // words read
+    std::int64_t room;  // capacity
+    std::int64_t last;  // the previous index; the next one must be larger
+    double squared_norm;
+    std::int64_t count;  // of words read
 };
 
 // An earlier row's indices as text, with ':'; dense rows repeat most.
 struct IndexTexts {
-    static constexpr std::int64_t most = 1024;     // words; none kept for a longer row
+    static constexpr std::int64_t most = 1024;     // words; none are kept of a longer row
     static constexpr std::int64_t most_bytes = 8;  // per word
     struct Word {
         std::uint64_t text;  // from its lowest byte on
@@ -35,11 +34,10 @@ struct IndexTexts {
 };
 
 struct TextLoops {
-    // Counts LFs and separators in size bytes.
     ByteCounts (*count)(const char* text, std::int64_t size, char separator);
     // Reads plain index:value words from p, one blank or tab after each: up to eight index digits and fifteen value
     // bytes, optional minus, decimal, no exponent. Values equal read_double's. Returns where it stopped: the row's LF,
-    // a word that is not plain, or one less than 80 bytes before `end`; p if there is no loop for the machine.
+    // a word that is not plain, or one less than 80 bytes before `end`; p if the machine has no loop.
     const char* (*read_plain)(const char* p, const char* end, PlainWords& words);
     // read_plain from a row's first word, at most as far as `before`. Words with equal index text are read two at a
     // time; `repeated` counts them.

@@ -1,4 +1,4 @@
-// Compiled per instruction set. Single-precision proofs: B22 to B25 in bounds.py, with or without contraction.
+// Proofs for single precision: B22 to B25 in bounds.py, with or without contraction.
 #include "simd/tiles.h"
 
 #include "simd/exponential.h"
@@ -26,7 +26,7 @@ template <int R, class V, class T> FASTSVM_INLINE void store_tile(const V (&tile
         for (int h = 0; h < 2; ++h) tile[2 * r + h].store(to[r] + h * width);
 }
 
-// Adds products of d columns. Each sum is of one row and vector, in column order, so R does not matter.
+// Each sum is of one row and vector, in column order, so R does not matter.
 template <int R, class V, class T>
 FASTSVM_INLINE void add_columns(std::int64_t d, const T* z, const T* x, V (&tile)[2 * R]) {
     constexpr int width = sizeof(V) / sizeof(T);
@@ -58,14 +58,13 @@ FASTSVM_INLINE void single_dots(std::int64_t d, std::int64_t piece, bool first, 
     }
 }
 
-// Exponentials of a tile, n in step: a divisor that leaves enough registers.
+// Exponentials of a tile, n in step, which leaves enough registers.
 template <int R, class V, class Exponential> FASTSVM_INLINE void in_steps(V (&tile)[2 * R], Exponential exponential) {
     constexpr int n = R % 3 == 0 ? 6 : R % 2 == 0 ? 4 : 2;
 #pragma GCC unroll 8
     for (int at = 0; at < 2 * R; at += n) exponential(reinterpret_cast<V(&)[n]>(tile[at]));
 }
 
-// From inner products, 2^-(|z_r|^2 + |x_s|^2 - 2 z_r.x_s).
 template <int R> FASTSVM_INLINE void powers_from_dots(const float* row_norms, const float* norms, vf (&tile)[2 * R]) {
     const vf norms0 = vf::load(norms), norms1 = vf::load(norms + floats);
     for (int r = 0; r < R; ++r) {
@@ -90,7 +89,7 @@ void single_rows(std::int64_t d, std::int64_t piece, bool first, bool last, cons
     }
 }
 
-// sums += x in double precision, by number or, above `lanes`, by pairs.
+// Widens x; if it has more than `lanes` numbers, halves are added first.
 template <class V> FASTSVM_INLINE void add_widened(V x, double* sums) {
     const auto add = [&](auto terms) { (decltype(terms)::load(sums) + terms).store(sums); };
     if constexpr (floats > lanes)
@@ -105,7 +104,7 @@ void single_sums_rows(std::int64_t strips, std::int64_t d, std::int64_t piece, c
     constexpr int width = 2 * floats, tiles = 2 * width <= strip ? 2 : 1;
     for (std::int64_t s = 0; s < strips; ++s, x += d * strip, norms += strip, coef += strip)
         for (int at = 0; at < strip;) {
-            vf few[R];  // sums of up to four terms
+            vf few[R];  // of up to four terms
             for (vf& sum : few) sum = vf::splat(0);
             for (int t = 0; t < tiles; ++t, at += width) {
                 vf tile[2 * R];
@@ -136,7 +135,7 @@ void double_dots_rows(std::int64_t d, bool first, const double* z, const double*
     }
 }
 
-// In dot()'s order (loops.cpp): eights of vectors alternate between two sums of `lanes` numbers.
+// In dot's order (loops.cpp): eights of vectors alternate between two sums of `lanes` numbers.
 template <int R>
 void double_sums_rows(std::int64_t strips, std::int64_t d, double gamma, const double* z, const double* row_norms,
                       const double* x, const double* norms, const double* coef, double* sums) {
@@ -161,7 +160,6 @@ void double_sums_rows(std::int64_t strips, std::int64_t d, double gamma, const d
         }
 }
 
-// function<rows>(...), for 1 to `panel` rows.
 #define FASTSVM_BY_ROWS(function, ...)            \
     switch (rows) {                               \
         case 1: return function<1>(__VA_ARGS__);  \

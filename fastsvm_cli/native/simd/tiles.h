@@ -1,11 +1,10 @@
-// Register tiles, a few rows by a strip of support vectors: each number is loaded once for all. Compiled per
-// instruction set (tiles.cpp).
+// Register tiles, a few rows by a strip of support vectors: each number is loaded once for all.
 #pragma once
 #include <cstdint>
 
 namespace fastsvm {
 
-constexpr int panel = 6;  // rows per tile; a panel is always (d, panel)
+constexpr int panel = 6;  // rows per tile; a panel is (d, panel)
 
 // Bytes of a strip's columns that fit a first-level cache while panels pass.
 constexpr int column_bytes = 20480;
@@ -16,15 +15,15 @@ struct TileLoops {
     // columns. With several calls, `first` to `last`, `out` holds inner products in between.
     void (*single_powers)(int rows, std::int64_t d, std::int64_t piece, bool first, bool last, const float* z,
                           const float* row_norms, const float* x, const float* norms, float* out, std::int64_t stride);
-    // sums[r * lanes + ...] += partial sums of coef[s] times these numbers over `strips` strips: at most four terms in
-    // single precision, the rest in double. One call has all columns: x is (strips, d, strip).
+    // Adds partial sums of coef[s] times these numbers over `strips` strips to sums[r * lanes + ...] (B25). x: (strips,
+    // d, strip), all columns.
     void (*single_sums)(int rows, std::int64_t strips, std::int64_t d, std::int64_t piece, const float* z,
                         const float* row_norms, const float* x, const float* norms, const float* coef, double* sums);
     // out[r][s] = z_r.x_s likewise, in double precision, column by column.
     void (*double_dots)(int rows, std::int64_t d, bool first, const double* z, const double* x, double* const* out);
-    // sums[r][...] += partial sums of coef[s] exp(-gamma max(0, |z_r|^2 + |x_s|^2 - 2 z_r.x_s)) over `strips` strips,
-    // in double precision, all d columns; sums: (rows, 2, lanes). Numbers of double_dots and rbf_from_dots; halves
-    // added, then totalled, give dot's sum.
+    // Adds partial sums of coef[s] exp(-gamma max(0, |z_r|^2 + |x_s|^2 - 2 z_r.x_s)) to sums, (rows, 2, lanes), with
+    // the numbers of double_dots and rbf_from_dots. x: (strips, d, strip). The halves added, then totalled, give dot's
+    // sum.
     void (*double_sums)(int rows, std::int64_t strips, std::int64_t d, double gamma, const double* z,
                         const double* row_norms, const double* x, const double* norms, const double* coef,
                         double* sums);

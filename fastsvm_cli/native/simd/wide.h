@@ -1,5 +1,5 @@
 // n numbers in registers: a tree with registers as leaves. On AVX2, loops over 64-byte vector types take 3 to 30 times
-// as long. For files compiled per instruction set.
+// as long.
 #pragma once
 #include <cstdint>
 
@@ -9,7 +9,7 @@ namespace fastsvm {
 namespace FASTSVM_ISA {
 namespace {
 
-// A number's bits, unsigned, because their sums may wrap.
+// A number's bits, unsigned because sums may wrap.
 template <class T> struct BitsOf;
 template <> struct BitsOf<double> {
     typedef std::uint64_t type;
@@ -54,7 +54,7 @@ template <class T, int n> struct Wide<T, n, true> {
     typedef typename BitsOf<T>::type Bits __attribute__((vector_size(n * sizeof(T))));
     V v;
 
-    static FASTSVM_INLINE Wide splat(T x) { return {x - V{}}; }  // x + 0 would be a real addition, because of -0
+    static FASTSVM_INLINE Wide splat(T x) { return {x - V{}}; }  // x + 0 would be an addition, because of -0
     static FASTSVM_INLINE Wide load(const T* p) {
         Wide x;
         __builtin_memcpy(&x.v, p, sizeof x.v);
@@ -65,13 +65,12 @@ template <class T, int n> struct Wide<T, n, true> {
     FASTSVM_INLINE friend Wide operator+(Wide x, Wide y) { return {x.v + y.v}; }
     FASTSVM_INLINE friend Wide operator-(Wide x, Wide y) { return {x.v - y.v}; }
     FASTSVM_INLINE friend Wide operator*(Wide x, Wide y) { return {x.v * y.v}; }
-    // x < y ? x : y and x > y ? x : y; y if they cannot be compared.
+    // y if they cannot be compared.
     FASTSVM_INLINE friend Wide smaller(Wide x, Wide y) { return {least(x.v, y.v)}; }
     FASTSVM_INLINE friend Wide larger(Wide x, Wide y) { return {most(x.v, y.v)}; }
-    // x < y ? a : b, and x <= y ? a : b, number by number.
     FASTSVM_INLINE friend Wide where_less(Wide x, Wide y, Wide a, Wide b) { return {x.v < y.v ? a.v : b.v}; }
     FASTSVM_INLINE friend Wide where_at_most(Wide x, Wide y, Wide a, Wide b) { return {x.v <= y.v ? a.v : b.v}; }
-    // x times or over 2^k, if normal; k is in the low bits of `k`.
+    // x times or over 2^k, if normal; low bits of `k` hold k.
     FASTSVM_INLINE friend Wide times_power(Wide x, Wide k) {
         return {(V)((Bits)x.v + ((Bits)k.v << BitsOf<T>::mantissa))};
     }
@@ -121,10 +120,9 @@ FASTSVM_WIDE Wide<T, n, one>& operator+=(Wide<T, n, one>& x, Wide<T, n, one> y) 
 FASTSVM_WIDE Wide<T, n, one>& operator*=(Wide<T, n, one>& x, Wide<T, n, one> y) { return x = x * y; }
 #undef FASTSVM_WIDE
 
-// Converted to double precision.
 #if defined(__AVX512F__)
 FASTSVM_INLINE Wide<double, 8> widened(Wide<float, 8> x) {
-    return {(Wide<double, 8>::V)_mm512_maskz_cvtps_pd(0xff, (__m256)x.v)};  // GCC 12 warns of the unmasked one
+    return {(Wide<double, 8>::V)_mm512_maskz_cvtps_pd(0xff, (__m256)x.v)};  // masked, as above
 }
 #elif defined(__AVX2__)
 FASTSVM_INLINE Wide<double, 8> widened(Wide<float, 8> x) {
@@ -145,7 +143,7 @@ FASTSVM_INLINE Wide<double, 4> widened(Wide<float, 4> x) {
 }
 FASTSVM_INLINE Wide<double, 8> widened(Wide<float, 8> x) { return {widened(x.low), widened(x.high)}; }
 #endif
-// First half plus second half, in double precision.
+// First half plus second half.
 FASTSVM_INLINE Wide<double, 8> widened_halves(Wide<float, 16> x) {
 #if defined(__AVX512F__)
     Wide<float, 8> low, high;
@@ -156,7 +154,6 @@ FASTSVM_INLINE Wide<double, 8> widened_halves(Wide<float, 16> x) {
     return widened(x.low) + widened(x.high);
 #endif
 }
-// Rounded to single precision.
 FASTSVM_INLINE Wide<float, 8> narrowed(Wide<double, 8> x) {
 #if defined(__AVX512F__)
     return {(Wide<float, 8>::V)_mm512_maskz_cvtpd_ps(0xff, (__m512d)x.v)};
@@ -169,7 +166,7 @@ FASTSVM_INLINE Wide<float, 8> narrowed(Wide<double, 8> x) {
 #endif
 }
 
-// The sum of eight, pairing neighbours.
+// Sum of eight numbers, pairing neighbours.
 FASTSVM_INLINE double total(Wide<double, 8> s) {
     return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
 }

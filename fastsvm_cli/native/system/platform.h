@@ -1,4 +1,4 @@
-// Linux features that other systems lack or name differently. FASTSVM_PORTABLE builds as for another system, for tests.
+// Linux features that other systems lack or name differently. FASTSVM_PORTABLE builds as for other systems, for tests.
 #pragma once
 #if defined(__linux__) && !defined(FASTSVM_PORTABLE)
 #define FASTSVM_LINUX 1
@@ -25,7 +25,7 @@ inline int usable_processors() {
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-// open() flag for a descriptor without read and write access; 0 if there is none.
+// Flag of open() for a descriptor without read and write access; 0 if there is none.
 #ifdef FASTSVM_LINUX
 constexpr int names_only = O_PATH;
 #else
@@ -48,8 +48,7 @@ inline int reserve([[maybe_unused]] int file, [[maybe_unused]] off_t bytes) {
 #endif
 }
 
-// A file's extended attributes, including access control lists; none on systems without this call. Returns false on
-// failure.
+// Extended attributes, including access control lists; none where the call is missing. Returns false on failure.
 inline bool extended_attributes([[maybe_unused]] int file, [[maybe_unused]] std::map<std::string, std::string>& out) {
 #ifdef FASTSVM_LINUX
     const ssize_t needed = flistxattr(file, nullptr, 0);

@@ -29,7 +29,7 @@ std::int64_t Factors::multiply(const Rows& rows, Rows* out) const {
     std::copy_n(rows.leading.data(), rows.rows * rows.leading_count, out->leading.data());
     out->indptr = Array<std::int64_t>(rows.rows + 1);
     out->squared_norms = Array<double>(rows.rows);
-    // Count each row's entries with a factor, to find where rows begin.
+    // Find where rows begin.
     parallel_for(rows.rows, part_rows, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t r = first; r < last; ++r) {
             std::int64_t kept = 0;

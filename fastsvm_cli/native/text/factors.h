@@ -1,4 +1,4 @@
-// Multiplies features by factors: scaling without offsets, which a folded model contains.
+// Multiplies features by factors: the scaling of a folded model, without offsets.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -13,8 +13,8 @@ public:
     // indices: increasing. factors: one per index. Throws std::invalid_argument.
     Factors(std::vector<std::int32_t> indices, std::vector<double> factors);
 
-    // Drops features without a factor. Uses all threads. Returns -1, or the first row in which a product overflows;
-    // `out` is then invalid.
+    // Drops features without a factor. Uses all threads. Returns the first row that overflows (`out` is then invalid),
+    // or -1.
     std::int64_t multiply(const Rows& rows, Rows* out) const;
 
 private:

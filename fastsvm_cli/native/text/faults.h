@@ -1,4 +1,4 @@
-// Messages about a word: what was found, what was expected.
+// Fault messages: what was found, what was expected.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,21 +9,21 @@ namespace fastsvm {
 
 class Scaling;
 
-// Whole lines follow each `p`, up to `end`. A word ends before a blank, a line end, or `delimiter`. Cold functions are
-// not inlined into the calling loops.
+// p: in whole lines up to `end`. A word ends before a blank, a line end, or `delimiter`. Cold functions are not inlined
+// into the calling loops.
 
-// [p, end): printable, short.
+// [p, end), printable and shortened.
 std::string quote(const char* p, const char* end);
 // Likewise the word at p.
 std::string quote_word(const char* p, const char* end, char delimiter = ' ');
-// The word at p is not the expected one.
+// The word at p is not `wanted`.
 __attribute__((cold)) std::string word_fault(const char* p, const char* end, const char* wanted, char delimiter = ' ');
-// Likewise for a number. Its status gives details (ok: other text follows it).
+// Likewise for a number. status: details (ok: other text follows it).
 __attribute__((cold)) std::string number_fault(NumberStatus status, const char* p, const char* end, const char* wanted,
                                                char delimiter = ' ');
-// Describes the fault of the comment [p, end); empty if it has none.
+// Fault of the comment [p, end); or empty.
 __attribute__((cold)) std::string comment_fault(const char* p, const char* end, bool plain);
-// Describes an entry that cannot be scaled. word: its text.
+// Fault of an entry that cannot be scaled. word: its text.
 __attribute__((cold)) std::string scaling_fault(const Scaling& scaling, std::int32_t index, const std::string& word);
 
 }  // namespace fastsvm

@@ -1,4 +1,3 @@
-// A model's features: LIBSVM index -> dense column.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -6,8 +5,8 @@
 
 namespace fastsvm {
 
-// Only indices that occur get a column: one may be 2,000,000,000. A table serves small indices, a binary search the
-// others.
+// A model's features: LIBSVM index to dense column. Only indices that occur have a column, since one may be
+// 2,000,000,000.
 class Features {
 public:
     explicit Features(std::vector<std::int32_t> indices) : indices_(std::move(indices)) {
@@ -34,7 +33,7 @@ private:
     std::vector<std::int32_t> table_;
 };
 
-// One row's entries that have columns in a model.
+// Entries of a row that have columns in a model.
 struct Columns {
     std::vector<std::int32_t> column;
     std::vector<double> value;

@@ -18,7 +18,7 @@ namespace fastsvm {
 
 namespace {
 
-constexpr std::int64_t grain = 1024;  // rows worth a thread
+constexpr std::int64_t grain = 1024;  // minimum rows per thread
 
 [[noreturn]] void fail(const std::string& why) { throw std::invalid_argument(why); }
 
@@ -33,7 +33,6 @@ std::string text_of(double value) {
     return std::string(buffer, write_shortest(buffer, value));
 }
 
-// Calls visit(a number of the view's type).
 template <class Visit> void with_type(NumberType type, Visit visit) {
     switch (type) {
         case NumberType::float64: return visit(double{});
@@ -43,7 +42,7 @@ template <class Visit> void with_type(NumberType type, Visit visit) {
     }
 }
 
-// The memory may be unaligned.
+// Memory may be unaligned.
 template <class T> T at(const MatrixView& view, std::int64_t row, std::int64_t column = 0) {
     T value;
     std::memcpy(&value, view.data + row * view.row_stride + column * view.column_stride, sizeof value);
@@ -55,7 +54,6 @@ constexpr NumberType type_of = std::is_same_v<T, double>         ? NumberType::f
                                : std::is_same_v<T, std::int64_t> ? NumberType::int64
                                                                  : NumberType::int32;
 
-// The numbers row by row, as in Rows.
 template <class T> Array<T> array_of(const MatrixView& view, const char* name) {
     const std::int64_t n = view.rows * view.columns, size = sizeof(T);
     const bool contiguous =
@@ -95,8 +93,8 @@ Array<double> leading_of(const MatrixView& view) {
     return leading;
 }
 
-// Checks all rows on all threads, then calls fault(row) for the first invalid one: the message does not depend on
-// threads. first_row: number of row 0 in it.
+// Checks rows on all threads, then fails with fault(row) of the first invalid one. first_row: number of row 0 in the
+// message.
 template <class Check, class Fault>
 void check_rows(std::int64_t rows, Check check, Fault fault, std::int64_t first_row = 0) {
     std::atomic<std::int64_t> first_bad{rows};
@@ -112,7 +110,7 @@ void check_rows(std::int64_t rows, Check check, Fault fault, std::int64_t first_
     if (first_bad < rows) fail("row " + std::to_string(first_row + first_bad) + ": " + fault(first_bad.load()));
 }
 
-// Reads one number, where array_of would copy or refuse them all.
+// Reads one number. array_of would copy or refuse them all.
 std::int64_t whole_at(const MatrixView& view, std::int64_t row) {
     return view.type == NumberType::int64 ? at<std::int64_t>(view, row) : at<std::int32_t>(view, row);
 }
@@ -122,7 +120,6 @@ void expect_whole(const MatrixView& view, const char* name) {
         fail(std::string(name) + ": real numbers found, expected whole ones (int32 or int64)");
 }
 
-// Sorts the entries of each row and adds up equal indices.
 void sort_and_add_up(Rows& rows) {
     Array<std::int32_t> indices(rows.indices.size());
     Array<double> values(rows.indices.size());
@@ -182,7 +179,7 @@ Rows rows_from_csr(const MatrixView& leading, const MatrixView& indptr, const Ma
         out.rows,
         [&](std::int64_t r) {
             std::int64_t last = -1;
-            double squared_norm = 0;  // summed in the parser's order
+            double squared_norm = 0;  // in the parser's order
             bool sound = true;
             for (std::int64_t e = out.begin(r); e < out.end(r); ++e) {
                 const double value = out.values[e];
@@ -218,7 +215,7 @@ Rows rows_from_columns(const MatrixView& indptr, const MatrixView& indices, cons
     expect_count("values", values.rows, "numbers", indices.rows, "as many as indices");
     if (columns > std::numeric_limits<std::int32_t>::max()) fail("more than 2147483647 columns found");
     const std::int64_t base = whole_at(indptr, 0), held = indices.rows;
-    // Check every row's bounds before reading its entries.
+    // Check all bounds before reading entries.
     out.indptr = Array<std::int64_t>(out.rows + 1);
     out.indptr[0] = 0;
     for (std::int64_t r = 0; r < out.rows; ++r) {
@@ -322,7 +319,7 @@ Rows rows_from_dense(const MatrixView& leading, const MatrixView& matrix, const 
                     const double value = value_at(r, c);
                     sound = sound && std::isfinite(value);
                     entries += value != 0;
-                    squared_norm += value * value;  // zeros add nothing
+                    squared_norm += value * value;  // 0 adds nothing
                 }
                 out.indptr[r + 1] = entries;
                 out.squared_norms[r] = squared_norm;

@@ -1,4 +1,4 @@
-// Rows from arrays in memory: the rows that parse makes of the same numbers as text, with the same checks.
+// Rows from arrays in memory, as the parser reads and checks them from text.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -10,35 +10,34 @@ namespace fastsvm {
 
 enum class NumberType { float64, float32, int64, int32 };
 
-// A matrix (rows, columns), with strides in bytes; an array has one column.
+// A matrix (rows, columns); an array has one column. Strides are in bytes.
 struct MatrixView {
     const char* data = nullptr;
     NumberType type = NumberType::float64;
     std::int64_t rows = 0, columns = 1, row_stride = 0, column_stride = 0;
-    // Keeps immutable numbers alive. Null: they may change, so that Rows, which are checked once, must copy them.
+    // Keeps immutable numbers alive. Null: they may change, so Rows, which are checked once, copy them.
     std::shared_ptr<const void> owner;
 };
 
-// Functions that return Rows throw std::invalid_argument("what was found, what was expected"); rows and entries are
-// numbered from 0.
+// Functions that return Rows throw std::invalid_argument. Messages number rows and entries from 0.
 
-// The fault of an entry; empty: none. last: the previous index in its row, -1 before the first.
+// Fault of an entry; or empty. last: previous index in its row, or -1.
 std::string entry_fault(std::int64_t last, std::int32_t index, double value);
 
-// Compressed sparse rows with LIBSVM's indices: the first feature is 1 (SciPy's first column is 0). leading: (rows,
-// leading_count); indptr: (rows + 1) and indices: (nnz), whole numbers; values: (nnz), zeros are kept. A view with an
-// owner and of Rows' own type is not copied.
+// Compressed sparse rows with LIBSVM's indices, whose first feature is 1. leading: (rows, leading_count); indptr: (rows
+// + 1), and indices: (nnz), whole numbers; values: (nnz), zeros are kept. Views with an owner and of Rows' own type are
+// not copied.
 Rows rows_from_csr(const MatrixView& leading, const MatrixView& indptr, const MatrixView& indices,
                    const MatrixView& values);
 
 // Compressed sparse rows as in SciPy: column j, from 0 to columns - 1, is feature j + 1. Entries of a row are in any
-// order; those of one column are added up, in order, in double precision. indptr: (rows + 1), may begin above 0;
-// indices, values: (nnz), the first is entry indptr[0]. first_row: number of row 0 in messages. Never reads outside the
-// views, whatever they hold.
+// order; those of one column are added in order, in double precision. indptr: (rows + 1), may begin above 0 if
+// first_row does; indices, values: (nnz), from entry indptr[0] on. first_row: number of row 0 in messages. Never reads
+// outside the views, whatever they hold.
 Rows rows_from_columns(const MatrixView& indptr, const MatrixView& indices, const MatrixView& values,
                        std::int64_t columns, std::int64_t first_row);
 
-// A dense matrix (rows, d); zeros are not stored. columns: (d) increasing LIBSVM indices; null: 1, ..., d.
+// A dense matrix (rows, d); zeros are not stored. columns: (d) LIBSVM indices, increasing; null: 1, ..., d.
 Rows rows_from_dense(const MatrixView& leading, const MatrixView& matrix, const MatrixView* columns);
 
 }  // namespace fastsvm

@@ -32,7 +32,7 @@ template <class Number> std::string formatted(const Number* numbers, std::size_t
 
 NumberLines read_numbers(const char* text, std::size_t size, std::int64_t offset, std::int64_t count, bool single) {
     const std::int64_t length = static_cast<std::int64_t>(size);
-    // A number takes two bytes: do not allocate more than the text can hold.
+    // A number takes two bytes: allocate no more than the text can hold.
     if (offset < 0 || offset > length || length == 0 || text[length - 1] != '\n' || count < 0 ||
         count > (length - offset + 1) / 2)
         return {{}, size, "the end of the file found"};

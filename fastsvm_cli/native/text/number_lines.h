@@ -1,4 +1,4 @@
-// Numbers in the bodies of compiled models.
+// Numbers in bodies of compiled models.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,12 +9,12 @@ namespace fastsvm {
 
 struct NumberLines {
     std::vector<double> numbers;
-    std::size_t at = 0;  // offset after their line end; or of the fault
-    std::string fault;   // what was found instead; empty: none
+    std::size_t at = 0;  // offset after their line end, or of the fault
+    std::string fault;   // found instead; or empty
 };
 
-// `count` numbers from text[offset:], separated by blanks and line ends, followed by a line end. single: none may
-// exceed single precision.
+// `count` numbers from text[offset:], separated by blanks and line ends, then a line end. single: in single precision's
+// range.
 NumberLines read_numbers(const char* text, std::size_t size, std::int64_t offset, std::int64_t count, bool single);
 
 // One line of shortest texts.

@@ -22,8 +22,8 @@ bool continues_a_number(char c) {
     return is_digit(c) || c == '.' || c == '+' || c == '-' || ((c | 32) >= 'a' && (c | 32) <= 'z');
 }
 
-// Position of the first nonzero digit, as a power of the base (2 for hexadecimal). Its sign separates huge numbers from
-// tiny ones.
+// Position of the first nonzero digit as an exponent of the base (2 for hexadecimal); its sign separates huge numbers
+// from tiny ones.
 long leading_exponent(const char* p, const char* end, bool hexadecimal) {
     long position = 0, leading = 0;
     bool fraction = false, found = false;
@@ -73,7 +73,7 @@ constexpr std::uint64_t whole_power_of_ten[] = {1u,
                                                 10000000000000000000u};
 constexpr int largest_power = 19;
 
-// %.<digits>g, 1 to 17 digits; null for large, tiny and halfway numbers. The value is m / 2^shift, so that m 10^power /
+// Writes %.<digits>g, 1 to 17 digits; null for large, tiny and halfway numbers. The value is m / 2^shift; m 10^power /
 // 2^shift is a whole number and a remainder, exact in 128 bits.
 char* write_digits(char* p, double value, int digits) {
     __extension__ typedef unsigned __int128 Wide;
@@ -137,8 +137,8 @@ char* write_digits(char* p, double value, int digits) {
     return p;
 }
 
-// std::from_chars, by strtod where the library has it for whole numbers alone (libc++ before 20). hexadecimal: digits
-// come after 0x.
+// std::from_chars, or strtod where the library reads only whole numbers (libc++ before 20). hexadecimal: digits follow
+// 0x.
 std::from_chars_result nearest_double(const char* digits, const char* end, bool hexadecimal, double& value) {
 #if defined(__cpp_lib_to_chars) && !defined(FASTSVM_PORTABLE)
     return std::from_chars(digits, end, value, hexadecimal ? std::chars_format::hex : std::chars_format::general);

@@ -13,7 +13,7 @@ namespace fastsvm {
 namespace {
 
 std::vector<Piece> split(const char* text, std::size_t size, const Format& format) {
-    // A quarter megabyte is worth a thread. One piece if max_rows may stop it or the first row decides the width.
+    // At least 256 KB per thread. One piece if max_rows may stop it, or if the first row sets the width.
     constexpr std::size_t grain = 1 << 18;
     const bool one = format.max_rows >= 0 || (format.dense && format.fields < 0);
     const std::size_t wanted =
@@ -51,13 +51,12 @@ ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, c
     std::vector<Piece> pieces = split(text, size, format);
     const std::int64_t parts = static_cast<std::int64_t>(pieces.size());
     const char separator = format.dense ? format.delimiter : ':';
-    // Upper bounds: every row ends in an LF; every entry contains a ':' or follows a delimiter. Comments only increase
-    // them.
+    // Upper bounds: a row ends in LF; an entry has a ':' or follows a delimiter. Comments only add.
     std::vector<ByteCounts> counts(pieces.size());
     parallel_for(parts, 1, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
             counts[i] = loops().text->count(pieces[i].begin, pieces[i].end - pieces[i].begin, separator);
-            // Dense: a row has one field more than delimiters. For blanks, bound the fields by the bytes.
+            // Dense rows have one field more than delimiters. With blanks, the bytes bound the fields.
             if (format.dense)
                 counts[i].separators = separator == ' ' ? (pieces[i].end - pieces[i].begin) / 2 + 1
                                                         : counts[i].separators + counts[i].lines;
@@ -86,7 +85,7 @@ ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, c
         for (std::int64_t i = first; i < last; ++i) parse_piece(pieces[i], format, target);
     });
 
-    // Close the gaps of comments, and stop at the first fault.
+    // Close the gaps between pieces, and stop at the first fault.
     std::int64_t row_count = 0, entry_count = 0, comment_lines = 0;
     for (Piece& piece : pieces) {
         if (piece.row_base != row_count) {

@@ -13,13 +13,13 @@ const char* after_line(const char* p, const char* end) {
 
 }  // namespace
 
-// After a fault, parse windows that double while all lines are rows and shrink to one line otherwise, so that each line
-// is read only a few times. Then parse all good lines again, as one text.
+// After a fault, parses windows that double while all lines are rows, and shrink to one line otherwise: each line is
+// read only a few times. Then parses all good lines as one text.
 AroundResult parse_around(const char* text, std::size_t size, std::int64_t first_line, Format format,
                           std::size_t keep) {
     AroundResult result;
     std::string good;
-    Rows around;  // its gaps
+    Rows around;  // holds only gaps
     std::int64_t rows = 0, line = first_line;
     const char* p = text;
     const char* const end = text + size;

@@ -1,4 +1,3 @@
-// Parses text with malformed lines.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,13 +9,13 @@
 namespace fastsvm {
 
 struct AroundResult {
-    Rows rows;  // the valid ones; first_line is that of the text
-    // The first faults: line number, "what was found, what was expected".
+    Rows rows;  // of valid lines; first_line: of the text
+    // The first faults, with line numbers.
     std::vector<std::pair<std::int64_t, std::string>> faults;
-    std::int64_t fields = -1;  // dense: values in every row, as in the first valid one
+    std::int64_t fields = -1;  // dense: values per row, as in the first valid one
 };
 
-// As parse, but skips malformed lines; keeps the first `keep` of their faults.
+// As parse, but skips malformed lines; keeps the first `keep` faults.
 AroundResult parse_around(const char* text, std::size_t size, std::int64_t first_line, Format format, std::size_t keep);
 
 }  // namespace fastsvm

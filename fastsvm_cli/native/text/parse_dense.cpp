@@ -1,4 +1,3 @@
-// Rows of delimited values.
 #include <algorithm>
 
 #include "text/blanks.h"

@@ -1,4 +1,3 @@
-// Rows of index:value words, LIBSVM's text.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -47,7 +46,7 @@ __attribute__((cold, noinline)) bool is_multi_label(const char* p) {
     return is_entry(p) || after_qid(p);
 }
 
-// Reads a row's leading numbers. Returns the byte after them; null with a fault, or without one for a comment line.
+// Reads leading numbers. Returns the byte after them, or null: with a fault, or at a comment line.
 const char* read_leading(const char* p, const char* end, const Format& format, double* out, std::string* fault) {
     const char* const what = format.leading_name;
     const char* const digit = p + (*p == '-' || *p == '+');
@@ -83,7 +82,7 @@ const char* read_leading(const char* p, const char* end, const Format& format, d
     return p;
 }
 
-// Skips the comment line at p; null with a fault.
+// Skips the comment line at p. Returns null with a fault.
 __attribute__((cold, noinline)) const char* skip_comment(const char* p, Piece& piece, const Format& format) {
     const char* const stop = static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(piece.end - p)));
     piece.fault = comment_fault(p, stop, format.plain_comments);
@@ -128,13 +127,13 @@ template <bool scaled> void parse_sparse(Piece& piece, const Format& format, con
         const char* const first_word = p;
         std::int64_t repeated = 0;
         if (good && row_before.texts().count > 0) p = entries.take_alike(p, end, row_before.texts(), last, repeated);
-        bool plain = *p != '\n';  // the next words are probably plain
+        bool plain = *p != '\n';  // expect plain words next
         while (good) {
             if (plain) {
                 const std::int64_t before = last;
                 p = entries.take_plain(p, end, last);
                 plain = p && last != before;
-                if (!p) {  // read the row again, word by word, to find the fault
+                if (!p) {  // read the row again, word by word, for the fault
                     entries.drop_row();
                     entries.begin_row();
                     p = first_word;

@@ -13,11 +13,11 @@
 
 namespace fastsvm {
 
-// One thread's share: whole lines, and the destination of their rows.
+// One thread's share: whole lines, and where their rows go.
 struct Piece {
     const char* begin;
     const char* end;
-    // First row and entry to write: separators counted before this piece bound the rows and entries before it.
+    // First row and entry to write: upper bounds of those before this piece.
     std::int64_t row_base = 0, entry_base = 0;
     std::int64_t rows = 0, entries = 0;  // written
     std::int32_t max_index = 0;
@@ -29,13 +29,13 @@ struct Piece {
 
 struct Target {
     double* leading;
-    std::int64_t* row_end;  // per row: the piece's entries so far, plus its entry_base
+    std::int64_t* row_end;  // per row: entry_base plus the piece's entries so far
     std::int32_t* indices;
     double* values;
     double* squared_norms;
 };
 
-// Writes the entries of one piece row by row, scaled if requested.
+// Writes a piece's entries row by row, scaled if requested.
 template <bool scaled> class EntryWriter {
 public:
     EntryWriter(const Piece& piece, const Target& target, const Format& format)
@@ -52,7 +52,7 @@ public:
         }
     }
 
-    // Indices increase. Returns false if the entry cannot be scaled: scaling_fault.
+    // Indices increase. Returns false if the entry cannot be scaled (scaling_fault).
     bool put(std::int32_t index, double value) {
         if constexpr (scaled) {
             ++counts_of_row_.before;
@@ -72,8 +72,8 @@ public:
         return true;
     }
 
-    // Reads plain words (simd/text_loops.h) between p and `end`. Returns where it stopped; null if put() refuses one.
-    // last: in: the previous index; out: the last one read.
+    // Reads plain words (simd/text_loops.h) between p and `end`. Returns where it stopped, or null if put() refuses
+    // one. last: previous index; set to the last one read.
     const char* take_plain(const char* p, const char* end, std::int64_t& last) {
         const auto read = loops().text->read_plain;
         if constexpr (!scaled) {
@@ -97,7 +97,7 @@ public:
         return p;
     }
 
-    // As take_plain, for the first words of a row whose indices may be those of `before` (read_alike). Reads nothing if
+    // As take_plain, for a row's first words, if their indices repeat those of `before` (read_alike). Reads nothing if
     // scaled.
     const char* take_alike(const char* p, const char* end, const IndexTexts& before, std::int64_t& last,
                            std::int64_t& repeated) {
@@ -124,7 +124,7 @@ public:
     const std::int32_t* row_indices() const { return indices_ + row_; }
     std::int64_t row_count() const { return count_ - row_; }
     double squared_norm() const { return squared_norm_; }
-    // The largest index written in this row.
+    // Largest index written in this row.
     std::int32_t last_index() const { return count_ > row_ ? indices_[count_ - 1] : 0; }
     const ScalingCounts& counts() const { return counts_; }
 
@@ -137,7 +137,7 @@ private:
         squared_norm_ += value * value;
     }
 
-    // Writes the features below `index` that the row lacks and whose 0 scales to another value.
+    // Writes missing features below `index` whose 0 scales to another value.
     void put_shifted(std::int64_t index) {
         const Scaling::Feature* const end = scaling_->shifted().data() + scaling_->shifted().size();
         for (; shifted_ != end && shifted_->index < index; ++shifted_) write(shifted_->index, shifted_->zero);
@@ -149,11 +149,11 @@ private:
     const Scaling* const scaling_;
     std::int64_t count_ = 0, row_ = 0;
     double squared_norm_ = 0;
-    const Scaling::Feature* shifted_ = nullptr;  // the next one
+    const Scaling::Feature* shifted_ = nullptr;  // next one
     ScalingCounts counts_, counts_of_row_;
 };
 
-// Scales the label if requested. Returns false if the result is not a number.
+// Scales the label if requested. Returns false if the result is not finite.
 inline bool scale_label(const Format& format, double* leading) {
     if (!format.scaling || !format.scaling->scales_labels() || format.leading_count != 1) return true;
     *leading = format.scaling->label(*leading);
@@ -162,7 +162,7 @@ inline bool scale_label(const Format& format, double* leading) {
 
 constexpr const char* label_fault = "a label found that the range file's y cannot scale, expected a finite result";
 
-// Parses up to the first fault, which `piece` then holds; the piece ends at the faulty line.
+// Parses up to the first fault, which `piece` then holds. The piece ends at the faulty line.
 template <bool scaled> void parse_sparse(Piece& piece, const Format& format, const Target& target);
 template <bool scaled> void parse_dense(Piece& piece, const Format& format, const Target& target);
 

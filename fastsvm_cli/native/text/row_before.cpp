@@ -32,7 +32,7 @@ void RowBefore::remember(const char* p, const std::int32_t* indices, std::int64_
         std::int64_t index = 0;
         while (is_digit(*p) && p - word < IndexTexts::most_bytes) index = 10 * index + (*p++ - '0');
         const std::size_t bytes = static_cast<std::size_t>(p + 1 - word);
-        // Not remembered: an index of many digits, a leading sign, a word that is not an entry (qid:).
+        // Not remembered: long indices, signs, words that are not entries (qid:).
         if (*p != ':' || index != indices[i] || bytes > IndexTexts::most_bytes) return;
         IndexTexts::Word& of_word = texts_.words[i];
         of_word = {0, indices[i], static_cast<std::uint16_t>(bytes), static_cast<std::uint16_t>(64 - 8 * bytes)};

@@ -1,4 +1,4 @@
-// For rows that repeat the indices of the previous one: its index texts are compared instead of read digit by digit.
+// For rows with the indices of the previous row: compares index texts instead of reading digits.
 #pragma once
 #include <cstdint>
 
@@ -10,7 +10,7 @@ class RowBefore {
 public:
     const IndexTexts& texts() const { return texts_; }
 
-    // For a row that was read, whose words begin at p. repeated: how many of its words texts() matched.
+    // After reading a row whose words begin at p. repeated: how many of them texts() matched.
     void end_row(const char* p, const std::int32_t* indices, std::int64_t count, std::int64_t repeated) {
         if (texts_.count > 0) {
             keep_if(4 * repeated >= 3 * count);
@@ -24,7 +24,7 @@ private:
     void remember(const char* p, const std::int32_t* indices, std::int64_t count);
 
     IndexTexts texts_;
-    // Rows not to remember after a poor match, and those passed so far.
+    // Rows to skip after a poor match, and those skipped.
     std::int64_t pause_ = 0, paused_ = 0;
 };
 

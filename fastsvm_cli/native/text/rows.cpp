@@ -23,7 +23,7 @@ Rows empty_rows(std::int64_t rows, std::int64_t entries, int leading_count) {
     return out;
 }
 
-// Copies rows first, ..., last - 1 of `from` to rows at, at + 1, ... of `to`, whose entries end before row `at`.
+// Copies rows first, ..., last - 1 of `from` to `to`, from row `at` on, where its entries end.
 void copy_rows(const Rows& from, std::int64_t first, std::int64_t last, Rows& to, std::int64_t at) {
     const std::int64_t begin = from.indptr[first], end = from.indptr[last], entry = to.indptr[at];
     const std::int64_t count = from.leading_count;
@@ -34,7 +34,7 @@ void copy_rows(const Rows& from, std::int64_t first, std::int64_t last, Rows& to
     for (std::int64_t r = first; r < last; ++r) to.indptr[at + r - first + 1] = entry + from.end(r) - begin;
 }
 
-// Adds gaps to `to`, moved by `rows`.
+// Adds gaps to `to`, shifted by `rows`.
 void add_gaps(const std::vector<Gap>& gaps, std::int64_t rows, Rows& to) {
     for (const Gap& gap : gaps) to.add_gap({gap.row + rows, gap.lines, gap.bad});
 }

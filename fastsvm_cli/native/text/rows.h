@@ -1,4 +1,3 @@
-// A block of rows of LIBSVM text, as compressed sparse rows.
 #pragma once
 #include <cstdint>
 #include <cstdlib>
@@ -10,8 +9,7 @@
 
 namespace fastsvm {
 
-// An uninitialised array (a vector's initialisation costs a pass over the memory), in its own or another object's
-// memory.
+// Uninitialised array (initialisation costs a pass over the memory), in its own or another object's memory.
 template <class T> class Array {
 public:
     Array() = default;
@@ -49,9 +47,9 @@ private:
 };
 
 struct ScalingCounts {
-    std::int64_t before = 0;          // entries in the text; of dense text, the nonzero ones
-    std::int64_t unknown = 0;         // of these, dropped because the range file lacks the feature
-    std::int32_t unknown_index = -1;  // least index of those; -1: none
+    std::int64_t before = 0;          // entries in the text; dense text: nonzero ones
+    std::int64_t unknown = 0;         // of these, dropped: not in the range file
+    std::int32_t unknown_index = -1;  // least of these features; -1: none
 
     void leave_out(std::int32_t index, std::int64_t entries = 1) {
         unknown += entries;
@@ -65,13 +63,13 @@ struct ScalingCounts {
 
 // Lines of a text that are not rows.
 struct Gap {
-    std::int64_t row;      // the row after them, from 0
-    std::int64_t lines;    // their number
-    std::int64_t bad = 0;  // of these, malformed rows; the others are comments
+    std::int64_t row;  // row after them, from 0
+    std::int64_t lines;
+    std::int64_t bad = 0;  // of these, malformed; the others are comments
 };
 
-// Leading numbers precede a row's index:value pairs: 1 for data (the label), nr_class - 1 for support vectors (the
-// coefficients), 0 for unlabelled data.
+// Rows of LIBSVM text, as compressed sparse rows. Leading numbers precede the index:value pairs: 1 for data (the
+// label), nr_class - 1 for support vectors (the coefficients), 0 for unlabelled data.
 struct Rows {
     std::int64_t rows = 0;
     std::int64_t first_line = 1;
@@ -82,12 +80,12 @@ struct Rows {
     Array<std::int32_t> indices;  // (nnz), increasing within a row
     Array<double> values;         // (nnz)
     Array<double> squared_norms;  // (rows)
-    ScalingCounts scaling;        // of rows that were read and scaled
-    std::vector<Gap> gaps;        // of the text, in order; one per row at most
+    ScalingCounts scaling;        // of rows read and scaled
+    std::vector<Gap> gaps;        // in order; at most one before a row
 
-    // Adds a gap after those already there.
+    // Appends a gap.
     void add_gap(const Gap& gap);
-    // Line numbers of these rows; rows increase.
+    // Line numbers of rows, which increase.
     std::vector<std::int64_t> line_numbers(const std::vector<std::int64_t>& wanted) const;
     std::int64_t begin(std::int64_t row) const { return indptr[row]; }
     std::int64_t end(std::int64_t row) const { return indptr[row + 1]; }
@@ -99,13 +97,12 @@ Rows select_rows(const Rows& from, const std::vector<std::int64_t>& wanted);
 // Rows first, ..., last - 1, with line numbers. Throws std::out_of_range.
 Rows slice_rows(const Rows& from, std::int64_t first, std::int64_t last);
 
-// All rows of all parts, as if parsed from one text; without parts, no rows and one leading number. Throws
+// All rows of all parts, as if parsed from one text; from no parts, no rows with one leading number. Throws
 // std::invalid_argument if leading_count differs.
 Rows concatenate_rows(const std::vector<std::shared_ptr<const Rows>>& parts);
 
-// LIBSVM text: leading numbers, then index:value, with shortest round-trip numbers. `lines`, one per row, adds a
-// comment with the line number to each row (` # 17`), the label 0 (unknown) to unlabelled rows, and the sign of a
-// negative zero.
+// LIBSVM text, with shortest round-trip numbers. lines: one number per row, added as a comment (` # 17`); unlabelled
+// rows then get the label 0 (unknown), and negative zeros their sign.
 std::string format_rows(const Rows& rows, const std::vector<std::int64_t>& lines = {});
 
 }  // namespace fastsvm

@@ -1,4 +1,4 @@
-// Scales rows from arrays, as rows of text.
+// Scales rows from arrays as the parser scales text.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,14 +10,14 @@ namespace fastsvm {
 
 struct ScaledRows {
     Rows rows;
-    std::string fault;  // of the first row that cannot be scaled; empty: none
+    std::string fault;  // of the first row that cannot be scaled; or empty
     std::int64_t fault_row = -1;
 };
 
 // Leading numbers stay unscaled.
 ScaledRows scale_rows(const Scaling& scaling, const Rows& rows);
 
-// Memory for rows + 1, rows, and at least `entries` numbers.
+// Memory for rows + 1, rows, and at least entries() numbers.
 struct ScaledPlace {
     std::int64_t* indptr;
     double* squared_norms;
@@ -28,7 +28,7 @@ struct ScaledPlace {
     }
 };
 
-// Scales features into the caller's memory. Sets max_index and scaling of the result's rows.
+// Scales features into the caller's memory. Of result.rows, sets max_index and scaling only.
 void scale_features(const Scaling& scaling, const Rows& rows, const ScaledPlace& place, ScaledRows& result);
 
 }  // namespace fastsvm

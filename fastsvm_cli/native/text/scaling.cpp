@@ -13,7 +13,7 @@ namespace fastsvm {
 
 namespace {
 
-constexpr int significant_digits = 6;  // of %g
+constexpr int significant_digits = 6;
 
 double round_by_text(double value) {
     char text[number_text_max + 1];
@@ -24,7 +24,7 @@ double round_by_text(double value) {
     return out;
 }
 
-// The first four words of a line; four are always invalid.
+// The first four words of a line; four are too many.
 struct Words {
     const char* begin[4];
     const char* end[4];
@@ -48,7 +48,6 @@ bool read_number(const Words& words, int at, double* out) {
     return read_double(words.begin[at], out, &status) == words.end[at] && status == NumberStatus::ok;
 }
 
-// The lines of a text, numbered from 1.
 struct Lines {
     const char* p;
     const char* const end;
@@ -100,8 +99,8 @@ bool is_word(const Words& words, char letter) {
 
 double round_to_six_digits(double value) {
     const double size = std::fabs(value);
-    // Round to six digits before the point, which moves them by less than 1e-9, then shift the point back with one
-    // rounding, as a correct reader of the text does. That close to a tie, use the text.
+    // Move six digits before the point, with an error below 1e-9, round, and move the point back in one rounding, as a
+    // correct reader does. That close to a tie, use the text.
     if (!(size >= 1e-16 && size < 1e5)) return value == 0 ? value : round_by_text(value);
     int shift = 0;  // size * 10^shift has six digits before the point, or is a power of ten up to rounding
     if (size >= 0.1) {
@@ -250,7 +249,7 @@ Scaling::LabelsBack Scaling::labels_back() const {
 
 void Scaling::finish() {
     shifted_.clear();
-    // svm-scale adds missing features from 1 on: index 0 is scaled only where it occurs.
+    // svm-scale adds missing features from 1 on; index 0 is scaled only where it occurs.
     for (const Feature& feature : features_)
         if (feature.zero != 0 && feature.index > 0) shifted_.push_back(feature);
     if (features_.empty()) return;

@@ -1,4 +1,3 @@
-// Scaling of rows while they are read, as by `svm-scale -r` or R's e1071.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -8,14 +7,14 @@
 
 namespace fastsvm {
 
-// The double that %g (six significant digits) writes and strtod reads back, as between svm-scale and svm-predict.
+// What %g (six significant digits) writes and strtod reads back, as between svm-scale and svm-predict.
 double round_to_six_digits(double value);
 
-// Scaling of features and labels, from the text of a file. Immutable, for use by several threads.
+// Scaling of features and labels, as by `svm-scale -r` or R's e1071, from a file's text. Immutable, thread-safe.
 class Scaling {
 public:
     enum class Kind {
-        range,    // of `svm-scale -s`: [low, high] -> [lower, upper], to six digits, as svm-scale does
+        range,    // of `svm-scale -s`: [low, high] -> [lower, upper], to six digits
         standard  // of e1071's write.svm: (value - center) / scale, in double precision
     };
 
@@ -23,31 +22,31 @@ public:
     struct Feature {
         std::int32_t index;
         double low, high;  // standard: center, scale
-        double zero;       // scaled value of 0, and of a feature that a row lacks
+        double zero;       // scaled value of 0, also in rows without the feature
     };
 
     struct Limits {
         double lower = 0, upper = 0;  // scaled values of low and high
     };
 
-    // Text ends in '\n'. On a fault, `fault` says what was found and expected, and `line` where.
+    // text: ends in '\n'. line: of the fault, if any.
     struct Read;
     static Read read(const char* text, std::size_t size);
 
-    // Reads e1071's `yscale.file`, with one center and scale, for labels. Returns the fault, and its line.
+    // Reads e1071's `yscale.file`: center and scale of labels. Returns the fault, and its line.
     std::string read_labels(const char* text, std::size_t size, std::int64_t* line);
 
-    // The same without rounding to six digits.
+    // The same, without rounding to six digits.
     Scaling unrounded() const;
 
-    // slope x + offset, the scaled value of x before rounding.
+    // slope x + offset: the scaled value before rounding.
     struct Line {
         double slope, offset;
     };
     Line line(const Feature& feature) const;
     Line label_line() const;
 
-    // The same without scaling of labels.
+    // The same, without scaling of labels.
     Scaling features_alone() const;
 
     // The raw label of a scaled y: to + (y - from) * scale.
@@ -73,7 +72,7 @@ public:
         if (kind_ == Kind::standard) return (value - feature.low) / feature.high;
         if (value == feature.low) return rounded_.lower;
         if (value == feature.high) return rounded_.upper;
-        // svm-scale's own order of operations.
+        // svm-scale's order of operations.
         const double scaled =
             limits_.lower + (limits_.upper - limits_.lower) * (value - feature.low) / (feature.high - feature.low);
         return rounds_ ? round_to_six_digits(scaled) : scaled;
@@ -81,9 +80,9 @@ public:
     const std::vector<Feature>& features() const { return features_; }
     // Features whose 0 scales to another value: every row has them.
     const std::vector<Feature>& shifted() const { return shifted_; }
-    // Whether the file names the feature. Constant features are named, but dropped from rows silently.
+    // Whether the file names the feature. Constant features are dropped silently.
     bool names(std::int32_t index) const;
-    std::int32_t max_index() const {  // named; 0 if there is none
+    std::int32_t max_index() const {  // named; or 0
         return std::max(features_.empty() ? 0 : features_.back().index, constant_.empty() ? 0 : constant_.back());
     }
     std::int64_t size() const { return static_cast<std::int64_t>(features_.size()); }
@@ -98,12 +97,12 @@ private:
     Limits limits_, rounded_;
     bool rounds_ = true;
     bool scales_labels_ = false;
-    Limits label_limits_;                    // scaled values of the least and the largest label
-    double label_low_ = 0, label_high_ = 0;  // those labels; standard: center, scale
+    Limits label_limits_;                    // scaled values of the least and largest label
+    double label_low_ = 0, label_high_ = 0;  // these labels; standard: center, scale
     Kind label_kind_ = Kind::range;
     std::vector<Feature> features_, shifted_;  // by index
     std::vector<std::int32_t> constant_;       // indices, increasing
-    std::vector<std::int32_t> places_;         // of an index in features_, or -1; empty if indices are far apart
+    std::vector<std::int32_t> places_;         // index to place in features_, or -1; empty if indices are far apart
 };
 
 struct Scaling::Read {
