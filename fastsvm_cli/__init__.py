@@ -1,6 +1,6 @@
 """fastsvm: support vector machines that predict much faster.
 
-compile(svc) makes a fast FastSVM of a fitted scikit-learn estimator, a libsvm-official model, or a LIBSVM model file;
+compile(svc) makes a FastSVM of a fitted scikit-learn estimator, a libsvm-official model or a LIBSVM model file;
 load(path) reads any model file, exact or compiled. A FastSVM predicts like the estimator::
 
     fast = fastsvm_cli.compile(svc)                    # no label changes
@@ -8,17 +8,14 @@ load(path) reads any model file, exact or compiled. A FastSVM predicts like the 
     fast = fastsvm_cli.load("a9a.model.approx", exact="a9a.model")
     labels = fast.predict(X)                           # X: (rows, features), dense, sparse or a frame
 
-predict_file predicts a file like `fastsvm predict`; to_libsvm writes a LIBSVM model file; fastsvm_cli.sklearn has
-estimators that train and compile; fastsvm_cli.dask takes Dask's collections. Errors are FastsvmErrors, warnings
-FastsvmWarnings. For your own loops::
+predict_file predicts a file; to_libsvm writes a LIBSVM model file; fastsvm_cli.sklearn has estimators that train and
+compile; fastsvm_cli.dask takes Dask's collections. Unusable files and models raise FastsvmErrors. For your own loops::
 
     model = fastsvm_cli.load_model("a9a.model.approx")
     for chunk in fastsvm_cli.read_chunks("a9a.t"):
         decisions = fastsvm_cli.Decisions(model.pairs)
         model.decision_values(chunk, decisions, fastsvm_cli.Wanted.values())  # or labels(), within(tolerance)
         numpy.asarray(decisions.value)                 # (rows, pairs)
-
-Modules are loaded on first use.
 """
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""Placeholder, not installed: Python finds the compiled core first once it is built."""
+"""Placeholder, not installed. Once built, Python finds the compiled core first."""
 
 from pathlib import Path
 from typing import Any
@@ -11,4 +11,4 @@ raise ImportError(
 )
 
 
-def __getattr__(name: str) -> Any: ...  # for type checkers: the build makes a stub of the core
+def __getattr__(name: str) -> Any: ...  # for type checkers

@@ -1,4 +1,4 @@
-"""The fastsvm command: its subcommands and its error handling."""
+"""The fastsvm command."""
 
 import os
 import sys
@@ -8,8 +8,7 @@ import click
 from fastsvm_cli import __version__
 from fastsvm_cli.errors import FastsvmError, FileError
 
-#: The commands, in help order: compile and predict; measure; other ways to compile; export. Each is a module of that
-#: name in commands/, with a click command named `command`.
+#: Commands, in help order. Each is a module of commands/ with a click command named `command`.
 COMMANDS = ("approx", "predict", "bound", "bench", "reduce", "order", "border", "export")
 
 
@@ -40,7 +39,7 @@ class _Lazy(click.Group):
         return import_module(f"fastsvm_cli.commands.{name}").command
 
 
-#: Required packages that a broken installation may lack.
+#: Packages that a broken installation may lack.
 _REQUIRED = ("numpy", "scipy", "rich")
 
 
@@ -57,8 +56,8 @@ def fastsvm() -> None:
 
 
 def main() -> None:
-    """Run the command. Exit codes: 0 done, 1 bad data or model, 2 wrong usage, 3 a given limit is exceeded, 128 +
-    signal number. A closed pipe is 0: its reader has read enough."""
+    """Run the command. Exit codes: 0 success, 1 error, 2 wrong usage, 3 a given limit is exceeded, 128 + signal number.
+    A closed pipe is 0: its reader has read enough."""
     try:
         if "_FASTSVM_COMPLETE" in os.environ:
             from fastsvm_cli.console.completion import asked
@@ -81,7 +80,7 @@ def main() -> None:
     except FastsvmError as error:
         print(f"Error: {error}", file=sys.stderr)
         code = 1
-    except OSError as error:  # our own files raise FileError: this is standard output
+    except OSError as error:  # standard output's: other files raise FileError
         print(f"Error: {FileError(error.filename or 'standard output', error)}", file=sys.stderr)
         code = 1
     except MemoryError:
@@ -108,5 +107,5 @@ def _flush(code: int) -> int:
         if not isinstance(error, BrokenPipeError) and code == 0:
             print(f"Error: {FileError('standard output', error)}", file=sys.stderr)
             code = 1
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter reports an error at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter reports an error
     return code

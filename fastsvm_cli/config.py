@@ -1,4 +1,4 @@
-"""`fastsvm-config`: compiler options for programs that use this package's libfastsvm."""
+"""`fastsvm-config`: compiler options for programs that use libfastsvm."""
 
 import os
 import sys

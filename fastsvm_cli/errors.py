@@ -1,10 +1,10 @@
-"""Errors that a user can fix. cli.py prints each as one line on stderr."""
+"""Errors that a user can fix, printed by cli.py as one line."""
 
 from errno import EBADF
 
 
 class FastsvmError(Exception):
-    """Base of all errors. `str()` is the line that the user reads, with "?" for unprintable characters."""
+    """Base of all errors. Unprintable characters of the message become "?"."""
 
     def __init__(self, message: str):
         super().__init__("".join(c if c.isprintable() else "?" for c in message))
@@ -15,7 +15,7 @@ class FastsvmWarning(UserWarning):
 
 
 class DataFormatError(FastsvmError):
-    """Malformed line of a data file: `path:line: what was found, what was expected`."""
+    """Malformed line of a data file: `path:line: why`."""
 
     def __init__(self, path: str, line: int, why: str):
         super().__init__(f"{display(path)}:{line}: {why}")
@@ -31,7 +31,7 @@ class ModelFormatError(FastsvmError):
 
 
 class RowError(FastsvmError):
-    """Row of a chunk that a model cannot evaluate; prediction/pipeline.py adds file and line."""
+    """Row of a chunk that a model cannot evaluate."""
 
     def __init__(self, row: int, why: str):
         super().__init__(f"row {row}: {why}")
@@ -39,7 +39,7 @@ class RowError(FastsvmError):
 
 
 class FileError(FastsvmError):
-    """File that the operating system refused: `path: its message`."""
+    """Unusable file: `path: why`."""
 
     def __init__(self, path: str, error: "OSError | str"):
         super().__init__(f"{display(path)}: {error if isinstance(error, str) else _reason(error)}")

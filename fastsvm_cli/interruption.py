@@ -1,10 +1,9 @@
 """Handling of SIGINT (Ctrl-C), SIGTERM and SIGHUP.
 
-The handler ends the process itself, because an exception may get lost in an import, a destructor or a library.
-Clean-up actions are registered here while they are needed. A command with more to do uses exceptions: `raising`.
-"""
+The handler ends the process, because an exception may get lost in an import, a destructor or a library. Commands that
+need exceptions use `raising`."""
 
-# The builtin module: importing `signal` takes a millisecond, in which Ctrl-C would still print a traceback.
+# Importing `signal` takes a millisecond, in which Ctrl-C would print a traceback.
 import _signal
 import os
 
@@ -22,14 +21,14 @@ _raised: "int | None" = None
 
 
 def install() -> None:
-    """Make the signals end the process with 128 + their number. Ignored ones (nohup, background jobs) stay ignored."""
+    """Make the signals end the process with 128 + their number. Ignored ones (nohup) stay ignored."""
     for number in SIGNALS:
         if _signal.getsignal(number) != _signal.SIG_IGN:
             _signal.signal(number, stop)
 
 
 def add_undo(action: "Callable[[], object]") -> None:
-    """Call `action` if a signal arrives before remove_undo(action). Drop its exceptions."""
+    """Call `action`, and ignore its exceptions, if a signal arrives before remove_undo(action)."""
     _undo.append(action)
 
 
@@ -39,7 +38,7 @@ def remove_undo(action: "Callable[[], object]") -> None:
 
 
 class held:
-    """Context manager: delay signals until the end of the block."""
+    """Context manager that delays signals until its block ends."""
 
     def __enter__(self) -> None:
         global _holds
@@ -54,8 +53,8 @@ class held:
 
 
 class raising:
-    """Context manager: signals raise KeyboardInterrupt (SIGINT) or SystemExit. If that gets lost (some libraries catch
-    everything around an import), the process ends after the block."""
+    """Context manager: signals raise KeyboardInterrupt (SIGINT) or SystemExit. If a library swallows it, the process
+    ends after the block."""
 
     def __enter__(self) -> None:
         global _raises
@@ -70,8 +69,7 @@ class raising:
 
 
 class temporary_folder:
-    """Context manager: create a folder, yield its path, and remove it, also if a signal arrives during creation. For
-    use in `raising`."""
+    """Context manager for a temporary folder in `raising`, removed also if a signal arrives during its creation."""
 
     def __init__(self, *, dir: "str | None" = None, prefix: "str | None" = None):
         self._dir, self._prefix = dir, prefix

@@ -1,4 +1,4 @@
-"""Differences between Linux and other systems; the core's are in native/system/platform.h."""
+"""Differences between Linux and other systems (native/system/platform.h)."""
 
 import os
 import sys
@@ -11,8 +11,7 @@ LINUX = sys.platform == "linux"
 
 
 def open_nothing(descriptor: int) -> int:
-    """Return a new descriptor to replace 0, 1 or 2: on Linux neither readable nor writable, elsewhere unusable in that
-    role. Raise OSError."""
+    """Return a new descriptor to replace 0, 1 or 2, unusable in that role. Raise OSError."""
     if LINUX:
         return os.open(os.devnull, os.O_PATH)
     return os.open(os.devnull, os.O_RDONLY if descriptor else os.O_WRONLY)

@@ -23,9 +23,8 @@ __all__ = ["CompiledOneClassSVM", "CompiledSVC", "CompiledSVR", "patch", "patche
 class _Compiled(MetaEstimatorMixin, BaseEstimator):
     """Base of the estimators.
 
-    estimator: unfitted; None: scikit-learn's own with its defaults. method, options (a dictionary): of
-    fastsvm_cli.compile. method="auto" measures on fit's rows, the default `data` of method="border" for one class.
-    Progress is shown only with options' on_progress.
+    estimator: unfitted; None: scikit-learn's default. method, options (a dictionary): as of compile; "auto", and
+    "border" for one class, get the training rows. Progress is shown only with the option on_progress.
 
     After fit: estimator_ (fitted), compiled_ (FastSVM), n_features_in_, feature_names_in_."""
 
@@ -99,8 +98,8 @@ class CompiledSVC(ClassifierMixin, _Compiled):
     _default = SVC
 
     def fit(self, X, y, **fit_params):
-        """Train a clone of the estimator, then compile it. X: (n, d), dense or sparse; fit_params: of the estimator's
-        fit. Raise its errors, and ModelFormatError for a model that the method does not take."""
+        """Train a clone of the estimator, then compile it. X: (n, d), dense or sparse; fit_params: of its fit. Raise
+        its errors, and ModelFormatError for a model that the method refuses."""
         self._fit(X, y, fit_params)
         self.classes_ = self.estimator_.classes_
         return self
@@ -143,7 +142,7 @@ class CompiledOneClassSVM(OutlierMixin, _Compiled):
         return self._asked(X).decision_function(X)
 
     def score_samples(self, X):
-        """Return (n), decision_function without its offset."""
+        """Return (n): decision_function + offset_."""
         return self._asked(X).score_samples(X)
 
 

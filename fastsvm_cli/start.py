@@ -1,9 +1,9 @@
-"""Entry point of the command: set-up before other imports, and exit."""
+"""Entry point of the command."""
 
 
 def run() -> None:
-    """Run main(), with signals handled from the start. Little garbage collection and no interpreter shutdown save a
-    fifth of a short command."""
+    """Run main() with signals handled from the start. Rare garbage collection and no interpreter shutdown save a fifth
+    of a short command's time."""
     from fastsvm_cli import interruption
 
     interruption.install()

@@ -1,4 +1,4 @@
-"""Standard input, output and error as inherited: perhaps closed, perhaps unable to print a file's name."""
+"""Standard streams, which may be inherited closed or unable to print a file's name."""
 
 import codecs
 import io
@@ -11,19 +11,17 @@ _closed: "set[int]" = set()
 
 
 def prepare() -> None:
-    """Prepare the streams. Call once, before any file is opened.
+    """Prepare the streams, once, before any file is opened.
 
-    Each closed descriptor 0, 1 or 2 gets a placeholder, whose use raises EBADF, so that no opened file becomes a
-    standard stream. Standard output prints undecodable file names as their bytes. Standard error ignores its own errors
-    (closed, disk full, reader gone).
-    """
+    Each closed descriptor gets a placeholder, whose use raises EBADF, so that no opened file becomes a standard stream.
+    Standard output prints undecodable file names as their bytes. Standard error ignores its own errors."""
     for descriptor, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)):
         if stream is None:
             _hold_place(descriptor)
     if sys.stdout is None:
         sys.stdout = open(1, "w", closefd=False)
     codecs.register_error("fastsvm-file-name", _bytes_of_name)
-    assert isinstance(sys.stdout, io.TextIOWrapper)  # from the interpreter or open()
+    assert isinstance(sys.stdout, io.TextIOWrapper)
     sys.stdout.reconfigure(errors="fastsvm-file-name")
     encoding = "utf-8" if sys.stderr is None else sys.stderr.encoding
     sys.stderr = io.TextIOWrapper(
@@ -49,10 +47,10 @@ def _hold_place(descriptor: int) -> None:
     _closed.add(descriptor)
     try:
         placed = open_nothing(descriptor)
-        if placed != descriptor:  # the interpreter has taken it already
+        if placed != descriptor:  # already taken by the interpreter
             os.close(placed)
         else:
-            os.set_inheritable(placed, True)  # so that a child does not open a file as a standard stream
+            os.set_inheritable(placed, True)  # so that no child opens a file as a standard stream
     except OSError:
         pass
 

@@ -1,5 +1,3 @@
-"""Attempts of `bench --try`."""
-
 import os
 import subprocess
 import time
@@ -14,13 +12,11 @@ from fastsvm_cli.methods.method import Attempt
 
 
 class Onlooker(Protocol):
-    """Receiver of progress."""
-
     def begins(self, what: str) -> None:
         """Receive the next step's description."""
 
     def ended(self, cases: "list[Case]") -> None:
-        """Receive a finished attempt's cases."""
+        """Receive an attempt's cases."""
 
 
 class Outcome:
@@ -30,13 +26,12 @@ class Outcome:
         self.seconds, self.failed, self.given_up = seconds, failed, given_up
 
 
-#: Compiles attempts, each into its path, and yields the outcomes in order; calls its second argument with each step.
+#: Compiles attempts and yields outcomes in order; its second argument receives each step.
 CompileAll = Callable[["list[tuple[Attempt, str]]", "Callable[[str], None]"], "Iterable[Outcome]"]
 
 
 def compile_attempts(bench: Bench, tried: "list[Attempt]", compile_all: CompileAll, onlooker: Onlooker) -> None:
-    """Compile the attempts; add the models to the bench and run each once. A failed attempt becomes a case with the
-    reason."""
+    """Compile attempts; add the models to the bench and run each once. A failure becomes a case."""
     paths = [os.path.join(bench.folder, f"tried{at}") for at in range(len(tried))]
     outcomes = compile_all(list(zip(tried, paths)), onlooker.begins)
     for each, path, outcome in zip(tried, paths, outcomes):
@@ -56,8 +51,7 @@ def compile_attempts(bench: Bench, tried: "list[Attempt]", compile_all: CompileA
 
 
 def one_by_one(bench: Bench, fastsvm: "list[str]", patience: float) -> CompileAll:
-    """Compile attempts here, each for at most `patience` seconds. After a reduced set is given up, larger ones are not
-    tried."""
+    """Compile here, each for at most `patience` seconds; after one reduced set is given up, skip larger ones."""
 
     def compile_all(tried: "list[tuple[Attempt, str]]", begins: "Callable[[str], None]") -> "Iterator[Outcome]":
         too_slow = None
@@ -77,14 +71,13 @@ def one_by_one(bench: Bench, fastsvm: "list[str]", patience: float) -> CompileAl
 
 
 def refused_before(bench: Bench, attempt: Attempt, too_slow: "str | None") -> "str | None":
-    """Return why an attempt fails without a run."""
-    if attempt.refused is not None:  # the command's message, without running it
+    if attempt.refused is not None:  # the command's message
         return str(ModelFormatError(bench.exact_file, attempt.refused))
     return f"not tried: {too_slow} took too long" if too_slow is not None and attempt.reduces else None
 
 
 def run(words: "list[str]", patience: float, **watching: Any) -> Outcome:
-    """Run a compile command, timed. watching: arguments of child_processes.run."""
+    """Time a compile command. watching: arguments of child_processes.run."""
     start = time.perf_counter()
     try:
         code, said = child_processes.run(words, timeout=patience, **watching)

@@ -1,23 +1,20 @@
-"""One measured row of the tables."""
-
 import os
 
 from fastsvm_cli.benchmarks.changed import Changed
 from fastsvm_cli.benchmarks.quality import Quality
 from fastsvm_cli.benchmarks.timing import Timed, Timings
 
-#: The clocks, and their names in tables and figures.
+#: Clocks, and their names in tables.
 END_TO_END, SCORING = "end to end", "scoring"
 CLOCKS = {END_TO_END: "end to end", SCORING: "in memory"}
 
 
 class Case:
-    """Row of the tables: a measured program or model. Attributes are None where unknown.
+    """Row of the tables: a program or model.
 
-    role: "reference" (svm-predict; libsvm), "start-up", "exact" or "compiled". size: in bytes. kind: of the model;
+    role: "reference" (svm-predict; libsvm), "start-up", "exact" or "compiled". size: bytes. kind: of the model,
     "reduced" for a reduced set. centers: per decision function. made_by: arguments of fastsvm. compile_seconds: as a
-    new process. end_to_end, scoring: by clock. changed: output lines that differ from the reference's. failed: why
-    measuring ended. note: shown after the name."""
+    new process. changed: output lines that differ from the reference's. failed: reason. note: after the name."""
 
     def __init__(self, name: str, role: str, path: "str | None" = None):
         self.name, self.role, self.path = name, role, path
@@ -37,6 +34,5 @@ class Case:
         self.output: str | None = None
 
     def timings(self, clock: str) -> "Timings | None":
-        """Return a clock's timings; None before the first."""
         timed = self.end_to_end if clock == END_TO_END else self.scoring
         return timed.timings if timed is not None and len(timed.timings) else None

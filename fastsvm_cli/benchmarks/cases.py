@@ -1,5 +1,3 @@
-"""Cases of a benchmark: an exact model and compiled ones, on one test file."""
-
 import os
 from collections import Counter
 from collections.abc import Callable
@@ -23,18 +21,17 @@ from fastsvm_cli.text.fingerprint import fingerprint
 if TYPE_CHECKING:
     from fastsvm_cli.text.scaling import Scaling
 
-#: Case of starting fastsvm with nothing to do.
 FASTSVM_START = "fastsvm, empty file"
-# A run of libsvm in this process predicts as many rows as fit the seconds, and at least this many.
+# A run of libsvm: as many rows as fit the seconds, but at least this many.
 _LIBSVM_SECONDS, _LIBSVM_ROWS = 1.0, 20
 
 
 class Bench:
     """Cases of one test file.
 
-    exact_file: the LIBSVM model that others are compared with. folder: for outputs. threads: 0 for all. fastsvm: words
-    that start this program. scaling: processes read scaled rows, so that no time includes scaling, unless their model
-    takes raw rows. Raises DataFormatError, ModelFormatError and FileError."""
+    exact_file: LIBSVM model to compare with. folder: for outputs. threads: 0 for all. fastsvm: words that start this
+    program. scaling: models of scaled rows get a scaled file: no time includes scaling. Raises DataFormatError,
+    ModelFormatError and FileError."""
 
     def __init__(
         self,
@@ -69,11 +66,11 @@ class Bench:
         self._raw_chunks: list[_native.Chunk] | None = None
         self.cases: list[Case] = []
         self._outputs = 0
-        self.on_wait: Callable[[], None] | None = None  # called regularly while a process runs
+        self.on_wait: Callable[[], None] | None = None  # called while a process runs
         self._empty = os.path.join(folder, "empty")
         open(self._empty, "w").close()
 
-    # ---- what is compared
+    # ---- cases
 
     def add_references(self, *, libsvm: bool) -> None:
         if self._svm_predict is not None:
@@ -107,14 +104,14 @@ class Bench:
             scoring.take(max(_LIBSVM_ROWS, int(_LIBSVM_SECONDS / max(trial.timings.median, 1e-7))))
             case.scoring = Timed(case.name, SCORING, scoring)
             case.note = f"{scoring.rows} rows" if scoring.rows < self.rows else None
-        except Exception as error:  # the row reports it; other cases continue
+        except Exception as error:  # the row reports it
             case.failed = str(error)
         return case
 
     def add_model(
         self, path: str, *, name: "str | None" = None, role: str = "compiled", exact: "bool | None" = None
     ) -> "list[Case]":
-        """Add a model file; also `predict --exact` with a certified classifier of the exact model, unless `exact` is
+        """Add a model file; a certified classifier of the exact model also with `predict --exact`, unless `exact` is
         False."""
         name = name or os.path.basename(path)
         if any(case.name == name for case in self.cases):
@@ -151,7 +148,6 @@ class Bench:
         return added
 
     def _take_raw_rows(self, model: Model, path: str) -> None:
-        """Read raw rows for folded scaling. Raises ModelFormatError for another scaling."""
         why = f"it takes raw rows, {model.raw_rows}"
         if self.scaling is None:
             raise ModelFormatError(path, f"{why}: the exact model takes scaled ones, so bench needs that --scale, too")
@@ -172,7 +168,7 @@ class Bench:
             return self.chunks, self.test_file
         if model.folded is None:
             return self.chunks, self._rows_file
-        assert self._raw_chunks is not None  # from _take_raw_rows
+        assert self._raw_chunks is not None
         return self._raw_chunks, self.test_file
 
     def _time_predict(self, case: Case, model: Model) -> None:
@@ -187,7 +183,7 @@ class Bench:
         self._process(case, [*self._fastsvm, "predict", *self.thread_words(), "-q", *words], rows_file)
 
     def _of_exact(self, found: Quality) -> Quality:
-        """Return the quality of predict --exact, whose values come from two models."""
+        """Values come from two models: do not compare them."""
         out = Quality()
         out.rows, out.proven, out.score = found.rows, found.proven, self.answers.score
         out.largest = out.mean = float("nan")
@@ -198,7 +194,7 @@ class Bench:
         return ["--threads", str(self.threads)] if self.threads else []
 
     def _process(self, case: Case, words: "list[str]", rows: str) -> Case:
-        assert case.path is not None  # a process is given a model file
+        assert case.path is not None
         self._outputs += 1
         case.output = os.path.join(self.folder, f"out{self._outputs}")
         command = [*words, rows, case.path, case.output]
@@ -239,7 +235,7 @@ class Bench:
         self.take_failures()
 
     def run_once(self, cases: "list[Case]") -> None:
-        """Run cases once, as an uncounted warm-up."""
+        """Run cases once, as warm-up."""
         interleave(self.timed(cases, END_TO_END), 0, 0.0)
         self.take_failures()
 
@@ -250,7 +246,7 @@ class Bench:
                     case.failed = timed.failed
 
     def compare_outputs(self) -> None:
-        """Compare labels in output files with svm-predict's, or else the exact model's."""
+        """Compare output labels with svm-predict's, else the exact model's."""
         if self.model.header.regression:
             return
         reference = next(
@@ -274,10 +270,10 @@ class Bench:
         with open(case.output, "rb") as file:
             return file.read().split(b"\n")[:-1]
 
-    # ---- what is said of it
+    # ---- results
 
     def reference(self, clock: str) -> "Case | None":
-        """Return the reference of speed-ups: LIBSVM, else the exact model."""
+        """Return LIBSVM's case, else the exact model's."""
         for role in ("reference", "exact"):
             for case in self.cases:
                 if case.role == role and case.timings(clock) is not None:
@@ -285,7 +281,7 @@ class Bench:
         return None
 
     def speed_up(self, case: Case, clock: str) -> "tuple[float, float] | None":
-        """Return the speed-up over the clock's reference, and its error; None for start-ups."""
+        """Return timing.speed_up over the reference; None for start-ups."""
         reference, mine = self.reference(clock), case.timings(clock)
         theirs = reference.timings(clock) if reference is not None else None
         if theirs is None or mine is None or case.role == "start-up":
@@ -293,7 +289,7 @@ class Bench:
         return (1.0, 0.0) if case is reference else speed_up(theirs, mine)
 
     def changed(self, case: Case) -> "Changed | None":
-        """Return the labels that differ in the files, else in memory; None for regression."""
+        """Return labels that differ in files, else in memory; None for regression."""
         if case.changed is not None:
             return case.changed
         return case.quality.changed if case.quality is not None else None
@@ -303,12 +299,11 @@ class Bench:
         return None if changed is None else changed.share
 
     def distance(self, case: Case) -> "tuple[float, tuple[float, float]] | None":
-        """Return the distance from the exact model and its 95 % interval: share of labels that differ; regression:
-        relative_rms."""
+        """Return the share of labels that differ (regression: relative_rms), and its 95 % interval."""
         if not self.model.header.regression:
             changed = self.changed(case)
             return None if changed is None else (changed.share, interval_95(changed.different, changed.rows))
-        if case.role == "reference":  # libsvm in this process predicts only some rows
+        if case.role == "reference":  # libsvm predicts only some rows
             return (0.0, (0.0, 0.0)) if case.end_to_end is not None else None
         found = case.quality
         if found is None or not isfinite(found.squares):
@@ -316,12 +311,12 @@ class Bench:
         return relative_rms(found, self.answers.spread)
 
     def rough_seconds(self, case: Case) -> "float | None":
-        """Return the end-to-end median, or else the warm-up's seconds."""
+        """Return the end-to-end median, else the warm-up's seconds."""
         timed, timings = case.end_to_end, case.timings(END_TO_END)
         return timings.median if timings is not None else timed.warm_up if timed is not None else None
 
     def rough_speed_up(self, case: Case) -> "float | None":
-        """Return the speed-up by rough_seconds over svm-predict, else the exact model."""
+        """Return the speed-up over svm-predict, else the exact model."""
         mine = self.rough_seconds(case)
         for role in ("reference", "exact"):
             for each in self.cases:

@@ -1,5 +1,3 @@
-"""Labels that a model changes, overall and per class of the exact model."""
-
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -7,7 +5,7 @@ import numpy as np
 
 
 class ClassRows(NamedTuple):
-    """Rows that the exact model gives one class. different: those that the other model labels differently."""
+    """A class of the exact model. different: rows that the other model labels differently."""
 
     label: object
     rows: int
@@ -19,8 +17,7 @@ class ClassRows(NamedTuple):
 
 
 class Changed:
-    """Labels that differ from the exact model's. differ: (rows), whether the label differs. known: classes to list even
-    without rows."""
+    """Labels that differ, by class of the exact model. differ: (rows). known: classes to list even without rows."""
 
     def __init__(self, labels: np.ndarray, differ: np.ndarray, known: "Iterable[object]" = ()):
         self.rows, self.different = len(labels), int(np.sum(differ))
@@ -29,7 +26,7 @@ class Changed:
         different = np.bincount(which, weights=differ, minlength=len(found))
         own = {label: ClassRows(label, int(n), int(m)) for label, n, m in zip(found.tolist(), rows, different)}
         own.update((label, ClassRows(label, 0, 0)) for label in known if label not in own)
-        #: Per class, by increasing label.
+        #: By increasing label.
         self.classes = [own[label] for label in sorted(own)]
 
     @property
@@ -46,8 +43,7 @@ class Changed:
         return self.worst.share if self.worst is not None else 0.0
 
     def within(self, limit: float) -> bool:
-        """Return whether the shares of all labels and of each class are within the limit."""
-        return self.largest_share <= limit  # the share of all labels is a mean of the classes'
+        return self.largest_share <= limit  # overall is a mean of the classes'
 
     def too_small(self, limit: float) -> "list[ClassRows]":
         """Return the classes in which one changed row exceeds the limit."""

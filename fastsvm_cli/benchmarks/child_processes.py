@@ -1,5 +1,3 @@
-"""Child processes that end with this one on a signal."""
-
 import os
 import select
 import subprocess
@@ -8,7 +6,7 @@ from time import monotonic
 
 from fastsvm_cli.interruption import held
 
-_TICK = 0.5  # seconds between two calls of on_wait
+_TICK = 0.5  # seconds between calls of on_wait
 
 
 def run(
@@ -18,11 +16,12 @@ def run(
     on_wait: "Callable[[], None] | None" = None,
     on_start: "Callable[[subprocess.Popen], object]" = lambda process: None,
 ) -> "tuple[int, str]":
-    """Run a command; return (exit code, standard error). on_wait: called every half second. on_start: receives the
-    process, which another thread may kill. Raises OSError, and subprocess.TimeoutExpired after killing the process."""
+    """Return (exit code, standard error). The process ends with this one on a signal. on_wait: called every half
+    second. on_start: receives the process, which another thread may kill. Raise OSError, and subprocess.TimeoutExpired
+    after killing the process."""
     process = None
     try:
-        with held():  # else a signal could come between start and assignment
+        with held():  # no signal between start and assignment
             process = subprocess.Popen(
                 words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment
             )

@@ -1,5 +1,3 @@
-"""Choice among the measured models."""
-
 from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Generic, TypeVar
@@ -9,24 +7,22 @@ from fastsvm_cli.benchmarks.cases import Bench
 from fastsvm_cli.benchmarks.changed import Changed
 from fastsvm_cli.benchmarks.timing import Timings
 
-#: Medians closer than this share of their sum count as equal, however small the spread of their few runs.
+#: Medians closer than this share of their sum are equal, however small their spread.
 _LEAST_NOISE = 0.02
 
 _Model = TypeVar("_Model")
 
 
 class Candidate(Generic[_Model]):
-    """Model within the budget. changed: share of labels that differ (regression: error over the values' spread).
-    timings: by clock, the deciding one first."""
+    """changed: share of labels that differ (regression: relative error). timings: by clock, the deciding one first."""
 
     def __init__(self, model: _Model, changed: float, timings: "Sequence[Timings | None]", exact: bool):
         self.model, self.changed, self.timings, self.exact = model, changed, timings, exact
 
 
 def pick(candidates: "Sequence[Candidate[_Model]]") -> "_Model | None":
-    """Return the fastest model; among equally fast ones, the one that changes the fewest labels. Return the exact model
-    unless another is measurably faster. A later clock decides where the earlier medians differ by less than their
-    noise."""
+    """Return the fastest model; among equals, the one that changes fewest labels. The exact model wins unless another
+    is measurably faster. A later clock decides where earlier medians differ by less than noise."""
     noises = [_noise([each.timings[clock] for each in candidates]) for clock in range(_clocks(candidates))]
 
     def gain(one: "Candidate[_Model]", other: "Candidate[_Model]", clock: int) -> int:
@@ -48,8 +44,8 @@ def pick(candidates: "Sequence[Candidate[_Model]]") -> "_Model | None":
 
 
 def within(bench: Bench, budget: float) -> "Case | None":
-    """Return `pick` of the timed models within the budget, overall and per class. The in-memory clock comes second:
-    start-up dominates end-to-end times of small files."""
+    """Return `pick` of timed models within the budget, overall and per class. In-memory times come second: start-up
+    dominates end-to-end times of small files."""
     return _pick(bench, lambda changed: changed.within(budget))
 
 
@@ -74,7 +70,6 @@ def _pick(bench: Bench, inside: "Callable[[Changed], bool]") -> "Case | None":
 
 
 def best_so_far(bench: Bench, budget: "float | None") -> "Case | None":
-    """Return the model within the budget that has the least rough_seconds."""
     fit = [
         (seconds, case)
         for case in _sound(bench, ("exact", "compiled"))
@@ -85,7 +80,6 @@ def best_so_far(bench: Bench, budget: "float | None") -> "Case | None":
 
 
 def pareto(bench: Bench, clock: str = END_TO_END) -> "list[Case]":
-    """Return the cases that no other case beats in both time and distance."""
     points = [
         (timings.median, distance[0], case)
         for case, timings in _timed(bench, clock, ("exact", "compiled", "reference"))
@@ -109,7 +103,6 @@ def _timed(bench: Bench, clock: str, roles: "tuple[str, ...]") -> "list[tuple[Ca
 
 
 def fits(changed: "Changed | None", budget: float) -> bool:
-    """Return whether the changed labels are within the budget; None means no change."""
     return changed is None or changed.within(budget)
 
 
@@ -122,7 +115,7 @@ def _median(timings: "Timings | None") -> float:
 
 
 def _noise(timings: "Sequence[Timings | None]") -> "Callable[[Timings], float]":
-    """Return a median's noise: its spread, or all cases' usual share if larger, since few runs may agree by chance."""
+    """Return a median's noise, at least the cases' usual share: few runs may agree by chance."""
     shares = [each.spread / each.median for each in timings if each is not None and each.median > 0]
     share = max(_LEAST_NOISE, median(shares) if shares else 0.0)
     return lambda own: max(own.spread, share * own.median)

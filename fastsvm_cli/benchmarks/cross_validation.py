@@ -1,4 +1,4 @@
-"""Cross-validation of the exact and the compiled model (approxsvm's approx-xval)."""
+"""Cross-validation of exact and compiled models (approxsvm's approx-xval)."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Split:
-    """Results on one split. vectors: support vectors. exact, compiled: accuracy."""
+    """vectors: support vectors. exact, compiled: accuracy."""
 
     def __init__(self, rows: int, vectors: int, exact: float, compiled: float, disagreement: float):
         self.rows, self.vectors, self.exact, self.compiled, self.disagreement = (
@@ -44,8 +44,8 @@ def cross_validate(
     seed: int = 0,
     on_progress: "Callable[[float, str], None] | None" = None,
 ) -> "list[Split]":
-    """Cross-validate C-SVMs with RBF kernels on random, stratified parts of the rows. degree: of the Maclaurin
-    expansion. Raises FileError unless the labels are two or more whole numbers with `splits` rows each."""
+    """Cross-validate C-SVMs with RBF kernels, stratified. degree: of the expansion. Raise FileError unless labels are
+    two or more whole numbers with `splits` rows each."""
     labels = np.concatenate([np.asarray(chunk.leading)[:, 0] for chunk in chunks])
     found, counts = np.unique(labels, return_counts=True)
     if len(found) < 2 or np.any(found != np.floor(found)):
@@ -105,7 +105,6 @@ def as_json(data_file: str, splits: "list[Split]", *, gamma: float, cost: float,
 def as_table(
     data_file: str, splits: "list[Split]", *, gamma: float, cost: float, degree: int, ascii_only: bool = False
 ) -> "list[Text | Table]":
-    """Return a line per split, and one for all."""
     exact, compiled, disagreement = _means(splits)
     title = f"{data_file}: {len(splits)} splits, gamma {gamma:g}, C {cost:g}, expansion of degree {degree}"
     heads = ("split", "rows", "support vectors", "exact", "compiled", "labels that differ")

@@ -1,5 +1,3 @@
-"""Machine and programs of a benchmark."""
-
 import os
 import platform
 import shutil
@@ -11,7 +9,7 @@ from fastsvm_cli.platform import processor_name
 
 
 def describe(threads: int) -> dict:
-    """Return the processor, system and programs. threads: 0 for all."""
+    """threads: 0 for all."""
     return {
         "processor": processor_name(),
         "cores": _native.usable_processors(),
@@ -26,12 +24,10 @@ def describe(threads: int) -> dict:
 
 
 def short(machine: dict) -> str:
-    """Return the processor and instruction set of `describe`, for titles."""
     return f"{machine['processor']}, {machine['kernels']}"
 
 
 def fastsvm_command() -> "list[str]":
-    """Return the command that starts this fastsvm again."""
     script = os.path.abspath(sys.argv[0])
     if os.path.basename(script) == "fastsvm" and os.access(script, os.X_OK):
         return [script]

@@ -1,19 +1,17 @@
-"""LIBSVM in this process: the reference of the scoring clock."""
-
 from fastsvm_cli import _native
 from fastsvm_cli.platform import name_of
 from fastsvm_cli.text.data import select_rows
 
 
 class LibsvmScoring:
-    """Model of libsvm-official, and rows as its nodes. Raises ValueError for an unreadable model."""
+    """LIBSVM in this process: reference of the scoring clock. Raises ValueError for an unreadable model."""
 
     def __init__(self, path: str, chunks: "list[_native.Chunk]"):
         from libsvm import svm
         from libsvm.svmutil import svm_load_model
 
         with open(path, "rb") as file:
-            if not file.read(8).isascii():  # LIBSVM would print a message on standard output
+            if not file.read(8).isascii():  # LIBSVM would print a message
                 raise ValueError("libsvm reads no compressed models")
             # libsvm-official takes only UTF-8 names.
             self._model = svm_load_model(name_of(file))
@@ -23,7 +21,7 @@ class LibsvmScoring:
         self._rows: list = []
 
     def take(self, most: int) -> None:
-        """Predict at most this many rows, evenly spread."""
+        """Select at most this many rows, evenly spread."""
         total = sum(chunk.rows for chunk in self._chunks)
         count = min(total, most)
         self._rows = []
@@ -37,7 +35,6 @@ class LibsvmScoring:
                 self._rows.append(nodes)
 
     def __call__(self) -> int:
-        """Predict the rows; return their number."""
         predict, model = self._library.svm_predict, self._model
         for nodes in self._rows:
             predict(model, nodes)
@@ -49,7 +46,6 @@ class LibsvmScoring:
 
 
 def version() -> "str | None":
-    """Return the version of libsvm-official, if it is installed as a package."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

@@ -1,5 +1,3 @@
-"""Parallel compilations of `bench --try` on a cluster. Predictions are timed on this machine."""
-
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 
     from distributed import Client
 
-#: On a worker: the running commands by the `bench` that started them; None once it has ended.
+#: Commands on a worker, by the `bench` that started them; None once it has ended.
 _running: "dict[str, set[Popen] | None]" = {}
 _lock = Lock()
 
@@ -28,9 +26,9 @@ class _Unwanted(Exception):
 
 
 def side_by_side(address: str, bench: Bench, patience: float) -> CompileAll:
-    """Compile each attempt on a worker's thread; once a reduced set is given up, cancel larger ones. All attempts
-    finish before the first outcome is yielded, so that nothing disturbs later timings. Raises FastsvmError if no
-    scheduler answers; the returned function raises like connect and demanding_workers."""
+    """Compile on workers' threads; after one reduced set is given up, cancel larger ones. All attempts finish before
+    the first outcome is yielded, to keep later timings undisturbed. Raise FastsvmError if no scheduler answers; the
+    returned function raises like connect and demanding_workers."""
     if Address(address).workers is None:
         with connect(address):
             pass
@@ -75,9 +73,9 @@ def _made(
     try:
         for task in as_completed(list(tasks), loop=client.loop):
             at = tasks[task]
-            if at in found:  # it was cancelled, and has an outcome
+            if at in found:  # cancelled, with an outcome
                 continue
-            found[at] = task.result()  # raises the task's error: a lost scheduler cancels all tasks
+            found[at] = task.result()  # or raises: a lost scheduler cancels all tasks
             each = tried[at][0]
             begins(f"{len(found)} of {len(tried)} attempts compiled on the cluster")
             if found[at][0].given_up and each.reduces:
@@ -89,7 +87,7 @@ def _made(
                 client.cancel(too_large)
     finally:
         client.cancel(list(tasks))
-        with suppress(Exception):  # a lost scheduler was reported already
+        with suppress(Exception):  # already reported
             client.run(end_processes, owner, on_error="ignore")
     return [found[at] for at in range(len(tried))]
 
@@ -97,7 +95,6 @@ def _made(
 def _compile(
     owner: str, text: bytes, exact_file: str, words: "list[str]", patience: float
 ) -> "tuple[Outcome, bytes | None]":
-    """Run the command on a worker; return (outcome, model file)."""
     from tempfile import TemporaryDirectory
 
     from distributed import get_worker
@@ -111,7 +108,7 @@ def _compile(
         if known is None or known.state == "cancelled":
             raise _Unwanted
 
-    # Dask removes that folder, also after a worker was killed.
+    # Dask removes that folder even if the worker is killed.
     with TemporaryDirectory(dir=worker.local_directory, ignore_cleanup_errors=True) as folder:
         model, out = os.path.join(folder, os.path.basename(exact_file)), os.path.join(folder, "out", "model")
         os.mkdir(os.path.dirname(out))
@@ -131,7 +128,7 @@ def _compile(
 
 
 def fastsvm_words() -> "list[str]":
-    """Return the command of this process's fastsvm. -m alone would search the worker's directory first."""
+    """Return this process's fastsvm command. -m would search the worker's directory first."""
     script = os.path.join(os.path.dirname(sys.executable), "fastsvm")
     return [script] if os.access(script, os.X_OK) else [sys.executable, "-m", "fastsvm_cli"]
 
@@ -146,7 +143,6 @@ def note(owner: str, process: "Popen") -> None:
 
 
 def end_processes(owner: str) -> None:
-    """Kill a `bench`'s compilations on this worker."""
     with _lock:
         for process in _running.get(owner) or ():
             process.kill()

@@ -1,5 +1,3 @@
-"""Comparison of a model's answers with the exact model's."""
-
 from collections.abc import Iterable, Iterator
 from math import inf, isfinite, nan, sqrt
 
@@ -12,18 +10,17 @@ from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.wanted import Wanted
 from fastsvm_cli.text.data import smaller_chunks
 
-#: Decision values of the exact model kept in memory for comparisons (128 MB); the rest are evaluated again per model.
+#: Decision values kept in memory (128 MB); others are evaluated again per model.
 KEPT_VALUES = 1 << 24
-# Regression values this close, relative to their spread, differ only by rounding.
+# Regression values this close, over their spread, differ by rounding.
 _ROUNDING = 1e-9
 
 
 class Quality:
-    """Comparison of a model's answers with the exact model's.
+    """Comparison with the exact model's answers.
 
     changed: None for regression. largest, mean: of |f - f_exact| over rows and pairs; squares, fourths: sums of its
-    powers; nan if not comparable. proven: rows whose label the radii prove; None without radii. score: svm-predict's
-    sums."""
+    powers; nan if not comparable. proven: rows proven by radii; None without radii. score: svm-predict's sums."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -42,7 +39,7 @@ class Quality:
 
 
 def rms_interval_95(squares: float, fourths: float, count: int) -> "tuple[float, float]":
-    """Return the 95 % interval of a root mean square, from the mean square's normal interval. squares, fourths: sums of
+    """Return a root mean square's 95 % interval, from the mean square's normal interval. squares, fourths: sums of
     powers."""
     if not count:
         return 0.0, inf
@@ -52,8 +49,7 @@ def rms_interval_95(squares: float, fourths: float, count: int) -> "tuple[float,
 
 
 def relative_rms(found: "Quality", spread: float) -> "tuple[float, tuple[float, float]]":
-    """Return regression's root mean square difference over the exact values' spread, and its 95 % interval; 0 for mere
-    rounding."""
+    """Return the root mean square difference over the spread of exact values, and its 95 % interval; 0 for rounding."""
     scale = spread or 1.0
     value = sqrt(found.squares / found.rows) / scale
     if value < _ROUNDING:
@@ -68,7 +64,7 @@ def interval_95(different: int, rows: int) -> "tuple[float, float]":
         return 0.0, 1.0
     n, p, z = rows, different / rows, 1.96
     middle, half = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    # At no change and at all changed, the formula gives 0 and 1 up to rounding.
+    # Exact 0 and 1 where none or all changed.
     low = max(0.0, middle - half) / (1 + z * z / n) if different else 0.0
     return low, (middle + half) / (1 + z * z / n) if different < rows else 1.0
 
@@ -78,7 +74,7 @@ def upper_95(different: int, rows: int) -> float:
 
 
 class Answers:
-    """Answers of the exact model. labels: per chunk, (rows); regression: values. score: svm-predict's sums."""
+    """Answers of the exact model. labels: (rows) per chunk; regression: values. score: svm-predict's sums."""
 
     def __init__(self, model: ExactModel, chunks: "list[_native.Chunk]"):
         self.model, self.chunks = model, list(smaller_chunks(chunks, model.pairs))
@@ -94,20 +90,20 @@ class Answers:
 
     @property
     def only_label(self) -> "float | None":
-        """The only label of several rows; None for regression."""
+        """Label of all rows, if several."""
         first = self.labels[0][0]
         same = sum(map(len, self.labels)) > 1 and all((each == first).all() for each in self.labels)
         return float(first) if same and not self.model.header.regression else None
 
     @property
     def spread(self) -> float:
-        """Standard deviation of regression values, at least a millionth of their size."""
+        """Standard deviation of regression values, at least a millionth of the first one."""
         every = np.concatenate(self.labels)
         with np.errstate(all="ignore"):
             return max(float(every.std()), 1e-6 * abs(float(every[0])))
 
     def changed(self, differ: "np.ndarray | list[bool]") -> "Changed | None":
-        """Return the labels that another model changes; None for regression. differ: (rows)."""
+        """Return None for regression. differ: (rows)."""
         header = self.model.header
         if header.regression:
             return None
@@ -115,7 +111,7 @@ class Answers:
         return Changed(np.concatenate(self.labels), np.asarray(differ, bool), known)
 
     def values(self, at: int) -> np.ndarray:
-        """Return a chunk's decision values (rows, pairs)."""
+        """Return decision values (rows, pairs)."""
         kept = self._values[at]
         return kept if kept is not None else np.array(next(answers(self.model, [self.chunks[at]]))[1].value)
 
@@ -123,7 +119,7 @@ class Answers:
 def answers(
     model: Model, chunks: "Iterable[_native.Chunk]", with_radius: bool = False
 ) -> "Iterator[tuple[_native.Chunk, _native.Decisions, _native.Predictions]]":
-    """Yield (chunk, decisions, predictions), with values, not only signs. Both objects are reused."""
+    """Yield (chunk, decisions, predictions). Both objects are reused."""
     decisions, predictions = _native.Decisions(model.pairs, with_radius), _native.Predictions()
     task = model.header.task()
     for chunk in chunks:
@@ -133,8 +129,8 @@ def answers(
 
 
 def quality(model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" = None) -> Quality:
-    """Compare a model with the exact one. chunks: the rows in the model's own form, if different. Raises ValueError
-    unless the classes are equal; in another order, only labels are compared."""
+    """Compare a model with the exact one. chunks: rows in the model's own form, if different. Raise ValueError for
+    other classes; in another order, compare labels only."""
     mine, theirs = model.header, exact.model.header
     if (sorted(mine.label or []), mine.pairs, mine.regression, mine.svm_type == "one_class") != (
         sorted(theirs.label or []),

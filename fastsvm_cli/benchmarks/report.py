@@ -1,5 +1,3 @@
-"""Benchmark results as tables or JSON."""
-
 import os
 import shlex
 from math import isnan
@@ -31,7 +29,7 @@ ANSWER_COLUMNS = (
     "mean",
     "rows proven",
 )
-# Groups of columns that share a table, fewest tables first. Column numbers do not count the name.
+# Columns that share a table, without the name; fewest tables first.
 _TIME_GROUPS: "tuple[tuple[Group, ...], ...]" = (
     (("Time", range(7)),),
     (("End to end", (0, 1, 2, 3, 4)), ("In memory", (5, 6))),
@@ -47,7 +45,6 @@ _MOST_CLASSES = 12  # columns; --json has all
 _MOST_NAMED = 5  # classes in a sentence
 
 
-#: A case, and its cells in a table.
 Row: TypeAlias = tuple[Case, tuple[str, ...]]
 
 
@@ -91,7 +88,6 @@ def answer_rows(bench: Bench) -> "list[Row]":
 
 
 def class_columns(bench: Bench) -> "tuple[str, tuple[str, ...], list[Row]]":
-    """Return (title, columns, rows) of changed labels per class of the exact model."""
     found = [
         (case, changed)
         for case in bench.cases
@@ -190,7 +186,7 @@ def _fingerprint(path: "str | None") -> "str | None":
 
 
 def document(bench: Bench, machine: dict, picked: "Case | None") -> dict:
-    """Return all measurements as plain values. machine: from environment.describe."""
+    """Return plain values. machine: of environment.describe."""
     found = {
         "fastsvm": machine["fastsvm"],
         "machine": machine,
@@ -214,7 +210,6 @@ def as_json(bench: Bench, machine: dict, picked: "Case | None") -> str:
 def shown(
     bench: Bench, machine: dict, picked: "Case | None", front: "list[Case]", width: int, *, ascii_only: bool = False
 ) -> "list[RenderableType]":
-    """Return the tables, failures and heading, to print in `width` columns."""
     out: list[RenderableType] = []
     title, class_heads, class_rows = class_columns(bench)
     for columns, rows, groups in (
@@ -237,7 +232,7 @@ def shown(
 
 def heading(bench: Bench, machine: dict) -> str:
     of = "; ".join(f"{CLOCKS[clock]}: {case.name}" for clock, case in _references(bench) if case is not None)
-    faster = f" Faster than, {of}." if of else ""  # nothing is timed yet after an early interrupt
+    faster = f" Faster than, {of}." if of else ""  # after an early interrupt
     libsvm = f" libsvm-official {machine['libsvm_official']}," if machine["libsvm_official"] else ""
     return (
         f"{bench.test_file}, {bench.rows} rows. Medians +- spread (1.4826 times the median deviation from the median)."
@@ -251,7 +246,7 @@ def heading(bench: Bench, machine: dict) -> str:
 def picked_lines(
     bench: Bench, picked: "Case | None", budget: float, keep: "str | None"
 ) -> "tuple[list[str], list[str]]":
-    """Return sentences about the fastest case within the budget, and shell commands to use it."""
+    """Return (sentences, shell commands) about the fastest case within the budget."""
     if picked is None:
         return [f"Nothing measured stays within {100 * budget:.3g} %.", *_about_classes(bench, picked, budget)], []
     changed, faster, reference = (
@@ -260,7 +255,7 @@ def picked_lines(
         bench.reference(END_TO_END),
     )
     share = changed.share if changed is not None else 0.0
-    assert faster is not None and reference is not None  # it was timed
+    assert faster is not None and reference is not None
     sentences = [
         f"Fastest within {100 * budget:.3g} %: {printable(picked.name)}, {faster[0]:.3g} +- {faster[1]:.2g} times as"
         f" fast as {reference.name}; {100 * share:.3g} % of the labels differ."
@@ -291,7 +286,6 @@ def picked_lines(
 
 
 def small_class_sentences(bench: Bench, limit: float) -> "list[str]":
-    """Name the classes too small to measure the limit."""
     small = next((changed.too_small(limit) for case in bench.cases for changed in [bench.changed(case)] if changed), [])
     if not small:
         return []

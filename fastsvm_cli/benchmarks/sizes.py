@@ -1,5 +1,3 @@
-"""Distance and speed of reduced sets of several sizes."""
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -17,16 +15,16 @@ from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.prediction.pipeline import predict
 
-STEPS = 8  # sizes, at most
-FINISHING_SECONDS = 60.0  # most seconds of all descents together; if they would take longer, there are none
-_TIMED_EVALUATIONS, _TIMED_ROWS = 2e8, 1000  # of the exact model per run; rows, at least
+STEPS = 8  # maximum number of sizes
+FINISHING_SECONDS = 60.0  # of all descents; none if they take longer
+_TIMED_EVALUATIONS, _TIMED_ROWS = 2e8, 1000  # of the exact model per run; least rows
 _RUNS, _RUN_SECONDS = 7, 3.0  # of every size
 _COMPILING = 0.7  # share of progress
 
 
 class Size(NamedTuple):
-    """Measured reduced set. vectors: number. distance: share of labels that differ; regression: relative_rms. seconds:
-    median per row. finished: whether the final descent moved its vectors."""
+    """A reduced set. distance: share of labels that differ; regression: relative_rms. seconds: median per row.
+    finished: by the final descent."""
 
     vectors: int
     distance: float
@@ -37,7 +35,7 @@ class Size(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """Measured reduced sets. sizes: increasing, the picked one last. rows: number measured on."""
+    """sizes: increasing, the picked one last. rows: number measured on."""
 
     sizes: "list[Size]"
     exact: Size
@@ -54,8 +52,8 @@ def measure_sizes(
     how: "dict[str, Any]",
     on_progress: "Callable[[float, str], None]",
 ) -> Sizes:
-    """Measure a reduced set and up to seven smaller ones. rows: if empty, the support vectors. how: arguments of
-    compile_reduced_set. The smaller sets get no final descent if theirs would together take over a minute."""
+    """Measure a reduced set and up to seven smaller ones, without final descents if these would exceed a minute. rows:
+    by default, the support vectors. how: arguments of compile_reduced_set."""
     chunks = [_unlabelled(chunk) for chunk in rows or [model.vectors]]
     most = picked.header.total_sv
     counts = _counts(max(2, model.header.nr_class), most)
@@ -144,7 +142,6 @@ def _first(chunks: "list[_native.Chunk]", rows: int) -> "list[_native.Chunk]":
 
 
 def _unlabelled(chunk: _native.Chunk) -> _native.Chunk:
-    """Return the chunk; support vectors get label 0."""
     if chunk.leading_count == 1:
         return chunk
     return _native.Chunk.from_csr(

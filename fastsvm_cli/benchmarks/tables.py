@@ -1,5 +1,3 @@
-"""Tables by rich, split into several on a narrow screen."""
-
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
@@ -8,14 +6,14 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-#: Title of a table, and its columns.
+#: Title and columns of a table.
 Group: TypeAlias = tuple[str, Sequence[int]]
 
-_LEAST_NAME = 24  # least screen columns of names before a table is split
+_LEAST_NAME = 24  # columns of names before a table is split
 
 
 class Row(NamedTuple):
-    """Table row. style: in rich's words."""
+    """style: in rich's words."""
 
     name: str
     cells: "Sequence[str]"
@@ -30,8 +28,8 @@ def tables(
     *,
     ascii_only: bool = False,
 ) -> "list[Text | Table]":
-    """Return the rows in as few titled tables as fit into `width` screen columns. heads: of the name, then of the
-    cells. groupings: columns of each table, fewest tables first."""
+    """Return the rows in the fewest titled tables that fit `width` screen columns. heads: of name and cells. groupings:
+    each table's columns, fewest tables first."""
     rows = [row._replace(name=printable(row.name), cells=[printable(cell) for cell in row.cells]) for row in rows]
     widths = [max(cell_len(head), *(cell_len(row.cells[at]) for row in rows)) for at, head in enumerate(heads[1:])]
     name = min(_LEAST_NAME, max(cell_len(row.name) for row in rows))

@@ -1,11 +1,9 @@
-"""Repeated, interleaved timings and their statistics."""
-
 from collections.abc import Callable
 from math import comb, sqrt
 from statistics import mean, median, stdev
 from time import perf_counter
 
-WARM_UP = -1  # the round that is not counted
+WARM_UP = -1  # uncounted round
 
 
 class Timings:
@@ -25,7 +23,6 @@ class Timings:
 
     @property
     def deviation(self) -> float:
-        """Standard deviation; 0 for a single run."""
         return stdev(self.seconds) if len(self.seconds) > 1 else 0.0
 
     @property
@@ -37,9 +34,9 @@ class Timings:
     @property
     def interval_95(self) -> "tuple[float, float]":
         """Narrowest symmetric interval between two runs that holds the true median with 95 % probability, for any
-        distribution (David and Nagaraja, Order Statistics, 7.1); all runs if fewer than six: 94 % for five."""
+        distribution (David and Nagaraja, Order Statistics, 7.1); all runs if fewer than six."""
         runs, n = sorted(self.seconds), len(self.seconds)
-        outside, cut = 2.0 / 2**n, 0  # beyond the first and the last run
+        outside, cut = 2.0 / 2**n, 0  # beyond the first and last run
         while outside + 2 * comb(n, cut + 1) / 2**n <= 0.05:
             cut += 1
             outside += 2 * comb(n, cut) / 2**n
@@ -55,7 +52,7 @@ class Timings:
 
 
 def speed_up(reference: Timings, other: Timings) -> "tuple[float, float]":
-    """Return the ratio of medians, reference over other, and its error: both relative spreads, added as independent."""
+    """Return the ratio of medians, reference over other, and its error from independent relative spreads."""
     ratio = reference.median / other.median
     return ratio, ratio * sqrt((reference.spread / reference.median) ** 2 + (other.spread / other.median) ** 2)
 
@@ -68,17 +65,17 @@ class Timed:
         self.name, self.clock_name, self.run = name, clock_name, run
         self.timings = Timings()
         self.failed: str | None = None
-        self.warm_up: float | None = None  # seconds of the run that is not counted
+        self.warm_up: float | None = None  # of the uncounted run, in seconds
 
     def planned(self, runs: int, most_seconds: float) -> int:
-        """Return how many of `runs` fit `most_seconds`, at least three."""
+        """Return how many of `runs` fit, at least three."""
         if not self.warm_up:
             return runs
         return min(runs, max(3, int(most_seconds / self.warm_up)))
 
 
 def seconds_left(cases: "list[Timed]", runs: int, most_seconds: float) -> "float | None":
-    """Estimate the seconds of the remaining runs; None before all warm-ups."""
+    """Estimate the remaining seconds; None before all warm-ups."""
     left = 0.0
     for case in cases:
         if case.failed is not None:
@@ -97,9 +94,9 @@ def interleave(
     on_begin: "Callable[[Timed, int], None]" = lambda case, round: None,
     clock: "Callable[[], float]" = perf_counter,
 ) -> None:
-    """Warm up every cold case, then run each `runs` times, in rounds, so that a disturbance affects all. A case that
-    would exceed `most_seconds` is run fewer times, at least three; one that raises an Exception is dropped. on_begin:
-    receives (case, round). on_run: also receives the seconds over the divisor."""
+    """Warm up cold cases, then run each `runs` times, in rounds, so that a disturbance affects all. A case that would
+    exceed `most_seconds` gets fewer runs, at least three; one that raises an Exception is dropped. on_begin: receives
+    (case, round). on_run: also the seconds over the divisor."""
     for round in range(WARM_UP, runs):
         if round != WARM_UP and all(
             case.failed is not None or round >= case.planned(runs, most_seconds) for case in cases

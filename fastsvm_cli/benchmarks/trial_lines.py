@@ -1,5 +1,3 @@
-"""Lines of `bench --try` during the trials, each from one run."""
-
 from math import isnan
 from typing import TypeAlias
 
@@ -18,7 +16,7 @@ from fastsvm_cli.text.numbers import digits
 Line: TypeAlias = tuple[str, str]
 
 _SPEED, _PROVEN = 8, len("59.37 % proven")  # columns
-_MOST_NAME = 60  # columns of names; a longer name shifts its numbers
+_MOST_NAME = 60  # columns; a longer name shifts its numbers
 
 
 class TrialLines:
@@ -30,7 +28,7 @@ class TrialLines:
         self._room = min(_MOST_NAME, max(map(cell_len, names), default=0))
 
     def beginning(self, found: "list[Attempt]", max_size: float, patience: float) -> "list[Line]":
-        """Return what will be tried, and what is left out and why. max_size: in MB."""
+        """max_size: in MB."""
         tried = sum(each.skipped is None for each in found)
         out = [f"{tried} ways to compile {self._bench.exact_file}, run once each; all are measured after that."]
         if self._bench.model.header.regression:
@@ -46,7 +44,6 @@ class TrialLines:
         return [(printable(line), "") for line in out]
 
     def of(self, case: Case) -> "list[Line]":
-        """Return a case's speed-up, changed labels and share proven, or why it failed."""
         name = "  with predict --exact" if case.with_exact and case.made_by else printable(case.name)
         name += " " * (self._room - cell_len(name))
         if case.failed is not None:
@@ -59,7 +56,7 @@ class TrialLines:
         out = [(line.rstrip(), style)]
         changed = self._bench.changed(case)
         if over and self._budget is not None and changed is not None and changed.share <= self._budget:
-            assert changed.worst is not None  # its share exceeds the budget
+            assert changed.worst is not None
             out.append((f"  {class_words(changed.worst)}", style))
         return out
 

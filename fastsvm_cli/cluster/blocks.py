@@ -16,12 +16,12 @@ from fastsvm_cli.text.content import MAGIC_BYTES, Source, compression, decompres
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
-#: Most parts of a run: more would be too many files, and too much for the client's memory.
+#: Maximum parts: more are too many files, and too much for the client's memory.
 MOST = 1_000_000
 PIECE_BYTES = 1 << 20  # read at a time
-_STORE_BYTES = 4 << 20  # bytes per request to a store
-_WIDTH = 5  # least digits of the numbers in a part's name
-#: Fields of a store's file information that change with the content; the first one present is used.
+_STORE_BYTES = 4 << 20  # per request to a store
+_WIDTH = 5  # digits in part names, at least
+#: File information that changes with the content; the first present is used.
 CHANGE_MARKS = (
     *("ETag", "etag", "md5Hash", "content_md5", "Content-MD5", "checksum"),
     *("mtime", "LastModified", "last_modified", "Last-Modified", "updated", "modificationTime", "modify"),
@@ -33,11 +33,11 @@ class ShardChanged(Exception):
 
 
 class Block(NamedTuple):
-    """Lines of a shard: from the first line end at `start` or later (at 0: from the beginning) to the first one at
-    `end` or later.
+    """Lines of a shard, from the first line end at `start` or later (0: from the beginning) to the first at `end` or
+    later.
 
-    name: path or URL of the shard. state: changes with its content. number: in the shard, from 0. first: in the input.
-    whole: the whole shard, which may be compressed."""
+    name: path or URL of the shard. state: changes with its content. number: in the shard. first: in the input. whole: a
+    whole shard, perhaps compressed."""
 
     name: str
     state: str
@@ -50,7 +50,7 @@ class Block(NamedTuple):
 
 
 class Text(Source):
-    """Lines of a block. read_into raises what `pieces` raises."""
+    """Lines of a block. read_into raises like `pieces`."""
 
     def __init__(self, block: Block):
         self._pieces, self._pending = pieces(block), memoryview(b"")
@@ -71,8 +71,8 @@ class Text(Source):
 
 
 def pieces(block: Block) -> "Iterator[bytes]":
-    """Yield the block's text, decompressed. Raises ShardChanged, FileError for an unreadable shard, and what the store
-    raises."""
+    """Yield the block's text, decompressed. Raise ShardChanged, FileError for an unreadable shard, and the store's
+    errors."""
     from fsspec.utils import seek_delimiter
 
     fs, path = store_of(block.name)
@@ -106,13 +106,13 @@ def _read(file: "Any", size: int) -> "Iterator[bytes]":
 
 
 def count_lines(block: Block) -> int:
-    """Count line ends. Raises what `pieces` raises."""
+    """Count line ends. Raise like `pieces`."""
     return sum(map(_native.count_lines, pieces(block)))
 
 
 def cut(url: str, size: int) -> "list[Block]":
-    """Return the blocks of the files that a path, URL or pattern names, sorted: `size` bytes each of a plain file, one
-    of a compressed or empty file. Raises FileError, and FastsvmError for too many blocks."""
+    """Return the blocks of the files that a path, URL or pattern names, sorted: `size` bytes of a plain file, all of a
+    compressed one. Raise FileError, and FastsvmError for too many blocks."""
     shards = []  # (name, size, state, number of blocks)
     for name in _names(url):
         fs, path = store_of(name)
@@ -144,7 +144,7 @@ def cut(url: str, size: int) -> "list[Block]":
 
 
 def start_of(block: Block, size: int) -> bytes:
-    """Return the shard's first bytes. Raises FileError."""
+    """Return the shard's first bytes. Raise FileError."""
     fs, path = store_of(block.name)
     with _in_words(block.name):
         return fs.cat_file(path, start=0, end=size)
@@ -171,7 +171,6 @@ def _names(url: str) -> "list[str]":
 
 @contextmanager
 def _in_words(name: str) -> "Iterator[None]":
-    """Convert a store's exceptions to FileError."""
     try:
         yield
     except FastsvmError:
@@ -189,13 +188,13 @@ def _demand_unchanged(fs: "AbstractFileSystem", path: str, block: Block) -> None
 
 
 def state_of(info: "dict[str, Any]") -> str:
-    """Return a file's size and etag or modification time."""
+    """Return size and etag, or modification time."""
     mark = next((info[key] for key in CHANGE_MARKS if info.get(key) is not None), "")
     return f"{info['size']} {mark}".replace('"', "")
 
 
 def store_of(url: str) -> "tuple[AbstractFileSystem, str]":
-    """Return (file system, path in it). Raises FileError, also for an unknown store."""
+    """Return (file system, path in it). Raise FileError, also for an unknown store."""
     with demanded():
         import fsspec
     if is_local(url):
@@ -207,7 +206,7 @@ def store_of(url: str) -> "tuple[AbstractFileSystem, str]":
 
 
 def is_local(url: str) -> bool:
-    """Return whether it is on this machine or a shared disk."""
+    """Return whether it is here or on a shared disk."""
     return "://" not in url or url.startswith(("file://", "local://"))
 
 
@@ -221,7 +220,6 @@ def absolute(url: str) -> str:
 
 
 def shown(name: str) -> str:
-    """Return a name for messages, relative where possible."""
     return name.removeprefix(os.path.join(os.getcwd(), "")) if is_local(name) else name
 
 

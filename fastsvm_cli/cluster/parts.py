@@ -1,4 +1,4 @@
-"""OUT_DIR: parts, a receipt for each, and the manifest. FORMAT.md specifies the last two."""
+"""OUT_DIR: parts, their receipts and the manifest. FORMAT.md specifies the last two."""
 
 import json
 import os
@@ -14,13 +14,13 @@ from fastsvm_cli.errors import FileError
 
 MANIFEST = "manifest.json"
 VERSION = 2
-#: Unfinished files in stores without atomic uploads. A killed process leaves them.
+#: Unfinished files that killed processes leave in stores without atomic uploads.
 _TEMPORARY = re.compile(r"\.(part|manifest)\b.*\.tmp")
 #: Stores with atomic uploads, by fsspec's name.
 _ATOMIC = {"s3", "s3a", "gs", "gcs", "oss", "oci", "cos", "r2"}
-#: Keys of a receipt that the manifest repeats.
+#: Keys of receipts, repeated in the manifest.
 _TOLD = ("shard", "start", "end", "size", "crc32")
-#: Bytes per upload request, held by a worker for each part; object stores require at least 5 MB.
+#: Bytes per upload request, held per part; object stores require 5 MB.
 _UPLOAD_BYTES = 8 << 20
 
 
@@ -29,8 +29,8 @@ def receipt_name(part: str) -> str:
 
 
 class Folder:
-    """Folder whose files appear complete or not at all. url: a path or URL. Raises FileError; methods other than `make`
-    also raise what the store raises."""
+    """Folder whose files appear complete or not at all. Raises FileError; methods other than `make` also raise the
+    store's errors."""
 
     def __init__(self, url: str):
         self.url = url
@@ -61,7 +61,7 @@ class Folder:
         return {each["name"].rpartition("/")[2]: each["size"] for each in found if each["type"] != "directory"}
 
     def documents(self, names: "Iterable[str]") -> "list[dict[str, Any]]":
-        """Return JSON files' contents; {} for a missing or damaged one."""
+        """Return JSON contents; {} for a missing or damaged file."""
         out: list[dict[str, Any]] = []
         for text in self.fs.cat_ranges([f"{self.path}/{name}" for name in names], None, None, on_error="return"):
             if isinstance(text, Exception) and not isinstance(text, FileNotFoundError):
@@ -74,7 +74,7 @@ class Folder:
         return out
 
     def checksum(self, part: str) -> "tuple[int, str] | None":
-        """Return (bytes, CRC-32) of a file, if it exists."""
+        """Return (bytes, CRC-32), or None without a file."""
         size = sum_ = 0
         try:
             with self.fs.open(f"{self.path}/{part}", "rb") as file:
@@ -97,7 +97,7 @@ class Folder:
             except BaseException:
                 with suppress(Exception):  # keep the first exception
                     file.discard()
-                file.closed = True  # or its destructor would write the rest
+                file.closed = True  # or its destructor writes the rest
                 raise
             return
         words = f"{socket.gethostname()}-{os.getpid()}-{os.urandom(4).hex()}"
@@ -129,7 +129,7 @@ class Folder:
     # ---- a run
 
     def refuse_foreign(self) -> None:
-        """Raise FileError for a foreign manifest, or parts without a receipt, which `cat part*` would include."""
+        """Raise FileError for a foreign manifest, or parts without receipts: `cat part*` would include them."""
         files = self.files()
         foreign = [name for name in files if name.startswith("part") and receipt_name(name) not in files]
         if foreign:
@@ -140,20 +140,20 @@ class Folder:
             raise FileError(shown(self.url), why)
 
     def claim(self, run: str, digests: "dict[str, str]") -> int:
-        """Mark the folder as this run's and incomplete, and remove other jobs' parts; return their number. digests:
+        """Mark the folder as this run's and incomplete; remove other jobs' parts and return their number. digests:
         {part: its job's}."""
         self._put_manifest({"complete": False, "run": run})
         files = self._tidied()
         parts = [name for name in files if name.startswith("part")]
         receipts = self.documents([receipt_name(name) for name in parts])
         stale = [name for name, each in zip(parts, receipts) if each.get("job") != digests.get(name, "none")]
-        self.remove(*stale)  # their receipts stay until a new part replaces them: a part without a receipt is foreign
+        self.remove(*stale)  # keep receipts until replaced: a part without one is foreign
         left = {receipt_name(name) for name in digests if name not in stale}
         self.remove(*(name for name in files if name.startswith("receipt-") and name not in left))
         return len(stale)
 
     def _tidied(self) -> "dict[str, int]":
-        """Remove what killed processes left; return the files."""
+        """Remove remains of killed processes."""
         files = self.files()
         self.remove(*filter(_TEMPORARY.fullmatch, files))
         return files
@@ -164,11 +164,11 @@ class Folder:
         return None if found is None else found == run
 
     def finish(self, run: str, receipts: "dict[str, dict[str, Any]]", summary: "dict[str, Any]") -> None:
-        """Write the manifest. Raises FileError unless the folder is this run's and holds exactly these parts."""
+        """Write the manifest. Raise FileError unless the folder is this run's and holds exactly these parts."""
         parts = {name: size for name, size in self._tidied().items() if name.startswith("part")}
         if parts != {name: each["size"] for name, each in receipts.items()} or not self.is_claimed(run):
             raise FileError(shown(self.url), "another fastsvm has taken it over, or its files were changed")
         if is_local(self.url):
-            os.sync()  # parts must be on disk before the manifest says so
+            os.sync()  # parts must be on disk before the manifest
         told = {name: {key: each[key] for key in _TOLD} for name, each in receipts.items()}
         self._put_manifest({"complete": True, "run": run, "summary": summary, "parts": told})

@@ -1,5 +1,3 @@
-"""A run of `predict --dask`."""
-
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -31,21 +29,21 @@ from fastsvm_cli.text.scaling import Scaling
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-_NAMED = 10  # failed blocks that are named; the rest are counted
-_START_BYTES = 200  # of the first shard, to recognise a model file
-#: Dask's retries of a block after a transient fault.
+_NAMED = 10  # named failed blocks, at most
+_START_BYTES = 200  # to recognise a model file
+#: Retries after a transient fault.
 RETRIES = 3
-#: Small blocks share a task: the scheduler takes milliseconds per task.
+#: Small blocks share a task, which costs milliseconds.
 TOGETHER_BYTES = 1 << 20
 TOGETHER = 32
-#: Tasks known to the scheduler at a time: more than threads, few enough for its memory.
+#: Tasks at a time: more than threads, few enough for the scheduler's memory.
 AT_A_TIME = 10_000
-#: Most passes over all blocks, until one finds every part complete.
+#: Passes until every part is complete.
 _PASSES = 4
 
 
 class PartsMissing(FastsvmError):
-    """The run ended without all parts. lines: why."""
+    """Parts are missing. lines: why."""
 
     def __init__(self, message: str, lines: "list[str]"):
         super().__init__(message)
@@ -53,8 +51,7 @@ class PartsMissing(FastsvmError):
 
 
 class Sum:
-    """Totals over all receipts. named: messages of the first bad rows, in input order. instructions: processor
-    instruction sets."""
+    """Totals over receipts. named: messages of the first bad rows, in input order. instructions: of the processors."""
 
     def __init__(
         self, job: Job, blocks: "list[Block]", receipts: "dict[str, dict[str, Any]]", scaling: "Scaling | None"
@@ -83,17 +80,17 @@ def run(
     progress: "Callable[[float, str], None]" = lambda share, words: None,
     summary: "Callable[[Sum], dict[str, Any]]" = lambda seen: {},
 ) -> Sum:
-    """Predict the rows of the shards that `url` names into the parts of `job.out`; keep existing valid parts.
+    """Predict the shards that `url` names into parts of `job.out`; keep valid parts.
 
     address: of --dask. block: bytes. scaling: counts scaled entries. say: receives lines for the user. summary: for the
     manifest.
 
-    Raises PartsMissing if blocks failed or a fault stopped them all; FileError or another FastsvmError if the run
-    cannot start or finish. Finished parts stay."""
+    Raise PartsMissing if blocks failed or a fault stopped them all; FileError or another FastsvmError if the run cannot
+    start or finish. Finished parts stay."""
     blocks, out = cut(url, block), Folder(job.out)
     _refuse_input(out, blocks)
     if job.on_bad_row == "stop" and looks_like_model(start_of(blocks[0], _START_BYTES)):
-        # Otherwise every block would fail, with a worse message.
+        # Else every block would fail, with a worse message.
         raise FileError(shown(blocks[0].name), "it is a model file, expected rows of data")
     if job.reading["dense"]:
         job.fields = _width(job, blocks)
@@ -112,14 +109,14 @@ def run(
             try:
                 receipts = _receipts(client, sent, job, blocks, say, progress)
             finally:
-                with suppress(Exception):  # the scheduler is gone, and its tasks with it
+                with suppress(Exception):  # the scheduler is gone
                     client.cancel([sent])
         seen = Sum(job, blocks, receipts, scaling)
         out.finish(job.run, receipts, summary(seen))
         return seen
     except (FastsvmError, AssertionError, AttributeError, KeyError, NameError, TypeError):  # the rest are bugs
         raise
-    except Exception as error:  # store or file system errors about the folder
+    except Exception as error:  # store or file system errors
         raise FileError(shown(out.url), one_line(error)) from None
 
 
@@ -131,7 +128,7 @@ def _receipts(
     say: "Callable[[str], None]",
     progress: "Callable[[float, str], None]",
 ) -> "dict[str, dict[str, Any]]":
-    """Return all receipts, after a pass that finds every part valid: another client may replace parts."""
+    """Return the receipts once a pass finds every part valid: another client may replace parts."""
     told: dict[str, dict[str, Any]] = {}
     for number in range(_PASSES):
         try:
@@ -152,7 +149,7 @@ def _receipts(
 def answer_once(
     client: "Client", sent: "Future", blocks: "list[Block]", progress: "Callable[[float, str], None]"
 ) -> "Iterator[tuple[Block, dict[str, Any]]]":
-    """Yield (block, receipt or fault) in order of completion. sent: the job. Raises Stop, and FastsvmError if the
+    """Yield (block, receipt or fault) in order of completion. sent: the job. Raise Stop, and FastsvmError if the
     scheduler is lost."""
     from distributed import as_completed
 
@@ -175,7 +172,7 @@ def answer_once(
                 except Exception as fault:
                     found = [{"fault": _why(fault), "line": None}]
                     if len(group) > 1:
-                        tasks.update([submit([block]) for block in group])  # to find the block at fault
+                        tasks.update([submit([block]) for block in group])  # find the block at fault
                         continue
                 for block, each in zip(group, found):
                     yield block, each
@@ -187,12 +184,12 @@ def answer_once(
                 if following is not None:
                     tasks.add(submit(following))
         finally:
-            with suppress(Exception):  # the scheduler is gone, and its tasks with it
+            with suppress(Exception):  # the scheduler is gone
                 client.cancel(list(running))
 
 
 def _why(fault: Exception) -> str:
-    """Return a failed task's message. Raises FastsvmError for a fault of all tasks."""
+    """Raise FastsvmError for a fault of all tasks."""
     from concurrent.futures import CancelledError
 
     from distributed.scheduler import KilledWorker
@@ -227,7 +224,7 @@ def _missing(
 def _message(
     block: Block, line: "int | None", why: str, blocks: "list[Block]", told: "dict[str, dict[str, Any]]"
 ) -> str:
-    """Return `shard:line: why`; count lines of blocks without a receipt."""
+    """Return `shard:line: why`; count lines of blocks without receipts."""
     name = shown(block.name)
     if line is None:
         return f"{name}: {why}"
@@ -266,7 +263,6 @@ def _width(job: Job, blocks: "list[Block]") -> int:
 
 
 def _refuse_input(out: Folder, blocks: "list[Block]") -> None:
-    """Raise FileError for a shard inside OUT_DIR."""
     names = {each.name for each in blocks}
     if is_local(out.url):
         path = os.path.realpath(local_path(out.url))

@@ -1,5 +1,3 @@
-"""Connection to the scheduler that `--dask ADDRESS` names."""
-
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -13,16 +11,16 @@ if TYPE_CHECKING:
     from distributed import Client, LocalCluster
     from distributed.utils import LoopRunner
 
-#: Seconds to wait for a scheduler to answer.
+#: Seconds for a scheduler to answer.
 TIMEOUT = 5.0
-#: Seconds to wait for a scheduler's first worker.
+#: Seconds for a scheduler's first worker.
 PATIENCE = 30.0
 _ADDRESS = re.compile(r"(?:tcp|tls)://[^\s/]+:[0-9]{1,5}/?|wss?://[^\s/]\S*")
 
 
 class Address:
-    """Address of --dask: a scheduler's, or `local` or `local:N` for N worker processes here. workers: N, or None for a
-    scheduler. Raises ValueError, which says what was expected."""
+    """Address of --dask: a scheduler's, or `local` or `local:N` for processes here. workers: N; None for a scheduler.
+    Raises ValueError with the expected form."""
 
     def __init__(self, text: str):
         self.text = text
@@ -36,7 +34,7 @@ class Address:
 
 @contextmanager
 def demanded() -> "Iterator[None]":
-    """Wrap imports of the dask extra. Raises FastsvmError, which says how to install it."""
+    """Convert a missing dask extra to FastsvmError."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -46,8 +44,8 @@ def demanded() -> "Iterator[None]":
 
 @contextmanager
 def connect(address: str, say: "Callable[[str], None]" = lambda line: None) -> "Iterator[Client]":
-    """Yield a client of the scheduler; worker processes of `local` end with the block. say: receives lines for the
-    user. Raises FastsvmError if no scheduler answers."""
+    """Yield a client; worker processes of `local` end with the block. say: receives lines for the user. Raise
+    FastsvmError if no scheduler answers."""
     try:
         where = Address(address)
     except ValueError as error:
@@ -57,7 +55,7 @@ def connect(address: str, say: "Callable[[str], None]" = lambda line: None) -> "
         import distributed
     import logging
 
-    # Dask's log on standard error either repeats our messages, or reports a lost worker, which is no error of the job.
+    # Dask's log repeats our messages, or reports lost workers, which are not errors of the job.
     for name in list(logging.root.manager.loggerDict):
         if name.partition(".")[0] in ("distributed", "tornado", "asyncio", "bokeh"):
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
@@ -98,20 +96,19 @@ def demanding_scheduler() -> "Iterator[None]":
 
 @contextmanager
 def demanding_workers(client: "Client") -> "Iterator[int]":
-    """Like demanding_scheduler; yield the number of threads. Raises FastsvmError if no worker appears."""
+    """Like demanding_scheduler; yield the number of threads. Raise FastsvmError if no worker appears."""
     import asyncio
 
     with demanding_scheduler():
         try:
             client.wait_for_workers(1, timeout=PATIENCE)
-        except (TimeoutError, asyncio.TimeoutError):  # the same class from Python 3.11 on
+        except (TimeoutError, asyncio.TimeoutError):  # one class from Python 3.11 on
             raise FastsvmError(f"--dask: the scheduler has no worker within {PATIENCE:g} s") from None
         yield sum(client.nthreads().values())
 
 
 @contextmanager
 def _local_cluster(workers: int) -> "Iterator[LocalCluster]":
-    """Yield worker processes on this machine; remove Dask's files at the end."""
     import logging
 
     import dask
@@ -123,7 +120,7 @@ def _local_cluster(workers: int) -> "Iterator[LocalCluster]":
     with interruption.temporary_folder(prefix="fastsvm-dask-", dir=place) as folder:
         loop = cluster = None
         try:
-            # Hold signals: a half-started cluster could not be closed.
+            # A half-started cluster could not be closed.
             with dask.config.set({"temporary-directory": folder}), interruption.held():
                 loop = _loop_that_is_not_interrupted()
                 cluster = distributed.LocalCluster(
@@ -134,7 +131,7 @@ def _local_cluster(workers: int) -> "Iterator[LocalCluster]":
                     host="127.0.0.1",
                     dashboard_address="127.0.0.1:0",
                     silence_logs=logging.CRITICAL,
-                    memory_limit=0,  # no limit: blocks are bounded, models may be large
+                    memory_limit=0,  # no limit: models may be large
                 )
             yield cluster
         except (OSError, RuntimeError, TimeoutError) as error:
@@ -158,8 +155,8 @@ def _loop_that_is_not_interrupted() -> "LoopRunner":
 
     from distributed.utils import LoopRunner
 
-    # Python's helper process. Started from the loop, it would clear the mask, and it would warn on standard error about
-    # what an interrupted client leaves to it.
+    # Python's helper process. Started from the loop, it would clear the mask, and warn about remains of an interrupted
+    # client.
     sys.warnoptions.append("ignore:resource_tracker")
     resource_tracker.ensure_running()
     sys.warnoptions.pop()

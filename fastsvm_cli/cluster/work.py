@@ -1,5 +1,3 @@
-"""Work of a worker's thread: blocks in, parts and receipts out."""
-
 import errno
 from _thread import allocate_lock
 from typing import Any, NamedTuple
@@ -19,12 +17,12 @@ from fastsvm_cli.text.fingerprint import digest_of
 from fastsvm_cli.text.line_blocks import LineBlocks, Place
 from fastsvm_cli.text.scaling import Scaling, parse_scaling, with_labels
 
-#: Permanent errors of the operating system: OUT_DIR's disk is full, or not writable.
+#: Permanent errors: OUT_DIR's disk is full or not writable.
 _LASTING = {errno.EACCES, errno.EDQUOT, errno.EFBIG, errno.ENOSPC, errno.ENOTDIR, errno.EPERM, errno.EROFS}
 
 
 class Stop(FastsvmError):
-    """Fault that concerns every block and ends the run."""
+    """Fault of every block, which ends the run."""
 
 
 class File(NamedTuple):
@@ -33,12 +31,12 @@ class File(NamedTuple):
 
 
 class Job:
-    """Options and models of a run, for workers; can be pickled. Each process parses the models once.
+    """Options and models of a run; can be pickled. Each process parses the models once.
 
-    exact_tolerance: largest radius of a regression value that is kept. carried: what the model carries. reading:
-    arguments of LineBlocks. asked: arguments of `predict`. made_with: everything but the rows that determines the
-    output. threads: per block. out: URL of OUT_DIR; shown: its name in messages. fields: numbers of a dense row, as
-    LineBlocks counts them, or -1. run: identity in the manifest."""
+    exact_tolerance: largest radius of a kept regression value. carried: by the model. reading: arguments of LineBlocks.
+    asked: arguments of `predict`. made_with: what determines the output besides the rows. threads: per block. out: URL
+    of OUT_DIR; shown: its name in messages. fields: numbers of a dense row, as LineBlocks counts them, or -1. run:
+    identity in the manifest."""
 
     def __init__(self, out: str):
         self.out, self.shown, self.model = out, shown(out), File("", b"")
@@ -67,16 +65,15 @@ class Job:
         self._parse()
 
     def digest(self, block: Block) -> str:
-        """Return the digest of job and text for a receipt."""
         return digest_of([self.made_with, self.fields, *block])
 
     def models(self) -> "tuple[Model, Fallback | None]":
-        """Return the model and --exact's Fallback. Raises ModelFormatError."""
+        """Return the model and --exact's Fallback. Raise ModelFormatError."""
         with self._lock:
             if self._models is None:
                 model = parse_model(self.model.text, self.model.path)
                 stopped = model if self.steps is None else model.stopped_after(self.steps)
-                assert stopped is not None  # the client has checked this
+                assert stopped is not None  # checked by the client
                 exact, behind = self.exact, None
                 if exact is not None:
                     behind = Fallback(lambda: parse_libsvm(exact.text, exact.path).plain(), self.exact_tolerance)
@@ -84,7 +81,7 @@ class Job:
             return self._models
 
     def scaling(self) -> "Scaling | None":
-        """Return the scaling of rows, with its own counts. Raises DataFormatError."""
+        """Return the rows' scaling, with its own counts. Raise DataFormatError."""
         if self.carried is not None:
             return self.carried.scaling()
         if self.scale is None:
@@ -99,15 +96,15 @@ class Job:
 
 
 def received(job: Job) -> Job:
-    """Return the job. This is a task, which Dask repeats if all copies are lost. Raises Stop for another version."""
+    """Return the job. Dask repeats this task if all copies are lost. Raise Stop for another version."""
     if job.version != __version__:
         raise Stop(f"this machine has fastsvm {job.version}, and a worker {__version__}: install the same one")
     return job
 
 
 def answer(job: Job, blocks: "list[Block]") -> "list[dict[str, Any]]":
-    """Return the blocks' receipts, `kept` for existing parts, or faults {fault, line of the block or None}. Raises
-    Stop; and transient errors, which Dask retries."""
+    """Return the blocks' receipts, `kept` for existing parts, or faults {fault, line of the block or None}. Raise Stop,
+    and transient errors, which Dask retries."""
     return [_answer(job, block) for block in blocks]
 
 
@@ -184,7 +181,6 @@ def answer_block(job: Job, block: Block, where: Folder) -> "dict[str, Any]":
 
 
 def _demand_claim(job: Job, where: Folder) -> None:
-    """Raise Stop unless OUT_DIR belongs to this run."""
     claimed = where.is_claimed(job.run)
     if claimed is None:
         why = (

@@ -113,7 +113,7 @@ def command(**parsed):
 
 
 class Drawn(NamedTuple):
-    """degree: 0 if it is no expansion."""
+    """degree: 0 without an expansion."""
 
     words: str
     degree: int
@@ -185,7 +185,7 @@ def _show(report: dict) -> None:
     from fastsvm_cli.console.terminal import show
 
     for title, lines in _tables(report):
-        heading = Text(title, "bold")  # in a str, [ would begin a style
+        heading = Text(title, "bold")  # in a str, [ begins a style
         table = Table(title=heading, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 2))
         table.add_column(overflow="fold")
         table.add_column(overflow="fold")

@@ -70,7 +70,7 @@ def command(**parsed):
     if tried.speed_up < 1:
         from fastsvm_cli.methods.order.geometry import refusal
 
-        # triangle is slower than the exact model on every model measured.
+        # triangle was slower than every measured exact model.
         other = options.method != "geometry" and refusal(ordered.exact) is None
         print(
             "Warning: no gain is to be expected of this model over fastsvm predict with the exact one"

@@ -1,5 +1,3 @@
-"""Agreement of two models on the same rows."""
-
 from collections.abc import Callable, Iterable, Sequence
 from math import inf, isfinite, sqrt
 
@@ -12,7 +10,7 @@ PART_EVALUATIONS, LEAST_PART = 1 << 28, 256  # kernel evaluations between calls 
 
 
 class Comparison:
-    """Agreement of a model with a reference. score, reference_score: svm-predict's sums."""
+    """Agreement of a model with a reference on the same rows. score, reference_score: svm-predict's sums."""
 
     def __init__(self, regression: bool):
         self.regression, self.rows, self.different = regression, 0, 0
@@ -25,7 +23,7 @@ class Comparison:
 
     @property
     def difference(self) -> float:
-        """Root mean square difference of values."""
+        """Root mean square difference."""
         return sqrt(self._squares / self.rows) if self.rows else 0.0
 
     @property
@@ -47,7 +45,7 @@ class Comparison:
         self.different += sum(a != b for a, b in zip(one, other))
         if self.regression and len(other):
             if not self.rows:
-                self._first = other[0]  # squares about one of the values lose fewer digits than about 0
+                self._first = other[0]  # squares about a value lose fewer digits than about 0
             self._squares += sum((a - b) * (a - b) for a, b in zip(one, other))
             self._sum += sum(b - self._first for b in other)
             self._sum_squares += sum((b - self._first) * (b - self._first) for b in other)

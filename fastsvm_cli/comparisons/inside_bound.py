@@ -1,4 +1,4 @@
-"""Report of `bound`: data and models against the bound of Claesen et al., eq. (3.11)."""
+"""Report of `bound`: data and models against Claesen et al., eq. (3.11)."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 
 class Reading:
-    """How to read data files: arguments of text.data.read_chunks. watch: receives the models and the data files' names
-    before reading; each object it returns receives every chunk."""
+    """Arguments of text.data.read_chunks. watch: receives models and data file names before reading; the objects it
+    returns receive every chunk."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ def bound_report(paths: Sequence[str], reading: Reading) -> dict:
     """Measure data files and models, and every model on every data file.
 
     Return {"fastsvm": version, "data": [...], "models": [...], "pairs": [...], "seconds": ...}, in the order of
-    `paths`. Norms are not squared. Raises DataFormatError, ModelFormatError, FileError."""
+    `paths`. Norms are not squared. Raise DataFormatError, ModelFormatError, FileError."""
     start = monotonic()
     with _seekable(paths) as places:
         models: list[tuple[str, str]] = []
@@ -97,7 +97,7 @@ def _seekable(paths: Sequence[str]) -> "Iterator[list[str]]":
         places = []
         for path in paths:
             if path == "-" or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)):
-                # An unnamed file, which disappears however the process ends.
+                # Unnamed: disappears however the process ends.
                 spool = stack.enter_context(tempfile.TemporaryFile())
                 try:
                     with open(0 if path == "-" else path, "rb", closefd=path != "-") as pipe:
@@ -111,7 +111,7 @@ def _seekable(paths: Sequence[str]) -> "Iterator[list[str]]":
 
 
 class _Model:
-    """A model, and its bound's centres [(name, indices, values, largest |x_i - m|^2)]."""
+    """Model with its bound's centres [(name, indices, values, largest |x_i - m|^2)]."""
 
     def __init__(self, path: str, text: bytes):
         self.path, self.model, self._fingerprint = path, parse_model(text, path), fingerprint(text)
@@ -254,7 +254,7 @@ def _measure_data(
         }
         if not model.centers:
             pair["exact"] = model.model.header.kernel_type in ("linear", "polynomial")
-        limits: dict[str, float] = {}  # the minimum over centres of a name
+        limits: dict[str, float] = {}  # minimum over centres
         for c, (name, _, _, largest_norm) in enumerate(model.centers):
             limit = gamma_max(sqrt(largest_norm), sqrt(norms[k][c]))
             pair[f"gamma_max_{name}"] = limits[name] = min(limit, limits.get(name, limit))
@@ -277,7 +277,7 @@ def _chunks(path: str, place: str, reading: Reading, done: float) -> "Iterator[_
         dense=reading.dense,
         delimiter=reading.delimiter,
         max_line=reading.max_line,
-        # Rows are read twice, but the scaling must report on them once.
+        # Rows are read twice, but the scaling reports once.
         scaling=reading.scaling.again() if reading.scaling is not None and done else reading.scaling,
         on_read=on_read,
         name=path,

@@ -1,5 +1,3 @@
-"""Norms of rows about the origin and a mean, chunk by chunk."""
-
 import numpy as np
 
 from fastsvm_cli import _native
@@ -9,12 +7,12 @@ _OCTAVES, _LOWEST = 2200, -1080  # from 2^-1080 on
 
 
 class Mean:
-    """Mean of rows, as increasing LIBSVM indices and values: an index may be huge."""
+    """Mean of rows, as increasing LIBSVM indices, which may be huge, and values."""
 
     def __init__(self) -> None:
         self.rows = 0
         self.indices = np.empty(0, np.int32)  # (features), increasing
-        self._gathered = np.empty((4, 0))  # (4, features): sum, least and largest entry, rows with an entry
+        self._gathered = np.empty((4, 0))  # (4, features): sum, least, largest, rows with an entry
 
     def add(self, chunk: _native.Chunk) -> "Mean":
         self.rows += chunk.rows
@@ -36,7 +34,7 @@ class Mean:
 
     @property
     def point(self) -> np.ndarray:
-        """Mean, (features), rounded by center_point."""
+        """Mean (features), rounded by center_point."""
         sums, low, high, count = self._gathered
         absent = count < self.rows
         return np.array(
@@ -58,11 +56,11 @@ def squared_distances(chunk: _native.Chunk, indices: np.ndarray, values: np.ndar
     at = np.minimum(np.searchsorted(indices, own), len(indices) - 1)
     moved = np.where(indices[at] == own, values[at], 0.0)
     z = np.asarray(chunk.values)
-    # |z - m|^2 = |m|^2 + sum over the row's entries of (z_j - m_j)^2 - m_j^2 avoids cancellation of two large norms.
+    # |z - m|^2 = |m|^2 + sum over entries of (z_j - m_j)^2 - m_j^2 avoids cancellation of large norms.
     with np.errstate(over="ignore", invalid="ignore"):
         change = np.append((z - moved) ** 2 - moved**2, 0.0)
         change = np.add.reduceat(change, starts[:-1]) if chunk.rows else np.empty(0)
-        change[starts[1:] == starts[:-1]] = 0.0  # reduceat gives an empty row the next row's first entry
+        change[starts[1:] == starts[:-1]] = 0.0  # reduceat gives empty rows the next row's first entry
         distances = change + values @ values
     return np.where(np.isnan(distances), np.inf, np.maximum(0.0, distances))
 
@@ -86,5 +84,5 @@ class Histogram:
         return float(2.0 ** (at / self._bins + _LOWEST))
 
     def quantile(self, share: float) -> float:
-        """Return the upper edge of the bin where this share of all numbers is reached."""
+        """Return the upper edge of its bin."""
         return self.upper_edge(int(np.searchsorted(np.cumsum(self.counts), share * self.counts.sum())))

@@ -1,5 +1,3 @@
-"""Gain and error of a compiled model on its own support vectors."""
-
 from time import perf_counter
 
 from fastsvm_cli import _native
@@ -9,19 +7,19 @@ from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.wanted import Wanted
 from fastsvm_cli.text.data import MOST_VALUES
 
-#: Share of wrong answers that deserves a warning.
+#: Share of wrong answers worth a warning.
 DOUBTFUL = 0.01
-# Maximum number of support vectors predicted, and minimum for large models.
+# Maximum number of predicted support vectors, and minimum for large models.
 _ROWS = 1000
 LEAST_ROWS = 100
-# Limit of predicted rows times entries of all support vectors: for the exact model, about the time of reading it.
+# Limit of rows times entries of all support vectors: about the time of reading the exact model.
 WORK = 25_000_000
 # Limits of a timing's runs and seconds.
 _LEAST_RUNS, _MOST_RUNS, _LEAST_SECONDS = 3, 50, 0.1
 
 
 class Trial:
-    """Gain on support vectors. rows: number. evaluations: share of the exact model's kernel evaluations."""
+    """Gain. evaluations: share of the exact model's kernel evaluations."""
 
     def __init__(self, rows: int, evaluations: float, speed_up: float):
         self.rows, self.evaluations, self.speed_up = rows, evaluations, speed_up
@@ -33,7 +31,7 @@ def trial(model: Model, source: ExactModel) -> "Trial | None":
     if not total or not model.pairs:
         return None
     rows = spread_vectors(source, max(1, min(_ROWS, MOST_VALUES // model.pairs)))
-    # As in `predict`: labels alone if the model can tell them.
+    # Labels alone, as in `predict`.
     wanted = Wanted.within(1e-3) if model.header.regression else Wanted.labels()
     out = model.decisions(wanted)
     compiled = _seconds(model, rows, out, wanted)
@@ -43,15 +41,15 @@ def trial(model: Model, source: ExactModel) -> "Trial | None":
 
 
 def doubtful_gain(products: float, source: ExactModel) -> bool:
-    """Return whether this many products per row might make a model slower than the exact one. A product takes as long
-    as a kernel evaluation's, or a few times less."""
+    """Return whether this many products per row might be slower than the exact model. A product takes as long as a
+    kernel evaluation's, or a few times less."""
     vectors = source.vectors
     return 4 * products > len(vectors.indices) + vectors.rows * max(1, vectors.leading_count)
 
 
 def agreement_with_exact(model: Model, source: ExactModel) -> "Comparison | None":
-    """Compare both models on up to 1,000 evenly spread support vectors; fewer if that takes longer than reading the
-    exact model did."""
+    """Compare both on up to 1,000 evenly spread support vectors, fewer if that takes longer than reading the exact
+    model."""
     if not source.header.total_sv or not model.pairs:
         return None
     work = max(len(source.vectors.indices), source.header.total_sv)

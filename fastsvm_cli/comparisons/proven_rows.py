@@ -1,5 +1,3 @@
-"""Rows whose label a certified model proves, and the radii of all rows."""
-
 import numpy as np
 
 from fastsvm_cli import _native
@@ -7,11 +5,11 @@ from fastsvm_cli.comparisons.norms import Histogram
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.text.data import smaller_chunks
 
-_BINS = 32  # per octave, finer than drawn
+_BINS = 32  # per octave
 
 
 class ProvenRows:
-    """Proofs of a certified model. proven: rows, 0 for regression. largest: radius."""
+    """Rows proven by a certified model, and radii of all rows. proven: 0 for regression. largest: radius."""
 
     def __init__(self, model: Model):
         self.model = model

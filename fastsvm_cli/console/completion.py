@@ -1,7 +1,7 @@
-"""Completion scripts for bash, zsh and fish, generated from the commands' options.
+"""Completion scripts for bash, zsh and fish, from the commands' options.
 
-The shell runs the script alone: TAB starts no Python. scripts/make_shell_files.py writes the installed scripts. As with
-other click programs, _FASTSVM_COMPLETE=bash_source fastsvm prints one.
+TAB starts no Python: the shell runs the script alone. scripts/make_shell_files.py writes the installed scripts;
+_FASTSVM_COMPLETE=bash_source fastsvm prints one, as with other click programs.
 """
 
 import re
@@ -14,7 +14,7 @@ from fastsvm_cli.console.help_page import content, value_name
 
 
 class Value(NamedTuple):
-    """Value of an option or argument: its name in --help, its choices, and whether it is a file name."""
+    """name: in --help. words: choices. file: whether it is a file name."""
 
     name: str
     words: "tuple[str, ...]" = ()
@@ -22,8 +22,8 @@ class Value(NamedTuple):
 
 
 class Completed(NamedTuple):
-    """Completion data of a command. options: spellings, value (None: a flag), sentence. arguments: the first `required`
-    are mandatory; the last may repeat if `repeated`."""
+    """options: spellings, value (None: a flag), sentence. arguments: the first `required` are mandatory; the last may
+    repeat if `repeated`."""
 
     name: str
     sentence: str
@@ -34,7 +34,7 @@ class Completed(NamedTuple):
 
 
 def asked(group: click.Group, wish: str) -> str:
-    """Return the script that the variable requests, such as bash_source. Raise UsageError."""
+    """Return the script that a value such as bash_source requests. Raise UsageError."""
     shell, _, what = wish.partition("_")
     if shell not in SHELLS or what != "source":
         expected = ", ".join(f"{each}_source" for each in SHELLS)
@@ -236,5 +236,4 @@ def _fish(group: Completed, commands: "list[Completed]") -> str:
     return "\n".join(lines) + "\n"
 
 
-#: shell -> function that makes its script from the group and its commands.
 SHELLS: "dict[str, Callable[[Completed, list[Completed]], str]]" = {"bash": _bash, "zsh": _zsh, "fish": _fish}

@@ -1,5 +1,3 @@
-"""Signs that rows are unlike a model's training data."""
-
 from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
@@ -8,7 +6,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model
     from fastsvm_cli.prediction.pipeline import Tally
 
-#: Advice on the command line: how to add and to remove the option.
+#: How to add and remove the option.
 TYPED = "add --unlabelled", "leave --unlabelled out"
 
 
@@ -23,8 +21,8 @@ def doubts(
     fields: int,
     unlabelled_advice: "tuple[str, str]" = TYPED,
 ) -> "list[str]":
-    """Return warnings. tally: of all rows. path: of the data. fields: values in a dense row without its label, -1 if
-    unknown. unlabelled_advice: how to read rows without labels, and with labels."""
+    """Return warnings of rows unlike the training data. fields: values in a dense row without its label, -1 if unknown.
+    unlabelled_advice: how to read rows without labels, and with labels."""
     add, leave_out = unlabelled_advice
     out = []
     if dense and fields == unlabelled and model.max_index > fields:

@@ -1,5 +1,3 @@
-"""First and last steps of the commands that compile a LIBSVM model."""
-
 from typing import TYPE_CHECKING
 
 from fastsvm_cli.console.options import Options
@@ -13,17 +11,15 @@ if TYPE_CHECKING:
 
 
 class CompilerOptions(Options):
-    """Options shared by the commands that compile a LIBSVM model."""
-
     model_file: str
-    output_file: str  # path of the result after `begin`; before, None if not given
+    output_file: str  # path of the result after `begin`; before, perhaps None
     threads: int
     quiet: bool
 
     def begin(self, suffix: str, *inputs: "str | None") -> None:
-        """Check the files and set the threads. suffix: of the default output name. inputs: other files that are read.
-        Raise FileError and UsageError like check_files, and FileError if the model would replace rows of data (`approx
-        model test`, typed after `bound model test`)."""
+        """Check files and set threads. suffix: of the default output name. inputs: other files to read. Raise FileError
+        and UsageError like check_files, and FileError if the model would replace rows (`approx model test`, typed after
+        `bound model test`)."""
         from fastsvm_cli import _native
         from fastsvm_cli.console.file_checks import check_files
         from fastsvm_cli.console.hints import has_pairs
@@ -45,7 +41,7 @@ class SourceModel:
 
 
 def read_exact_model(model_file: str) -> SourceModel:
-    """Read the model to compile. Raise FileError, and ModelFormatError, also for a compiled model."""
+    """Read the model. Raise FileError, and ModelFormatError, also for a compiled model."""
     from fastsvm_cli.models import check_start, parse_libsvm
     from fastsvm_cli.text.data import read_bytes
     from fastsvm_cli.text.fingerprint import fingerprint
@@ -55,8 +51,8 @@ def read_exact_model(model_file: str) -> SourceModel:
 
 
 def text_to_write(model: "Model", model_file: str) -> bytes:
-    """Return a compiled model's file content, checked by the parser. Raise ModelFormatError, which names model_file,
-    the source."""
+    """Return a compiled model's file content, checked by the parser. Raise ModelFormatError about model_file, the
+    source."""
     return read_back(model, model_file)[0]
 
 
@@ -76,7 +72,7 @@ def read_back(model: "Model", model_file: str) -> "tuple[bytes, Model]":
 def write_model(
     model: "Model", options: CompilerOptions, check_size: "Callable[[int], None]" = lambda size: None
 ) -> int:
-    """Write a compiled model, checked by text_to_write; return its bytes. check_size: called before writing. Raise
+    """Write a compiled model, checked by text_to_write; return its bytes. check_size: called before. Raise
     ModelFormatError and FileError."""
     from fastsvm_cli.text.output import Output
 
@@ -88,8 +84,8 @@ def write_model(
 
 
 def output_name(output_file: "str | None", model_file: str, suffix: str) -> str:
-    """Return the output path; by default the model's name with the suffix in the current directory, as svm-train does,
-    or "-" for standard input."""
+    """Return the output path: by default, as svm-train does, the model's name with the suffix in the current directory;
+    "-" for standard input."""
     from os.path import basename
 
     if output_file is not None:
@@ -116,7 +112,7 @@ def agreement_line(seen: "Comparison", where: str) -> str:
 
 
 def warn_of_disagreement(seen: "Comparison", ways_out: str, wanted: float = 0.0) -> None:
-    """Warn if a Comparison is worse than the default limit and `wanted`. ways_out: options that do better."""
+    """Warn beyond the default limit and `wanted`. ways_out: options that do better."""
     import sys
 
     from fastsvm_cli.comparisons.on_support_vectors import DOUBTFUL

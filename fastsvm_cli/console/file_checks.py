@@ -1,5 +1,3 @@
-"""Checks of a command's input and output files, before any work."""
-
 import sys
 from collections.abc import Iterable, Sequence
 from typing import TextIO
@@ -8,8 +6,8 @@ import click
 
 
 def check_files(output_file: str, *inputs: "str | None") -> None:
-    """Check the files; None: option not given. Raise FileError if standard input is read but closed, or if the output
-    cannot be written or is an input; UsageError if standard input is read twice."""
+    """Check files; None: not given. Raise FileError if standard input is read but closed, or if the output cannot be
+    written or is an input; UsageError if standard input is read twice."""
     from fastsvm_cli.text.output import check_output
 
     check_inputs(*inputs)
@@ -26,7 +24,7 @@ def check_outputs(output_files: "list[str]", *inputs: "str | None") -> None:
 
 
 def check_document(inputs: "Iterable[str | None]", output_files: "Sequence[str]" = ()) -> None:
-    """Raise FileError if standard output cannot take a document: it is an input or one of output_files."""
+    """Raise FileError if standard output cannot take a document: it is an input or an output."""
     from fastsvm_cli.text.output import check_apart, check_output
 
     check_output("-", inputs)
@@ -46,7 +44,7 @@ def check_inputs(*inputs: "str | None") -> None:
 
 
 def summary_stream(*output_files: "str | None") -> TextIO:
-    """Return the summary's stream: standard error if an output is standard output; /dev/null if that is closed."""
+    """Return standard output; standard error if an output takes it; /dev/null if it is closed."""
     from fastsvm_cli.streams import is_closed
     from fastsvm_cli.text.output import is_standard_output
 

@@ -1,20 +1,20 @@
-"""Content and layout of a command's --help page, and content of its man page."""
+"""Content and layout of --help pages; content of man pages."""
 
 from typing import NamedTuple
 
 import click
 
-#: A blank without a line break.
+#: Blank without a line break.
 HARD_BLANK = "\xa0"
-#: Largest width of a page in columns: longer lines are hard to read.
+#: Maximum columns: longer lines are hard to read.
 WIDEST = 100
 
 
 class Page(NamedTuple):
     usage: str
     paragraphs: "list[str | list[str]]"  #: a paragraph, or verbatim lines
-    options: "list[tuple[str, str]]"  #: an option's spelling, and its description
-    commands: "list[tuple[str, str]]"  #: of a group: names, and a sentence on each
+    options: "list[tuple[str, str]]"  #: spelling, description
+    commands: "list[tuple[str, str]]"  #: of a group: name, sentence
 
     @property
     def summary(self) -> str:
@@ -55,7 +55,7 @@ def help_page(command: click.Command, context: click.Context) -> str:
 
 
 def text(page: Page, columns: int) -> str:
-    """Return the page in this many columns. Example lines are not wrapped."""
+    """Examples are not wrapped."""
     width = max(min(columns, WIDEST) - 1, 40)
     lines = _wrapped(page.usage, width, "Usage: ", " " * 7)
     for paragraph in page.paragraphs:
@@ -71,7 +71,7 @@ def text(page: Page, columns: int) -> str:
 
 
 def _paragraphs(words: str) -> "list[str | list[str]]":
-    r"""Split a docstring in click's form; the lines after \b are not to be wrapped."""
+    r"""Split a docstring in click's form; \b marks lines not to wrap."""
     from inspect import cleandoc
     from textwrap import dedent
 
@@ -102,7 +102,7 @@ def _default(option: click.Option) -> str:
 
 
 def _range(option: click.Option) -> str:
-    """Return the limits of a value; none if only above 0."""
+    """Return limits; none if only above 0."""
     limits, name = option.type, option.metavar or ""
     if not isinstance(limits, (click.IntRange, click.FloatRange)) or limits.max is None or "|" in name:
         return ""
@@ -112,7 +112,6 @@ def _range(option: click.Option) -> str:
 def _wrapped(words: str, width: int, first: str, others: str) -> "list[str]":
     from textwrap import wrap
 
-    # Keep svm-predict and --max-size in one piece.
     lines = wrap(
         words, width, initial_indent=first, subsequent_indent=others, break_on_hyphens=False, break_long_words=False
     )

@@ -1,4 +1,4 @@
-"""Hints for common mistakes, from the start of the files, after one could not be read. Pipes are not reread."""
+"""Hints for common mistakes, from the start of files that could not be read. Pipes are not reread."""
 
 import re
 import shlex
@@ -10,15 +10,15 @@ import click
 from fastsvm_cli.errors import DataFormatError, FileError, ModelFormatError
 
 _DELIMITERS = (",", ";", "\t", "|", " ")
-_START_BYTES = 4096  # of data.read_start, at least
+_START_BYTES = 4096  # data.read_start reads at least these
 _INDEX_VALUE = re.compile(r"-?\d+:\S+")
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
-_NEAR = 0.7  # difflib ratio: allows two swapped letters in a word of six, or an extra ending
+_NEAR = 0.7  # difflib ratio: two swapped letters of six, or an extra ending
 _THIS_IS_A_RANGE = "this is a range file of svm-scale, which --scale takes"
 
 
 def hint(error: "DataFormatError | FileError | ModelFormatError", command: str, given: dict) -> "str | None":
-    """Return what to type instead of a failed command; None if unclear. given: its parameters."""
+    """Return a failed command's hint, or None. given: its parameters."""
     if isinstance(error, FileError):
         alone = command == "predict" and not given.get("dask")
         return _about_several(error.path) if alone and error.path == given["test_file"] else None
@@ -33,7 +33,6 @@ def hint(error: "DataFormatError | FileError | ModelFormatError", command: str, 
 
 
 def _about_several(path: str) -> "str | None":
-    """Hint for a path that is no file, and perhaps means several."""
     from os.path import exists, isdir, join
 
     if isdir(path):
@@ -86,7 +85,7 @@ def _about_range(error: DataFormatError) -> "str | None":
 
 
 def _about_data(error: DataFormatError, command: str, given: dict) -> "str | None":
-    """Hint for a fault in the first row, or a decimal comma in any row."""
+    """Hint for a fault in the first row, or a decimal comma in any."""
     lines, dense = _lines(error.path), given.get("dense", False)
     found = (_quoted(error.why) or [""])[0]
     if _DECIMAL_COMMA.fullmatch(found if dense else found.partition(":")[2]):
@@ -147,7 +146,7 @@ def _about_data(error: DataFormatError, command: str, given: dict) -> "str | Non
 
 
 def _as_numbers(lines: "list[str]") -> "tuple[list[str], list[str]]":
-    """Return the cells' unusual notations, and the lines in plain notation; no change if a comma is ambiguous."""
+    """Return the cells' unusual notations, and the lines in plain notation; unchanged if a comma is ambiguous."""
     unusual, quoted = [], any('"' in line for line in lines)
     if quoted:
         if any("," in cell for line in lines for cell in re.findall('"[^"]*"', line)) and not any(
@@ -186,7 +185,6 @@ def _typed_with(one: str, other: str) -> str:
 
 
 def _delimiter(line: str) -> "str | None":
-    """Return None for a line of fewer than two numbers."""
     for delimiter in _DELIMITERS:
         fields = line.split() if delimiter == " " else line.split(delimiter)
         if len(fields) > 1 and all(map(_is_number, fields)):
@@ -224,7 +222,7 @@ def _is_trainable(path: str) -> bool:
         compressed = file.read(len(lines[0].encode())) != lines[0].encode()
     return not compressed and all(
         bool(words) and _is_number(words[0]) and all(map(_INDEX_VALUE.fullmatch, words[1:]))
-        for words in map(str.split, lines[:-1] or lines)  # the last one may be cut off
+        for words in map(str.split, lines[:-1] or lines)  # the last may be cut off
     )
 
 
@@ -257,7 +255,6 @@ def _lines(path: str) -> "list[str] | None":
 
 
 def _start(path: str) -> "bytes | None":
-    """Return the first bytes of a regular file."""
     from os.path import isfile
 
     from fastsvm_cli.errors import FastsvmError
@@ -272,7 +269,6 @@ def _start(path: str) -> "bytes | None":
 
 
 def _quoted(why: str) -> "list[str]":
-    """Return the quoted part of the line, without a cut-off field."""
     found = re.match(r"'(.*?)(\.\.\.)?' found", why)
     if found is None:
         return []

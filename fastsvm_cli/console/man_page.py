@@ -1,4 +1,4 @@
-"""Man pages: the content of --help in man(7) format."""
+"""Man pages: --help in man(7) format."""
 
 import re
 
@@ -17,7 +17,7 @@ EXIT_STATUS = (
 
 
 def man_pages(group: click.Group) -> "dict[str, str]":
-    """Return {file name: text} for the group and each command."""
+    """Return {file name: text}."""
     context = click.Context(group, info_name="fastsvm", help_option_names=["-h", "--help"])
     pages = {"fastsvm": content(group, context)}
     for name in group.list_commands(context):
@@ -32,11 +32,11 @@ def _page(name: str, page: Page, others: "list[str]") -> str:
     program, _, synopsis = page.usage.partition(" [OPTIONS]")
     lines = [
         f'.TH {name.upper()} 1 "" "fastsvm {__version__}" "fastsvm"',
-        # No hyphenation or justification: words are options and file names.
+        # No hyphenation: words are options and file names.
         ".nh",
         ".ad l",
         ".SH NAME",
-        # The separating dash must be \- : whatis and apropos look for it.
+        # whatis and apropos look for \- as the dash.
         f"{_text(name)} \\- {_text(page.summary[0].lower() + page.summary[1:].removesuffix('.'))}",
         ".SH SYNOPSIS",
         f"\\fB{_text(program)}\\fR [\\fIoptions\\fR]{_arguments(synopsis)}",

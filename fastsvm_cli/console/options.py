@@ -1,5 +1,3 @@
-"""Options that commands share, and the hint after an error."""
-
 from collections.abc import Callable
 
 import click
@@ -9,10 +7,10 @@ from fastsvm_cli.errors import DataFormatError, FastsvmError, FileError, ModelFo
 
 
 class FileCommand(click.Command):
-    """Command with fastsvm's help page, and with hints in errors about files."""
+    """Command with fastsvm's help page, and hints in errors about files."""
 
     def get_help_option_names(self, context: click.Context) -> "list[str]":
-        return ["-h", "--help"]  # whichever group the command belongs to
+        return ["-h", "--help"]  # in any group
 
     def get_help(self, context: click.Context) -> str:
         from fastsvm_cli.console.help_page import help_page
@@ -20,7 +18,7 @@ class FileCommand(click.Command):
         return help_page(self, context)
 
     def parse_args(self, context: click.Context, args: "list[str]") -> "list[str]":
-        line = list(args)  # copy: the parser changes args
+        line = list(args)  # the parser changes args
         try:
             return super().parse_args(context, args)
         except click.NoSuchOption as fault:
@@ -43,24 +41,24 @@ class FileCommand(click.Command):
 
 
 class Options:
-    """Options and arguments of one command. A subclass annotates them, under click's names. Raises UsageError."""
+    """A subclass annotates options and arguments, under click's names. Raises UsageError."""
 
     def __init__(self, **parsed: object):
         vars(self).update(parsed)
         self.check()
 
     def check(self) -> None:
-        """Raise UsageError for conflicts that are known before a file is read."""
+        """Raise UsageError for conflicts known before a file is read."""
 
 
 def was_given(name: str) -> bool:
-    """Return whether the running command was given a parameter, on the command line or from Python."""
+    """Return whether a parameter was given, on the command line or from Python."""
     source = click.get_current_context().get_parameter_source(name)
     return source is not None and source.name in ("COMMANDLINE", "DEFAULT_MAP")
 
 
 def first_given(*names: str) -> "str | None":
-    """Return the spelling of the first option that was given."""
+    """Return the spelling of the first given option."""
     spelled = {each.name: max(each.opts, key=len) for each in click.get_current_context().command.params}
     return next((spelled[name] for name in names if was_given(name)), None)
 
@@ -98,7 +96,7 @@ def check_y_scale(scale_file: "str | None", y_scale_file: "str | None", option: 
 
 
 def megabytes_option(name: str, words: str) -> "Callable":
-    """Return an option in MB, by default 256; its value is in bytes."""
+    """Return an option in MB, with its value in bytes."""
     return click.option(
         name,
         type=POSITIVE,
@@ -111,7 +109,6 @@ def megabytes_option(name: str, words: str) -> "Callable":
 
 
 def data_options(command: "Callable") -> "Callable":
-    """Add the options of the data format."""
     for option in (
         scale_option(
             "Range file of svm-scale, or scale file of write.svm (R's e1071). Rows are scaled while they are read; with"

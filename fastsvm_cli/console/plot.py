@@ -1,5 +1,3 @@
-"""The option --plot."""
-
 from typing import TYPE_CHECKING
 
 import click
@@ -34,7 +32,7 @@ def _load_matplotlib() -> None:
     import logging
     import os
 
-    # It reports its cache's location if the home directory is not writable, and its search for fonts.
+    # It reports an unwritable home directory, and its search for fonts.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     before = os.environ.get("MPLCONFIGDIR")
     import matplotlib  # noqa: F401
@@ -42,8 +40,8 @@ def _load_matplotlib() -> None:
     made = os.environ.get("MPLCONFIGDIR")
     if made is None or made == before:
         return
-    # A temporary folder, because the home directory is not writable. matplotlib removes it at interpreter shutdown,
-    # which start.py skips.
+    # A temporary folder, as the home directory is unwritable. matplotlib removes it at interpreter shutdown, which
+    # start.py skips.
     from functools import partial
     from shutil import rmtree
 

@@ -1,5 +1,3 @@
-"""Progress bar on stderr, for work of more than a second."""
-
 import sys
 from collections.abc import Callable
 from time import monotonic
@@ -16,16 +14,15 @@ _LONG = 60.0  # seconds; longer work is announced
 
 
 class Progress:
-    """Progress bar by rich, on a terminal. Call it with the share done (0 to 1), and optional words, at any rate.
-    announced: without a terminal, print a long remaining time once. rows: the caller also calls `count`; show rows per
-    second."""
+    """Progress bar on a terminal. Call it with the share done (0 to 1), and optional words, at any rate. announced:
+    without a terminal, print a long remaining time once. rows: show rows per second; the caller also calls `count`."""
 
     def __init__(self, label: str, *, quiet: bool = False, announced: bool = False, rows: bool = False):
         self._label = self._words = label
         self._wanted = not quiet and can_be_drawn_on(sys.stderr)
         self._announced = announced and not quiet and not self._wanted
         self._start = monotonic()
-        self._begun: tuple[float, float] | None = None  # time and share of the first call
+        self._begun: tuple[float, float] | None = None  # of the first call: time, share
         self._next = self._start + 1.0
         self._share: float | None = None
         self._rows = 0 if rows else None
@@ -38,7 +35,6 @@ class Progress:
         self._draw()
 
     def count(self, rows: int) -> None:
-        """Report the rows done since the beginning."""
         self._rows = rows
         self._draw()
 
@@ -63,16 +59,16 @@ class Progress:
         console = Console(stderr=True)
         columns: list[ProgressColumn] = [TextColumn("{task.description}", markup=False)]
         if self._share is not None:
-            # Leaves room for rows in 60 columns.
+            # Leave room for rows.
             width = 40 if self._rows is None else max(5, min(40, console.width - 50))
             columns += [BarColumn(width), TaskProgressColumn(), TimeRemainingColumn()]
         if self._rows is not None:
             columns.append(TextColumn("{task.fields[rows]}", markup=False))
-        # No auto_refresh: it needs a thread, and not every machine can start one.
+        # No auto_refresh: not every machine can start its thread.
         return Bar(*columns, console=console, transient=True, auto_refresh=False)
 
     def _announce(self, share: float) -> None:
-        """Announce the remaining time. The time before the first share, such as imports, predicts nothing."""
+        """Time before the first share, such as imports, predicts nothing."""
         now = monotonic()
         if self._begun is None:
             self._begun = (now, share)
@@ -97,7 +93,7 @@ class Progress:
 
 
 def rows_line(rows: int, seconds: float, *, short: bool) -> str:
-    """Return "12,345,678 rows, 1.23 M rows/s, 0:00:10"; short, beside a bar: "12.3 M rows, 1.23 M/s"."""
+    """Return "12,345,678 rows, 1.23 M rows/s, 0:00:10"; short: "12.3 M rows, 1.23 M/s"."""
     rate = _rounded(rows / seconds)
     if short:
         return f"{_rounded(rows)} rows, {rate}/s"
@@ -107,7 +103,7 @@ def rows_line(rows: int, seconds: float, *, short: bool) -> str:
 
 def _rounded(number: float) -> str:
     for size, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
-        if number >= 0.9995 * size:  # below, it would round to 1,000 of the smaller unit
+        if number >= 0.9995 * size:  # below, it would round to 1,000 smaller units
             return f"{number / size:.3g}{unit}"
     return f"{number:.3g}"
 
@@ -124,7 +120,7 @@ def bytes_read(path: str, progress: Progress) -> "Callable[[int], None] | None":
     import os
 
     try:
-        size = os.stat(path if path != "-" else 0).st_size  # 0: standard input, which may be a file
+        size = os.stat(path if path != "-" else 0).st_size  # standard input may be a file
     except OSError:
         size = 0
     return (lambda taken: progress(taken / size)) if size else None

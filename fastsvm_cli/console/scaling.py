@@ -1,5 +1,3 @@
-"""--scale: its file, its warnings, and the range that a model carries."""
-
 import sys
 from typing import TYPE_CHECKING, TextIO
 
@@ -21,7 +19,7 @@ def read_scale_file(path: "str | None", labels_path: "str | None" = None) -> "Sc
 
 
 def warn_of_scaling(scaling: "Scaling | None", quiet: bool) -> None:
-    """Print svm-scale's warnings on standard error, after all rows."""
+    """Print svm-scale's warnings, after all rows."""
     if scaling is not None and not quiet:
         for line in scaling.warnings():
             print(line, file=sys.stderr)
@@ -30,7 +28,7 @@ def warn_of_scaling(scaling: "Scaling | None", quiet: bool) -> None:
 def read_range(
     path: "str | None", labels_path: "str | None", model: "Model | None", model_file: str
 ) -> "Scaling | None":
-    """Like read_scale_file. Also raise ModelFormatError if the range does not fit the model (None: a density
+    """Like read_scale_file; also raise ModelFormatError if the range does not fit the model (None: a density
     estimate)."""
     scaling = read_scale_file(path, labels_path)
     if scaling is not None:
@@ -41,7 +39,7 @@ def read_range(
 
 
 def carried(scaling: "Scaling | None", model_file: str) -> "Carried | None":
-    """Return the range for a model to carry. model_file: its source, for messages."""
+    """model_file: the model's source, for messages."""
     if scaling is None:
         return None
     from fastsvm_cli.models.carried import Carried
@@ -55,7 +53,7 @@ def say_raw_rows(scaling: "Scaling", what: str, report: TextIO) -> None:
 
 
 def refuse_twice(scale_file: "str | None", model: "Model", model_file: str) -> None:
-    """Raise UsageError if rows would be scaled for a model that takes raw rows."""
+    """Raise UsageError for --scale with a model of raw rows."""
     if scale_file is None or model.raw_rows is None:
         return
     import click

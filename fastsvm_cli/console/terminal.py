@@ -1,5 +1,3 @@
-"""Terminals: width, capabilities, and styled output."""
-
 import os
 import re
 import sys
@@ -10,7 +8,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console, RenderableType
 
-#: Width of tables if standard output is not a terminal.
+#: Width of tables off a terminal.
 PIPE_WIDTH = 180
 
 
@@ -19,8 +17,7 @@ def can_be_drawn_on(stream: TextIO) -> bool:
 
 
 def ascii_only(stream: TextIO) -> bool:
-    """Return whether to print only ASCII, by the stream's encoding and, on a terminal, the locale's: Python takes
-    locale C for UTF-8."""
+    """Ask the stream's encoding and, on a terminal, the locale's: Python takes locale C for UTF-8."""
     import locale
 
     encodings = [stream.encoding or ""] + ([locale.nl_langinfo(locale.CODESET)] if stream.isatty() else [])
@@ -28,7 +25,7 @@ def ascii_only(stream: TextIO) -> bool:
 
 
 def show(shown: "Iterable[RenderableType]", **how: Any) -> None:
-    """Print rich renderables on standard output. how: arguments of Console.print."""
+    """Print rich renderables. how: arguments of Console.print."""
     console = new_console(sys.stdout)
     with console.capture() as printed:  # rich would end the process on a closed pipe
         for each in shown:

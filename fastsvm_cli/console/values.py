@@ -1,5 +1,3 @@
-"""Types of option values."""
-
 from math import inf, isfinite, isnan
 from typing import Any
 
@@ -7,7 +5,7 @@ import click
 
 
 class Number(click.FloatRange):
-    """Number in a range; infinite only if `endless`."""
+    """endless: allow infinity."""
 
     def __init__(
         self, least: float, most: "float | None" = None, *, min_open: bool = False, endless: bool = False
@@ -70,7 +68,7 @@ class Share(click.ParamType):
 
 
 class Target(Share):
-    """Value of --target: a number above 0; a share, except for regression."""
+    """Value of --target: above 0; a share, except for regression."""
 
     name = "target"
     _expected = "a number above 0, as 0.005 or 0.5%"
@@ -89,7 +87,7 @@ def _number(value: "str | float") -> float:
 
 
 def one_character(context: click.Context, parameter: click.Parameter, value: str) -> str:
-    """Return the delimiter that a word means: \\t, tab, space or the character itself. Raise BadParameter."""
+    """Convert \\t, tab, space or a character to a delimiter. Raise BadParameter."""
     from fastsvm_cli.text.line_blocks import may_delimit
 
     value = {"\\t": "\t", "tab": "\t", "space": " "}.get(value, value)

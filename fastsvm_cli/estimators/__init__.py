@@ -1,1 +1,1 @@
-"""Python API for arrays and fitted estimators. The command does not load it; it does not import scikit-learn."""
+"""Python API for arrays and fitted estimators. It does not import scikit-learn."""

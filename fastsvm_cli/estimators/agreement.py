@@ -1,4 +1,4 @@
-"""Comparison of a compiled model's labels with the exact model's."""
+"""Comparison of a model's labels with the exact model's."""
 
 from typing import Any
 
@@ -14,12 +14,13 @@ _DRAWN = 5000  # points in a plot
 class Agreement:
     """Comparison with a reference.
 
-    rows: their number. different: rows whose label differs. share: different / rows. interval: its 95 % Wilson
+    rows: number of rows. different: rows whose label differs. share: different / rows. interval: its 95 % Wilson
     interval, (low, high). changed.classes: label, rows, different and share per class of the reference. proven: rows
     with a proven label; None if nothing can be proven.
 
     For regression, different counts unequal values; difference is the root mean square difference; share is difference
-    / the reference's standard deviation (at least a millionth of its size); interval and changed are None."""
+    / the reference's standard deviation, or a millionth of its first value if larger; interval, changed and proven are
+    None."""
 
     def __init__(self, answers: np.ndarray, reference: np.ndarray, regression: bool, proven: "int | None"):
         self.rows, self.proven, self.regression = len(answers), proven, regression
@@ -47,11 +48,11 @@ class Agreement:
         )
 
     def plot(self, axis: Any = None) -> Any:
-        """Plot the change of at most 5,000 decision values against the reference's. In the grey area the label changes.
-        Return the matplotlib axis (default: a new one).
+        """Plot the change of at most 5,000 decision values against the reference's; in the grey area the label changes.
+        Return the matplotlib axis. Raise ValueError without decision values.
 
         With more than two classes, the value is the margin of the reference's best class; with "ovo", a point is one
-        pair's vote. Raise ValueError without decision values."""
+        pair's value."""
         from matplotlib import pyplot
 
         if self._points is None:
@@ -86,7 +87,7 @@ class _Points:
 
 
 def agreement(fast: Any, X: Any, estimator: Any = None) -> Agreement:
-    """Compare a FastSVM's answers with those of `estimator`, row by row.
+    """Compare a FastSVM's answers with those of `estimator`.
 
     estimator: has predict; None: the exact model. Raise ValueError if that is unknown, as after pickling.
 
@@ -114,7 +115,6 @@ def agreement(fast: Any, X: Any, estimator: Any = None) -> Agreement:
 
 
 def _points(exact: np.ndarray, fast: np.ndarray, differ: np.ndarray, shape: str) -> _Points:
-    """Shapes: (rows); (rows, classes) for "ovr"; (rows, pairs) for "ovo"."""
     if exact.ndim == 1:
         return _Points(exact, fast, differ, "label", "value of the exact model")
     if shape == "ovo":

@@ -1,19 +1,16 @@
-"""Methods that exist only if the model supports them, and checks that raise AttributeError."""
+"""Methods that exist only if the model supports them."""
 
 from collections.abc import Callable
 from functools import update_wrapper
 from types import MethodType
 from typing import Any
 
-#: Which models have certificates.
 CERTIFIED = 'those of compile(model, method="approx", certify=True) and method="reduce"'
-#: Why radii do not prove some labels.
 BEYOND_VOTES = "labels follow decision values then, of whose signs alone something is proven"
 
 
 class available:
-    """Decorator of conditional methods, so that hasattr works. check: raises AttributeError if the object lacks the
-    method."""
+    """Decorator of conditional methods, for hasattr. check: raises AttributeError if the object lacks the method."""
 
     def __init__(self, check: "Callable[..., None]"):
         self._check = check
@@ -35,7 +32,6 @@ class _Available:
 
 
 def unavailable(instance: object) -> "set[str]":
-    """Return the instance's missing conditional methods."""
     names = {name for each in type(instance).__mro__ for name, it in vars(each).items() if isinstance(it, _Available)}
     return {name for name in names if not hasattr(instance, name)}
 

@@ -1,4 +1,4 @@
-"""Prediction of rows in blocks, on several threads."""
+"""Multithreaded prediction of rows in blocks."""
 
 from collections.abc import Callable
 from time import perf_counter
@@ -10,23 +10,22 @@ from fastsvm_cli.estimators.rows import Rows
 from fastsvm_cli.prediction.answers import Answer, Answerer, Request
 from fastsvm_cli.text.data import MOST_VALUES
 
-#: Approximate numbers in a block: its chunk takes a few megabytes.
+#: Approximate numbers in a block: a few megabytes.
 MOST_ENTRIES = 1 << 18
-#: Least rows of a block, if memory allows: the fast evaluation processes many at a time.
+#: Minimum rows of a block, if memory allows: evaluation needs many at a time.
 LEAST_ROWS = 256
-#: Time per block: long enough to hide the overhead, short enough for threads to end together and for Ctrl-C to be
-#: noticed soon.
+#: Time per block: hides the overhead, yet threads end together and Ctrl-C acts soon.
 BLOCK_SECONDS = 0.02
 MOST_BLOCKS = 1 << 10
-#: Less work than this is not worth a thread, which takes 0.1 ms to start.
+#: Minimum work for a second thread, which takes 0.1 ms to start.
 ALONE_SECONDS = 0.002
 
 
 class Station:
-    """Thread-safe pool of Answerers for one request. chunk: makes the chunk of rows first, ..., last - 1."""
+    """Thread-safe pool of Answerers for one request. chunk: makes the chunk of rows first, ..., last - 1. values:
+    numbers held per row."""
 
     def __init__(self, request: Request, chunk: "Callable[[Rows, int, int], _native.Chunk]", values: int):
-        """values: numbers held per row."""
         self._request, self._chunk, self._values = request, chunk, max(values, 1)
         self._free: list[Answerer] = []
 
@@ -34,7 +33,7 @@ class Station:
         self, rows: Rows, threads: "int | None", result: "Callable[[Answer, Answerer], np.ndarray]"
     ) -> "np.ndarray":
         """Return all blocks' results, (rows, ...). result: makes one block's, in new memory. threads: None: the calling
-        thread's setting; 0: the process's. Raise ValueError for a row that the model cannot evaluate."""
+        thread's setting; 0: the process's. Raise ValueError for a row that cannot be evaluated."""
         if threads is None:
             return self._run(rows, result)
         before = _native.set_threads_here(threads)
@@ -75,7 +74,7 @@ class Station:
             out[size:] = self._answer(rows, size, rows.rows, result)
             return out
 
-        # The first rows may be slower: they include one-time initialisation.
+        # The first rows may include one-time initialisation.
         size = min(most, max(LEAST_ROWS, int(size * BLOCK_SECONDS / max(seconds, 1e-9)), rest // MOST_BLOCKS))
         firsts = range(len(found), rows.rows, size)
 
@@ -91,13 +90,12 @@ class Station:
 
 
 def _side_by_side(work: "Callable[[int], None]", items: "range", threads: int) -> bool:
-    """Run work on threads; return False if none can be started."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(threads, initializer=_native.set_threads_here, initargs=(1,)) as pool:
         try:
             futures = [pool.submit(work, item) for item in items]
-        except RuntimeError:  # no thread
+        except RuntimeError:  # no thread can be started
             pool.shutdown(cancel_futures=True)
             return False
         try:

@@ -20,7 +20,7 @@ class Sigmoid:
 
 
 class Isotonic:
-    """Linear interpolation between increasing thresholds; outside, constant for "clip", else NaN."""
+    """Linear interpolation between increasing thresholds; outside, constant if "clip", else NaN."""
 
     def __init__(self, x: np.ndarray, y: np.ndarray, outside: str):
         self.x, self.y, self.outside = np.array(x, np.float64), np.array(y, np.float64), outside
@@ -51,7 +51,7 @@ class Calibration:
         self.calibrators, self.classes = calibrators, classes
 
     def probabilities(self, values: np.ndarray) -> np.ndarray:
-        """Return (n, classes) probabilities of (n) or (n, columns) decision values."""
+        """Return (n, classes) probabilities of (n) or (n, columns) values."""
         first = self.calibrators[0]
         if isinstance(first, Temperature):
             out = first(values)
@@ -64,14 +64,13 @@ class Calibration:
                 for at, (column, calibrator) in enumerate(zip(values.T[: self.classes], self.calibrators)):
                     out[:, at] = calibrator(column)
                 total = out.sum(axis=1, keepdims=True)
-                # If every calibrator returns 0, all classes are equally likely.
+                # If all are 0, the classes are equally likely.
                 out = np.divide(out, total, out=np.full_like(out, 1 / self.classes), where=total != 0)
         out[(1.0 < out) & (out <= 1.0 + 1e-5)] = 1.0
         return out
 
 
 def read_calibrators(calibrators: "list[Any]", classes: int, name: str) -> Calibration:
-    """Read a fitted _CalibratedClassifier's. Raise ModelFormatError for an unknown kind."""
     return Calibration([_read(each, name) for each in calibrators], classes)
 
 

@@ -1,5 +1,4 @@
-"""Lazy predictions of Dask's collections, one task per block. The model goes to a client's workers once, or is in the
-graph once."""
+"""Lazy predictions of Dask's collections. The model goes to the workers once."""
 
 import os
 import pickle
@@ -21,7 +20,7 @@ from fastsvm_cli.models.base import Model
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-#: A sample row with more zeros than this is made sparse.
+#: Most zeros in a dense sample row.
 _MOST_ZEROS = 1 << 20
 
 
@@ -32,23 +31,21 @@ def predict(collection: Any, model: Any, *, exact: Any = None, tolerance: "float
 
     - dask array (n, d), dense or sparse: a dask array (n) with the same row chunks, whose sizes may be unknown.
     - dask dataframe, whose column names are checked: a series with the same index and divisions.
-    - dask bag of LIBSVM lines, text or bytes: a bag of labels. Pass unlabelled=True if lines have no label.
+    - dask bag of LIBSVM lines, text or bytes: a bag of labels. Lines without labels need unlabelled=True.
     - Delayed of anything FastSVM.predict takes: a Delayed.
 
     model: a path (read here, not by workers), a FastSVM, a models.base.Model, an estimator of fastsvm_cli.sklearn, or
-    anything that compile(model, "exact") takes. exact, tolerance: as of fastsvm_cli.load. A task uses one thread unless
-    the model sets n_threads.
+    anything that compile takes. exact, tolerance: as of load. A task uses one thread unless the model sets n_threads.
 
-    Raise at once the errors of load and compile, and TypeError or ValueError for a wrong collection or wrong columns.
-    Invalid rows raise ValueError, which names the block, when computed. An empty block gives no labels."""
+    Raise the errors of load and compile, TypeError for a wrong collection, and ValueError for wrong columns; when
+    computed, ValueError for invalid rows, with the block's number."""
     return _ask(collection, "predict", _fast(model, exact, tolerance), **how)
 
 
 def decision_function(
     collection: Any, model: Any, *, exact: Any = None, tolerance: "float | None" = None, **how: bool
 ) -> Any:
-    """Compute FastSVM.decision_function lazily, like predict. A dataframe gives a frame if there are several
-    columns."""
+    """Compute FastSVM.decision_function lazily, like predict. With several columns, a dataframe gives a frame."""
     return _ask(collection, "decision_function", _fast(model, exact, tolerance), **how)
 
 
@@ -76,7 +73,7 @@ def _ask(collection: Any, method: str, fast: FastSVM, *, unlabelled: bool = Fals
         ("dask.bag", "Bag", _of_bag),
         ("dask.delayed", "Delayed", _of_delayed),
     ):
-        # The module of a collection's type is loaded already.
+        # A collection's module is loaded already.
         kind = getattr(sys.modules.get(module), name, None)
         if kind is not None and isinstance(collection, kind):
             if unlabelled and name != "Bag":
@@ -92,7 +89,7 @@ def _ask(collection: Any, method: str, fast: FastSVM, *, unlabelled: bool = Fals
 
 
 class Carried:
-    """A model sent to tasks. Each process unpickles it once."""
+    """Model for tasks, unpickled once per process."""
 
     def __init__(self, fast: FastSVM):
         self.fast, self.token = fast, dask.base.tokenize(fast)
@@ -103,13 +100,13 @@ class Carried:
     def __dask_tokenize__(self):
         return "fastsvm", self.token
 
-    def __sizeof__(self) -> int:  # size for the worker's memory accounting
+    def __sizeof__(self) -> int:  # for the worker's memory accounting
         exact = self.fast.exact
         models = [self.fast.model, *([exact.model] if exact is not None else [])]
         return object.__sizeof__(self) + sum(model.nbytes for model in models)
 
 
-#: Models received by this process that a task still uses, and the last one, which is likely to be used again.
+#: Models in use in this process, and the last one received, likely to be used again.
 _here: "WeakValueDictionary[str, Carried]" = WeakValueDictionary()
 _last: "list[Carried]" = []
 _lock = threading.Lock()
@@ -155,7 +152,6 @@ def _client() -> Any:
 
 
 def _columns_checked(rows: Any, method: str, fast: FastSVM) -> "tuple[np.dtype, tuple[int, ...]]":
-    """Return (dtype, shape) of the answer for one row of zeros."""
     answer = getattr(fast, method)(rows)
     return answer.dtype, answer.shape[1:]
 
@@ -240,7 +236,7 @@ def _answer_frame(X: Any, model: Carried, method: str, empty: np.ndarray, names:
 def _of_bag(X: Any, method: str, fast: FastSVM, unlabelled: bool) -> Any:
     if fast.transform is not None:
         raise ValueError("the model has scaling in front of it, which lines of text do not pass through")
-    getattr(fast, method)  # raises AttributeError if the model lacks the method
+    getattr(fast, method)  # raises AttributeError if missing
     from dask.bag import from_sequence
 
     count = X.npartitions
@@ -260,7 +256,7 @@ def _answer_lines(
     for line in lines:
         count += 1
         row = line.encode() if isinstance(line, str) else line
-        text += row if row.endswith(b"\n") else row + b"\n"  # keeps empty lines: without labels they are rows
+        text += row if row.endswith(b"\n") else row + b"\n"  # keeps empty lines, which are rows without labels
     if not count:
         return []
     where = f"partition {next(iter(number))}"

@@ -29,7 +29,7 @@ from fastsvm_cli.text.fingerprint import fingerprint
 if TYPE_CHECKING:
     from fastsvm_cli.benchmarks.timing import Timings
 
-_RUNS = 3  # timings of each candidate model
+_RUNS = 3  # timings per candidate
 _AUTO = {"max_size": 64.0, "patience": 30.0}  # MB, seconds: as in bench --try
 
 
@@ -51,24 +51,24 @@ def compile(
     (ensemble=False) or fitted search around them; the result of libsvm-official's svm_train; or a LIBSVM model's path.
 
     method: "exact" or "order" (no label changes), "approx", "reduce" or "border"; "geometry" (default) and "triangle"
-    are the methods of order. Options are the command's, _ for -: compile(svc, "approx", degree=3, certify=True). `data`
-    is a file, X, or (X, y).
+    are methods of order. Options are the command's, _ for -: compile(svc, "approx", degree=3, certify=True). `data`: a
+    file, X, or (X, y).
 
     method="auto" tries all on X and returns the fastest that changes at most the share `budget` of all labels and of
-    each class's (regression: of the values' standard deviation, as a root mean square); if times differ only by noise,
-    the exact model, else the one that changes the fewest labels. Options: max_size (MB of a model), patience (seconds
-    of one compilation). attempts_ of the result lists all; class_share is a class's largest changed share.
+    each class's (regression: of the values' standard deviation, as a root mean square); among equally fast ones the
+    exact model, or the one that changes the fewest labels. Options: max_size (MB of a model), patience (seconds per
+    compilation). attempts_ of the result lists all; class_share is a class's largest changed share.
 
     exact: True: the exact model answers rows whose label is not proven; needs certificates (approx with certify=True,
     reduce). A number, for regression: the largest radius of a value that is kept. n_threads: of the result.
 
-    on_progress: called with the share done, and words; its exceptions end the compilation. None: if it takes long, show
-    progress on standard error. False: do not.
+    on_progress: called with the share done, and words; its exceptions end the compilation. None: show progress on
+    standard error if it takes long. False: none.
 
-    Scalers are folded into the model if possible, else stay in front of it; sparse rows stay sparse.
+    Scalers are folded into the model if possible, else applied to rows; sparse rows stay sparse.
 
-    Raise ModelFormatError for a model that the method does not take; TypeError and ValueError for options. Except with
-    "auto", warn (FastsvmWarning) if the model is slower than the exact one, or, without `exact`, changes more than 1 %
+    Raise ModelFormatError for a model that the method refuses; TypeError and ValueError for options. Except with
+    "auto", warn (FastsvmWarning) if the model is slower than the exact one or, without `exact`, changes more than 1 %
     (or the option target, if larger) of its support vectors' labels (regression: of the spread).
 
     >>> from sklearn.svm import SVC

@@ -1,6 +1,6 @@
 """Conversion of LIBSVM's numbers to scikit-learn's order and signs.
 
-LIBSVM orders classes by first rows; a value is positive for the first of its pair. scikit-learn sorts classes; with
+LIBSVM orders classes by first rows, and a value is positive for the first of a pair. scikit-learn sorts classes; with
 two, a positive value means the second."""
 
 import numpy as np
@@ -9,7 +9,7 @@ from fastsvm_cli.text.header import Header, class_pairs
 
 
 class Classes:
-    """Class order. classes: sortable, in the order of header.label; None: the labels. classes_: sorted."""
+    """classes: sortable, in the order of header.label; None: the labels. classes_: sorted."""
 
     def __init__(self, header: Header, classes=None):
         label = np.array(header.label or [], dtype=np.int64)
@@ -35,7 +35,7 @@ class Classes:
             at[place[j], place[i]] = (pair, -1.0)
         for pair, i, j in class_pairs(k):
             self._columns[pair], self._signs[pair] = at[i, j]
-        # For each class, its pairs in order, (k - 1, k), and the sign that makes a value positive for the class.
+        # (k - 1, k): each class's pairs, and the signs that make their values positive for it.
         steps: list[list[tuple[int, float]]] = [[] for _ in range(k)]
         for pair, i, j in class_pairs(k):
             steps[i].append((pair, 1.0))
@@ -47,30 +47,26 @@ class Classes:
         return len(self.classes_)
 
     def of(self, labels: np.ndarray) -> np.ndarray:
-        """Return the classes of LIBSVM's labels."""
         if self._as_they_are:
             return labels.astype(np.int64)
         return self._named[labels.astype(np.intp) if self._ranked else np.searchsorted(self._labels, labels)]
 
     def pairwise(self, values: np.ndarray) -> np.ndarray:
-        """Copy LIBSVM's (rows, pairs) values to the pairs 0/1, 0/2, ..., 1/2, ... of classes_, positive for the first
-        class."""
+        """Copy (rows, pairs) values to the pairs 0/1, 0/2, ..., 1/2, ... of classes_, positive for the first."""
         return values.copy() if self._sorted else values[:, self._columns] * self._signs
 
     def radii(self, radii: np.ndarray) -> np.ndarray:
         return radii.copy() if self._sorted else radii[:, self._columns]
 
     def probabilities(self, probabilities: np.ndarray) -> np.ndarray:
-        """Copy probabilities to the order of classes_."""
         return probabilities.copy() if self._sorted else probabilities[:, self._order]
 
     def one_against_rest(self, pairwise: np.ndarray) -> np.ndarray:
-        """Return scikit-learn's "ovr" values (rows, nr_class), equal bit for bit to
-        sklearn.utils.multiclass._ovr_decision_function."""
+        """Return "ovr" values (rows, nr_class), bit for bit sklearn.utils.multiclass._ovr_decision_function's."""
         if len(self) < 2:
             return np.zeros((len(pairwise), len(self)))
         own = pairwise[:, self._step_pairs] * self._step_signs  # (rows, k - 1, k)
-        # Zero is a vote for the first class of a pair here, but for the second one in LIBSVM.
+        # A value of 0 is a vote for a pair's first class here, for the second in LIBSVM.
         votes = np.count_nonzero((own > 0) | ((own == 0) & (self._step_signs > 0)), axis=1)
         sums = np.add.accumulate(own, axis=1)[:, -1]  # in order: sum would add pairwise
         return votes + sums / (3 * (np.abs(sums) + 1))

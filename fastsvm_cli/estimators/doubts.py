@@ -1,4 +1,4 @@
-"""Warnings about less accurate or slower compiled models."""
+"""Warnings about less accurate or slower models."""
 
 import sys
 import warnings
@@ -28,8 +28,7 @@ def warn_of_labels(method: str, model: Model, source: ExactModel, wanted: float)
 
 
 def warn_of_time(method: str, model: Model, source: ExactModel) -> None:
-    """Warn if the model is slower than the exact one on support vectors."""
-    products = getattr(model, "products", inf)  # per row, if known before a trial
+    products = getattr(model, "products", inf)  # per row
     if not doubtful_gain(products, source):
         return
     tried = trial(model, source)

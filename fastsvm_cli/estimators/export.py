@@ -1,4 +1,4 @@
-"""Export of a fitted estimator as a LIBSVM model file."""
+"""Export of an estimator as a LIBSVM model file."""
 
 from typing import Any
 
@@ -13,10 +13,9 @@ def to_libsvm(estimator: Any, path: "str | None" = None) -> "dict[int, Any]":
 
     estimator: SVC, NuSVC, SVR, NuSVR or OneClassSVM; or a Pipeline of one and scalers that can be folded into it.
 
-    Return {label in the file: class}; {} for regression. Labels are the classes if these are whole numbers, else
-    positions in classes_. Feature j of X, counted from 0, has index j + 1.
-
-    Raise FileError, and ModelFormatError for an estimator that LIBSVM's format cannot hold.
+    Return {label in the file: class}; {} for regression. Labels are the classes if whole numbers, else positions in
+    classes_. Column j of X is feature j + 1. Raise FileError, and ModelFormatError for an estimator that LIBSVM's
+    format cannot hold.
 
     >>> from sklearn.svm import SVC
     >>> svc = SVC(gamma=0.5).fit([[0, 0], [1, 1], [0, 1], [1, 0]], ["even", "even", "odd", "odd"])
@@ -50,7 +49,7 @@ def to_libsvm(estimator: Any, path: "str | None" = None) -> "dict[int, Any]":
 
 
 def readable_text(model: ExactModel) -> bytes:
-    """Return a model's file content. Raise ModelFormatError if the parser refuses it."""
+    """Return a model's file. Raise ModelFormatError if the parser refuses it."""
     from fastsvm_cli.models import parse_model
 
     text = model.to_text()

@@ -29,16 +29,16 @@ def predict_file(
     n_threads: "int | None" = None,
     on_progress: "Callable[[int, int, int | None], object] | None" = None,
 ) -> "dict[str, Any]":
-    """Predict a data file's rows into another file, with the bytes of `fastsvm predict` and in constant memory.
+    """Predict a data file's rows into another file, as `fastsvm predict`, in constant memory.
 
-    path: LIBSVM data, or delimited if `dense`; may be compressed. model: a model file, or an object of load without
-    scaling or calibration. out: replaced only once complete. Other options: as of the command; exact and tolerance also
-    as of FastSVM. n_threads: None or 0: all available CPUs. on_progress: called on the calling thread with (rows
-    written, bytes read, file size or None); its exceptions end the run.
+    path: LIBSVM data, or delimited if `dense`; may be compressed. model: a model file, or a FastSVM without scaling or
+    calibration. out: replaced only once complete. n_threads: None or 0: all available CPUs. on_progress: called on the
+    calling thread with (rows written, bytes read, file size or None); its exceptions end the run. Others: as of the
+    command; exact and tolerance as of FastSVM.
 
     Return what --json prints (commands/README.md). Warn if the rows look unlike the training data. Raise
-    DataFormatError, ModelFormatError, FileError, ValueError for conflicting options, and AttributeError for
-    `probability` if the model has none.
+    DataFormatError, ModelFormatError, FileError, ValueError for conflicting options, and AttributeError without
+    probabilities.
 
     >>> told = fastsvm_cli.predict_file("rings.test", "rings.model.approx", "labels", exact="rings.model")
     >>> told["rows"] == told["rows_proven"] + told["rows_evaluated"] == 6000, sum(1 for line in open("labels"))

@@ -1,4 +1,4 @@
-"""Reader of the model in scikit-learn's fitted support vector machines."""
+"""Reader of scikit-learn's support vector machines."""
 
 from typing import Any
 
@@ -11,9 +11,9 @@ from fastsvm_cli.estimators.scaling import FittedScaling
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.text.header import Header
 
-#: scikit-learn's class -> LIBSVM's svm_type.
+#: scikit-learn's class -> svm_type.
 _SVM_TYPES = {"SVC": "c_svc", "NuSVC": "nu_svc", "SVR": "epsilon_svr", "NuSVR": "nu_svr", "OneClassSVM": "one_class"}
-#: scikit-learn's kernel -> LIBSVM's kernel_type.
+#: scikit-learn's kernel -> kernel_type.
 KERNELS = {"linear": "linear", "poly": "polynomial", "rbf": "rbf", "sigmoid": "sigmoid"}
 EXPECTED = "a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM"
 _LARGEST_LABEL = 2**31 - 1
@@ -22,9 +22,9 @@ _LARGEST_LABEL = 2**31 - 1
 class Fitted:
     """Contents of a fitted estimator.
 
-    model: with integer labels in the order of `classes`. classes: scikit-learn's classes_ or LIBSVM's labels; [-1, 1]
-    for one-class models; None for regressors. n_features: before `scaling`; None if unknown. scaling: before the model.
-    calibration: Calibration after it. name: for messages. fingerprint: of the model file."""
+    model: its labels are integers, in the order of `classes`. classes: scikit-learn's classes_ or LIBSVM's labels; [-1,
+    1] for one-class models; None for regressors. n_features: before `scaling`, or None. name: for messages.
+    fingerprint: of the model file."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Fitted:
 
 
 def svm_class(estimator: object) -> "str | None":
-    """Return the instance's class name in _SVM_TYPES, or None, without importing scikit-learn."""
+    """Return the class name in _SVM_TYPES, or None."""
     for each in type(estimator).__mro__:
         if each.__module__.split(".")[0] == "sklearn" and each.__name__ in _SVM_TYPES:
             return each.__name__
@@ -54,10 +54,10 @@ def svm_class(estimator: object) -> "str | None":
 
 
 def read_svm(estimator: Any) -> Fitted:
-    """Return the model in a fitted support vector machine, whose decision values are scikit-learn's, up to rounding.
+    """Read a fitted support vector machine. Decision values are scikit-learn's, up to rounding. Raise ModelFormatError
+    for an unfitted estimator or a kernel that LIBSVM's format cannot hold.
 
-    For two classes, _dual_coef_ and _intercept_ are LIBSVM's; the public ones have the opposite sign. Raise
-    ModelFormatError for an unfitted estimator or a kernel that LIBSVM's format cannot hold."""
+    For two classes, _dual_coef_ and _intercept_ are LIBSVM's; the public ones have the opposite sign."""
     name = svm_class(estimator)
     if name is None:
         raise ModelFormatError(_name(estimator), f"no support vector machine found, expected {EXPECTED}")

@@ -1,4 +1,4 @@
-"""Storage of FastSVM objects: model file, pickle, copies, and Dask's token."""
+"""Storage of FastSVM objects: file, pickle, copies, Dask's token."""
 
 import os
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,16 +13,15 @@ if TYPE_CHECKING:
 
 Self = TypeVar("Self", bound="Kept")
 
-#: Not pickled: the model (its text is), what it was compiled from (to keep a small model small), and derived
-#: attributes.
+#: Not pickled: the model (its text is), its source (for size), and derived attributes.
 _NOT_PICKLED = ("model", "_reference", "_stations", "_classes")
-#: Arguments besides the model that determine the answers: numbers and strings; objects.
+#: Arguments that determine the answers: numbers and strings; objects.
 _TOLD = ("tolerance", "n_threads", "n_features_in", "decision_function_shape", "break_ties")
 _MADE_OF = ("classes", "feature_names_in", "transform", "calibrator")
 
 
 class Kept:
-    """File and copies of a FastSVM. fingerprint: of the model's file, if not that of its to_text()."""
+    """File and copies of a FastSVM. fingerprint: of the model's file, if not of to_text()."""
 
     model: "Model"
     fingerprint: "str | None"
@@ -39,7 +38,7 @@ class Kept:
 
     @property
     def own_fingerprint(self) -> str:
-        """Fingerprint that models compiled from it store."""
+        """Fingerprint stored by models compiled from it."""
         return self.fingerprint or fingerprint_of(self.model.to_text())
 
     def save(self, path: "str | os.PathLike[str]") -> None:
@@ -62,8 +61,8 @@ class Kept:
     ) -> str:
         """Write the model, with scaling and (ONNX) class names but without `exact`, to a path that ends in .onnx or .c.
 
-        precision: "single" or "double". Other options: as of `fastsvm export`. Return a line about its size. Raise
-        FileError, ValueError, and ModelFormatError for a model that the target cannot express."""
+        precision: "single" or "double". Others: as of `fastsvm export`. Return a line about the size. Raise FileError,
+        ValueError, and ModelFormatError for a model that the target cannot express."""
         from fastsvm_cli.export.description import describe
         from fastsvm_cli.export.targets import TARGETS, Options, export
         from fastsvm_cli.text.output import Output
@@ -111,7 +110,7 @@ class Kept:
         self._set_up()
 
     def __dask_tokenize__(self) -> "tuple[Any, ...]":
-        """Return a token equal in every process for objects with the same answers."""
+        """Return a token equal in every process for the same answers."""
         from pickle import dumps
 
         told = [getattr(self, name) for name in _TOLD]

@@ -1,4 +1,4 @@
-"""Arrays as the native chunks that the compilers take."""
+"""Arrays as native chunks for compilers."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ BLOCK_ROWS = 1 << 14
 
 
 def labelled_chunks(data: Any, found: Fitted, who: str) -> "list[_native.Chunk]":
-    """Return X or (X, y) as chunks of scaled rows, labels in front. who: for messages. Raise ValueError."""
+    """Return X or (X, y) as chunks of scaled rows, labels in front. Raise ValueError."""
     X, y = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
     rows = rows_of(X, who, found.feature_names)
     if found.n_features not in (None, rows.columns):

@@ -1,4 +1,4 @@
-"""Compile methods called from Python, with the commands' options."""
+"""Compile methods for Python, with the commands' options."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -18,11 +18,10 @@ from fastsvm_cli.text.data import read_chunks
 def compile_source(
     name: str, source: SourceModel, given: "dict[str, Any]", on_progress: "Callable[..., None] | None" = None
 ) -> "tuple[Model, float]":
-    """Compile an exact model. Return the model read back from its file content, and the option target (a share) or 0.
+    """Compile an exact model. Return the model, read back from its text, and the option target (a share) or 0.
 
-    given: {long option name, _ for -: value}; a flag is True; None: not given. `data` may be a list of chunks.
-    on_progress: called with the share done, and words. Raise TypeError for an unknown option, ValueError for a
-    conflict, ModelFormatError for a model that the method refuses, and FileError."""
+    given: {long option name, _ for -: value}; a flag is True; None: not given. `data` may be a list of chunks. Raise
+    TypeError for an unknown option, ValueError for a conflict, ModelFormatError and FileError."""
     method, variant = find(name)
     path, rows, given = source.model.path, None, dict(given)
     if isinstance(given.get("data"), list):

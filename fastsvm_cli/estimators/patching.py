@@ -1,8 +1,8 @@
-"""Replacement of scikit-learn's SVM prediction by the exact engine, in the six functions of sklearn.svm._base that pass
-rows to its LIBSVM.
+"""Replacement of scikit-learn's SVM prediction by the exact engine, in the six functions of sklearn.svm._base that call
+its LIBSVM.
 
-Every label is scikit-learn's: labels settled without svm-predict's own sum hold for a sum in any order (B5, B26 and B38
-of bounds.py); other rows go to scikit-learn's function."""
+Labels settled without svm-predict's own sum hold for a sum in any order (B5, B26 and B38 of bounds.py); scikit-learn's
+function answers the other rows."""
 
 import weakref
 from _thread import allocate_lock
@@ -20,17 +20,16 @@ from fastsvm_cli.estimators.rows import chunk_of
 from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.text.data import MOST_VALUES
 
-#: Below this many kernel values per call, scikit-learn's own function is as fast. Below this many products in them,
-#: starting threads takes longer than it saves.
+#: Minimum kernel values per call: for fewer, scikit-learn is as fast. Minimum products in them for several threads.
 LEAST_VALUES, LEAST_PRODUCTS = 1000, 4_000_000
-#: A model is compiled once this many rows and kernel values were requested: then they have cost as much.
+#: Rows and kernel values before compilation, which costs as much.
 ROWS_BEFORE, VALUES_BEFORE = 25, 10_000
-#: Rows that a model may leave to scikit-learn before a share of a quarter turns the engine off.
+#: Minimum rows left to scikit-learn before a share of a quarter turns the engine off.
 MOST_LEFT = 100
 
 MOST_ENTRIES = 1 << 18  # matrix entries per block of rows
-_WHOLE, _PARTS = 4096, 16  # a larger array (in bytes) is checked for changes by the sums of this many parts
-#: Raised for rows and models that the engine does not take.
+_WHOLE, _PARTS = 4096, 16  # a larger array (bytes) is checked for changes by the sums of this many parts
+#: Raised for unsupported rows and models.
 _REFUSED = (FastsvmError, ValueError, MemoryError)
 
 engines: "dict[int, Engine]" = {}  # by the id of the estimator
@@ -69,7 +68,7 @@ def unpatch() -> None:
 
 @contextmanager
 def patched(n_threads: "int | None" = None) -> "Iterator[None]":
-    """patch() during a block, on all threads. Blocks may nest and overlap."""
+    """Patch during a block, on all threads. Blocks may nest and overlap."""
     before = engine_threads
     _settle(None, 1, n_threads)
     try:
@@ -132,8 +131,8 @@ def _answered(name: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
 
 
 class Engine:
-    """Compiled model and counters of an estimator. arrays: held so that their ids are not reused. told, sums: reveal
-    its change. pays: whether the engine answers."""
+    """Compiled model of an estimator, and counters. arrays: held so that their ids are not reused. told, sums: reveal
+    changes. pays: whether the engine answers."""
 
     def __init__(self, estimator: Any, arrays: "list[np.ndarray]", told: "list[Any]", sums: "list[bytes]"):
         key = id(estimator)
@@ -144,10 +143,10 @@ class Engine:
         self._model: Any = None
         self._task: Any = None
         self._coupler: Any = None
-        self._once = allocate_lock()  # the thread that holds it compiles
+        self._once = allocate_lock()  # held by the thread that compiles
 
     def asked(self, estimator: Any, rows: int, vectors: int) -> None:
-        """Count rows, and compile once that pays. Other threads do not wait."""
+        """Count rows; compile once that pays. Other threads do not wait."""
         self._asked += rows
         if self._asked < ROWS_BEFORE + VALUES_BEFORE / vectors or not self._once.acquire(blocking=False):
             return
@@ -160,8 +159,7 @@ class Engine:
         self._task, self._model, self.pays = model.header.task(), model, True
 
     def numbers(self, X: Any, wanted: Wanted) -> "tuple[np.ndarray, list[int]]":
-        """Return labels (rows) or values (rows, pairs), and the rows that need svm-predict's own sum. Raise RowError
-        and ValueError."""
+        """Return labels (rows) or values (rows, pairs), and the rows that need svm-predict's own sum."""
         model, labels, rows = self._model, wanted is LABELS, X.shape[0]
         out, open_rows = np.empty(rows if labels else (rows, model.pairs)), []
         step = max(1, min(MOST_ENTRIES // max(X.shape[1], 1), MOST_VALUES // max(model.pairs, 1)))
@@ -184,8 +182,7 @@ class Engine:
         return out, open_rows
 
     def probabilities(self, estimator: Any, values: np.ndarray) -> np.ndarray:
-        """Use scikit-learn's own function: in its precomputed kernel, each pair is a vector whose kernel value is the
-        decision value."""
+        """Use scikit-learn's function, with a precomputed kernel of the decision values, a vector per pair."""
         if self._coupler is None:
             self._coupler = _coupler(len(estimator.classes_), estimator._probA, estimator._probB)
         return _originals["_dense_predict_proba"][1](self._coupler, values)

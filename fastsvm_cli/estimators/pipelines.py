@@ -1,4 +1,4 @@
-"""Readers of every form of exact model."""
+"""Readers of all forms of exact models."""
 
 from os import PathLike, fspath
 from typing import Any
@@ -13,8 +13,7 @@ from fastsvm_cli.models.exact import ExactModel
 
 
 def read_estimator(estimator: Any) -> Fitted:
-    """Return the exact model in an ExactModel or a `model` of compile. Pipelines may have "passthrough" steps. Raise
-    ModelFormatError and FileError."""
+    """Read an ExactModel, or a `model` of compile. Raise ModelFormatError and FileError."""
     if isinstance(estimator, (str, PathLike)):
         return _read_file(fspath(estimator))
     if isinstance(estimator, ExactModel):
@@ -23,7 +22,7 @@ def read_estimator(estimator: Any) -> Fitted:
 
 
 def _read_object(estimator: Any) -> Fitted:
-    """Read without paths: inside another estimator, "passthrough" is not a file name."""
+    """Read anything but a path: "passthrough" in another estimator is not a file name."""
     if svm_class(estimator) is not None:
         return read_svm(estimator)
     if _is(estimator, "svm_model", "libsvm"):
@@ -103,7 +102,7 @@ def _read_file(path: str) -> Fitted:
 
 
 def _read_libsvm(model: Any) -> Fitted:
-    """Read through a file: svm_save_model writes the whole model, with 17 digits."""
+    """Read through a file, which has the whole model, with 17 digits."""
     import tempfile
     from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Models as objects that predict arrays, with scikit-learn's conventions."""
+"""Models that predict arrays, with scikit-learn's conventions."""
 
 import os
 from copy import copy
@@ -47,9 +47,9 @@ def load(
     decision_function_shape: str = "ovr",
     break_ties: bool = False,
 ) -> "FastSVM":
-    """Read any model file, exact or compiled, as an object that predicts arrays.
+    """Read any model file, exact or compiled.
 
-    path: may be compressed. Other arguments: as of FastSVM. Raise ModelFormatError, FileError and ValueError.
+    path: may be compressed. Others: as of FastSVM. Raise ModelFormatError, FileError and ValueError.
 
     >>> fast = fastsvm_cli.load("rings.model.approx", exact="rings.model")
     >>> fast.predict(X[:5])  # X: (6000, 8)
@@ -76,8 +76,8 @@ def as_fast(
     exact: "str | os.PathLike[str] | Model | FastSVM | None" = None,
     tolerance: "float | None" = None,
 ) -> "FastSVM":
-    """Return a FastSVM for a path, a model, or a FastSVM, which stays unchanged. exact, tolerance: replace its own.
-    Raise like load, and TypeError for anything else."""
+    """Return a new FastSVM for a path, a model or a FastSVM. exact, tolerance: replace its own. Raise like load, and
+    TypeError for anything else."""
     if isinstance(model, (str, os.PathLike)):
         return load(model, exact=exact, tolerance=tolerance)
     if isinstance(model, Model):
@@ -95,12 +95,12 @@ class FastSVM(Kept, FittedEstimator):
     """A model, exact or compiled, that predicts arrays like a fitted scikit-learn estimator, with the numbers of
     `fastsvm predict`, bit for bit. Thread-safe. `clone` keeps it fitted; it pickles as its model file's text.
 
-    X is a matrix (n_samples, n_features_in_): an array, a SciPy sparse matrix (duplicates are added up), a pandas
-    frame, or nested lists. Column j is LIBSVM's feature j + 1. Many rows use several threads, without the GIL.
+    X: (n_samples, n_features_in_), an array, SciPy sparse matrix (duplicates are added up), pandas frame, or nested
+    lists. Column j is LIBSVM's feature j + 1. Many rows use several threads, without the GIL.
 
     model: a models.base.Model.
-    exact: the model that it was compiled from, or its path. Evaluates rows whose label is not proven, so that every
-    label is svm-predict's.
+    exact: the model that it was compiled from, or its path, to answer rows whose label is not proven; every label is
+    then svm-predict's.
     tolerance: for regression: with `exact`, the largest radius of a value that is kept; an ordered model stops once a
     value is within it.
     n_threads: None or 0: all available CPUs.
@@ -109,8 +109,8 @@ class FastSVM(Kept, FittedEstimator):
     vector.
     feature_names_in: a frame's column names.
     decision_function_shape, break_ties: as in scikit-learn's SVC.
-    transform: its apply(block) maps rows of X, dense or CSR, before the model.
-    calibrator: its probabilities(decision_values) returns (rows, nr_class).
+    transform: apply(block) maps rows of X, dense or CSR, before the model.
+    calibrator: probabilities(decision_values) returns (rows, nr_class).
     options: of the compilation, for display.
     fingerprint: of the model's file, if not of to_text().
 
@@ -129,7 +129,7 @@ class FastSVM(Kept, FittedEstimator):
     classes_: np.ndarray
     feature_names_in_: np.ndarray
     offset_: float
-    _reference: Any = None  # what it was compiled from; not pickled
+    _reference: Any = None  # its source; not pickled
 
     def __init__(
         self,
@@ -179,7 +179,7 @@ class FastSVM(Kept, FittedEstimator):
 
     @property
     def beyond_votes(self) -> bool:
-        """Whether labels need more than the signs of decision values, so that radii cannot settle them."""
+        """Whether labels need more than the signs of decision values, so that radii settle none."""
         header = self.model.header
         return self.calibrator is not None or (self.break_ties and header.classification and header.nr_class > 2)
 
@@ -233,7 +233,7 @@ class FastSVM(Kept, FittedEstimator):
     @available(has_classes)
     def decision_function(self, X) -> np.ndarray:
         """Return decision values. Two classes: (n_samples,), positive for classes_[1]. One class: positive inside.
-        More, with "ovr": (n_samples, n_classes), largest for the class with the most votes; with "ovo": LIBSVM's values
+        More: "ovr": (n_samples, n_classes), largest for the class with the most votes; "ovo": LIBSVM's values
         (n_samples, pairs) for the pairs 0/1, 0/2, ... of classes_, positive for the first.
 
         >>> fast = fastsvm_cli.load("rings.model")
@@ -298,7 +298,7 @@ class FastSVM(Kept, FittedEstimator):
 
     @available(has_targets)
     def score(self, X, y, sample_weight=None) -> float:
-        """Return the accuracy, or for regression scikit-learn's R^2."""
+        """Return the accuracy, or for regression R^2."""
         y, found = np.asarray(y), self.predict(X)
         if y.shape == (len(found), 1):
             y = y[:, 0]

@@ -7,7 +7,6 @@ if TYPE_CHECKING:
 
 Self = TypeVar("Self", bound="FittedEstimator")
 
-#: Constructor arguments of a FastSVM.
 _PARAMETERS = (
     "model",
     "exact",
@@ -36,7 +35,7 @@ class FittedEstimator:
         raise NotImplementedError
 
     def fit(self: Self, X, y=None, **_: Any) -> Self:
-        """Return self, like scikit-learn's FrozenEstimator."""
+        """Return self."""
         return self
 
     def get_params(self, deep: bool = True) -> "dict[str, Any]":

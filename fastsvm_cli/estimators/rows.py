@@ -1,4 +1,4 @@
-"""Conversion of matrices and frames to native chunks, with scikit-learn's checks and messages."""
+"""Conversion of matrices and frames to chunks, with scikit-learn's checks and messages."""
 
 from typing import Any
 
@@ -12,21 +12,20 @@ _NO_LABEL = np.empty((1, 0))
 
 
 class Rows:
-    """Source of rows. entries: approximate numbers per row."""
+    """entries: approximate numbers per row. who: the caller's name in messages."""
 
     rows: int
     columns: int
     entries: float
 
     def block(self, first: int, last: int, who: str):
-        """Return rows first, ..., last - 1, dense of a native type or CSR. who: the caller's name in messages."""
+        """Return rows first, ..., last - 1, dense of a native type or CSR."""
         raise NotImplementedError
 
     def chunk(self, first: int, last: int, who: str) -> _native.Chunk:
         return chunk_of(self.block(first, last, who), who)
 
     def floats(self, first: int, last: int, who: str):
-        """Return the block as finite floats. Raise ValueError for others."""
         block = self.block(first, last, who)
         if block.dtype.kind != "f":
             block = block.astype(np.float64)
@@ -53,13 +52,13 @@ class _Frame(Rows):
     def block(self, first: int, last: int, who: str) -> np.ndarray:
         part = self._frame.iloc[first:last]
         matrix = part.to_numpy()
-        if matrix.dtype == object:  # mixed types, or the frame's own missing values
+        if matrix.dtype == object:  # mixed types, or missing values
             matrix = part.to_numpy(dtype=np.float64, na_value=np.nan)
         return _readable(matrix)
 
 
 class _Sparse(Rows):
-    """CSR matrix, whose arrays are checked: the caller may have changed them."""
+    """CSR matrix. The caller may have changed its arrays, which are checked."""
 
     def __init__(self, matrix):
         self._matrix = matrix
@@ -73,7 +72,7 @@ class _Sparse(Rows):
                 raise ValueError(f"{name}: {found} numbers found in the sparse matrix, expected {expected}")
 
     def block(self, first: int, last: int, who: str):
-        _csr_chunk(self._matrix, first, last, who)  # checks the arrays: SciPy would read out of bounds
+        _csr_chunk(self._matrix, first, last, who)  # SciPy would read out of bounds
         part = self._matrix[first:last]
         if part.dtype.char not in "df" or not part.dtype.isnative:
             part = part.astype(np.float64)
@@ -94,7 +93,7 @@ class ParsedRows(Rows):
 
 
 def rows_of(X, who: str, names: "np.ndarray | None" = None) -> Rows:
-    """Return the rows of X. names: a frame's expected column names. Raise ValueError and TypeError, in scikit-learn's
+    """Return the rows of X. names: expected column names of a frame. Raise ValueError and TypeError, in scikit-learn's
     words, unless X is a real matrix with a row and a column."""
     if isinstance(X, np.matrix):
         raise TypeError("np.matrix is not supported. Please convert to a numpy array with np.asarray.")
@@ -111,7 +110,7 @@ def rows_of(X, who: str, names: "np.ndarray | None" = None) -> Rows:
         source = _Frame(X)
     else:
         matrix = np.asarray(X)
-        if matrix is not X and matrix.dtype.kind in "OSU":  # so that the message quotes the value as given
+        if matrix is not X and matrix.dtype.kind in "OSU":  # for a message that quotes the value
             matrix = np.asarray(X, dtype=np.float64)
         _demand_real(matrix.dtype, X)
         if matrix.ndim != 2:
@@ -139,8 +138,7 @@ def chunk_of(block, who: str) -> _native.Chunk:
 
 
 def serial_chunk_of(block, who: str) -> _native.Chunk:
-    """Return kernel values (rows, training rows) as rows of LIBSVM's precomputed kernel: 0:serial, then every value,
-    zeros included."""
+    """Return kernel values (rows, training rows) as LIBSVM's precomputed rows: 0:serial, then every value."""
     if not isinstance(block, np.ndarray):
         block = block.astype(np.float64).toarray()  # adds up duplicates
     rows, columns = block.shape
@@ -163,7 +161,7 @@ def _as_csr(X):
             low, high = np.min(found, initial=0), np.max(found, initial=0)
             if low < 0 or high >= max(count, 1):
                 raise ValueError(f"{name} {low if low < 0 else high} found, expected {name}s from 0 to {count - 1}")
-        X = X.astype(np.float64)  # the type in which duplicates are added up
+        X = X.astype(np.float64)  # duplicates are added up in this type
     return X.tocsr()
 
 
@@ -223,7 +221,6 @@ def _refuse_numbers(values: np.ndarray, who: str) -> None:
 
 
 def _demand_names(frame, names: np.ndarray, who: str) -> None:
-    """Compare a frame's columns with those of fit, if all names are text."""
     found = list(frame.columns)
     if found == list(names) or not all(isinstance(name, str) for name in found):
         return

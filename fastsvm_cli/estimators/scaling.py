@@ -12,7 +12,7 @@ from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.text.scaling import Affine
 
 SCALERS = ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler")
-#: A shift of this many times the scale loses 4 of 16 digits: larger ones are not folded into the model.
+#: Largest shift folded into a model, in units of the scale: it loses 4 of 16 digits.
 _FAR = 1e4
 
 
@@ -26,7 +26,7 @@ class FittedScaling:
         self.steps = steps
 
     def apply(self, rows: Any) -> Any:
-        """Scale rows, floats (n, d) or CSR. Raise ValueError if a step would make sparse rows dense."""
+        """Scale rows, floats (n, d) or CSR. Raise ValueError if sparse rows would become dense."""
         if scipy.sparse.issparse(rows):
             return self._of_sparse(rows)
         out = np.array(rows, dtype=rows.dtype if rows.dtype.kind == "f" else np.float64)
@@ -73,7 +73,6 @@ _OPERATIONS = {"subtract": np.subtract, "divide": np.divide, "multiply": np.mult
 
 
 def scaler_class(step: object) -> "str | None":
-    """Return the step's class name in SCALERS, or None."""
     for each in type(step).__mro__:
         if each.__module__.split(".")[0] == "sklearn" and each.__name__ in SCALERS:
             return each.__name__
@@ -81,7 +80,6 @@ def scaler_class(step: object) -> "str | None":
 
 
 def read_scaler(scaler: Any) -> FittedScaling:
-    """Return a fitted scaler's scaling, or raise ModelFormatError."""
     name = scaler_class(scaler)
     if name is None:
         found = type(scaler).__name__

@@ -1,1 +1,1 @@
-"""Export of models as C99 or an ONNX graph (README.md)."""
+"""Export of models as C99 or ONNX (README.md)."""

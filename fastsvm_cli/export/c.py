@@ -1,7 +1,6 @@
 """Writer of C99: a source file, a header, and a main that reads LIBSVM rows.
 
-The C neither allocates nor recurses; only const tables grow with the number of vectors. Double precision adds kernel
-values in LIBSVM's order; single precision uses Kahan's sums."""
+Double precision adds kernel values in LIBSVM's order; single precision uses Kahan's sums."""
 
 import numpy as np
 
@@ -12,17 +11,16 @@ from fastsvm_cli.export.c_sums import Sums, Table
 from fastsvm_cli.export.description import Description, KernelSums, Polynomials, Samples
 from fastsvm_cli.export.radius import Radius, radius_of, rounded_up
 
-#: AVR limits in bytes: one table (16-bit pointers of PROGMEM), and all tables.
+#: AVR limits in bytes: one table (16-bit pointers), and all.
 _NEAR_TABLE, _NEAR = 32767, 65535
 
 
 class Program(Sums):
     """A description in C.
 
-    prefix: of every name. file: of the header, without .h. progmem: tables in an AVR's flash memory.
-
-    stack_bytes: of arrays. operations: products, sums and exponentials for the values of a row without zeros. Raises
-    ModelFormatError for what the precision, or an AVR, cannot hold."""
+    prefix: of every name. file: of the header, without .h. progmem: tables in an AVR's flash memory. stack_bytes: of
+    arrays. operations: per row without zeros. Raises ModelFormatError for what the precision, or an AVR, cannot
+    hold."""
 
     def __init__(
         self, description: Description, *, single: bool, prefix: str, file: "str | None" = None, progmem: bool = False
@@ -139,7 +137,6 @@ class Program(Sums):
     # ---- from a row to decision values
 
     def _load(self) -> str:
-        """Return C that makes z of a row; x is column j."""
         description = self.description
         d, inputs, counts = len(description.used), description.inputs, len(description.rest) > 0
         self._stack += max(d, 1)

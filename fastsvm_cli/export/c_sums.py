@@ -1,4 +1,4 @@
-"""Tables of a C program, and its function for a row's values."""
+"""Tables of a C program, and its function `sums`."""
 
 from math import comb
 from typing import Any
@@ -59,7 +59,6 @@ class Sums:
         self.tables.append(Table(name, numbers, whole))
 
     def _whole(self, name: str, at: str) -> str:
-        """Return C that reads an integer of a table."""
         table = next(each for each in self.tables if each.name == name)
         if not self.progmem:
             return f"{name}[{at}]"
@@ -167,11 +166,10 @@ class Sums:
         return self._put(self._put(c_text.SUMS, LOCALS=locals_, BODY=text))
 
     def _about(self, body: Polynomials, expansions: "list[Any]") -> str:
-        """Return C that moves z to a center and computes the weight."""
         self._add("CENTER", body.centers)
         self._add("ABOUT", [each.center for each in expansions], whole=True)
         low = body.centers - body.centers.astype(np.float32) if self.single else np.zeros(0)
-        if low.any():  # rounding a center to single precision would shift every row
+        if low.any():  # a center in single precision would shift every row
             self._add("CENTER_LOW", low)
         gaussian = body.gamma is not None
         return self._put(

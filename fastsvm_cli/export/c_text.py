@@ -1,4 +1,4 @@
-"""C of all exported models. The writer substitutes @NAME@; READ reads a real number of a table."""
+"""C of all exported models. The writer replaces @NAME@; READ reads a real number of a table."""
 
 HEADER = """\
 /* @MADE@ */
@@ -27,7 +27,7 @@ CORE = """\
 PLAIN_READ = "\n#define READ(p) (*(p))"
 PROGMEM_READ = "\n#include <avr/pgmspace.h>\n#define READ(p) pgm_read_float(p)"
 
-#: Fills z, (d), and returns the sum of squares of the features outside it. index: null for a dense row.
+#: Fills z, (d), and returns the sum of squares of other features. index: null for a dense row.
 LOAD = """\
 static @REAL@ load(const @REAL@ *row, const int *index, int count, @REAL@ *z)
 {
@@ -47,7 +47,7 @@ static @REAL@ load(const @REAL@ *row, const int *index, int count, @REAL@ *z)
 """
 #: If z has other columns than the row: shows every compiler that all of z is set.
 CLEAR = "    for (j = 0; j < @USED@; ++j) z[j] = @ZERO@;\n"
-#: Entries outside the features: distances include their squares.
+#: Entries outside the features, whose squares count in distances.
 BEFORE = "    for (; index && at < count && index[at] < 1; ++at)@COUNTS@;\n"
 BEYOND = "    for (; index && at < count; ++at)@COUNTS@;\n"
 COUNTS = " rest += row[at] * row[at]"
@@ -82,7 +82,7 @@ static void add(@REAL@ *sum, @REAL@ *lost, @REAL@ x)
 """
 
 KERNEL_LOCALS = "    const @REAL@ *x = VECTOR, *a = COEFFICIENT;\n    long i@J@;\n"
-#: Distance and inner product, with dense vectors and with sparse ones.
+#: Distance and inner product, for dense and for sparse vectors.
 DENSE_DISTANCE = """\
         for (j = 0; j < @USED@; ++j) {
             const @REAL@ t = z[j] - READ(x++);
@@ -158,8 +158,7 @@ SAMPLES = """\
     }
 """
 
-#: Bound of the distance from svm-predict's value: B41 and B42 of fastsvm's bounds.py. Newton's root approaches from
-#: above.
+#: Bound of the distance from svm-predict's value (B41, B42 of bounds.py). Newton's root approaches from above.
 BOUND = """\
 static @REAL@ root(@REAL@ x)
 {
@@ -315,7 +314,7 @@ static void couple(const @REAL@ *values, @REAL@ *p)
 }
 """
 
-#: Reads LIBSVM rows; writes one line each: the label, then the values.
+#: Reads LIBSVM rows; writes the label, then the values.
 MAIN = """\
 /* Answers the rows of a LIBSVM file, or of standard input: the label, then the decision values. */
 #include <stdio.h>

@@ -17,17 +17,15 @@ if TYPE_CHECKING:
 
 #: From unscaled rows to labels (regression: values), (rows), and decision values, (rows, pairs).
 Answers = Callable[["_native.Chunk"], "tuple[np.ndarray, np.ndarray]"]
-#: Limit of numbers in a dense block of rows, and in its results.
+#: Limit of numbers in a dense block of rows and in its results.
 _BLOCK = 1 << 22
-#: Number of lines reported.
+#: Lines reported.
 _NAMED = 5
 
 
 class Comparison:
-    """Result of a comparison.
-
-    different: lines with different labels. near: those that the precision's tolerance explains. largest: difference of
-    values. size: of the largest value."""
+    """different: lines with different labels. near: those that the precision's tolerance explains. largest: difference
+    of values. size: of the largest value."""
 
     def __init__(self, regression: bool) -> None:
         self.regression, self.rows = regression, 0
@@ -36,7 +34,6 @@ class Comparison:
         self.largest = self.size = 0.0
 
     def lines(self, data: str) -> "list[str]":
-        """Return lines for the user. data: the rows' file."""
         labels = f"{len(self.different)} of {self.rows} labels differ from fastsvm predict's, values"
         differ = "values differ from fastsvm predict's" if self.regression else labels
         out = [f"{data}: {differ} by at most {self.largest:.3g} of {self.size:.3g}"]
@@ -99,7 +96,7 @@ def dense(chunk: "_native.Chunk", inputs: int, kind: "type[np.floating]") -> np.
 
 
 def c_answers(program: "Program", longest_row: int, compiler: str, flags: "tuple[str, ...]" = ("-O2",)) -> Answers:
-    """Return the answers of the C, compiled and run here. longest_row: maximum entries. Raises FileError."""
+    """Return the answers of the C, compiled and run here. Raises FileError."""
     import subprocess
     from tempfile import TemporaryDirectory
 
@@ -128,7 +125,7 @@ def c_answers(program: "Program", longest_row: int, compiler: str, flags: "tuple
 def graph_answers(
     description: "Description", run: "Callable[[np.ndarray], dict[str, np.ndarray]]", single: bool
 ) -> Answers:
-    """Return a graph's answers. run: maps a dense block of rows to outputs by name."""
+    """Return a graph's answers. run: maps dense rows to outputs by name."""
     header, kind = description.header, np.float32 if single else np.float64
     of_values = "variable" if header.regression else "values"
     width = max(description.inputs, getattr(description.body, "width", 0), 1)

@@ -1,7 +1,7 @@
 """Target-independent description of a model's computation (README.md).
 
-A row becomes `z`, its scaled `used` columns, and, for a kernel of distances, `rest`, the sum of squares of the others.
-A body turns these into sums, one per pair of classes in LIBSVM's order; then rho is subtracted, except for a border."""
+A row becomes `z`, its scaled `used` columns, and, for a kernel of distances, `rest`, the others' sum of squares. Rho is
+subtracted from a body's sums, except for a border."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.models.exact import ExactModel
     from fastsvm_cli.text.header import Header
 
-#: Limit of numbers in a model's tables, to avoid files of gigabytes.
+#: Limit of numbers in tables, to avoid files of gigabytes.
 MOST_NUMBERS = 1 << 28
 #: Limit of columns: rows are dense.
 MOST_INPUTS = 1 << 22
@@ -51,20 +51,16 @@ class Polynomials:
 
 
 class Samples:
-    """The body of a border: level + n.(z - b) for the nearest sample b.
-
-    pairs: (level, points (n, d), normals (n, d)) each."""
+    """The body of a border. pairs: (level, points (n, d), normals (n, d)) each."""
 
     def __init__(self, pairs: "list[tuple[float, np.ndarray, np.ndarray]]"):
         self.pairs = pairs
 
 
 class Description:
-    """A model's computation.
-
-    inputs: numbers in a row; column j is LIBSVM's feature j + 1. used: (d) increasing columns. slopes, offsets:
-    (inputs) or None: x becomes slope x + offset; both are 0 for a dropped column. labels_back: (from, scale, to) of a
-    regression's answer. classes: names of the header's labels, in order. certified: the model if radii are exported."""
+    """inputs: numbers in a row; column j is LIBSVM's feature j + 1. used: (d) increasing columns. slopes, offsets:
+    (inputs) or None: x becomes slope x + offset; both are 0 for a dropped column. labels_back: (from, scale, to).
+    classes: names of the header's labels. certified: the model if radii are exported."""
 
     def __init__(
         self,
@@ -81,7 +77,7 @@ class Description:
         self.path, self.kind, self.fingerprint = path, kind, fingerprint
         self.slopes: np.ndarray | None = None
         self.offsets: np.ndarray | None = None
-        self.scaled_to = 0.0  # the limit of a range file with the larger absolute value
+        self.scaled_to = 0.0  # the range file's limit with the larger absolute value
         self.labels_back: tuple[float, float, float] | None = None
         self.classes: Any = None
         self.certified: Model | None = None
@@ -114,9 +110,9 @@ class Description:
 def describe(
     model: "Model", path: str, fingerprint: "str | None" = None, inputs: int = 0, radius: bool = True
 ) -> Description:
-    """Describe any kind of model. Raises ModelFormatError for models that no target can hold.
+    """Describe a model of any kind. Raises ModelFormatError if no target can hold it.
 
-    inputs: columns of a row, at least those the model knows. radius: include radii of a certified model."""
+    inputs: minimum columns of a row. radius: include radii of a certified model."""
     exact: Any = getattr(model, "exact", model)  # an ordered model answers as its exact one
     if exact.serials:
         raise ModelFormatError(path, "a precomputed kernel found, whose rows are kernel values: nothing is exported")
@@ -191,7 +187,7 @@ def _polynomials(model: Any, features: np.ndarray, path: str) -> Polynomials:
     times_of = [orderings(k, d) for k in range(model.degree + 1)]
     for each in model.expansions:
         numbers = np.array(each.coefficients, dtype=np.float64)
-        if model.single:  # the file's shortest decimals identify floats
+        if model.single:  # the file's decimals identify floats
             numbers = numbers.astype(np.float32).astype(np.float64)
         weights, directions = np.zeros(0), np.zeros((0, d))
         if each.rank:
@@ -228,8 +224,8 @@ def orderings(k: int, d: int) -> np.ndarray:
     """Count a symmetric tensor's entries per monomial."""
     from math import factorial
 
-    rows, out, run = monomials(k, d), np.full(len(monomials(k, d)), float(factorial(k))), None
-    run = np.ones(len(rows))
+    rows = monomials(k, d)
+    out, run = np.full(len(rows), float(factorial(k))), np.ones(len(rows))
     for at in range(1, k):  # divide by the factorial of every run of equal indices
         run = np.where(rows[:, at] == rows[:, at - 1], run + 1, 1)
         out /= run

@@ -1,6 +1,6 @@
-"""Writer of ONNX graphs; this module computes decision values.
+"""Writer of ONNX graphs: decision values.
 
-Distances are |x - m|^2 + |z - m|^2 - 2 (x - m).(z - m) about the mean m of the vectors: a matrix product with little
+Distances are |x - m|^2 + |z - m|^2 - 2 (x - m).(z - m) about the vectors' mean m: a matrix product with little
 cancellation."""
 
 from typing import TYPE_CHECKING, Any
@@ -66,7 +66,7 @@ class _Writer(Answers):
         self._bounds = ""  # (n, pairs): error bounds of the sums
 
     def outputs(self) -> "list[tuple[str, str, list[int]]]":
-        """Write the graph; return each output's (name, type, shape without rows)."""
+        """Write the graph; return outputs as (name, type, shape without rows)."""
         g, description, header = self.graph, self.description, self.description.header
         z, rest = self._row()
         body = description.body
@@ -145,7 +145,7 @@ class _Writer(Answers):
         return g("Add", *own)
 
     def _class_sums(self, values: str, coefficients: np.ndarray, counts: "list[int]") -> "list[str]":
-        """Return sums (n, classes - 1) per class; pieces of AT_ONCE limit the error of single precision."""
+        """Return sums (n, classes - 1) per class; pieces of AT_ONCE limit single precision's error."""
         g = self.graph
         if coefficients.shape[1] == 1:
             counts = [len(coefficients)]
@@ -171,7 +171,7 @@ class _Writer(Answers):
         return out
 
     def _polynomials(self, body: Polynomials, z: str, rest: "str | None") -> str:
-        """Return the sums. The first axis is for centers or expansions."""
+        """Return the sums. First axes are centers or expansions."""
         g, d, expansions = self.graph, len(self.description.used), body.expansions
         about = self._about(g("Unsqueeze", z, np.array([0])), body.centers[:, None, :])
         own = [each.center for each in expansions]
@@ -261,7 +261,7 @@ class _Writer(Answers):
         g, (count, d, q) = self.graph, matrices.shape
         if not self._shared:
             return g("MatMul", rows, matrices)
-        # OpenVINO refuses a three-dimensional product with a factor that all share.
+        # OpenVINO refuses a three-dimensional product with a shared factor.
         flat = g("MatMul", g("Squeeze", rows, np.array([0])), matrices.transpose(1, 0, 2).reshape(d, count * q))
         if count == 1:
             return g("Unsqueeze", flat, np.array([0]))
@@ -315,11 +315,9 @@ class _Writer(Answers):
             sides.append(g("GatherElements", planes, nearest, axis=1))
         return g("Concat", *sides, axis=1) if len(sides) > 1 else sides[0]
 
-    # ---- from values to answers
-
 
 def _alternating(coefficients: np.ndarray) -> np.ndarray:
-    """Return an order that alternates the signs of a single column, to keep partial sums small."""
+    """Return an order that alternates the signs of a single column, for small partial sums."""
     n, columns = coefficients.shape
     if columns > 1:
         return np.arange(n)

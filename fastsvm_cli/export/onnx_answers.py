@@ -11,7 +11,7 @@ from fastsvm_cli.export.radius import Radius, rounded_up
 
 
 class Answers:
-    """Part of the writer. Methods return outputs' names, types, and shapes without rows."""
+    """Part of the writer. Methods return outputs as (name, type, shape without rows)."""
 
     description: Description
     graph: Graph
@@ -41,7 +41,7 @@ class Answers:
         one, other, every = self._of_pairs(1), self._of_pairs(2), np.array(1.0)
         low = g("Add", g("MatMul", first, one), g("MatMul", second, other))
         high = g("Add", g("MatMul", g("Sub", every, second), one), g("MatMul", g("Sub", every, first), other))
-        # A tie goes to the first class: classes after the winner get half a vote less.
+        # Ties go to the first class: classes after the winner get half a vote less.
         places = np.arange(header.nr_class)
         winner = g("ArgMax", low, axis=1, keepdims=1)
         behind = g.of_bool(g("Greater", g.table(places[None, :]), winner))
@@ -56,8 +56,8 @@ class Answers:
     def _as_stated(self, values: str) -> str:
         """Return whether the runtime computes in the graph's precision, as radii assume: (n, 1).
 
-        OpenVINO may use half precision, and single for double. The test number does not fit a lower precision; clamping
-        it from values prevents constant folding."""
+        OpenVINO may use half precision, and single for double. The test number fits no lower precision; clamping it
+        from values prevents constant folding."""
         g = self.graph
         number = np.array(1 + (2.0**-20 if g.kind is np.float32 else 2.0**-40))
         probe = g("Min", g("Max", g("Gather", values, np.array([0]), axis=1), number), number)
@@ -96,7 +96,6 @@ class Answers:
 
     @property
     def _order(self) -> np.ndarray:
-        """Order of scikit-learn's columns."""
         return np.argsort(self._names, kind="stable")
 
     def _scores(self, values: str) -> "tuple[str, str, list[int]]":
@@ -149,7 +148,7 @@ class Answers:
         g, header = self.graph, self.description.header
         k, pairs = header.nr_class, header.pairs
         other = g("Sub", np.array(1.0), r)
-        # (n, k * k): the matrix Q, row by row.
+        # (n, k * k): Q, row by row.
         on_diagonal_first, on_diagonal_second, beside = (np.zeros((pairs, k * k)) for _ in range(3))
         for pair, i, j in header.class_pairs:
             on_diagonal_second[pair, j * k + j] = on_diagonal_first[pair, i * k + i] = 1

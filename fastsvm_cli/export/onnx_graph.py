@@ -8,7 +8,7 @@ from fastsvm_cli.errors import ModelFormatError
 
 
 class Graph:
-    """Nodes and tables of a graph. kind: of real numbers."""
+    """Nodes and tables. kind: of real numbers."""
 
     def __init__(self, helper: Any, kind: "type[np.floating]", path: str):
         self._helper, self.kind, self._path = helper, kind, path

@@ -24,10 +24,8 @@ _SIX_DIGITS = 5.0001e-6
 
 
 class Radius:
-    """Numbers of the formula, as upper bounds that the target rounds up.
-
-    centers: (nr_centers, 2), drift and shift. pairs, about: pair and center of each expansion. rows: (expansions, K +
-    5), b_0, ..., b_K, flat, slope, tail, reach. power: K."""
+    """Upper bounds in the formula, which the target rounds up. centers: (nr_centers, 2), drift and shift. pairs, about:
+    pair and center of each expansion. rows: (expansions, K + 5), b_0, ..., b_K, flat, slope, tail, reach. power: K."""
 
     def __init__(self, description: "Description", single: bool):
         self.description, self.v = description, unit(single)
@@ -80,7 +78,7 @@ class Radius:
         self.x0 = 1.2 * gamma * float(self.centers[:, 0].max(initial=0)) + (EXP + 1) * self.v
 
     def scaled(self, gamma: "float | None", weight: float) -> "tuple[float, float]":
-        """Return (flat, slope) that bound the effect of rounding scaled rows, here and to svm-scale's digits."""
+        """Return (flat, slope) that bound the effect of rounding scaled rows, also to svm-scale's digits."""
         description = self.description
         if description.slopes is None or description.offsets is None:
             return 0.0, 0.0
@@ -96,10 +94,10 @@ class Radius:
 
 
 def radius_of(description: "Description", single: bool, differences: bool) -> "Radius | None":
-    """Return the radius of a `certified` model, else None.
+    """Return the radius of a `certified` model, else None. Raises ModelFormatError if nothing is proven in this
+    precision.
 
-    differences: kernel sums compute distances from differences, not about a center. Raises ModelFormatError if nothing
-    is proven in this precision."""
+    differences: kernel sums compute distances from differences, not about a center."""
     model: Any = description.certified
     if model is None:
         return None

@@ -10,23 +10,20 @@ if TYPE_CHECKING:
     from fastsvm_cli.export.check import Answers
     from fastsvm_cli.export.description import Description
 
-#: Names of --to, and endings of the output.
+#: Values of --to, and file endings.
 TARGETS = ("onnx", "c")
 
 
 class Options:
-    """Options of a target. prefix: of C names; None: from the file name. progmem: tables in an AVR's flash memory."""
+    """prefix: of C names; None: from the file name. progmem: tables in an AVR's flash memory."""
 
     def __init__(self, *, single: bool = True, prefix: "str | None" = None, progmem: bool = False):
         self.single, self.prefix, self.progmem = single, prefix, progmem
 
 
 class Export:
-    """Result of an export.
-
-    texts: {file ending: content}, the output's own ending first. sizes: a line for the user. answers(longest_row): its
-    answers, run here. main(longest_row): {ending: content} of the program that reads rows, or {}. nbytes: of the
-    model."""
+    """texts: {file ending: content}, the output's own first. sizes: a line for the user. answers(longest_row): run
+    here. main(longest_row): {ending: content} of the program that reads rows, or {}. nbytes: of the model."""
 
     def __init__(
         self,
@@ -40,7 +37,7 @@ class Export:
 
 
 def export(description: "Description", target: str, output: str, options: Options) -> Export:
-    """Export to `target`. Raises ModelFormatError for what it cannot hold, and FileError if a package is missing."""
+    """Export to `target`. Raises ModelFormatError for what it cannot hold, and FileError for a missing package."""
     return {"onnx": _onnx, "c": _c}[target](description, output, options)
 
 

@@ -1,6 +1,6 @@
 """Estimate of rounding in an exported model's decision values, to judge labels that differ.
 
-It is not a proof, but assumes the same: no cancellation, sums in any order, exp within EXP units."""
+It is not a proof. It assumes no cancellation, sums in any order, and exp within EXP units."""
 
 from typing import TYPE_CHECKING
 
@@ -32,7 +32,7 @@ def tolerance(description: "Description", chunk: "_native.Chunk", single: bool) 
     v, header = unit(single), description.header
     z, rest = spread(description, chunk)
     size = np.sqrt((z * z).sum(axis=1) + rest)  # (rows)
-    moved = (4 * v if single else 0.0) * size  # by rounding the row
+    moved = (4 * v if single else 0.0) * size  # rounding of the row
     if description.slopes is not None:
         moved = moved + 5.1e-6 * size + 4 * v * np.abs(description.offsets).max(initial=0)
     d, rho = z.shape[1], np.abs(np.array(header.rho))
@@ -42,7 +42,7 @@ def tolerance(description: "Description", chunk: "_native.Chunk", single: bool) 
     elif isinstance(body, Polynomials):
         found = _of_polynomials(body, header.pairs, z, rest, moved, v)
     else:
-        # Rounding of a plane's own sum. A different nearest sample is not covered.
+        # Rounding in a plane's sum; another nearest sample is not covered.
         largest = [np.sqrt((normals**2).sum(axis=1).max(initial=0)) for _, _, normals in body.pairs]
         reach = [np.sqrt((points**2).sum(axis=1).max(initial=0)) for _, points, _ in body.pairs]
         found = (d + 8) * v * np.array(largest) * (size[:, None] + np.array(reach)) + np.outer(moved, largest)
@@ -105,7 +105,7 @@ def _of_kernels(body: KernelSums, pairs: int, z, rest, moved, v: float) -> np.nd
 
 
 def tensor_norm(level: np.ndarray, degree: int, d: int) -> float:
-    """Return the Frobenius norm of a symmetric tensor from its monomials' coefficients."""
+    """Return a symmetric tensor's Frobenius norm from its monomials' coefficients."""
     return float(np.sqrt((level**2 / orderings(degree, d)).sum())) if len(level) else 0.0
 
 

@@ -1,1 +1,1 @@
-"""Figures of `--plot`, from plain numbers. No other package loads matplotlib."""
+"""Figures of `--plot`, from plain numbers. Only this package loads matplotlib."""

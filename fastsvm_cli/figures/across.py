@@ -1,18 +1,16 @@
-"""Axis for shares that are often 0: log10 of percent, with a band for zeros."""
-
 from math import hypot, inf, log10
 
 from fastsvm_cli.figures.style import short_number, ticks_between
 
-_STEP = 1.5  # points between two places in the band
-_APART = 5.5  # points between two cases in the band
+_STEP = 1.5  # points between places
+_APART = 5.5  # points between cases
 _MARK = 5.0  # points of a case
 
 
 class Across:
-    """Axis of shares. shares: (log10 of percent, same of its interval's upper end) of each share above 0. none: number
-    of zeros. width: in points. most: largest right end. border: between band and scale if both exist. band: its
-    ends."""
+    """Axis of shares that are often 0: log10 of percent, with a band for zeros. shares: above 0, as (log10 of percent,
+    same of the interval's upper end). none: number of zeros. width: in points. most: largest right end. border: between
+    band and scale if both exist. band: its ends."""
 
     def __init__(self, shares: "list[tuple[float, float]]", none: int, width: float, most: float = inf):
         self.left, self.right = 0.0, 1.0
@@ -31,11 +29,11 @@ class Across:
 
     @property
     def first(self) -> float:
-        """Left end of the scale for shares above 0."""
+        """Left end of the scale above 0."""
         return self.left if self.border is None else self.border
 
     def ticks(self, zero: str) -> "list[tuple[float, str]]":
-        """Return (position, text) of ticks; zero: text of the band."""
+        """Return (position, text). zero: text of the band."""
         out = [] if self.band is None else [((self.band[0] + self.band[1]) / 2, zero)]
         if self.band is None or self.border is not None:
             ends = 10**self.first, 10**self.right
@@ -43,8 +41,8 @@ class Across:
         return out
 
     def spread(self, heights: "list[list[float | None]]") -> "list[float]":
-        """Place the cases in the band, near its middle and apart in all panels. heights: of each case in every panel
-        (points; None: absent)."""
+        """Place the cases in the band, near its middle and apart. heights: per case and panel (points; None:
+        absent)."""
         assert self.band is not None
         low, high = self.band
         steps = max(1, int((high - low) * self.unit / _STEP))

@@ -1,4 +1,4 @@
-"""Figure of `bench`: rows per second against labels that differ."""
+"""Figure of `bench`."""
 
 import os
 from itertools import product
@@ -33,9 +33,9 @@ _CLOCKS = ((END_TO_END, "end_to_end", CLOCKS[END_TO_END]), (SCORING, "scoring", 
 # Inches.
 _RIGHT, _PANEL, _LEGEND_LINE = 0.44, 1.55, 0.135
 _LEGEND_COLUMNS = 3
-# Distance of a label from its point, in points, and its allowed sides: across (1: right) and up.
+# Points from a label to its point; its allowed sides: across (1: right) and up.
 _MARK = 4.0
-_GAP = 2.0  # pixels between two labels, or a label and a mark
+_GAP = 2.0  # pixels around a label
 _SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
 
 
@@ -93,7 +93,7 @@ def _points(document: dict) -> "list[Point]":
                 rows = document["rows"] if clock == END_TO_END else 1
                 low, high = timed["interval_95"]
                 speeds[clock] = Speed(rows / timed["median"], rows / high, rows / low)
-        # libsvm in this process is the exact model.
+        # libsvm in process is the exact model.
         share, interval = case["distance"] or 0.0, case["distance_95"] or (0.0, 0.0)
         across = None if not share else _log(share, *interval)
         if speeds:
@@ -102,7 +102,6 @@ def _points(document: dict) -> "list[Point]":
 
 
 def _log(share: float, low: float, high: float) -> "tuple[float, float, float]":
-    """Convert to log10 of percent; an end at 0 becomes -inf."""
     return log10(100 * share), log10(100 * low) if low > 0 else -inf, log10(100 * max(high, share))
 
 
@@ -158,7 +157,7 @@ def _draw_panel(
     axis.plot(
         [x for x, _ in front], [y for _, y in front], color="0.65", linewidth=0.8, zorder=1, gid="front", marker="none"
     )
-    # The front and the references are drawn over the rest.
+    # Draw front and references over the rest.
     for point, x in sorted(shown, key=lambda each: _importance(document, each[0].case, clock)):
         speed, mark = point.speeds[clock], mark_of(point.case)
         colour = "0.3" if mark.edge == BLACK else mark.edge
@@ -174,7 +173,6 @@ def _draw_panel(
 
 
 def _draw_ratio(axis: Axes, document: dict, clock: str, key: str) -> None:
-    """Draw the right axis, relative to the reference."""
     reference = document["references"][clock]
     case = next((case for case in document["cases"] if case["name"] == reference and case[key]), None)
     if case is None:
@@ -220,7 +218,6 @@ def _importance(document: dict, case: dict, clock: str) -> int:
 def _draw_labels(
     figure: Figure, axis: Axes, document: dict, points: "list[Point]", at: "list[float]", clock: str
 ) -> None:
-    """Label cases by importance; drop a label that fits nowhere."""
     shown = [
         (_importance(document, point.case, clock), x, point.speeds[clock].value, point.case)
         for point, x in zip(points, at)
@@ -238,7 +235,7 @@ def _draw_labels(
             printable(short_name(case)), (x, y), xytext=(0, 0), textcoords="offset points", gid="label"
         )
         label.set(fontsize=TYPE, weight="bold" if case["name"] == document["picked"] else "normal", zorder=6)
-        # Beside all marks; the pick, if need be, over some. The legend names them all.
+        # Beside all marks; the pick, if need be, over some.
         picked = importance == 4
         beside = [*marks, *labels, *([around["picked"]] if "picked" in around and not picked else [])]
         for hidden, (side, up) in product((beside, labels) if picked else (beside,), _SIDES):

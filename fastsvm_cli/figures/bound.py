@@ -1,4 +1,4 @@
-"""Figure of `bound`: the share of rows that each degree proves, against the radius."""
+"""Figure of `bound`."""
 
 from math import log10
 from typing import NamedTuple
@@ -33,15 +33,15 @@ from fastsvm_cli.text.numbers import size_text
 # Inches.
 _RIGHT, _KEY, _PANEL = 0.08, 0.17, 1.45
 _BAR, _NAME, _BARS, _AXIS = 0.17, 0.78, 1.2, 0.34
-#: Color and marker by degree; 0: not an expansion.
+#: By degree; 0: not an expansion.
 _LINES = {0: (BLACK, "X"), 1: (SKY_BLUE, "o"), 2: (BLUE, "d"), 3: (GREEN, "^"), 4: (VERMILLION, "s")}
 _DECADES = 6  # maximum shown
 
 
 class Proven(NamedTuple):
-    """Proofs of one model. words: name in the figure. degree: of its expansions, or 0. size: of its file, in bytes.
-    proven: None for regression. curve: increasing (radius, rows up to it, proven ones of these). median, upper: radii
-    that 50 % and 95 % of the rows do not exceed."""
+    """Proofs of one model. words: its name. degree: of expansions, or 0. size: bytes of its file. proven: None for
+    regression. curve: increasing (radius, rows up to it, proven ones of these). median, upper: radii that 50 % and 95 %
+    of the rows do not exceed."""
 
     words: str
     degree: int
@@ -54,7 +54,7 @@ class Proven(NamedTuple):
 
 
 def draw(data: str, model: str, found: "list[Proven]") -> Figure:
-    """Draw each model's curve and total. found: nonempty, all of the same rows, at least one."""
+    """found: one or more models, on the same rows, at least one."""
     regression = found[0].proven is None
     listed = len(found) * _BAR + (0.04 if regression else _AXIS)
     top = TITLE if regression else TITLE + _KEY
@@ -173,7 +173,7 @@ def _list(figure: Figure, found: "list[Proven]", listed: float, regression: bool
 
 
 def _percent(proven: int, rows: int) -> str:
-    """Return a percentage; only all rows give 100 %."""
+    """Only all rows give 100 %."""
     share = 100 * proven / rows
     if proven in (0, rows):
         return f"{share:.0f} %"

@@ -1,4 +1,4 @@
-"""Marks of the methods, told apart by shape alone; the ring around the pick."""
+"""Marks of the methods, told apart by shape alone."""
 
 from typing import NamedTuple
 
@@ -10,13 +10,13 @@ from fastsvm_cli.methods import methods
 _SIZE = 4.4  # points
 #: Size of a ring, in points.
 RING = 10.0
-#: By method, in order; approx has a shape per degree.
+#: By method; approx has a shape per degree.
 _MARKS = (("8", BLUE), ("X", VERMILLION), (">", PURPLE), ("P", GREEN))
 _DEGREES = {1: "o", 2: "d", 3: "^", 4: "s"}
 
 
 def points(x: "list[float]", y: "list[float]", marker: str, size: float, face: str, edge: str, width: float) -> Line2D:
-    """Return points without a line. size, width (of the edge): in points."""
+    """size, width (of the edge): in points."""
     return Line2D(
         x,
         y,
@@ -36,7 +36,7 @@ def ring(x: "list[float]", y: "list[float]") -> Line2D:
 
 
 class Mark(NamedTuple):
-    """A method's mark. words: legend text. size: in points. rank: order in the legend."""
+    """words: in the legend. size: in points. rank: order in the legend."""
 
     words: str
     marker: str
@@ -50,7 +50,7 @@ class Mark(NamedTuple):
 
 
 def mark_of(case: dict) -> Mark:
-    """Return the mark of a case of `bench --json`."""
+    """case: of `bench --json`."""
     role, kind = case["role"], case["kind"]
     if role == "reference":
         own = case["end_to_end"] is not None
@@ -75,7 +75,6 @@ def mark_of(case: dict) -> Mark:
 
 
 def short_name(case: dict) -> str:
-    """Return a case's label: options of --try, else its name."""
     made_by = case["made_by"]
     if not made_by:
         return str(case["name"]).removesuffix(", in process")

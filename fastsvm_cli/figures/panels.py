@@ -1,19 +1,16 @@
-"""Layout of a figure: two panels above a legend."""
-
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fastsvm_cli.figures.style import WIDTH, empty_figure, panel
 
-#: Inches: left of a panel, for its vertical axis; above the upper panel, for the title; below the lower panel, for its
-#: horizontal axis.
+#: Inches: left of panels (vertical axis), above (title) and below them (horizontal axis).
 LEFT, TITLE, BELOW = 0.46, 0.17, 0.36
 _BETWEEN = 0.09
 
 
 def two_panels(height: float, right: float, legend: float) -> "tuple[Figure, Axes, Axes]":
-    """Return a figure with two equal panels. right: margin; legend: space below; all in inches."""
+    """right: margin; legend: space below; all in inches."""
     whole = TITLE + 2 * height + _BETWEEN + BELOW + legend
     figure = empty_figure(whole)
     upper = panel(figure, LEFT, whole - TITLE - height, WIDTH - right, whole - TITLE)

@@ -1,4 +1,4 @@
-"""Figure of `reduce`: labels that differ, and time per row, against vectors."""
+"""Figure of `reduce`."""
 
 from math import inf, log10
 
@@ -28,7 +28,7 @@ _RIGHT, _PANEL, _LEGEND_LINE = 0.08, 1.3, 0.15
 
 
 def draw(data: str, found: Sizes) -> Figure:
-    """Draw the figure. data: name of the rows' source."""
+    """data: name of the rows' source."""
     legend = _LEGEND_LINE * len({each.finished for each in found.sizes}) + 0.04
     least, most = found.sizes[0].vectors, found.sizes[-1].vectors
     low, high = least / 1.3, max(most, 2 * least) * 1.3
@@ -65,7 +65,7 @@ def _draw_distances(axis: Axes, found: Sizes) -> None:
             bottom = max(log10(100 * low) if low > 0 else -inf, scale.first)
         elif scale.border is not None and top > scale.border:
             bottom = height
-        else:  # ends inside the band, which has no scale
+        else:  # ends in the band, which has no scale
             continue
         axis.plot([each.vectors] * 2, [bottom, top], gid="interval of distance", **_WHISKER)
     _draw_sizes(axis, found, heights)

@@ -17,11 +17,11 @@ from matplotlib.transforms import blended_transform_factory
 
 from fastsvm_cli.text.output import Output
 
-#: Column width in inches; printed unscaled.
+#: Column width in inches.
 WIDTH = 3.3
 #: Type size in points.
 TYPE = 7.0
-# Inches from the figure's edge to the middle of a label.
+# Inches from the edge to a label's middle.
 _EDGE = 0.075
 #: Points per inch.
 INCH = 72.0
@@ -39,7 +39,7 @@ BLACK, ORANGE, SKY_BLUE, GREEN, YELLOW, BLUE, VERMILLION, PURPLE = (
 )
 
 _STYLE = {
-    "font.family": "DejaVu Sans",  # ships with matplotlib: the same everywhere
+    "font.family": "DejaVu Sans",  # ships with matplotlib
     "font.size": TYPE,
     "axes.titlesize": TYPE,
     "axes.labelsize": TYPE,
@@ -61,7 +61,7 @@ _STYLE = {
     "lines.linewidth": 1.0,
     "savefig.dpi": 300.0,
     "text.parse_math": False,  # file names may contain $ and _
-    "svg.fonttype": "none",  # text as text: smaller and searchable
+    "svg.fonttype": "none",  # smaller and searchable
     "svg.hashsalt": "fastsvm",  # deterministic ids
     "pdf.fonttype": 42,
 }
@@ -69,21 +69,20 @@ _STYLE = {
 
 @contextmanager
 def style() -> "Iterator[None]":
-    """Set the style for making and writing figures."""
     with matplotlib.rc_context({**matplotlib.rcParamsDefault, **_STYLE, "backend": "agg"}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # missing glyphs are drawn as boxes
         yield
 
 
 def empty_figure(height: float) -> Figure:
-    """Return a figure; height in inches."""
+    """height: in inches."""
     figure = Figure(figsize=(WIDTH, height), dpi=300)
     FigureCanvasAgg(figure)  # needed to measure text
     return figure
 
 
 def content(figure: Figure, kind: str) -> bytes:
-    """Return a file's content; kind: svg, png or pdf."""
+    """kind: svg, png or pdf."""
     written = io.BytesIO()
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     with style():
@@ -92,14 +91,14 @@ def content(figure: Figure, kind: str) -> bytes:
 
 
 def write(figure: Figure, path: str) -> None:
-    """Write the figure in the format of the path's ending, atomically. Raises FileError."""
+    """Write in the format of the path's ending, atomically. Raise FileError."""
     drawn = content(figure, path.rpartition(".")[2])
     with Output(path) as output:
         output.write(drawn)
 
 
 def printable(name: str, most: int = 26) -> str:
-    """Return a drawable name, its middle cut out if too long."""
+    """Make a name drawable; cut out the middle of a long one."""
     text = os.fsencode(name).decode("utf-8", "replace")
     text = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
     if len(text) <= most:
@@ -108,7 +107,7 @@ def printable(name: str, most: int = 26) -> str:
 
 
 def panel(figure: Figure, left: float, bottom: float, right: float, top: float) -> Axes:
-    """Return axes, in inches from the lower left corner."""
+    """Inches from the lower left corner."""
     width, height = figure.get_size_inches()
     return figure.add_axes((left / width, bottom / height, (right - left) / width, (top - bottom) / height))
 
@@ -122,17 +121,18 @@ def set_side_label(axis: Axes, words: str, side: str = "left") -> None:
 
 
 def set_title(axis: Axes, names: "Sequence[str]", words: str, pad: float = 3.0) -> None:
-    """Set the title. words: with a {} per name, which is shortened to fit."""
+    """words: with a {} per name, shortened to fit."""
     figure = axis.figure
     assert isinstance(figure, Figure) and isinstance(figure.canvas, FigureCanvasAgg)
     for most in range(30, 5, -1):
         title = axis.set_title(words.format(*(printable(name, most) for name in names)), loc="left", pad=pad)
-        if title.get_window_extent(figure.canvas.get_renderer()).x1 <= figure.bbox.x1:
+        # The font of an SVG's viewer may be wider.
+        if title.get_window_extent(figure.canvas.get_renderer()).x1 <= 0.96 * figure.bbox.x1:
             return
 
 
 def short_number(value: float) -> str:
-    """Shorten a number: 200k for 200,000."""
+    """Shorten 200,000 to 200k."""
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if value >= 0.9999 * size:
             return f"{value / size:g}{letter}"
@@ -140,7 +140,6 @@ def short_number(value: float) -> str:
 
 
 def ticks_between(low: float, high: float, most: int = 5) -> "list[float]":
-    """Return round ticks for a logarithmic axis."""
     decades = range(floor(log10(low)) - 1, ceil(log10(high)) + 1)
     for digits in ((1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,)):
         found = [digit * 10.0**power for power in decades for digit in digits]

@@ -1,17 +1,14 @@
-"""Registry of compilation methods."""
-
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fastsvm_cli.methods.method import Attempt, Method
     from fastsvm_cli.models.exact import ExactModel
 
-#: Each is a command, and a module here whose METHOD is an instance of Method.
+#: Modules here with a METHOD, and commands.
 METHODS = ("approx", "reduce", "order", "border")
 
 
 def methods() -> "list[Method]":
-    """Return all methods, without loading a heavy module."""
     from importlib import import_module
 
     return [import_module(f"fastsvm_cli.methods.{name}").METHOD for name in METHODS]
@@ -32,7 +29,6 @@ def find(name: str) -> "tuple[Method, str | None]":
 
 
 def attempts(model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
-    """Return the attempts of `bench --try` and method="auto"."""
     if not model.pairs or not model.header.total_sv:
         return []
     taking = [each for each in methods() if each.refusal(model) is None]

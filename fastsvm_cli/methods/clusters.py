@@ -1,5 +1,3 @@
-"""k-means clusters of support vectors."""
-
 import warnings
 from collections.abc import Callable
 
@@ -10,11 +8,10 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.feature_space import Matrix, matrix, near_origin, row_norms
 
-#: Rounds of k-means.
 ROUNDS = 30
-# Limits of rows times features and of rows times clusters for a dense matrix of the rows.
+# For dense rows: rows times features, and rows times clusters.
 DENSE_CELLS, _DISTANCES = 1 << 26, 1 << 27
-# Limit of clusters times features: the means are dense.
+# Clusters times features: means are dense.
 CENTROIDS = 1 << 28
 # Limit of distances in memory.
 BLOCK_CELLS = 1 << 24
@@ -23,7 +20,7 @@ BLOCK_CELLS = 1 << 24
 def clusters_of(
     vectors: _native.Chunk, k: int, path: str, on_progress: "Callable[[float], None] | None" = None
 ) -> "list[int]":
-    """Return every vector's cluster, with a fixed seed: a model always compiles to the same file."""
+    """Return every vector's cluster. Fixed seed: a model always compiles to the same file."""
     return k_means(near_origin(matrix(vectors)[0]), k, 0, path, on_progress)[1].tolist()
 
 
@@ -31,9 +28,8 @@ def clusters_of(
 def k_means(
     x: Matrix, k: int, seed: int, path: str, on_progress: "Callable[[float], None] | None" = None
 ) -> "tuple[np.ndarray, np.ndarray]":
-    """Return (means (at most k, d), not finite for empty clusters; cluster of every row (n)). Start with k-means++ if
-    the rows fit a dense matrix, else from drawn rows. Raise ModelFormatError if norms overflow or means take too much
-    memory."""
+    """Return (means (at most k, d), not finite for empty clusters; cluster per row (n)). Raise ModelFormatError if
+    norms overflow or means are too large."""
     n, d = x.shape
     if not np.all(np.isfinite(row_norms(x))):
         raise ModelFormatError(
@@ -46,7 +42,7 @@ def k_means(
             f"{k} clusters of {d} features found, whose means take {8e-9 * k * d:.3g} GB, expected at most"
             f" {8e-9 * CENTROIDS:.3g} GB",
         )
-    # Division by a power of 2 is exact. After it no square overflows, and no significant one underflows.
+    # Division by a power of 2 is exact. Then no square overflows, and no significant one underflows.
     largest = float(abs(x).max()) if x.size else 0.0
     unit = 2.0 ** max(-1000.0, np.floor(np.log2(largest or 1.0)))
     x = x / unit
@@ -65,7 +61,7 @@ def _dense_means(
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # empty clusters are allowed
-        # scipy takes no larger integer seed.
+        # scipy takes no larger seed.
         start = seed if seed < 2**32 else np.random.default_rng(seed)
         means, cluster = kmeans2(x, count, iter=1, minit="++", seed=start)
         for done in range(1, ROUNDS):

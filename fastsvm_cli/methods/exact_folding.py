@@ -2,7 +2,7 @@
 
 linear               any S and t: <x_i, S x + t> = <S x_i, x> + <x_i, t>; rho takes the second term
 polynomial, sigmoid  any S, t = 0
-rbf                  one slope for all features, which gamma takes, and any t, which the support vectors take
+rbf                  one slope for all features (into gamma), and any t (into the support vectors)
 """
 
 from math import isfinite
@@ -19,14 +19,14 @@ from fastsvm_cli.models.kernel import Kernel
 from fastsvm_cli.text.header import Header
 from fastsvm_cli.text.scaling import Affine, Scaling
 
-# Limit of a feature's offset over its spread, to keep more digits than svm-scale's six.
+# Offset over spread, to keep more digits than svm-scale's six.
 _FAR = 1e8
-# Slopes that differ by less count as equal: their ranges differ only by rounding.
+# Slopes that differ by less are equal up to rounding.
 _EQUAL = 1e-13
 
 
 class Folding:
-    """A scaling to fold, accepted by models.carried.check.
+    """Scaling to fold, accepted by models.carried.check.
 
     path, digest: of its file. scaling: without svm-scale's rounding. labels: (slope, offset), or None. Raises
     ModelFormatError for an offset of index 0, and numbers that leave too few digits.
@@ -52,7 +52,7 @@ class Folding:
         raise ModelFormatError(self.path, why)
 
     def header(self, header: Header) -> Header:
-        """Return the header in the unit of raw labels."""
+        """Convert to the unit of raw labels."""
         if self.labels is None:
             return header
         slope, offset = self.labels
@@ -63,8 +63,8 @@ class Folding:
 
 @np.errstate(over="ignore", invalid="ignore")  # overflows are refused
 def fold_exact(model: ExactModel, affine: Affine) -> "ExactModel | None":
-    """Return the LIBSVM model of raw rows, or None. The caller must drop features of rows that are not in `affine`: a
-    LIBSVM model counts their squares."""
+    """Return the LIBSVM model of raw rows, or None. Callers must drop features that `affine` lacks: a LIBSVM model
+    counts their squares."""
     s, t = np.asarray(affine.slopes, float), np.asarray(affine.offsets, float)
     if not (np.all(np.isfinite(s)) and np.all(np.isfinite(t))):
         return None
@@ -98,8 +98,8 @@ def fold_exact(model: ExactModel, affine: Affine) -> "ExactModel | None":
 
 
 def folded_exact(model: ExactModel, folding: Folding, instead: str) -> ExactModel:
-    """Return the LIBSVM model of raw rows and labels. Raise ModelFormatError if there is none, with the advice
-    `instead`, or on overflow."""
+    """Return the LIBSVM model of raw rows and labels. Raise ModelFormatError if there is none, with advice `instead`,
+    or on overflow."""
     found = fold_exact(model, folding.affine)
     if found is None:
         raise ModelFormatError(model.path, f"{_why_none(model, folding)}: {instead}")

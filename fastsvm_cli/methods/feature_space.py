@@ -1,5 +1,3 @@
-"""Decision functions of an exact model in feature space."""
-
 from collections.abc import Callable
 from copy import copy
 from functools import cached_property
@@ -14,18 +12,17 @@ from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.parallel import over_blocks
 from fastsvm_cli.models.exact import ExactModel
 
-# The mean is far if its squared norm exceeds this many times the rows' mean square distance from it.
+# A mean is far if its squared norm is this many times the rows' mean square distance from it.
 _FAR = 1000
 PART_EVALUATIONS, LEAST_PART = 1 << 28, 256  # kernel evaluations between calls of on_progress; rows
-BLOCK_CELLS, BLOCK_ROWS = 1 << 16, 64  # size of a block that fits the cache; rows that are worth a call
+BLOCK_CELLS, BLOCK_ROWS = 1 << 16, 64  # cells of a block in the cache; least rows worth a call
 
-#: Rows of numbers, dense or sparse: (n, d).
+#: Rows, dense or sparse: (n, d).
 Matrix: TypeAlias = np.ndarray | scipy.sparse.spmatrix
 
 
 def matrix(vectors: _native.Chunk, columns: "np.ndarray | None" = None) -> "tuple[scipy.sparse.csr_matrix, np.ndarray]":
-    """Return the rows, sparse, (rows, d), and the increasing LIBSVM indices of the columns (d). columns: keep only
-    these."""
+    """Return (sparse rows (n, d), increasing LIBSVM indices (d)). columns: keep only these."""
     indices, values, starts = np.asarray(vectors.indices), np.asarray(vectors.values), np.asarray(vectors.indptr)
     if columns is None:
         columns, place = np.unique(indices, return_inverse=True)
@@ -61,8 +58,7 @@ def squared_distances(x: Matrix, norms: np.ndarray, z: np.ndarray) -> np.ndarray
 
 @np.errstate(all="ignore")  # squares may overflow
 def far_mean(x: Matrix) -> "np.ndarray | None":
-    """Return the mean row, (d), if it is so far from the origin that inner products lose digits. None for a sparse
-    x."""
+    """Return the mean row (d) if inner products lose digits that far from the origin; None for a sparse x."""
     if not isinstance(x, np.ndarray) or not x.size:
         return None
     mean = x.mean(axis=0)
@@ -73,7 +69,7 @@ def far_mean(x: Matrix) -> "np.ndarray | None":
 
 def near_origin(x: scipy.sparse.csr_matrix, cells: int = 1 << 26) -> Matrix:
     """Return x minus its mean row, dense, if that is far from the origin and x has at most `cells` cells; else x."""
-    # If half of the entries are 0, the mean is not far from the origin.
+    # With half of the entries 0, the mean is not far.
     if x.shape[0] * x.shape[1] > cells or x.nnz < 0.5 * x.shape[0] * x.shape[1]:
         return x
     dense = x.toarray()
@@ -82,9 +78,9 @@ def near_origin(x: scipy.sparse.csr_matrix, cells: int = 1 << 26) -> Matrix:
 
 
 def moved(model: ExactModel, x: np.ndarray, columns: np.ndarray, point: np.ndarray) -> ExactModel:
-    """Return an RBF model with `point` as origin, equal up to the rounding of a subtraction."""
+    """Return an RBF model with `point` as origin, equal up to rounding."""
     n, d = x.shape
-    # Zeros are stored too: a constant feature is 0 relative to the mean, and must remain a column.
+    # Store zeros too: a constant feature (0 relative to the mean) must remain a column.
     values = (x - point).ravel()
     vectors = _native.Chunk.from_csr(model.vectors.leading, np.arange(n + 1) * d, np.tile(columns, n), values)
     return ExactModel(model.header, vectors, model.path)
@@ -101,7 +97,7 @@ class FeatureSpace:
 
     @cached_property
     def coefficients(self) -> np.ndarray:
-        """Coefficients in every decision function: (total_sv, pairs), read-only."""
+        """Coefficients per decision function: (total_sv, pairs), read-only."""
         header, own = self.model.header, np.asarray(self.model.vectors.leading)
         if not header.classification:
             return own
@@ -123,7 +119,7 @@ class FeatureSpace:
         if own:
             evaluator.own_values(self.on_progress, decisions)
             b[:], radius[:] = np.asarray(decisions.value), np.asarray(decisions.radius)
-        # Parts take about a second or less, for progress and interrupts.
+        # Parts of at most about a second, for progress and interrupts.
         size = max(LEAST_PART, PART_EVALUATIONS // max(model.header.total_sv, 1))
         for at in () if own else range(0, rows.rows, size):
             part = slice(at, min(rows.rows, at + size))
@@ -161,7 +157,7 @@ class FeatureSpace:
 
     @cached_property
     def _without_offsets(self) -> _native.Exact:
-        """Evaluator with rho = 0: a large rho would cost digits."""
+        """Evaluator with rho 0: a large one costs digits."""
         model, header = self.model, copy(self.model.header)
         header.rho = [0.0] * model.pairs
         return _native.Exact(ExactModel(header, model.vectors, model.path, model.kernel).svm_model)

@@ -1,18 +1,15 @@
-"""Blocks of kernel values, for all compilers."""
-
 import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.methods.feature_space import Matrix
 from fastsvm_cli.models.kernel import KERNELS, Kernel
 
-_FEW = 4  # below this many rows, kernel values cost less than passing over the weights
+_FEW = 4  # for fewer rows, kernel values cost less than passing over weights
 
 
 class KernelMatrix:
-    """Kernel values with the vectors x (n, d), in double precision, whatever the number of threads. For a kernel of
-    distances, move x near the origin (`near_origin`), or digits are lost. Raises ValueError for a precomputed kernel.
-    """
+    """Kernel values with x (n, d), in double precision, the same for any number of threads. For kernels of distances,
+    move x near the origin (`near_origin`), or digits are lost. Raises ValueError for precomputed kernels."""
 
     def __init__(self, kernel: Kernel, x: Matrix):
         self.kernel, self.shape = kernel, x.shape
@@ -46,7 +43,7 @@ class KernelMatrix:
 
 
 def _rows(x: Matrix) -> "np.ndarray | _native.Chunk":
-    """Return rows for the core; column j is feature j + 1."""
+    """Column j is feature j + 1."""
     if isinstance(x, np.ndarray):
         return np.ascontiguousarray(x, float)
     x = x.tocsr()

@@ -1,5 +1,3 @@
-"""Interface of a compilation method."""
-
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
@@ -14,23 +12,21 @@ if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model
     from fastsvm_cli.models.exact import ExactModel
 
-#: Called with the share done, and a text.
+#: Receives the share done, and text.
 Progress = Callable[..., None]
 
 
 class MethodOptions(CompilerOptions):
-    """Parsed options of a command. Raises UsageError for conflicts."""
+    """Options of a command. Raises UsageError."""
 
     def check_model(self, model: "ExactModel") -> None:
         """Raise UsageError for options that conflict with the model."""
 
     def check_size(self, size: int) -> None:
-        """Raise ModelFormatError if a compiled model of `size` bytes is too large."""
+        """Raise ModelFormatError for a compiled model of too many bytes."""
 
 
 class Compiled(Protocol):
-    """A compiled model, with what its command reports."""
-
     @property
     def model(self) -> "Model": ...
 
@@ -42,8 +38,8 @@ class Made(NamedTuple):
 class Attempt:
     """A method with options, to try on a model.
 
-    options: by long name, with _ for -; a flag is True. exact: also try --exact. skipped: why it is not tried; limit:
-    the option that causes this. refused: why the method refuses the model.
+    options: by long name, _ for -; True for a flag. exact: also try --exact. skipped: reason; limit: the option that
+    causes it. refused: why the method refuses the model.
     """
 
     def __init__(
@@ -61,7 +57,6 @@ class Attempt:
 
     @property
     def arguments(self) -> "list[str]":
-        """Command-line words, without files."""
         words = [self.command]
         for name, value in self.options.items():
             words += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
@@ -73,16 +68,15 @@ class Attempt:
 
     @property
     def reduces(self) -> bool:
-        """Whether it makes reduced sets: larger ones take longer."""
         return self.command == "reduce"
 
 
 class Method:
-    """A compilation method. To add one, write a module here whose METHOD is an instance of a subclass, and add its name
-    to METHODS.
+    """A compilation method. To add one, write a module here whose METHOD is an instance of a subclass, and name it in
+    METHODS.
 
-    kinds: of its models. parameters: in help order. variants: further names in Python, with the options they imply.
-    better: what improves agreement, in Python's words. command_only: options that Python lacks.
+    kinds: of its models. variants: Python names, with the options they imply. better: ways to improve agreement, in
+    Python's words. command_only: options that Python lacks.
     """
 
     name: str
@@ -95,7 +89,7 @@ class Method:
 
     @property
     def python_options(self) -> "dict[str, click.Option]":
-        """Options of fastsvm_cli.compile, by long name with _ for -."""
+        """Options of fastsvm_cli.compile, by long name, _ for -."""
         return {
             word.lstrip("-").replace("-", "_"): each
             for each in self.parameters
@@ -104,7 +98,7 @@ class Method:
         }
 
     def read_options(self, given: "dict[str, Any]", variant: "str | None", model_file: str) -> Any:
-        """Return the options record for Python's {name: value}, checked as on the command line. Raise TypeError for an
+        """Return the options record for Python's {name: value}, checked like a command line. Raise TypeError for an
         unknown name, ValueError for a wrong type, UsageError."""
         values: dict[str, Any] = dict(self.variants[variant]) if variant is not None else {}
         for name, value in given.items():
@@ -128,17 +122,17 @@ class Method:
         return str(value)
 
     def check_model(self, model: "ExactModel", options: Any) -> None:
-        """Check before the data is read, which may take long. Raise UsageError or ModelFormatError."""
+        """Check before data is read. Raise UsageError or ModelFormatError."""
         options.check_model(model)
 
     def compile(
         self, source: "SourceModel", options: Any, progress: Progress, rows: "list[Chunk] | None" = None
     ) -> Compiled:
-        """Compile a checked model. rows: of --data. Raise ModelFormatError or FileError."""
+        """Raise ModelFormatError or FileError. rows: of --data."""
         raise NotImplementedError
 
     def refusal(self, model: "ExactModel") -> "str | None":
-        """Return why the method refuses the kernel or type, or None."""
+        """Return why the method refuses the model, or None."""
         raise NotImplementedError
 
     def refusals(self, model: "ExactModel") -> "list[tuple[str, str]]":
@@ -146,14 +140,11 @@ class Method:
         return [] if why is None else [(self.name, why)]
 
     def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
-        """Return the attempts of `bench --try`. max_bytes: of a compiled model. patience: seconds, if known
-        beforehand."""
+        """Return attempts of `bench --try`. max_bytes: per compiled model. patience: seconds, if known beforehand."""
         raise NotImplementedError
 
 
 def listed(*decorators: "Callable[[Any], Any]") -> "list[click.Parameter]":
-    """Return the parameters that decorators add, in order."""
-
     def carrier() -> None: ...
 
     for decorate in reversed(decorators):
@@ -164,13 +155,13 @@ def listed(*decorators: "Callable[[Any], Any]") -> "list[click.Parameter]":
 def part_of(
     on_progress: "Callable[..., None] | None", begin: float, end: float, *words: str
 ) -> "Callable[[float], None] | None":
-    """Return the on_progress of a step from share `begin` to `end`; `words` follow every share."""
+    """Return on_progress from share `begin` to `end`, with `words`."""
     if on_progress is None:
         return None
     return lambda share: on_progress(begin + (end - begin) * share, *words)
 
 
 def demand(path: str, refusal: "str | None") -> None:
-    """Raise ModelFormatError for `path` if there is a refusal."""
+    """Raise ModelFormatError for a refusal."""
     if refusal is not None:
         raise ModelFormatError(path, refusal)

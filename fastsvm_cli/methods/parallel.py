@@ -1,5 +1,3 @@
-"""Threaded work on slices of arrays; numpy releases the GIL."""
-
 import threading
 from collections.abc import Callable
 
@@ -9,12 +7,12 @@ from fastsvm_cli import _native
 
 
 def over_blocks(n: int, size: int, body: "Callable[[slice], None]") -> None:
-    """Call body(rows) for 0 to n in slices of `size`. Each call must write only its slice and sum over no others, so
-    that results do not depend on threads. Raise the first exception."""
+    """Call body(rows) for 0 to n in slices of `size`. A call must write only its slice and sum over no others: results
+    then do not depend on threads. Raise the first exception."""
     starts, lock = iter(range(0, n, size)), threading.Lock()
     failures: list[BaseException] = []
 
-    @np.errstate(all="ignore")  # the caller handles overflow; threads start with numpy's default settings
+    @np.errstate(all="ignore")  # the caller handles overflow; threads start with numpy's defaults
     def work() -> None:
         while not failures:
             with lock:
@@ -38,7 +36,7 @@ def over_blocks(n: int, size: int, body: "Callable[[slice], None]") -> None:
         work()
         for helper in helpers:
             helper.join()
-    except BaseException as fault:  # also Ctrl-C: helpers finish their block and start no other
+    except BaseException as fault:  # also Ctrl-C: helpers finish their block
         failures.append(fault)
         for helper in helpers:
             helper.join()

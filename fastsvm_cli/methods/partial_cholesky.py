@@ -1,5 +1,3 @@
-"""Partial Cholesky factorisation of a kernel matrix."""
-
 from math import sqrt
 
 import numpy as np
@@ -9,16 +7,16 @@ from fastsvm_cli.methods.kernel_matrix import KernelMatrix
 from fastsvm_cli.methods.parallel import over_blocks
 from fastsvm_cli.models.kernel import Kernel
 
-BLOCK_ROWS = 1 << 14  # rows of a column that are factored together
+BLOCK_ROWS = 1 << 14  # of a column, factored together
 
 
 class PartialCholesky:
-    """K ~ L L', with a column per chosen vector. diagonal: of K - L L'. single: keep L in single precision, at half the
-    cost, for kernel values of at most 1, to about 1e-6 of the diagonal. Raises ValueError for sigmoid and precomputed
-    kernels."""
+    """Partial Cholesky factorisation K ~ L L', a column per chosen vector. diagonal: of K - L L'. single: L in single
+    precision, half the cost, for kernel values of at most 1, to about 1e-6 of the diagonal. Raises ValueError for
+    sigmoid and precomputed kernels."""
 
     def __init__(self, kernel: Kernel, x: Matrix, most: int, single: bool = False):
-        if kernel.of_distances:  # such kernels do not depend on the origin
+        if kernel.of_distances:  # independent of the origin
             x = near_origin(x)
         if kernel.type in ("sigmoid", "precomputed"):
             raise ValueError(f"a {kernel.type} kernel cannot be factored: it is not semidefinite")

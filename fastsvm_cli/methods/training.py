@@ -1,5 +1,3 @@
-"""Training by libsvm-official."""
-
 from collections.abc import Iterable
 from threading import Thread
 
@@ -22,18 +20,18 @@ def libsvm_problem(chunks: "Iterable[_native.Chunk]") -> "tuple[list[float], lis
 
 
 def load_libsvm() -> None:
-    """Import libsvm-official. Raise FileError if it is missing or does not load. Do not raise interrupts meanwhile: its
-    import of scipy catches every exception."""
+    """Import libsvm-official. Raise FileError if it is missing or does not load. Interrupts must not raise meanwhile:
+    its import of scipy catches every exception."""
     try:
         import libsvm.svmutil  # noqa: F401
     except ImportError:
         raise FileError("libsvm-official", "it is not installed: pip install 'fastsvm[libsvm]'") from None
-    except Exception as fault:  # OSError, where its library fits another system
+    except Exception as fault:  # OSError: its library fits another system
         raise FileError("libsvm-official", f"it does not load: {' '.join(str(fault).split())}") from None
 
 
 def train(labels: "list[float]", rows: "list[dict[int, float]]", options: str, path: str) -> ExactModel:
-    """Train as svm-train does; write the model to `path` and return it. LIBSVM's thread survives an interrupt."""
+    """Train as svm-train does; write the model to `path` and return it. LIBSVM's thread survives interrupts."""
     from libsvm.svm import kernel_names, svm_parameter, svm_problem
     from libsvm.svmutil import svm_save_model, svm_train
 

@@ -1,6 +1,5 @@
-"""Readers of model files.
-
-To add a kind, add a file here, a line to MODEL_TYPES and, to compile to it, a method in methods/."""
+"""Readers of model files. A new kind needs a file here, a line in MODEL_TYPES and, to compile to it, a method in
+methods/."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from fastsvm_cli.text.data import read_bytes
 if TYPE_CHECKING:
     from fastsvm_cli.models.exact import ExactModel
 
-#: First words of a model file -> "module:Class". REDUCED and FOLDED begin the last line of a LIBSVM model instead.
+#: First words of a model file -> "module:Class". REDUCED and FOLDED begin a LIBSVM model's last line.
 MODEL_TYPES = {
     "svm_type": "fastsvm_cli.models.exact:ExactModel",
     REDUCED: "fastsvm_cli.models.reduced_set:ReducedModel",
@@ -34,7 +33,7 @@ def load_model(path: str) -> Model:
 
 
 def parse_model(text: bytes, path: str) -> Model:
-    """Return the model in `text`. Raises ModelFormatError."""
+    """Read a model's text. Raises ModelFormatError."""
     from importlib import import_module
 
     kind, version = _kind(text, path)
@@ -54,7 +53,7 @@ def parse_model(text: bytes, path: str) -> Model:
 
 
 def parse_libsvm(text: bytes, path: str, expected: str = "the LIBSVM model it was made from") -> "ExactModel":
-    """Return the LIBSVM model in `text`. Raises ModelFormatError, which names `expected`."""
+    """Read a LIBSVM model's text. Raises ModelFormatError, which names `expected`."""
     from fastsvm_cli.models.exact import ExactModel
 
     model = parse_model(text, path)

@@ -16,48 +16,43 @@ if TYPE_CHECKING:
 
 
 class Model:
-    """A kernel machine, exact or compiled. Subclasses are listed in models.MODEL_TYPES.
+    """A kernel machine, exact or compiled (models.MODEL_TYPES).
 
     kind                name in its file's first line; LIBSVM for LIBSVM's format
-    fingerprint         of the exact model's file or the training rows; None for an exact model
+    fingerprint         of the exact model's file or the training rows; None for a plain LIBSVM model
 
-    Capabilities, independent of each other:
+    Independent capabilities:
 
-    proves              its labels are svm-predict's and reference_values gives svm-predict's numbers, for its own file
-                        if that is a LIBSVM model, else for the exact model's
-    certified           it can bound |value - the exact model's value| in Decisions.radius
-    ordered             it may stop early on a row, and counts kernel evaluations in Decisions.evaluations
+    proves              labels are svm-predict's, and reference_values gives svm-predict's numbers, for its own file if
+                        that is a LIBSVM model, else for the exact model's
+    certified           bounds |value - the exact model's value| in Decisions.radius
+    ordered             may stop early on a row; counts kernel evaluations in Decisions.evaluations
 
     Data:
 
-    vectors             its support vectors, if it holds all
+    vectors             support vectors, if it holds all
     features            increasing LIBSVM indices, the columns of its vectors; () for a kind that holds rows
-    centers             expansion centers; with an RBF kernel, Decisions.outside counts the rows outside their bound,
-                        Claesen et al., eq. (3.11)
-    folded              scaling folded into it or into the LIBSVM model it was compiled from (models/folded.py)
-    carried             range file applied where its rows are made (models/carried.py)
-    max_index           largest index in its rows, 0 if none; for a precomputed kernel the largest serial number
-    used_indices        LIBSVM indices of its own numbers
+    centers             of expansions; with an RBF kernel, Decisions.outside counts rows outside the bound of Claesen et
+                        al., eq. (3.11)
+    folded, carried     scaling that it contains (folded.py), or applies where rows are made (carried.py)
+    max_index           largest index, 0 if none; for a precomputed kernel the largest serial number
+    used_indices        LIBSVM indices of its numbers
     serials             rows are a precomputed kernel's: 0:serial, then a kernel value per training row
     nbytes              approximate size in memory
     unbounded           message of `fastsvm bound` for a model without vectors, centers or radii
 
     Methods:
 
-    parse               return the model in a file's content, as _native.open_compiled returns it; raises
-                        ModelFormatError
+    parse               read the text that _native.open_compiled returns; raises ModelFormatError
     to_text             return the file's content, through `sealed` if compiled
-    decision_values     fill `out`, at least as precisely as `wanted` demands; raises RowError
-    reference_values    optional, if it proves: use LIBSVM's order of operations, bit for bit; raises
-                        RowError
+    decision_values     fill `out`, at least as precisely as `wanted`; raises RowError
+    reference_values    optional, if it proves: use LIBSVM's order of operations, bit for bit; raises RowError
     stopped_after       optional: return a model that uses only the first `steps` points
-    decisions           optional: return the object to fill; for labels alone it may hold a winner instead of values
+    decisions           return the object to fill; for labels alone it may hold a winner instead of values
 
     Decisions.value and radius are (rows, pairs) float64, rho subtracted, pairs in LIBSVM's order 0/1, 0/2, ..., 1/2,
     .... A numpy model calls out.resize(chunk.rows), then fills numpy.asarray(out.value). Unknown features count only in
-    chunk.squared_norms. A row's values may not depend on its neighbours.
-
-    Code outside models/ never tests a model's class; models.parse_libsvm returns the LIBSVM model to compile."""
+    chunk.squared_norms. A row's values may not depend on other rows."""
 
     kind: str
     header: Header
@@ -111,17 +106,16 @@ class Model:
 
     @property
     def bounded(self) -> bool:
-        """Whether it counts rows outside a bound."""
         return self.centers is not None and self.header.kernel_type == "rbf"
 
     @property
     def judged_by_bound(self) -> bool:
-        """Whether eq. (3.11), for degree 2, is all that is known of its values' errors."""
+        """Whether only eq. (3.11), for degree 2, judges its values' errors."""
         return self.bounded and not self.certified and getattr(self, "degree", 2) == 2
 
     @property
     def raw_rows(self) -> "str | None":
-        """Reason why it takes raw rows, as the end of a sentence."""
+        """Why it takes raw rows, as the end of a sentence."""
         return _native.raw_rows_because(self.carried is not None, self.folded is not None) or None
 
     def row_scaling(self) -> "Scaling | None":
@@ -129,7 +123,7 @@ class Model:
         return None if self.carried is None else self.carried.scaling()
 
     def answer(self, decisions: _native.Decisions) -> None:
-        """Convert values and radii to raw labels' unit."""
+        """Convert values and radii to the unit of raw labels."""
         if self.carried is not None:
             self.carried.answer(decisions)
 

@@ -1,7 +1,7 @@
 """Border models (Mills, "When Support Vector Machines are just too slow"). Format: FORMAT.md.
 
-A border sample b is a root of a decision function between vectors of opposite class, and n the gradient there. For the
-sample nearest to a row z, the sign of n . (z - b) gives the class."""
+At a border sample b, between vectors of opposite class, a decision function is `level`; n is its gradient there. A
+row's value is level + n . (z - b) for the nearest sample."""
 
 from array import array
 
@@ -15,20 +15,15 @@ MAX_LOCAL = 64
 
 
 class Samples:
-    """Border samples of one pair of classes.
-
-    level: decision value of all samples; without samples, of every row.
-    rows: (count, 2, d), flat: each sample's point, then its normal."""
+    """Border samples of a pair of classes. level: decision value of all samples; without samples, of every row. rows:
+    (count, 2, d), flat: each sample's point, then its normal."""
 
     def __init__(self, level: float, count: int, rows):
         self.level, self.count, self.rows = level, count, rows
 
 
 class BorderModel(Model):
-    """Border samples for every pair of classes, in coordinates of `own_rows`.
-
-    local: number of nearest samples that decide together.
-    single: the file has single precision."""
+    """Border samples per pair of classes, in coordinates of `own_rows`. local, single: FORMAT.md."""
 
     kind = "border"
     fingerprint: str

@@ -1,6 +1,6 @@
-"""Range files that models carry, so that they take raw rows. Format: FORMAT.md.
+"""Range files in models that take raw rows. Format: FORMAT.md.
 
-The code that makes rows scales them; `decision_values`, radii and the model of --exact take scaled rows."""
+Rows are scaled where they are made; `decision_values`, radii and the model of --exact take scaled rows."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
 
 class Carried:
-    """The scaling that a model carries.
-
-    texts: of the range file, and of e1071's y scale file if any; lines end in LF.
+    """texts: of the range file, and of e1071's y scale file if any; lines end in LF.
     labels_back: (from, scale, to): y becomes to + (y - from) * scale; None: unchanged."""
 
     def __init__(self, scaling: Scaling, path: str):
@@ -28,7 +26,6 @@ class Carried:
 
     @classmethod
     def read(cls, ranges: "Ranges", model: Any, path: str) -> "Carried":
-        """Return the scaling in `model`'s file. Raises ModelFormatError."""
         scaling: Scaling | None = None
         for text, first_line in ranges:
             try:
@@ -63,7 +60,7 @@ class Carried:
 
     @property
     def shifted(self) -> int:
-        """Number of features that scaling adds to a row that lacks them."""
+        """Number of features that scaling adds to a row without them."""
         return self._native.shifted
 
     def answer(self, decisions: "_native.Decisions") -> None:
@@ -72,7 +69,7 @@ class Carried:
 
 
 def check(scaling: Scaling, model: Any, path: str) -> None:
-    """Raise ModelFormatError if the model (None for classes of rows) cannot carry the scaling."""
+    """Raise ModelFormatError if the model (None: classes of rows) cannot carry the scaling."""
     name = "its range" if path == scaling.path else scaling.path
     asked: tuple[bool, str, bool, Sequence[int], str] = (False, "", False, [], name)
     if model is not None:

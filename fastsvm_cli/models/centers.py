@@ -5,10 +5,8 @@ from math import floor, inf, log10
 
 
 class Center:
-    """Center of an expansion.
-
-    point: (d) values at these features; 0 elsewhere.
-    largest_norm: the largest |x_i - point|^2 over the support vectors, for eq. (3.11)."""
+    """Center of an expansion. point: (d) values at these features; 0 elsewhere. largest_norm: the largest |x_i -
+    point|^2 over the support vectors, for eq. (3.11)."""
 
     def __init__(self, features: "Sequence[int]", point: "Sequence[float]", largest_norm: float):
         self.features, self.point, self.largest_norm = features, point, largest_norm

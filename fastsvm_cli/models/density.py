@@ -1,23 +1,20 @@
-"""Kernel density estimates of variable bandwidth (Mills). Format: FORMAT.md.
+"""Kernel density estimates of variable bandwidth (Mills; native/models/density.h). Format: FORMAT.md.
 
-S_c is the sum of exp(-|z - x|^2 / (2 h^2)) over the training rows x of class c, with the h for which a pair's S_first +
-S_second is `weight`. The decision value is log(S_first / S_second), so that LIBSVM's sigmoid with A = -1 and B = 0
-gives P(first | z) = S_first / (S_first + S_second); the paper's R(z) is tanh of half of it."""
+The decision value is log(S_first / S_second): LIBSVM's sigmoid with A = -1 and B = 0 gives P(first | z) = S_first /
+(S_first + S_second). The paper's R(z) is tanh of half the decision value."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.folded import Folded
 from fastsvm_cli.text.header import Header
 
-#: Limit of rows times features; the matrix is dense.
+#: Limit of rows times features, a dense matrix.
 MOST_CELLS: int = _native.MOST_DENSITY_CELLS
 
 
 class DensityModel(Model):
-    """Density estimates of all classes.
-
-    rows: the training rows with labels, class by class in the header's order, as `own_rows`, about another origin.
-    weight: W, a pair's sum of kernel values; below the number of its rows."""
+    """rows: the training rows with labels, by class in the header's order, as `own_rows`, about another origin. weight:
+    a pair's sum of kernel values; below the number of its rows."""
 
     kind = "density"
     fingerprint: str

@@ -19,7 +19,7 @@ class ExactModel(Model):
 
     kind = "LIBSVM"
     vectors: _native.Chunk
-    proves = True  # the reference sum decides a row near a threshold
+    proves = True  # the reference sum decides near thresholds
 
     def __init__(self, header: Header, vectors: _native.Chunk, path: str = "model", kernel: "Kernel | None" = None):
         self.header, self.vectors, self.path = header, vectors, path
@@ -27,7 +27,7 @@ class ExactModel(Model):
 
     @property
     def inheritance(self) -> "Folded | None":
-        """The mark that a model compiled from it takes raw rows."""
+        """Mark that a model compiled from it takes raw rows."""
         return None if self.folded is None else self.folded.passed_on()
 
     @classmethod
@@ -36,7 +36,6 @@ class ExactModel(Model):
         return cls(Header(**header), vectors, path)
 
     def to_text(self) -> bytes:
-        """Return LIBSVM's format, with shortest round-trip numbers."""
         return self.header.lines().encode() + b"SV\n" + _native.format_rows(self.vectors)
 
     @property

@@ -1,23 +1,20 @@
-"""Scaling folded into a model, so that it takes raw rows. Keys: FORMAT.md.
+"""Scaling folded into a model that takes raw rows. Keys: FORMAT.md.
 
-A LIBSVM model's numbers include the scaling; a model compiled from it is marked. Only older compiled models have
-factors: rows are multiplied by the slopes, which keeps zeros, and the numbers include the offsets."""
+A LIBSVM model's numbers include it; models compiled from that are marked. Only older compiled models have factors."""
 
 from collections.abc import Sequence
 
 from fastsvm_cli import _native
 
-#: Key in the file of a compiled model that inherits it.
+#: Key of a compiled model that inherits it.
 INHERITED_KEY = "raw_rows"
 
 
 class Folded:
-    """Folded scaling.
-
-    digest: fingerprint of the file of --scale.
+    """digest: fingerprint of the file of --scale.
     features: (d) LIBSVM indices; others are dropped.
     factors: (d) nonzero; None: rows are unchanged.
-    inherited: it is folded into the LIBSVM model that this one was compiled from and whose labels it proves."""
+    inherited: from the LIBSVM model that this one was compiled from and whose labels it proves."""
 
     def __init__(
         self,
@@ -30,12 +27,11 @@ class Folded:
         self._native: _native.Factors | None = None
 
     def passed_on(self) -> "Folded":
-        """Return the mark for a model compiled from this one."""
         return Folded(self.digest, inherited=True)
 
     @property
     def unproven(self) -> "str | None":
-        """Reason why the model proves nothing about its origin; None if that takes raw rows too."""
+        """Why the model proves nothing about its source; None if that takes raw rows too."""
         return _native.no_certificates(True, not self.inherited, False, True) or None
 
     @property
@@ -45,7 +41,7 @@ class Folded:
         return self._native
 
     def rows(self, chunk: _native.Chunk) -> _native.Chunk:
-        """Multiply rows by the factors. Raises RowError."""
+        """Multiply by the factors. Raises RowError."""
         return chunk if self.native is None else self.native.multiply(chunk)
 
     def lines(self) -> str:

@@ -1,4 +1,4 @@
-"""LIBSVM models of raw rows, marked by a last line that LIBSVM's readers ignore."""
+"""LIBSVM models of raw rows, marked by a last line that LIBSVM ignores."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.models.exact import ExactModel
@@ -8,9 +8,7 @@ from fastsvm_cli.text.header import Header
 
 
 class FoldedModel(ExactModel):
-    """A LIBSVM model of raw rows.
-
-    fingerprint: of the model's file, or the rows, that it was made from. digest: of the file of --scale."""
+    """fingerprint: of the source model's file, or the rows. digest: of the file of --scale."""
 
     folded: Folded
 

@@ -12,10 +12,8 @@ from fastsvm_cli.models.ordered import OrderedModel, read_ordered
 class GeometryModel(OrderedModel):
     """A LIBSVM model with points S_1..S_k, whose kernel values with a row bound its decision values.
 
-    all_vectors: the support vectors, then the folded ones, whose coefficients are 0.
-    points: (k) rows of all_vectors, in order of evaluation.
-    b: (k, pairs) numbers, flat: <w, phi(S_i)> = f(S_i) + rho, each within b_error, (pairs).
-    squared_norm: (pairs), at least |w|^2."""
+    all_vectors: the support vectors, then the folded ones, whose coefficients are 0. points: (k) rows of all_vectors,
+    in order of evaluation. b (flat), squared_norm, b_error: native/models/geometry.h."""
 
     kind = "geometry"
 
@@ -75,9 +73,8 @@ class GeometryModel(OrderedModel):
 
 
 class StoppedGeometry(Model):
-    """A geometry model that uses only its first `steps` points; it has no file.
-
-    Value and radius are the interval's middle and half width."""
+    """A geometry model that uses only its first `steps` points; it has no file. Value and radius are the interval's
+    middle and half width."""
 
     kind = "geometry"
     certified = True

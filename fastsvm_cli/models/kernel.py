@@ -3,7 +3,7 @@
 from fastsvm_cli import _native
 from fastsvm_cli.text.header import KERNEL_TYPES
 
-#: Kernels that LIBSVM trains only as precomputed -> their parameters, as in an ordered model's line `kernel`.
+#: Kernels that LIBSVM trains only as precomputed -> their parameters in a model's line `kernel`.
 OWN_KERNELS = {"exponential": ("gamma",), "normalized_polynomial": ("degree", "gamma", "coef0")}
 
 #: The core's kernels, in its order.
@@ -11,15 +11,14 @@ KERNELS = (*KERNEL_TYPES, *OWN_KERNELS)
 
 
 class Kernel:
-    """LIBSVM's kernels, exponential, exp(-gamma |x - z|), and normalized_polynomial, k(x, z) / sqrt(k(x, x) k(z, z))
-    with k(x, z) = (gamma x.z + coef0)^degree. Parameters that a formula lacks are 0."""
+    """Kernel with parameters; those that its formula lacks are 0."""
 
     def __init__(self, type: str, gamma: float = 0.0, coef0: float = 0.0, degree: int = 0):
         self.type, self.gamma, self.coef0, self.degree = type, gamma, coef0, degree
 
     @property
     def of_distances(self) -> bool:
-        """Whether values depend on |x - z| alone, and fall with it if gamma >= 0."""
+        """Whether values depend on |x - z| alone."""
         return self.type in ("rbf", "exponential")
 
     @property

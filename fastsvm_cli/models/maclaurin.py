@@ -1,5 +1,4 @@
-"""Maclaurin models: decision functions as polynomials (Claesen et al., "Fast Prediction with SVM Models Containing RBF
-Kernels"). Format: FORMAT.md."""
+"""Maclaurin models (Claesen et al., "Fast Prediction with SVM Models Containing RBF Kernels"). Format: FORMAT.md."""
 
 from array import array
 from collections.abc import Iterator
@@ -17,11 +16,7 @@ MAX_DEGREE = 4
 
 
 class Certificate:
-    """Upper bounds for an expansion's radius (names: bounds.py).
-
-    truncation: W_{p+1}, ..., W_N, then W_{>N}; empty for finite kernels.
-    error: E_0, ..., E_p.
-    weight: sum |a_i| over `count` support vectors."""
+    """Upper bounds for an expansion's radius (native/models/certificate.h)."""
 
     def __init__(self, truncation: "list[float]", error: "list[float]", weight: float, count: float):
         self.truncation, self.error, self.weight, self.count = truncation, error, weight, count
@@ -31,14 +26,11 @@ class Certificate:
 
 
 class Expansion:
-    """The term exp(-gamma |z - m|^2) (c + v.(z - m) + (z - m)'M(z - m) + ...) of a decision function.
+    """The term exp(-gamma |z - m|^2) (c + v.(z - m) + (z - m)'M(z - m) + ...) of a decision function, without the
+    exponential for finite kernels.
 
-    Linear and polynomial kernels have no exponential.
-
-    pair, center: numbers of the decision function and of the center.
-    coefficients: c, v (d), M's upper triangle, ...: per degree k, entries j1 <= ... <= jk of a symmetric tensor in
-    lexicographic order.
-    rank: r of a compressed M = sum_r lambda_r q_r q_r', or 0; lambda (r) and q (r, d) then replace the triangle."""
+    pair, center: numbers of the decision function and of the center. coefficients: c, v (d), M, ..., flat, in the order
+    of FORMAT.md. rank: of a compressed M, or 0; lambda (rank) and q (rank, d) then replace it."""
 
     def __init__(self, pair: int, center: int, coefficients, certificate: "Certificate | None" = None, rank: int = 0):
         self.pair, self.center, self.coefficients, self.certificate, self.rank = (
@@ -51,12 +43,8 @@ class Expansion:
 
 
 class MaclaurinModel(Model):
-    """Expansions about shared centers, in coordinates of `own_rows`.
-
-    single: coefficients have single precision.
-    highest_norm: N, the highest degree with its own norm in the certificates (for finite kernels, the degree); 0
-    without certificates.
-    longest_vector: most entries in a support vector, for svm-predict's rounding."""
+    """Expansions about shared centers, in coordinates of `own_rows`. single, highest_norm, longest_vector: lines
+    `precision`, `certified`, `longest_vector` of FORMAT.md; highest_norm is 0 without certificates."""
 
     kind = "maclaurin"
     fingerprint: str

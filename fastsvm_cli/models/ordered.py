@@ -1,4 +1,4 @@
-"""Base of ordered models: a row stops when the rest of its sum cannot change the answer."""
+"""Ordered models: a row stops when the rest of its sum cannot change the answer."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from fastsvm_cli.text.header import Header
 
 
 class OrderedModel(Model):
-    """A LIBSVM model and an order of its support vectors, which ordered_by describes in a summary."""
+    """A LIBSVM model and an order of its support vectors. ordered_by: its description."""
 
     proves = True
     ordered = True

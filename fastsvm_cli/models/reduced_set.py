@@ -1,4 +1,4 @@
-"""LIBSVM models whose last line, ignored by LIBSVM's readers, names the exact model and bounds the distance from it."""
+"""LIBSVM models whose last line, which LIBSVM ignores, names the exact model and bounds the distance from it."""
 
 from fastsvm_cli import _native
 from fastsvm_cli.models.exact import ExactModel
@@ -8,12 +8,9 @@ from fastsvm_cli.text.header import Header
 
 
 class Origin:
-    """The exact model of a reduced set, and the distance from it.
+    """The exact model of a reduced set, as in the last line (FORMAT.md).
 
-    radius: (pairs), at least |f - f'| in exact arithmetic, f the exact decision function and f' the reduced set's (B28
-    and B29 of bounds.py).
-    weight, count, longest: the exact model's (pairs) sum |a_i|, support vectors, and most entries in one, for
-    svm-predict's rounding (B5)."""
+    radius: (pairs), of B28 and B29 of bounds.py. weight, (pairs), count, longest: for svm-predict's rounding (B5)."""
 
     def __init__(
         self,
@@ -41,9 +38,7 @@ class Origin:
 
 
 class ReducedModel(ExactModel):
-    """A LIBSVM model, certified about its exact model.
-
-    Without radii, its values are svm-predict's for its own file."""
+    """A LIBSVM model, certified about its exact model. Without radii, its values are svm-predict's for its own file."""
 
     certified = True
 

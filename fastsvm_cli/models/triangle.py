@@ -8,9 +8,7 @@ from fastsvm_cli.models.ordered import OrderedModel, read_ordered
 
 
 class TriangleModel(OrderedModel):
-    """A LIBSVM model with lists of support vectors.
-
-    pivots: rows of exact.vectors, one per list."""
+    """A LIBSVM model with lists of support vectors. pivots: rows of exact.vectors, one per list."""
 
     kind = "triangle"
 

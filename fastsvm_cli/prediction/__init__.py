@@ -1,1 +1,1 @@
-"""From rows to lines of predictions."""
+"""Prediction of rows."""

@@ -12,9 +12,9 @@ from fastsvm_cli.models.base import Model
 class Fallback:
     """The exact model of a certified one, for rows that the radii leave open.
 
-    load: reads it, or a reduced set's plain(), when first needed, on any thread.
-    tolerance: largest radius of a regression value that is kept.
-    check: called with False before output and True at the end; raises if `load` would not read the exact model."""
+    load: reads it, or a reduced set's plain(), when first needed, on any thread. tolerance: largest radius of a
+    regression value that is kept. check: called with False before output and True at the end; raises if `load` would
+    read another model."""
 
     def __init__(
         self, load: Callable[[], Model], tolerance: float = 0.0, check: "Callable[[bool], None]" = lambda at_end: None
@@ -33,7 +33,7 @@ class Fallback:
 
 
 class Request:
-    """exact: the model for rows left open. asked: options of _native.Request."""
+    """exact: the model for open rows. asked: options of _native.Request."""
 
     def __init__(self, model: Model, *, exact: "Fallback | None" = None, **asked: Any):
         self.model, self.exact = model, exact

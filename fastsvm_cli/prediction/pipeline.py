@@ -15,11 +15,9 @@ class Tally(_native.Tally):
     """Counts over the rows of a run.
 
     outside: rows outside the bound of Claesen et al., eq. (3.11).
-    evaluated: rows left open by the radii, evaluated by the exact model.
+    evaluated: rows left open by the radii, which the exact model evaluated.
     reference_rows: rows that only LIBSVM's order of operations decides.
-    grid_rows, single_rows, double_rows: rows settled by an exact model in whole numbers, single, double precision.
-    kernel_evaluations: of an ordered model.
-    undecided: rows left open, with --steps or --open-rows.
+    undecided: open rows, with --steps or --open-rows.
     unknown_labels: rows whose label the model never predicts; zero_labels: of these, label 0.
     score: svm-predict's sums; None for unlabelled data."""
 
@@ -35,7 +33,7 @@ class Tally(_native.Tally):
         return counts if self.score is None else {**counts, **{name: getattr(self.score, name) for name in self.SUMS}}
 
     def add_values(self, values: "dict[str, int | float]") -> None:
-        """Add another Tally's `values`; an empty Tally becomes equal to it, bit for bit. Raise KeyError."""
+        """Add another Tally's `values`. An empty Tally becomes equal to it, bit for bit. Raise KeyError."""
         for name in self.values():
             owner = self.score if name in self.SUMS else self
             setattr(owner, name, getattr(owner, name) + values[name])
@@ -57,15 +55,15 @@ def predict(
     write_outside: "Callable[[bytes], None] | None" = None,
     **asked: Any,
 ) -> Tally:
-    """Predict every row and write its line, in order, in constant memory.
+    """Predict every row and write its line, in order, in constant memory. Raise DataFormatError for bad rows without
+    `bad_rows`.
 
     rows: chunks, each on all threads; or blocks of a file, each on one.
-    exact: evaluates rows that a certified model leaves open.
-    bad_rows: the blocks' policy; without it, bad rows raise DataFormatError.
+    exact: for open rows of a certified model.
     tally: of earlier rows, to add to.
     head: whether to write the lines before the first row.
     on_chunk: called after a chunk's lines are written.
-    write_open, write_outside: receive rows left open, or outside the bound of eq. (3.11), as LIBSVM data with line
+    write_open, write_outside: receive open rows, or those outside the bound of eq. (3.11), as LIBSVM data with line
     numbers.
     asked: options of _native.Request."""
     request = Request(

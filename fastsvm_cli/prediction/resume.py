@@ -1,4 +1,4 @@
-"""Output of `predict --resume`: finished lines and a checkpoint, beside the output file."""
+"""Output of `predict --resume`: finished lines and a checkpoint."""
 
 import os
 import stat
@@ -12,11 +12,11 @@ from fastsvm_cli.prediction.pipeline import Tally
 from fastsvm_cli.text.bad_rows import BadRows, still_hold
 from fastsvm_cli.text.data import Place
 
-#: Minimum seconds between checkpoints; SHARE is the largest share of time for them.
+#: Minimum seconds between checkpoints, and largest share of time for them.
 SECONDS = 5.0
 SHARE = 0.05
 _FIRST_LINE = b"fastsvm_resume 2 %08x"  # checksum of the rest
-_TAIL_BYTES = 4096  # end of the output whose checksum is in a checkpoint
+_TAIL_BYTES = 4096  # end of the output whose checksum is stored
 
 
 def can_be_kept(path: "str | None") -> bool:
@@ -32,15 +32,13 @@ def can_be_kept(path: "str | None") -> bool:
 class ResumableOutput:
     """A regular output file that grows in `<path>.partial` and is renamed at the end of the `with` block.
 
-    If the block ends early, even by process death, that file and `<path>.partial.state` let the same command continue
-    from the last checkpoint. The state is replaced atomically, once its lines are on the disk. Symbolic links are
-    followed; a previous file's mode is kept.
+    If the block ends early, the same command continues from the checkpoint in `<path>.partial.state`, which is replaced
+    atomically, once its lines are on the disk. Symbolic links are followed; a previous file's mode is kept.
 
     inputs: must differ from these two files.
     made_with: {name: value} of all that the lines depend on; must be equal when a run continues.
     about_bad_rows: `on_bad_row` and `max_line`, which may change as still_hold permits.
     place, bad_rows: of LineBlocks; set to where the previous run stopped.
-    say: receives a line for the user.
     tally: of the rows so far. begun: whether anything was written before.
 
     Raise FileError, also if another process writes the file or the previous run differed."""
@@ -63,10 +61,10 @@ class ResumableOutput:
         self.partial, self._state_file = f"{self._target}.partial", f"{self._target}.partial.state"
         self.tally, self.begun = Tally(labelled), False
         self._size, self._due = 0, 0.0
-        # (size of the output, its state), of the last chunk and the last checkpoint.
+        # (size of the output, state) at the last chunk and checkpoint.
         self._mark: tuple[int, dict[str, Any]] | None = None
         self._saved: tuple[int, dict[str, Any]] | None = None
-        self._told = raising()  # a stop signal ends the block like an error, so that finished lines are kept
+        self._told = raising()  # a stop signal ends the block like an error, which keeps finished lines
         try:
             mode = _mode(self._target)
             self._file = _open_locked(self.partial)
@@ -163,7 +161,6 @@ class ResumableOutput:
         }
 
     def _go_on(self, state: "dict[str, Any]") -> None:
-        """Restore the previous run's state. Raise FileError if that run differed."""
         then = state["made_with"]
         for key, now in self._made_with.items():
             if then.get(key) != now:
@@ -211,7 +208,7 @@ class ResumableOutput:
 
     def _keep(self, size: int, state: "dict[str, Any]") -> None:
         try:
-            os.ftruncate(self._file, size)  # drops a partial line, and frees room on a full disk
+            os.ftruncate(self._file, size)  # drops a partial line, and frees disk space
             if not state["place"][0]:
                 os.unlink(self._state_file)
             elif self._mark is not self._saved:
@@ -239,7 +236,7 @@ class ResumableOutput:
         return state if not empty or self._is_whole(state) else None
 
     def _is_whole(self, state: "dict[str, Any]") -> bool:
-        """Whether the same run was killed between the rename and the removal of its state."""
+        """Return whether the same run was killed between the rename and the removal of its state."""
         if state["made_with"] != self._made_with or not still_hold(state, **self._about_bad_rows):
             return False
         try:
@@ -278,7 +275,6 @@ class ResumableOutput:
                 raise FileError(path, f"{why}; nothing was written")
 
     def _abandon(self) -> None:
-        """Close the file; remove it if empty and without a state."""
         try:
             empty = not os.fstat(self._file).st_size
             if empty and not os.path.exists(self._state_file) and _is_at(self._file, self.partial):
@@ -334,7 +330,7 @@ def _open_locked(path: str) -> int:
             raise FileError(path, "another fastsvm is writing it") from None
         if _is_at(file, path):
             return file
-        os.close(file)  # another process renamed it in between
+        os.close(file)  # another process renamed it
 
 
 def _is_at(file: int, path: str) -> bool:

@@ -16,7 +16,7 @@ def quotient(a: float, b: float) -> float:
 
 
 def summary_lines(header: Header, score: "_native.Score") -> "list[str]":
-    """Return the final lines of svm-predict 3.37."""
+    """Return svm-predict 3.37's final lines."""
     return _native.score_lines(header, score)
 
 
@@ -40,13 +40,8 @@ def run_values(
     stopped: bool = False,
     bad_rows: "int | None" = None,
 ) -> "dict[str, object]":
-    """Return a run's results, for programs.
-
-    header: of the model whose answers were written.
-    proven: an exact model was the fallback.
-    open_rows: rows left open were written.
-    stopped: every row stopped early.
-    bad_rows: their number, if permitted."""
+    """Return a run's results. header: of the model whose answers were written. proven: an exact model was the fallback.
+    open_rows: open rows were written. stopped: every row stopped early. bad_rows: their number, if permitted."""
     out: dict[str, object] = {"rows": tally.rows}
     if bad_rows is not None:
         out["bad_rows"] = bad_rows
@@ -83,8 +78,7 @@ def run_values(
 def run_document(
     model: Model, fingerprint: str, values: "dict[str, object]", seconds: float, rows: int
 ) -> "dict[str, object]":
-    """Return the document of `predict --json`. values: from run_values. seconds, rows: without those before a
-    resume."""
+    """Return the document of `predict --json`. values: from run_values. seconds, rows: since a resume."""
     out: dict[str, object] = {"fastsvm": __version__, "model_kind": model.kind, "model_fingerprint": fingerprint}
     if model.fingerprint is not None:
         out["exact_fingerprint"] = model.fingerprint

@@ -6,7 +6,7 @@ from typing import Any
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError
 
-#: Bad rows that messages name; the rest are counted.
+#: Bad rows named in messages.
 NAMED: int = _native.MOST_NAMED
 
 
@@ -17,10 +17,7 @@ def still_hold(then: "dict[str, Any]", on_bad_row: str, max_line: int) -> bool:
 
 
 class BadRows(_native.BadRows):
-    """Policy for bad rows.
-
-    nan: write a line of nan for each; otherwise omit it.
-    say: receives the first messages, in file order."""
+    """nan: write a line of nan for each bad row; otherwise omit it. say: receives the first messages, in file order."""
 
     def __init__(self, path: str, nan: bool = False, say: "Callable[[str], None]" = lambda message: None):
         super().__init__(nan, lambda line, why: say(str(DataFormatError(path, line, why))))

@@ -15,7 +15,7 @@ def read_compiled(
 
 
 def ranges(features: "list[int]") -> str:
-    """Return the words of the line `features`: 1 2 3 7 -> 1:3 7"""
+    """Return the line `features` without its key: 1 2 3 7 -> 1:3 7"""
     out, first = [], None
     for at, index in enumerate(features):
         if first is None:

@@ -33,11 +33,10 @@ class Source:
 
 
 class Content(Source):
-    """Bytes of a file or "-", decompressed on a separate thread: gzip, bzip2, xz and, if Python can, zstd.
+    """Bytes of a file or "-". Another thread decompresses gzip, bzip2, xz and, if Python can, zstd.
 
-    start: bytes of content to skip.
-    on_read: called with the bytes read so far.
-    Raises FileError, also on construction."""
+    start: bytes of content to skip. on_read: called with the bytes read so far. Raises FileError, also on
+    construction."""
 
     def __init__(self, path: str, start: int = 0, on_read: "Callable[[int], None] | None" = None):
         self.path, self.on_read = path, on_read
@@ -53,7 +52,7 @@ class Content(Source):
             self._poll = select.poll()
             self._poll.register(self._file, select.POLLIN)
             self._pending = self._read(MAGIC_BYTES)
-            # Text begins with a digit or a sign. Wait for more only after bytes of a magic number.
+            # Text begins with a digit or a sign; wait only after bytes of a magic number.
             while len(self._pending) < MAGIC_BYTES and may_be_compressed(self._pending):
                 more = self._read(MAGIC_BYTES - len(self._pending))
                 if not more:
@@ -82,7 +81,7 @@ class Content(Source):
     def close(self) -> None:
         self._closed = True
         if self._queue is not None:
-            # Unblock the thread; it sees `_closed` and closes the file.
+            # Unblock the thread, which sees `_closed` and closes the file.
             while not self._queue.empty():
                 self._queue.get_nowait()
         elif self._file > 0:
@@ -150,12 +149,12 @@ class Content(Source):
 
     def _waited(self, read: "Callable[[], _Read]") -> "_Read":
         while True:
-            # Python would handle a signal that precedes a blocking call only after it: limit the wait.
+            # Python handles a signal that precedes a blocking call only after it: limit the wait.
             while os.get_blocking(self._file) and not self._poll.poll(_PATIENCE):
                 pass
             try:
                 return read()
-            except BlockingIOError:  # another program made the pipe non-blocking
+            except BlockingIOError:  # a pipe that another program made non-blocking
                 self._poll.poll(_PATIENCE)
 
     def _count(self, got: int) -> None:
@@ -186,7 +185,7 @@ class Content(Source):
 
         try:
             threading.Thread(target=work, daemon=True).start()
-        except RuntimeError:  # no thread available: decompress on demand
+        except RuntimeError:  # no thread: decompress on demand
             self._pieces = pieces
             return
         self._queue, self._pieces = waiting, _handed_over(waiting)
@@ -226,7 +225,6 @@ def _handed_over(waiting: "queue.Queue[bytes | Exception]") -> "Iterator[bytes]"
 
 
 def _behind(pieces: "Iterator[bytes]", start: int, path: str) -> "Iterator[bytes]":
-    """Skip the first `start` bytes."""
     for piece in pieces:
         if start < len(piece):
             yield piece[start:] if start else piece
@@ -242,7 +240,6 @@ def _on_the_way(tool: str, path: str) -> str:
 
 
 def _decompressor(kind: str, path: str):
-    """Return (factory of decompressors, their exceptions)."""
     if kind == "gzip":
         import zlib
 
@@ -274,7 +271,7 @@ def decompressed(blocks: "Iterator[bytes]", kind: str, path: str) -> "Iterator[b
         while block:
             if stream is None:
                 if kind in ("gzip", "xz"):
-                    block = block.lstrip(b"\0")  # padding between streams
+                    block = block.lstrip(b"\0")  # padding
                     if not block:
                         break
                 stream = new()

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from fastsvm_cli.text.bad_rows import BadRows
     from fastsvm_cli.text.scaling import Scaling
 
-#: Rows times decision functions evaluated at a time (smaller_chunks).
+#: Maximum decision values at a time: a megabyte of short rows, with 300 classes, would give twenty gigabytes.
 MOST_VALUES: int = _native.MOST_VALUES
-#: Bytes in the longest line of a model. LIBSVM doubles an `int` buffer size and reads no longer line.
+#: Bytes in a model's longest line. LIBSVM's buffer size, an `int`, doubles: it reads no longer line.
 MAX_MODEL_LINE = 1 << 30
 _START = 1 << 12
 
@@ -33,11 +33,10 @@ def read_chunks(
     bad_rows: "BadRows | None" = None,
     scaling: "Scaling | None" = None,
 ) -> Iterator[_native.Chunk]:
-    """Yield the rows of a data file in order, as chunks.
+    """Yield the rows of a data file in order, as chunks. The rules are svm-predict's, but stricter where it loses data
+    silently (commands/README.md).
 
-    The rules are svm-predict's, but stricter where it loses data silently (commands/README.md).
-
-    path: a file, or "-" for standard input; compression is detected.
+    path: a file, or "-" for standard input; may be compressed.
     labelled: every row begins with its label.
     dense: delimited values; the first is feature 1.
     delimiter: of dense rows; a blank matches any run of blanks.
@@ -79,9 +78,7 @@ def select_rows(chunks: "Iterable[_native.Chunk]", wanted: "Sequence[int]") -> I
 
 
 def smaller_chunks(chunks: "Iterable[_native.Chunk]", pairs: int) -> Iterator[_native.Chunk]:
-    """Split chunks to at most MOST_VALUES values each, or one row.
-
-    A megabyte of short rows, with 300 classes, would give twenty gigabytes."""
+    """Split chunks to at most MOST_VALUES values each, or one row."""
     most = max(1, MOST_VALUES // max(pairs, 1))
     for chunk in chunks:
         if chunk.rows <= most:
@@ -98,7 +95,7 @@ def read_bytes(path: str, check: "Callable[[bytes], object] | None" = None) -> b
 
 
 def read_start(path: str) -> bytes:
-    """Return the first 4096 bytes of content. Raises FileError."""
+    """Return the first 4096 bytes. Raises FileError."""
     with Content(path) as content:
         return _start_of(content)
 
@@ -106,9 +103,8 @@ def read_start(path: str) -> bytes:
 def read_pieces(path: str, check: "Callable[[bytes], object] | None" = None, whole: bool = False) -> "Iterator[bytes]":
     """Yield a file's content.
 
-    check: called with about one line before more is read; may raise.
-    whole: yield a plain file in one piece.
-    Raises FileError, and DataFormatError for a line longer than any model's."""
+    check: called with about one line before more is read; may raise. whole: yield a plain file in one piece. Raises
+    FileError, and DataFormatError for a line longer than any model's."""
     with Content(path) as content:
         if check is not None:
             start = _start_of(content, b"\n")

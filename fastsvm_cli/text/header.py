@@ -7,7 +7,7 @@ from fastsvm_cli import _native
 SVM_TYPES: "tuple[str, ...]" = _native.SVM_TYPES  # in LIBSVM's order, as KERNEL_TYPES
 KERNEL_TYPES: "tuple[str, ...]" = _native.KERNEL_TYPES
 
-_NEEDS = {  # kernel_type -> the keys its formula needs
+_NEEDS = {  # kernel_type -> keys of its formula
     "linear": (),
     "polynomial": ("degree", "gamma", "coef0"),
     "rbf": ("gamma",),
@@ -17,12 +17,8 @@ _NEEDS = {  # kernel_type -> the keys its formula needs
 
 
 class Header:
-    """LIBSVM's keys before the support vectors.
-
-    degree, gamma, coef0: 0 if the kernel has none.
-    nr_class: 2 for one-class and regression models.
-    label, nr_sv: (nr_class); None unless classification.
-    rho, probA, probB: (pairs). prob_density_marks: (10)."""
+    """degree, gamma, coef0: 0 if the kernel has none. nr_class: 2 for one-class and regression models. label, nr_sv:
+    (nr_class); None unless classification. rho, probA, probB: (pairs). prob_density_marks: (10)."""
 
     def __init__(
         self,
@@ -86,7 +82,6 @@ class Header:
         )
 
     def lines(self) -> str:
-        """Return LIBSVM's header, with shortest round-trip numbers."""
         rows: list[tuple[str, object]] = [("svm_type", self.svm_type), ("kernel_type", self.kernel_type)]
         rows += [(key, getattr(self, key)) for key in _NEEDS[self.kernel_type]]
         rows += [("nr_class", self.nr_class), ("total_sv", self.total_sv)]

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from fastsvm_cli.text.bad_rows import BadRows
     from fastsvm_cli.text.scaling import Scaling
 
-#: Bytes parsed at a time. A slow pipe gives smaller blocks: rows are predicted as they arrive.
+#: Maximum bytes parsed at a time. A slow pipe gives smaller blocks: rows are predicted as they arrive.
 BLOCK_BYTES: int = _native.BLOCK_BYTES
-#: Default limit of a line of data: about ten million numbers. Two compressed megabytes can hold a line of gigabytes.
+#: Default limit of a line, about ten million numbers. Two compressed megabytes can hold gigabytes.
 MAX_LINE: int = _native.LONGEST_LINE
 
 
@@ -26,8 +26,8 @@ def may_delimit(character: str) -> bool:
 class LineBlocks:
     """Blocks of a data file; a context manager for one reading.
 
-    Parameters and errors are as in read_chunks. content: source to read instead of the file, from its beginning; closed
-    on exit. native: the core's blocks, inside the context."""
+    Parameters and errors are as in read_chunks. content: source to read, from its beginning, instead of the file;
+    closed on exit. native: the core's blocks, inside the context."""
 
     def __init__(
         self,

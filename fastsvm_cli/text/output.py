@@ -12,9 +12,7 @@ class Output:
     """A file to write (native/files/output.h).
 
     A regular file is renamed from a temporary name at the end of the `with` block, so that a failed run keeps the
-    previous file. Devices, FIFOs and standard output are written directly.
-
-    Raises FileError, and BrokenPipeError if the reader closed the pipe."""
+    previous file; others are written directly. Raises FileError, and BrokenPipeError if the reader closed the pipe."""
 
     def __init__(self, path: str):
         self.path = path

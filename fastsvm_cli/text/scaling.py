@@ -8,18 +8,15 @@ from fastsvm_cli.text.fingerprint import fingerprint
 
 
 class Affine:
-    """Scaling without rounding: x of features[j] becomes slopes[j] x + offsets[j]; others are dropped. No slope is
-    0."""
+    """x of features[j] becomes slopes[j] x + offsets[j], unrounded; others are dropped. No slope is 0."""
 
     def __init__(self, features: "Sequence[int]", slopes: "Sequence[float]", offsets: "Sequence[float]"):
         self.features, self.slopes, self.offsets = features, slopes, offsets
 
 
 class Scaling:
-    """Scaling of one reading of rows.
-
-    texts: of the file, and of the labels' file if any.
-    entries: counts of the rows' entries."""
+    """Scaling of one reading of rows. texts: of the file, and of the labels' file if any. entries: counts of the rows'
+    entries."""
 
     def __init__(self, path: str, native: "_native.Scaling", texts: "tuple[bytes, ...]"):
         self.path, self.native, self.texts = path, native, texts
@@ -30,11 +27,10 @@ class Scaling:
         return "".join(map(fingerprint, self.texts))
 
     def again(self) -> "Scaling":
-        """Return the same scaling with its own counts."""
         return Scaling(self.path, self.native, self.texts)
 
     def unrounded(self) -> "Scaling":
-        """Return it without svm-scale's rounding to six digits."""
+        """Return it without rounding to six digits."""
         return Scaling(self.path, self.native.unrounded(), self.texts)
 
     def affine(self) -> "Affine":
@@ -47,12 +43,12 @@ class Scaling:
 
 
 def parse_scaling(text: bytes, path: str) -> Scaling:
-    """Return the scaling in a file of svm-scale -s or write.svm. Raises DataFormatError."""
+    """Read a file of svm-scale -s or write.svm. Raises DataFormatError."""
     return Scaling(path, _parsed(_native.read_scaling, text, path), (text,))
 
 
 def with_labels(scaling: Scaling, text: bytes, path: str) -> Scaling:
-    """Add the `yscale.file` of write.svm. Raises DataFormatError, also for svm-scale's, whose file holds y itself."""
+    """Add write.svm's `yscale.file`. Raises DataFormatError, also for svm-scale's, whose file holds y itself."""
     if scaling.native.kind != "standard":
         raise DataFormatError(scaling.path, 1, "a range file of svm-scale found, expected the scale file of write.svm")
     return Scaling(scaling.path, _parsed(scaling.native.with_labels, text, path), (*scaling.texts, text))

@@ -147,7 +147,7 @@ def command(**parsed):
 
     options = BenchOptions(**parsed)
     options.check_files()
-    # For libsvm-official's OpenMP, read when it is loaded: waiting threads must not block the others.
+    # For libsvm-official's OpenMP: waiting threads must not block others.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     if options.threads:
         os.environ.setdefault("OMP_NUM_THREADS", str(options.threads))
@@ -181,7 +181,7 @@ def _compare(options: BenchOptions) -> None:
     except FileError as missing:
         libsvm = False
         options.note(f"Note: LIBSVM is not timed in memory: {missing}")
-    # On a signal, there are child processes to end and measurements to print.
+    # A signal ends child processes and prints measurements.
     with raising(), temporary_folder() as folder, ExitStack() as stack:
         bench = Bench(
             options.test_file,
@@ -221,7 +221,7 @@ def _compare(options: BenchOptions) -> None:
         if interrupted is not None:
             _note_interruption(bench, options)
             raise interrupted
-        if options.budget is not None:  # before any file is written, which may fail
+        if options.budget is not None:  # before writing files, which may fail
             _print_pick(bench, picked, options.budget, options)
         _write(bench, machine, picked, options)
     _pass_or_fail(bench, named, options)
@@ -232,7 +232,7 @@ def _show(bench: "Bench", machine: dict, picked: "Case | None", front: "list[Cas
     from fastsvm_cli.console.terminal import ascii_only, new_console, show
 
     if options.attempt and sys.stdout.isatty():
-        print()  # after the lines of the attempts
+        print()  # after lines of attempts
     width = new_console(sys.stdout).width
     show(report.shown(bench, machine, picked, front, width, ascii_only=ascii_only(sys.stdout)))
 
@@ -273,7 +273,7 @@ def _write(bench: "Bench", machine: dict, picked: "Case | None", options: BenchO
     from fastsvm_cli.text.output import Output
 
     if options.keep is not None and picked is not None:
-        assert picked.path is not None  # the exact model, or a compiled one
+        assert picked.path is not None
         load_model(picked.path)  # check that it can be read
         with open(picked.path, "rb") as source, Output(options.keep) as output:
             output.write(source.read())

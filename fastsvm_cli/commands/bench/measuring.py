@@ -1,5 +1,3 @@
-"""Measurements of `bench`, with progress on the screen."""
-
 from fastsvm_cli.benchmarks.attempts import compile_attempts, one_by_one
 from fastsvm_cli.benchmarks.case import CLOCKS, END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.cases import Bench
@@ -18,7 +16,6 @@ class Measuring:
         bench.on_wait = screen.draw
 
     def try_everything(self, fastsvm: "list[str]") -> None:
-        """Add the cases of --try, each run once. fastsvm: the command's words."""
         bench, options, screen = self._bench, self._options, self._screen
         if options.dask is None:
             compile_all = one_by_one(bench, fastsvm, options.patience)

@@ -1,5 +1,3 @@
-"""Options of `fastsvm bench`."""
-
 import sys
 from typing import TYPE_CHECKING
 
@@ -70,7 +68,7 @@ class BenchOptions(Options):
         check_plot(self.plot_file)
 
     def check_files(self) -> None:
-        """Raise FileError and UsageError like check_outputs, before minutes of measuring."""
+        """Raise FileError and UsageError before measuring."""
         outputs = [path for path in (self.keep, self.plot_file) if path is not None]
         inputs = (self.test_file, self.scale_file, *self.model_files)
         check_document(inputs, outputs)

@@ -1,5 +1,3 @@
-"""Progress display of `bench`."""
-
 import sys
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -37,7 +35,7 @@ class BenchScreen:
         from rich.text import Text
 
         console = self._live.console if self._live is not None else new_console(self._stream)
-        if lines:  # all at once: every print redraws the live lines
+        if lines:  # one print: each redraws the live lines
             console.print(Text("\n").join(Text(line, style) for line, style in lines))
 
     def doing(self, what: str) -> None:
@@ -45,7 +43,7 @@ class BenchScreen:
         self.draw()
 
     def remaining(self, share: float, words: str) -> None:
-        """Set the share of the work done (0 to 1), and words about the rest."""
+        """share: done, 0 to 1. words: about the rest."""
         self._share, self._left = min(max(share, 0.0), 1.0), words
         self.draw()
 
@@ -61,7 +59,7 @@ class BenchScreen:
         if self._live is None:
             from rich.live import Live
 
-            # No refresh thread: not every machine can start one, and it would disturb the timings.
+            # No refresh thread: it would disturb timings, and may not start.
             self._live = Live(
                 console=new_console(self._stream), transient=True, auto_refresh=False, redirect_stdout=False
             )

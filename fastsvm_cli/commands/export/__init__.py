@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model
 
 
-#: Single-precision error of values above which the command warns.
+#: Single-precision error worth a warning.
 _DOUBTFUL = 0.01
 
 
@@ -201,7 +201,7 @@ def command(**parsed):
 
 
 def _model(options: ExportOptions) -> "tuple[Model, bytes, str]":
-    """Return the model, its file's content, and its fingerprint."""
+    """Return (model, file content, fingerprint)."""
     from fastsvm_cli.console.scaling import carried, read_range
     from fastsvm_cli.models import check_start, parse_model
     from fastsvm_cli.text.data import read_bytes

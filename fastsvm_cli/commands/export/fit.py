@@ -1,4 +1,4 @@
-"""--fit: the most accurate model that fits into a number of bytes."""
+"""--fit: the most accurate model of limited size."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.console.exact_model import SourceModel
     from fastsvm_cli.models.base import Model
 
-_TRIES = 8  # to find how many vectors or eigenvalues fit
+_TRIES = 8  # to find a number that fits
 
 
 def fitted(
@@ -24,9 +24,8 @@ def fitted(
     model_file: str,
     report: "TextIO | None",
 ) -> "Model":
-    """Return the model of at most `most` bytes that changes the fewest labels. real_bytes: bytes of a number. rows: for
-    comparing labels; None: the support vectors. report: stream for the attempts. Raise ModelFormatError if nothing
-    fits."""
+    """Return the model of at most `most` bytes that changes the fewest labels. real_bytes: per number. rows: by
+    default, the support vectors. report: stream for the attempts. Raise ModelFormatError if nothing fits."""
     from fastsvm_cli.comparisons.agreement import agreement
     from fastsvm_cli.console.exact_model import agreement_line
     from fastsvm_cli.text.numbers import size_text
@@ -89,7 +88,6 @@ def _tried(
 
 
 def _compiled(source: "SourceModel", name: str, given: "dict[str, int]", model_file: str) -> "Model | None":
-    """Return None if the method refuses the model."""
     import click
 
     from fastsvm_cli.methods import find

@@ -273,8 +273,8 @@ def _resumable_output(
 
 
 class Summary:
-    """Messages of predict besides its output lines. header: of the model whose answers are printed. digest: the model
-    file's fingerprint. rows_before: rows answered by an earlier run."""
+    """Messages besides output lines. header: of the model whose answers are printed. digest: of the model file.
+    rows_before: answered by an earlier run."""
 
     def __init__(
         self, options: PredictOptions, model: "Model", header: "Header", exact: "Fallback | None", digest: str
@@ -303,7 +303,7 @@ class Summary:
             self.say(line)
 
     def end(self, tally: "Tally", fields: int = -1) -> None:
-        """Print the last lines. fields: values in a row of --dense, -1 if unknown."""
+        """fields: values in a row of --dense, -1 if unknown."""
         from fastsvm_cli import _native
         from fastsvm_cli.console.data_fit import doubts
 

@@ -1,5 +1,3 @@
-"""--exact: the exact model of a certified one."""
-
 import os
 import stat
 from collections.abc import Iterator
@@ -10,7 +8,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.models.exact import ExactModel
     from fastsvm_cli.prediction.pipeline import Fallback
 
-#: Texts up to this many bytes are kept, to avoid a second read.
+#: Larger texts are read twice.
 KEPT = 1 << 24
 
 
@@ -22,8 +20,8 @@ def fallback(
     wait: bool,
     open_rows: bool = False,
 ) -> "Fallback | None":
-    """Return the exact model of a certified one, loaded when a row first needs it; None without `file`. Its fingerprint
-    is checked before any output if `wait`, else in parallel. Raise UsageError and ModelFormatError."""
+    """Return the exact model of a certified one, loaded when first needed; None without `file`. Check its fingerprint
+    before any output if `wait`, else in parallel. Raise UsageError and ModelFormatError."""
     import click
 
     if file is None and not open_rows:
@@ -86,7 +84,6 @@ class ExactFile:
             self._read()
 
     def expect(self, fingerprint: str, model_file: str, wait: bool) -> None:
-        """Set the expected fingerprint, and whether `check` waits for the file's."""
         self._wanted, self._model_file, self._wait = fingerprint, model_file, wait
 
     def check(self, at_end: bool = True) -> None:
@@ -103,7 +100,7 @@ class ExactFile:
     def load(self) -> "ExactModel":
         from fastsvm_cli.models import parse_libsvm
 
-        # The source of a model may be a reduced set.
+        # The source may be a reduced set.
         return parse_libsvm(self.text(), self.path).plain()
 
     def text(self) -> bytes:
@@ -115,7 +112,7 @@ class ExactFile:
         text, self._text = self._text, None
         if text is None:
             text = read_bytes(self.path)
-            self._compare(fingerprint(text))  # the file may have changed since
+            self._compare(fingerprint(text))  # it may have changed since
         return text
 
     def _compare(self, found: str) -> None:

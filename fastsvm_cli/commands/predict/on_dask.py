@@ -1,5 +1,3 @@
-"""`predict --dask`."""
-
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -11,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def predict_on_dask(options: "PredictOptions", new_summary: "Callable[..., Any]") -> None:
-    """Run predict with --dask. new_summary: the class Summary. Raise FastsvmError."""
+    """Raise FastsvmError. new_summary: the class Summary."""
     from fastsvm_cli.cluster.blocks import absolute
     from fastsvm_cli.cluster.run import PartsMissing, run
     from fastsvm_cli.cluster.work import File, Job

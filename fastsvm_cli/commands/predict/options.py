@@ -1,5 +1,3 @@
-"""Options of `fastsvm predict`."""
-
 import os
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class PredictOptions(Options):
-    """Options and arguments of `predict`. start: by time.monotonic."""
+    """Options of `predict`. start: by time.monotonic."""
 
     probability: int
     quiet: bool
@@ -62,10 +60,9 @@ class PredictOptions(Options):
         if self.open_file is not None or self.outside_file is not None:
             option = "--outside-rows" if self.open_file is None else "--open-rows"
             raise click.UsageError(f"--resume keeps the lines of OUTPUT_FILE alone: it does not go with {option}.")
-        # Only a file can be continued after a stop.
         from fastsvm_cli.prediction.resume import can_be_kept
 
-        kinds = (os.path.isfile, os.path.isdir)  # opening a folder or a missing file gives a better error
+        kinds = (os.path.isfile, os.path.isdir)  # opening a folder or missing file gives a better error
         if self.test_file == "-" or (
             os.path.exists(self.test_file) and not any(kind(self.test_file) for kind in kinds)
         ):
@@ -100,8 +97,8 @@ class PredictOptions(Options):
         return [file for file in files if file is not None]
 
     def printed_header(self, model: "Model", exact: "Fallback | None") -> "Header":
-        """Return the header of the model whose answers are printed: with -b 1 and --exact, the exact model's instead of
-        a reduced set's, whose probability parameters differ."""
+        """Return the header of the answering model: with -b 1 and --exact, not a reduced set's, whose probability
+        parameters differ."""
         return exact.model.header if exact is not None and self.probability and model.reduced else model.header
 
     def settled(self, model: "Model") -> "Model":
@@ -159,7 +156,7 @@ class PredictOptions(Options):
         }
 
     def within(self, model: "Model") -> "float | None":
-        """Return --tolerance if it stops rows early: for an ordered regression model."""
+        """Return --tolerance if it stops rows early."""
         proven_within = model.ordered and model.header.regression and self.exact_file is None and self.open_file is None
         return self.tolerance if proven_within else None
 
@@ -176,8 +173,7 @@ class PredictOptions(Options):
         )
 
     def made_with(self, digest: str, scaling: "Scaling | None") -> dict:
-        """Return all that output lines depend on besides the rows, for --resume to compare. digest: the model
-        file's."""
+        """Return what determines output lines besides the rows, for --resume."""
         from fastsvm_cli import __version__
 
         return {

@@ -1,4 +1,4 @@
-"""approx: Maclaurin expansions of RBF kernels (Claesen et al.), exact ones of linear and polynomial kernels."""
+"""approx: Maclaurin expansions (Claesen et al.), exact for linear and polynomial kernels."""
 
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.models.exact import ExactModel
     from fastsvm_cli.models.maclaurin import MaclaurinModel
 
-#: Values of --centers that `attempts` tries.
+#: Tried by `attempts`.
 _CENTERS = (4, 16, 64)
 
 
@@ -69,7 +69,6 @@ class ApproxOptions(MethodOptions):
                 raise click.UsageError("--rank and --tolerance compress a matrix: they go with degree 2.")
 
     def check_size(self, size: int) -> None:
-        """With --tolerance the size is not known before."""
         from fastsvm_cli.errors import ModelFormatError
         from fastsvm_cli.text.numbers import size_text
 
@@ -90,8 +89,6 @@ class ApproxOptions(MethodOptions):
 
 
 class Approx(Method):
-    """A polynomial in place of the support vectors."""
-
     name = "approx"
     kinds = ("maclaurin",)
     better = "a higher degree, more centers"
@@ -184,7 +181,7 @@ class Approx(Method):
                 from fastsvm_cli.interruption import raising
                 from fastsvm_cli.methods.approx.on_cluster import over
 
-                stack.enter_context(raising())  # when interrupted, cancels tasks and ends workers
+                stack.enter_context(raising())  # an interrupt cancels tasks and ends workers
                 add_up = over(stack.enter_context(connect(options.dask)))
             model = compile_maclaurin(
                 source.model,

@@ -1,5 +1,3 @@
-"""Expansions at every degree, to compare what they prove."""
-
 from collections.abc import Callable
 
 from fastsvm_cli import _native
@@ -13,19 +11,19 @@ from fastsvm_cli.models.maclaurin import MAX_DEGREE
 from fastsvm_cli.text.fingerprint import fingerprint
 from fastsvm_cli.text.numbers import size_text
 
-#: Limits of an expansion's file in bytes, and of its seconds.
+#: Limits per expansion.
 MOST_BYTES, MOST_SECONDS = 64e6, 30.0
 
 
 class Expanded:
-    """A certified expansion. model: None if skipped. size: bytes of its file. skipped: the reason."""
+    """A certified expansion. model: None if skipped. size: bytes of its file. skipped: reason."""
 
     def __init__(self, degree: int, model: "Model | None", size: int, skipped: "str | None" = None):
         self.degree, self.model, self.size, self.skipped = degree, model, size, skipped
 
 
 def by_degree(model: ExactModel, on_progress: "Callable[[float], None] | None" = None) -> "list[Expanded]":
-    """Return certified expansions of degrees 1 to 4 (finite kernels: their own); skip large and slow ones. Raise
+    """Return certified expansions of degrees 1 to 4 (finite kernels: their own), except large and slow ones. Raise
     ModelFormatError for kernels without one, and for overflow."""
     demand(model.path, refusal(model))
     header, features = model.header, len(_native.used_indices(model.vectors))
@@ -39,6 +37,6 @@ def by_degree(model: ExactModel, on_progress: "Callable[[float], None] | None" =
             continue
         shown = part_of(on_progress, at / len(degrees), (at + 1) / len(degrees))
         found = compile_maclaurin(model, fingerprint=fingerprint(b""), degree=degree, certify=True, on_progress=shown)
-        text = found.to_text()  # rounds numbers as in a file
+        text = found.to_text()  # rounds as in a file
         out.append(Expanded(degree, parse_model(text, model.path), len(text)))
     return out

@@ -1,4 +1,4 @@
-"""Data that prove a Maclaurin model's radius (bounds.py)."""
+"""Certificates of Maclaurin models (bounds.py)."""
 
 from collections.abc import Callable, Sequence
 from itertools import combinations_with_replacement
@@ -14,18 +14,18 @@ from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.maclaurin import Certificate, packed_size
 from fastsvm_cli.text.header import Header
 
-DENSE_CELLS = 1 << 28  # limit of support vectors times features in a dense matrix
-BLOCK_CELLS = 1 << 20  # size of a dense block of rows
-ENTRY_COST = 25  # cost of one product of sparse entries, in products of dense ones
+DENSE_CELLS = 1 << 28  # limit of support vectors times features
+BLOCK_CELLS = 1 << 20  # of a dense block of rows
+ENTRY_COST = 25  # of a product of sparse entries, in dense ones
 
 
 def certified_degree(degree: int, gaussian: bool) -> int:
-    """Return the highest degree with a norm of its own."""
+    """Return the highest degree with its own norm."""
     return degree + 5 if gaussian else max(degree, 1)
 
 
 def refusal(model: ExactModel) -> "str | None":
-    """Return why a model has no certificate, or None: numbers may overflow or underflow in a proof (bounds.py, B7)."""
+    """Return why a model has no certificate, or None (B7 of bounds.py)."""
     header = model.header
     finite = header.kernel_type != "rbf"
     for what, numbers, least in (
@@ -54,9 +54,9 @@ def certificate(
     on_progress: "Callable[[float], None] | None",
     add_up: "AddUp | None" = None,
 ) -> Certificate:
-    """Return the certificate of one expansion. x (n, d), sparse, and a: its support vectors and coefficients. add_up:
-    sums over pairs; None: in this process. total, stored: packed coefficients; for a compressed M (rank > 0) only the
-    constant and v are compared."""
+    """Certify one expansion of x (n, d), sparse, with coefficients a. total, stored: packed coefficients; of a
+    compressed M (rank > 0), only the constant and v are compared. add_up: sums over pairs, by default in this
+    process."""
     n, d = x.shape
     degree = len(factors) - 1
     point, a = np.asarray(point), np.array(a)
@@ -72,7 +72,7 @@ def certificate(
     largest_exponent = float(np.max(exponents, initial=0.0))
 
     def moment(k: int, lengths: np.ndarray) -> float:
-        # A term that e^{-gamma |x~|^2} made 0 is 0 at any power.
+        # A term whose e^{-gamma |x~|^2} is 0 is 0 at any power.
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             return float(np.where(damped > 0, damped * lengths**k, 0.0).sum())
 
@@ -80,7 +80,7 @@ def certificate(
     error, at = [], 0
     for k, factor in enumerate(factors):
         size = packed_size(k, d)
-        # Nearly 0 for a compressed M, whose loss is bounded separately.
+        # Nearly 0 for a compressed M: its loss is bounded separately.
         rounded = bounds.length(float(squared[at : at + size].sum()), size)
         error.append(rounded + bounds.coefficient_error(k, factor, moment(k, norms), n, d, largest_exponent))
         at += size
@@ -99,7 +99,7 @@ def certificate(
 
 
 def squared_norms(x: Matrix, point: np.ndarray) -> np.ndarray:
-    """Return |x~|^2 of the rows of a sparse x from differences: (n)."""
+    """Return |x~|^2 (n) for a sparse x, from differences."""
     n, d = x.shape
     out = np.empty(n)
     size = max(1, BLOCK_CELLS // max(d, 1))
@@ -120,7 +120,7 @@ def degree_norms(
     on_progress: "Callable[[float], None] | None",
     add_up: "AddUp | None" = None,
 ) -> "tuple[list[float], np.ndarray]":
-    """Return W_first^2 .. W_last^2 and W_{>last}^2, and lengths (n) whose products bound the errors of inner products
+    """Return W_first^2 .. W_last^2, W_{>last}^2, and lengths (n) whose products bound errors of inner products
     (bounds.degree_norm)."""
     n, d = x.shape
     counts = np.bincount(x.indices, minlength=d)
@@ -129,7 +129,7 @@ def degree_norms(
         dense -= point
         dense_pairs = PairSums(dense, a, gamma, first, last, sparse=False)
         return (add_up or PairSums.here)(dense_pairs, on_progress), np.sqrt(squares)
-    # Columns at least half full become dense and centered. For the others, products are corrected for the center.
+    # Columns at least half full become dense and centered; products of others are corrected for the center.
     full = 2 * counts >= n
     y, center = x, np.where(full, 0.0, point)
     if full.any():
@@ -148,14 +148,13 @@ def degree_norms(
 
 
 def _is_sparse(counts: np.ndarray, n: int) -> bool:
-    """Return whether products of shared entries are cheaper. counts: entries per column (d)."""
     shares = counts / max(n, 1)
     shared = float((np.where(shares >= 0.5, 1.0, shares) ** 2).sum())
     return ENTRY_COST * shared < len(counts)
 
 
 def _orderings(d: int, degree: int) -> np.ndarray:
-    """Return how often each packed entry occurs in the symmetric tensor."""
+    """Count each packed entry's occurrences in the symmetric tensor."""
     counts = []
     for k in range(degree + 1):
         if k == 2:

@@ -1,5 +1,3 @@
-"""Compression of a degree-2 expansion's matrix M to its largest eigenvalues."""
-
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -7,9 +5,9 @@ import numpy as np
 from fastsvm_cli import bounds
 from fastsvm_cli.models.maclaurin import coefficient_count, compressed_count
 
-_LEAST_SIZE = 200  # below, computing all eigenvalues is faster than a few
-_FEW = 10  # Lanczos is faster for at most one in this many eigenvalues
-#: Memory per number of the matrix, with all eigenvectors and workspace.
+_LEAST_SIZE = 200  # below, all eigenvalues are faster
+_FEW = 10  # Lanczos is faster for at most one eigenvalue in this many
+#: Memory per number of M, with eigenvectors and workspace.
 COPIES = 6
 
 
@@ -24,8 +22,8 @@ def compress(
     largest: float,
     proven: bool = True,
 ) -> "tuple[int, np.ndarray, float] | None":
-    """Return (rank, stored numbers c, v, lambda, q, upper bound of the spectral norm of the loss; infinite unless
-    `proven`), or None if M itself has no more numbers (B36 of bounds.py).
+    """Compress M to its largest eigenvalues. Return (rank, stored c, v, lambda, q, upper bound of the loss's spectral
+    norm; infinite unless `proven`), or None if M itself is no larger (B36 of bounds.py).
 
     tolerance: largest change of e^{-gamma |z~|^2} z~'Mz~ for |z~|^2 <= largest.
     """
@@ -41,7 +39,7 @@ def compress(
     worst = largest if gamma * largest <= 1 else np.exp(-1.0) / gamma
     if gamma * largest <= 1:
         worst *= np.exp(-gamma * largest)
-    limit = np.inf if tolerance is None else tolerance * 0.98  # a margin for the rounding of q
+    limit = np.inf if tolerance is None else tolerance * 0.98  # margin for the rounding of q
     found = None if proven else _largest(M, rank, lambda size: size * worst <= limit)
     if found is None:
         values, vectors = np.linalg.eigh(M)
@@ -70,13 +68,13 @@ def compress(
 
 
 def _spectral_norm(R: np.ndarray) -> float:
-    """Return an upper bound of |R|_2, R symmetric (B36). Overwrites R."""
+    """Bound |R|_2 from above, R symmetric (B36). Overwrite R."""
     d = len(R)
     size = float(np.max(np.abs(R), initial=0.0))
     if size == 0 or not np.isfinite(size):
         return size if size == 0 else np.inf
     _, exponent = np.frexp(size)
-    np.ldexp(R, -exponent, out=R)  # to a largest entry between 1/2 and 1
+    np.ldexp(R, -exponent, out=R)  # largest entry between 1/2 and 1
     # The Frobenius norm is a bound too.
     bound = float(np.linalg.norm(R)) * (1 + (d * d + 8) * bounds.UNIT)
     try:
@@ -101,14 +99,14 @@ def _no_fewer(rank: int, d: int) -> bool:
 def _largest(
     M: np.ndarray, rank: "int | None", enough: "Callable[[float], bool]"
 ) -> "tuple[np.ndarray, np.ndarray] | None":
-    """Return eigenvalues and eigenvectors by Lanczos' method; None on failure, or if computing all is faster."""
+    """Run Lanczos' method. Return None on failure, or if a full decomposition is faster."""
     from scipy.sparse.linalg import ArpackError, eigsh
 
     d = len(M)
     wanted = 16 if rank is None else rank
     while d >= _LEAST_SIZE and _FEW * wanted <= d:
         try:
-            # A fixed start, so that a model always compiles to the same file.
+            # Fixed start: same model, same file.
             values, vectors = eigsh(M, k=wanted, which="LM", v0=np.random.default_rng(0).standard_normal(d))
         except ArpackError:
             return None
@@ -118,7 +116,7 @@ def _largest(
             return None
         if rank is not None:
             return values, vectors
-        # The last one only gives the loss without it; the 0 that ends the list takes its place.
+        # The last one only gives the loss without it.
         if enough(abs(values[-1])):
             return values, vectors
         wanted *= 2

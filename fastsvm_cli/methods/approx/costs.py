@@ -1,5 +1,3 @@
-"""Size and time of an expansion."""
-
 from fastsvm_cli.models.maclaurin import coefficient_count
 from fastsvm_cli.text.header import Header
 
@@ -8,10 +6,9 @@ _CERTIFY_OPERATIONS = 2e9  # per second
 
 
 def file_bytes(header: Header, features: int, degree: int, expansions: int = 1) -> int:
-    """Estimate the file size. expansions: per decision function."""
+    """Estimate bytes. expansions: per decision function."""
     return coefficient_count(features, degree) * header.pairs * expansions * _NUMBER_BYTES
 
 
 def certify_seconds(header: Header, features: int) -> float:
-    """Estimate the seconds of --certify."""
     return header.total_sv**2 * features / 2 / _CERTIFY_OPERATIONS * max(1, header.nr_class - 1)

@@ -1,6 +1,6 @@
-"""Maclaurin expansion of exact models (Claesen, De Smet, Suykens, De Moor, section 3).
+"""Maclaurin expansion (Claesen, De Smet, Suykens, De Moor, section 3).
 
-Import numpy only where needed: it would take most of the time.
+Import numpy only where needed: loading it would take most of the time.
 """
 
 from array import array
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from fastsvm_cli.methods.approx.pair_sums import AddUp
 
 CENTERS = ("mean", "origin", "pair")
-FORMED = 1 << 28  # limit of numbers in memory during compression
+FORMED = 1 << 28  # numbers in memory during compression
 
 
 class TooLargeError(ModelFormatError):
-    """The compiled model would exceed the size limit."""
+    """Compiled model beyond the size limit."""
 
 
 def refusal(model: ExactModel, degree: "int | None" = None) -> "str | None":
@@ -68,11 +68,10 @@ def compile_maclaurin(
 ) -> MaclaurinModel:
     """Expand every decision function to `degree` (1 to 4; default 2, or a finite kernel's own).
 
-    center: "mean" of the support vectors (default), "origin" (as in the paper) or "pair", the mean of each pair's; RBF
-    only. single: store single precision (default for RBF). certify: store the data of a proven radius (bounds.py).
-    clusters: number of centers. rank: number of eigenvalues of M; tolerance: as few as change no decision value by
-    more, for rows as near the center as the support vectors. add_up: sums of a certificate; None: in this process.
-    Raise ModelFormatError for kernels without such an expansion, TooLargeError.
+    center: "mean" of the support vectors (default), "origin" (as in the paper) or "pair" (mean per pair); RBF only.
+    single: default for RBF. certify: prove a radius. clusters: number of centers. rank: eigenvalues of M to keep;
+    tolerance: largest change of a decision value by dropping others, for rows as near the center as the support
+    vectors. add_up: sums of a certificate. Raise ModelFormatError for kernels without expansion, TooLargeError.
     """
     header, vectors = model.header, model.vectors
     demand(model.path, refusal(model, degree))
@@ -80,11 +79,11 @@ def compile_maclaurin(
     gaussian = header.kernel_type == "rbf"
     one = _OneExpansion(model, degree, gaussian if single is None else single, certify, rank, tolerance, add_up)
     functions = _decision_functions(header, vectors)
-    if clusters > 1 and gaussian:  # a lower bound of the size, before the costly clustering
+    if clusters > 1 and gaussian:  # check a lower bound before costly clustering
         clusters = min(clusters, max(vectors.rows, 1))
         one.check_size(max(header.pairs, clusters), clusters, max_bytes)
     clusters = clusters if gaussian else 1
-    # Estimated nanoseconds of clusters, expansions and certificates.
+    # Nanoseconds of clusters, expansions and certificates.
     clustering = 20.0 * vectors.rows * clusters * (len(one.features) + 20) * (clusters > 1)
     work = sum(one.work(len(rows), clusters) for rows, _ in functions) + 1.0
     clustered = clustering / (clustering + work)
@@ -99,7 +98,7 @@ def compile_maclaurin(
             part_of(on_progress, 0.0, clustered),
         )
     )
-    if tolerance is None:  # with a tolerance, the size is not known yet
+    if tolerance is None:  # else the size is unknown
         one.check_size(sum(len(shares) for _, shares in about), clusters, max_bytes)
     work = sum(one.work(len(rows)) for _, shares in about for _, rows, _ in shares) / (1 - clustered) + 1e-9
     done = clustered * work
@@ -172,7 +171,7 @@ class _OneExpansion:
             self._numbers = min(self._numbers, compressed_count(d, min(rank or 1, d)))
 
     def work(self, rows: int, clusters: int = 1) -> float:
-        """Estimate nanoseconds, in total over `clusters`."""
+        """Estimate nanoseconds."""
         return float(rows * (rows / clusters * 2 * self._certify + self._numbers))
 
     def check_size(self, count: int, clusters: int, max_bytes: float) -> None:
@@ -250,7 +249,6 @@ def _factors(header: Header, degree: int) -> "list[float]":
 
 
 def _power(base: float, exponent: int) -> float:
-    """Return base**exponent, infinite on overflow."""
     try:
         return base**exponent
     except OverflowError:

@@ -1,5 +1,3 @@
-"""Sums of a certificate on a cluster."""
-
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -10,14 +8,14 @@ from fastsvm_cli.methods.approx.pair_sums import AddUp, PairSums, totals
 if TYPE_CHECKING:
     from distributed import Client
 
-#: Tasks per thread, so that all threads end at about the same time.
+#: Tasks per thread, to end at about the same time.
 _TASKS_EACH = 20
 #: Maximum parts, of a second each, per task: the loss if a worker dies.
 _MOST_PARTS = 60
 
 
 def over(client: "Client") -> AddUp:
-    """Return an AddUp on all workers. Totals are bit-identical to one process's if processors have the same
+    """Return an AddUp on all workers. Totals equal one process's, bit for bit, if processors have the same
     instructions."""
 
     def add_up(pairs: PairSums, on_progress: "Callable[[float], None] | None") -> "list[float]":
@@ -58,7 +56,7 @@ def _in_order(
 
 
 def _sums(pairs: PairSums, first: int, last: int) -> "list[list[float]]":
-    """Use one thread: Dask runs a thread per task."""
+    """Use one thread: Dask runs one per task."""
     before = _native.set_threads_here(1)
     try:
         return [pairs.parts.sums(part) for part in range(first, last)]

@@ -1,4 +1,4 @@
-"""Sums for a certificate (native/models/degree_norms.h), in parts that any process may compute."""
+"""Certificate sums (native/models/degree_norms.h) in parts, for any process."""
 
 from collections.abc import Callable, Iterable
 from threading import Lock
@@ -8,10 +8,10 @@ from fastsvm_cli import _native
 
 
 class PairSums:
-    """Sums in parts of at most about a second. Pickles as its arrays; thread-safe."""
+    """Parts take about a second at most. Thread-safe; pickles as its arrays."""
 
     def __init__(self, *arrays: Any, sparse: bool):
-        """Take the arguments of _native.DegreeNormParts.sparse or .dense."""
+        """Take arguments of _native.DegreeNormParts.sparse or .dense."""
         self._arrays, self._sparse = arrays, sparse
         self._parts: _native.DegreeNormParts | None = None
         self._lock = Lock()
@@ -25,7 +25,6 @@ class PairSums:
             return self._parts
 
     def here(self, on_progress: "Callable[[float], None] | None") -> "list[float]":
-        """Compute the totals in this process."""
         add_up = _native.sparse_degree_norms if self._sparse else _native.degree_norms
         return add_up(*self._arrays, on_progress)
 
@@ -39,12 +38,12 @@ class PairSums:
         return object.__sizeof__(self) + sum(getattr(each, "nbytes", 0) for each in self._arrays)
 
 
-#: Returns the totals of PairSums; calls its second argument with the share done.
+#: Returns totals; reports the share done.
 AddUp = Callable[[PairSums, "Callable[[float], None] | None"], "list[float]"]
 
 
 def totals(sums: "Iterable[list[float]]") -> "list[float]":
-    """Add up the parts in order, as the core does and the proof counts."""
+    """Add up parts in order, as the core does and the proof counts."""
     out: list[float] = []
     for part in sums:
         out = [total + each for total, each in zip(out or [0.0] * len(part), part)]

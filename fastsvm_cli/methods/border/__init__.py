@@ -1,4 +1,4 @@
-"""border: points on the border of classes, with normals (Mills)."""
+"""border: points on the border, with normals (Mills)."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.methods.border.samples import SampledBorder as Found
     from fastsvm_cli.models.exact import ExactModel
 
-#: Values of --samples that `attempts` tries.
+#: Tried by `attempts`.
 _SAMPLES = (30, 100, 1000)
 
 
@@ -67,7 +67,7 @@ class BorderOptions(MethodOptions):
             )
         if not self.density:
             return
-        # --density writes no border, so options of a border are refused.
+        # A density has no border: refuse its options.
         if self.bandwidth is None:
             raise click.UsageError("--density goes with --bandwidth: it is the estimate of a training file.")
         given = first_given("samples", "target", "sampling", "local", "tolerance", "seed")
@@ -87,18 +87,15 @@ class BorderOptions(MethodOptions):
 
     @property
     def rows_file(self) -> "str | None":
-        """With --bandwidth, MODEL_FILE is a training file."""
+        """File of rows; with --bandwidth, MODEL_FILE."""
         return self.model_file if self.bandwidth is not None else self.data_file
 
     @property
     def width(self) -> "float | None":
-        """Fixed bandwidth; None if adaptive."""
         return self.bandwidth if isinstance(self.bandwidth, float) else None
 
 
 class Border(Method):
-    """Samples of the class border, or of that of density estimates."""
-
     name = "border"
     kinds = ("border", "density")
     better = "more samples"

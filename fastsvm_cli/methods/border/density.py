@@ -1,8 +1,7 @@
-"""Kernel density estimates as models (Mills, "When Support Vector Machines are just too slow").
+"""Kernel density estimates as models (Mills).
 
-z gets the class with the larger sum of exp(-|z - x_k|^2 / (2 h^2)). A fixed bandwidth h gives an RBF model with gamma =
-1 / (2 h^2), coefficients 1 and -1, rho 0. One solved at every z from a weight W makes gamma depend on z
-(models/density.py).
+z gets the class with the larger sum of exp(-|z - x_k|^2 / (2 h^2)). A fixed bandwidth h gives an RBF model: gamma = 1 /
+(2 h^2), coefficients 1 and -1, rho 0. With h solved from a weight W at every z, gamma depends on z.
 """
 
 import numpy as np
@@ -19,12 +18,12 @@ from fastsvm_cli.models.folded_libsvm import FoldedModel
 from fastsvm_cli.text.fingerprint import fingerprint as fingerprint_of_text
 from fastsvm_cli.text.header import Header, class_pairs
 
-_SHOWN = 200  # rows whose median bandwidth the header holds
+_SHOWN = 200  # rows for the header's median bandwidth
 
 
 def classes_of(chunks: "list[_native.Chunk]", path: str) -> "tuple[list[int], np.ndarray]":
-    """Return (labels in svm-train's order, class of every row (n)). Raise FileError unless labels are integers of two
-    or more classes."""
+    """Return (labels in svm-train's order, class per row (n)). Raise FileError unless labels are integers of two or
+    more classes."""
     labels = np.concatenate([np.asarray(chunk.leading)[:, 0] for chunk in chunks])
     fraction = next((label for label in labels.tolist() if label != int(label) or abs(label) >= 2**31), None)
     if fraction is not None:
@@ -81,18 +80,18 @@ def compile_density(
     weight: float = 0.0,
     folding: "Folding | None" = None,
 ) -> Model:
-    """Return an ExactModel (folded: FoldedModel) for a `bandwidth`, a DensityModel for a `weight`. Only a `bandwidth`
-    allows `folding`.
+    """Return an ExactModel (folded: FoldedModel) for a `bandwidth`, a DensityModel for a `weight`. `folding` needs a
+    `bandwidth`.
 
-    Raise FileError for rows without classes or too few for the weight, ModelFormatError if LIBSVM's format cannot hold
-    the scaling.
+    Raise FileError for rows without classes or too few for the weight, ModelFormatError for a scaling that LIBSVM's
+    format cannot hold.
     """
     found, classes = classes_of(chunks, path)
-    # Class by class, in file order.
+    # By class, in file order.
     order = np.argsort(classes, kind="stable")
     rows = _native.Chunk.concatenate(chunks).select(order.tolist())
     if bandwidth is not None:
-        # A class has coefficient -1 against earlier classes and 1 against later ones.
+        # -1 against earlier classes, 1 against later ones.
         signs = np.where(np.arange(len(found) - 1) < np.arange(len(found))[:, None], -1.0, 1.0)
         vectors = _native.Chunk.from_csr(signs[classes[order]], rows.indptr, rows.indices, rows.values)
         model = ExactModel(density_header(found, classes, bandwidth, None), vectors, path)

@@ -1,19 +1,17 @@
-"""Decision functions with gradients."""
-
 import numpy as np
 
 from fastsvm_cli.methods.feature_space import Matrix, row_norms, squared_distances
 from fastsvm_cli.models.kernel import Kernel
 
-BLOCK_CELLS = 1 << 22  # limit of kernel values in memory
+BLOCK_CELLS = 1 << 22  # kernel values in memory
 
 
 class MachineFunction:
-    """f(z) = sum_i a_i K(x_i, z) - rho, for any kernel but precomputed. x: (n, d) dense or sparse."""
+    """f(z) = sum_i a_i K(x_i, z) - rho; no precomputed kernel. x: (n, d) dense or sparse."""
 
     def __init__(self, x: Matrix, a: np.ndarray, rho: float, kernel: Kernel):
         self.a, self.rho, self.kernel = a, rho, kernel
-        # Distances lose fewer digits about the mean, and the RBF kernel does not depend on the origin.
+        # Fewer digits are lost about the mean; RBF kernels do not depend on the origin.
         self._center = x.mean(axis=0) if kernel.type == "rbf" and isinstance(x, np.ndarray) and len(x) else 0.0
         self.x = x = x - self._center if isinstance(self._center, np.ndarray) else x
         self.norms = row_norms(x)
@@ -29,7 +27,7 @@ class MachineFunction:
         z = z - self._center
         kernel, gamma = self.kernel, self.kernel.gamma
         own = 0.0  # coefficient of z itself in the gradient
-        # values and slope have shape (m, n) too.
+        # values and slope: (m, n).
         dots = np.asarray(self.x @ z.T).T if kernel.type != "rbf" else np.empty(0)
         if kernel.type == "linear":
             values, slope = dots, np.ones_like(dots)
@@ -76,8 +74,8 @@ class DensityFunction:
         """Return 1 / (2 h^2). counts: 0 for rows left out, else 1."""
         if self.bandwidth is not None:
             return np.full(len(squares), 1 / (2 * self.bandwidth**2))
-        # Newton's method on log(sum k) over log(g), which decreases and is flat at both ends, so it needs a bracket:
-        # n e^{-g max s} <= sum k <= n e^{-g min s}.
+        # Newton's method on log(sum k) over log(g): decreasing, and flat at both ends, so it needs a bracket: n e^{-g
+        # max s} <= sum k <= n e^{-g min s}.
         share = np.log(len(self.y) / self.weight)
         tiny = np.finfo(float).tiny
         unit = np.maximum(squares.max(axis=1), tiny)
@@ -112,7 +110,7 @@ class DensityFunction:
             counts = np.ones_like(squares)
             counts[np.flatnonzero(own >= 0), own[own >= 0]] = 0.0
         g = self._gamma(squares, counts)
-        # With a fixed bandwidth only ratios of the k matter. Relative to the largest, not all of them underflow.
+        # With a fixed bandwidth only ratios of the k matter: relative to the largest, not all underflow.
         nearest = (
             np.where(counts > 0, squares, np.inf).min(axis=1, keepdims=True) if self.bandwidth is not None else 0.0
         )
@@ -125,9 +123,8 @@ class DensityFunction:
             if self.bandwidth is not None:  # the total varies with z
                 gradient = 2 * g[:, None] * (mine - r[:, None] * pull) / total[:, None]
             else:
-                # The bandwidth varies so that the total is constant: grad h = -h sum_k k_k (x_k - z) / sum_k k_k s_k.
-                # (Mills prints 1 / s_k in that sum. Differentiating sum k = W gives s_k, and finite differences confirm
-                # it.)
+                # The bandwidth keeps the total constant: grad h = -h sum_k k_k (x_k - z) / sum_k k_k s_k. (Mills prints
+                # 1 / s_k. Differentiating sum k = W gives s_k; finite differences confirm it.)
                 moved = ((k * self.y * squares).sum(axis=1) / (k * squares).sum(axis=1))[:, None]
                 gradient = 2 * g[:, None] * (mine - moved * pull) / total[:, None]
         return r, gradient

@@ -1,5 +1,3 @@
-"""Roots of a decision function on lines between points."""
-
 from typing import Protocol
 
 import numpy as np
@@ -8,8 +6,6 @@ _ITERATIONS = 100
 
 
 class DecisionFunction(Protocol):
-    """A function with a border (gradients.py)."""
-
     def value_and_gradient(self, z: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
         """Return f (m) and its gradient (m, d)."""
 
@@ -18,7 +14,7 @@ def roots_between(
     function: DecisionFunction, level: float, first: np.ndarray, second: np.ndarray, tolerance: float
 ) -> "tuple[np.ndarray, np.ndarray, np.ndarray]":
     """Find roots of f - level from first (f > level) to second (f < level), both (m, d), by safeguarded Newton steps;
-    skip other pairs. Return (points (k, d) with |f - level| <= tolerance, gradients (k, d), indices of pairs (k))."""
+    skip other pairs. Return (points (k, d) with |f - level| <= tolerance, gradients (k, d), pair indices (k))."""
     at_first, at_second = function.value_and_gradient(first)[0] - level, function.value_and_gradient(second)[0] - level
     pair = np.flatnonzero((at_first > 0) & (at_second < 0))
     start, along = first[pair], second[pair] - first[pair]
@@ -43,7 +39,7 @@ def roots_between(
         low, high = np.where(f > 0, t, low), np.where(f < 0, t, high)
         with np.errstate(divide="ignore", invalid="ignore"):
             newton = t - f / np.einsum("ij,ij->i", gradient, along)
-        # Take Newton's step if it stays inside the bracket and |f| has halved; bisect otherwise.
+        # Newton's step inside the bracket if |f| has halved, else bisection.
         t = np.where((newton > low) & (newton < high) & (np.abs(f) <= 0.5 * before), newton, 0.5 * (low + high))
         before = np.abs(f)
     if not points:

@@ -1,5 +1,3 @@
-"""Rows that place and measure border samples."""
-
 import numpy as np
 
 from fastsvm_cli import _native
@@ -7,15 +5,14 @@ from fastsvm_cli.methods.feature_space import matrix
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.text.data import select_rows
 
-#: Limits of the rows that place and measure samples, and of rows times features.
+#: Limits of rows, and of rows times features.
 CLOUD_ROWS, CLOUD_CELLS = 40_000, 1 << 25
-#: Fewer rows are not split into a placing half and a measuring half.
+#: Fewer rows both place and measure.
 HELD_OUT = 50
 
 
 class BorderRows:
-    """Rows x (n, d) of a chunk. columns: LIBSVM indices (d). classes: (n); -1: unknown label. places: (n), positions in
-    the file."""
+    """Rows x (n, d). columns: LIBSVM indices (d). classes: (n), -1 if unknown. places: (n), in the file."""
 
     def __init__(self, chunk: _native.Chunk, classes: np.ndarray, places: np.ndarray, columns: np.ndarray):
         self.chunk, self.classes, self.places, self.columns = chunk, classes, places, columns
@@ -26,7 +23,7 @@ class BorderRows:
 
 
 def rows_for(model: ExactModel, chunks: "list[_native.Chunk] | None", rng: np.random.Generator) -> BorderRows:
-    """Draw rows of the chunks (None: support vectors)."""
+    """Draw rows, by default support vectors."""
     header = model.header
     if chunks is None:
         vectors = model.vectors
@@ -47,17 +44,16 @@ def rows_for(model: ExactModel, chunks: "list[_native.Chunk] | None", rng: np.ra
 def drawn_rows(
     chunks: "list[_native.Chunk]", place: "dict[int, int]", columns: np.ndarray, rng: np.random.Generator
 ) -> BorderRows:
-    """Draw at most CLOUD_ROWS rows, fewer if there are many features."""
+    """Draw at most CLOUD_ROWS rows, fewer for many features."""
     total = sum(chunk.rows for chunk in chunks)
     kept = np.sort(rng.choice(total, _most_rows(total, len(columns)), replace=False))
     rows = _native.Chunk.concatenate(select_rows(chunks, kept.tolist()))
-    # Rows without labels have no class.
     classes = [place.get(label[0], -1) if label else -1 for label in rows.leading.tolist()]
     return BorderRows(rows, np.array(classes, int), kept, columns)
 
 
 def places_among(members: "list[np.ndarray]", places: np.ndarray) -> "list[np.ndarray]":
-    """Return where `places` are in each function's increasing rows (members); -1: nowhere."""
+    """Return positions of `places` in each function's increasing rows, or -1."""
     out = []
     for mine in members:
         at = np.minimum(np.searchsorted(mine, places), len(mine) - 1)
@@ -70,7 +66,7 @@ def _most_rows(total: int, d: int) -> int:
 
 
 def looks_one_hot(chunk: _native.Chunk) -> bool:
-    """Return whether most features are categories, with one value besides 0. No row lies at roots between them."""
+    """Return whether most features have one value besides 0, like categories: no row lies between them."""
     indices, values = np.asarray(chunk.indices), np.asarray(chunk.values)
     seen = values != 0
     if not seen.any():

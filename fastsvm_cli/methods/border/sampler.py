@@ -1,5 +1,3 @@
-"""Choice of lines to search for border samples."""
-
 from collections.abc import Callable
 
 import numpy as np
@@ -7,18 +5,16 @@ import numpy as np
 from fastsvm_cli.methods.border.roots import DecisionFunction, roots_between
 from fastsvm_cli.methods.feature_space import row_norms, squared_distances
 
-# The second end of a line is the nearest of this many random rows on the other side.
+# A line's second end is the nearest of this many random rows on the other side.
 NEAREST_ROWS = 2000
-# Number of refinement rounds.
 _ROUNDS = 16
-# Minimum distance between samples, as a share of the median distance between a row and its nearest sample.
+# Minimum distance between samples, over the median distance of rows to their nearest sample.
 _DUPLICATE = 0.01
-_FRUITLESS = 20  # rounds without a new sample after which the border counts as exhausted
+_FRUITLESS = 20  # rounds without a new sample
 
 
 class Sampler:
-    """Border samples of one pair of classes. points, normals: (n, d). x: (m, d), rows to draw from; f: (m), their
-    values minus level."""
+    """Border samples of one pair: points, normals (n, d). x: (m, d), rows to draw from; f: (m), values minus level."""
 
     def __init__(
         self,
@@ -33,18 +29,18 @@ class Sampler:
     ):
         self.function, self.level, self.tolerance, self.sampling, self._rng = function, level, tolerance, sampling, rng
         self._x, self._above, self._sided = x, f > 0, f != 0
-        self._center = x.mean(axis=0) if len(x) else 0.0  # distances lose fewer digits about the mean
+        self._center = x.mean(axis=0) if len(x) else 0.0  # fewer digits are lost about the mean
         self._moved = x - self._center
         self._norms = row_norms(self._moved)
         self._positive, self._negative = np.flatnonzero(f > 0), np.flatnonzero(f < 0)
         self.points, self.normals = np.zeros((0, x.shape[1])), np.zeros((0, x.shape[1]))
         self._near = NEAREST_ROWS
-        # For every row: the squared distance to its nearest sample, and that sample's decision value for the row.
+        # Per row: squared distance to the nearest sample, and that sample's decision value.
         self._distance, self._value = np.full(len(x), np.inf), np.zeros(len(x))
         self.one_sided = self.exhausted = not (len(self._positive) and len(self._negative))
 
     def grow(self, count: int, on_step: "Callable[[float], None] | None" = None) -> None:
-        """Sample up to `count` points, or as many as there are."""
+        """Sample up to `count` points."""
         fruitless = 0
         while len(self.points) < count and not self.exhausted:
             if self.sampling != "refined":
@@ -56,16 +52,16 @@ class Sampler:
             else:
                 wanted = min(count - len(self.points), max(1, len(self.points) // 4, count // _ROUNDS))
                 wrong = self._rng.permutation(np.flatnonzero(self._sided & ((self._value > 0) != self._above)))
-                # Some rows stay wrong whatever is sampled.
+                # Some rows stay wrong with any sample.
                 wrong = wrong[: wanted // 2 if fruitless else wanted]
                 first = np.concatenate([wrong, self._draw(wanted - len(wrong))])
-                # Once no row is wrong, lines of any length find what the rows do not show.
+                # Once no row is wrong, use lines of any length.
                 near = np.arange(wanted) < len(wrong)
             before = len(self.points)
             self._add(*self._roots(first, near))
             added = len(self.points) - before
             fruitless = 0 if added else fruitless + 1
-            if 2 * added < wanted:  # lines to near rows are exhausted: draw any row from now on
+            if 2 * added < wanted:  # near rows are exhausted: draw any
                 self._near = 1
             self.exhausted = fruitless == _FRUITLESS
             if on_step:
@@ -76,7 +72,6 @@ class Sampler:
         return np.concatenate([self._rng.choice(self._positive, half), self._rng.choice(self._negative, count - half)])
 
     def _roots(self, first: np.ndarray, near_one: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
-        """Return roots on lines to the other side."""
         second = np.empty_like(first)
         for side, others in ((True, self._negative), (False, self._positive)):
             mine = self._above[first] == side
@@ -96,10 +91,9 @@ class Sampler:
         )[:2]
 
     def _add(self, points: np.ndarray, normals: np.ndarray) -> None:
-        """Add samples, except near-duplicates and normals that are not finite."""
         sound = np.all(np.isfinite(normals), axis=1)
         points, normals = points[sound], normals[sound]
-        if not len(self.points) and len(points) > 1:  # the first sample gives the distances that the next ones need
+        if not len(self.points) and len(points) > 1:  # the first sample gives the next ones' distances
             self._add(points[:1], normals[:1])
             points, normals = points[1:], normals[1:]
         least = (_DUPLICATE * np.median(np.sqrt(self._distance))) ** 2 if len(self.points) else 0.0

@@ -1,5 +1,3 @@
-"""Border samples, and their agreement."""
-
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -13,14 +11,14 @@ from fastsvm_cli.models.border import BorderModel, Samples
 from fastsvm_cli.models.folded import Folded
 from fastsvm_cli.text.header import Header
 
-#: Maximum number of samples per pair, even if --target is not met.
+#: Per pair, even if --target is not met.
 MOST_SAMPLES = 100_000
 
 
 class Sampling:
     """Options of sampling. count: samples per pair of classes. target: instead, largest share of labels that differ.
-    tolerance: largest |f - level| at a sample. sampling: see sampler.py. local: nearest samples that answer together,
-    if better than one."""
+    tolerance: largest |f - level| at a sample. sampling: "refined", "dense" or "random". local: nearest samples that
+    answer together, if better than one."""
 
     def __init__(
         self,
@@ -38,9 +36,9 @@ class Sampling:
 
 
 class SampledBorder:
-    """A compiled border. measured: rows it was measured on; different: labels that differ. parted: whether these rows
-    placed no samples. Pairs: one_sided, one class wins on all rows; without_root, no root within the tolerance; short,
-    fewer samples than requested."""
+    """A compiled border. measured: number of rows; different: labels that differ on them; parted: these rows placed no
+    samples. Pairs: one_sided, one class wins on all rows; without_root, no root within the tolerance; short, fewer
+    samples than requested."""
 
     def __init__(
         self, model: BorderModel, measured: int, different: int, parted: bool, samplers: "list[Sampler]", count: int
@@ -71,10 +69,10 @@ def sample_border(
     sampling: Sampling,
     folded: "Folded | None" = None,
 ) -> SampledBorder:
-    """Sample the borders of decision functions f_p, one per pair of classes. values: f_p at the rows, (rows, pairs).
-    unseen: the same with each row left out of f_p."""
+    """Sample the borders of decision functions f_p. values: f_p at the rows, (rows, pairs). unseen: with each row left
+    out of f_p."""
     rng, target, on_progress = sampling.rng, sampling.target, sampling.on_progress
-    # Half of the rows place samples; the other half measures them.
+    # Half of the rows place samples, the others measure.
     order = rng.permutation(len(rows))
     parted = len(rows) >= HELD_OUT
     placing, measuring = (order[: len(order) // 2], order[len(order) // 2 :]) if parted else (order, order)
@@ -129,7 +127,7 @@ def sample_border(
             ):
                 break
             least, count = count, min(2 * count, MOST_SAMPLES)
-        # Samples are ordered: a smaller set is a prefix.
+        # A prefix is a smaller set.
         while different <= target * len(measuring) and count - least > max(1, count // 16):
             middle = (least + count) // 2
             found = best(middle)
@@ -154,7 +152,7 @@ def _samplers(
     for pair, i, j in header.class_pairs:
         f = values[placing, pair] - levels[pair]
         mine = np.isin(rows.classes[placing], (i, j))
-        if not (np.any(f[mine] > 0) and np.any(f[mine] < 0)):  # the labels do not separate the sides
+        if not (np.any(f[mine] > 0) and np.any(f[mine] < 0)):  # labels do not separate the sides
             mine[:] = True
         out.append(
             Sampler(
@@ -171,7 +169,6 @@ def _samplers(
 
 
 def _median(values: np.ndarray) -> float:
-    """Return the median; the sum of two values may overflow."""
     values = np.sort(values)
     return float(0.5 * values[(len(values) - 1) // 2] + 0.5 * values[len(values) // 2])
 
@@ -188,7 +185,7 @@ def _round(model: BorderModel, functions: "Sequence[DecisionFunction]", toleranc
     """Round to single precision if samples stay within the tolerance."""
     rounded = []
     for samples, function in zip(model.samples, functions):
-        # The tolerance must hold for the decimal numbers in the file, which single precision would round again.
+        # The tolerance must hold for decimal numbers, which single precision would round again.
         rows = samples.rows.astype(np.float32)
         if not np.all((np.abs(rows) > 1e-37) & (np.abs(rows) < 1e37) | (samples.rows == 0)):
             return model

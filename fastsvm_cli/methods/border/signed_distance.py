@@ -1,4 +1,4 @@
-"""Border samples of an exact model or of training rows (Mills, "When Support Vector Machines are just too slow").
+"""Border samples (Mills, "When Support Vector Machines are just too slow").
 
 Samples b_i have f(b_i) = level and normals n_i = grad f(b_i): f(z) is near level + n_i.(z - b_i) at the nearest b_i.
 They are roots on lines between rows on opposite sides. The paper draws both rows at random; here, one may be a row that
@@ -31,14 +31,14 @@ def compile_border(
     chunks: "list[_native.Chunk] | None" = None,
     **how: Any,
 ) -> SampledBorder:
-    """Return border samples of a classification or one-class model. raw: sample f = 0 even with probability parameters.
-    chunks: rows to draw from; None: the support vectors. how: arguments of Sampling. Raise ModelFormatError for models
-    without a border or gradient, and for overflow."""
+    """Sample the border of a classification or one-class model. raw: at f = 0 despite probability parameters. chunks:
+    rows to draw from, by default the support vectors. how: of Sampling. Raise ModelFormatError for models without
+    border or gradient, and for overflow."""
     header = model.header
     demand(model.path, refusal(model))
     sampling = Sampling(**how)
     rows = rows_for(model, chunks, sampling.rng)
-    # |x|^2 depends on features that the gradient ignores, so every feature of a row is a column.
+    # Keep every feature of a row: |x|^2 depends on features that the gradient ignores.
     x, _ = matrix(model.vectors, rows.columns)
     x = x.toarray() if x.shape[0] * x.shape[1] <= CLOUD_CELLS else x
     coefficients = FeatureSpace(model).coefficients
@@ -85,8 +85,8 @@ def compile_density_border(
     weight: float = 0.0,
     **how: Any,
 ) -> SampledBorder:
-    """Return border samples where two density estimates are equal. how: arguments of Sampling. Raise FileError for rows
-    without classes or too few for the weight, and for overflow."""
+    """Sample the border where two density estimates are equal. how: of Sampling. Raise FileError for rows without
+    classes or too few for the weight, and for overflow."""
     sampling = Sampling(**how)
     found, whole = classes_of(chunks, path)
     place = {label: at for at, label in enumerate(found)}
@@ -100,7 +100,7 @@ def compile_density_border(
         functions.append(DensityFunction(x[mine], np.where(whole[mine] == i, 1.0, -1.0), bandwidth, weight))
     rows = drawn_rows(chunks, place, columns, sampling.rng)
     values = np.stack([function.value_and_gradient(rows.x)[0] for function in functions], axis=1)
-    # To measure agreement, each row's estimate leaves out the row itself.
+    # Leave each row out of its own estimate.
     unseen = np.stack(
         [
             function.value_and_gradient(rows.x, own)[0]
@@ -135,5 +135,5 @@ def refusal(model: ExactModel) -> "str | None":
 
 
 def needs_rows(model: ExactModel) -> bool:
-    """Return whether rows must be given: one-class support vectors lie on one side of the border."""
+    """Return whether rows are needed: one-class support vectors lie on one side."""
     return model.header.svm_type == "one_class"

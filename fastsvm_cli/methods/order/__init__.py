@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.models.ordered import OrderedModel
     from fastsvm_cli.text.scaling import Scaling
 
-#: Values of --method; also method names in Python.
+#: Also method names in Python.
 ORDERS = ("geometry", "triangle")
 
 
@@ -93,8 +93,6 @@ class OrderOptions(MethodOptions):
 
 
 class Order(Method):
-    """An order of evaluation, with bounds on the rest."""
-
     name = "order"
     kinds = ORDERS
     variants: ClassVar = {name: {"method": name} for name in ORDERS}
@@ -196,7 +194,7 @@ class Order(Method):
         rows: "list[Chunk] | None" = None,
         scaling: "Scaling | None" = None,
     ) -> Made:
-        """Compile. scaling: of the rows of --vectors and --fold."""
+        """scaling: of --vectors and --fold."""
         model = _with_own_kernel(source.model, options, scaling)
         return Made(_ordered(model, source.fingerprint, options, progress, scaling))
 
@@ -222,7 +220,6 @@ def _refusal(order: str, model: "ExactModel") -> "str | None":
 
 
 def _with_own_kernel(model: "ExactModel", options: OrderOptions, scaling: "Scaling | None") -> "ExactModel":
-    """Return a precomputed-kernel model with its vectors and kernel."""
     if options.own_kernel is None:
         return model
     from fastsvm_cli.methods.order.precomputed import looks_untrained, with_vectors
@@ -271,7 +268,7 @@ def _linear_model(train_file: str, scaling: "Scaling | None") -> "ExactModel":
     import os
     from pathlib import Path
 
-    # libsvm-official's OpenMP threads change no result, are slow on a busy machine, and end the process if none can
+    # libsvm-official's OpenMP threads change no result, are slow on busy machines, and end the process if none can
     # start.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 

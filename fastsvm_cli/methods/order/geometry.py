@@ -13,11 +13,11 @@ from fastsvm_cli.methods.partial_cholesky import PartialCholesky
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.geometry import GeometryModel
 
-_CANDIDATES = 59  # for sparse greedy matrix approximation: the best of 59 is among the best 5 % with probability 0.95
-#: Minimum squared distance of a point from the span of the others, as a share of its squared norm.
+_CANDIDATES = 59  # sparse greedy approximation: the best of 59 is among the best 5 % with probability 0.95
+#: Minimum squared distance of a point from the others' span, over its squared norm.
 INDEPENDENT = 1e-4
 MOST_POINTS = 2048
-FACTOR_CELLS = 1 << 26  # limit of support vectors times points in the factorisation that chooses points
+FACTOR_CELLS = 1 << 26  # limit of support vectors times points to choose from
 SINGLE_CELLS = 1 << 24  # beyond, memory matters more than the best choice
 
 
@@ -47,12 +47,12 @@ def compile_geometry(
     seed: int = 0,
     on_progress: "Callable[[float], None] | None" = None,
 ) -> GeometryModel:
-    """Choose the points and return the model.
+    """Choose the points.
 
     sequence: "greedy": next the support vector p with the largest sum over decision functions of c_p^2 / (d_p |w|^2), c
     the residual of K a, d the residual diagonal of K; "sgma": of 59 random ones, the one that reduces the residual
-    kernel matrix most (Smola and Schoelkopf, 2000). points: maximum number besides `folded`: vectors {index: value}
-    that come first (section 6.1). Raise ModelFormatError for kernels that are not inner products.
+    kernel matrix most (Smola and Schoelkopf, 2000). points: maximum besides `folded`: vectors {index: value} that come
+    first (section 6.1). Raise ModelFormatError for kernels that are not inner products.
     """
     demand(model.path, refusal(model))
     vectors = model.vectors
@@ -68,7 +68,7 @@ def compile_geometry(
     x = matrix(all_vectors)[0][rows]
     n, points = len(candidates), points + len(folded)
 
-    # Estimated nanoseconds of the two phases.
+    # Estimated nanoseconds of both phases.
     values_work = vectors.rows * (vectors.rows + len(vectors.indices) / 20)
     step_work = len(rows) * (points / 4 + x.shape[1] / 10 + 4)
     before = values_work / (values_work + points * step_work + 1)
@@ -81,7 +81,7 @@ def compile_geometry(
     single = model.kernel.of_distances and len(rows) * points > SINGLE_CELLS
     chosen = PartialCholesky(model.kernel, x, points, single)
     residual = b[rows]
-    # Weights every decision function by the share of its own |w|^2.
+    # In shares of each decision function's own |w|^2.
     weights = 1 / np.maximum(squared_norm, np.finfo(float).tiny)
     order = []
     for step in range(points):
@@ -100,7 +100,7 @@ def compile_geometry(
         column = chosen.add(p)
         residual -= np.outer(column, residual[p] / column[p])
         order.append(int(rows[p]))
-        if on_progress:  # the time of a step grows with the number of points
+        if on_progress:  # steps take longer with more points
             on_progress(before + (1 - before) * ((step + 1) / points) ** 2)
     return GeometryModel(
         model,
@@ -139,7 +139,6 @@ def folded_vectors(model: ExactModel) -> "list[dict]":
 
 
 def _without_part(rows: "list[dict]", leading_count: int) -> _native.Chunk:
-    """Return a chunk with coefficients 0."""
     entries = [entry for row in rows for entry in sorted(row.items())]
     indptr = np.cumsum([0, *map(len, rows)])
     indices = np.array([index for index, _ in entries], np.int64)

@@ -1,5 +1,3 @@
-"""Models of a precomputed kernel, completed with their vectors."""
-
 from collections.abc import Iterable
 
 import numpy as np
@@ -12,11 +10,11 @@ from fastsvm_cli.models.kernel import Kernel
 
 
 def with_vectors(model: ExactModel, chunks: Iterable[_native.Chunk], path: str, kernel: Kernel) -> ExactModel:
-    """Return the model with its vectors and `kernel`. chunks: rows that serial numbers count from 1. Raise
-    ModelFormatError for a serial number beyond them."""
+    """Complete a precomputed-kernel model with its vectors and kernel. chunks: rows, counted from 1 by serial numbers.
+    Raise ModelFormatError for a serial number outside them."""
     serials = [int(value) for value in model.vectors.values]
     wanted, found, first = set(serials), [], 1
-    place: dict[int, int] = {}  # serial number -> row of the chunks found
+    place: dict[int, int] = {}  # serial number -> row of `found`
     for chunk in chunks:
         rows = [serial - first for serial in wanted if first <= serial < first + chunk.rows]
         found.append(chunk.select(rows))
@@ -40,7 +38,7 @@ def with_vectors(model: ExactModel, chunks: Iterable[_native.Chunk], path: str, 
 
 
 def looks_untrained(model: ExactModel) -> bool:
-    """Return whether most free support vectors are far from |f| = 1, where training puts them. False unless c_svc."""
+    """Return whether most free support vectors are far from the margin |f| = 1; False unless c_svc."""
     if model.header.svm_type != "c_svc":
         return False
     a = np.abs(FeatureSpace(model).coefficients)

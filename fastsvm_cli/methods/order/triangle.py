@@ -25,8 +25,8 @@ def compile_triangle(
     seed: int = 0,
     on_progress: "Callable[[float], None] | None" = None,
 ) -> TriangleModel:
-    """Make the support vectors nearest to `lists` k-means centroids the pivots (default: one per class; 2 without
-    classes). Raise ModelFormatError for kernels that do not decrease with distance."""
+    """Make the support vectors nearest to `lists` k-means centroids pivots (default: one per class; 2 without classes).
+    Raise ModelFormatError for kernels that do not decrease with distance."""
     header = model.header
     demand(model.path, refusal(model))
     vectors = model.vectors

@@ -1,4 +1,4 @@
-"""reduce: a reduced set, a LIBSVM model of fewer vectors."""
+"""reduce: a LIBSVM model of fewer vectors."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.methods.reduce.reduction import Reduction
     from fastsvm_cli.models.exact import ExactModel
 
-#: Values of --ratio that `attempts` tries.
+#: Tried by `attempts`.
 _RATIOS = (0.002, 0.005, 0.01, 0.02, 0.05)
 
 
@@ -77,8 +77,6 @@ class ReduceOptions(MethodOptions):
 
 
 class Reduce(Method):
-    """Few vectors that change the decision functions least in feature space."""
-
     name = "reduce"
     kinds = ("reduced",)
     better = "more vectors"

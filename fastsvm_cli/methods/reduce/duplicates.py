@@ -12,9 +12,9 @@ from fastsvm_cli.text.header import Header
 
 
 def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
-    """Return (model without duplicates or zero coefficients, number removed). Nothing else merges exactly: different
-    vectors are linearly independent in an RBF kernel's feature space. With more than two classes, merge within a class.
-    Raise ModelFormatError on overflow."""
+    """Return (model without duplicates or zero coefficients, number removed). Only equal vectors merge exactly (beyond
+    two classes, within a class): others are linearly independent in an RBF kernel's feature space. Raise
+    ModelFormatError on overflow."""
     header, vectors = model.header, model.vectors
     coefficients = np.asarray(vectors.leading)
     starts, indices, values = np.asarray(vectors.indptr), np.asarray(vectors.indices), np.asarray(vectors.values)

@@ -1,4 +1,4 @@
-"""Optimal coefficients, and the descent on all vectors (Suttorp and Igel, algorithm 1, line 6)."""
+"""Optimal coefficients, and descent on all vectors (Suttorp and Igel, algorithm 1, line 6)."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from scipy.linalg import cho_factor, cho_solve
 from fastsvm_cli.methods.reduce.placement import gaussian, kernel_length
 from fastsvm_cli.methods.reduce.problem import Problem
 
-_RIDGE = 1e-10  # added to the diagonal (of ones) of the vectors' kernel matrix
+_RIDGE = 1e-10  # added to the kernel matrix's diagonal of ones
 FINISH_ITERATIONS = 100
 
 
@@ -17,15 +17,13 @@ def finish_seconds(support_vectors: int, vectors: int, parts: int) -> float:
 
 
 class Fit:
-    """Optimal coefficients, squared distance and its gradient."""
-
     def __init__(self, problem: Problem, z: "list[np.ndarray]", gradient: bool = False):
         parts, gamma = problem.parts, problem.gamma
         self.problem, self.z = problem, z
         pairs_of_parts = [(s, t) for s in range(len(parts)) for t in range(len(parts))]
         own = [gaussian(each, gamma) for each in z]
         kzz = {(s, t): own[t](z[s]) for s, t in pairs_of_parts if s <= t}
-        # <Psi, phi(z)> and the sums of its gradient, in one pass over the vectors if possible; else from k(z, x).
+        # <Psi, phi(z)> and the sums of its gradient, in one pass if possible; else from k(z, x).
         sums = None
         if len(parts) == 1 and parts[0].moments is not None:
             sums = parts[0].kernel.times(z[0], parts[0].moments if gradient else parts[0].a)
@@ -87,7 +85,7 @@ class Fit:
 
 
 def _solve(k: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Solve with the smallest ridge that works: vectors may coincide."""
+    """Use the smallest ridge that works: vectors may coincide."""
     for ridge in (_RIDGE, 1e-8, 1e-6, 1e-4):
         try:
             return cho_solve(cho_factor(k + ridge * np.eye(len(b)), lower=True), b)

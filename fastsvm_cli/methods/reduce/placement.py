@@ -1,4 +1,4 @@
-"""Placement of one vector z (Suttorp and Igel, sections 2.2 and 3), to minimise E(z) = -sum_j Psi_j(z)^2 (eq. 4)."""
+"""Placement of one vector z (Suttorp and Igel, sections 2.2 and 3), minimising E(z) = -sum_j Psi_j(z)^2 (eq. 4)."""
 
 import numpy as np
 
@@ -7,12 +7,12 @@ from fastsvm_cli.methods.kernel_matrix import KernelMatrix
 from fastsvm_cli.models.kernel import Kernel
 
 _ITERATIONS = 100
-_REST_ITERATIONS = 1000  # converges linearly, and slowly near vectors of both signs
+_REST_ITERATIONS = 1000  # slow near vectors of both signs
 _ETA_PLUS, _ETA_MINUS = 1.2, 0.5
-# In kernel lengths, so that they do not depend on the scale of the data.
+# In kernel lengths.
 _FIRST_STEP, _LEAST_STEP, _LARGEST_STEP = 0.01, 1e-7, 1.0
 _AT_REST = 1e-5
-CLUSTERED = 4000  # limit of support vectors per side, since the kernel matrix is formed
+CLUSTERED = 4000  # limit per side: the kernel matrix is formed
 
 
 def gaussian(x: Matrix, gamma: float) -> KernelMatrix:
@@ -28,7 +28,7 @@ def moments(x: Matrix, a: np.ndarray) -> "np.ndarray | None":
 
 
 def kernel_length(gamma: float) -> float:
-    """Return the distance at which the kernel is 1/e; 1 if gamma is 0."""
+    """Return the distance of kernel value 1/e; 1 if gamma is 0."""
     return gamma**-0.5 if gamma > 0 else 1.0
 
 
@@ -96,7 +96,7 @@ def irprop(residual: Residual, start: np.ndarray, iterations: int = _ITERATIONS)
 
 def fixed_point(residual: Residual, start: np.ndarray, iterations: int = _REST_ITERATIONS) -> "tuple[np.ndarray, bool]":
     """Run fixed-point iteration, eq. (6). Return (z, whether it converged to E < 0). It diverges where weights nearly
-    cancel, as a step divides by their sum: where classes overlap within a kernel's width."""
+    cancel, as a step divides by their sum."""
     z = start.copy()
     for _ in range(iterations):
         following = residual.at(z)[2]
@@ -159,12 +159,12 @@ def kernel_means(
         distance[:, size == 0] = np.inf
         new = np.argmin(distance, axis=1)
         for empty in np.flatnonzero(np.bincount(new, minlength=count) == 0):
-            # The row farthest from its centre starts a new cluster.
+            # Start with the row farthest from its centre.
             new[np.argmax(distance[np.arange(len(rows)), new])] = empty
         if np.array_equal(new, cluster):
             break
         cluster = new
-    # The two rows of a cluster are equally near to its centre: take the first, whatever the rounding.
+    # In a cluster of two, both rows are equally near: take the first, independent of rounding.
     nearest = [
         int(rows[np.argmax(distance[:, c] <= distance[:, c].min() + 1e-9)])
         for c in range(count)

@@ -1,5 +1,3 @@
-"""Refitting of probA and probB on labelled rows."""
-
 from collections.abc import Iterable
 
 import numpy as np
@@ -17,7 +15,7 @@ def refit(model: ExactModel, chunks: "Iterable[_native.Chunk]") -> None:
 
     Classification: Platt's sigmoid, per pair whose classes both occur (Lin, Lin and Weng, "A note on Platt's
     probabilistic outputs for support vector machines"). Regression: the scale of Laplace noise, as in svm-train.
-    One-class parameters do not change. Raise ModelFormatError on overflow.
+    One-class: unchanged. Raise ModelFormatError on overflow.
     """
     header = model.header
     decisions = _native.Decisions(model.pairs)

@@ -13,13 +13,13 @@ from fastsvm_cli.methods.kernel_matrix import KernelMatrix
 from fastsvm_cli.methods.reduce.placement import gaussian, moments
 from fastsvm_cli.models.exact import ExactModel
 
-DENSE_CELLS = 1 << 25  # limit of support vectors times features in a dense matrix
-BLOCK_CELLS = 1 << 22  # limit of decision values in memory
+DENSE_CELLS = 1 << 25  # limit of support vectors times features
+BLOCK_CELLS = 1 << 22  # decision values in memory
 
 
 class Part:
-    """Vectors x (n, d) with coefficients a (n, m) that share approximating vectors. functions: (function, column) of
-    the columns. values: K a, (n, m)."""
+    """Vectors x (n, d) with coefficients a (n, m) that share approximating vectors. functions: (function, column) per
+    column. values: K a, (n, m)."""
 
     def __init__(
         self,
@@ -51,10 +51,9 @@ class Part:
 
 
 class Problem:
-    """The approximation problem of a model. parts: one per class if there are more than two, else one. columns: LIBSVM
-    indices (d). origin: point (d) subtracted from the vectors, or None. unit: divisor of the coefficients, not 1 if
-    squares would overflow. space: of the shifted model. scale: sum of squared_norm (functions), at least its rounding
-    error."""
+    """Approximation problem of a model. parts: one per class if more than two, else one. columns: LIBSVM indices (d).
+    origin: point (d) subtracted from the vectors, or None. unit: divisor of the coefficients, not 1 if squares would
+    overflow. space: of the shifted model. scale: sum of squared_norm (functions), at least its rounding error."""
 
     def __init__(self, space: FeatureSpace):
         model, header = space.model, space.model.header
@@ -92,7 +91,7 @@ class Problem:
             whole = partial(self._values_of_all, space)
             self.parts.append(Part(x, a[:, :1], self.gamma, [(0, 0)] if header.pairs else [], whole))
         self.functions = header.pairs
-        # The one or two (part, column) of every function.
+        # One or two (part, column) per function.
         self.members: list[list[tuple[int, int]]] = [[] for _ in range(self.functions)]
         for at, part in enumerate(self.parts):
             for function, column in part.functions:
@@ -117,7 +116,7 @@ class Problem:
         return space.at_support_vectors[0][:, :1] / self.unit
 
     def _values_of_class(self, model: ExactModel, rows: slice) -> np.ndarray:
-        """Return K a, from a model without the other classes."""
+        """Return K a, without the other classes."""
         vectors, header = model.vectors.select(list(range(rows.start, rows.stop))), copy(model.header)
         n, m = vectors.rows, vectors.leading_count
         header.nr_sv, header.total_sv, header.rho = [n] + m * [0], n, [0.0] * header.pairs

@@ -1,5 +1,3 @@
-"""LIBSVM models of approximating vectors, with a proven radius."""
-
 import numpy as np
 
 from fastsvm_cli import _native
@@ -15,14 +13,14 @@ from fastsvm_cli.text.header import Header
 def assemble(
     space: FeatureSpace, columns: np.ndarray, z: "list[np.ndarray]", beta: "list[np.ndarray]", fingerprint: str
 ) -> ReducedModel:
-    """Return the LIBSVM model of vectors z (L, d) and coefficients beta (L, m), one pair per class or one in all, with
-    offsets by Suttorp and Igel, eq. (9). Raise ModelFormatError on overflow."""
+    """Return the LIBSVM model of vectors z (L, d) and coefficients beta (L, m), per class or all together, with offsets
+    by Suttorp and Igel, eq. (9). Raise ModelFormatError on overflow."""
     model, header = space.model, space.model.header
     if not all(np.all(np.isfinite(numbers)) for numbers in [*z, *beta]):
         raise ModelFormatError(model.path, "a number of the reduced set overflows: scale the data")
     nr_sv: list[int] | None
     if len(z) == 1 and header.classification:
-        # One set serves both classes: a vector's class is the sign of its coefficient.
+        # One set serves both classes: a coefficient's sign is the class.
         first = beta[0][:, 0] > 0
         order = np.argsort(~first, kind="stable")
         z, beta = [z[0][order]], [beta[0][order]]
@@ -32,7 +30,7 @@ def assemble(
     vectors = _native.Chunk.from_dense(np.concatenate(beta), np.concatenate(z), columns)
     changed = resized(header, nr_sv, vectors.rows)
     reduced = FeatureSpace(ExactModel(changed, vectors, model.path))
-    # Eq. (9): the mean of f(x) - Psi'(x) over a function's support vectors.
+    # Eq. (9): mean of f(x) - Psi'(x) over a function's support vectors.
     exact, _ = space.at_support_vectors
     approximate, _ = reduced.inner_products(model.vectors)
     own = space.coefficients != 0
@@ -58,7 +56,8 @@ def _distances(space: FeatureSpace, reduced: FeatureSpace) -> np.ndarray:
 def with_origin(
     space: FeatureSpace, header: Header, vectors: _native.Chunk, fingerprint: str, distance: np.ndarray
 ) -> ReducedModel:
-    """Return the model with its radius: distance (pairs), at least |Psi - Psi'|, plus the change of the offsets."""
+    """Return the model with its radius: distance (pairs), at least |Psi - Psi'|, plus offset changes. Raise
+    ModelFormatError on overflow."""
     model = space.model
     radius = (distance + np.abs(np.array(header.rho) - np.array(model.header.rho))) * (1 + 1e-12)
     weight = np.abs(space.coefficients).sum(axis=0) * (1 + 1e-9)

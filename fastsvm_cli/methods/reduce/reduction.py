@@ -1,8 +1,8 @@
 """Reduced sets (Suttorp and Igel, "Resilient Approximation of Kernel Classifiers").
 
 Few vectors minimise rho^2 = sum_p |Psi_p - Psi'_p|^2 (eq. 3); those of a class serve all of its pairs. Algorithm 1
-places them one by one. A descent on all follows, with optimal coefficients (variable projection: Golub and Pereyra
-1973), then the offset by eq. (9).
+places them one by one. Then follow a descent on all with optimal coefficients (variable projection: Golub and Pereyra
+1973), and the offset by eq. (9).
 """
 
 from collections.abc import Callable, Iterable
@@ -25,7 +25,7 @@ from fastsvm_cli.methods.reduce.selection import shares
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.reduced_set import ReducedModel
 
-_TRIES = 10  # starts for one vector before fixed-point iteration gives up
+_TRIES = 10  # starts for one vector before giving up
 
 
 def refusal(model: ExactModel) -> "str | None":
@@ -58,7 +58,7 @@ def place(
     rng: np.random.Generator,
     on_step: "Callable[[float], None] | None" = None,
 ) -> "tuple[np.ndarray, np.ndarray]":
-    """Run algorithm 1, lines 1 to 5, for one part. Return (z (L, d), beta (L, m)); L < `count` if 10 starts fail in a
+    """Run algorithm 1, lines 1 to 5, for one part. Return (z (L, d), beta (L, m)), L < `count` if 10 starts fail in a
     row or none is left."""
     part = problem.parts[at]
     if not count:
@@ -72,7 +72,7 @@ def place(
     used: set[int] = set()
     for step in range(count):
         for attempt in range(_TRIES):
-            if values is not None:  # the support vector that reduces the rest most
+            if values is not None:  # the one that reduces the rest most
                 left = values - columns.T @ residual.beta
                 order = np.argsort(-np.einsum("ij,ij->i", left, left))
                 start = next((int(row) for row in order if int(row) not in used), None)
@@ -122,8 +122,8 @@ def compile_reduced_set(
     on_progress: "Callable[[float, str], None] | None" = None,
     space: "FeatureSpace | None" = None,
 ) -> "Reduction":
-    """Reduce to at most `count` vectors. init, optimizer: of algorithm 1 (placement.py); finishing: its line 6. Raise
-    ModelFormatError for kernels other than rbf, for overflow, and if no vector could be placed."""
+    """Reduce to at most `count` vectors. init, optimizer: of algorithm 1; finishing: its line 6. Raise ModelFormatError
+    for kernels other than rbf, for overflow, and if no vector could be placed."""
     _check(model)
     if not model.pairs or not model.header.total_sv:
         return lossless(model, fingerprint)
@@ -133,8 +133,7 @@ def compile_reduced_set(
     known = space is not None
     space = space or FeatureSpace(model)
     problem = Problem(space if problem_model is model else FeatureSpace(problem_model))
-    # Estimated nanoseconds: values at the problem's support vectors, selection, placement, descent, values at the
-    # model's own support vectors.
+    # Nanoseconds: values at the problem's support vectors, selection, placement, descent, values at the model's.
     steps = [n * (n + len(model.vectors.indices) / 20), n * count * (count / 4 + 50)]
     steps.append(n * count * (count / 20 + (0.0 if optimizer == "none" else 1000.0)))
     steps.append(1e9 * finish_seconds(n, count, len(problem.parts)) * finishing)
@@ -191,7 +190,6 @@ def compile_reduced_set(
 
 
 def _rising(on_progress: "Callable[[float, str], None]") -> "Callable[[float, str], None]":
-    """Return on_progress with shares that never decrease."""
     most = 0.0
 
     def rise(share: float, words: str) -> None:
@@ -214,8 +212,8 @@ def _shown_distance(on_progress: "Callable[[float, str], None]", done: float) ->
 
 
 class Reduction:
-    """A reduced model. merged: number of dropped duplicates and zero coefficients. distance: rho^2 / sum_p |Psi_p|^2
-    (eq. 3). missing: vectors lacking because fixed-point iteration did not converge."""
+    """A reduced model. merged: dropped duplicates and zero coefficients. distance: rho^2 / sum_p |Psi_p|^2 (eq. 3).
+    missing: vectors lacking because fixed-point iteration did not converge."""
 
     def __init__(self, model: ReducedModel, merged: int, distance: float, missing: int):
         self.model, self.merged, self.distance, self.missing = model, merged, distance, missing
@@ -270,7 +268,7 @@ def grow(
     on_progress: "Callable[[float, str], None] | None" = None,
 ) -> "Reduction":
     """Return the smallest set found whose disagreement (regression: root mean square difference) is at most `target`;
-    else the whole model without duplicates."""
+    else the model without duplicates."""
     chunks, space = list(chunks), FeatureSpace(model)
     least, count = 0, max(len(model.header.label or [0]), 8)
     best: tuple[int, Reduction] | None = None

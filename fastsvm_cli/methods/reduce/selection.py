@@ -1,5 +1,3 @@
-"""Greedy selection of support vectors."""
-
 from collections.abc import Callable
 
 import numpy as np
@@ -22,7 +20,7 @@ def shares(problem: Problem, count: int, on_progress: "Callable[[float], None] |
         for gain, row in _greedy(problem, part, min(count, len(part)), shown):
             gains.append((gain, at))
             rows.append(row)
-    # Within a part the order is kept: a gain assumes the earlier ones.
+    # Within a part, a gain assumes the earlier ones.
     order = sorted(range(len(gains)), key=lambda i: -gains[i][0])[:count]
     wanted = (
         np.bincount([gains[i][1] for i in order], minlength=len(problem.parts))
