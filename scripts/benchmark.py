@@ -4,13 +4,13 @@
     scripts/benchmark.py --models MODEL_DIR --data DATA_DIR --tuned FOLDER --published FOLDER [TABLE ...]
     scripts/benchmark.py ... --instructions avx2,avx512_vnni --json new.json --compare old.json
 
-Tables, all without names: compiled, tuned, published, few-rows, arrays, bench, scale, large, parts. Each that lacks its
-folder is omitted. MODEL_DIR, DATA_DIR: as in scripts/README.md. --tuned: NAME.model, NAME.test and, for probabilities,
-NAME.prob.model. --published: NAME.model and NAME.rows. --packages: for arrays, as in measure_sklearn.py.
+Tables (default: all that have their folders): compiled, tuned, published, few-rows, arrays, bench, scale, large, parts.
+MODEL_DIR, DATA_DIR: see scripts/README.md. --tuned: NAME.model, NAME.test and, for probabilities, NAME.prob.model.
+--published: NAME.model and NAME.rows. --packages: as in measure_sklearn.py, for arrays.
 
-Programs run in turn. A ratio is that of the medians, its error the spread of both (median absolute deviations). A cell
-holds a figure per instruction set. Outputs of exact models are compared with svm-predict's. --compare lists the
-figures that moved by more than both errors. Run it on an idle machine.
+Ratios are of medians, one per instruction set. --compare lists figures that moved by more than the sum of both errors
+(from median absolute deviations). The script ends if the output of an exact classifier is not svm-predict's. Run it on
+an idle machine.
 """
 
 import argparse
@@ -36,11 +36,11 @@ SHARED = {
     "mnist1_g0.0001_c10": "mnist1.t",
     "u20_g0.1_c1": "u20.t",
 }
-#: Tools that ask svm-predict for probabilities.
+#: Models whose tools ask for probabilities.
 ASKED_FOR_PROBABILITIES = ("cpc2", "rnaz_decision", "multiloc2")
-LONG = 0.5  # least seconds of svm-predict: rows are repeated until it takes that long
-MOST_SECONDS = 60.0  # for the runs of a program, unless three take longer
-#: Training files of `arrays`, each with its test file, C and gamma; the first rows of both are used.
+LONG = 0.5  # least seconds of svm-predict: rows are repeated
+MOST_SECONDS = 60.0  # per program, but at least three runs
+#: Training file of `arrays` -> (test file, C, gamma).
 ARRAYS = {
     "a9a": ("a9a.t", 8, 2.0**-9),
     "ijcnn1": ("ijcnn1.t", 128, 2.0**-3),
@@ -51,13 +51,13 @@ TRAIN_ROWS = 4000
 
 
 class Table:
-    """Figures by row, column and instruction set ('' where there is one for all), each with its error."""
+    """Figures by row, column and instruction set ('' for all), each with its error."""
 
     def __init__(self, title, corner="model", mean=False):
         self.title, self.corner, self.mean, self.figures = title, corner, mean, {}
 
     def add(self, row, column, value, error=0.0, *, unit="", instructions=""):
-        """value: a number, or a text that is not compared."""
+        """value: a number, or a text, which is not compared."""
         self.figures.setdefault(row, {}).setdefault(column, {})[instructions] = (value, error, unit)
 
     def __str__(self):
@@ -68,7 +68,6 @@ class Table:
         return f"**{self.title}**\n\n{markdown([self.corner, *columns], rows)}\n"
 
     def _mean(self, column):
-        """Return the geometric means of a column of ratios."""
         rows = [row[column] for row in self.figures.values() if column in row]
         return {
             name: (geometric_mean(row[name][0] for row in rows), 0.0, "x")
@@ -90,8 +89,6 @@ def number(value):
 
 
 class Machine:
-    """Programs, instruction sets and a folder for outputs."""
-
     def __init__(self, options, folder):
         self.options, self.folder, self.instructions = options, folder, options.instructions.split(",")
         self.build = svm_predict.Build((options.svm_predict or ["svm-predict"])[0])
@@ -100,19 +97,18 @@ class Machine:
         return {**os.environ, **({"FASTSVM_INSTRUCTIONS": instructions} if instructions else {})}
 
     def process(self, name, words, rows, instructions=None):
-        """Return what times one process, and its new output file. words: options and model; instructions: of
-        fastsvm-predict, None for svm-predict."""
+        """Return (Timed, new output file). words: options and model. instructions: None for svm-predict."""
         out = self.folder / f"out of {name} {instructions}"
         options, model = list(map(str, words[:-1])), str(words[-1])
         program = [self.build.path] if instructions is None else [str(BIN / "fastsvm-predict"), "-q"]
         command = [*program, *options, str(rows), model, str(out)]
-        # Replacing a file that is not empty adds a sync to fastsvm-predict.
+        # Replacing a non-empty file adds a sync to fastsvm-predict.
         env = self.environment(instructions)
         return Timed(name, "process", lambda: run(command, out, env)), out
 
     def beside(self, words, rows, ways):
-        """Time svm-predict with `words`, and fastsvm-predict with those of `ways`, {name: words}, on each instruction
-        set. Returns svm-predict's Timed and output, and {way: {instructions: (Timed, output)}}."""
+        """Time svm-predict, and fastsvm-predict in `ways`, {name: words}. Return svm-predict's Timed and output, and
+        {way: {instructions: (Timed, output)}}."""
         reference, expected = self.process("svm-predict", words, rows)
         timed = {
             way: {name: self.process(way, how, rows, name) for name in self.instructions} for way, how in ways.items()
@@ -125,7 +121,7 @@ class Machine:
         return reference, expected, timed
 
     def long_enough(self, words, rows):
-        """Return the rows, repeated until svm-predict takes LONG seconds."""
+        """Repeat the rows, at most 200 times, until svm-predict takes LONG seconds."""
         reference, _, _ = self.beside(words, rows, {})
         times = max(1, min(200, round(LONG / reference.timings.median)))
         if times == 1:
@@ -150,7 +146,7 @@ def add_ratios(table, row, column, reference, found):
 
 
 def differing(one, other):
-    """Return the number of lines that differ, and that of all."""
+    """Return (lines that differ, all lines)."""
     pairs = list(zip(one.read_text().split("\n"), other.read_text().split("\n"), strict=True))
     return sum(a != b for a, b in pairs), len(pairs) - 1
 
@@ -162,13 +158,13 @@ def check_equal(expected, found, name):
 
 
 def fastsvm(*words, env=None):
-    """Run the command. Returns its standard output; None if it fails."""
+    """Return the standard output; None on failure."""
     done = subprocess.run([BIN / "fastsvm", *map(str, words)], capture_output=True, text=True, env=env)
     return done.stdout if done.returncode == 0 else None
 
 
 def shared(machine):
-    """Yield (name, exact model, rows, {degree: certified model}) of MODEL_DIR."""
+    """Yield (name, exact model, rows, {degree: certified model})."""
     for name, rows in SHARED.items():
         model = machine.options.models / f"{name}.model"
         made = {}
@@ -180,7 +176,6 @@ def shared(machine):
 
 
 def compiled(machine):
-    """Exact and certified models: speed, labels that differ, rows proven."""
     table = Table("compiled", "data, gamma")
     for name, model, rows, made in shared(machine):
         ways = {"exact model": [model]}
@@ -206,7 +201,6 @@ def compiled(machine):
 
 
 def tuned(machine):
-    """Exact models with the C and gamma of a cross-validation."""
     table = Table("tuned", mean=True)
     folder = machine.options.tuned
     for model in sorted(folder.glob("*.model")):
@@ -230,12 +224,10 @@ def tuned(machine):
 
 
 def words_of(model):
-    """Return what a tool that ships the model asks of svm-predict."""
     return ["-b", "1", model] if model.name.startswith(ASKED_FOR_PROBABILITIES) else [model]
 
 
 def published(machine):
-    """Models that tools ship, with the answers that they ask for."""
     table = Table("published", mean=True)
     for model in sorted(machine.options.published.glob("*.model")):
         name, words = model.name.removesuffix(".model"), words_of(model)
@@ -253,7 +245,6 @@ def published(machine):
 
 
 def few_rows(machine):
-    """One row and a hundred: milliseconds of whole processes."""
     table = Table("few rows, ms")
     cases = []
     if machine.options.models:
@@ -279,7 +270,6 @@ def few_rows(machine):
 
 
 def arrays(machine):
-    """Arrays in Python: microseconds a row."""
     for name, (test, cost, gamma) in ARRAYS.items():
         table = Table(f"arrays, {name}, us a row", "program")
         for instructions in machine.instructions:
@@ -300,7 +290,6 @@ def arrays(machine):
 
 
 def bench(machine):
-    """The picks of `bench --try --budget 0.5%` on the odd rows, and what they change on the even ones."""
     table = Table("bench", "data")
     cases = [(name, model, rows) for name, model, rows, _ in shared(machine)]
     for name, model, rows in cases:
@@ -329,8 +318,6 @@ def bench(machine):
 
 
 def script(name, *words):
-    """A table that is another script's output."""
-
     def section(machine):
         for instructions in machine.instructions:
             command = [sys.executable, HERE / f"{name}.py", *(word(machine) for word in words)]
@@ -351,7 +338,7 @@ def a_compiled_model(name):
     return lambda machine: next(made[2] for each, _, _, made in shared(machine) if each.startswith(name))
 
 
-#: Table -> (what measures it, folders that it needs).
+#: Table -> (function, folders that it needs).
 SECTIONS = {
     "compiled": (compiled, ("models", "data")),
     "tuned": (tuned, ("tuned",)),
@@ -372,7 +359,6 @@ SECTIONS = {
 
 
 def moved(now, before):
-    """Yield sentences about figures that differ by more than both errors."""
     for title, rows in now.items():
         for row, columns in rows.items():
             for column, figures in columns.items():

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Check every radius of a certified model against the exact model in extended precision (80 bits).
+"""Check every radius of certified RBF models against the exact model in 80-bit precision.
 
     scripts/check_certificates.py test_file exact_model compiled_model...
 
-Prints, per compiled model: violations, the largest |f - f_hat| / radius, and the share of rows proven. Exit code 1 on a
-violation. RBF models only; takes about 100 ns per row, support vector and core.
+Prints violations, the largest |f - f_hat| / radius, and the share of rows proven. Exit code 1 on a violation. Takes
+about 100 ns per row, support vector and core.
 """
 
 import multiprocessing
@@ -25,7 +25,7 @@ def dense(chunk, columns):
 
 
 def exact_values(part):
-    """Return (rows, pairs) decision values in extended precision."""
+    """Return decision values (rows, pairs)."""
     z, x, coefficients, header = part
     out = []
     x = np.asfortranarray(x.astype(np.longdouble))

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Check that LIBSVM's svm-predict.c, unchanged, prints the same when linked with libfastsvm.
+"""Check that LIBSVM's svm-predict.c, unchanged, answers the same when linked with libfastsvm.
 
     scripts/check_clients.py --prefix PREFIX --libsvm DIR... [--rows N] [--only WORD] shared_dir
 
-PREFIX: where `cmake --install` put libfastsvm. DIR: svm.cpp, svm.h and svm-predict.c of a version of LIBSVM. Each model
-shared_dir/models/NAME_*.model predicts, with -b 0 and -b 1, data/NAME.t and N rows (500) by make_rows.py of
-shared_dir/published. Files, output and exit codes must be equal byte for byte; regression values to 1e-9 of the
-largest. --only: models whose names contain this word. Exit code 1 on a difference.
+PREFIX: where `cmake --install` put libfastsvm. DIR: svm.cpp, svm.h and svm-predict.c of a LIBSVM version. In
+shared_dir, models/NAME_*.model predict data/NAME.t; published/*.model predict N rows (500) by published/make_rows.py;
+with -b 0 and -b 1. Files, output and exit codes must be equal, regression values to 1e-9 of the largest. --only: models
+whose names contain WORD. Exit code 1 on a difference.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def build(source, prefix, folder):
         "c++",
         source / "svm-predict.c",
     )
-    # A source next to LIBSVM's svm.h would include that one.
+    # A source next to LIBSVM's svm.h includes that one.
     shutil.copy(source / "svm-predict.c", folder)
     library = next(path for path in (prefix / "lib", prefix / "lib64") if any(path.glob("libfastsvm.*")))
     include = f"-I{prefix / 'include'}", f"-I{prefix / 'include/libsvm-on-fastsvm'}"
@@ -63,7 +63,6 @@ def answered(program, options, data, model, output):
 
 
 def difference(theirs, ours, regression):
-    """Return whether the results differ, and words about it."""
     if theirs[0] != ours[0] or theirs[2] != ours[2]:
         return True, f"exit {theirs[0]} {theirs[2]!r} and {ours[0]} {ours[2]!r}"
     if theirs == ours:

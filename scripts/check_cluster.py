@@ -1,18 +1,15 @@
 #!/usr/bin/env python3
-"""Disturb `fastsvm predict --dask` as a cluster does, run it again, and compare with one process; or measure it.
+"""Disturb `fastsvm predict --dask`, run it again, and compare with one process; or measure it.
 
-    scripts/check_cluster.py [--size MB] [--kills N] [--seed S] [--folder DIR] [--only WORD] faults
-    scripts/check_cluster.py [--size MB] [--folder DIR] large | blocks
-    scripts/check_cluster.py [--shards N] [--folder DIR] shards
+    scripts/check_cluster.py [options] faults | large | blocks | shards
 
-The rows are data/rings.test repeated. Scheduler and workers are processes on this machine, which end with the script;
-its folder, under DIR, is removed. Prints a Markdown table. Exit code 1 if a fault had an unexpected effect.
+The rows are data/rings.test repeated. Scheduler and workers are local processes. Exit code 1 on other bytes than one
+process's, or an unexpected effect of a fault.
 
-faults: how the disturbed run ended, and after a second run: whether the parts are one process's bytes, how many
-complete parts were written again, and whether a temporary file is left. The full disk needs root, the store moto.
-large: seconds, megabytes of text per second, processor time, and the largest resident memory of a worker and of the
-command, which includes the scheduler.
-blocks: the same rows in blocks of 1 to 256 MB.
+faults: bytes, complete parts written again, and temporary files after a second run. The full disk needs root; the store
+needs moto, flask and s3fs.
+large: seconds, MB/s, processor time, and peak memory of a worker and of the command, which includes the scheduler.
+blocks: the same for blocks of 1 to 256 MB.
 shards: the same for shards of three rows.
 """
 

@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
 """Kill `fastsvm predict --resume` at random moments on a large file, continue it, and compare with one run.
 
-    scripts/check_resume.py [--size GB] [--kills N] [--seed S] [--every S] [--folder DIR] data_file model_file
+    scripts/check_resume.py [options] data_file model_file
 
-The large file is the data file repeated, in a new folder under DIR with room for it and twice the output, and removed
-afterwards. Prints the time of one run, when each other run was killed and how far it was, then, as text and JSON:
-whether bytes and summary are equal, each process's largest memory, and the extra time of all runs. Exit code 1 on a
-difference.
+The large file is the data file repeated; its folder needs room for it and twice the output. Prints the progress at each
+kill, then, as text and JSON: whether bytes and summary are equal, peak memory, and times. Exit code 1 on a difference.
 """
 
 import argparse
@@ -37,11 +35,11 @@ def parsed():
 
 
 def repeat(source, target, size):
-    """Write `source`, whole, until there are `size` bytes. Return how often."""
-    # Piece by piece: a child's reported memory is at least that of the process that started it.
+    """Write `source` until there are `size` bytes. Return the number of copies."""
+    # In pieces: a child's reported memory is at least its parent's.
     times = max(1, -(-size // os.path.getsize(source)))
     with open(source, "rb") as file, open(target, "wb") as to:
-        text = file.read(1) in b"+-0123456789. \t"  # else compressed, repeated as it is
+        text = file.read(1) in b"+-0123456789. \t"  # else compressed
         file.seek(-1, os.SEEK_END)
         end = b"" if file.read() == b"\n" or not text else b"\n"
         for _ in range(times):
@@ -52,7 +50,7 @@ def repeat(source, target, size):
 
 
 class Run:
-    """Process, run to its end. memory: largest resident bytes. after: seconds until it is killed."""
+    """Process, killed after `after` seconds. memory: peak resident bytes."""
 
     def __init__(self, command, after=None):
         start = time.monotonic()

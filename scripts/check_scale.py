@@ -1,19 +1,17 @@
 #!/usr/bin/env python3
 """Check that `fastsvm predict --scale`, and models that carry their range, write svm-scale's and svm-predict's bytes.
 
-    scripts/check_scale.py [--rows N] [--only WORDS] [--libsvm DIR] data_dir
+    scripts/check_scale.py [options] data_dir
 
-Feature i is multiplied by 1 + 0.37 i and shifted by i mod 3. Half of the rows give the model and the range file, which
-some cases edit. The other half is predicted three ways:
+Half of the rows give the model and the range file, which some cases edit. The other half is predicted in three ways:
 
-    svm-scale -r range test > scaled; svm-predict scaled model out     LIBSVM's
-    fastsvm predict --scale range test model out                       the same bytes?
+    svm-scale -r range test > scaled; svm-predict scaled model out
+    fastsvm predict --scale range test model out
     fastsvm approx --certify --scale range model m; fastsvm predict --exact model test m out
 
-Prints the rows, the entries per row before and after scaling, and how many lines of the second and third differ from
-the first. Regression values differ from svm-predict's in the last digits: there, the second is compared with fastsvm
-predict on scaled rows, and the third, a model of order --carry, with the second, to nine digits. --libsvm: folder of
-LIBSVM's programs (default: the PATH). Exit code 1 if a line differs.
+Prints the entries per row before and after scaling, and how many lines of the second and third differ from the first.
+For regression, the second is compared with fastsvm predict on scaled rows, and the third, by order --carry, with the
+second, to nine digits. Exit code 1 if a line differs.
 """
 
 import argparse
@@ -26,7 +24,7 @@ from pathlib import Path
 
 FASTSVM = str(Path(sys.executable).parent / "fastsvm")
 UP, WIDE, ODD = "-l 0 -u 1", "-l -1 -u 1", "-l 0.1 -u 3.7"
-#: Data file, options of svm-train and svm-scale, edit of the range file.
+#: (data file, options of svm-train, of svm-scale, edit of the range file).
 CASES = [
     ("a9a.t", "-g 0.02", UP, ""),
     ("a9a.t", "-g 0.01", WIDE, ""),
@@ -99,7 +97,7 @@ def numbers(path):
 
 
 def y_back(ranges):
-    """Return (from, scale, to): a scaled label y is to + (y - from) * scale of raw rows."""
+    """Return (from, scale, to): the raw label of y is to + (y - from) * scale."""
     words = ranges.split()
     if words[0] != "y":
         return 0.0, 1.0, 0.0
@@ -135,7 +133,7 @@ def check(folder, source, training, scaling, how, rows, program):
     differ = lines_that_differ(folder / "ours", folder / ("plain" if regression else "theirs"))
     certify = [] if regression else ["--certify"]
     run(folder, FASTSVM, "approx", "-q", *certify, "--max-size", "2000", "--scale", "range", "model", "carrying")
-    if regression:  # answers are in the unit of raw labels: use a model that carries the range
+    if regression:  # a carried range gives raw labels
         run(folder, FASTSVM, "order", "-q", "--carry", "range", "model", "ordered")
         run(folder, FASTSVM, "predict", "-q", "test", "ordered", "carried")
         lower, scale, low = y_back((folder / "range").read_text())

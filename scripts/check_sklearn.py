@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Run scikit-learn's own tests of support vector machines and calibration unchanged, under fastsvm's patch, and with
-the engine answering every call. Tests that pass without the patch must pass.
+"""Run scikit-learn's own tests of support vector machines and calibration under fastsvm's patch, and with the engine
+answering every call.
 
   check_sklearn.py PYTHON...
 
-PYTHON: interpreters with scikit-learn, pandas, pytest and this package, one for each version:
+PYTHON: interpreters with scikit-learn, pandas, pytest and this package, one per version:
   python3 -m venv OLD; OLD/bin/pip install scikit-learn==1.3.0 "numpy<2" pandas pytest .
-Prints tests that pass, tests that fail only under the patch, and calls that the engine answered. Exit code 1 if a test
-fails so, or if there is no such call.
+Exit code 1 if a test fails only under the patch, or the engine answered no call.
 """
 
 import argparse
@@ -41,7 +40,7 @@ print("\\nversion and calls:", sklearn.__version__, *calls)
 
 
 def run(python, how):
-    """Return (scikit-learn's version, {test: outcome}, calls that the engine answered, rows that it left)."""
+    """Return (version, {test: outcome}, calls that the engine answered, rows that it left)."""
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.xml"
         words = [python, "-c", CHILD, how, str(report)]

@@ -1,4 +1,4 @@
-"""Faults of check_cluster.py: each disturbs a run, then runs the same command again."""
+"""Faults of check_cluster.py."""
 
 import importlib.util
 import os
@@ -31,7 +31,7 @@ else:
 
 
 class Faults:
-    """Each method's docstring is the fault's name in the table. work: rows and models."""
+    """Each method's docstring is the fault's name in the table."""
 
     def __init__(self, work, given):
         self.work, self.given = work, given
@@ -65,7 +65,6 @@ class Faults:
         return f"{len(before) - twice} of {len(before)} parts kept, {len(after)} in all; the same bytes"
 
     def started(self, cluster, *options, out=None, share=0.3):
-        """Return a client, its folder, and its command, once a share of the parts is there."""
         out = out or self.out()
         command = self.work.command(cluster.address, out, *options)
         client = Client(command)
@@ -197,8 +196,6 @@ class Faults:
                 file.write(text)
 
     def beside(self, model):
-        """Run another command with this model in the folder of a running one whose workers are stopped. Return (exit
-        code and output of each, result of the other run again)."""
         with Cluster() as cluster, Cluster() as second:
             client, out, _ = self.started(cluster, share=0.1)
             cluster.send(signal.SIGSTOP)

@@ -1,4 +1,4 @@
-"""Processes that check_cluster.py starts and ends. None outlives the script."""
+"""Processes of check_cluster.py. None outlives it."""
 
 import http.client
 import os
@@ -13,12 +13,12 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-#: Seconds before any wait is given up, so that the script never hangs.
+#: Longest wait, in seconds.
 PATIENCE = 300
 
 
 class Failed(Exception):
-    """A result was not as expected."""
+    """Unexpected result."""
 
 
 def wait_until(true, what):
@@ -37,8 +37,6 @@ def free_port():
 
 
 class Cluster:
-    """Context manager: a scheduler and two workers with Dask's nannies, each a process."""
-
     def __init__(self, environment=None, workers=2):
         self._environment = {**os.environ, **(environment or {})}
         self._processes, self._workers = [], workers
@@ -58,7 +56,7 @@ class Cluster:
     def _start(self, *words):
         process = subprocess.Popen(
             [sys.executable, "-m", "dask", *words],
-            cwd="/",  # python -m would import fastsvm from a checkout in the working directory
+            cwd="/",  # python -m imports from the working directory
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env=self._environment,
@@ -115,8 +113,7 @@ class Client:
 
 
 class Measured:
-    """Command, run to its end. processor: seconds with its workers; own: without. memory: largest resident size;
-    workers: the largest of a worker."""
+    """processor: seconds with workers; own: without. memory: peak resident bytes; workers: of a worker."""
 
     def __init__(self, command):
         start = time.monotonic()
@@ -175,7 +172,7 @@ def answers(port):
 
 
 class Proxy:
-    """Context manager: HTTP proxy that answers 503 to a third of the requests. refused: number of 503 answers."""
+    """HTTP proxy that answers 503 to a third of the requests."""
 
     def __init__(self, port, seed):
         self.refused, self._random = 0, random.Random(seed)

@@ -1,4 +1,4 @@
-"""Data of check_cluster.py: rows, models, and the folder of parts."""
+"""Data of check_cluster.py."""
 
 import glob
 import hashlib
@@ -47,12 +47,12 @@ def temporary(folder):
 
 
 def identities(folder):
-    """Return {part: a value that changes when it is written again}."""
+    """Return {part: value that changes when it is rewritten}."""
     return {name: (each.st_ino, each.st_mtime_ns) for name in parts(folder) for each in [os.stat(name)]}
 
 
 class Work:
-    """Folder with models, rows in three shards, and one process's output for them."""
+    """expected: SHA-256 of one process's output."""
 
     def __init__(self, folder, size):
         self.folder = folder

@@ -1,5 +1,5 @@
-# Sourced by the other scripts: makes .venv and installs fastsvm into it, or the wheel FASTSVM_WHEEL. Usage:
-# . scripts/environment.sh [extras, as "[test]"]
+# Make .venv, and install fastsvm, or the wheel FASTSVM_WHEEL, into it. Usage:
+# . scripts/environment.sh ["[EXTRAS]"]
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 for tool in python3 g++; do
   command -v "$tool" >/dev/null || { echo "$tool is missing: apt-get install g++ python3-dev python3-venv" >&2; exit 1; }

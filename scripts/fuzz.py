@@ -2,13 +2,13 @@
 """Give damaged input to every reader, under AddressSanitizer and UndefinedBehaviorSanitizer, and predict with models
 that are still read.
 
-    scripts/fuzz.py --inputs 20000                 all readers; a table at the end; exit code 1 if anything was found
+    scripts/fuzz.py --inputs 20000                 all readers; exit code 1 on a finding
     scripts/fuzz.py --only maclaurin --inputs 500
     scripts/fuzz.py --first 1234 --inputs 1        one input again (its number is in its file's name)
 
-Input n of a seed is always the same. A finding is a crash, a sanitizer report, an exception without a message, a hang,
-an answer that depends on the chunks, or a model not read back as written; its input is kept in build/fuzz/found. The
-corpus is tests/golden and a few rows. Builds into build/fuzz.
+Input n of a seed is always the same. Findings are crashes, sanitizer reports, exceptions other than FastsvmError,
+unprintable messages, hangs, answers that depend on the chunks, and models not read back as written. Their inputs are
+kept in build/fuzz/found.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def choose(names: "list[str]", rng: random.Random) -> str:
     return rng.choice(names)
 
 
-# ---- the reading process, and its supervisor
+# ---- reading process and supervisor
 
 
 def work(arguments) -> None:
@@ -66,8 +66,6 @@ def work(arguments) -> None:
 
 
 class Worker:
-    """Process that takes every `step`-th input from `first` on."""
-
     def __init__(self, arguments, package, first: int):
         self.arguments, self.package, self.next = arguments, package, first
         self.current = None
@@ -80,14 +78,14 @@ class Worker:
         if self.done:
             return
         self.errors = tempfile.TemporaryFile()
-        # The interpreter has no sanitizers: preload them, and the library that throws.
+        # Python has no sanitizers: preload them, and the library that throws.
         libraries = [
             subprocess.run(
                 ["g++", f"-print-file-name={name}"], capture_output=True, text=True, check=True
             ).stdout.strip()
             for name in ("libasan.so", "libstdc++.so")
         ]
-        # The interpreter never frees some memory. An allocation larger than any file here needs is a finding.
+        # Python never frees some memory. Oversized allocations are findings.
         environment = {
             **os.environ,
             "LD_PRELOAD": " ".join(libraries),
@@ -115,7 +113,6 @@ class Worker:
         return [line.decode().split("\t") for line in whole]
 
     def report(self) -> str:
-        """Return the first line of a sanitizer's report, or the last line of the output."""
         self.errors.seek(0)
         said = self.errors.read().decode(errors="replace").splitlines()
         marked = [line for line in said if "runtime error:" in line or line.startswith("SUMMARY:")]
@@ -185,7 +182,7 @@ def keep(arguments, package, found) -> None:
     )
     words = [sys.executable, "-c", code, str(ROOT / "scripts"), str(arguments.seed), arguments.only, str(folder)]
     words += [str(number) for number, _, _ in found]
-    # Python searches its working directory first: not the repository.
+    # Not the repository: Python searches its working directory first.
     subprocess.run(words, cwd=folder, env={**os.environ, "PYTHONPATH": str(package)}, check=True)
     print(f"Their inputs: {folder}")
 

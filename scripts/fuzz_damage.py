@@ -1,4 +1,4 @@
-"""Damage of fuzz.py to a file, as by a disk, an editor or an attacker."""
+"""Damage to files, for fuzz.py."""
 
 import random
 import re
@@ -146,7 +146,7 @@ def _word(pattern):
             return text
         first, last = rng.choice(words)
         word = text[first:last]
-        if word.isdigit() and len(word) < 10 and rng.random() < 0.5:  # a count: plus or minus one, doubled, or zero
+        if word.isdigit() and len(word) < 10 and rng.random() < 0.5:  # a count
             new = b"%d" % max(0, rng.choice((int(word) - 1, int(word) + 1, 2 * int(word), 0)))
         else:
             new = rng.choice(EXTREMES)

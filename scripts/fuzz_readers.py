@@ -1,4 +1,4 @@
-"""Readers that fuzz.py damages files for, and the original files."""
+"""Readers of fuzz.py."""
 
 import bz2
 import gzip
@@ -32,7 +32,7 @@ RANGES = [
     b"y\n0 1\n-1 3\nx\n0 1\n1 0 2\r\n2 0 3\n3 0 1\n2147483647 -1e300 1e300\n",
     b"0.5 1.25\n-1 3e-3\n0 1\n2 0x1p-3\n1 1\n1 1\n1 1\n1 1\n7 1\n",
 ]
-#: Rows for every model: known, unknown and no features, huge and tiny numbers, many entries.
+#: Rows for every model: known, unknown, no and many features, huge and tiny numbers.
 ROWS = b"".join(
     [
         b"1 1:0.5 2:-0.25 4:1 7:0.125 8:-0.75\n-1\n3 0:0.5 1:0.25 8:1\n1 1:1e300 2:-1e300\n1 2:1e-300 4:1e-320\n",
@@ -70,7 +70,7 @@ def seeds() -> "dict[str, list[bytes]]":
 
 
 def make_good(text: bytes) -> bytes:
-    """Update the checksum of the text, so that the parser continues past it."""
+    """Update the checksum, so that the parser continues past it."""
     from fastsvm_cli.text.fingerprint import fingerprint
 
     lines = text.replace(b"\r\n", b"\n")
@@ -114,7 +114,7 @@ def exact_models() -> "dict[str, object]":
 
 
 def predict_with(model, rng, exact):
-    """Predict in one random way. exact: models by fingerprint."""
+    """exact: models by fingerprint."""
     from fastsvm_cli import _native
     from fastsvm_cli.errors import FastsvmError
     from fastsvm_cli.prediction.pipeline import Fallback, predict
@@ -146,7 +146,7 @@ def predict_with(model, rng, exact):
 
 
 class Data:
-    """Rows of a data file, read in chunks of two sizes, which must agree, and predicted."""
+    """Chunks of two sizes must give the same rows."""
 
     def __init__(self, texts, compressed=False, **options):
         self.texts, self.options, self.compressed = texts, options, compressed
@@ -205,7 +205,7 @@ class Data:
                 cut = cut or isinstance(error, FileError)
             found.append((rows, fault))
         (rows, fault), (others, other_fault) = found
-        if cut:  # damaged compression may be reported before all rows in front of it are read: compare those of both
+        if cut:  # damage may be reported before the last rows: compare rows of both
             rows, others, fault = rows[: len(others)], others[: len(rows)], other_fault
         if (rows, fault) != (others, other_fault):
             raise AssertionError(f"rows depend on the size of a chunk ({sizes[1]})")
@@ -228,7 +228,7 @@ def _gzip(text):
 
 
 class Ranges:
-    """Range files, with rows scaled in blocks of two sizes, which must agree; and models that carry them."""
+    """One thread and three must scale rows the same."""
 
     def make(self, rng):
         return damaged(rng.choice(RANGES), RANGES, rng)
@@ -259,8 +259,6 @@ class Ranges:
         self.carry(scaling)
 
     def carry(self, scaling):
-        """Predict with a model that carries the range, if it fits."""
-
         from fastsvm_cli import _native
         from fastsvm_cli.errors import FastsvmError
         from fastsvm_cli.models import load_model, parse_model
@@ -272,7 +270,7 @@ class Ranges:
         )
         model.carried = Carried(scaling, "model")
         out = _native.Decisions(model.pairs, model.certified)
-        rows = _native.parse(ROWS)[0].slice(0, 2)  # the third has an index 0, which most ranges lack
+        rows = _native.parse(ROWS)[0].slice(0, 2)  # the third has index 0, which most ranges lack
         model.decision_values(model.carried.rows(rows), out)
         model.carried.answer(out)
         written = model.to_text()

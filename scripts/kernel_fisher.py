@@ -3,16 +3,15 @@
 
     scripts/kernel_fisher.py --gamma 0.05 [--method fisher|ls-svm] [--ridge 1] train_file [model_file]
 
-Two classes, RBF kernel. Both are f(z) = sum_i a_i K(x_i, z) + b: in LIBSVM's format a c_svc model with every row a
-support vector, coefficients of any sign, and rho = -b. For n rows: n^2 numbers of memory and n^3 operations, which
-takes seconds for 5,000.
+Two classes, RBF kernel, f(z) = sum_i a_i K(x_i, z) + b. In the c_svc model, every row is a support vector with a
+coefficient of any sign, and rho = -b. n rows need n^2 numbers of memory; 5,000 take seconds.
 
-    fisher    Mika, Raetsch, Mueller (2001): min |xi|^2 + R |a|^2, where K a + b = y + xi, and xi adds up to 0 over each
-              class; y is 1 and -1
+    fisher    Mika, Raetsch, Mueller (2001): min |xi|^2 + R |a|^2, where K a + b = y + xi, y is 1 and -1, and xi adds up
+              to 0 over each class
     ls-svm    Suykens, Vandewalle (1999): min |xi|^2 + R a'K a, where K a + b = y + xi; so (K + R I) a + b = y and
               sum a = 0. Their gamma is 1 / R
 
-Default `model_file`: <train_file>.model in the current directory. Needs fastsvm installed.
+Default model_file: <train_file>.model in the current directory. Needs fastsvm installed.
 """
 
 import argparse
@@ -48,7 +47,7 @@ def fit(gram, y, method, ridge):
 
 
 def classes_of(labels):
-    """Return (y, the two labels): y is 1 for the first row's, as in LIBSVM."""
+    """Return (y, labels). y is 1 for the first row's label, as in LIBSVM."""
     first = labels[0]
     others = np.unique(labels[labels != first])
     if len(others) != 1 or any(label != int(label) for label in (first, *others)):
@@ -57,7 +56,7 @@ def classes_of(labels):
 
 
 def model_text(y, labels, a, b, kernel_lines, vectors):
-    """Return a c_svc model's text. vectors: a row's features each. LIBSVM requires the first class's rows first."""
+    """vectors: features of each row. LIBSVM requires the first class's rows first."""
     order = np.argsort(-y, kind="stable")
     positive = int((y > 0).sum())
     head = (

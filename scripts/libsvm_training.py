@@ -1,4 +1,4 @@
-"""Shared code of the reproduce_*.py scripts: data in memory, training by LIBSVM, tables."""
+"""Data in memory and training by LIBSVM, for other scripts."""
 
 import ctypes
 import os
@@ -56,8 +56,8 @@ def kernel_matrix(kernel, x, z):
 
 
 class Trainer:
-    """LIBSVM on rows x (n, d) for one kernel, precomputed if LIBSVM lacks it. support: then, rows of the last model's
-    support vectors."""
+    """LIBSVM on rows x (n, d), with a kernel that is precomputed if LIBSVM lacks it. support: then, rows of the support
+    vectors."""
 
     def __init__(self, x, kernel):
         self.x, self.kernel = x, kernel
@@ -80,7 +80,7 @@ class Trainer:
         )
 
     def cross_validate(self, y, c, seed, folds=5):
-        """Return LIBSVM's cross-validated accuracy. A seed always gives the same folds."""
+        """Return the accuracy. A seed fixes the folds."""
         parameter = svm_parameter(self._set(y, c))
         libsvm.svm_set_print_string_function(parameter.print_func)
         target = (ctypes.c_double * self.problem.l)()

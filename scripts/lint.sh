@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Style and types of every file, ending with the first check that finds something. --fix: formats, and mends what ruff
-# can mend by itself, before that. The tools are installed into build/lint, once.
+# Check style and types, up to the first failure. --fix first applies ruff's fixes and formats. Installs the tools into
+# build/lint once.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tools="ruff==0.17.6 mypy==2.4.1 clang-format==23.1.5"

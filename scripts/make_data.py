@@ -1,11 +1,9 @@
 #!/usr/bin/env python3
-"""Make the data sets in data/: small, seeded, the same on every machine. Standard library only.
+"""Make the data sets that data/README.md describes, the same on every machine.
 
-    scripts/make_data.py    writes rings.train, rings.test, colors.train, colors.test and waves.train into data/
+    scripts/make_data.py
 
-rings   two classes, 8 features in [0, 1], a shell around a ball, 5 % of labels flipped
-colors  four unbalanced classes, 12 one-hot groups as sparse 0/1 features
-waves   regression, 3 features
+Needs only the standard library.
 """
 
 import math
@@ -16,7 +14,7 @@ DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
 
 
 def row(label, features):
-    """Return a LIBSVM line, without zeros, with four decimals."""
+    """Return a LIBSVM line with four decimals, without zeros."""
     pairs = (f"{index}:{value:.4f}".rstrip("0").rstrip(".") for index, value in sorted(features.items()) if value)
     return " ".join([label, *pairs]) + "\n"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write the man pages and the shell completions of fastsvm, from its --help, into a system's folders for them.
+"""Write fastsvm's man pages and shell completions, from its --help, into a system's folders.
 
     scripts/make_shell_files.py share        share/man/man1/fastsvm.1, share/fish/vendor_completions.d/fastsvm.fish, ...
 

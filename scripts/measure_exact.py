@@ -3,14 +3,13 @@
 
     scripts/measure_exact.py [--rows DATA] [--seconds S] [MODEL ...]
 
-Without models: random RBF kernels, 4,096 support vectors of 20, 100 and 780 features, and of few levels: 60 and 123
-features of two, 42 of three, 64 of 17. With models: those, on the rows of DATA or their own support vectors. One
-thread, in memory, processor time, the least of the runs that fit --seconds.
+Without models: random RBF kernels of 4,096 support vectors. With models: those, on the rows of DATA or their own
+support vectors. One thread, in memory, processor time, the least of the runs in S seconds.
 
-For each rung: nanoseconds per kernel evaluation; GFlop/s, two operations per feature; their share of `peak`,
-independent fused multiply-adds. `labels`: the whole ladder for labels alone, with each rung's share of rows. `double`:
-for --values and -b 1. `matrix`: kernel values with 100 rows. `sums`: its product with a column. `reference`: LIBSVM's
-own sums. FASTSVM_INSTRUCTIONS selects the instruction set.
+Prints nanoseconds per kernel evaluation, GFlop/s (two operations per feature), and their share of the peak, independent
+fused multiply-adds. `labels`: the whole ladder, with each rung's share of rows. `double`: for --values and -b 1.
+`matrix`: kernel values with 100 rows. `sums`: its product with a column. `reference`: LIBSVM's own sums.
+FASTSVM_INSTRUCTIONS selects the instruction set.
 """
 
 import argparse
@@ -27,7 +26,7 @@ from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.wanted import Wanted
 
 SHAPES = [(4096, 20), (4096, 100), (4096, 780)]  # support vectors, features
-#: Features, levels, the share of features that are not 0, gamma.
+#: (features, levels, share of non-zero features, gamma).
 GRIDS = [(60, 2, 0.25, 0.05), (123, 2, 0.11, 0.01), (42, 3, 0.67, 0.03), (64, 17, 0.8, 0.001)]
 ROWS = 480
 PEAK_TIMES = 20_000
@@ -82,7 +81,6 @@ def least(run, seconds: float):
 
 
 def made_up(total: int, features: int) -> "tuple[ExactModel, _native.Chunk]":
-    """Make two classes around two centers, about as far apart as vectors within a class."""
     rng = np.random.default_rng(features)
 
     def rows(n):

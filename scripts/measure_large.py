@@ -2,10 +2,10 @@
 """Measure the compilation of a large model: processor seconds, seconds, and peak memory.
 
     scripts/measure_large.py [--vectors N,N,...] [--features D] [COMMAND ...]
+    scripts/measure_large.py --vectors 100000 'order --method triangle' 'approx --certify'
 
-Random RBF models of two classes, N support vectors of D features, the same in every run. Runs `order --method geometry`
-and `reduce --vectors 100`, or the given COMMANDs, each in quotes:
-scripts/measure_large.py --vectors 100000 'order --method triangle' 'approx --certify'.
+Models are random RBF, of two classes, and the same in every run. Default COMMANDs: 'order --method geometry' and
+'reduce --vectors 100'.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def write_model(path: Path, total: int, features: int) -> None:
 
 
 def run(words: "list[str]") -> "tuple[float, float, float]":
-    """Return (processor seconds, seconds, peak MB) of a child process."""
+    """Return (processor seconds, seconds, peak MB)."""
     start = perf_counter()
     child = subprocess.Popen(words)
     _, status, used = os.wait4(child.pid, 0)

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """Predict a large file by one process, and in parts by split, xargs and GNU parallel: compare bytes and times.
 
-    scripts/measure_parts.py [--copies N] [--runs N] [--jobs N] [--folder DIR] data_file model_file
+    scripts/measure_parts.py [options] data_file model_file
 
-The large file is the data file repeated (100 copies of ijcnn1.t are 1.4 GB), also as gzip shards; both are removed at
-the end. model_file: one that predicts fast. Each command runs once to warm up, then --runs times in turn. Prints least
-and median seconds, and the median's MB of text per second. Parts take one thread each. Without GNU parallel, its
-lines are omitted. Exit code 1 if the outputs differ.
+The large file is the data file repeated (100 copies of ijcnn1.t are 1.4 GB), also as gzip shards. The model should
+predict fast. Prints least and median seconds, and MB of text per second. Lines of GNU parallel are omitted if it is
+missing. Exit code 1 if the outputs differ.
 """
 
 import argparse

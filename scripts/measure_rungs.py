@@ -3,10 +3,10 @@
 
     scripts/measure_rungs.py [--seconds S]
 
-For every instruction set of the machine, or the one in FASTSVM_INSTRUCTIONS, prints a row for
-fastsvm_cli/native/exact/rung_costs.cpp: the nanoseconds of a kernel value on each rung, a constant and a cost per
-product. Each pair is the line through two random models, with few products and with many (for the proof of coupled
-probabilities: classes). One thread, in memory, processor time, the least of alternating runs for --seconds.
+Prints rows of fastsvm_cli/native/exact/rung_costs.cpp for every instruction set of the machine, or for
+FASTSVM_INSTRUCTIONS: nanoseconds of a kernel value on each rung, a constant and a cost per product (for the proof of
+coupled probabilities: per class), from two random models each. One thread, in memory, processor time, the least of the
+runs in S seconds.
 """
 
 import argparse
@@ -24,21 +24,21 @@ from fastsvm_cli.benchmarks.environment import describe
 from fastsvm_cli.models.kernel import KERNELS
 
 VECTORS = 4096
-#: Features of the two models: for numbers and bits; for models and rows of few entries.
+#: Features of the two models, and of models with few entries.
 FEATURES, SPARSE = (16, 128), 1000
-#: Levels, and the share of features that are not 0.
+#: (levels, share of non-zero features).
 GRIDS = [(2, 0.2), (17, 0.8), (200, 0.8)]
-#: Names of the costs of a grid, by its features per word.
+#: Costs of a grid, by its features per word.
 GRID_COSTS = {16: "codes", 32: "bits", 4: "bytes", 2: "halves"}
-#: Entries of rows that use only the strips; for lists, the share of features that are not 0.
+#: Entries of rows, for the strips; shares of non-zero features, for the lists.
 ENTRIES, SHARES = (4, 48), (0.01, 0.06)
 ORDER = ["single", "codes", "bits", "bytes", "halves", "tiles", "entries", "lists", "several", "reference", "proof"]
-#: Classes of a model with several, and of the rows whose probabilities are proven.
+#: Classes of `several`, and of `proof`.
 CLASSES, PROVEN = 6, (6, 26)
 
 
 class Point:
-    """One end of a rung's line: a run of `evaluations` kernel values with this many products each."""
+    """`evaluations` kernel values of `products` each."""
 
     def __init__(self, run: "Callable[[], object]", products: float, evaluations: int = VECTORS * ROWS):
         self.run, self.products, self.best, self.total = run, products, float("inf"), 0.0
@@ -66,7 +66,7 @@ def main() -> None:
     print(f"    // {describe(1)['processor']}, {datetime.date.today()}.")
     for name in [named] if named else _native.instruction_sets():
         _native.select_instruction_set(name)
-        # On ARM, the baseline is NEON, and differs from x86's baseline, SSE2.
+        # The baseline is NEON on ARM, SSE2 on x86.
         known = "neon" if name == "baseline" and platform.machine() in ("aarch64", "arm64") else name
         costs = measured(args.seconds)
         row = ", ".join("none" if key not in costs else "{%.2g, %.2g}" % costs[key] for key in ORDER)
@@ -116,8 +116,7 @@ def on_grid(features: int, levels: int, share: float) -> "tuple[int, Point]":
 
 
 def double(features: int, entries: "int | None", share: float) -> Point:
-    """Return the point of the double rungs. share: of the vectors' non-zero features. entries: in a row; None:
-    likewise."""
+    """share: of non-zero features. entries: per row; None: by share."""
     vectors, rows = made_up(VECTORS, features, share), made_up(ROWS, features, share)
     if entries is not None:
         for row in rows:
@@ -145,7 +144,7 @@ def several(features: int, reference: bool) -> Point:
 
 
 def proof(classes: int) -> Point:
-    """Return the point of the proof that probabilities are svm-predict's."""
+    """Return a point of the proof that probabilities are svm-predict's."""
     rng = np.random.default_rng(classes)
     pairs = classes * (classes - 1) // 2
     task = _native.Task(0, list(range(classes)), [-2.0] * pairs, [0.0] * pairs, [])

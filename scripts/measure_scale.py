@@ -1,13 +1,11 @@
 #!/usr/bin/env python3
 """Measure `fastsvm predict --scale` against `svm-scale -r` and predict.
 
-    scripts/measure_scale.py [--size MB] [--runs N] [--threads N] [--svm-scale PATH] [--folder DIR] data_file model_file
+    scripts/measure_scale.py [options] data_file model_file
 
-The raw file is the data file repeated, feature i times 1 + 0.37 i; its range that of svm-scale -l 0 -u 1, which keeps
-absent features absent if their least value is 0, then of -l -1 -u 1. model_file: one that predicts fast; its labels
-mean nothing here. Prints least and median seconds of interleaved runs, and MB of raw text per second: predict on scaled
-rows, predict --scale, predict with a model that carries the range, svm-scale -r, and svm-scale -r with predict. Exit
-code 1 if the outputs of the first three differ.
+The raw file is the data file repeated, feature i times 1 + 0.37 i; its range is svm-scale's with -l 0 -u 1, which keeps
+absent features absent if their least value is 0, then with -l -1 -u 1. The model should predict fast; its labels mean
+nothing here. Prints least and median seconds, and MB of raw text per second. Exit code 1 if outputs of predict differ.
 """
 
 import argparse
@@ -49,7 +47,6 @@ def make_raw(source, target, size):
 
 
 def carry(model_file, ranges, target):
-    """Write the compiled model with the range file that it carries."""
     from fastsvm_cli.models import load_model
     from fastsvm_cli.models.carried import Carried
     from fastsvm_cli.text.scaling import parse_scaling

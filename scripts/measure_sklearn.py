@@ -2,14 +2,12 @@
 """Compare one SVC in scikit-learn, alone and under fastsvm's patch, scikit-learn-intelex, onnxruntime (skl2onnx) and
 fastsvm: microseconds per row, and the difference from scikit-learn's answers.
 
-  measure_sklearn.py PACKAGES TRAIN TEST [-c C] [-g G] [--methods NAME...] [--rows N...] [--train-rows N] [--threads N]
-      [--seconds S] [--json FILE]
+  measure_sklearn.py [options] PACKAGES TRAIN TEST
 
-PACKAGES is a virtual environment with the two rivals, which nothing else here needs:
+PACKAGES: virtual environment with the two rivals; a missing rival is omitted:
   python3 -m venv PACKAGES; PACKAGES/bin/pip install scikit-learn-intelex skl2onnx onnxruntime
-A missing rival is omitted. TRAIN and TEST are LIBSVM's files, given as dense float64 arrays (float32 to onnxruntime,
-which has no double). scikit-learn-intelex trains its own SVC; the others use scikit-learn's. FILE gets {call: {program:
-[microseconds, their spread, labels that differ or the largest difference]}}.
+TRAIN, TEST: LIBSVM's files, given as dense float64 arrays (float32 to onnxruntime). scikit-learn-intelex trains its own
+SVC. FILE gets {call: {program: [microseconds, spread, labels that differ or the largest difference]}}.
 """
 
 import argparse
@@ -40,7 +38,6 @@ METHODS = {
 
 
 def timings_of(call, least):
-    """Return the Timings of three calls, or of as many as take `least` seconds."""
     times = []
     while len(times) < 3 or sum(times) < least:
         start = time.perf_counter()
@@ -50,7 +47,6 @@ def timings_of(call, least):
 
 
 def by_intelex(options, X, y):
-    """Return the fitted SVC of scikit-learn-intelex."""
     import daal4py
     from sklearnex.svm import SVC as Theirs
 
@@ -59,7 +55,6 @@ def by_intelex(options, X, y):
 
 
 def by_onnx(options, svc, columns):
-    """Return an object that predicts like the SVC, with onnxruntime."""
     import onnxruntime
     from skl2onnx import to_onnx
 
@@ -72,7 +67,6 @@ def by_onnx(options, svc, columns):
 
 
 def apart(found, expected, labels):
-    """Return how many labels differ, or the largest difference of numbers."""
     found = np.asarray(found).reshape(expected.shape)
     return int(np.sum(found != expected)) if labels else float(np.max(abs(found - expected)))
 
@@ -91,7 +85,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=0.5, help="least time per number")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
     options = parser.parse_args()
-    warnings.simplefilter("ignore", FutureWarning)  # from skl2onnx's use of scikit-learn, and about probability
+    warnings.simplefilter("ignore", FutureWarning)  # by skl2onnx, and about probability
     sys.path += map(str, options.packages.glob("lib*/python*/site-packages"))  # after the packages here
 
     X, y = load_svmlight_file(options.train)
@@ -128,7 +122,7 @@ def main():
 
 
 def measure(options, method, rows, made):
-    """Print a line for each of `made` that has the method. Returns {name: (microseconds, spread, difference)}."""
+    """Print and return {name: (microseconds, spread, difference)}."""
     expected = base = None
     result = {}
     for name, model in made.items():

@@ -3,14 +3,13 @@
 
     scripts/precompute_kernel.py --gamma 0.5 train > train.kernel                   exponential: exp(-gamma |x - z|)
     scripts/precompute_kernel.py --gamma 0.5 --against train test > test.kernel     rows of `test` against `train`'s
-    scripts/precompute_kernel.py --kernel normalized-polynomial --gamma 1 --coef0 1 --degree 2 train > train.kernel
 
     svm-train -t 4 train.kernel kernel.model
-    fastsvm order --kernel exponential --gamma 0.5 --vectors train kernel.model     the vectors behind the serials
+    fastsvm order --kernel exponential --gamma 0.5 --vectors train kernel.model
     fastsvm predict test kernel.model.order out                                     svm-predict's labels of test.kernel
 
-A row is `label 0:serial 1:K(x, x_1) 2:K(x, x_2) ...`, with all digits, computed as in fastsvm. A file of n rows against
-n takes about 20 n^2 bytes. Needs fastsvm installed.
+A row is `label 0:serial 1:K(x, x_1) 2:K(x, x_2) ...`, with all digits. n rows against n take about 20 n^2 bytes. Needs
+fastsvm installed.
 """
 
 import argparse

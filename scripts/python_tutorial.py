@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The Python interface from a fitted SVC to a stream of rows, on generated data. Read it, and run it (a few seconds;
-needs scikit-learn, no network).
+"""The Python interface from a fitted SVC to a stream of rows, on generated data. Runs for a few seconds; needs
+scikit-learn.
 
   python_tutorial.py
 """
@@ -21,7 +21,6 @@ def step(title: str) -> None:
 
 
 def rings(rows: int, seed: int) -> "tuple[np.ndarray, np.ndarray]":
-    """Make a ball in a shell, in 8 dimensions, with one label in twenty flipped."""
     rng = np.random.default_rng(seed)
     X = rng.random((rows, 8))
     inside = ((X - 0.5) ** 2).sum(axis=1) < 0.64
@@ -39,7 +38,7 @@ def main() -> None:
     T, truth = rings(20_000, seed=2)
 
     step("A fitted estimator, compiled")
-    # An expansion of degree 2; certify=True lets it prove labels.
+    # certify=True lets the expansion prove labels.
     svc = SVC(C=10, gamma=0.1).fit(X, y)
     fast = fastsvm_cli.compile(svc, "approx", degree=2, certify=True)
     print(f"{len(svc.support_)} support vectors -> {fast}")
@@ -50,13 +49,12 @@ def main() -> None:
     print(f"accuracy {svc.score(T, truth):.4f} before, {fast.score(T, truth):.4f} now")
 
     step("How much it changes")
-    # Compare with the estimator on your own rows, and see which labels are proven for any row.
+    # On your own rows: the agreement, and which labels are proven.
     print(fast.agreement(T))
     print(f"proven: {fast.proven(T).mean():.1%} of the rows")
 
     step("No label changed")
-    # Rows that are not proven go to the exact model. Without certificates, use "exact": LIBSVM's labels from all
-    # support vectors, evaluated quickly.
+    # Unproven rows go to the exact model. method="exact" needs no certificate: LIBSVM's labels, from all vectors.
     sure = fastsvm_cli.compile(svc, "approx", degree=2, certify=True, exact=True)
     exact = fastsvm_cli.compile(svc, method="exact")
     for name, each in (("proven or exact", sure), ("exact", exact)):
@@ -81,7 +79,7 @@ def main() -> None:
         print(f"load(model).predict gives the same labels: {same}")
 
     step("A stream of batches")
-    # Batches may have any size and type; memory is that of one batch.
+    # Batches may have any size and type.
     counts = np.zeros(2, dtype=int)
     for seed in range(5):
         batch, _ = rings(4000, seed)
@@ -89,7 +87,7 @@ def main() -> None:
     print(dict(zip(fast.classes_.tolist(), counts.tolist())))
 
     step("One row at a time")
-    # As in a web service. A float64 array, (1, n_features), is the fastest input.
+    # A float64 array, (1, n_features), is the fastest input.
     one, taken = T[:1], []
     for _ in range(1000):
         taken.append(microseconds(fast.predict, one))

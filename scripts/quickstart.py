@@ -21,7 +21,6 @@ def run(*command):
 
 
 def timed(*command):
-    """Return median wall-clock seconds, file to file."""
     seconds = []
     for _ in range(REPEAT):
         start = time.perf_counter()
@@ -36,7 +35,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         shutil.copy(ROOT / "data" / "rings.train", "rings.train")
-        # The test set ten times, so that the work outweighs Python's start.
+        # Repeated, so that the work outweighs Python's start.
         pathlib.Path("rings.test").write_text((ROOT / "data" / "rings.test").read_text() * COPIES)
 
         print(f"Training with LIBSVM: svm-train -g {GAMMA} -c {COST} rings.train")

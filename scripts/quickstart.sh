@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From nothing to a comparison: installs into .venv, trains a model with LIBSVM, compiles it, predicts with both.
+# Install into .venv, train a model with LIBSVM, compile it, and compare their predictions.
 set -euo pipefail
 . "$(dirname "$0")/environment.sh" "[libsvm]"
 python scripts/make_data.py

@@ -1,4 +1,4 @@
-"""Data sets of reproduce_reduced_set.py, their models, and measurements of reduced sets."""
+"""Data sets, models and measurements of reproduce_reduced_set.py."""
 
 import contextlib
 import io
@@ -16,7 +16,7 @@ from fastsvm_cli.methods.reduce.problem import Problem
 from fastsvm_cli.models import load_model
 
 LARGE = ("mnist", "connect-4", "mnist1")
-MOST_ROWS = 10_000  # to train on, and to test on, of a large set
+MOST_ROWS = 10_000  # to train on, and to test on
 
 
 def train(rows, labels, gamma, cost):
@@ -37,8 +37,8 @@ def read(path):
 
 
 class Test:
-    """Rows for comparing a two-class model with its reduced sets. x: (rows, their columns). trained: (x of the training
-    rows, their labels). Inside, vectors are relative to problem.origin, and coefficients in problem.unit."""
+    """x: (rows, their columns). trained: (x, y) of the training rows. Vectors are relative to problem.origin,
+    coefficients in problem.unit."""
 
     def __init__(self, model, x, y, trained=None):
         self.model, self.y = model, y
@@ -49,7 +49,7 @@ class Test:
         self.trained = (self._of(*trained[0]), trained[1]) if trained else None
 
     def _of(self, x, columns):
-        """Return (x at the model's columns, relative to the origin; every row's kernel factor of other features)."""
+        """Return (x at the model's columns, relative to the origin; each row's kernel factor of other features)."""
         own = np.isin(columns, self.problem.columns)
         beyond = np.exp(-self.problem.gamma * (x[:, ~own] ** 2).sum(axis=1))
         return x[:, own] - (0.0 if self.problem.origin is None else self.problem.origin), beyond
@@ -71,7 +71,7 @@ class Test:
         return fit.distance / self.problem.squared_norm.sum(), differ, self.right(f, self.y), trained
 
     def reduced(self, z, beta):
-        """Return the reduced decision function, of the results of _of, with the offset of eq. (9)."""
+        """Return the reduced decision function, with the offset of eq. (9)."""
         vectors, columns = matrix(self.model.vectors)
         own = self._kernel_sum(*self._of(vectors.toarray(), columns), z, beta)
         offset = np.mean(self.at_vectors - own) - self.model.header.rho[0]
@@ -148,7 +148,7 @@ def mnist(options, rng):
 
 
 def connect_4(options, rng):
-    """Return the Test of UCI's connect-4.data without draws: 1 for the first player, -1 for the other."""
+    """UCI's connect-4.data, without draws."""
     with open(options.data / "connect-4.data") as file:
         rows = [line.split(",") for line in file.read().split() if not line.endswith(",draw")]
     x = np.array([[{"x": 1.0, "o": -1.0, "b": 0.0}[square] for square in row[:-1]] for row in rows])
@@ -166,7 +166,7 @@ def mnist1(options, rng):
     return Test(model, (wide, everywhere), y)
 
 
-# name: (function that makes its Test, numbers of vectors, files that DATA_DIR may lack)
+# name: (function, numbers of vectors, files that DATA_DIR may lack)
 SETS = {
     "banana": (banana, [5, 10, 20, 40], []),
     "spambase": (spambase, [10, 20, 40, 80], []),

@@ -1,21 +1,18 @@
 #!/usr/bin/env python3
 """Measure the cost and accuracy of border samples (Mills, "When Support Vector Machines are just too slow").
 
-    scripts/reproduce_border.py curve DATA_DIR MODEL_DIR [--samples 10,30,100,300,1000,3000] [--plot FOLDER]
-    scripts/reproduce_border.py rivals DATA_DIR MODEL_DIR
-    scripts/reproduce_border.py density DATA_DIR
+    scripts/reproduce_border.py curve DATA_DIR MODEL_DIR [--samples N,N,...] [--plot FOLDER]
+    scripts/reproduce_border.py rivals DATA_DIR MODEL_DIR    approx and reduce, at equal disagreement
+    scripts/reproduce_border.py density DATA_DIR             without an SVM
 
-curve       against the number of samples
-rivals      approx and reduce, at equal disagreement
-density     without an SVM
+Each takes --only NAME. DATA_DIR holds banana_scale, fourclass_scale, segment_scale, and u20, ijcnn1, satimage.scale,
+letter.scale and (`rivals`) a9a, each with its .t. MODEL_DIR holds the models u20_g0.1_c1, ijcnn1_g0.05_c1 and
+(`rivals`) a9a_g0.1_c1. Test rows are the .t, or a seeded fifth.
 
-Each takes --only NAME. DATA_DIR holds banana_scale, ijcnn1, ijcnn1.t, ...; MODEL_DIR the models u20_g0.1_c1,
-ijcnn1_g0.05_c1 and, for `rivals`, a9a_g0.1_c1. Measured rows served for nothing else: NAME.t, or a seeded fifth.
-
-differ      rows with another label than the exact model's, both without -b; `random`: the paper's --sampling random
-Brier       of predict -b 1: mean over rows of the sum over classes of (p - [y = class])^2, by a model trained with
-            -b 1, and by its border; `apart`: of the border's probabilities against the exact model's
-us          microseconds of one thread's processor time per row, in memory, the least of several runs
+differ      rows whose label is not the exact model's; `random`: with the paper's --sampling random
+Brier       mean over rows of the sum over classes of (p - [y = class])^2, by models trained with -b 1; `apart`: of the
+            border's probabilities against the exact model's
+us          microseconds per row, one thread, in memory, the least of several runs
 
 Needs libsvm-official, matplotlib for --plot.
 """
@@ -44,7 +41,7 @@ from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models import load_model
 from fastsvm_cli.models.wanted import Wanted
 
-SETS = {  # training rows, test rows (None: a fifth), gamma, C, the model if already trained
+SETS = {  # training file, test file (None: a fifth), gamma, C, trained model
     "banana": ("banana_scale", None, 10, 10, None),
     "fourclass": ("fourclass_scale", None, 8, 10, None),
     "u20": ("u20", "u20.t", 0.1, 1, "u20_g0.1_c1.model"),
@@ -54,18 +51,17 @@ SETS = {  # training rows, test rows (None: a fifth), gamma, C, the model if alr
     "letter": ("letter.scale", "letter.scale.t", 0.03, 10, None),
     "a9a": ("a9a", "a9a.t", 0.1, 1, "a9a_g0.1_c1.model"),  # rivals only
 }
-BANDWIDTHS = {"banana": 0.03, "segment": 0.35}  # density: about the median of the adaptive one at training rows, W = 20
-PROBABILITY_ROWS = 5000  # training rows of the -b 1 model where the model without is given
+BANDWIDTHS = {"banana": 0.03, "segment": 0.35}  # about the median of the adaptive ones, W = 20
+PROBABILITY_ROWS = 5000  # of the -b 1 model, if a model is given
 TIMED_ROWS = 5000
 LEVELS = (0.1, 0.5, 1, 5)  # % of the labels
-EQUAL = 1.05  # times closer than this factor count as equal: then the method that differs least is named
+EQUAL = 1.05  # factor within which times are equal
 RATIOS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.25)
 SECONDS, LARGEST = 25, 64e6  # for a reduced set; bytes of a Maclaurin model
 
 
 class Problem:
-    """One set. y: labels of test; model: exact, without probabilities; labels: its answers; timed: the rows for
-    timing."""
+    """y: labels of test. labels: the exact model's. timed: rows for timing."""
 
     def __init__(self, options, name):
         self.name = name
@@ -85,7 +81,7 @@ class Problem:
             load_model(str(options.models / self.given)) if self.given else train(self.train, self.gamma, self.cost)
         )
         self.labels = predicted(self.model, self.test)[0]
-        total = self.test.rows  # few rows are repeated: a call costs as much as dozens of rows
+        total = self.test.rows  # few rows are repeated: a call costs dozens of rows
         self.timed = self.test.select(
             [at * total // TIMED_ROWS if total > TIMED_ROWS else at % total for at in range(TIMED_ROWS)]
         )
@@ -106,7 +102,6 @@ class Problem:
         return 100 * float(np.mean(labels == self.y))
 
     def with_probabilities(self):
-        """Return an exact model trained with -b 1, and its training rows' number."""
         rows = self.train
         if self.given and rows.rows > PROBABILITY_ROWS:
             rows = rows.select(
@@ -125,7 +120,7 @@ class Problem:
 
 
 def train(rows, gamma, cost, probability=False):
-    """Train as svm-train. Probabilities depend on rand(): it is seeded."""
+    """rand() is seeded: probabilities depend on it."""
     ctypes.CDLL(None).srand(1)
     x = scipy.sparse.csr_matrix((np.array(rows.values), np.array(rows.indices) - 1, np.array(rows.indptr)))
     with tempfile.TemporaryDirectory() as folder:
@@ -239,7 +234,7 @@ def plot(folder, problem, exact_brier, drawn):
     for axis in (left, right):
         axis.grid(True, which="major", alpha=0.3)
     low, high = left.get_ylim()
-    for digits in ((1,), (1, 2, 5), np.arange(1, 10, 0.5)):  # enough plain numbers, not powers of ten
+    for digits in ((1,), (1, 2, 5), np.arange(1, 10, 0.5)):  # plain numbers, not powers of ten
         ticks = [
             digit * 10.0**power for power in range(-4, 3) for digit in digits if low <= digit * 10.0**power <= high
         ]
@@ -314,7 +309,7 @@ def compilers(problem):
     counts = dict.fromkeys(max(1, round(ratio * model.header.total_sv)) for ratio in RATIOS)
     for count in counts:
         method = f"reduce, {count} vector{'s' * (count > 1)}"
-        if last > SECONDS / 2 or (problem.name == "letter" and count == max(counts)):  # grows faster than the number
+        if last > SECONDS / 2 or (problem.name == "letter" and count == max(counts)):  # grows faster than count
             print(f"{method:<38} left out: more than {SECONDS} s expected", flush=True)
             continue
         start = time.process_time()
@@ -357,7 +352,7 @@ def density(options):
 
 
 def estimated(problem, model, bandwidth, weight):
-    """Return labels by the border model's density estimates per pair, with LIBSVM's votes."""
+    """Return labels by density estimates, with LIBSVM's votes."""
     header, y = model.header, np.asarray(problem.train.leading)[:, 0]
     x, z = (matrix(rows, np.array(model.features))[0].toarray() for rows in (problem.train, problem.test))
     decisions, predictions = _native.Decisions(model.pairs), _native.Predictions()

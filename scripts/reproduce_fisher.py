@@ -4,13 +4,12 @@
 
     scripts/reproduce_fisher.py DATA_DIR [--sonar FILE] [--seed S] [--svm-predict PATH]
 
-Table 4: sonar and haberman, with kernels and --sonar as in reproduce_geometry.py; regularisation, which the paper does
-not give, is cross-validated. k: points until the label is settled. |a+|, |a-|: numbers of positive and negative
-coefficients.
+Table 4: kernels and --sonar as in reproduce_geometry.py; regularisation is cross-validated. k: points until the label
+is settled. |a+|, |a-|: numbers of positive and negative coefficients.
 
-Machines: RBF models by kernel_fisher.py from at most 4,000 drawn rows, and an SVM on the same rows. `differ`: labels
-other than the uncompiled model's. Exit code 1 if `fastsvm predict` and svm-predict differ on a model. DATA_DIR holds
-sonar_scale, haberman_scale, banana_scale, spambase_scale, a9a, a9a.t, ijcnn1, ijcnn1.t. Needs the test extras.
+Machines: models by kernel_fisher.py, and an SVM, of the same rows, at most 4,000. `differ`: labels other than the
+uncompiled model's. Exit code 1 if `fastsvm predict` and svm-predict differ. DATA_DIR holds sonar_scale, haberman_scale,
+banana_scale, spambase_scale, a9a, a9a.t, ijcnn1, ijcnn1.t. Needs the test extras.
 """
 
 import argparse
@@ -95,7 +94,7 @@ def table_4(options):
     print(f"{markdown(head, rows)}\n")
 
 
-# ---- machines with a coefficient for every row
+# ---- machines
 
 
 def run(*command):
@@ -143,7 +142,7 @@ def machines(options, builds):
 
 
 def measure(build, test, model, folder):
-    """Return (cells, whether `fastsvm predict` gives svm-predict's labels)."""
+    """Return (cells, whether the labels are svm-predict's)."""
     out, theirs, compiled, reduced = (os.path.join(folder, name) for name in ("out", "theirs", "compiled", "reduced"))
     with open(test) as file:
         truth = [float(line.split(None, 1)[0]) for line in file]

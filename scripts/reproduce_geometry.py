@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
-"""Compare Table 4 of DeCoste ("Anytime Interval-Valued Outputs for Kernel Machines: Fast Support Vector Machine
-Classification via Distance Geometry"), his intervals, and his figures 1 and 2 with ours.
+"""Compare Table 4, the intervals, and figures 1 and 2 of DeCoste ("Anytime Interval-Valued Outputs for Kernel Machines:
+Fast Support Vector Machine Classification via Distance Geometry") with ours.
 
     scripts/reproduce_geometry.py DATA_DIR [--sonar FILE] [--plot FOLDER] [--models MODEL_DIR] [--seed S]
 
-DATA_DIR holds sonar_scale and haberman_scale. The models are the paper's: sonar with the normalized kernel (u.v + 1)^2
-and C = 1, haberman with (u.v + 1)^3 and C = 1000. Features are in [-1, 1], in [0, 1], and as measured, which gives the
-paper's 165 support vectors of sonar but needs UCI's sonar.all-data (--sonar). k: points after which a row's label is
-settled, folded vectors included. `test`: rows that are no support vectors. `evaluations`: mean per row of fastsvm
-predict, which checks ever less often.
+DATA_DIR holds sonar_scale and haberman_scale. The models are the paper's: normalized kernels, (u.v + 1)^2 and C = 1 for
+sonar, (u.v + 1)^3 and C = 1000 for haberman. --sonar: UCI's sonar.all-data, whose measured features give the paper's
+165 support vectors. k: points until a row's label is settled, folded vectors included. `evaluations`: mean per row of
+fastsvm predict, which checks less often.
 
---plot draws figures 1 and 2 of sonar, and a histogram of kernel evaluations per row, as SVG; needs matplotlib. --models
-adds the share of rows of u20.t, a9a.t and ijcnn1.t settled within 512 points, by the models u20_g0.1_c1, a9a_g0.01_c1
-and ijcnn1_g0.05_c1. Exit code 1 if an interval of ours is wider than the paper's, or lacks the exact value. Needs the
-test extras.
+--plot draws figures 1 and 2 of sonar, and a histogram of evaluations (SVG; needs matplotlib). --models adds the share
+of rows of u20.t, a9a.t and ijcnn1.t settled within 512 points, by u20_g0.1_c1.model, a9a_g0.01_c1.model and
+ijcnn1_g0.05_c1.model. Exit code 1 if an interval of ours lacks the exact value or, before rounding, is wider than the
+paper's. Needs the test extras.
 """
 
 import argparse
@@ -32,7 +31,7 @@ from fastsvm_cli.text.data import read_chunks
 LEAST = 1e-5
 SEEDS = 20  # of the sgma sequence
 PROBLEMS = {
-    # Table 4: degree, C, SVs; (mean, median, min, max) of k: train with folded vectors, without; test likewise
+    # Table 4: degree, C, SVs; (mean, median, min, max) of k with and without folded vectors: train, test
     "sonar": (2, 1.0, 165, ((26.2, 19.5, 3, 111), (28.1, 23, 1, 110)), ((11.2, 10, 4, 21), (16.7, 16, 4, 24))),
     "haberman": (3, 1000.0, 180, ((4.5, 4, 2, 12), (4.5, 5, 1, 10)), ((4.2, 5, 2, 8), (4.3, 5, 1, 6))),
 }
@@ -41,8 +40,7 @@ HABERMAN = np.array([[30, 83], [58, 69], [0, 52]])  # measured values of -1 and 
 
 
 class Problem:
-    """A trained model. support: whether a row is a support vector; exact: G at every row; folded: w+ and w-, of a
-    linear SVM with C = 1."""
+    """support: whether each row is a support vector. exact: G at every row. folded: w+ and w- of a linear SVM."""
 
     def __init__(self, name, x, y):
         self.name, self.x, self.y = name, x, y
@@ -117,7 +115,6 @@ def evaluations(model, rows):
 
 
 def intervals(model, rows, k):
-    """Return centers and radii after exactly k points."""
     out = _native.Decisions(1, True)
     model.evaluator.decision_values(rows, _native.Task(3, [], [], [], []), 0.0, k, out)
     return np.array(out.value)[:, 0], np.array(out.radius)[:, 0]
@@ -133,8 +130,7 @@ def summary(k):
 
 
 class Embedding:
-    """Sections 3 and 4 of the paper, in extended precision: points S_1..S_k (k, d), then N and P, then the rows as Q
-    (n, d)."""
+    """Sections 3 and 4, in extended precision: points S_1..S_k (k, d), then N and P, then the rows as Q (n, d)."""
 
     def __init__(self, model, points, x, a, rows):
         points, x, rows = (np.asarray(v, np.longdouble) for v in (points, x, rows))
@@ -155,7 +151,7 @@ class Embedding:
         positive, negative = positive / positive.sum(), negative / negative.sum()
         to_sv, to_points = k(points, x), k(points, points)
         p_p, n_n, p_n = positive @ gram @ positive, negative @ gram @ negative, positive @ gram @ negative
-        # Squared distances (3), (5); K(x, x) = 1 for every vector.
+        # Squared distances (3), (5); K(x, x) = 1.
         self.ss = 2 - 2 * to_points
         self.sp, self.sn = 1 - 2 * to_sv @ positive + p_p, 1 - 2 * to_sv @ negative + n_n
         self.pn = p_p - 2 * p_n + n_n
@@ -167,12 +163,11 @@ class Embedding:
         self.q = self._embed(self.qs)
 
     def _embed(self, squared):
-        """Table 2: return coordinates (m, k - 1) from squared distances (m, k) to S_1..S_k; for S_i itself, the
-        coordinates before i - 1, then its last."""
+        """Return coordinates (m, k - 1) from squared distances (m, k) to S_1..S_k (Table 2)."""
         own = squared is self.ss
         out = np.zeros((len(squared), self.count - 1), np.longdouble)
         for j in range(self.count - 1):
-            # Coordinate j + 1 from the distances to S_j+1 and S_j+2; S_j+2 has its last coordinate here.
+            # Coordinate j + 1, the last of S_j+2, from the distances to S_j+1 and S_j+2.
             if own:
                 out[j + 1, j] = np.sqrt(np.maximum(0, squared[j + 1, 0] - (out[j + 1, :j] ** 2).sum()))
             v = out if own else self.v
@@ -216,7 +211,7 @@ class Embedding:
         )  # (13), (14)
 
     def radii(self):
-        """Yield, after 1, 2, .. k points, our radius up to rounding: |w_perp| sqrt(K(z, z) - |y|^2)."""
+        """Yield our radii before rounding, |w_perp| sqrt(K(z, z) - |y|^2), after 1, 2, .. k points."""
         factor = np.zeros((self.count, self.count), np.longdouble)
         y, g = np.zeros((len(self.q), self.count), np.longdouble), np.zeros(self.count, np.longdouble)
         for i in range(self.count):
@@ -250,7 +245,7 @@ def embedding(problem, ordered):
 
 
 def reduced_set_errors(problem, ordered):
-    """Return (points): wrong guesses of (37), (38), b as in footnote 12."""
+    """Return (points): wrong guesses of (37), (38), with b of footnote 12."""
     d = problem.x.shape[1]
     points, x, a = (
         dense(ordered.all_vectors.select(ordered.points), d),
@@ -275,7 +270,7 @@ def reduced_set_errors(problem, ordered):
 
 
 def guess_errors(problem, ordered):
-    """Return (points): wrong guesses of (32), p+ > 1/2, the side of the interval's center."""
+    """Return (points): wrong guesses of (32), the side of the interval's center."""
     return np.array(
         [
             int(((intervals(ordered, problem.rows, k)[0] > 0) != (problem.exact > 0)).sum())
@@ -295,7 +290,7 @@ def draw_evaluations(problem, models, settled, names, save):
     total = problem.model.header.total_sv
     for axis, (sequence, model) in zip(axes, models.items()):
         k, spent = settled[sequence], evaluations(model, problem.rows)
-        k = np.where(k > 0, k, spent)  # never settled: evaluated in full
+        k = np.where(k > 0, k, spent)  # never settled
         bins = np.arange(0, max(spent.max(), total) + 10, 5)
         axis.hist(spent, bins, color="#1f4e8c", alpha=0.6, label=f"fastsvm predict: {spent.mean():.1f}")
         axis.hist(

@@ -6,11 +6,11 @@
     scripts/reproduce_reduced_set.py table DATA_DIR MODEL_DIR [--svm-predict PATH]    size, disagreement, svm-predict
     scripts/reproduce_reduced_set.py starts DATA_DIR MODEL_DIR                        where fixed-point iteration rests
 
-DATA_DIR holds banana_scale, spambase_scale, optdigits_scale, mnist1.t, a9a.t, ..., for mnist LIBSVM's mnist.scale and
-mnist.scale.t, and UCI's connect-4.data; MODEL_DIR the models. mnist and optdigits are the digits 0 to 4 against 5 to 9;
-the paper lacks optdigits and mnist1. At most 10,000 rows are trained on. The paper takes C and gamma from another:
-banana's are cross-validated, the others ours. --plot draws the three panels of a set and, for banana, both decision
-functions. Needs svm-predict for `table`, matplotlib for --plot.
+DATA_DIR holds banana_scale, spambase_scale, optdigits_scale, mnist1.t; for `table` a9a.t, ijcnn1.t, u20.t,
+letter.scale, letter.scale.t, abalone_scale; optionally mnist.scale, mnist.scale.t, UCI's connect-4.data. MODEL_DIR
+holds the models mnist1_g0.0001_c10, a9a_g0.01_c1, a9a_g0.1_c1, ijcnn1_g0.05_c1, u20_g0.1_c1.
+
+mnist and optdigits are the digits 0 to 4 against 5 to 9. Needs svm-predict for `table`, matplotlib for --plot.
 """
 
 import argparse
@@ -95,8 +95,7 @@ def figures(options):
 
 
 def plot(folder, name, test, drawn, clouds):
-    """Draw figures 2 to 5. drawn: per method, (number, low, median, high) of Test.see's results; clouds: all of
-    these."""
+    """Draw figures 2 to 5."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -133,7 +132,7 @@ def plot(folder, name, test, drawn, clouds):
 
 
 def plot_decision_functions(folder, test):
-    """Draw figure 1: the exact decision function, and a reduced one, with their vectors."""
+    """Draw figure 1."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -173,7 +172,6 @@ def save(figure, folder, name):
 
 
 def starts(options):
-    """Print from how many of 15 first vectors of each kind fixed-point iteration converges."""
     kinds, count = ("random", "alpha", "cluster", "greedy"), 15
     print("starts of fixed-point iteration that come to rest, banana, 400 rows, C 1")
     print("".join(f"{head:>16}" for head in ("gamma", "support vectors", *kinds)))
@@ -196,7 +194,6 @@ def starts(options):
 
 
 def k_means(problem, count, seed=0):
-    """Return k-means centres; Fit solves the coefficients again."""
     from scipy.cluster.vq import kmeans2
 
     part = problem.parts[0]
@@ -204,14 +201,14 @@ def k_means(problem, count, seed=0):
 
 
 def dlib_reduced2(problem, count, seed=0):
-    """dlib's reduced_decision_function_trainer2: a linearly independent subset (the row farthest from the span of the
-    kept rows replaces the one nearest to the others'), projected coefficients, then L-BFGS on both (eqs. 7, 8)."""
+    """Run dlib's reduced_decision_function_trainer2: a linearly independent subset, then L-BFGS on vectors and
+    coefficients (eqs. 7, 8)."""
     from scipy.optimize import minimize
 
     part = problem.parts[0]
     rng = np.random.default_rng(seed)
     kept = []
-    for row in rng.permutation(len(part))[: max(4000, 10 * count)]:  # dlib's default visits the rows in random order
+    for row in rng.permutation(len(part))[: max(4000, 10 * count)]:  # dlib visits rows in random order
         if len(kept) < count:
             kept.append(int(row))
             if len(kept) == count:

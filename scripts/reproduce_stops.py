@@ -4,14 +4,13 @@
     scripts/reproduce_stops.py DATA_DIR [--before FASTSVM] [--only NAME ...] [--runs N] [--seconds S]
 
 DATA_DIR holds sonar_scale, haberman_scale, fourclass_scale, heart_scale, segment_scale, banana_scale, a9a, a9a.t,
-letter.scale and letter.scale.t. sonar and haberman are DeCoste's table 4 (normalized polynomial kernels, features in
-[0, 1] and as measured; every row is predicted). The others have RBF kernels with cross-validated gamma and C, and
-predict a fifth of the rows, or the test file.
+letter.scale and letter.scale.t. sonar and haberman have the kernels of DeCoste's Table 4, and all rows are predicted;
+the others have RBF kernels, and a fifth of the rows, or the test file, is predicted.
 
 `every`: evaluations per row, the papers' k, with a check after every point (geometry; at most --sample rows) or support
-vector (triangle, two classes). `now`: the program's. `exact`: all support vectors. --before: the fastsvm command of
-another installation, to compare. Times are microseconds per row, one thread, in memory: the median of --runs
-interleaved runs of at least --seconds. Exit code 1 if a label is not the exact model's. Needs the test extras.
+vector (triangle, two classes). `now`: the program's. `exact`: all support vectors. Times are microseconds per row, one
+thread, in memory: medians of --runs runs of at least --seconds. Exit code 1 if a label is not the exact model's. Needs
+the test extras.
 """
 
 import argparse
@@ -24,7 +23,7 @@ import tempfile
 from statistics import median
 from time import process_time
 
-RBF = {  # file, file of the rows to predict or None, C, gamma
+RBF = {  # training file, test file or None, C, gamma
     "fourclass": ("fourclass_scale", None, 1.0, 8.0),
     "heart": ("heart_scale", None, 64.0, 2.0**-9),
     "segment": ("segment_scale", None, 512.0, 0.125),
@@ -32,18 +31,18 @@ RBF = {  # file, file of the rows to predict or None, C, gamma
     "a9a": ("a9a", "a9a.t", 1.0, 0.01),
     "letter": ("letter.scale", "letter.scale.t", 10.0, 0.03),
 }
-PAPER = {"sonar": "[0, 1]", "haberman": "as measured"}  # the features' scale; the rest is in reproduce_geometry.py
+PAPER = {"sonar": "[0, 1]", "haberman": "as measured"}  # scale of the features
 GEOMETRY = {"greedy": ["--method", "geometry"], "sgma": ["--method", "geometry", "--sequence", "sgma"]}
 TRIANGLE = {"triangle": ["--method", "triangle"]}
-LEAST_ROWS = 2000  # least rows of a timing: fewer are repeated
+LEAST_ROWS = 2000  # of a timing: fewer are repeated
 
 
-# ---- a process per installation, which knows only model and data files
+# ---- a process per installation
 
 
 def work():
-    """Answer each JSON line {model, rows, seconds, exact: use the exact model} with {seconds, evaluations, labels}, per
-    row."""
+    """Answer JSON lines {model, rows, seconds, exact} with seconds and evaluations per row, and a hash of the
+    labels."""
     from fastsvm_cli import _native
     from fastsvm_cli.models import load_model
     from fastsvm_cli.text.data import read_bytes
@@ -68,7 +67,7 @@ def work():
         asked = json.loads(line)
         model, rows = once(asked["model"], load_model), once(asked["rows"], rows_of)
         model = model.exact if asked["exact"] else model
-        # Labels alone, as in `predict`, if the installation can compute them without all values.
+        # Labels alone, as in `predict`, if the installation can.
         decisions = model.decisions(Wanted.labels()) if Wanted else _native.Decisions(model.pairs)
         predictions = _native.Predictions()
         times, start = 0, process_time()
@@ -83,8 +82,6 @@ def work():
 
 
 class Installation:
-    """command: the installation's fastsvm. python: its interpreter."""
-
     def __init__(self, command):
         self.command = command
         with open(command, "rb") as file:
@@ -111,8 +108,6 @@ class Installation:
 
 
 class Problem:
-    """Files of a trained model, of the vectors behind its serials, and of rows to predict. options: of `order`."""
-
     def __init__(self, name, folder, data_dir):
         from libsvm_training import Kernel, Trainer, as_chunk
 
@@ -158,7 +153,6 @@ class Problem:
 
 
 def looked_at_every_time(path, method, problem, sample):
-    """Return evaluations per row with a check every time, or None if unknown."""
     import numpy as np
     from libsvm_training import dense, read_rows
     from reproduce_geometry import first_settled
@@ -214,7 +208,7 @@ def measure(options):
                     installation.order([*chosen, *problem.options], problem.model, paths[-1])
                 cases.append((problem, method, paths))
         answers = {}
-        for run in range(-1, options.runs):  # the first run lays the models out
+        for run in range(-1, options.runs):  # the first is a warm-up
             say(f"run {run + 1} of {options.runs}")
             for problem, method, paths in cases:
                 asked = [("exact", installations[0], paths[0])]

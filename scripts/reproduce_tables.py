@@ -4,17 +4,13 @@ Kernels", with fastsvm.
 
     scripts/reproduce_tables.py DATA_DIR [--models MODEL_DIR] [--only a9a,ijcnn1,...] [--runs 5]
                                 [--svm-predict PATH] [--approxsvm BIN_DIR]
-    scripts/reproduce_tables.py DATA_DIR --only sensit,epsilon [--sensit-rows 19705] [--epsilon-rows 1000]
 
-DATA_DIR holds LIBSVM's a9a, a9a.t, ijcnn1, ijcnn1.t, mnist1.t (mnist.scale.t with label 1 for the digit one, -1 for the
-others) and, to train mnist1, mnist.scale. Models missing from MODEL_DIR (a9a_g0.01_c1.model and so on) are trained,
-which takes minutes each. The paper does not state C: a set appears with our setting and, if found, with "the paper's",
-which gives its number of vectors and its accuracy: see SETTINGS. sensit and epsilon are random, of the paper's shapes:
-their labels mean nothing.
+DATA_DIR holds a9a, a9a.t, ijcnn1, ijcnn1.t, mnist1.t and, to train mnist1, mnist.scale. Models missing from MODEL_DIR
+(a9a_g0.01_c1.model and so on) are trained, for minutes each. C is ours and, if found, the paper's: the one that gives
+its number of vectors and its accuracy. sensit and epsilon are random, of the paper's shapes.
 
-Times are of whole processes, file to file, the programs in turn: t_approx of `fastsvm approx`, t_pred of `fastsvm
-predict`. ratio 1 = svm-predict / t_pred, ratio 2 = svm-predict / (t_pred + t_approx), as in the paper. --runs 1 is
-enough for all but the times. --approxsvm: the folder of the paper's own programs, approx-svm and approx-predict.
+Times are of whole processes, in turn. ratio 1 = svm-predict / predict, ratio 2 = svm-predict / (predict + approx).
+--runs 1 is enough for all but the times. --approxsvm: folder of the paper's approx-svm and approx-predict.
 """
 
 import argparse
@@ -40,8 +36,6 @@ from fastsvm_cli.text.numbers import size_text
 
 
 class Paper:
-    """Row of the paper's tables; None: not given."""
-
     def __init__(self, gamma_max, n_sv, accuracy, differ, ratios=(None, None), exact=None, approximate=None):
         self.gamma_max, self.n_sv, self.accuracy, self.differ, self.ratios, self.exact, self.approximate = (
             gamma_max,
@@ -55,8 +49,7 @@ class Paper:
 
 
 class Setting:
-    """Model to measure. whose: "ours", "the paper's", or both; rows: of the training file (None: all); one: the label
-    to separate from the others; file: its name in MODEL_DIR."""
+    """whose: origin of C. rows: of the training file (None: all). one: label to separate from the others."""
 
     def __init__(self, data, whose, training, gamma, cost, paper, rows=None, one=None):
         self.data, self.whose, self.training, self.gamma, self.cost, self.paper, self.rows, self.one = (
@@ -79,29 +72,26 @@ class Setting:
 MNIST = Paper("0.001", 2174, 99.3, 0.08, (9.1, 8.9), "3.2 MB", "3.7 MB")
 IJCNN1 = Paper("0.064", 4044, 97.7, 0.46, (24, 23), "628 KB", "4.2 KB")
 SETTINGS = [
-    # Not found: C = 0.5, 1, 2 and 5 give 12,172, 11,877, 11,696 and 11,538 vectors; no other C was tried.
+    # C not found: 0.5, 1, 2 and 5 give 12,172, 11,877, 11,696 and 11,538 vectors.
     Setting("a9a", "ours", "a9a", 0.01, 1, Paper("0.018", 11834, 84.8, 0.2, (94, 70), "830 KB", "111 KB")),
     Setting("a9a", "ours and the paper's", "a9a", 0.02, 1, Paper("0.018", 11674, 84.9, 1.3)),
     Setting("a9a", "ours and the paper's", "a9a", 0.1, 1, Paper("0.018", 11901, 85.0, 3.5)),
     Setting("mnist1", "ours", "mnist.scale", 0.0001, 10, MNIST, one=1),
-    # Among C = 10, 40 and 100 (2,958, 2,117 and 1,804 vectors; 99.38, 99.47 and 99.51 %), C = 40 is nearest to the
-    # paper's number of vectors, with a higher accuracy and fewer bytes per vector. None gives both of its numbers: the
-    # rows, the scale of the pixels or their digits seem to differ, too.
+    # C not found: 10, 40 and 100 give 2,958, 2,117 and 1,804 vectors, and 99.38, 99.47 and 99.51 %.
     Setting("mnist1", "nearest in n_SV", "mnist.scale", 0.0001, 40, MNIST, one=1),
     Setting("ijcnn1", "ours", "ijcnn1", 0.05, 1, IJCNN1),
-    # The paper names 49,990 training rows; with all of them, none of C = 64, 100, 200, 290 and 300 gives both its
-    # number of support vectors and its accuracy. The first 35,000, LIBSVM's ijcnn1.tr, give 4,044 vectors, 628 KB (of
-    # 1,024 bytes) and 97.7 % at C = 100.
+    # On the paper's 49,990 rows, none of C = 64, 100, 200, 290 and 300 gives both its numbers. The first 35,000,
+    # LIBSVM's ijcnn1.tr, give 4,044 vectors, 628 KB (of 1,024 bytes) and 97.7 %.
     Setting("ijcnn1", "the paper's", "ijcnn1", 0.05, 100, IJCNN1, rows=35000),
     Setting("ijcnn1", "large C", "ijcnn1", 0.05, 300, IJCNN1),
 ]
-# name: (features, support vectors, gamma, rows of the paper's test set, ratio 1, ratio 2, exact size, approximate size)
+# name: (features, vectors, gamma, and the paper's: test rows, ratio 1, ratio 2, exact size, approximate size)
 SHAPES = {
     "sensit": (100, 25722, 0.003, 19705, 137, 69, "32 MB", "113 KB"),
     "epsilon": (2000, 36988, 0.35, 400000, 64, 61, "1.1 GB", "42 MB"),
 }
 FASTSVM = str(pathlib.Path(sys.executable).parent / "fastsvm")
-MOST_SECONDS = 30.0  # of one program on one row, but at least three runs
+MOST_SECONDS = 30.0  # per program, but at least three runs
 
 
 def process(name, command):
@@ -115,13 +105,12 @@ def process(name, command):
 
 
 def labels(path):
-    """Return the first word of every line: approx-predict appends the decision value."""
+    """Return first words: approx-predict appends the decision value."""
     return [line.split(b" ", 1)[0] for line in pathlib.Path(path).read_bytes().split(b"\n")[:-1]]
 
 
 def timed(builds, approxsvm, model, rows, folder, runs, once=False):
-    """Return timings by name: of builds, "approx", "predict" and, with approxsvm, "approx-svm" and "approx-predict".
-    Outputs stay in the folder. once: run svm-predict once, after programs that warm up its files."""
+    """Outputs stay in the folder. once: run svm-predict once, last, with warm files."""
     at = {name: f"{folder}/{name}" for name in ("reference", "compiled", "out", "theirs", "theirs.out")}
     cases = [
         process("approx", [FASTSVM, "approx", "-q", model, at["compiled"]]),
@@ -181,8 +170,7 @@ def compiled_labels(model, rows, folder, *arguments):
 
 
 def proven(model, rows, exact, folder, degree):
-    """Return the percentage of rows that a certified expansion proves; None if it is too large. Exit if a label is not
-    svm-predict's."""
+    """Return the percentage of rows that a certified expansion proves; None if it is too large."""
     certified = f"{folder}/certified"
     compile_it = [FASTSVM, "approx", "-q", "--certify", "--degree", str(degree), model, certified]
     done = subprocess.run(compile_it, capture_output=True, text=True)
@@ -199,8 +187,6 @@ def proven(model, rows, exact, folder, degree):
 
 
 class Measured:
-    """differ: percentage of labels, by method."""
-
     def __init__(self, options, builds, setting, model, folder):
         rows = str(options.data / setting.test)
         self.setting = setting
@@ -307,7 +293,7 @@ def line(cells, rule=False):
 
 
 def write_shape(name, rows, folder):
-    """Write a random dense model and rows in [-1, 1]; for epsilon, with norms below 1."""
+    """Write a random dense model and rows."""
     d, n, gamma, *_ = SHAPES[name]
     rng = np.random.default_rng(0)
     scale = 1.0 if name == "sensit" else 2.0 / np.sqrt(d)
@@ -352,7 +338,7 @@ def synthetic(options, builds, names):
             few = f"{folder}/few"
             with open(data) as source, open(few, "w") as target:
                 target.writelines(row for row, _ in zip(source, range(rows // 10)))
-            # A tenth of the rows, to separate the times that grow with the rows.
+            # The difference gives the time per row.
             less = timed(builds, None, model, few, folder, options.runs, once=True)
             times = timed(builds, options.approxsvm, model, data, folder, options.runs, once=True)
             sizes = [os.path.getsize(path) for path in (model, f"{folder}/compiled")]

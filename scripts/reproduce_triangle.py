@@ -5,19 +5,16 @@ vector machines") with ours.
     scripts/reproduce_triangle.py DATA_DIR [--arrhythmia FILE] [--only NAME] [--seed S] [--per-class]
                                   [--plot FOLDER]
 
-DATA_DIR holds letter.scale, letter.scale.t, optdigits_scale and segment_scale; --arrhythmia is UCI's arrhythmia.data
-(missing values become the column's mean; columns are scaled to [-1, 1]). The paper's traffic signs are not public.
-gamma and C have LIBSVM's best 5-fold accuracy for all classes, on at most 3,000 rows; --per-class chooses them per
-class and takes an hour instead of minutes. As in the paper, each class has a model against the rest, and evaluations
-are summed over the models; LIBSVM's one model is added. The exponential kernel is precomputed: for letter, on 3,000
-rows (a file of 180 MB).
+DATA_DIR holds letter.scale, letter.scale.t, optdigits_scale and segment_scale. --arrhythmia: UCI's arrhythmia.data.
+gamma and C have LIBSVM's best 5-fold accuracy, on at most 3,000 rows; --per-class chooses them per class, in an hour
+instead of minutes. Each class has a model against the rest, and evaluations are summed over the models; LIBSVM's one
+model is added. The exponential kernel is precomputed, for letter on 3,000 rows.
 
-Counted are kernel evaluations, none twice: `triangle` as in the program (the pivots, then 16 support vectors at a time,
-or 32 of 256 and more), `by vector` as in the paper (one distance per pivot, and conditions (10) and (11), or (16) and
-(17), after every support vector), `list only` without the other pivots' distances; `geometry` is the program's other
-method. Exit code 1 if a label is not the exact model's. --plot draws the paper's figures 2 and 3, of 500 test rows
-(SVG; needs matplotlib). Figure 4 is the table by the number of lists; figure 1 is not drawn. Needs the test extras;
-nothing is timed.
+Kernel evaluations are counted once each. `triangle`: as in the program (the pivots, then 16 support vectors at a time,
+or 32 of 256 and more). `by vector`: as in the paper (a distance per pivot, and conditions (10) and (11), or (16) and
+(17), after every support vector). `list only`: without the other pivots' distances. `geometry`: the program's other
+method. Exit code 1 if a label is not the exact model's. --plot draws figures 2 and 3, of 500 test rows (SVG; needs
+matplotlib). Figure 4 is the table by the number of lists. Needs the test extras.
 """
 
 import argparse
@@ -32,13 +29,12 @@ from fastsvm_cli import _native
 from fastsvm_cli.methods.order.geometry import compile_geometry
 from fastsvm_cli.methods.order.triangle import compile_triangle
 
-MOST = 3000  # training rows of cross-validation, and of a precomputed kernel
+MOST = 3000  # training rows for cross-validation and precomputed kernels
 STUDY_ROWS = 500
 GAMMAS, COSTS = [2.0**e for e in (-9, -7, -5, -3, -1, 1)], [1.0, 8.0, 64.0, 512.0]
 KINDS = {"rbf": "Gaussian", "exponential": "exponential"}
 PAPER = {
-    # Tables 2 and 3: kernel evaluations of the classical and of the proposed method, rows predicted, rows trained on
-    # (UCI's split)
+    # Tables 2 and 3: kernel evaluations, classical and proposed; test rows, training rows (UCI's split)
     ("letter", "rbf"): (96.1e6, 41.56e6, 4000, 16000),
     ("letter", "exponential"): (90.65e6, 22.35e6, 4000, 16000),
     ("optdigits", "rbf"): (1.09e6, 7.32e5, 1797, 3823),
@@ -51,8 +47,6 @@ PAPER = {
 
 
 class Set:
-    """name: the paper's; note: on the training rows."""
-
     def __init__(self, name, note, train, test):
         self.name, self.note = name, note
         self.d = max(train.max_index, test.max_index)
@@ -62,7 +56,6 @@ class Set:
 
 
 def arrhythmia(path, rng):
-    """Return the paper's 252 training rows and 200 test rows."""
     x = np.genfromtxt(path, delimiter=",", missing_values="?")
     x, y = x[:, :-1], x[:, -1]
     x = np.where(np.isnan(x), np.nanmean(x, axis=0), x)
@@ -96,7 +89,7 @@ def sets(folder, seed):
 
 
 def choose(data, kind, seed, targets):
-    """Return (accuracy, C, gamma) per target (labels to separate). Try larger gammas while the largest is best."""
+    """Return (accuracy, C, gamma) per target."""
     some = np.random.default_rng(seed).permutation(len(data.x))[:MOST]
     results, gammas = [[] for _ in targets], list(GAMMAS)
     for gamma in gammas:
@@ -114,7 +107,7 @@ def rest(data):
 
 
 def one_against_the_rest(data, kind, parameters, factor=1.0):
-    """Return a model per class, with (C, gamma) per class."""
+    """parameters: (C, gamma) per class."""
     models = [None] * len(parameters)
     for gamma in {gamma for _, gamma in parameters}:
         trainer = Trainer(data.x, Kernel(kind, gamma * factor))
@@ -141,8 +134,6 @@ def saved(done, of):
 
 
 class Count:
-    """Kernel evaluations, summed over models; wrong: labels other than the exact model's."""
-
     total_wrong = 0
 
     def __init__(self):
@@ -167,37 +158,37 @@ METHODS = {
 }
 
 
-# ---- counted support vector by support vector
+# ---- counted by vector
 
 
 def suffix(values):
-    """Return sums of the rest after 0, 1, .. n values: (.., n) -> (.., n + 1)."""
+    """Return sums of the rest: (.., n) -> (.., n + 1)."""
     out = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
     out[..., :-1] = np.cumsum(values[..., ::-1], -1)[..., ::-1]
     return out
 
 
 def partial(terms, rho):
-    """Return f after 0, 1, .. n terms: (rows, n) -> (rows, n + 1)."""
+    """Return f after 0 .. n terms: (rows, n) -> (rows, n + 1)."""
     return np.hstack([np.zeros((len(terms), 1)), np.cumsum(terms, 1)]) - rho
 
 
 def first(f, against_positive, against_negative):
-    """Return (rows): after how many terms a row is settled. against: the most that the rest can subtract."""
+    """Return (rows): terms until settled. against: the most that the rest can subtract."""
     done = ((f > 0) & (f > against_positive)) | ((f < 0) & (-f > against_negative))
     done[:, -1] = True
     return done.argmax(1)
 
 
 def shared_bounds(kernel, a, far, d0):
-    """Eqs. (10), (11): one bound for the whole rest, of a list sorted by its distances `far`."""
+    """Return eqs. (10), (11): one bound for the rest of a list sorted by `far`."""
     positive, negative = suffix(np.maximum(a, 0)), suffix(np.maximum(-a, 0))
     largest, smallest = kernel(np.maximum(0, np.append(far, far[-1]) - d0)), kernel(far[-1] + d0)
     return negative * largest - positive * smallest, positive * largest - negative * smallest
 
 
 def factored_bounds(gamma, a, far, d0):
-    """Eqs. (16), (17): the bounds for the exponential kernel, in any order."""
+    """Return eqs. (16), (17), for the exponential kernel, in any order."""
     positive, negative = (
         suffix(np.maximum(a, 0) * np.exp(-gamma * far)),
         suffix(np.maximum(-a, 0) * np.exp(-gamma * far)),
@@ -207,16 +198,14 @@ def factored_bounds(gamma, a, far, d0):
 
 
 def own_bounds(a, low, high):
-    """Return bounds with every kernel value between low and high: (rows, n)."""
+    """Return bounds (rows, n) with every kernel value between low and high."""
     positive, negative = np.maximum(a, 0), np.maximum(-a, 0)
     return suffix(negative * high) - suffix(positive * low), suffix(positive * high) - suffix(negative * low)
 
 
 class ByVector:
-    """Kernel evaluations by support vector, per variant. by vector: the paper's conditions, and all pivots' distances.
-    list only: without those. by contribution: (16), (17), a list sorted by |a| exp(-gamma d) instead of d. own bounds:
-    of every vector, instead of one for all. all pivots: the best of all pivots' bounds, and the least certain first.
-    figures: (rows, 5), see the last table."""
+    """by vector: the paper's conditions, and all pivots' distances. list only: without those. The last tables describe
+    the other variants, and figures (rows, 5)."""
 
     VARIANTS = ("by vector", "list only", "by contribution", "own bounds", "all pivots")
 
@@ -247,7 +236,7 @@ class ByVector:
         known = np.zeros(len(x), int)  # a pivot's distance is known before its turn
         known[pivots] = 1
         to_all, d0 = distances(z, x), to_pivots[:, [which]]
-        terms = a * kernel(to_all)  # all of them; only the needed ones are counted
+        terms = a * kernel(to_all)  # all; only needed ones are counted
 
         def spent(stop, order):
             new = np.cumsum(np.broadcast_to(1 - known[order], terms.shape), 1)
@@ -310,7 +299,6 @@ def both_counts(models, data, rows, lists, variants=False):
 
 
 def evaluations_per_row(models, data, rows, lists):
-    """Return (triangle method, by vector): (rows) each."""
     by_vector, done, z = ByVector(data.d), np.zeros(rows.rows, int), dense(rows, data.d)
     for model in models:
         ordered = METHODS["triangle"](model, lists)
@@ -567,7 +555,7 @@ def measure(data, kind, options, tables):
             ]
         )
         if float(right) < 80:
-            break  # not a classifier any more
+            break  # no longer a classifier
 
 
 if __name__ == "__main__":

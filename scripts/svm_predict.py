@@ -1,6 +1,5 @@
-"""The svm-predict that the reproduce_*.py scripts measure against, with version and package: builds differ in speed by
-half. LIBSVM's variable `libsvm_version` (337 for 3.37) is in the program, or in a distribution's libsvm.so. Needs
-binutils' objdump."""
+"""Builds of svm-predict, with version and package: they differ in speed by half. `libsvm_version` is in the program, or
+in a distribution's libsvm.so. Needs binutils' objdump."""
 
 import ctypes
 import re
@@ -35,7 +34,6 @@ class Build:
 
 
 def chosen(options):
-    """Return the chosen builds, each once, and print them."""
     builds = {build.path: build for build in map(Build, options.svm_predict or ["svm-predict"])}
     for build in builds.values():
         print(f"svm-predict: {build}")
@@ -62,7 +60,7 @@ def version_of(path):
 
 
 def package_of(path):
-    """Return the Debian package, as `libsvm-tools 3.24+ds-6`; None if there is none."""
+    """Return the Debian package, as `libsvm-tools 3.24+ds-6`, or None."""
     owner = _said("dpkg-query", "-S", path).split(":")[0].strip()
     return _said("dpkg-query", "-W", "-f", "${Package} ${Version}", owner).strip() or None if owner else None
 

@@ -1,4 +1,4 @@
-"""Tables of the scripts, and of pages made from them."""
+"""Markdown tables."""
 
 
 def markdown(head, rows):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Print tables from the output of `fastsvm bench --json`.
 
-scripts/tabulate_bench.py bench.json          the medians as a table in Markdown
-scripts/tabulate_bench.py --runs bench.json   every run as CSV: clock, case, run, seconds
+scripts/tabulate_bench.py bench.json          the medians, in Markdown
+scripts/tabulate_bench.py --runs bench.json   every run, as CSV: clock, case, run, seconds
 """
 
 import argparse

@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
-"""Write the option lists of the reference, fastsvm_cli/commands/README.md, from the commands' options.
+"""Write the option lists of the reference, fastsvm_cli/commands/README.md.
 
     scripts/update_reference.py            write the lists
-    scripts/update_reference.py --check    write nothing, and exit with 1 if a list is not up to date
+    scripts/update_reference.py --check    write nothing; exit code 1 if a list is not up to date
 
-Needs click, but not the compiled core. A list is between two comments, <!-- options of approx, by
-scripts/update_reference.py --> and <!-- end of options -->. `several` lists options that commands share with the same
-help.
+Each list is between two comments. Needs click, but not the compiled core.
 """
 
 import re
@@ -25,7 +23,7 @@ from fastsvm_cli.console.help_page import HARD_BLANK, option_words
 
 PAGE = Path(__file__).resolve().parent.parent / "fastsvm_cli" / "commands" / "README.md"
 _LIST = re.compile(r"(<!-- options of (\w+), [^>]*-->\n).*?(<!-- end of options -->)", re.S)
-#: Name of the list of options that several commands share.
+#: Name of the list of shared options.
 _SEVERAL = "several"
 
 
@@ -39,7 +37,6 @@ def updated(page: str) -> str:
 
 
 def _lists() -> "dict[str, str]":
-    """Return {name of a command, or `several`: its list}."""
     options = {name: _options(name) for name in COMMANDS}
     having = {each: [name for name in COMMANDS if each in options[name]] for each in chain(*options.values())}
     lists = {_SEVERAL: [_entry(*each, names) for each, names in having.items() if len(names) > 1]}

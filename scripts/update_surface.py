@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Write tests/repository/surface.txt, the interface that other programs can rely on (Promises, in
-fastsvm_cli/commands/README.md). A test compares it with the program: announce a change in CHANGELOG.md, then run this.
+fastsvm_cli/commands/README.md). Announce a change in CHANGELOG.md before.
 
     scripts/update_surface.py            write the file
-    scripts/update_surface.py --check    write nothing, print what is not in the file, and exit with 1
+    scripts/update_surface.py --check    write nothing, print differences; exit code 1 if there are any
 
 Needs fastsvm installed.
 """

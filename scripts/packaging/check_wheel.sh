@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Install a wheel where there is no compiler, and use it: check_wheel.sh WHEEL [PYTHON [REQUIREMENT ...]]. The
-# requirements hold the versions of other packages: numpy==1.24.* say.
+# Install a wheel without a compiler, and use it: check_wheel.sh WHEEL [PYTHON [REQUIREMENT ...]]. Requirements fix
+# versions of other packages, such as numpy==1.24.*.
 set -euo pipefail
 wheel=$(realpath "$1"); python=${2:-python3}; shift; [ $# = 0 ] || shift
 root=$(realpath "$(dirname "$0")/../..")
