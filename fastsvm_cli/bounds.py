@@ -1,8 +1,8 @@
 """Proven inequalities as pure functions of numbers (no arrays or files), and proofs of all that fastsvm calls proven:
 statements B1, B2, ..., which code cites by number.
 
-What a radius covers
---------------------
+Errors that a radius covers
+---------------------------
 For a row z and a decision function, `fastsvm predict` computes a number g, svm-predict a number h. The radius is an
 upper bound of |g - h|, so g > radius proves h > 0. f is the decision function of the model file's numbers in exact
 arithmetic, d the number of features, m an expansion's centre, x~ = x - m, z~ = z - m, a_i the coefficients, K the
@@ -388,7 +388,7 @@ B42. *Kernel sums* of a reduced set, RBF: K <= 1, A = sum |a_i|, X the length of
 
 Where each is used, and what tries to break it
 ----------------------------------------------
-Paths are relative to the package. Of several uses, the table has the one a statement was made for.
+Paths are relative to the package. The table names one use of each statement: the one it was made for.
 
 B1   native/models/certificate.cpp           test_the_share_of_a_degree_is_bounded_on_both_sides
 B2   native/models/certificate.cpp           test_radii_of_finite_kernels_cover_what_single_precision_loses

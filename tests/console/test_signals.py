@@ -1,4 +1,4 @@
-"""Signals at any moment: exit code, empty standard error, nothing left behind."""
+"""Signals at any moment: exit code, empty standard error, no files left."""
 
 import os
 import random

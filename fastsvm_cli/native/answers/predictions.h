@@ -28,7 +28,7 @@ public:
     // value, radius: (pairs)
     bool operator()(const double* value, const double* radius);
     // Cheap necessary condition. Regression: a radius within the tolerance. Otherwise: this many pairs with a certain
-    // side of zero. Of k classes, w wins with lo_w certain votes if every other class lacks k - 1 - lo_w: k - 1 pairs.
+    // side of zero. Class w of k wins with lo_w certain votes if every other class lacks k - 1 - lo_w: k - 1 pairs.
     bool regression() const;
     double tolerance() const { return tolerance_; }
     std::int64_t least_certain() const { return std::max<std::int64_t>(1, static_cast<std::int64_t>(low_.size()) - 1); }

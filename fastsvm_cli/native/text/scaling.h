@@ -7,7 +7,7 @@
 
 namespace fastsvm {
 
-// What %g (six significant digits) writes and strtod reads back, as between svm-scale and svm-predict.
+// The value that strtod reads from %g (six significant digits), as between svm-scale and svm-predict.
 double round_to_six_digits(double value);
 
 // Scaling of features and labels, as by `svm-scale -r` or R's e1071, from a file's text. Immutable, thread-safe.
