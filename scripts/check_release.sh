@@ -71,7 +71,10 @@ tools() {
   echo "$work/tools/bin/python"
 }
 
-pythons() { for version in 3.10 3.11 3.12 3.13; do command -v python$version || true; done; }
+pythons() {
+  local version
+  for version in 3.10 3.11 3.12 3.13; do python$version --version >/dev/null 2>&1 && command -v python$version || true; done
+}
 
 stage_wheels() {
   local python; python=$(tools)
