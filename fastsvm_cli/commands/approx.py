@@ -51,10 +51,8 @@ def command(**parsed):
     report = summary_stream(options.output_file)
     d, pairs = len(compiled.features), model.header.pairs
     functions = f"{pairs} decision function{'s' * (pairs != 1)}"
-    print(
-        f"{model.header.total_sv} support vectors -> {functions} of degree {compiled.degree} in {d} features",
-        file=report,
-    )
+    space = f"in {d} features{', certified' * compiled.certified}"
+    print(f"{model.header.total_sv} support vectors -> {functions} of degree {compiled.degree} {space}", file=report)
     print(size_line(source.size, size, options.output_file), file=report)
     if scaling is not None:
         say_raw_rows(scaling, "carried", report)

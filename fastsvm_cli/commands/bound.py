@@ -211,6 +211,8 @@ def _tables(report: dict):
             f"{'compiled, ' if model['compiled'] else ''}{model['kernel_type']}, {model['total_sv']:,} support vectors"
         )
         lines = [("model", what)]
+        if model["certified"]:
+            lines.append(("certified", "yes: every row gets an error bound"))
         if model["gamma"] is None:
             lines.append(("bound", _unbounded(model["kernel_type"])))
         else:

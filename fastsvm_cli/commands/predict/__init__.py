@@ -161,7 +161,7 @@ def command(**parsed):
 
         return predict_on_dask(options, Summary)
     check_outputs(options.outputs, *options.inputs)
-    if options.as_json and not options.quiet and not any(map(is_standard_output, options.outputs)):
+    if options.as_json and not any(map(is_standard_output, options.outputs)):
         check_document(options.inputs, options.outputs)
     _native.set_threads(options.threads)
     given = read_scale_file(options.scale_file, options.y_scale_file)
@@ -308,6 +308,8 @@ class Summary:
         from fastsvm_cli.console.data_fit import doubts
 
         options = self.options
+        if not tally.rows and not (self.bad_rows is not None and self.bad_rows.count):
+            self.warn(f"Warning: {display(options.test_file)} has no rows.")
         for doubt in doubts(
             self.model,
             tally,
@@ -323,10 +325,9 @@ class Summary:
 
             from fastsvm_cli.prediction.scores import run_document
 
-            if not options.quiet:
-                seconds, rows = monotonic() - options.start, tally.rows - self.rows_before
-                found = run_document(self.model, self._digest, self.values(tally), seconds, rows)
-                print(json.dumps(found), file=self._report)
+            seconds, rows = monotonic() - options.start, tally.rows - self.rows_before
+            found = run_document(self.model, self._digest, self.values(tally), seconds, rows)
+            print(json.dumps(found), file=self._report)
             return
         if tally.score is not None:
             from fastsvm_cli.prediction.scores import summary_lines

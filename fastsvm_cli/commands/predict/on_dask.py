@@ -27,7 +27,7 @@ def predict_on_dask(options: "PredictOptions", new_summary: "Callable[..., Any]"
         return None if path is None else File(path, read_bytes(path))
 
     check_inputs(*options.inputs[1:])
-    if options.as_json and not options.quiet:
+    if options.as_json:
         check_document(options.inputs)
     job = Job(absolute(options.output))
     job.scale, job.y_scale = read(options.scale_file), read(options.y_scale_file)

@@ -110,7 +110,7 @@ class Approx(Method):
             metavar="P",
             help=(
                 "Degree of an RBF expansion. Each higher one is more accurate, and about d/degree times"
-                " larger. Other kernels keep their own."
+                " larger and slower. Other kernels keep their own."
             ),
         ),
         click.option(
