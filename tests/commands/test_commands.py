@@ -141,6 +141,13 @@ def test_regression(fastsvm, trained):
     ), str(done)
 
 
+def test_certified_models_are_named(fastsvm, trained):
+    for words, certified in ((), False), (("--certify",), True):
+        done = fastsvm("approx", *words, trained / "rings.model", "made")
+        assert ("features, certified\n" in done.out) == certified
+        assert ("every row gets an error bound" in fastsvm("bound", "made").out) == certified
+
+
 @pytest.mark.full
 def test_json_summary(fastsvm, trained, rings):
     summary = json.loads(fastsvm("predict", "--json", DATA / "rings.test", rings, "out").out)
@@ -155,7 +162,7 @@ def test_json_summary(fastsvm, trained, rings):
         ]
         < 1
     )
-    empty = json.loads(fastsvm("predict", "--json", "-", rings, "out", input="").out)
+    empty = json.loads(fastsvm("predict", "-q", "--json", "-", rings, "out", input="").out)
     measured = ("fastsvm", "model_kind", "model_fingerprint", "exact_fingerprint", "seconds", "rows_per_second")
     assert {key: value for key, value in empty.items() if key not in measured} == {
         "rows": 0,
