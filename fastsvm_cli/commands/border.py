@@ -27,7 +27,7 @@ def command(**parsed):
     precomputed one; predict -b 1 works for models with probabilities. The default OUTPUT_FILE is MODEL_FILE.border in
     the current directory; - is standard output.
 
-    Labels are not proven. The summary says how many differ on rows that placed no sample.
+    Labels are not proven. The summary says how many differ on rows not used to place samples.
 
     \b
       fastsvm border --samples 100 train.model

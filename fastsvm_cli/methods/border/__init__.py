@@ -115,7 +115,7 @@ class Border(Method):
             type=Target(),
             metavar="E",
             help=(
-                "Largest share of labels that may differ (0.002 or 0.2%) on rows that placed no sample; as"
+                "Largest share of labels that may differ (0.002 or 0.2%) on rows not used to place samples; as"
                 " many samples as that needs (100,000 at most), instead of --samples."
             ),
         ),

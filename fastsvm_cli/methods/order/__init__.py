@@ -113,7 +113,7 @@ class Order(Method):
         click.option(
             "--points",
             type=click.IntRange(1),
-            show_default="max(d, sqrt(d n)) for n support vectors of d entries, at most 2,048",
+            show_default="max(z, sqrt(z n)) for n support vectors of z non-zeros each, at most 2,048",
             metavar="K",
             help="geometry: maximum number of points before a row is evaluated in full.",
         ),
