@@ -255,7 +255,7 @@ def _tables(report: dict):
 def _verdict(inside: bool, rows: str) -> str:
     if inside:
         return f"approx should hold on {rows}; if C is large, use approx --certify"
-    return f"approx may change labels on {rows}: approx --certify proves those it keeps"
+    return f"approx may change labels on {rows}: bench measures how many"
 
 
 def _share(share: "float | None", count: int, rows: int) -> str:

@@ -61,8 +61,8 @@ if TYPE_CHECKING:
     "exact_file",
     metavar="MODEL",
     help=(
-        "LIBSVM model that MODEL_FILE was compiled from (with --certify). It evaluates the rows whose label"
-        " is not proven, so that every label is svm-predict's."
+        "LIBSVM model that MODEL_FILE was made from, by approx --certify or reduce. It evaluates the rows whose"
+        " label is not proven, so that every label is svm-predict's."
     ),
 )
 @click.option(
