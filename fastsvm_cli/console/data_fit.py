@@ -30,9 +30,9 @@ def doubts(
     elif dense and fields > model.max_index:
         why = f"; if the first column is the label, {leave_out}" if unlabelled else ""
         out.append(f"the rows of {path} have {fields} features, and the model has {model.max_index}{why}.")
-    why = _native.label_doubt(model.header, tally.rows, tally.unknown_labels, tally.zero_labels, dense)
+    why = _native.row_doubt(model.header, tally.rows, tally.unknown_labels, tally.zero_labels, dense)
     if why:
-        out.append(f"{why}{f'; if the first column is no label, {add}' if dense else ''}.")
+        out.append(f"{why}{f'; if the first column is no label, {add}' if dense and tally.rows else ''}.")
     return out
 
 

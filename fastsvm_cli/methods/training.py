@@ -25,7 +25,7 @@ def load_libsvm() -> None:
     try:
         import libsvm.svmutil  # noqa: F401
     except ImportError:
-        raise FileError("libsvm-official", "not installed: pip install 'fastsvm[libsvm]'") from None
+        raise FileError("libsvm-official", "it is not installed: pip install 'fastsvm[libsvm]'") from None
     except Exception as fault:  # OSError: its library fits another system
         raise FileError("libsvm-official", f"it does not load: {' '.join(str(fault).split())}") from None
 

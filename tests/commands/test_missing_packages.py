@@ -52,7 +52,7 @@ def test_a_package_that_is_missing_is_named_in_one_line(tmp_path, package, words
     assert (done.returncode, done.stdout, done.stderr) == (1, "", expected) and os.listdir(tmp_path) == []
 
 
-NO_LIBSVM = "libsvm-official: not installed: pip install 'fastsvm[libsvm]'\n"
+NO_LIBSVM = "libsvm-official: it is not installed: pip install 'fastsvm[libsvm]'\n"
 
 
 def test_bench_leaves_libsvm_out_where_it_is_missing(tmp_path):

@@ -109,7 +109,7 @@ def test_standard_input_and_output(folder):
         code, out, err, _ = both(folder, *words, input=rows)
         assert code == 0 and out == whole and b"Accuracy" in err
     assert both(folder, "rows", "-", "out", input=(folder / "exact").read_bytes())[3] == whole
-    assert b"Warning: standard input has no rows.\n" in both(folder, "-", "exact", "out", input=b"")[2]
+    assert b"Warning: no row was predicted.\n" in both(folder, "-", "exact", "out", input=b"")[2]
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def warned(place, *words, text):
         ("rows one", "4 1:1\n" * 10, [NONE.replace("(4, 7)", "(1, -1)")]),
         ("rows one", "-1 1:1\n" * 10, []),
         ("rows value", "4.5 1:1\n" * 10, []),
-        ("rows m", "", ["rows has no rows"]),
+        ("rows m", "", ["no row was predicted"]),
         # columns
         ("--dense rows m", "4,1,1,1\n" * 10, []),
         ("--dense rows m", "4,1\n" * 10, []),

@@ -308,8 +308,6 @@ class Summary:
         from fastsvm_cli.console.data_fit import doubts
 
         options = self.options
-        if not tally.rows and not (self.bad_rows is not None and self.bad_rows.count):
-            self.warn(f"Warning: {display(options.test_file)} has no rows.")
         for doubt in doubts(
             self.model,
             tally,

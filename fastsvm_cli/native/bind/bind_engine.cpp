@@ -334,12 +334,12 @@ void bind_summary(nb::module_& m) {
         "score_lines", [](PythonObject header, const Score& score) { return score_lines(header_of(header), score); },
         "header"_a, "score"_a, "svm-predict 3.37's lines after the last row.");
     m.def(
-        "label_doubt",
+        "row_doubt",
         [](PythonObject header, std::int64_t rows, std::int64_t unknown, std::int64_t zeros, bool zeros_count) {
-            return label_doubt(header_of(header), rows, {unknown, zeros}, zeros_count);
+            return row_doubt(header_of(header), rows, {unknown, zeros}, zeros_count);
         },
         "header"_a, "rows"_a, "unknown"_a, "zeros"_a, "zeros_count"_a,
-        "Why labelled rows may not be the model's, as a sentence without full stop; or ''. zeros_count: count unknown "
+        "Why rows may not be meant for the model, as a sentence without full stop; or ''. zeros_count: count unknown "
         "labels 0.");
     m.def(
         "scaling_warnings",

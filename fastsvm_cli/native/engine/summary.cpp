@@ -50,8 +50,9 @@ std::vector<std::string> score_lines(const Header& printed, const Score& score) 
             "Squared correlation coefficient = " + text_of(correlation) + " (regression)"};
 }
 
-std::string label_doubt(const Header& header, std::int64_t rows, const UnknownLabels& unknown, bool zeros_count) {
+std::string row_doubt(const Header& header, std::int64_t rows, const UnknownLabels& unknown, bool zeros_count) {
     constexpr std::size_t shown = 6;
+    if (!rows) return "no row was predicted";
     // LIBSVM data without labels has an arbitrary number there, usually 0.
     if (2 * (unknown.rows - (zeros_count ? 0 : unknown.zeros)) <= rows) return "";
     const std::vector<int> labels = header.classification() ? *header.label : std::vector<int>{1, -1};

@@ -20,9 +20,9 @@ std::string opening_note(const Header& printed, bool probability);
 // svm-predict 3.37's lines after the last row.
 std::vector<std::string> score_lines(const Header& printed, const Score& score);
 
-// Why labelled rows may not be the model's, as a sentence without full stop; or "". zeros_count: count unknown labels
-// 0.
-std::string label_doubt(const Header& header, std::int64_t rows, const UnknownLabels& unknown, bool zeros_count);
+// Why rows may not be meant for the model, as a sentence without full stop; or "": no rows, or labels other than the
+// model's. zeros_count: count unknown labels 0.
+std::string row_doubt(const Header& header, std::int64_t rows, const UnknownLabels& unknown, bool zeros_count);
 
 // svm-scale's warnings after all rows. name: of the range.
 std::vector<std::string> scaling_warnings(const Scaling& scaling, const ScaledEntries& scaled, const std::string& name);

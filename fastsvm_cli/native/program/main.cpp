@@ -157,8 +157,7 @@ private:
             for (const std::string& line :
                  scaling_warnings(*loaded_.carried, scaled_, "the range in " + options_.model_file))
                 warn(line);
-        if (!tally.rows) warn("Warning: " + display(options_.test_file) + " has no rows.");
-        const std::string doubt = label_doubt(loaded_.model->header, tally.rows, tally.unknown_labels, false);
+        const std::string doubt = row_doubt(loaded_.model->header, tally.rows, tally.unknown_labels, false);
         if (!doubt.empty()) warn("Warning: " + doubt + ".");
         for (const std::string& line : score_lines(request_->printed->header, tally.score)) tell(line);
         for (const std::string& line : closing_notes(*request_, tally)) warn(line);

@@ -28,7 +28,7 @@ struct ScaledPlace {
     }
 };
 
-// Scales features into the caller's memory. Of result.rows, sets max_index and scaling only.
+// Scales features into the caller's memory. Sets only max_index and scaling of result.rows.
 void scale_features(const Scaling& scaling, const Rows& rows, const ScaledPlace& place, ScaledRows& result);
 
 }  // namespace fastsvm
