@@ -36,6 +36,7 @@ class Model:
                         al., eq. (3.11)
     folded, carried     scaling that it contains (folded.py), or applies where rows are made (carried.py)
     max_index           largest index, 0 if none; for a precomputed kernel the largest serial number
+    first_index         LIBSVM index of column 0 of dense rows: 0 if the model or its range knows it, else 1
     used_indices        LIBSVM indices of its numbers
     serials             rows are a precomputed kernel's: 0:serial, then a kernel value per training row
     nbytes              approximate size in memory
@@ -91,6 +92,10 @@ class Model:
     @property
     def used_indices(self) -> "Sequence[int]":
         return self.features if self.vectors is None else _native.used_indices(self.vectors)
+
+    @property
+    def first_index(self) -> int:
+        return _native.first_index(self.used_indices, None if self.carried is None else self.carried.native)
 
     @property
     def nbytes(self) -> int:

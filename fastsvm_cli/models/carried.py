@@ -19,7 +19,7 @@ class Carried:
 
     def __init__(self, scaling: Scaling, path: str):
         self.path = path
-        self._native = scaling.native.features_alone()
+        self.native = scaling.native.features_alone()
         self.texts = tuple(map(_with_line_feeds, scaling.texts))
         line = scaling.native.label_line()
         self.labels_back = None if line is None else scaling.native.labels_back()
@@ -43,11 +43,11 @@ class Carried:
         return self.texts == tuple(map(_with_line_feeds, scaling.texts))
 
     def scaling(self) -> Scaling:
-        return Scaling(f"the range in {self.path}", self._native, self.texts)
+        return Scaling(f"the range in {self.path}", self.native, self.texts)
 
     def rows(self, chunk: "_native.Chunk") -> "_native.Chunk":
         """Scale raw rows that are not from text. Raises RowError."""
-        return self._native.rows(chunk)
+        return self.native.rows(chunk)
 
     @property
     def unit(self) -> float:
@@ -56,12 +56,12 @@ class Carried:
 
     @property
     def max_index(self) -> int:
-        return self._native.max_index
+        return self.native.max_index
 
     @property
     def shifted(self) -> int:
         """Number of features that scaling adds to a row without them."""
-        return self._native.shifted
+        return self.native.shifted
 
     def answer(self, decisions: "_native.Decisions") -> None:
         if self.labels_back is not None:

@@ -333,6 +333,8 @@ void bind_model_files(nb::module_& m) {
         },
         "scaling"_a, "regression"_a, "raw_rows"_a, "serials"_a, "used_indices"_a, "name"_a,
         "(why a model cannot carry the scaling of the file `name`, whether the model is at fault), or None.");
+    m.def("first_index", &first_index, "used_indices"_a, "carried"_a.none(),
+          "LIBSVM index of column 0 of dense rows: 0 if these features, or those of the scaling, begin at 0, else 1.");
     m.def("raw_rows_because", &raw_rows_because, "carries"_a, "folds"_a);
     m.def("no_certificates", &no_certificates, "certified"_a, "folds"_a, "proves"_a, "compiled"_a,
           "Why a model proves nothing about the exact one, or ''.");

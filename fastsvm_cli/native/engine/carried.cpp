@@ -38,6 +38,11 @@ std::optional<CarriedFault> carried_fault(const Scaling& scaling, const ScaledMo
     return std::nullopt;
 }
 
+std::int32_t first_index(const std::vector<std::int32_t>& used, const Scaling* carried) {
+    const bool has_0 = (!used.empty() && used.front() == 0) || (carried && carried->names(0));
+    return has_0 ? 0 : 1;
+}
+
 Scaling read_carried(const std::vector<RangeText>& ranges) {
     Scaling::Read read = Scaling::read(ranges[0].text.data(), ranges[0].text.size());
     if (!read.fault.empty()) throw ModelFault(read.fault, ranges[0].first_line + read.line - 1);
