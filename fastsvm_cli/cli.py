@@ -2,11 +2,13 @@
 
 import os
 import sys
+import warnings
+from typing import Any
 
 import click
 
 from fastsvm_cli import __version__
-from fastsvm_cli.errors import FastsvmError, FileError
+from fastsvm_cli.errors import FastsvmError, FastsvmWarning, FileError
 
 #: Commands, in help order. Each is a module of commands/ with a click command named `command`.
 COMMANDS = ("approx", "predict", "bound", "bench", "reduce", "order", "border", "export")
@@ -55,9 +57,17 @@ def fastsvm() -> None:
     """
 
 
+def _show_warning(message: "Warning | str", category: "type[Warning]", *where: Any, **more: Any) -> None:
+    if issubclass(category, FastsvmWarning):
+        print(f"Warning: {message}", file=sys.stderr)
+    else:
+        sys.stderr.write(warnings.formatwarning(message, category, *where[:2]))
+
+
 def main() -> None:
     """Run the command. Exit codes: 0 success, 1 error, 2 wrong usage, 3 a given limit is exceeded, 128 + signal number.
     A closed pipe is 0: its reader has read enough."""
+    warnings.showwarning = _show_warning
     try:
         if "_FASTSVM_COMPLETE" in os.environ:
             from fastsvm_cli.console.completion import asked

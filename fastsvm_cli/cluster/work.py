@@ -71,7 +71,7 @@ class Job:
         """Return the model and --exact's Fallback. Raise ModelFormatError."""
         with self._lock:
             if self._models is None:
-                model = parse_model(self.model.text, self.model.path)
+                model = parse_model(self.model.text, self.model.path, warn=False)
                 stopped = model if self.steps is None else model.stopped_after(self.steps)
                 assert stopped is not None  # checked by the client
                 exact, behind = self.exact, None

@@ -41,6 +41,7 @@ class Reading:
     ):
         self.labelled, self.dense, self.delimiter, self.max_line = labelled, dense, delimiter, max_line
         self.scaling, self.progress, self.watch = scaling, progress, watch
+        self.first_index = 1  # the models' own
 
 
 def bound_report(paths: Sequence[str], reading: Reading) -> dict:
@@ -71,6 +72,10 @@ def bound_report(paths: Sequence[str], reading: Reading) -> dict:
                     first.path, "it carries a range file that another model does not: measure it apart"
                 )
             reading.scaling = first.model.row_scaling()
+        if len(firsts := {model.model.first_index for model in known}) > 1 and reading.dense:
+            why = "it has a feature 0, which is column 0 of --dense rows, and another model has none: measure it apart"
+            raise ModelFormatError(next(model.path for model in known if model.model.first_index == 0), why)
+        reading.first_index = min(firsts, default=1)
         if data:
             for model in known:
                 model.demand_bound()
@@ -276,6 +281,7 @@ def _chunks(path: str, place: str, reading: Reading, done: float) -> "Iterator[_
         labelled=reading.labelled,
         dense=reading.dense,
         delimiter=reading.delimiter,
+        first_index=reading.first_index,
         max_line=reading.max_line,
         # Rows are read twice, but the scaling reports once.
         scaling=reading.scaling.again() if reading.scaling is not None and done else reading.scaling,

@@ -25,11 +25,11 @@ def doubts(
     unlabelled_advice: how to read rows without labels, and with labels."""
     add, leave_out = unlabelled_advice
     out = []
-    if dense and fields == unlabelled and model.max_index > fields:
+    if dense and fields == unlabelled and model.columns > fields:
         out.append(f"no row of {path} contains the delimiter '{_shown(delimiter)}'.")
-    elif dense and fields > model.max_index:
+    elif dense and fields > model.columns:
         why = f"; if the first column is the label, {leave_out}" if unlabelled else ""
-        out.append(f"the rows of {path} have {fields} features, and the model has {model.max_index}{why}.")
+        out.append(f"the rows of {path} have {fields} features, and the model has {model.columns}{why}.")
     why = _native.row_doubt(model.header, tally.rows, tally.unknown_labels, tally.zero_labels, dense)
     if why:
         out.append(f"{why}{f'; if the first column is no label, {add}' if dense and tally.rows else ''}.")

@@ -41,13 +41,30 @@ class SourceModel:
 
 
 def read_exact_model(model_file: str) -> SourceModel:
-    """Read the model. Raise FileError, and ModelFormatError, also for a compiled model."""
+    """Read a model to compile. Raise FileError, and ModelFormatError, also for a model that cannot be compiled."""
+    from fastsvm_cli.models import warn_of
+
+    source = read_source(model_file, warn=False)
+    demand_compilable(source.model)
+    warn_of(source.model, model_file, 3)
+    return source
+
+
+def demand_compilable(model: "ExactModel") -> None:
+    from fastsvm_cli.errors import ModelFormatError
+
+    if model.uncompilable is not None:
+        raise ModelFormatError(model.path, model.uncompilable)
+
+
+def read_source(model_file: str, warn: bool = True) -> SourceModel:
+    """Read a LIBSVM model. Raise FileError, and ModelFormatError, also for a compiled model."""
     from fastsvm_cli.models import check_start, parse_libsvm
     from fastsvm_cli.text.data import read_bytes
     from fastsvm_cli.text.fingerprint import fingerprint
 
     text = read_bytes(model_file, lambda start: check_start(start, model_file))
-    return SourceModel(parse_libsvm(text, model_file), len(text), fingerprint(text))
+    return SourceModel(parse_libsvm(text, model_file, warn=warn), len(text), fingerprint(text))
 
 
 def text_to_write(model: "Model", model_file: str) -> bytes:

@@ -1,9 +1,10 @@
+import warnings
 from collections.abc import Callable
 
 import click
 
 from fastsvm_cli.console.values import POSITIVE, Count, one_character
-from fastsvm_cli.errors import DataFormatError, FastsvmError, FileError, ModelFormatError
+from fastsvm_cli.errors import DataFormatError, FastsvmError, FastsvmWarning, FileError, ModelFormatError
 
 
 class FileCommand(click.Command):
@@ -45,6 +46,8 @@ class Options:
 
     def __init__(self, **parsed: object):
         vars(self).update(parsed)
+        if parsed.get("quiet"):
+            warnings.simplefilter("ignore", FastsvmWarning)
         self.check()
 
     def check(self) -> None:
@@ -129,7 +132,12 @@ def data_options(command: "Callable") -> "Callable":
             help="Delimiter of --dense. A blank matches any run of blanks; \\t is a tab.",
         ),
         click.option(
-            "--dense", is_flag=True, help="Read delimited numbers: a label, then the values of features 1, 2, ..."
+            "--dense",
+            is_flag=True,
+            help=(
+                "Read delimited numbers: a label, then the values of features 1, 2, ... or, if the model has a feature"
+                " 0, of 0, 1, ..."
+            ),
         ),
     ):
         command = option(command)

@@ -53,5 +53,5 @@ def readable_text(model: ExactModel) -> bytes:
     from fastsvm_cli.models import parse_model
 
     text = model.to_text()
-    parse_model(text, model.path)
+    parse_model(text, model.path, warn=False)
     return text

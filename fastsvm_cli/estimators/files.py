@@ -99,6 +99,7 @@ def predict_file(
                 labelled=not unlabelled,
                 dense=dense,
                 delimiter=delimiter,
+                first_index=fast.first_index,
                 on_read=note_bytes,
                 bad_rows=bad_rows,
                 scaling=scaling,

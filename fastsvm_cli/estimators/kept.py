@@ -16,7 +16,7 @@ Self = TypeVar("Self", bound="Kept")
 #: Not pickled: the model (its text is), its source (for size), and derived attributes.
 _NOT_PICKLED = ("model", "_reference", "_stations", "_classes")
 #: Arguments that determine the answers: numbers and strings; objects.
-_TOLD = ("tolerance", "n_threads", "n_features_in", "decision_function_shape", "break_ties")
+_TOLD = ("tolerance", "n_threads", "n_features_in", "zero_based", "decision_function_shape", "break_ties")
 _MADE_OF = ("classes", "feature_names_in", "transform", "calibrator")
 
 
@@ -105,7 +105,7 @@ class Kept:
 
     def __setstate__(self, state: "dict[str, Any]") -> None:
         state = dict(state)
-        self.model = parse_model(state.pop("text"), state["_path"] or "model")
+        self.model = parse_model(state.pop("text"), state["_path"] or "model", warn=False)
         self.__dict__.update(state)
         self._set_up()
 

@@ -24,7 +24,7 @@ def labelled_chunks(data: Any, found: Fitted, who: str) -> "list[_native.Chunk]"
         block = rows.block(first, last, who)
         if found.scaling is not None:
             block = found.scaling.apply(block)
-        chunk = chunk_of(block, who)
+        chunk = chunk_of(block, who, found.model.first_index)
         labels = np.ascontiguousarray(leading[first:last], dtype=np.float64)
         out.append(_native.Chunk.from_csr(labels, chunk.indptr, chunk.indices, chunk.values))
     return out

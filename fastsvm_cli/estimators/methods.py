@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from fastsvm_cli import _native
-from fastsvm_cli.console.exact_model import SourceModel, read_back
+from fastsvm_cli.console.exact_model import SourceModel, demand_compilable, read_back
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods import find
 from fastsvm_cli.models.base import Model
@@ -29,6 +29,7 @@ def compile_source(
     try:
         options = method.read_options(given, variant, path)
         with _threads(options.threads):
+            demand_compilable(source.model)
             method.check_model(source.model, options)
             if rows is None and given.get("data") is not None:
                 rows = list(read_chunks(options.data_file))

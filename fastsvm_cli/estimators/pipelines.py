@@ -95,9 +95,9 @@ def _of_model(model: ExactModel, name: str, fingerprint: "str | None" = None) ->
 
 
 def _read_file(path: str) -> Fitted:
-    from fastsvm_cli.console.exact_model import read_exact_model
+    from fastsvm_cli.console.exact_model import read_source
 
-    source = read_exact_model(path)
+    source = read_source(path)
     return _of_model(source.model, path, source.fingerprint)
 
 

@@ -44,6 +44,7 @@ def load(
     tolerance: "float | None" = None,
     n_threads: "int | None" = None,
     n_features_in: "int | None" = None,
+    zero_based: "bool | None" = None,
     decision_function_shape: str = "ovr",
     break_ties: bool = False,
 ) -> "FastSVM":
@@ -63,6 +64,7 @@ def load(
         tolerance=tolerance,
         n_threads=n_threads,
         n_features_in=n_features_in,
+        zero_based=zero_based,
         decision_function_shape=decision_function_shape,
         break_ties=break_ties,
         fingerprint=fingerprint_of(text),
@@ -96,7 +98,7 @@ class FastSVM(Kept, FittedEstimator):
     `fastsvm predict`, bit for bit. Thread-safe. `clone` keeps it fitted; it pickles as its model file's text.
 
     X: (n_samples, n_features_in_), an array, SciPy sparse matrix (duplicates are added up), pandas frame, or nested
-    lists. Column j is LIBSVM's feature j + 1. Many rows use several threads, without the GIL.
+    lists. Column j is LIBSVM's feature first_index + j. Many rows use several threads, without the GIL.
 
     model: a models.base.Model.
     exact: the model that it was compiled from, or its path, to answer rows whose label is not proven; every label is
@@ -105,8 +107,10 @@ class FastSVM(Kept, FittedEstimator):
     value is within it.
     n_threads: None or 0: all available CPUs.
     classes: (nr_class), sortable, in the order of the model's labels; None: the labels.
-    n_features_in: None: the model's largest feature index. Set it if the last features are zero in every support
-    vector.
+    n_features_in: None: the columns up to the model's largest feature. Set it if the last features are zero in every
+    support vector.
+    zero_based: whether column 0 is LIBSVM's feature 0. None: whether the model has a feature 0. Set it if the model was
+    trained with one that is zero in every support vector.
     feature_names_in: a frame's column names.
     decision_function_shape, break_ties: as in scikit-learn's SVC.
     transform: apply(block) maps rows of X, dense or CSR, before the model.
@@ -114,7 +118,8 @@ class FastSVM(Kept, FittedEstimator):
     options: of the compilation, for display.
     fingerprint: of the model's file, if not of to_text().
 
-    Attributes: classes_: (nr_class), sorted, for classification. n_features_in_. feature_names_in_: if given. offset_:
+    Attributes: classes_: (nr_class), sorted, for classification. n_features_in_. first_index: LIBSVM's index of column
+    0. feature_names_in_: if given. offset_:
     for one-class models.
 
     Raise ModelFormatError if `exact` is another model, and ValueError for conflicting arguments.
@@ -140,6 +145,7 @@ class FastSVM(Kept, FittedEstimator):
         n_threads: "int | None" = None,
         classes: Any = None,
         n_features_in: "int | None" = None,
+        zero_based: "bool | None" = None,
         feature_names_in: Any = None,
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
@@ -150,6 +156,7 @@ class FastSVM(Kept, FittedEstimator):
     ):
         self.model, self.tolerance, self.n_threads = model, tolerance, n_threads
         self.classes, self.n_features_in, self.feature_names_in = classes, n_features_in, feature_names_in
+        self.zero_based = zero_based
         self.decision_function_shape, self.break_ties = decision_function_shape, break_ties
         self.transform, self.calibrator, self.options = transform, calibrator, options
         self.fingerprint = fingerprint
@@ -158,7 +165,11 @@ class FastSVM(Kept, FittedEstimator):
         self.exact = self._settled_exact(exact)
 
     def _set_up(self) -> None:
-        header, known = self.model.header, self.model.max_index
+        header, least = self.model.header, self.model.first_index
+        if self.zero_based is False and least == 0 and not self.model.serials:
+            raise ValueError("zero_based=False found, but the model knows a feature 0")
+        self.first_index = least if self.zero_based is None else 1 - bool(self.zero_based)
+        known = self.model.max_index if self.model.serials else self.model.columns + least - self.first_index
         if self.tolerance is not None and not header.regression:
             raise ValueError("tolerance= is for regression models; a label is proven or it is not")
         if self.tolerance is not None and not self.tolerance >= 0:
@@ -172,7 +183,7 @@ class FastSVM(Kept, FittedEstimator):
         elif header.svm_type == "one_class":
             self.offset_ = header.rho[0]
         if self.n_features_in is not None and self.transform is None and self.n_features_in < known:
-            raise ValueError(f"n_features_in={self.n_features_in} found, but the model knows a feature {known}")
+            raise ValueError(f"n_features_in={self.n_features_in} found, but the model knows {known} features")
         self.n_features_in_ = known if self.n_features_in is None else int(self.n_features_in)
         if self.feature_names_in is not None:
             self.feature_names_in_ = np.asarray(self.feature_names_in, dtype=object)
@@ -330,7 +341,7 @@ class FastSVM(Kept, FittedEstimator):
             # With a precomputed kernel, the last training rows need not be support vectors. A model without vectors
             # knows no number of features.
             if told or (expected and not (self.model.serials and rows.columns > expected)):
-                hint = "" if told else " (the model file names no more: if the data has, say n_features_in=)"
+                hint = "" if told else f" ({self._features_known()})"
                 raise ValueError(
                     f"X has {rows.columns} features, but {who} is expecting {expected} features as input."
                     + hint * (rows.columns > expected)
@@ -349,12 +360,18 @@ class FastSVM(Kept, FittedEstimator):
     def _raw_chunk(self, rows: Rows, first: int, last: int) -> "_native.Chunk":
         who = type(self).__name__
         if isinstance(rows, ParsedRows):
-            return rows.chunk(first, last, who)
+            return rows.chunk(first, last, who, self.first_index)
         if self.model.serials:
             return serial_chunk_of(rows.block(first, last, who), who)
         if self.transform is None:
-            return rows.chunk(first, last, who)
-        return chunk_of(self.transform.apply(rows.floats(first, last, who)), who)
+            return rows.chunk(first, last, who, self.first_index)
+        return chunk_of(self.transform.apply(rows.floats(first, last, who)), who, self.first_index)
+
+    def _features_known(self) -> str:
+        first = self.first_index
+        more = "if the data has more at the end, say n_features_in="
+        before = "; if it begins with a feature 0, say zero_based=True" if first else ""
+        return f"the model knows features {first} to {self.model.max_index}: {more}{before}"
 
     def _answer(self, kind: str, X, result) -> np.ndarray:
         rows = self._rows(X)

@@ -14,6 +14,7 @@ _PARAMETERS = (
     "n_threads",
     "classes",
     "n_features_in",
+    "zero_based",
     "feature_names_in",
     "decision_function_shape",
     "break_ties",

@@ -12,7 +12,8 @@ _NO_LABEL = np.empty((1, 0))
 
 
 class Rows:
-    """entries: approximate numbers per row. who: the caller's name in messages."""
+    """entries: approximate numbers per row. who: the caller's name in messages. first_index: LIBSVM's index of column
+    0."""
 
     rows: int
     columns: int
@@ -22,8 +23,8 @@ class Rows:
         """Return rows first, ..., last - 1, dense of a native type or CSR."""
         raise NotImplementedError
 
-    def chunk(self, first: int, last: int, who: str) -> _native.Chunk:
-        return chunk_of(self.block(first, last, who), who)
+    def chunk(self, first: int, last: int, who: str, first_index: int) -> _native.Chunk:
+        return chunk_of(self.block(first, last, who), who, first_index)
 
     def floats(self, first: int, last: int, who: str):
         block = self.block(first, last, who)
@@ -78,8 +79,8 @@ class _Sparse(Rows):
             part = part.astype(np.float64)
         return part
 
-    def chunk(self, first: int, last: int, who: str) -> _native.Chunk:
-        return _csr_chunk(self._matrix, first, last, who)
+    def chunk(self, first: int, last: int, who: str, first_index: int) -> _native.Chunk:
+        return _csr_chunk(self._matrix, first, last, who, first_index)
 
 
 class ParsedRows(Rows):
@@ -88,7 +89,7 @@ class ParsedRows(Rows):
         self.rows, self.columns = chunk.rows, chunk.max_index
         self.entries = len(chunk.values) / max(self.rows, 1)
 
-    def chunk(self, first: int, last: int, who: str) -> _native.Chunk:
+    def chunk(self, first: int, last: int, who: str, first_index: int) -> _native.Chunk:
         return self._chunk.slice(first, last)
 
 
@@ -125,13 +126,13 @@ def rows_of(X, who: str, names: "np.ndarray | None" = None) -> Rows:
     return source
 
 
-def chunk_of(block, who: str) -> _native.Chunk:
-    """Return a chunk; column j is LIBSVM's feature j + 1. Raise ValueError for NaN and infinity."""
+def chunk_of(block, who: str, first_index: int = 1) -> _native.Chunk:
+    """Return a chunk; column j is LIBSVM's feature j + first_index. Raise ValueError for NaN and infinity."""
     if not isinstance(block, np.ndarray):
-        return _csr_chunk(block, 0, block.shape[0], who)
+        return _csr_chunk(block, 0, block.shape[0], who, first_index)
     block = _readable(block)
     try:
-        return _native.Chunk.from_dense(_no_labels(len(block)), block)
+        return _native.Chunk.from_dense(_no_labels(len(block)), block, first_index=first_index)
     except ValueError:
         _refuse_numbers(block, who)
         raise
@@ -165,7 +166,7 @@ def _as_csr(X):
     return X.tocsr()
 
 
-def _csr_chunk(matrix, first: int, last: int, who: str) -> _native.Chunk:
+def _csr_chunk(matrix, first: int, last: int, who: str, first_index: int = 1) -> _native.Chunk:
     starts = matrix.indptr[first : last + 1]
     begin, end = max(int(starts[0]), 0), max(int(starts[-1]), 0)
     indices, values = matrix.indices[begin:end], matrix.data[begin:end]
@@ -175,7 +176,7 @@ def _csr_chunk(matrix, first: int, last: int, who: str) -> _native.Chunk:
         values = values.view()
         values.flags.writeable = False  # lets the chunk use the array without a copy
     try:
-        return _native.Chunk.from_columns(starts, indices, values, matrix.shape[1], first)
+        return _native.Chunk.from_columns(starts, indices, values, matrix.shape[1], first, first_index)
     except ValueError:
         _refuse_numbers(values, who)
         raise

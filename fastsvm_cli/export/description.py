@@ -114,6 +114,8 @@ def describe(
 
     inputs: minimum columns of a row. radius: include radii of a certified model."""
     exact: Any = getattr(model, "exact", model)  # an ordered model answers as its exact one
+    if (why := getattr(exact, "uncompilable", None)) is not None:
+        raise ModelFormatError(path, why)
     if exact.serials:
         raise ModelFormatError(path, "a precomputed kernel found, whose rows are kernel values: nothing is exported")
     if model.header.pairs < 1:

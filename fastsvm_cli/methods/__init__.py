@@ -29,13 +29,19 @@ def find(name: str) -> "tuple[Method, str | None]":
 
 
 def attempts(model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
-    if not model.pairs or not model.header.total_sv:
+    if refused_by_all(model) is not None:
         return []
     taking = [each for each in methods() if each.refusal(model) is None]
     return [attempt for each in taking for attempt in each.attempts(model, max_bytes, patience)]
 
 
-def refusals(model: "ExactModel") -> "list[tuple[str, str]]":
+def refused_by_all(model: "ExactModel") -> "str | None":
     if not model.pairs or not model.header.total_sv:
-        return [("every method", "the model has no support vectors")]
+        return "the model has no support vectors"
+    return model.uncompilable
+
+
+def refusals(model: "ExactModel") -> "list[tuple[str, str]]":
+    if (why := refused_by_all(model)) is not None:
+        return [("every method", why)]
     return [refusal for each in methods() for refusal in each.refusals(model)]

@@ -1,10 +1,11 @@
 """Readers of model files. A new kind needs a file here, a line in MODEL_TYPES and, to compile to it, a method in
 methods/."""
 
+import warnings
 from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
-from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.errors import FastsvmWarning, ModelFormatError
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.text.checksum import FOLDED, REDUCED, Ranges
 from fastsvm_cli.text.data import read_bytes
@@ -32,8 +33,8 @@ def load_model(path: str) -> Model:
     return parse_model(read_bytes(path, lambda start: check_start(start, path)), path)
 
 
-def parse_model(text: bytes, path: str) -> Model:
-    """Read a model's text. Raises ModelFormatError."""
+def parse_model(text: bytes, path: str, *, warn: bool = True) -> Model:
+    """Read a model's text. warn: about its notes (FastsvmWarning). Raises ModelFormatError."""
     from importlib import import_module
 
     kind, version = _kind(text, path)
@@ -49,16 +50,28 @@ def parse_model(text: bytes, path: str) -> Model:
         from fastsvm_cli.models.carried import Carried
 
         model.carried = Carried.read(ranges, model, path)
+    if warn:
+        warn_of(model, path, 4)
     return model
 
 
-def parse_libsvm(text: bytes, path: str, expected: str = "the LIBSVM model it was made from") -> "ExactModel":
-    """Read a LIBSVM model's text. Raises ModelFormatError, which names `expected`."""
+def warn_of(model: Model, path: str, level: int) -> None:
+    """Warn of a model's notes. level: as stacklevel, of the line to show."""
+    for line, note in model.notes:
+        warnings.warn(f"{path}:{line}: {note}", FastsvmWarning, stacklevel=level)
+
+
+def parse_libsvm(
+    text: bytes, path: str, expected: str = "the LIBSVM model it was made from", *, warn: bool = True
+) -> "ExactModel":
+    """Read a LIBSVM model's text, as parse_model. Raises ModelFormatError, which names `expected`."""
     from fastsvm_cli.models.exact import ExactModel
 
-    model = parse_model(text, path)
+    model = parse_model(text, path, warn=False)
     if not isinstance(model, ExactModel):
         raise ModelFormatError(path, f"a compiled model found, expected {expected}")
+    if warn:
+        warn_of(model, path, 4)
     return model
 
 

@@ -21,6 +21,8 @@ class Model:
     kind                name in its file's first line; LIBSVM for LIBSVM's format
     fingerprint         of the exact model's file or the training rows; None for a plain LIBSVM model
 
+    notes               (line, text) of what LIBSVM reads in its file, and the file's writer may not have meant
+
     Independent capabilities:
 
     proves              labels are svm-predict's, and reference_values gives svm-predict's numbers, for its own file if
@@ -37,6 +39,7 @@ class Model:
     folded, carried     scaling that it contains (folded.py), or applies where rows are made (carried.py)
     max_index           largest index, 0 if none; for a precomputed kernel the largest serial number
     first_index         LIBSVM index of column 0 of dense rows: 0 if the model or its range knows it, else 1
+    columns             of a dense row that holds all known features
     used_indices        LIBSVM indices of its numbers
     serials             rows are a precomputed kernel's: 0:serial, then a kernel value per training row
     nbytes              approximate size in memory
@@ -58,6 +61,7 @@ class Model:
     kind: str
     header: Header
     fingerprint: "str | None" = None
+    notes: "Sequence[tuple[int, str]]" = ()
     proves = False
     certified = False
     ordered = False
@@ -96,6 +100,10 @@ class Model:
     @property
     def first_index(self) -> int:
         return _native.first_index(self.used_indices, None if self.carried is None else self.carried.native)
+
+    @property
+    def columns(self) -> int:
+        return self.max_index + 1 - self.first_index
 
     @property
     def nbytes(self) -> int:

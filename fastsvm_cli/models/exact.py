@@ -26,14 +26,26 @@ class ExactModel(Model):
         self.kernel = kernel or Kernel(header.kernel_type, header.gamma, header.coef0, header.degree)
 
     @property
+    def uncompilable(self) -> "str | None":
+        """Why no method compiles it, and no target of export holds it."""
+        if self.vectors.increasing:
+            return None
+        return (
+            "indices of a support vector that do not increase found: fastsvm predict answers as svm-predict does, but"
+            " this model cannot be compiled or exported; write it again with sorted indices"
+        )
+
+    @property
     def inheritance(self) -> "Folded | None":
         """Mark that a model compiled from it takes raw rows."""
         return None if self.folded is None else self.folded.passed_on()
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "ExactModel":
-        header, vectors, _, _ = _native.read_libsvm(text, path)
-        return cls(Header(**header), vectors, path)
+        header, vectors, _, _, notes = _native.read_libsvm(text, path)
+        model = cls(Header(**header), vectors, path)
+        model.notes = notes
+        return model
 
     def to_text(self) -> bytes:
         return self.header.lines().encode() + b"SV\n" + _native.format_rows(self.vectors)

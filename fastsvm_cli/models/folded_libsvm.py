@@ -18,7 +18,7 @@ class FoldedModel(ExactModel):
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "FoldedModel":
-        header, vectors, _, line = _native.read_libsvm(text, path)
+        header, vectors, _, line, _ = _native.read_libsvm(text, path)
         assert line is not None
         return cls(Header(**header), vectors, path, *line)
 

@@ -48,7 +48,7 @@ class ReducedModel(ExactModel):
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "ReducedModel":
-        header, vectors, line, _ = _native.read_libsvm(text, path)
+        header, vectors, line, _, _ = _native.read_libsvm(text, path)
         assert line is not None
         fingerprint, radius, weight, count, longest, raw_rows = line
         folded = None if raw_rows is None else Folded(raw_rows, inherited=True)

@@ -25,6 +25,7 @@ def read_chunks(
     labelled: bool = True,
     dense: bool = False,
     delimiter: str = ",",
+    first_index: int = 1,
     size: int = BLOCK_BYTES,
     max_line: int = MAX_LINE,
     on_read: "Callable[[int], None] | None" = None,
@@ -38,8 +39,9 @@ def read_chunks(
 
     path: a file, or "-" for standard input; may be compressed.
     labelled: every row begins with its label.
-    dense: delimited values; the first is feature 1.
+    dense: delimited values.
     delimiter: of dense rows; a blank matches any run of blanks.
+    first_index: feature of a dense row's first value.
     size: bytes of text per chunk.
     max_line: bytes in the longest permitted line.
     on_read: called with the bytes read so far.
@@ -55,6 +57,7 @@ def read_chunks(
         labelled=labelled,
         dense=dense,
         delimiter=delimiter,
+        first_index=first_index,
         size=size,
         max_line=max_line,
         on_read=on_read,

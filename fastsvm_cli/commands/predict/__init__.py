@@ -216,7 +216,7 @@ def command(**parsed):
         open_tolerance = options.tolerance if open_rows is not None and exact is None else None
         with LineBlocks(
             options.test_file,
-            **options.reading(),
+            **options.reading(model),
             on_read=bytes_read(options.test_file, progress),
             place=place,
             bad_rows=summary.bad_rows,

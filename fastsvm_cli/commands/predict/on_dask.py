@@ -43,7 +43,7 @@ def predict_on_dask(options: "PredictOptions", new_summary: "Callable[..., Any]"
     if exact is not None and exact_file is not None:
         job.exact, job.exact_tolerance = File(exact_file.path, exact_file.text()), exact.tolerance
     header = options.printed_header(model, exact)
-    job.reading = options.reading()
+    job.reading = options.reading(model)
     job.asked = {**options.asked(model), "labelled": not options.unlabelled}
     job.steps, job.on_bad_row, job.threads = options.steps, options.on_bad_row, options.threads or 1
     summary = new_summary(options, model, header, exact, digest)

@@ -139,11 +139,12 @@ class PredictOptions(Options):
             raise ModelFormatError(self.model_file, why)
         return model
 
-    def reading(self) -> "dict[str, Any]":
+    def reading(self, model: "Model") -> "dict[str, Any]":
         return {
             "labelled": not self.unlabelled,
             "dense": self.dense,
             "delimiter": self.delimiter,
+            "first_index": model.first_index,
             "max_line": self.max_line,
         }
 

@@ -149,7 +149,7 @@ nb::dict geometry(AnyText text, const nb::str& path) {
     return out;
 }
 
-// (keyword arguments of a Header, support vectors, a reduced set's line or None, a folded model's line or None)
+// (keyword arguments of a Header, support vectors, a reduced set's line or None, a folded model's line or None, notes)
 nb::tuple libsvm(AnyText text, const nb::str& path) {
     LibsvmFile file = reading(text, path, read_libsvm);
     nb::object reduced = nb::none(), folded = nb::none();
@@ -160,7 +160,9 @@ nb::tuple libsvm(AnyText text, const nb::str& path) {
                                  static_cast<std::int64_t>(origin.longest_vector), file.reduced->raw_rows);
     }
     if (file.folded) folded = nb::make_tuple(file.folded->fingerprint, file.folded->digest);
-    return nb::make_tuple(keywords_of(file.header), Chunk{file.vectors}, reduced, folded);
+    std::vector<std::pair<std::int64_t, std::string>> notes;
+    for (ModelNote& note : file.notes) notes.emplace_back(note.line, std::move(note.text));
+    return nb::make_tuple(keywords_of(file.header), Chunk{file.vectors}, reduced, folded, notes);
 }
 
 // Readers of a file's parts. path: for messages.
@@ -314,7 +316,9 @@ void bind_model_files(nb::module_& m) {
         },
         "text"_a, "path"_a, "Raise ModelFormatError if a LIBSVM file with fastsvm's line was changed.");
     m.def("read_libsvm", &libsvm, "text"_a, "path"_a,
-          nb::sig("def read_libsvm(text: bytes, path: str) -> tuple[dict, Chunk, tuple | None, tuple | None]"));
+          nb::sig("def read_libsvm(text: bytes, path: str) -> tuple[dict, Chunk, tuple | None, tuple | None, "
+                  "list[tuple[int, str]]]"),
+          "notes: [(line, text)] of what LIBSVM reads and its writer may not have meant.");
     m.def("read_maclaurin", &maclaurin, "text"_a, "path"_a);
     m.def("read_border", &border, "text"_a, "path"_a);
     m.def("read_density", &density, "text"_a, "path"_a);

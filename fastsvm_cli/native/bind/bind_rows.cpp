@@ -89,19 +89,19 @@ Chunk chunk_from_csr(AnyNumbers leading, AnyNumbers indptr, AnyNumbers indices, 
 }
 
 Chunk chunk_from_columns(AnyNumbers indptr, AnyNumbers indices, AnyNumbers values, std::int64_t columns,
-                         std::int64_t first_row) {
+                         std::int64_t first_row, std::int32_t first_index) {
     const Numbers starts = numbers(indptr, "indptr"), which = numbers(indices, "indices");
     const Numbers entries = numbers(values, "values");
     const nb::gil_scoped_release release;
-    return shared(rows_from_columns(starts.view, which.view, entries.view, columns, first_row));
+    return shared(rows_from_columns(starts.view, which.view, entries.view, columns, first_row, first_index));
 }
 
-Chunk chunk_from_dense(AnyNumbers leading, AnyNumbers matrix, AnyNumbers columns) {
+Chunk chunk_from_dense(AnyNumbers leading, AnyNumbers matrix, AnyNumbers columns, std::int32_t first_index) {
     const Numbers before = numbers(leading, "leading", 1, 2), x = numbers(matrix, "matrix", 2, 2);
     Numbers indices;
     if (!columns.is_none()) indices = numbers(columns, "columns");
     const nb::gil_scoped_release release;
-    return shared(rows_from_dense(before.view, x.view, indices.buffer ? &indices.view : nullptr));
+    return shared(rows_from_dense(before.view, x.view, indices.buffer ? &indices.view : nullptr, first_index));
 }
 
 Chunk concatenate(nb::typed<nb::iterable, Chunk> chunks) {
@@ -126,6 +126,9 @@ void bind_rows(nb::module_& m) {
             "leading_count", [](const Chunk& c) { return c.rows->leading_count; },
             "numbers before the index:value pairs of a row: 1 for labelled data, 0 for unlabelled data, nr_class - 1 "
             "for support vectors")
+        .def_prop_ro(
+            "increasing", [](const Chunk& c) { return c.rows->increasing; },
+            "whether indices increase within every row; False only for some LIBSVM models' vectors")
         .def_prop_ro("max_index", [](const Chunk& c) { return c.rows->max_index; })
         .def_prop_ro(
             "leading",
@@ -183,17 +186,19 @@ void bind_rows(nb::module_& m) {
             "float32 and float64 are converted, but not real numbers to whole ones. Contiguous read-only buffers of "
             "these types are not copied: their memory must not change. Others are copied. Raises ValueError for arrays "
             "that do not fit, and numbers that the parser would refuse.")
-        .def_static("from_columns", &chunk_from_columns, "indptr"_a, "indices"_a, "values"_a, "columns"_a,
-                    "first_row"_a = 0,
-                    "A chunk from SciPy's compressed sparse rows, without leading numbers: column j, from 0 to columns "
-                    "- 1, is feature j + 1. Entries of a row may be in any order; those of one column are added in "
-                    "float64. Types: as from_csr; only values may stay uncopied. indptr: (rows + 1), begins at 0 "
-                    "unless first_row is above 0; indices, values: from entry indptr[0] on. first_row: number of the "
-                    "first row, in messages. Raises ValueError, which names the row, for an indptr or a column out of "
-                    "range, and for a number or sum that is not finite.")
+        .def_static(
+            "from_columns", &chunk_from_columns, "indptr"_a, "indices"_a, "values"_a, "columns"_a, "first_row"_a = 0,
+            "first_index"_a = 1,
+            "A chunk from SciPy's compressed sparse rows, without leading numbers: column j, from 0 to columns "
+            "- 1, is feature j + first_index. Entries of a row may be in any order; those of one column are added in "
+            "float64. Types: as from_csr; only values may stay uncopied. indptr: (rows + 1), begins at 0 "
+            "unless first_row is above 0; indices, values: from entry indptr[0] on. first_row: number of the "
+            "first row, in messages. Raises ValueError, which names the row, for an indptr or a column out of "
+            "range, and for a number or sum that is not finite.")
         .def_static("from_dense", &chunk_from_dense, "leading"_a, "matrix"_a, "columns"_a.none() = nb::none(),
+                    "first_index"_a = 1,
                     "A chunk from a matrix (rows, d); zeros are not stored. leading, types and ValueError: as "
-                    "from_csr. columns: (d) LIBSVM indices, increasing; None: 1, ..., d.")
+                    "from_csr. columns: (d) LIBSVM indices, increasing; None: column j is feature j + first_index.")
         .def_static("concatenate", &concatenate, "chunks"_a,
                     "A chunk of all chunks' rows, in order; without chunks, no rows. Raises ValueError if their "
                     "leading_count differs.")

@@ -186,16 +186,17 @@ void bind_blocks(nb::module_& m) {
         .def(
             "__init__",
             [](Blocks* self, ReadInto read_into, Ready ready, bool labelled, bool dense, const std::string& delimiter,
-               std::size_t size, std::size_t max_line, std::shared_ptr<Scaling> scaling, Place& place,
-               BadRows* bad_rows, ScaledEntries& scaled) {
-                Reading reading{labelled, dense, delimiter.empty() ? ',' : delimiter[0], max_line, std::move(scaling)};
+               std::int32_t first_index, std::size_t size, std::size_t max_line, std::shared_ptr<Scaling> scaling,
+               Place& place, BadRows* bad_rows, ScaledEntries& scaled) {
+                Reading reading{labelled,    dense,    delimiter.empty() ? ',' : delimiter[0],
+                                first_index, max_line, std::move(scaling)};
                 new (self) Blocks(stream_of(std::move(read_into), std::move(ready)), std::move(reading), place,
                                   bad_rows, scaled);
                 self->blocks.size = size;
             },
-            "read_into"_a, "ready"_a, "labelled"_a, "dense"_a, "delimiter"_a, "size"_a, "max_line"_a,
-            "scaling"_a.none(), "place"_a, "bad_rows"_a.none(), "scaled"_a, nb::keep_alive<1, 10>(),
-            nb::keep_alive<1, 11>(), nb::keep_alive<1, 12>(),
+            "read_into"_a, "ready"_a, "labelled"_a, "dense"_a, "delimiter"_a, "first_index"_a, "size"_a, "max_line"_a,
+            "scaling"_a.none(), "place"_a, "bad_rows"_a.none(), "scaled"_a, nb::keep_alive<1, 11>(),
+            nb::keep_alive<1, 12>(), nb::keep_alive<1, 13>(),
             "read_into: reads at least one byte into a memoryview, and returns their number; 0 at the end. ready: "
             "whether read_into returns at once. size: bytes of a block. scaled: counts scaled rows.")
         .def(

@@ -91,8 +91,8 @@ constexpr std::size_t most_entries = std::size_t{1} << 18;
 
 // Takes rows from number `first` on. Stops before an invalid row, and sets `fault`.
 template <class Number>
-void take_dense(const fastsvm_rows& rows, const Number* numbers, std::int64_t first, std::int64_t most, RowBuffer& out,
-                std::optional<RowFault>& fault) {
+void take_dense(const fastsvm_rows& rows, const Number* numbers, std::int32_t first_index, std::int64_t first,
+                std::int64_t most, RowBuffer& out, std::optional<RowFault>& fault) {
     const std::int64_t last = std::min(rows.count, first + most);
     for (std::int64_t i = first; i < last && out.entries() < most_entries; ++i) {
         const Number* const row = numbers + i * rows.stride;
@@ -100,11 +100,12 @@ void take_dense(const fastsvm_rows& rows, const Number* numbers, std::int64_t fi
         std::size_t count = 0;
         for (std::int64_t j = 0; j < rows.columns; ++j) {
             const double value = static_cast<double>(row[j]);
+            const std::int32_t index = static_cast<std::int32_t>(j + first_index);
             if (!std::isfinite(value)) {
-                fault = entry_fault_of(i, j, static_cast<std::int32_t>(j + 1), value);
+                fault = entry_fault_of(i, j - 1, index, value);
                 return;
             }
-            to.index[count] = static_cast<std::int32_t>(j + 1);
+            to.index[count] = index;
             to.value[count] = value;
             count += value != 0;
         }
@@ -160,9 +161,9 @@ template <class Use> void ask(const fastsvm_model& model, const fastsvm_rows& ro
         if (rows.starts)
             take_sparse(rows, first, most, station->rows, fault);
         else if (rows.doubles)
-            take_dense(rows, rows.doubles, first, most, station->rows, fault);
+            take_dense(rows, rows.doubles, model.loaded.first_index, first, most, station->rows, fault);
         else
-            take_dense(rows, rows.floats, first, most, station->rows, fault);
+            take_dense(rows, rows.floats, model.loaded.first_index, first, most, station->rows, fault);
         station->answerer.predictions(station->rows.rows(model.carried(), fault), station->answer);
         if (station->answer.fault) fault = RowFault(station->answer.fault->first, station->answer.fault->second);
         if (station->answer.predictions.rows) use(station->answer.predictions, station->answerer.decisions(), first);
@@ -244,7 +245,8 @@ void fastsvm_describe(const fastsvm_model* model, fastsvm_info* info) {
              header.has_probability() && !header.regression(),
              mine.certified,
              mine.proves,
-             model->loaded.carried != nullptr};
+             model->loaded.carried != nullptr,
+             model->loaded.first_index};
 }
 
 fastsvm_status fastsvm_labels(const fastsvm_model* model, int* labels, fastsvm_error* error) {

@@ -67,6 +67,7 @@ typedef struct {
     int certified;           /* it has radii */
     int proves;              /* its labels are svm-predict's */
     int carries_range;       /* it takes raw rows and scales them */
+    int first_index;         /* LIBSVM feature of column 0 of dense rows: 0 if the model has a feature 0, else 1 */
 } fastsvm_info;
 
 void fastsvm_describe(const fastsvm_model* model, fastsvm_info* info); /* model NULL: zeros, empty texts */
@@ -74,8 +75,9 @@ void fastsvm_describe(const fastsvm_model* model, fastsvm_info* info); /* model 
 fastsvm_status fastsvm_labels(const fastsvm_model* model, int* labels, fastsvm_error* error);
 
 /* Rows in one of three forms: doubles, floats, or sparse. Members of the other forms are NULL or 0. Numbers are finite.
- * Feature j of LIBSVM text is column j - 1 of a dense matrix, where 0 means no entry. Rows of a precomputed kernel are
- * sparse, as in LIBSVM: index 0 has the serial number, and 1, 2, ... the kernel values of the training rows. */
+ * Column j of a dense matrix is feature j + first_index of LIBSVM text (fastsvm_info); 0 means no entry. Rows of a
+ * precomputed kernel are sparse, as in LIBSVM: index 0 has the serial number, and 1, 2, ... the kernel values of the
+ * training rows. */
 typedef struct {
     int64_t count;
     /* Dense: element (i, j) is doubles[i * stride + j] or floats[i * stride + j]. */

@@ -48,7 +48,7 @@ std::vector<double> OwnKeys::reals(const std::string& key, std::int64_t count) c
 
 void OwnKeys::fail(const std::string& key, const std::string& why) const { throw ModelFault(why, words(key).line); }
 
-Rows Body::vectors(const Header& header, std::int64_t more) {
+Rows Body::vectors(const Header& header, std::int64_t more, bool any_order) {
     // Only a missing final line end shows that the last row is cut off.
     const std::size_t whole = text.rfind('\n') + 1;  // npos + 1 is 0
     const std::int64_t wanted = header.total_sv + more, first_line = line();
@@ -56,13 +56,18 @@ Rows Body::vectors(const Header& header, std::int64_t more) {
     format.leading_count = static_cast<int>(header.nr_class - 1);
     format.leading_name = "a coefficient";
     format.plain_comments = true;
+    format.any_order = any_order;
     format.max_rows = wanted;
     ParseResult read = parse(text.data() + at, whole - at, first_line, format);
     if (!read.fault.empty()) throw ModelFault(read.fault, read.fault_line);
     if (read.rows.rows < wanted)
-        throw ModelFault(std::to_string(read.rows.rows) + " support vectors found, expected " + std::to_string(wanted) +
-                             (whole < text.size() ? ": the last one is cut off" : ": the file ends"),
-                         first_line + read.rows.rows);
+        throw ModelFault(
+            read.rows.rows + 1 == wanted && whole < text.size()
+                ? "no line end found after the last support vector, which may be cut off, expected one: if the file is "
+                  "whole, add it with echo >> FILE"
+                : std::to_string(read.rows.rows) + " support vectors found, expected " + std::to_string(wanted) +
+                      (whole < text.size() ? ": the last one is cut off" : ": the file ends"),
+            first_line + read.rows.rows);
     at += read.consumed;
     return std::move(read.rows);
 }

@@ -41,8 +41,8 @@ public:
     // text: the whole file; must outlive this.
     Body(std::string_view text, std::size_t at) : text(text), at(at) {}
 
-    // The header's support vectors, then `more` rows.
-    Rows vectors(const Header& header, std::int64_t more = 0);
+    // The header's support vectors, then `more` rows. any_order: see Format.
+    Rows vectors(const Header& header, std::int64_t more = 0, bool any_order = false);
     // The next `count` data rows.
     Rows rows(std::int64_t count);
     // The next `count` numbers, which fill whole lines. single: in single precision's range.

@@ -32,6 +32,11 @@ void ExactModel::demand_serials(const Rows& rows) const {
 }
 
 void ExactModel::decision_values(const Rows& rows, const Wanted& wanted, Decisions& out) const {
+    if (!model_.vectors->increasing) {
+        reference_sums(model_, rows, out);
+        out.reference_rows = rows.rows;
+        return;
+    }
     demand_serials(rows);
     const bool precise = header.regression() || !wanted.labels_alone();
     static const std::vector<Wanted::Side> none;
@@ -44,7 +49,8 @@ void ExactModel::reference_values(const Rows& rows, Decisions& out) const {
 }
 
 Decisions ExactModel::decisions(const Wanted& wanted, bool with_radius) const {
-    return Decisions(pairs(), with_radius, elects() && wanted.labels_alone() && !with_radius);
+    return Decisions(pairs(), with_radius,
+                     elects() && wanted.labels_alone() && !with_radius && model_.vectors->increasing);
 }
 
 namespace {

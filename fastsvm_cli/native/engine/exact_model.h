@@ -11,7 +11,8 @@
 
 namespace fastsvm {
 
-// Any svm_type, kernel and number of classes. Radii cover rounding only.
+// Any svm_type, kernel and number of classes. Radii cover rounding only. If indices of vectors do not increase,
+// LIBSVM's kernel values depend on their order: the reference sum answers every row.
 class ExactModel : public Model {
 public:
     // Up to this number of rows, evaluation without the evaluator costs less than building it.

@@ -11,9 +11,23 @@ namespace fastsvm {
 
 namespace {
 
-[[noreturn]] void text_after_vectors(const Header& header, const Body& body) {
-    body.fail("text found after the " + std::to_string(header.total_sv) + " support vectors that total_sv announces",
-              body.at);
+std::string text_after_vectors(const Header& header) {
+    return "text found after the " + std::to_string(header.total_sv) + " support vectors that total_sv announces";
+}
+
+std::int64_t first_unsorted(const Rows& vectors) {
+    for (std::int64_t row = 0; row < vectors.rows; ++row)
+        for (std::int64_t e = vectors.begin(row) + 1; e < vectors.end(row); ++e)
+            if (vectors.indices[e] <= vectors.indices[e - 1]) return row;
+    return -1;
+}
+
+// Whether the last line, without its line end, cannot be cut off: `SV`, or the serial of a precomputed kernel's vector
+// and a blank.
+bool lacks_only_line_end(std::string_view text, bool precomputed) {
+    constexpr std::string_view last = "\nSV";
+    const bool at_body = text.size() >= last.size() && text.substr(text.size() - last.size()) == last;
+    return at_body || (precomputed && text.back() == ' ');
 }
 
 // LIBSVM's serial is a vector's first value, truncated, whatever its index and the other entries.
@@ -93,21 +107,36 @@ FoldedLine read_folded(std::string_view line, const Header& header, std::int64_t
 }  // namespace
 
 LibsvmFile read_libsvm(std::string_view text) {
+    std::string with_line_end;
+    const auto end_line = [&](bool precomputed) {
+        if (lacks_only_line_end(text, precomputed)) text = with_line_end = std::string(text) + '\n';
+    };
+    end_line(false);
     HeaderText read = read_libsvm_header(text);
     LibsvmFile out;
     out.header = std::move(read.header);
+    end_line(out.header.kernel_type == "precomputed");
     Body body(text, read.end);
-    Rows vectors = body.vectors(out.header);
+    Rows vectors = body.vectors(out.header, 0, true);
+    const std::int64_t first_line = body.line() - vectors.rows;
     const std::string_view rest = text.substr(body.at);
     const std::string own = own_line(text);
     if (own.empty()) {
-        if (!std::all_of(rest.begin(), rest.end(), is_blank)) text_after_vectors(out.header, body);
-        if (out.header.kernel_type == "precomputed") vectors = serials(vectors, body.line() - vectors.rows);
+        for (const char* word : {reduced_word, folded_word})
+            if (body.begins_with(word))
+                body.fail(text_after_vectors(out.header) + ", and after fastsvm's line", body.at);
+        if (!std::all_of(rest.begin(), rest.end(), is_blank))
+            out.notes.push_back({body.line(), text_after_vectors(out.header) + "; it is ignored, as by LIBSVM"});
+        if (out.header.kernel_type == "precomputed") vectors = serials(vectors, first_line);
+        if (!vectors.increasing)
+            out.notes.push_back({first_line + first_unsorted(vectors),
+                                 "indices of a support vector that do not increase found: rows are answered as by "
+                                 "svm-predict, slowly; with sorted indices the answers would differ"});
     } else {
         const bool reduces = own == reduced_word;
-        if (!body.begins_with(own) || rest.find('\n') + 1 != rest.size() ||
+        if (!body.begins_with(own) || rest.find('\n') + 1 != rest.size() || !vectors.increasing ||
             (reduces && out.header.kernel_type != "rbf"))
-            text_after_vectors(out.header, body);
+            body.fail(text_after_vectors(out.header), body.at);
         const std::int64_t number = body.line();
         if (reduces)
             out.reduced = read_reduced(rest, out.header.pairs(), number);

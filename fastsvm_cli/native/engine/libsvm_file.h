@@ -26,11 +26,18 @@ struct FoldedLine {
     std::string fingerprint, digest;
 };
 
+// Something in a model that LIBSVM reads, and its writer may not have meant. line: of the file.
+struct ModelNote {
+    std::int64_t line;
+    std::string text;
+};
+
 struct LibsvmFile {
     Header header;
     std::shared_ptr<const Rows> vectors;  // each is `0:serial` for a precomputed kernel
     std::optional<ReducedLine> reduced;
     std::optional<FoldedLine> folded;
+    std::vector<ModelNote> notes;
 };
 
 // Throws ModelFault.

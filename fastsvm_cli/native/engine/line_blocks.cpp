@@ -115,6 +115,7 @@ void LineBlocks::parse(LineBlock& block) const {
     format.leading_count = reading.labelled;
     format.dense = reading.dense;
     format.delimiter = reading.delimiter;
+    format.first_index = reading.first_index;
     format.svmlight = !reading.dense;
     format.scaling = reading.scaling.get();
     format.fields = block.fields;

@@ -25,11 +25,12 @@ struct ByteStream {
     std::function<bool()> ready;                          // whether `read` returns at once
 };
 
-// dense, delimiter: as in Format.
+// dense, delimiter, first_index: as in Format.
 struct Reading {
     bool labelled = true;
     bool dense = false;
     char delimiter = ',';
+    std::int32_t first_index = 1;
     std::size_t longest = longest_line;
     std::shared_ptr<const Scaling> scaling;  // applied to every row; or null
 };

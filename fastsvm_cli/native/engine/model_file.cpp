@@ -33,7 +33,7 @@ void note_folded(const std::optional<FoldedKeys>& folded, LoadedModel& out) {
     out.inherits = folded && folded->inherited;
 }
 
-// For ScaledModel, before the file is moved.
+// Before the file is moved.
 std::vector<std::int32_t> indices_of(const MaclaurinFile& file) { return file.features; }
 std::vector<std::int32_t> indices_of(const BorderFile& file) { return file.features; }
 std::vector<std::int32_t> indices_of(const DensityFile& file) { return used_indices(file.rows); }
@@ -41,11 +41,12 @@ std::vector<std::int32_t> indices_of(const OrderedFile& file) { return used_indi
 
 template <class File> void take(File file, const std::vector<RangeText>& ranges, LoadedModel& out) {
     note_folded(file.folded, out);
+    const std::vector<std::int32_t> indices = indices_of(file);
     const std::string fingerprint = file.fingerprint;
     if (!ranges.empty()) {
         const Scaling scaling = read_carried(ranges);
         const ScaledModel asked{file.header.regression(), raw_rows_because(false, out.folds || out.inherits), false,
-                                indices_of(file)};
+                                indices};
         if (const auto fault = carried_fault(scaling, asked, "its range")) throw ModelFault(fault->why);
         out.carried = std::make_shared<const Scaling>(scaling.features_alone());
         out.model = make_model(std::move(file));
@@ -53,6 +54,7 @@ template <class File> void take(File file, const std::vector<RangeText>& ranges,
     } else {
         out.model = make_model(std::move(file));
     }
+    out.first_index = first_index(indices, out.carried.get());
     out.model->fingerprint = fingerprint;
 }
 
@@ -138,6 +140,8 @@ LoadedModel load_model(std::string_view text) {
         out.serials = file.header.kernel_type == "precomputed";
         out.folds = file.folded.has_value();
         out.inherits = file.reduced && file.reduced->raw_rows;
+        out.first_index = first_index(used_indices(*file.vectors), nullptr);
+        out.notes = std::move(file.notes);
         out.model = make_model(std::move(file));
         return out;
     }

@@ -24,7 +24,9 @@ std::shared_ptr<Model> make_model(GeometryFile file);
 struct LoadedModel {
     std::string kind;  // as on the file's first line, or LIBSVM
     std::shared_ptr<Model> model;
+    std::vector<ModelNote> notes;
     std::shared_ptr<const Scaling> carried;  // features of the carried range file; or null
+    std::int32_t first_index = 1;            // LIBSVM index of column 0 of dense rows
     bool serials = false;                    // its rows hold kernel values (precomputed kernel)
     bool folds = false;                      // takes raw rows: scaling is folded in
     bool inherits = false;                   // scaling is folded into its LIBSVM model

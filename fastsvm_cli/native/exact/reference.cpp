@@ -146,7 +146,8 @@ void reference_sums(const SvmModel& m, const Rows& rows, const std::int64_t* whi
     const std::int64_t pairs = m.pairs();
     for (std::int64_t first = 0; first < count;) {
         std::int64_t n = std::min<std::int64_t>(wide_group, count - first);
-        if (n == 1 || pairs > narrow_pairs_max) {
+        // The loops for several rows merge their union: that needs vectors whose indices increase.
+        if (n == 1 || pairs > narrow_pairs_max || !m.vectors->increasing) {
             sum_row(m, rows, which[first], out + first * pairs);
             ++first;
             continue;

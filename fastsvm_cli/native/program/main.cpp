@@ -77,6 +77,8 @@ public:
         check_output(options.output, options.inputs());
         set_threads(options.threads);
         of_model(options.model_file, [&] { loaded_ = load_model(read_model_text(options.model_file)); });
+        for (const ModelNote& note : loaded_.notes)
+            warn("Warning: " + display(options.model_file) + ":" + std::to_string(note.line) + ": " + note.text);
         const Header& header = loaded_.model->header;
         if (options.probability && !header.has_probability())
             throw Failure(options.model_file +

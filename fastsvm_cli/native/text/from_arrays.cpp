@@ -205,7 +205,7 @@ Rows rows_from_csr(const MatrixView& leading, const MatrixView& indptr, const Ma
 }
 
 Rows rows_from_columns(const MatrixView& indptr, const MatrixView& indices, const MatrixView& values,
-                       std::int64_t columns, std::int64_t first_row) {
+                       std::int64_t columns, std::int64_t first_row, std::int32_t first_index) {
     Rows out;
     if (!indptr.rows) fail("indptr: no numbers found, expected one more than rows");
     out.rows = indptr.rows - 1;
@@ -247,7 +247,7 @@ Rows rows_from_columns(const MatrixView& indptr, const MatrixView& indices, cons
                 sound = sound && is_column(column) && std::isfinite(value);
                 increasing = increasing && column > last;
                 last = column;
-                out.indices[e] = static_cast<std::int32_t>(column + 1);
+                out.indices[e] = static_cast<std::int32_t>(column + first_index);
                 squared_norm += value * value;
             }
             out.squared_norms[r] = squared_norm;
@@ -284,7 +284,8 @@ Rows rows_from_columns(const MatrixView& indptr, const MatrixView& indices, cons
     return out;
 }
 
-Rows rows_from_dense(const MatrixView& leading, const MatrixView& matrix, const MatrixView* columns) {
+Rows rows_from_dense(const MatrixView& leading, const MatrixView& matrix, const MatrixView* columns,
+                     std::int32_t first_index) {
     Rows out;
     const std::int64_t d = matrix.columns;
     out.rows = leading.rows;
@@ -295,7 +296,7 @@ Rows rows_from_dense(const MatrixView& leading, const MatrixView& matrix, const 
     out.leading_count = static_cast<int>(leading.columns);
     Array<std::int32_t> index = columns ? array_of<std::int32_t>(*columns, "columns") : Array<std::int32_t>(d);
     for (std::int64_t c = 0; c < d; ++c) {
-        if (!columns) index[c] = static_cast<std::int32_t>(c + 1);
+        if (!columns) index[c] = static_cast<std::int32_t>(c + first_index);
         const std::string why = entry_fault(c ? index[c - 1] : -1, index[c], 0);
         if (!why.empty()) fail("columns: " + why);
     }

@@ -30,14 +30,16 @@ std::string entry_fault(std::int64_t last, std::int32_t index, double value);
 Rows rows_from_csr(const MatrixView& leading, const MatrixView& indptr, const MatrixView& indices,
                    const MatrixView& values);
 
-// Compressed sparse rows as in SciPy: column j, from 0 to columns - 1, is feature j + 1. Entries of a row are in any
-// order; those of one column are added in order, in double precision. indptr: (rows + 1), may begin above 0 if
+// Compressed sparse rows as in SciPy: column j, from 0 to columns - 1, is feature j + first_index. Entries of a row are
+// in any order; those of one column are added in order, in double precision. indptr: (rows + 1), may begin above 0 if
 // first_row does; indices, values: (nnz), from entry indptr[0] on. first_row: number of row 0 in messages. Never reads
 // outside the views, whatever they hold.
 Rows rows_from_columns(const MatrixView& indptr, const MatrixView& indices, const MatrixView& values,
-                       std::int64_t columns, std::int64_t first_row);
+                       std::int64_t columns, std::int64_t first_row, std::int32_t first_index);
 
-// A dense matrix (rows, d); zeros are not stored. columns: (d) LIBSVM indices, increasing; null: 1, ..., d.
-Rows rows_from_dense(const MatrixView& leading, const MatrixView& matrix, const MatrixView* columns);
+// A dense matrix (rows, d); zeros are not stored. columns: (d) LIBSVM indices, increasing; null: column j is feature
+// j + first_index.
+Rows rows_from_dense(const MatrixView& leading, const MatrixView& matrix, const MatrixView* columns,
+                     std::int32_t first_index);
 
 }  // namespace fastsvm

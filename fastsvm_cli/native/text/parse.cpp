@@ -114,6 +114,7 @@ ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, c
         row_count += piece.rows;
         entry_count += piece.entries;
         rows.max_index = std::max(rows.max_index, piece.max_index);
+        rows.increasing = rows.increasing && piece.increasing;
         rows.scaling.add(piece.scaling);
         result.consumed = static_cast<std::size_t>(piece.end - text);
         result.fields = format.dense ? piece.fields : 0;
@@ -129,6 +130,8 @@ ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, c
     rows.indices.truncate(entry_count);
     rows.values.truncate(entry_count);
     rows.squared_norms.truncate(row_count);
+    for (std::int64_t e = 0; !rows.increasing && e < entry_count; ++e)
+        rows.max_index = std::max(rows.max_index, rows.indices[e]);
     return result;
 }
 

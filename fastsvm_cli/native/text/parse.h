@@ -10,13 +10,15 @@ namespace fastsvm {
 class Scaling;
 
 struct Format {
-    int leading_count = 1;     // numbers before the index:value pairs
-    bool dense = false;        // delimited values instead of index:value
-    char delimiter = ',';      // a blank: any run of blanks
-    std::int64_t fields = -1;  // dense: values per row; -1: as in the first
+    int leading_count = 1;         // numbers before the index:value pairs
+    bool dense = false;            // delimited values instead of index:value
+    char delimiter = ',';          // a blank: any run of blanks
+    std::int64_t fields = -1;      // dense: values per row; -1: as in the first
+    std::int32_t first_index = 1;  // dense: feature of a row's first value
     const char* leading_name = "a label";
     // Skips comment lines, and `qid:N` after the label, as SVMlight; refuses several labels by name.
     bool svmlight = false;
+    bool any_order = false;            // read rows whose indices do not increase, as LIBSVM's model reader does
     bool plain_comments = false;       // refuse comments with ':', which LIBSVM's model reader takes for entries
     const Scaling* scaling = nullptr;  // applied to every row; scaled rows hold no 0, like dense ones
     std::int64_t max_rows = -1;        // stop after this many rows; -1: no limit

@@ -54,7 +54,7 @@ template <bool scaled> void parse_dense(Piece& piece, const Format& format, cons
                     break;
                 }
             } else if (value != 0) {
-                const std::int32_t index = static_cast<std::int32_t>(field - format.leading_count + 1);
+                const std::int32_t index = static_cast<std::int32_t>(field - format.leading_count + format.first_index);
                 if (!entries.put(index, value)) {
                     piece.fault = scaling_fault(*format.scaling, index, quote_word(token, end, format.delimiter));
                     break;
@@ -86,7 +86,8 @@ template <bool scaled> void parse_dense(Piece& piece, const Format& format, cons
         ++piece.rows;
     }
     piece.entries = entries.count();
-    piece.max_index = scaled ? max_index : static_cast<std::int32_t>(std::max<std::int64_t>(piece.fields, 0));
+    const std::int64_t last = piece.fields - 1 + format.first_index;
+    piece.max_index = scaled ? max_index : static_cast<std::int32_t>(std::max<std::int64_t>(last, 0));
     piece.scaling = entries.counts();
     piece.end = p;
 }

@@ -177,7 +177,9 @@ template <bool scaled> void parse_sparse(Piece& piece, const Format& format, con
                 good = false;
                 break;
             }
-            if (index <= last) {
+            if (index <= last && format.any_order) {
+                piece.increasing = false;
+            } else if (index <= last) {
                 stop("index " + std::to_string(index) + " found after index " + std::to_string(last) +
                      ", expected increasing indices");
                 good = false;
@@ -185,7 +187,7 @@ template <bool scaled> void parse_sparse(Piece& piece, const Format& format, con
             }
             NumberStatus status;
             double value;
-            const char* const next = read_double(p + 1, &value, &status);
+            const char* const next = read_double(skip_blanks(p + 1), &value, &status);  // `3: .5`, as in LIBSVM
             if (status != NumberStatus::ok || !ends_word(next)) {
                 stop(number_fault(status, token, end, "index:value"));
                 good = false;
@@ -206,7 +208,8 @@ template <bool scaled> void parse_sparse(Piece& piece, const Format& format, con
         }
         ++p;
         entries.end_row();
-        if (!scaled) row_before.end_row(first_word, entries.row_indices(), entries.row_count(), repeated);
+        if (!scaled && piece.increasing)
+            row_before.end_row(first_word, entries.row_indices(), entries.row_count(), repeated);
         max_index = std::max(max_index, entries.last_index());
         leading += format.leading_count;
         *norm++ = entries.squared_norm();

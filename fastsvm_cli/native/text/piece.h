@@ -21,6 +21,7 @@ struct Piece {
     std::int64_t row_base = 0, entry_base = 0;
     std::int64_t rows = 0, entries = 0;  // written
     std::int32_t max_index = 0;
+    bool increasing = true;
     std::string fault;
     std::int64_t fields = -1;
     ScalingCounts scaling;

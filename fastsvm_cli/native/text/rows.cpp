@@ -32,6 +32,7 @@ void copy_rows(const Rows& from, std::int64_t first, std::int64_t last, Rows& to
     std::copy_n(from.values.data() + begin, end - begin, to.values.data() + entry);
     std::copy_n(from.squared_norms.data() + first, last - first, to.squared_norms.data() + at);
     for (std::int64_t r = first; r < last; ++r) to.indptr[at + r - first + 1] = entry + from.end(r) - begin;
+    to.increasing = to.increasing && from.increasing;
 }
 
 // Adds gaps to `to`, shifted by `rows`.

@@ -77,11 +77,12 @@ struct Rows {
     std::int32_t max_index = 0;
     Array<double> leading;        // (rows, leading_count)
     Array<std::int64_t> indptr;   // (rows + 1)
-    Array<std::int32_t> indices;  // (nnz), increasing within a row
+    Array<std::int32_t> indices;  // (nnz), increasing within a row (see `increasing`)
     Array<double> values;         // (nnz)
     Array<double> squared_norms;  // (rows)
     ScalingCounts scaling;        // of rows read and scaled
     std::vector<Gap> gaps;        // in order; at most one before a row
+    bool increasing = true;       // indices within every row; false only with Format::any_order
 
     // Appends a gap.
     void add_gap(const Gap& gap);
