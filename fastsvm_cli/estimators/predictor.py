@@ -183,7 +183,9 @@ class FastSVM(Kept, FittedEstimator):
         elif header.svm_type == "one_class":
             self.offset_ = header.rho[0]
         if self.n_features_in is not None and self.transform is None and self.n_features_in < known:
-            raise ValueError(f"n_features_in={self.n_features_in} found, but the model knows {known} features")
+            raise ValueError(
+                f"n_features_in={self.n_features_in} found, but the model knows a feature {self.model.max_index}"
+            )
         self.n_features_in_ = known if self.n_features_in is None else int(self.n_features_in)
         if self.feature_names_in is not None:
             self.feature_names_in_ = np.asarray(self.feature_names_in, dtype=object)
@@ -371,7 +373,7 @@ class FastSVM(Kept, FittedEstimator):
         first = self.first_index
         more = "if the data has more at the end, say n_features_in="
         before = "; if it begins with a feature 0, say zero_based=True" if first else ""
-        return f"the model knows features {first} to {self.model.max_index}: {more}{before}"
+        return f"the model file names features {first} to {self.model.max_index}: {more}{before}"
 
     def _answer(self, kind: str, X, result) -> np.ndarray:
         rows = self._rows(X)

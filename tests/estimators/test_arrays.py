@@ -228,6 +228,6 @@ def test_a_csr_matrix_is_not_copied(whole):
 
     _, x, _ = whole
     X = scipy.sparse.csr_matrix(x.astype(float))
-    chunk = rows_of(X, "it").chunk(3, 9, "it")
+    chunk = rows_of(X, "it").chunk(3, 9, "it", 1)
     assert np.shares_memory(np.asarray(chunk.values), X.data)
     assert X.data.flags.writeable

@@ -24,7 +24,7 @@ def data(tmp_path_factory):
 
 
 def _loaded(data, name, **options):
-    rows, _ = sparse_rows(data)
+    rows, _ = sparse_rows(data, first_index=fastsvm_cli.load_model(str(GOLDEN / name)).first_index)
     return fastsvm_cli.load(GOLDEN / name, n_features_in=rows.shape[1], **options), rows
 
 
@@ -40,7 +40,7 @@ def test_labels_and_values_of_every_golden_model(fastsvm, data, name):
     # Feature 2000000000 does not fit in a dense matrix.
     narrow = [at for at in range(len(labels)) if rows[at].indices.max(initial=0) < 20]
     assert len(narrow) > len(labels) // 2
-    small = fastsvm_cli.load(GOLDEN / name, n_features_in=max(20, fast.model.max_index))
+    small = fastsvm_cli.load(GOLDEN / name, n_features_in=max(20, fast.model.columns))
     dense = rows[narrow][:, :20].toarray() if small.n_features_in_ == 20 else rows[narrow]
     assert np.array_equal(small.predict(dense), labels[narrow])
     if header.regression:

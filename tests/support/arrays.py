@@ -6,14 +6,14 @@ from scipy.sparse import csr_matrix
 from fastsvm_cli.text.data import read_chunks
 
 
-def sparse_rows(path, columns=None):
-    """CSR (rows, columns) of a file, and labels. Column j is LIBSVM's feature j + 1; columns is the largest index by
-    default."""
+def sparse_rows(path, columns=None, first_index=1):
+    """CSR (rows, columns) of a file, and labels. Column j is LIBSVM's feature first_index + j; columns end with the
+    largest index by default."""
     parts, labels, width = [], [], 0
     for chunk in read_chunks(str(path)):
-        parts.append((np.array(chunk.values), np.array(chunk.indices) - 1, np.array(chunk.indptr)))
+        parts.append((np.array(chunk.values), np.array(chunk.indices) - first_index, np.array(chunk.indptr)))
         labels.append(np.array(chunk.leading)[:, 0])
-        width = max(width, chunk.max_index)
+        width = max(width, chunk.max_index + 1 - first_index)
     (values, indices, indptr), (labels,) = parts[0], labels
     assert len(parts) == 1
     return csr_matrix((values, indices, indptr), shape=(len(indptr) - 1, columns or width)), labels

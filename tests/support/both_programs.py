@@ -36,7 +36,7 @@ def ours(folder, data, model, probability=False):
     """Rows and summary; None if fastsvm refuses the files, in one line."""
     (folder / "data").write_bytes(data)
     try:
-        read = parse_model(model, "model")
+        read = parse_model(model, "model", warn=False)
         if probability and not read.header.has_probability:
             return None
         written = []

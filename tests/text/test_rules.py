@@ -95,7 +95,7 @@ FAULTS = {
     "1 foo": no_pair("foo"),
     "1 3:x": no_pair("3:x"),
     "1 3:": no_pair("3:"),
-    "1 3: 2": no_pair("3:"),
+    "1 3: 2:4": no_pair("3:"),
     "1 3 :2": no_pair("3"),
     "1 :2": no_pair(":2"),
     "1 1:2:3": no_pair("1:2:3"),

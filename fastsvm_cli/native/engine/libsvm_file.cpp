@@ -5,6 +5,7 @@
 
 #include "engine/checksum.h"
 #include "engine/model_fault.h"
+#include "engine/sha256.h"
 #include "engine/words.h"
 
 namespace fastsvm {
@@ -13,6 +14,20 @@ namespace {
 
 std::string text_after_vectors(const Header& header) {
     return "text found after the " + std::to_string(header.total_sv) + " support vectors that total_sv announces";
+}
+
+// Whether the text after the vectors has a beginning or a fingerprint of fastsvm's own lines, which damage may have
+// changed: without them a reduced set would be another program's model.
+bool looks_like_own_line(std::string_view text) {
+    const std::vector<std::string_view> words = split_words(text);
+    const auto begins = [&](std::string_view own) {
+        return !words.empty() && own.substr(0, words[0].size()) == words[0];
+    };
+    return begins(reduced_word) || begins(folded_word) ||
+           std::any_of(words.begin(), words.end(), [](std::string_view word) {
+               return word.size() == fingerprint_digits &&
+                      word.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+           });
 }
 
 std::int64_t first_unsorted(const Rows& vectors) {
@@ -122,9 +137,8 @@ LibsvmFile read_libsvm(std::string_view text) {
     const std::string_view rest = text.substr(body.at);
     const std::string own = own_line(text);
     if (own.empty()) {
-        for (const char* word : {reduced_word, folded_word})
-            if (body.begins_with(word))
-                body.fail(text_after_vectors(out.header) + ", and after fastsvm's line", body.at);
+        if (looks_like_own_line(rest))
+            body.fail(text_after_vectors(out.header) + ": a line of fastsvm's that was changed", body.at);
         if (!std::all_of(rest.begin(), rest.end(), is_blank))
             out.notes.push_back({body.line(), text_after_vectors(out.header) + "; it is ignored, as by LIBSVM"});
         if (out.header.kernel_type == "precomputed") vectors = serials(vectors, first_line);

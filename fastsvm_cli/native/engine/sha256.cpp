@@ -131,7 +131,7 @@ std::string Sha256::hexadecimal() {
 std::string fingerprint(std::string_view text) {
     Sha256 digest;
     digest.update(text.data(), text.size());
-    return digest.hexadecimal().substr(0, 32);
+    return digest.hexadecimal().substr(0, fingerprint_digits);
 }
 
 }  // namespace fastsvm

@@ -23,6 +23,8 @@ private:
     std::uint64_t size_ = 0;
 };
 
+constexpr std::size_t fingerprint_digits = 32;
+
 // The first half of a text's digest; identifies a compiled model's source file.
 std::string fingerprint(std::string_view text);
 

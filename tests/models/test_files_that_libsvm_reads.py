@@ -1,0 +1,185 @@
+"""Models and rows whose writers differ from LIBSVM's: svm-predict reads them, and so does fastsvm, with its answers."""
+
+import random
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastsvm_cli import FastsvmWarning, compile, load
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.models import load_model, parse_model
+from support.both_programs import alike, ours, theirs
+from support.evaluation import fault_of
+from support.exporting import KERNELS, chunk_of, made_up, rows_for
+from support.places import GOLDEN
+from support.profiles import seeded
+
+SVM_TYPES = ("c_svc", "one_class", "epsilon_svr")
+UNSORTED = (
+    "indices of a support vector that do not increase found: rows are answered as by svm-predict, slowly; with sorted"
+    " indices the answers would differ"
+)
+
+
+def rows_text(rows):
+    return b"".join(
+        b"1 " + b" ".join(b"%d:%r" % (j, float(x)) for j, x in enumerate(row, 1) if x) + b"\n" for row in rows.tolist()
+    ).replace(b"'", b"")
+
+
+def shuffled(text, rng, twice):
+    """The model with every vector's entries in another order. twice: some indices occur again."""
+    head, vectors = text.split(b"SV\n")
+    lines = []
+    for line in vectors.splitlines():
+        words = line.split()
+        entries = [word for word in words if b":" in word]
+        rng.shuffle(entries)
+        if twice and entries:
+            entries.insert(rng.randrange(len(entries)), rng.choice(entries))
+        lines.append(b" ".join([word for word in words if b":" not in word] + entries) + b"\n")
+    return head + b"SV\n" + b"".join(lines)
+
+
+@seeded(60)
+@given(
+    seed=st.integers(0, 10**6),
+    svm_type=st.sampled_from(SVM_TYPES),
+    kernel=st.sampled_from(sorted(KERNELS)),
+    classes=st.integers(2, 4),
+    twice=st.booleans(),
+    rows=st.integers(1, 40),
+    probability=st.booleans(),
+)
+def test_vectors_in_any_order_are_answered_as_by_svm_predict(
+    svm_predict, tmp_path_factory, seed, svm_type, kernel, classes, twice, rows, probability
+):
+    folder = tmp_path_factory.mktemp("unsorted")
+    probability = probability and svm_type == "c_svc"
+    model = made_up(seed, svm_type=svm_type, kernel=kernel, classes=classes, d=7, probability=probability)
+    text = shuffled(model.to_text(), random.Random(seed), twice)
+    data = rows_text(rows_for(seed, 7, rows))
+    expected = theirs(svm_predict, folder, data, text, probability)
+    assert expected is not None and alike(ours(folder, data, text, probability), expected)
+
+
+def test_an_order_matters_and_arrays_and_sparse_rows_have_the_same_labels(svm_predict, tmp_path):
+    model, x = made_up(3, d=7), rows_for(3, 7, 200)
+    text = shuffled(model.to_text(), random.Random(3), False)
+    (tmp_path / "model").write_bytes(text)
+    with pytest.warns(FastsvmWarning, match=UNSORTED):
+        fast = load(tmp_path / "model")
+    expected = [float(line) for line in theirs(svm_predict, tmp_path, rows_text(x), text)[:200]]
+    sorted_labels = [float(line) for line in ours(tmp_path, rows_text(x), model.to_text())[:200]]
+    assert sorted_labels != expected
+    for rows in (x, x[:1], x.astype(np.float64)):
+        assert fast.predict(rows).tolist() == expected[: len(rows)]
+    values = fast.decision_function(x)
+    assert (fast.classes_[(values > 0).astype(int)] == expected).all()
+
+
+def test_the_warning_names_the_line_once_and_quiet_silences_it(fastsvm, tmp_path):
+    text = (GOLDEN / "c_svc.model").read_bytes()
+    (tmp_path / "model").write_bytes(shuffled(text, random.Random(1), False))
+    (tmp_path / "data").write_bytes((GOLDEN / "data").read_bytes())
+    done = fastsvm("predict", "data", "model", "out")
+    assert done.err == f"Warning: model:{text[: text.index(b'SV')].count(bytes([10])) + 2}: {UNSORTED}\n"
+    assert fastsvm("predict", "-q", "data", "model", "out").err == ""
+
+
+def test_such_a_model_is_not_compiled(fastsvm, tmp_path):
+    (tmp_path / "model").write_bytes(shuffled((GOLDEN / "c_svc.model").read_bytes(), random.Random(1), False))
+    why = (
+        "indices of a support vector that do not increase found: fastsvm predict answers as svm-predict does, but this"
+        " model cannot be compiled or exported; write it again with sorted indices"
+    )
+    for command in (["approx"], ["reduce", "--ratio", "0.5"], ["order"], ["border"]):
+        assert fastsvm(*command, "model", code=1).err == f"Error: model: {why}\n"
+    assert f"Error: model: {why}\n" in fastsvm("export", "--to", "c", "model", "m.c", code=1).err
+    with pytest.warns(FastsvmWarning, match=UNSORTED), pytest.raises(ModelFormatError, match=why):
+        compile(str(tmp_path / "model"), "approx")
+    assert not list(tmp_path.glob("model.*"))
+
+
+def test_text_after_the_last_vector_is_ignored_with_a_warning(svm_predict, tmp_path):
+    text, data = (GOLDEN / "c_svc.model").read_bytes(), rows_text(rows_for(1, 5))
+    for more in (b"\nnormalisation 1 2.5\n0.31 4.2\n", b"x\n", b"1 2:3\n", b"\xff\x00\n"):
+        with pytest.warns(FastsvmWarning) as warned:
+            model = parse_model(text + more, "m")
+        line = text.count(b"\n") + 1
+        assert [str(each.message) for each in warned] == [
+            f"m:{line}: text found after the {model.header.total_sv} support vectors that total_sv announces; it is"
+            " ignored, as by LIBSVM"
+        ]
+        assert model.to_text() == parse_model(text, "m").to_text()
+        assert alike(ours(tmp_path, data, text + more), theirs(svm_predict, tmp_path, data, text + more))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        parse_model(text + b"\n \t\r\n\n", "m")
+
+
+def test_a_line_of_fastsvms_that_was_changed_is_refused():
+    text = (GOLDEN / "c_svc.reduced").read_bytes()
+    for damaged in (text.replace(b"fastsvm_reduced", b"fastsvm-reduced"), text + b"more\n"):
+        assert "a line of fastsvm's that was changed" in fault_of(damaged)
+
+
+def test_a_last_line_without_its_end_is_read_where_nothing_can_be_cut():
+    constant = b"svm_type epsilon_svr\nkernel_type rbf\ngamma 1.0\nnr_class 2\ntotal_sv 0\nrho -0.5\nSV"
+    assert parse_model(constant, "m").to_text() == constant + b"\n"
+    serials = b"svm_type one_class\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho 0.5\nSV\n1 0:2 \n0.5 0:13 "
+    assert parse_model(serials, "m").max_index == 13
+    assert "no line end found" in fault_of(serials.rstrip())
+    assert "without a serial" in fault_of(serials.removesuffix(b"0:13 "))
+    cut = constant.replace(b"total_sv 0", b"total_sv 1")
+    assert "0 support vectors found, expected 1" in fault_of(cut)
+
+
+BLANKS = b"1 1:1.00   2:1.00   3: .50\n-1   1: .25   2:\t.50   4:1.00\n1 2:  -1 3:-1 4: 2 5: 1\n1 2:\t1\r\n"
+
+
+def test_a_blank_after_a_colon_is_skipped_in_rows_and_vectors(svm_predict, tmp_path):
+    model = (GOLDEN / "c_svc.model").read_bytes()
+    joined = b"1 1:1.00 2:1.00 3:.50\n-1 1:.25 2:.50 4:1.00\n1 2:-1 3:-1 4:2 5:1\n1 2:1\n"
+    for data in (BLANKS * 50, BLANKS + joined * 40 + BLANKS):  # rows repeat the indices of those before
+        expected = theirs(svm_predict, tmp_path, data, model)
+        assert expected is not None and alike(ours(tmp_path, data, model), expected)
+    assert ours(tmp_path, BLANKS, model) == ours(tmp_path, joined, model)
+    spaced = model.replace(b":", b": ")
+    assert alike(ours(tmp_path, joined, spaced), theirs(svm_predict, tmp_path, joined, spaced))
+    assert parse_model(spaced, "m").to_text() == parse_model(model, "m").to_text()
+
+
+def test_and_rows_are_scaled_as_by_svm_scale(svm_predict, fastsvm, tmp_path):
+    import subprocess
+
+    (tmp_path / "range").write_text("x\n-1 1\n1 -2 3\n2 -2 2\n3 0 4\n4 -1 1\n5 -3 3\n")
+    (tmp_path / "data").write_bytes(BLANKS)
+    (tmp_path / "model").write_bytes((GOLDEN / "c_svc.model").read_bytes())
+    done = subprocess.run(["svm-scale", "-r", "range", "data"], cwd=tmp_path, capture_output=True, check=True)
+    (tmp_path / "scaled").write_bytes(done.stdout)
+    fastsvm("predict", "-q", "--values", "scaled", "model", "expected")
+    fastsvm("predict", "-q", "--values", "--scale", "range", "data", "model", "out")
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "row", [b"1 2:\n", b"1 2: \n", b"1 2: 3:4\n", b"1 2 :3\n", b"1 2: x\n", b"1 2:\r\n"], ids=ascii
+)
+def test_a_colon_without_a_number_after_it_stays_an_error_as_in_libsvm(svm_predict, tmp_path, row):
+    model = (GOLDEN / "c_svc.model").read_bytes()
+    assert ours(tmp_path, row, model) is None and theirs(svm_predict, tmp_path, row, model) is None
+
+
+def test_column_0_is_feature_0_for_a_model_that_has_one():
+    text = made_up(5, d=4).to_text()
+    head, vectors = text.split(b"SV\n")
+    for j in range(1, 5):
+        vectors = vectors.replace(b" %d:" % j, b" %d:" % (j - 1))
+    model, zero_based = parse_model(text, "m"), parse_model(head + b"SV\n" + vectors, "m")
+    assert (model.first_index, model.columns) == (1, 4) and (zero_based.first_index, zero_based.columns) == (0, 4)
+    assert load_model(str(GOLDEN / "one_class.model")).first_index == 1
+    assert chunk_of(rows_for(5, 4)).indices[0] >= 1
