@@ -187,7 +187,9 @@ template <bool scaled> void parse_sparse(Piece& piece, const Format& format, con
             }
             NumberStatus status;
             double value;
-            const char* const next = read_double(skip_blanks(p + 1), &value, &status);  // `3: .5`, as in LIBSVM
+            const char* next = read_double(p + 1, &value, &status);
+            if (status != NumberStatus::ok && is_blank(p[1]))  // `3: .5`, as LIBSVM reads it
+                next = read_double(skip_blanks(p + 1), &value, &status);
             if (status != NumberStatus::ok || !ends_word(next)) {
                 stop(number_fault(status, token, end, "index:value"));
                 good = false;
