@@ -22,7 +22,7 @@ static void check(fastsvm_status status, const fastsvm_error *error) {
     exit(3);
 }
 
-static int64_t read_rows(const char *path) {
+static int64_t read_rows(const char *path, int first_index) {
     FILE *file = fopen(path, "r");
     int64_t count = 0, entries = 0;
     if (!file) exit(4);
@@ -31,9 +31,10 @@ static int64_t read_rows(const char *path) {
         int read;
         (void)strtod(at, &at);
         while (sscanf(at, " %d:%lf%n", &indices[entries], &values[entries], &read) == 2) {
-            if (indices[entries] >= 1 && indices[entries] <= columns_max) {
-                doubles[count * stride + indices[entries] - 1] = values[entries];
-                floats[count * stride + indices[entries] - 1] = (float)values[entries];
+            const int column = indices[entries] - first_index;
+            if (column >= 0 && column < columns_max) {
+                doubles[count * stride + column] = values[entries];
+                floats[count * stride + column] = (float)values[entries];
             }
             ++entries;
             at += read;
@@ -87,7 +88,7 @@ int main(int argc, char **argv) {
         model = both;
     }
     fastsvm_describe(model, &info);
-    const int64_t count = read_rows(argv[2]);
+    const int64_t count = read_rows(argv[2], info.first_index);
     const int64_t columns = question[0] == 'l' ? 1 : question[0] == 'p' ? info.classes + 1 : info.pairs;
     double *out = calloc((size_t)(count * columns + 1), sizeof(double));
     double *radii = calloc((size_t)(count * columns + 1), sizeof(double));
