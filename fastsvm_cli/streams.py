@@ -7,6 +7,10 @@ import sys
 
 from fastsvm_cli.platform import open_nothing
 
+TYPE_CHECKING = False  # typing's, which is not loaded this early
+if TYPE_CHECKING:
+    from typing import TextIO
+
 _closed: "set[int]" = set()
 
 
@@ -23,15 +27,22 @@ def prepare() -> None:
     codecs.register_error("fastsvm-file-name", _bytes_of_name)
     assert isinstance(sys.stdout, io.TextIOWrapper)
     sys.stdout.reconfigure(errors="fastsvm-file-name")
-    encoding = "utf-8" if sys.stderr is None else sys.stderr.encoding
-    sys.stderr = io.TextIOWrapper(
-        io.BufferedWriter(_Forgiving(2, "w", closefd=False)), encoding, "backslashreplace", line_buffering=True
-    )
+    sys.stderr = _forgiving(2, "utf-8" if sys.stderr is None else sys.stderr.encoding, "backslashreplace")
+
+
+def summary_output() -> "TextIO":
+    """Return a text stream to standard output that ignores errors of writing."""
+    return _forgiving(1, sys.stdout.encoding, sys.stdout.errors or "strict")
 
 
 def is_closed(descriptor: int) -> bool:
     """Return whether the descriptor was closed when the process began."""
     return descriptor in _closed
+
+
+def _forgiving(descriptor: int, encoding: str, errors: str) -> "TextIO":
+    raw: io.RawIOBase = _Forgiving(descriptor, "w", closefd=False)
+    return io.TextIOWrapper(io.BufferedWriter(raw), encoding, errors, line_buffering=True)
 
 
 class _Forgiving(io.FileIO):

@@ -44,10 +44,8 @@ def check_inputs(*inputs: "str | None") -> None:
 
 
 def summary_stream(*output_files: "str | None") -> TextIO:
-    """Return standard output; standard error if an output takes it; /dev/null if it is closed."""
-    from fastsvm_cli.streams import is_closed
+    """Return standard output; standard error if an output takes it. A summary that it cannot take is lost."""
+    from fastsvm_cli.streams import summary_output
     from fastsvm_cli.text.output import is_standard_output
 
-    if any(is_standard_output(each) for each in output_files):
-        return sys.stderr
-    return open("/dev/null", "w") if is_closed(1) else sys.stdout
+    return sys.stderr if any(is_standard_output(each) for each in output_files) else summary_output()

@@ -78,6 +78,8 @@ def _about_model(error: ModelFormatError, command: str, given: dict) -> "str | N
 def _about_range(error: DataFormatError) -> "str | None":
     if _is_model(error.path):
         return "this is a model file"
+    if any(map(_DECIMAL_COMMA.fullmatch, (_quoted(error.why) or [""])[0].split())):
+        return _written_otherwise(error.path, ["decimal commas"], "")
     words = (_lines(error.path) or [""])[0].split()
     if error.line != 1 or not any(map(_INDEX_VALUE.fullmatch, words)):
         return None
@@ -234,8 +236,7 @@ def _is_range(path: str) -> bool:
 def _is_model(path: str, dense: bool = False) -> bool:
     from fastsvm_cli.models import looks_like_model
 
-    lines = _lines(path) or []
-    return bool(lines) and looks_like_model(lines[0].encode(), dense)
+    return looks_like_model(_start(path) or b"", dense)
 
 
 def _is_compiled(path: str) -> bool:

@@ -24,8 +24,8 @@ MODEL_TYPES = {
     "fastsvm_model triangle": "fastsvm_cli.models.triangle:TriangleModel",
     "fastsvm_model geometry": "fastsvm_cli.models.geometry:GeometryModel",
 }
-#: First words of other programs' models.
-_OTHER_PROGRAMS = ("solver_type", "approximated")
+
+looks_like_model = _native.looks_like_model
 
 
 def load_model(path: str) -> Model:
@@ -79,19 +79,6 @@ def check_start(start: bytes, path: str) -> None:
     """Raise ModelFormatError if no model begins with `start`."""
     if start.split(b"\n", 1)[0].strip() or not start:  # a LIBSVM model may begin with blank lines
         _kind(start, path)
-
-
-def looks_like_model(start: bytes, dense: bool = False) -> bool:
-    """Return whether a file that begins with `start` is meant as a model. dense: data may begin with a heading
-    `label`."""
-    word = _first_word(start)
-    if dense:
-        return word in ("svm_type", "fastsvm_model")
-    return word in (*_native.HEADER_KEYS, "fastsvm_model", *_OTHER_PROGRAMS)
-
-
-def _first_word(text: bytes) -> str:
-    return (text[:200].split(None, 1) or [b""])[0].decode("ascii", "replace")
 
 
 def format_version(text: bytes, path: str) -> "int | None":

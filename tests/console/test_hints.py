@@ -234,6 +234,13 @@ def test_numbers_that_are_written_otherwise(place, tmp_path, text, options, mess
         )
 
 
+@pytest.mark.parametrize("text", ["x\n-1 1\n1 0,5 1,5\n", "x\n-1,0 1,0\n1 0.5 1.5\n", "1 0.5 1,5e-1\n"])
+def test_decimal_commas_of_a_range_file(place, tmp_path, text):
+    (tmp_path / "odd").write_text(text)
+    said = errors(place, "predict", "--scale", str(tmp_path / "odd"), "rows", "m", "/dev/null")
+    assert said.endswith(f"; {COMMAS.format(tmp_path / 'odd')}\n")
+
+
 @pytest.mark.full
 def test_several_files_are_for_dask(place, tmp_path):
     (tmp_path / "folder").mkdir()

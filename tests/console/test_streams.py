@@ -25,13 +25,13 @@ class Ran:
         return f"$ {self.words}\nexit code {self.code}\n{said}"
 
 
-def shell(place, words, **options):
+def shell(place, words, program=FASTSVM, **options):
     """words: may have shell redirections; standard input is empty."""
-    if not options and not set(words) & set("<>|&;$'\"*"):  # needs no shell
+    if program == FASTSVM and not options and not set(words) & set("<>|&;$'\"*"):  # needs no shell
         done = forked.fastsvm(words.split(), cwd=place, text=True)
     else:
         done = subprocess.run(
-            f"exec {FASTSVM} {words}",
+            f"exec {program} {words}",
             shell=True,
             executable="/bin/bash",
             cwd=place,
@@ -198,6 +198,38 @@ def test_what_standard_error_cannot_take_is_lost_and_nothing_else(place):
     ran = shell(place, "predict rows m 2>/dev/full")
     assert ran.code == 0 and ran.out == expected, ran
     assert shell(place, "predict nowhere m out 2>/dev/full").code == 1
+
+
+@pytest.mark.full(few=2)
+@pytest.mark.parametrize(
+    "program, words",
+    [
+        (FASTSVM, "predict rows m out"),
+        (f"{FASTSVM}-predict", "rows m out"),
+        (FASTSVM, "predict --exact m rows fast out"),
+        (FASTSVM, "approx m out"),
+        (FASTSVM, "order m out"),
+        (FASTSVM, "reduce --vectors 5 --no-finish m out"),
+        (FASTSVM, "border --samples 5 m out"),
+        (FASTSVM, "export --to c m out.c"),
+    ],
+)
+def test_a_summary_that_cannot_be_written_stops_nothing(place, program, words):
+    before = shell(place, words, program)
+    assert before.code == 0 and before.out, before
+    for lost in (">/dev/full", ">/dev/full 2>&1", ">&-"):
+        (place / "out").write_text("before\n")
+        ran = shell(place, f"{words} {lost}", program)
+        assert ran.code == 0 and ran.output == before.output, ran
+
+
+@pytest.mark.full
+def test_a_document_that_cannot_be_written_is_an_error_after_the_output_is_whole(place):
+    expected = shell(place, "predict rows m out").output
+    (place / "out").write_text("before\n")
+    ran = shell(place, "predict --json rows m out >/dev/full")
+    assert ran.code == 1 and ran.output == expected, ran
+    assert ran.err == "Error: standard output: No space left on device\n"
 
 
 @pytest.mark.full

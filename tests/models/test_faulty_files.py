@@ -1,10 +1,13 @@
 """A hand-made model, and its faults."""
 
 import gzip
+import pickle
 import re
+import zlib
 
 import numpy as np
 import pytest
+from sklearn.svm import SVC
 
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.models import load_model, looks_like_model, parse_model
@@ -133,6 +136,10 @@ def test_a_single_class_has_no_support_vectors():
     assert fault_of(text) == "m:3: support vectors found in a model of a single class"
 
 
+TRAIN = "svm-train makes one of the same training rows"
+WRITE = "in Python, fastsvm_cli.to_libsvm(joblib.load(path), out) writes a fitted SVC or SVR as one"
+FROM_R = "in R, e1071's write.svm(model, svm.file, scale.file) writes one"
+COMMENT = "a comment found, which LIBSVM's reader refuses too: grep -v '^#' leaves such lines out"
 OTHERS = {
     b"": "m: the file is empty, expected a model",
     b"\n": "m:1: a blank line found, expected a model",
@@ -143,6 +150,31 @@ OTHERS = {
     b"solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 3\nbias -1\nw\n0.1\n": (
         "m:1: a LIBLINEAR model found, expected a LIBSVM or fastsvm model"
     ),
+    **{
+        start: f"m:1: {name} found, expected a LIBSVM or fastsvm model; {remedy}"
+        for name, remedy, starts in (
+            ("an SVM-light model", TRAIN, [b"SVM-light Version V6.02\n2 # kernel type\n"]),
+            (
+                "an OpenCV model",
+                TRAIN,
+                [
+                    b"%YAML:1.0\nmy_svm: !!opencv-ml-svm\n",
+                    b'<?xml version="1.0"?>\n<opencv_storage>\n',
+                    b'{\n    "opencv_ml_svm": {\n',
+                ],
+            ),
+            ("a PMML model", TRAIN, [b'<?xml version="1.0"?>\n<PMML version="4.1">\n']),
+            ("a pickled Python object", WRITE, [pickle.dumps(SVC(), protocol) for protocol in (0, 2, 3, 4, 5)]),
+            ("zlib data (a compressed file of joblib?)", WRITE, [zlib.compress(b"", level) for level in (1, 3, 6, 9)]),
+            ("an R object of saveRDS", FROM_R, [b"X\n\0\0\0\3"]),
+            ("R objects of save", FROM_R, [b"RDX2\nX\n", b"RDX3\nX\n"]),
+        )
+        for start in starts
+    },
+    b"# a comment\n" + hand(): f"m:1: {COMMENT}",
+    b"\n# a comment\n\n # another\nfastsvm_model x\n": f"m:1: {COMMENT}",
+    hand(("gamma", "# a comment\ngamma")): f"m:3: {COMMENT}",
+    b"# a comment\n1 1:2\n": f"m:1: {DATA_FILE}",
     b"hello\n": "m:1: 'hello' found, expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model ...')",
     b"<!DOCTYPE html>\n": (
         "m:1: '<!DOCTYPE html>' found, expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model"
@@ -203,6 +235,8 @@ def test_models_are_told_from_data_by_their_first_word():
         b"fastsvm_model maclaurin 1\n",
         b"solver_type L2R_LR\n",
         b"rho 1\n",
+        b"%YAML:1.0\n",
+        pickle.dumps(SVC()),
     ):
         assert looks_like_model(text)
     for text in (b"", b"\n", b"1 1:1\n", b"hello\n", b"svm_types\n", b"\x1f\x8b", b"-1"):

@@ -79,6 +79,15 @@ def test_a_fault_has_the_line_of_the_file(file, size):
         assert read(path, size=size) == (read(file("".join(lines[:at])))[0], message)
 
 
+def test_several_labels_with_blanks_or_none(file):
+    for text, labels in (("324, 674, 54 1:1\n", "324, 674, 54"), ("1,\t3 qid:2 1:1\n", "1,?3"), ("1,3\n", None)):
+        path = file(text)
+        assert read(path)[1] == f"{path}:1: {several_labels(labels) if labels else no_label('1,3')}"
+    path = file(" 1:1 2:3\n")
+    doubt = " (is the data unlabelled, or is this a multi-label line without labels?)"
+    assert read(path)[1] == f"{path}:1: {no_label('1:1')}{doubt}"
+
+
 def test_lines_of_slices_and_of_chunks_behind_each_other():
     text = b"# c\n1 1:1\n#\n#\n2 2:2\n3\n#\n"
     whole = _native.parse(text, first_line=11, svmlight=True)[0]

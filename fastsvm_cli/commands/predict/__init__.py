@@ -325,7 +325,8 @@ class Summary:
 
             seconds, rows = monotonic() - options.start, tally.rows - self.rows_before
             found = run_document(self.model, self._digest, self.values(tally), seconds, rows)
-            print(json.dumps(found), file=self._report)
+            # Unlike a summary, it is a result.
+            print(json.dumps(found), file=sys.stderr if self._report is sys.stderr else sys.stdout)
             return
         if tally.score is not None:
             from fastsvm_cli.prediction.scores import summary_lines

@@ -277,6 +277,14 @@ void bind_model_files(nb::module_& m) {
             "text"_a)
         .def("hexdigest", &Sha256::hexadecimal, "The 64 hexadecimal digits. Ends the use of this object.");
 
+    m.def(
+        "looks_like_model",
+        [](AnyText start, bool dense) {
+            const Bytes bytes(start);
+            return looks_like_model({bytes.data(), bytes.size()}, dense);
+        },
+        "start"_a, "dense"_a = false,
+        "Whether a file that begins so is meant as a model, readable or not. dense: data may begin with a heading.");
     // These functions raise ModelFormatError for the file `path`.
     m.def(
         "model_kind",

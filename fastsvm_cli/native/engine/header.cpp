@@ -51,6 +51,7 @@ void each_line(std::string_view text, const std::string& last, std::size_t offse
 }
 
 [[noreturn]] void unknown_key(const std::string& key, std::int64_t line) {
+    if (key[0] == '#') throw ModelFault(comment_found, line);
     throw ModelFault("unknown key " + quoted(key) + "; is this another program's model?", line);
 }
 

@@ -53,6 +53,10 @@ HeaderText read_libsvm_header(std::string_view text);
 HeaderText read_compiled_header(std::string_view text, const std::string& last,
                                 const std::vector<std::string>& own_keys, std::size_t offset, std::int64_t line);
 
+// LIBSVM's reader takes comments after the word SV only.
+inline constexpr char comment_found[] =
+    "a comment found, which LIBSVM's reader refuses too: grep -v '^#' leaves such lines out";
+
 // In LIBSVM's order.
 inline constexpr std::array header_keys{"svm_type", "kernel_type",        "degree", "gamma", "coef0",
                                         "nr_class", "total_sv",           "rho",    "label", "probA",

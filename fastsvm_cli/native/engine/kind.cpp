@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 
 #include "engine/checksum.h"
 #include "engine/header.h"
@@ -18,6 +19,61 @@ bool is_header_key(std::string_view word) {
 
 bool all_digits(std::string_view word) {
     return !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c); });
+}
+
+// Another program's model: how it begins, what its start holds, and what follows from that.
+struct OtherModel {
+    std::string_view begins, holds;
+    const char *name, *remedy;
+};
+
+constexpr char load_and_write[] =
+    "; in Python, fastsvm_cli.to_libsvm(joblib.load(path), out) writes a fitted SVC or SVR as one";
+constexpr char from_r[] = "; in R, e1071's write.svm(model, svm.file, scale.file) writes one";
+constexpr char train_again[] = "; svm-train makes one of the same training rows";
+
+constexpr OtherModel other_models[] = {
+    {"solver_type ", "", "a LIBLINEAR model", ""},
+    {"approximated ", "", "an ApproxSVM model", ""},
+    {"SVM-light Version ", "", "an SVM-light model", train_again},
+    {"%YAML:1.0", "", "an OpenCV model", train_again},  // other programs write "%YAML 1.0"
+    {"<?xml", "opencv", "an OpenCV model", train_again},
+    {"{", "opencv", "an OpenCV model", train_again},
+    {"<?xml", "<PMML", "a PMML model", train_again},
+    {"\x80\x02", "", "a pickled Python object", load_and_write},
+    {"\x80\x03", "", "a pickled Python object", load_and_write},
+    {"\x80\x04", "", "a pickled Python object", load_and_write},
+    {"\x80\x05", "", "a pickled Python object", load_and_write},
+    {"ccopy_reg\n", "", "a pickled Python object", load_and_write},
+    {"\x78\x01", "", "zlib data (a compressed file of joblib?)", load_and_write},
+    {"\x78\x5e", "", "zlib data (a compressed file of joblib?)", load_and_write},
+    {"\x78\x9c", "", "zlib data (a compressed file of joblib?)", load_and_write},
+    {"\x78\xda", "", "zlib data (a compressed file of joblib?)", load_and_write},
+    {{"X\n\0\0", 4}, "", "an R object of saveRDS", from_r},
+    {"RDX2\n", "", "R objects of save", from_r},
+    {"RDX3\n", "", "R objects of save", from_r},
+};
+
+// nullptr: none is known to begin so.
+const OtherModel* other_model(std::string_view start) {
+    const auto found = std::find_if(std::begin(other_models), std::end(other_models), [&](const OtherModel& each) {
+        return start.substr(0, each.begins.size()) == each.begins && start.find(each.holds) != std::string_view::npos;
+    });
+    return found == std::end(other_models) ? nullptr : found;
+}
+
+// Whether comments, then a model, are at the start.
+bool is_commented_model(std::string_view start) {
+    bool comments = false;
+    while (!start.empty()) {
+        const std::string_view line = start.substr(0, start.find('\n'));
+        const std::vector<std::string_view> words = split_words(line);
+        if (!words.empty() && words[0][0] != '#')
+            return comments && (words[0] == "fastsvm_model" || is_header_key(words[0]));
+        comments = comments || !words.empty();
+        start.remove_prefix(std::min(line.size() + 1, start.size()));
+    }
+    return false;
 }
 
 ModelKind compiled_kind(std::string_view line, const std::vector<std::string_view>& words,
@@ -56,24 +112,31 @@ bool looks_like_data(std::string_view line, const std::vector<std::string_view>&
 }  // namespace
 
 ModelKind model_kind(std::string_view text, const std::vector<std::string>& kinds) {
+    constexpr std::size_t looked_at = 4096;
     const std::string_view start = text.substr(0, 200), line = start.substr(0, start.find('\n'));
     const std::vector<std::string_view> words = split_words(line), first = split_words(start);
     if (words.empty() && !first.empty() && is_header_key(first[0])) return {};  // LIBSVM skips blank lines
     if (text.empty()) throw ModelFault("the file is empty, expected a model");
+    if (is_commented_model(text.substr(0, looked_at))) throw ModelFault(comment_found, 1);
     if (words.empty()) throw ModelFault("a blank line found, expected a model", 1);
     if (words[0] == "fastsvm_model") return compiled_kind(line, words, kinds);
-    if (words[0] == "solver_type" || words[0] == "approximated")
-        throw ModelFault(std::string(words[0] == "solver_type" ? "a LIBLINEAR" : "an ApproxSVM") +
-                             " model found, expected a LIBSVM or fastsvm model",
-                         1);
+    if (const OtherModel* const other = other_model(text.substr(0, looked_at)))
+        throw ModelFault(std::string(other->name) + " found, expected a LIBSVM or fastsvm model" + other->remedy, 1);
     if (is_header_key(words[0])) return {};  // LIBSVM accepts header keys in any order
     if (looks_like_data(line, words))
-        throw ModelFault("this looks like a data file, expected a LIBSVM or fastsvm model", 1);
+        throw DataFileFault("this looks like a data file, expected a LIBSVM or fastsvm model", 1);
     std::string shown(line.substr(0, 40));
     for (char& c : shown)
         if (c < ' ' || c > '~') c = '?';
     throw ModelFault(
         "'" + shown + "' found, expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model ...')", 1);
+}
+
+bool looks_like_model(std::string_view start, bool dense) {
+    const std::vector<std::string_view> words = split_words(start.substr(0, 200));
+    if (words.empty()) return false;
+    if (dense) return words[0] == "svm_type" || words[0] == "fastsvm_model";
+    return words[0] == "fastsvm_model" || is_header_key(words[0]) || other_model(start);
 }
 
 }  // namespace fastsvm

@@ -13,7 +13,12 @@ struct ModelKind {
     int version = 0;   // of the format; 0 for a LIBSVM model
 };
 
-// text: at least a file's first 200 bytes. kinds: known ones. Throws ModelFault for all other files.
+// text: at least a file's first 200 bytes. kinds: known ones. Throws ModelFault for all other files, and names other
+// programs' models (from the first 4096 bytes).
 ModelKind model_kind(std::string_view text, const std::vector<std::string>& kinds = compiled_kinds);
+
+// Whether a file that begins so is meant as a model, readable or not. dense: data may begin with a heading such as
+// `label`.
+bool looks_like_model(std::string_view start, bool dense);
 
 }  // namespace fastsvm

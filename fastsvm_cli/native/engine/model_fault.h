@@ -11,4 +11,9 @@ struct ModelFault : std::runtime_error {
     std::int64_t line;
 };
 
+// Rows of data instead of a model.
+struct DataFileFault : ModelFault {
+    using ModelFault::ModelFault;
+};
+
 }  // namespace fastsvm

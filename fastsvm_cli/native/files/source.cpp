@@ -198,7 +198,7 @@ std::string Source::whole(std::size_t look_after, const std::function<void(const
         const std::size_t got = read(&out[filled], most);
         const bool line = std::memchr(out.data() + filled, '\n', got) != nullptr;
         filled += got;
-        if (!looked && (line || !got || filled >= look_after)) {
+        if (!looked && ((line && !ready()) || !got || filled >= look_after)) {
             looked = true;
             look(out.substr(0, filled));
         }

@@ -19,8 +19,8 @@ public:
     std::size_t read(char* room, std::size_t size);
     // Whether a read would not wait.
     bool ready() const;
-    // The whole content. look: receives the first line, or look_after bytes of a longer one, before more is read; may
-    // throw.
+    // The whole content. look: receives look_after bytes, or fewer with the first line if more would be waited for,
+    // before more is read; may throw.
     std::string whole(std::size_t look_after, const std::function<void(const std::string&)>& look);
 
 private:

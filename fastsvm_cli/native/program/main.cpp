@@ -1,5 +1,6 @@
 // fastsvm-predict: svm-predict's place in a pipeline, for all models.
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -58,6 +59,20 @@ std::string read_model_text(const std::string& path) {
     });
 }
 
+bool is_model_file(const std::string& path) {
+    struct stat status;
+    if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+    try {
+        char start[200];
+        std::size_t filled = 0;
+        Source source(path);
+        while (const std::size_t got = source.read(start + filled, sizeof start - filled)) filled += got;
+        return looks_like_model({start, filled}, false);
+    } catch (const FileFault&) {
+        return false;
+    }
+}
+
 template <class Work> auto of_model(const std::string& path, Work work) {
     try {
         return work();
@@ -76,7 +91,14 @@ public:
                 throw FileFault(display(path), "it is closed");
         check_output(options.output, options.inputs());
         set_threads(options.threads);
-        of_model(options.model_file, [&] { loaded_ = load_model(read_model_text(options.model_file)); });
+        of_model(options.model_file, [&] {
+            try {
+                loaded_ = load_model(read_model_text(options.model_file));
+            } catch (const DataFileFault& fault) {
+                if (!is_model_file(options.test_file)) throw;
+                throw ModelFault(std::string(fault.what()) + "; the test file comes before the model", fault.line);
+            }
+        });
         for (const ModelNote& note : loaded_.notes)
             warn("Warning: " + display(options.model_file) + ":" + std::to_string(note.line) + ": " + note.text);
         const Header& header = loaded_.model->header;

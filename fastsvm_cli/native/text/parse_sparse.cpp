@@ -30,25 +30,26 @@ __attribute__((cold, noinline)) const char* after_qid(const char* p) {
     return p > digits && ends_word(p) ? p : nullptr;
 }
 
-// Whether comma-separated labels, then an entry, are at p.
-__attribute__((cold, noinline)) bool is_multi_label(const char* p) {
+// The byte after comma-separated labels, if an entry follows, or null. Blanks may follow the commas.
+__attribute__((cold, noinline)) const char* after_labels(const char* p) {
     int labels = 0;
     for (bool more = true; more; ++labels) {
         double ignored;
         NumberStatus status;
         p = read_double(p, &ignored, &status);
-        if (status != NumberStatus::ok) return false;
+        if (status != NumberStatus::ok) return nullptr;
         more = *p == ',';
-        p += more;
+        if (more) p = skip_blanks(p + 1);
     }
-    if (labels < 2 || !ends_word(p)) return false;
-    p = skip_blanks(p);
-    return is_entry(p) || after_qid(p);
+    if (labels < 2 || !ends_word(p)) return nullptr;
+    const char* const entry = skip_blanks(p);
+    return is_entry(entry) || after_qid(entry) ? p : nullptr;
 }
 
 // Reads leading numbers. Returns the byte after them, or null: with a fault, or at a comment line.
 const char* read_leading(const char* p, const char* end, const Format& format, double* out, std::string* fault) {
     const char* const what = format.leading_name;
+    const char* const line = p;
     const char* const digit = p + (*p == '-' || *p == '+');
     if (format.leading_count == 1 && is_digit(*digit) && digit[1] == ' ') {  // the common case
         const double size = *digit - '0';
@@ -67,14 +68,15 @@ const char* read_leading(const char* p, const char* end, const Format& format, d
         const char* const next = read_double(p, out + i, &status);
         if (status != NumberStatus::ok || !ends_word(next)) {
             if (format.svmlight && i == 0 && *p == '#') return nullptr;
-            if (format.svmlight && is_multi_label(p)) {
-                *fault = "a multi-label line (" + quote_word(p, end) + ") found, expected one label";
+            if (const char* const last = format.svmlight ? after_labels(p) : nullptr) {
+                *fault = "a multi-label line (" + quote(p, last) + ") found, expected one label";
                 return nullptr;
             }
             if (status == NumberStatus::ok) status = NumberStatus::not_a_number;
             *fault = number_fault(status, p, end, what);
             if (status == NumberStatus::not_a_number && *next == ':' && std::strcmp(what, "a label") == 0)
-                *fault += " (is the data unlabelled?)";
+                *fault += line == p ? " (is the data unlabelled?)"
+                                    : " (is the data unlabelled, or is this a multi-label line without labels?)";
             return nullptr;
         }
         p = next;
