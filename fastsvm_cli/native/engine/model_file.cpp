@@ -1,6 +1,7 @@
 #include "engine/model_file.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "engine/carried.h"
@@ -39,8 +40,19 @@ std::vector<std::int32_t> indices_of(const BorderFile& file) { return file.featu
 std::vector<std::int32_t> indices_of(const DensityFile& file) { return used_indices(file.rows); }
 std::vector<std::int32_t> indices_of(const OrderedFile& file) { return used_indices(*file.vectors); }
 
+template <class File> KnownFeatures known_features(const File& file) {
+    if constexpr (std::is_base_of_v<OrderedFile, File>) {
+        return {false, file.vectors->max_index, file.vectors};
+    } else {
+        const std::vector<std::int32_t> used = indices_of(file);
+        if (used.empty()) return {};
+        return {used.front() == 0, used.back(), nullptr};
+    }
+}
+
 template <class File> void take(File file, const std::vector<RangeText>& ranges, LoadedModel& out) {
     note_folded(file.folded, out);
+    out.features = known_features(file);
     const std::string fingerprint = file.fingerprint;
     if (!ranges.empty()) {
         const Scaling scaling = read_carried(ranges);
@@ -48,6 +60,8 @@ template <class File> void take(File file, const std::vector<RangeText>& ranges,
                                 indices_of(file)};
         if (const auto fault = carried_fault(scaling, asked, "its range")) throw ModelFault(fault->why);
         out.carried = std::make_shared<const Scaling>(scaling.features_alone());
+        out.features.zero = out.features.zero || scaling.names(0);
+        out.features.largest = std::max(out.features.largest, scaling.max_index());
         out.model = make_model(std::move(file));
         if (scaling.scales_labels()) out.model->labels_back = scaling.labels_back();
     } else {
@@ -136,6 +150,7 @@ LoadedModel load_model(std::string_view text) {
         if (!own_line(text).empty()) check_own_line(text);
         LibsvmFile file = read_libsvm(text);
         out.serials = file.header.kernel_type == "precomputed";
+        out.features = {false, file.vectors->max_index, file.vectors};
         out.folds = file.folded.has_value();
         out.inherits = file.reduced && file.reduced->raw_rows;
         out.model = make_model(std::move(file));

@@ -9,6 +9,7 @@
 #include "engine/maclaurin_file.h"
 #include "engine/model.h"
 #include "engine/ordered_file.h"
+#include "engine/summary.h"
 #include "text/scaling.h"
 
 namespace fastsvm {
@@ -28,6 +29,7 @@ struct LoadedModel {
     bool serials = false;                    // its rows hold kernel values (precomputed kernel)
     bool folds = false;                      // takes raw rows: scaling is folded in
     bool inherits = false;                   // scaling is folded into its LIBSVM model
+    KnownFeatures features;
 };
 
 // Throws ModelFault.
