@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 _closed: "set[int]" = set()
+_prepared: "TextIO | None" = None
 
 
 def prepare() -> None:
@@ -19,6 +20,7 @@ def prepare() -> None:
 
     Each closed descriptor gets a placeholder, whose use raises EBADF, so that no opened file becomes a standard stream.
     Standard output prints undecodable file names as their bytes. Standard error ignores its own errors."""
+    global _prepared
     for descriptor, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)):
         if stream is None:
             _hold_place(descriptor)
@@ -27,11 +29,14 @@ def prepare() -> None:
     codecs.register_error("fastsvm-file-name", _bytes_of_name)
     assert isinstance(sys.stdout, io.TextIOWrapper)
     sys.stdout.reconfigure(errors="fastsvm-file-name")
+    _prepared = sys.stdout
     sys.stderr = _forgiving(2, "utf-8" if sys.stderr is None else sys.stderr.encoding, "backslashreplace")
 
 
 def summary_output() -> "TextIO":
-    """Return a text stream to standard output that ignores errors of writing."""
+    """Return a text stream to standard output that ignores errors of writing; sys.stdout if a caller replaced it."""
+    if _prepared is None or sys.stdout is not _prepared:
+        return sys.stdout
     return _forgiving(1, sys.stdout.encoding, sys.stdout.errors or "strict")
 
 

@@ -33,6 +33,10 @@ def doubts(
     why = _native.row_doubt(model.header, tally.rows, tally.unknown_labels, tally.zero_labels, dense)
     if why:
         out.append(f"{why}{f'; if the first column is no label, {add}' if dense and tally.rows else ''}.")
+    if dense and fields > model.columns:
+        return out
+    if why := _native.feature_doubt(model.header, model.first_index, model.max_index, model.vectors, tally):
+        out.append(f"{why}.")
     return out
 
 

@@ -19,11 +19,14 @@ class Tally(_native.Tally):
     reference_rows: rows that only LIBSVM's order of operations decides.
     undecided: open rows, with --steps or --open-rows.
     unknown_labels: rows whose label the model never predicts; zero_labels: of these, label 0.
+    rows_beyond, rows_with_zero: rows with features beyond the model's, or with a feature 0.
+    largest_feature: of all rows.
     score: svm-predict's sums; None for unlabelled data."""
 
     COUNTS = (
         *("rows", "outside", "evaluated", "reference_rows", "kernel_evaluations", "undecided"),
         *("grid_rows", "single_rows", "double_rows", "unknown_labels", "zero_labels"),
+        *("rows_beyond", "rows_with_zero", "largest_feature"),
     )
     #: Fields of `score`.
     SUMS = ("correct", "total", "error", "sump", "sumt", "sumpp", "sumtt", "sumpt")
@@ -36,7 +39,8 @@ class Tally(_native.Tally):
         """Add another Tally's `values`. An empty Tally becomes equal to it, bit for bit. Raise KeyError."""
         for name in self.values():
             owner = self.score if name in self.SUMS else self
-            setattr(owner, name, getattr(owner, name) + values[name])
+            before, more = getattr(owner, name), values[name]
+            setattr(owner, name, max(before, more) if name == "largest_feature" else before + more)
 
 
 def predict(
@@ -72,6 +76,7 @@ def predict(
         open_rows=write_open is not None,
         outside_rows=write_outside is not None,
         around=bad_rows is not None,
+        largest_feature=model.max_index,
         **asked,
     )
     counted = tally or Tally(labelled)

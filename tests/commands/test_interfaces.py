@@ -118,7 +118,7 @@ def test_every_interface_has_the_same_answers(
     # What export writes
     description = describe(model, "m")
     assert description.inputs == x.shape[1]
-    chunk = list(_chunks(folder / "rows"))[0]
+    chunk = next(iter(_chunks(folder / "rows")))
     near = tolerance(description, chunk, False)
     library = Library(Program(description, single=False, prefix="m"), folder)
     session = onnxruntime.InferenceSession(model_of(description, False).SerializeToString())

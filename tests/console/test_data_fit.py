@@ -8,6 +8,7 @@ import pytest
 import fastsvm_cli
 from fastsvm_cli import _native
 from fastsvm_cli.models import parse_model
+from fastsvm_cli.prediction.pipeline import Tally
 from fastsvm_cli.text.data import read_chunks
 from support import forked
 from support.places import FASTSVM
@@ -71,6 +72,80 @@ def warned(place, *words, text):
 )
 def test_what_is_said_of_rows(place, words, text, expected):
     assert warned(place, *words.split(), text=text) == expected
+
+
+WIDE = CLASSES.replace("1 1:1 3:1\n-1 2:1\n", "1 1:1 3:1\n" * 9 + "-1 1:1\n").replace("_sv 2", "_sv 10")
+WIDE = WIDE.replace("nr_sv 1 1", "nr_sv 9 1")
+FROM_0 = WIDE.replace(" 1:1", " 0:1")
+ANOTHER_SET = ": they may be rows of another data set"
+LACKS_0 = (
+    "{} of 20 rows have a feature 0, which the model lacks: if they count features from 0, count them from 1"
+    " (zero_based=False of scikit-learn's dump_svmlight_file)"
+)
+HAS_0 = (
+    "no row has a feature 0, which 10 of the model's 10 vectors have: if the rows count features from 1, count them"
+    " from 0 (zero_based=True of scikit-learn's dump_svmlight_file)"
+)
+BEYOND = "11 of 20 rows have features beyond 3, the model's last" + ANOTHER_SET
+NONE_BEYOND = "no row has a feature beyond {}, and 9 of the model's 10 vectors do" + ANOTHER_SET
+
+
+@pytest.mark.full(few=3)
+@pytest.mark.parametrize(
+    "model, text, expected",
+    [
+        (WIDE, "4 1:1\n" * 20, NONE_BEYOND.format(1)),
+        (WIDE, "4\n" * 20, NONE_BEYOND.format(0).replace("9", "10")),
+        (WIDE, "4 1:1\n" * 19, None),  # few rows
+        (WIDE, "4 1:1\n" * 19 + "4 3:1\n", None),
+        (WIDE.replace("1 1:1 3:1\n", "1 1:1\n", 1), "4 1:1\n" * 20, None),  # two vectors of ten lack it, too
+        (WIDE, "4 1:1 4:1\n" * 11 + "4 3:1\n" * 9, BEYOND),
+        (WIDE, "4 1:1 4:1\n" * 10 + "4 3:1\n" * 10, None),
+        (WIDE, "4 1:1\n" * 19 + "4 0:1 4:1\n", LACKS_0.format(1)),
+        (WIDE, "4 0:1 2:1\n" * 20, LACKS_0.format(20)),  # and not of another data set
+        (FROM_0, "4 1:1 4:1\n" * 20, HAS_0),
+        (FROM_0, "4 1:1 4:1\n" * 19 + "4 0:1 3:1\n", BEYOND.replace("11", "19")),
+        (FROM_0, "4 0:1 3:1\n" * 20, None),
+        (
+            WIDE.replace("rbf\ngamma 0.5", "precomputed").replace(" 1:1", " 0:1").replace(" 3:1", ""),
+            "4 0:1 1:2\n" * 20,
+            None,
+        ),
+        (HEAD.format("epsilon_svr", "").replace("1 1:1 3:1\n-1 2:1\n", "1\n-1\n"), "4 1:1\n" * 20, None),  # a constant
+    ],
+)
+def test_features_of_another_data_set(place, model, text, expected):
+    """By fastsvm predict, fastsvm-predict and predict_file."""
+    (place / "m").write_text(model)
+    found = warned(place, "rows", "m", text=text)
+    assert found == ([] if expected is None else [expected])
+    done = subprocess.run([f"{FASTSVM}-predict", "rows", "m", "out"], cwd=place, capture_output=True, text=True)
+    assert done.stderr == "".join(f"Warning: {each}.\n" for each in found)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fastsvm_cli.predict_file(place / "rows", place / "m", place / "out")
+    assert [str(each.message) for each in caught] == [f"{each}." for each in found]
+
+
+@pytest.mark.full
+def test_expansions_know_their_features_but_no_vectors(place):
+    (place / "wide").write_text(WIDE)
+    forked.fastsvm(["approx", "-q", "--certify", "wide", "m"], cwd=place, check=True)
+    assert warned(place, "rows", "m", text="4 1:1\n" * 20) == []
+    assert warned(place, "rows", "m", text="4 4:1\n" * 11 + "4 3:1\n" * 9) == [BEYOND]
+    assert warned(place, "rows", "m", text="4 0:1\n" * 20) == [LACKS_0.format(20)]
+    (place / "wide").write_text(FROM_0)
+    forked.fastsvm(["approx", "-q", "--certify", "wide", "m"], cwd=place, check=True)
+    assert warned(place, "rows", "m", text="4 0:1\n" * 20) == []
+
+
+def test_the_features_of_several_parts_are_those_of_the_whole():
+    parts = [Tally(True), Tally(True)]
+    for tally, (rows, beyond, zero, largest) in zip(parts, [(5, 1, 2, 7), (6, 3, 4, 3)], strict=True):
+        tally.rows, tally.rows_beyond, tally.rows_with_zero, tally.largest_feature = rows, beyond, zero, largest
+    parts[1].add_values(parts[0].values())
+    whole = parts[1]
+    assert (whole.rows, whole.rows_beyond, whole.rows_with_zero, whole.largest_feature) == (11, 4, 6, 7)
 
 
 def test_a_run_that_goes_on_counts_all_rows(place):

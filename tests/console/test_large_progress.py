@@ -190,7 +190,7 @@ def test_predict_counts_its_rows_on_a_terminal(monkeypatch, tmp_path, model, pip
     """A pipe has no bar."""
     terminal = terminal_of(monkeypatch, 80)
     (tmp_path / "m").write_bytes(model.to_text())
-    (tmp_path / "rows").write_text("-1 1:0.5\n" * 4000)
+    (tmp_path / "rows").write_text("-1 1:0.5 4:0.5\n" * 4000)
     ticks = iter(range(100, 10**6))
     monkeypatch.setattr(progress, "monotonic", lambda: float(next(ticks)))
     words = ["-" if piped else str(tmp_path / "rows"), str(tmp_path / "m"), str(tmp_path / "out")]

@@ -249,19 +249,21 @@ void bind_question(nb::module_& m) {
             "__init__",
             [](Request* self, std::shared_ptr<Model> model, bool probability, bool values, bool evaluations,
                std::shared_ptr<Fallback> exact, std::optional<double> tolerance, bool open_rows, double open_tolerance,
-               bool outside_rows, bool around) {
+               bool outside_rows, bool around, std::int32_t largest_feature) {
                 const nb::gil_scoped_release release;  // it may read the exact model
                 new (self) Request({std::move(model), probability, values, evaluations, std::move(exact), tolerance,
-                                    open_rows, outside_rows, open_tolerance, around});
+                                    open_rows, outside_rows, open_tolerance, around, false, largest_feature});
             },
             "model"_a, "probability"_a = false, "values"_a = false, "evaluations"_a = false,
             "exact"_a.none() = nb::none(), "tolerance"_a.none() = nb::none(), "open_rows"_a = false,
             "open_tolerance"_a = 0.0, "outside_rows"_a = false, "around"_a = false,
+            "largest_feature"_a = std::numeric_limits<std::int32_t>::max(),
             "probability: as -b 1. values: append decision values, and radii if the model has them. evaluations: "
             "append the number of kernel evaluations; ordered models only. exact: evaluates rows that a certified "
             "model leaves open. tolerance: allowed error of an ordered regression model's values, which may then stop "
             "early. open_rows, outside_rows: report rows left open, and rows outside the bound; open_tolerance: "
-            "allowed radius of a regression value without `exact`. around: skip rows that cannot be evaluated.")
+            "allowed radius of a regression value without `exact`. around: skip rows that cannot be evaluated. "
+            "largest_feature: rows with features beyond it are counted.")
         .def_ro("with_radius", &Request::with_radius);
 }
 
@@ -341,6 +343,14 @@ void bind_summary(nb::module_& m) {
         "header"_a, "rows"_a, "unknown"_a, "zeros"_a, "zeros_count"_a,
         "Why rows may not be meant for the model, as a sentence without full stop; or ''. zeros_count: count unknown "
         "labels 0.");
+    m.def(
+        "feature_doubt",
+        [](PythonObject header, std::int32_t first, std::int32_t largest, const Chunk* vectors, const Tally& tally) {
+            return feature_doubt(header_of(header), {first, largest, vectors ? vectors->rows : nullptr}, tally);
+        },
+        "header"_a, "first"_a, "largest"_a, "vectors"_a.none(), "tally"_a,
+        "Why rows may be of another data set, or count features from another number, likewise. first: the model's "
+        "first_index; largest: its largest index; vectors: None if it does not hold them.");
     m.def(
         "scaling_warnings",
         [](const Scaling& scaling, const ScaledEntries& scaled, const std::string& name) {

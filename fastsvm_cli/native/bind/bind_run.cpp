@@ -241,6 +241,15 @@ void bind_tally(nb::module_& m) {
         .def_prop_rw(
             "zero_labels", [](const Tally& self) { return self.unknown_labels.zeros; },
             [](Tally& self, std::int64_t rows) { self.unknown_labels.zeros = rows; })
+        .def_prop_rw(
+            "rows_beyond", [](const Tally& self) { return self.features.beyond; },
+            [](Tally& self, std::int64_t rows) { self.features.beyond = rows; })
+        .def_prop_rw(
+            "rows_with_zero", [](const Tally& self) { return self.features.zero; },
+            [](Tally& self, std::int64_t rows) { self.features.zero = rows; })
+        .def_prop_rw(
+            "largest_feature", [](const Tally& self) { return self.features.largest; },
+            [](Tally& self, std::int32_t index) { self.features.largest = index; })
         .def_prop_ro(
             "score", [](Tally& self) { return self.labelled ? &self.score : nullptr; },
             nb::rv_policy::reference_internal, nb::sig("def score(self) -> Score | None"));

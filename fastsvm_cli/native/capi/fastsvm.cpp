@@ -161,9 +161,9 @@ template <class Use> void ask(const fastsvm_model& model, const fastsvm_rows& ro
         if (rows.starts)
             take_sparse(rows, first, most, station->rows, fault);
         else if (rows.doubles)
-            take_dense(rows, rows.doubles, model.loaded.first_index, first, most, station->rows, fault);
+            take_dense(rows, rows.doubles, model.loaded.features.first, first, most, station->rows, fault);
         else
-            take_dense(rows, rows.floats, model.loaded.first_index, first, most, station->rows, fault);
+            take_dense(rows, rows.floats, model.loaded.features.first, first, most, station->rows, fault);
         station->answerer.predictions(station->rows.rows(model.carried(), fault), station->answer);
         if (station->answer.fault) fault = RowFault(station->answer.fault->first, station->answer.fault->second);
         if (station->answer.predictions.rows) use(station->answer.predictions, station->answerer.decisions(), first);
@@ -246,7 +246,7 @@ void fastsvm_describe(const fastsvm_model* model, fastsvm_info* info) {
              mine.certified,
              mine.proves,
              model->loaded.carried != nullptr,
-             model->loaded.first_index};
+             model->loaded.features.first};
 }
 
 fastsvm_status fastsvm_labels(const fastsvm_model* model, int* labels, fastsvm_error* error) {

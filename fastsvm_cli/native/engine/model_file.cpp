@@ -1,6 +1,7 @@
 #include "engine/model_file.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "engine/carried.h"
@@ -39,9 +40,21 @@ std::vector<std::int32_t> indices_of(const BorderFile& file) { return file.featu
 std::vector<std::int32_t> indices_of(const DensityFile& file) { return used_indices(file.rows); }
 std::vector<std::int32_t> indices_of(const OrderedFile& file) { return used_indices(*file.vectors); }
 
+template <class File> std::shared_ptr<const Rows> vectors_of(const File& file) {
+    if constexpr (std::is_base_of_v<OrderedFile, File>) return file.vectors;
+    return nullptr;
+}
+
+KnownFeatures known_features(const std::vector<std::int32_t>& used, const Scaling* carried,
+                             std::shared_ptr<const Rows> vectors) {
+    const std::int32_t last = used.empty() ? 0 : used.back();
+    return {first_index(used, carried), carried ? std::max(last, carried->max_index()) : last, std::move(vectors)};
+}
+
 template <class File> void take(File file, const std::vector<RangeText>& ranges, LoadedModel& out) {
     note_folded(file.folded, out);
     const std::vector<std::int32_t> indices = indices_of(file);
+    const std::shared_ptr<const Rows> vectors = vectors_of(file);
     const std::string fingerprint = file.fingerprint;
     if (!ranges.empty()) {
         const Scaling scaling = read_carried(ranges);
@@ -54,7 +67,7 @@ template <class File> void take(File file, const std::vector<RangeText>& ranges,
     } else {
         out.model = make_model(std::move(file));
     }
-    out.first_index = first_index(indices, out.carried.get());
+    out.features = known_features(indices, out.carried.get(), vectors);
     out.model->fingerprint = fingerprint;
 }
 
@@ -138,9 +151,9 @@ LoadedModel load_model(std::string_view text) {
         if (!own_line(text).empty()) check_own_line(text);
         LibsvmFile file = read_libsvm(text);
         out.serials = file.header.kernel_type == "precomputed";
+        out.features = known_features(used_indices(*file.vectors), nullptr, file.vectors);
         out.folds = file.folded.has_value();
         out.inherits = file.reduced && file.reduced->raw_rows;
-        out.first_index = first_index(used_indices(*file.vectors), nullptr);
         out.notes = std::move(file.notes);
         out.model = make_model(std::move(file));
         return out;

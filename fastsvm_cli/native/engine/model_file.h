@@ -9,6 +9,7 @@
 #include "engine/maclaurin_file.h"
 #include "engine/model.h"
 #include "engine/ordered_file.h"
+#include "engine/summary.h"
 #include "text/scaling.h"
 
 namespace fastsvm {
@@ -26,10 +27,10 @@ struct LoadedModel {
     std::shared_ptr<Model> model;
     std::vector<ModelNote> notes;
     std::shared_ptr<const Scaling> carried;  // features of the carried range file; or null
-    std::int32_t first_index = 1;            // LIBSVM index of column 0 of dense rows
     bool serials = false;                    // its rows hold kernel values (precomputed kernel)
     bool folds = false;                      // takes raw rows: scaling is folded in
     bool inherits = false;                   // scaling is folded into its LIBSVM model
+    KnownFeatures features;
 };
 
 // Throws ModelFault.

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -48,6 +49,8 @@ struct Question {
     double open_tolerance = 0;
     bool around = false;      // skip rows that cannot be evaluated
     bool may_be_few = false;  // use Model::too_few
+    // Rows with features beyond this one are counted.
+    std::int32_t largest_feature = std::numeric_limits<std::int32_t>::max();
 };
 
 // A question, and values derived from it.

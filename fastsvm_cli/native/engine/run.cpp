@@ -146,8 +146,19 @@ private:
     std::vector<std::thread> helpers_;
 };
 
-void Tally::add(const Answer& answer, const Task& task) {
+void FeatureCounts::add(const Rows& rows, std::int32_t most) {
+    for (std::int64_t row = 0; row < rows.rows; ++row) {
+        if (rows.begin(row) == rows.end(row)) continue;
+        const std::int32_t last = rows.indices[rows.end(row) - 1];
+        beyond += last > most;
+        zero += rows.indices[rows.begin(row)] == 0;
+        largest = std::max(largest, last);
+    }
+}
+
+void Tally::add(const Answer& answer, const Request& request) {
     rows += answer.rows->rows;
+    features.add(*answer.rows, request.largest_feature);
     outside += answer.outside;
     evaluated += answer.evaluated;
     reference_rows += answer.reference_rows;
@@ -156,7 +167,7 @@ void Tally::add(const Answer& answer, const Task& task) {
     for (std::size_t rung = 0; rung < rung_rows.size(); ++rung) rung_rows[rung] += answer.rung_rows[rung];
     if (!labelled) return;
     score.add(*answer.rows, answer.predictions);
-    const UnknownLabels unknown = fastsvm::unknown_labels(task, *answer.rows);
+    const UnknownLabels unknown = fastsvm::unknown_labels(request.model->task, *answer.rows);
     unknown_labels.rows += unknown.rows;
     unknown_labels.zeros += unknown.zeros;
 }
@@ -186,7 +197,7 @@ std::string Run::numbered(const Rows& rows, const std::vector<std::int64_t>& whi
 
 void Run::finish(const Answer& answer) {
     if (!answer.bad.empty()) bad_rows_->drop(answer.bad);
-    tally_.add(answer, request_->model->task);
+    tally_.add(answer, *request_);
     if (outputs_.before_writing) outputs_.before_writing();
     if (outputs_.outside_rows && !answer.outside_rows.empty())
         outputs_.outside_rows(numbered(*answer.rows, answer.outside_rows));

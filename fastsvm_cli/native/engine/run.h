@@ -19,6 +19,15 @@ struct DataFault : std::runtime_error {
     std::int64_t line;
 };
 
+// Rows by their smallest and largest features.
+struct FeatureCounts {
+    std::int64_t beyond = 0;   // rows with features beyond `most` of add()
+    std::int64_t zero = 0;     // rows with a feature 0
+    std::int32_t largest = 0;  // of all rows
+
+    void add(const Rows& rows, std::int32_t most);
+};
+
 // Counts as in Answer; unknown_labels and score are of labelled rows.
 struct Tally {
     explicit Tally(bool labelled = true) : labelled(labelled) {}
@@ -26,9 +35,10 @@ struct Tally {
     std::int64_t rows = 0, outside = 0, evaluated = 0, reference_rows = 0, kernel_evaluations = 0, undecided = 0;
     RungRows rung_rows{};
     UnknownLabels unknown_labels;
+    FeatureCounts features;
     Score score;
 
-    void add(const Answer& answer, const Task& task);
+    void add(const Answer& answer, const Request& request);
 };
 
 // Outputs of a run, called on its calling thread. Their exceptions end it.

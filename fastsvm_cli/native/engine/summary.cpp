@@ -65,6 +65,37 @@ std::string row_doubt(const Header& header, std::int64_t rows, const UnknownLabe
     return std::to_string(unknown.rows) + " of " + all + " rows have labels other than the model's (" + words + ")";
 }
 
+std::string feature_doubt(const Header& header, const KnownFeatures& known, const Tally& tally) {
+    // Fewer rows may lack any feature by chance; so may most rows, if some of the vectors do.
+    constexpr std::int64_t few_rows = 20;
+    constexpr double nearly_all = 0.9;
+    const FeatureCounts& found = tally.features;
+    const bool constant = known.first && !known.largest;
+    if (tally.rows < few_rows || header.kernel_type == "precomputed" || constant) return "";
+    FeatureCounts of_vectors;
+    if (known.vectors) of_vectors.add(*known.vectors, found.largest);
+    const double many = known.vectors ? nearly_all * static_cast<double>(known.vectors->rows) : 0;
+    const auto nearly_all_vectors = [&](std::int64_t some) { return some && static_cast<double>(some) >= many; };
+
+    if (found.zero && known.first)
+        return std::to_string(found.zero) + " of " + std::to_string(tally.rows) +
+               " rows have a feature 0, which the model lacks: if they count features from 0, count them from 1"
+               " (zero_based=False of scikit-learn's dump_svmlight_file)";
+    if (!found.zero && known.vectors && nearly_all_vectors(of_vectors.zero))
+        return "no row has a feature 0, which " + std::to_string(of_vectors.zero) + " of the model's " +
+               std::to_string(known.vectors->rows) +
+               " vectors have: if the rows count features from 1, count them from 0 (zero_based=True of scikit-learn's"
+               " dump_svmlight_file)";
+    if (2 * found.beyond > tally.rows)
+        return std::to_string(found.beyond) + " of " + std::to_string(tally.rows) + " rows have features beyond " +
+               std::to_string(known.largest) + ", the model's last: they may be rows of another data set";
+    if (known.vectors && nearly_all_vectors(of_vectors.beyond))
+        return "no row has a feature beyond " + std::to_string(found.largest) + ", and " +
+               std::to_string(of_vectors.beyond) + " of the model's " + std::to_string(known.vectors->rows) +
+               " vectors do: they may be rows of another data set";
+    return "";
+}
+
 std::vector<std::string> scaling_warnings(const Scaling& scaling, const ScaledEntries& scaled,
                                           const std::string& name) {
     const ScalingCounts& counts = scaled.counts;

@@ -1,6 +1,7 @@
 // Texts of predict besides its output lines.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,16 @@ std::vector<std::string> score_lines(const Header& printed, const Score& score);
 // Why rows may not be meant for the model, as a sentence without full stop; or "": no rows, or labels other than the
 // model's. zeros_count: count unknown labels 0.
 std::string row_doubt(const Header& header, std::int64_t rows, const UnknownLabels& unknown, bool zeros_count);
+
+// What a model knows of features, besides its header.
+struct KnownFeatures {
+    std::int32_t first = 1;               // index of column 0 of dense rows (engine/carried.h)
+    std::int32_t largest = 0;             // index
+    std::shared_ptr<const Rows> vectors;  // or null if it does not hold them
+};
+
+// Why rows may be of another data set, or count features from another number, likewise; or "".
+std::string feature_doubt(const Header& header, const KnownFeatures& known, const Tally& tally);
 
 // svm-scale's warnings after all rows. name: of the range.
 std::vector<std::string> scaling_warnings(const Scaling& scaling, const ScaledEntries& scaled, const std::string& name);

@@ -110,6 +110,7 @@ public:
         question.probability = options.probability;
         question.values = options.values;
         question.may_be_few = true;
+        question.largest_feature = loaded_.features.largest;
         if (options.exact) question.exact = fallback();
         request_ = std::make_shared<const Request>(std::move(question));
         report_ = standard_descriptor(options.output) == 1 ? 2 : 1;
@@ -181,8 +182,9 @@ private:
             for (const std::string& line :
                  scaling_warnings(*loaded_.carried, scaled_, "the range in " + options_.model_file))
                 warn(line);
-        const std::string doubt = row_doubt(loaded_.model->header, tally.rows, tally.unknown_labels, false);
-        if (!doubt.empty()) warn("Warning: " + doubt + ".");
+        for (const std::string& doubt : {row_doubt(loaded_.model->header, tally.rows, tally.unknown_labels, false),
+                                         feature_doubt(loaded_.model->header, loaded_.features, tally)})
+            if (!doubt.empty()) warn("Warning: " + doubt + ".");
         for (const std::string& line : score_lines(request_->printed->header, tally.score)) tell(line);
         for (const std::string& line : closing_notes(*request_, tally)) warn(line);
     }
