@@ -23,13 +23,38 @@ def hint(error: "DataFormatError | FileError | ModelFormatError", command: str, 
         alone = command == "predict" and not given.get("dask")
         return _about_several(error.path) if alone and error.path == given["test_file"] else None
     marked = _about_mark(error.path) if error.line == 1 else None
-    if marked is not None:
-        return marked
+    if (words := marked or _about_words(error)) is not None:
+        return words
     if isinstance(error, ModelFormatError):
         return _about_model(error, command, given)
     if error.path in (given.get("scale_file"), given.get("y_scale_file")):
         return _about_range(error)
-    return _about_data(error, command, given)
+    if (words := _about_data(error, command, given)) is not None:
+        return words
+    stops = given.get("on_bad_row") == "stop" and error.path == given["test_file"]
+    return "--on-bad-row skip leaves such lines out" if stops and not error.why.endswith(")") else None
+
+
+#: Part of a message -> command that mends the file, and its effect.
+_MENDED = {
+    "a NUL byte found": (r"tr -d '\000' <", "leaves it out"),
+    "a vertical tab found": (r"tr '\v' ' ' <", "writes blanks"),
+    "a form feed found": (r"tr '\f' ' ' <", "writes blanks"),
+    "a multi-label line (": (r"sed -E 's/^([^,: ]+),[^:]* /\1 /'", "keeps the first label"),
+    "a comment with a ':' found": ("sed 's/#.*//'", "leaves comments out"),
+}
+
+
+def _about_words(error: "DataFormatError | ModelFormatError") -> "str | None":
+    """Return how to mend a file that LIBSVM reads, perhaps wrongly."""
+    path = shlex.quote(error.path) if error.path != "-" else "FILE"
+    if "a carriage return found" in error.why:  # of an old Macintosh, if no other line end is there
+        to = " " if b"\n" in (_start(error.path) or b"\n") else r"\n"
+        return rf"tr '\r' '{to}' < {path} writes {'blanks' if to == ' ' else 'line ends'}"
+    for found, (filter, effect) in _MENDED.items():
+        if found in error.why:
+            return f"{filter} {path} {effect}"
+    return None
 
 
 def _about_several(path: str) -> "str | None":

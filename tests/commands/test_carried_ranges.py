@@ -8,6 +8,7 @@ import pytest
 import fastsvm_cli
 from support import forked
 from support.compiling import compile_all
+from support.messages import SKIPPED
 from support.places import DATA
 from support.scaling import raw_rows, scaled_folder, scaled_text
 from support.training import train
@@ -85,7 +86,9 @@ def test_what_svm_scale_warns_of_is_said(scaled, tmp_path):
 def test_bad_rows_are_named(scaled, tmp_path):
     (tmp_path / "rows").write_text("1 1:0.5\n1 0:1 1:2\n1 1:x\n")
     why = "index 0 found, which the range file does not hold, expected indices from 1"
-    assert run(tmp_path, "predict", "rows", scaled / "carried", "o", code=1).stderr == f"Error: rows:2: {why}\n"
+    assert (
+        run(tmp_path, "predict", "rows", scaled / "carried", "o", code=1).stderr == f"Error: rows:2: {why}{SKIPPED}\n"
+    )
     said = run(tmp_path, "predict", "--on-bad-row", "skip", "rows", scaled / "carried", "o").stderr
     assert said.startswith(f"Warning: rows:2: {why}\nWarning: rows:3: '1:x' found, expected index:value\n")
 

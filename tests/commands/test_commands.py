@@ -13,7 +13,7 @@ import pytest
 from libsvm.svmutil import svm_predict as libsvm_predict
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
-from support.messages import BLANK, DATA_FILE, falling, no_pair, not_finite, too_far
+from support.messages import BLANK, DATA_FILE, SKIPPED, falling, no_pair, not_finite, too_far
 from support.places import DATA, FASTSVM
 from support.processes import PATIENCE, default_signals, wait_until
 
@@ -254,7 +254,7 @@ def test_bad_data_is_one_line_and_nothing_is_lost(fastsvm, trained, rings, tmp_p
     (tmp_path / "bad").write_text(f"1 1:1\n{line}\n1 1:1\n")
     (tmp_path / "out").write_text("before\n")
     done = fastsvm("predict", "bad", trained / "rings.model" if model == "exact" else rings, "out", code=1)
-    assert done.err.splitlines()[-1] == f"Error: bad:2: {BAD_LINES[line]}"
+    assert done.err.splitlines()[-1] == f"Error: bad:2: {BAD_LINES[line]}{SKIPPED}"
     assert (tmp_path / "out").read_text() == "before\n" and sorted(os.listdir(tmp_path)) == ["bad", "out"]
 
 

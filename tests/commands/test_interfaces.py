@@ -106,10 +106,10 @@ def test_every_interface_has_the_same_answers(
 
     # The C library
     c = CModel(folder / "m", pairs)
-    for theirs_, kind in (
-        (c.sparse(sparse.indptr, sparse.indices + first, sparse.data), float),
-        (c.dense(x), float),
-        (c.dense(x.astype(np.float32)), float),
+    for theirs_ in (
+        c.sparse(sparse.indptr, sparse.indices + first, sparse.data),
+        c.dense(x),
+        c.dense(x.astype(np.float32)),
     ):
         size = 1e-12 * (1 + np.abs(values).max())
         np.testing.assert_allclose(theirs_[0], labels, atol=size if model.header.regression else 0, rtol=0)

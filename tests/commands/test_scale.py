@@ -8,7 +8,7 @@ import pytest
 
 from support import forked
 from support.compiling import compile_all
-from support.messages import COMPILED_MODEL
+from support.messages import COMPILED_MODEL, SKIPPED
 from support.places import DATA, GOLDEN
 from support.scaling import raw_rows, run_svm_scale, scaled_folder
 from support.training import train
@@ -124,7 +124,7 @@ def test_bad_rows_keep_their_lines(scaled, tmp_path):
     words = ["predict", "--scale", scaled / "range"]
     done = run(tmp_path, *words, "rows", scaled / "model", "out", code=1)
     why = "index 0 found, which the range file does not hold, expected indices from 1"
-    assert done.stderr == f"Error: rows:8: {why}\n"
+    assert done.stderr == f"Error: rows:8: {why}{SKIPPED}\n"
     assert not (tmp_path / "out").exists()
     done = run(tmp_path, *words, "--on-bad-row", "skip", "rows", scaled / "model", "out")
     assert done.stderr.startswith(f"Warning: rows:8: {why}\nWarning: rows:9: '1:x' found, expected index:value\n")

@@ -9,7 +9,7 @@ import stat
 
 import pytest
 
-from support.messages import no_label
+from support.messages import SKIPPED, no_label
 from support.outputs import timeless
 from support.reading import COMPRESS
 from support.resuming import ROWS, Disk, forked, lines_of
@@ -210,10 +210,10 @@ def test_a_bad_row_ends_the_run_and_the_next_goes_on_past_it(models, tmp_path):
     first = forked(tmp_path, *command, "--resume", "out", code=1)
     assert first.err.splitlines()[-2:] == [
         "123 rows are kept in out.partial: with --on-bad-row skip or nan, the same command continues after them.",
-        f"Error: rows:124: {no_label('foo')}",
+        f"Error: rows:124: {no_label('foo')}{SKIPPED}",
     ]
     again = forked(tmp_path, *command, "--resume", "out", code=1)
-    assert again.err.splitlines()[-1] == f"Error: rows:124: {no_label('foo')}"  # the line in the whole file
+    assert again.err.splitlines()[-1] == f"Error: rows:124: {no_label('foo')}{SKIPPED}"  # the line in the whole file
     expected = forked(tmp_path, *command, "--on-bad-row", "nan", "expected")
     last = forked(tmp_path, *command, "--resume", "--on-bad-row", "nan", "out")
     assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes() and last.out == expected.out

@@ -15,7 +15,7 @@ from fastsvm_cli.prediction import resume
 from fastsvm_cli.prediction.resume import ResumableOutput, can_be_kept
 from fastsvm_cli.text.line_blocks import Place
 from fastsvm_cli.text.output import Output
-from support.messages import no_label
+from support.messages import SKIPPED, no_label
 from support.outputs import timeless
 from support.places import FASTSVM, SCRIPTS
 from support.processes import PATIENCE
@@ -74,7 +74,7 @@ def test_a_run_that_is_stopped_before_its_first_row_leaves_nothing(models, tmp_p
     (tmp_path / "rows").write_text("foo\n1 1:1\n")
     done = forked(tmp_path, "predict", "--resume", "rows", models / "rings.approx", "out", code=1)
     assert (
-        done.err.splitlines()[-1] == f"Error: rows:1: {no_label('foo')}"
+        done.err.splitlines()[-1] == f"Error: rows:1: {no_label('foo')}{SKIPPED}"
         and "are kept" not in done.err
         and os.listdir(tmp_path) == ["rows"]
     )

@@ -6,6 +6,10 @@ DATA_FILE = "this looks like a data file, expected a LIBSVM or fastsvm model"
 NUL = "a NUL byte found, expected text"
 
 
+#: Advice of predict on a malformed line that has no other.
+SKIPPED = "; --on-bad-row skip leaves such lines out"
+
+
 def no_label(word):
     return f"'{word}' found, expected a label"
 

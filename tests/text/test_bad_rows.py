@@ -10,7 +10,7 @@ import pytest
 
 from fastsvm_cli.text.bad_rows import NAMED
 from support.bad_rows import BAD, PRECOMPUTED, spoil
-from support.messages import BLANK, no_label, no_number
+from support.messages import BLANK, SKIPPED, no_label, no_number
 from support.outputs import timeless
 from support.places import FASTSVM
 from support.processes import PATIENCE
@@ -81,7 +81,7 @@ def test_a_bad_row_ends_the_run_unless_it_is_said(fastsvm, models, tmp_path):
     for options in ([], ["--on-bad-row", "stop"]):
         done = fastsvm("predict", *options, "bad", models / "rings.approx", "out", code=1)
         assert (
-            done.err.splitlines()[-1] == f"Error: bad:2: {no_label('foo')}"
+            done.err.splitlines()[-1] == f"Error: bad:2: {no_label('foo')}{SKIPPED}"
             and (tmp_path / "out").read_text() == "before\n"
         )
     assert (
@@ -216,4 +216,4 @@ def test_precomputed_rows_without_their_serials_are_bad_rows(fastsvm, tmp_path, 
     assert f"Bad rows: {len(bad)} of {len(bad) + 800} lines, each a line of nan." in done.err
     assert fastsvm("predict", "--on-bad-row", "skip", "bad", "model").out.splitlines() == expected
     stop = fastsvm("predict", "bad", "model", code=1).err.splitlines()[-1]
-    assert stop == f"Error: bad:{where[0][0]}: {says[where[0][1]]}"
+    assert stop == f"Error: bad:{where[0][0]}: {says[where[0][1]]}{SKIPPED}"

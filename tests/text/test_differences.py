@@ -90,7 +90,9 @@ def test_such_a_byte_in_every_row_is_one_error_and_the_output_stays(fastsvm, tmp
         assert cut is not None and not alike(whole, cut)
         (tmp_path / "out").write_text("before\n")
         done = fastsvm("predict", "data", "model", "out", code=1)
-        assert done.err == f"Error: data:1: {NAMES[byte]} found inside a row, expected blanks or tabs between words\n"
+        found = f"Error: data:1: {NAMES[byte]} found inside a row, expected blanks or tabs between words"
+        letter = {b"\r": "r", b"\v": "v", b"\f": "f"}[byte]
+        assert done.err == f"{found}; tr '\\{letter}' ' ' < data writes blanks\n"
         assert (tmp_path / "out").read_text() == "before\n"
 
 
