@@ -21,6 +21,7 @@ _PARAMETERS = (
     "calibrator",
     "options",
     "fingerprint",
+    "sklearn",
 )
 
 
