@@ -6,8 +6,8 @@ import numpy as np
 
 from fastsvm_cli.errors import ModelFormatError
 
-#: Probabilities and values that differ by less may be equal up to rounding.
-_SAME = 1e-9
+#: Largest change of a probability that is rounding, and largest distance of two that may be equal but for rounding.
+_STEP, _TIE = 1e-9, 1e-6
 
 
 def nearly_equal(values: np.ndarray) -> np.ndarray:
@@ -15,7 +15,7 @@ def nearly_equal(values: np.ndarray) -> np.ndarray:
     if values.ndim == 1 or values.shape[1] < 2:
         return np.zeros(len(values), dtype=bool)
     last = np.partition(values, -2, axis=1)
-    return ~(last[:, -1] - last[:, -2] > _SAME)
+    return ~(last[:, -1] - last[:, -2] > _TIE)
 
 
 class Sigmoid:
@@ -94,7 +94,7 @@ class Calibration:
             if len(columns) > 1:
                 sizes += calibrator(column)
         # A plateau's probabilities are the same wherever the value is.
-        return (out & (steps > 0)) | ~(steps <= _SAME * sizes)
+        return (out & (steps > 0)) | ~(steps <= _STEP * sizes)
 
 
 def read_calibrators(calibrators: "list[Any]", classes: int, name: str) -> Calibration:

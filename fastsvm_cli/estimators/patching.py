@@ -129,11 +129,20 @@ def _answered(name: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
             return own(self, X)
         if name.endswith("proba"):
             out = engine.probabilities(self, out)
-        if open_rows:
+        elif wanted is not LABELS and getattr(self, "break_ties", False) and out.shape[1] > 1:
+            open_rows = np.union1d(open_rows, _ties(self, out)).astype(int)
+        if len(open_rows):
             out[open_rows] = own(self, X[open_rows])
         return out
 
     return answer
+
+
+def _ties(estimator: Any, values: np.ndarray) -> np.ndarray:
+    """Return the rows of LIBSVM's values whose best class rounding may change."""
+    from sklearn.utils.multiclass import _ovr_decision_function
+
+    return np.flatnonzero(nearly_equal(_ovr_decision_function(values < 0, -values, len(estimator.classes_))))
 
 
 def _fit_calibrated(_: str, own: "Callable[..., Any]") -> "Callable[..., Any]":

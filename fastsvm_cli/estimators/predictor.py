@@ -439,7 +439,7 @@ class FastSVM(Kept, FittedEstimator):
     def _labels(self, answer: Answer, answerer: Answerer) -> np.ndarray:
         labels = np.array(answer.predictions.label)
         if answer.reference_rows and (own := self._own_code) is not None:
-            near = own.near(answer.chunk, LABELS)
+            near = self._by_reference(own, answer, answerer, LABELS)
             if len(near):
                 labels[near] = own.labels(answer.chunk.select(near))
         if self.model.header.classification:
@@ -449,14 +449,22 @@ class FastSVM(Kept, FittedEstimator):
     def _decision_values(self, answer: Answer, answerer: Answerer) -> np.ndarray:
         out = self._shaped(np.asarray(answerer.decisions.value))
         if (answer.reference_rows or self.beyond_votes) and (own := self._own_code) is not None:
-            near = self._near_rows(own, answer, out)
+            near = self._near_rows(own, answer, answerer, out)
             if len(near):
                 out[near] = self._shaped(own.values(answer.chunk.select(near)))
         return out
 
-    def _near_rows(self, own: OwnCode, answer: Answer, shaped: np.ndarray) -> np.ndarray:
+    def _by_reference(self, own: OwnCode, answer: Answer, answerer: Answerer, wanted: Wanted) -> np.ndarray:
+        """Return the rows that the exact model's reference sum decides."""
+        if not answer.reference_rows:
+            return np.empty(0, np.intp)
+        if own.exact is self.model:
+            return np.flatnonzero(answerer.decisions.evaluations)
+        return own.near(answer.chunk, wanted)
+
+    def _near_rows(self, own: OwnCode, answer: Answer, answerer: Answerer, shaped: np.ndarray) -> np.ndarray:
         """Return the rows where rounding of decision values changes their signs or the label that follows from them."""
-        near = own.near(answer.chunk, Wanted.values()) if answer.reference_rows else np.empty(0, np.intp)
+        near = self._by_reference(own, answer, answerer, Wanted.values())
         if not self.beyond_votes:
             return near
         if self.calibrator is None:

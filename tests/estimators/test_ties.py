@@ -77,6 +77,19 @@ def test_other_estimators_of_tied_rows(kind):
         assert (fast.predict(rows) == svc.predict(rows)).all()
 
 
+def test_classes_with_equal_votes_and_values(calls):
+    """Each class has the rows of another, their features rolled."""
+    points = np.array(list(itertools.product(range(4), repeat=3)), dtype=float) / 3
+    for seed in range(9):
+        base = np.random.default_rng(seed).integers(0, 4, (8, 3)).astype(float)
+        X, y = np.concatenate([np.roll(base, c, axis=1) for c in range(3)]), np.repeat(range(3), 8)
+        svc = SVC(break_ties=True, kernel=("rbf", "linear", "sigmoid")[seed % 3], gamma=0.3).fit(X, y)
+        expected = svc.predict(points)
+        assert (fastsvm_cli.compile(svc).predict(points) == expected).all()
+        with patched():
+            assert (svc.predict(points) == expected).all()
+
+
 def test_without_scikit_learn_svm_predict_decides(tmp_path):
     X, y, rows = tied(2, 1)
     fast = fastsvm_cli.compile(make_pipeline(StandardScaler(), SVC()).fit(X, y))
