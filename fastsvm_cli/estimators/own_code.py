@@ -1,9 +1,11 @@
 """scikit-learn's own code, for rows that rounding decides.
 
-Its LIBSVM adds up products in the order of its BLAS, which no other code repeats bit for bit. Where a value is within
-rounding of a threshold (rows that are in both classes, say), only that code gives the estimator's label."""
+Its LIBSVM of dense rows adds up products in the order of its BLAS, which no other code repeats bit for bit. Where a
+value is within rounding of a threshold (rows that are in both classes, say), only that code gives the estimator's
+label. Its LIBSVM of sparse rows adds up as svm-predict does: the reference sum is its value."""
 
 from inspect import unwrap
+from typing import Any
 
 import numpy as np
 
@@ -19,18 +21,22 @@ _KERNELS = {"linear": "linear", "polynomial": "poly", "rbf": "rbf", "sigmoid": "
 
 
 class OwnCode:
-    """The estimator of a model that was fitted to dense rows, made again from the model's numbers.
+    """The estimator of a model, made again from the model's numbers.
 
-    exact: the model. columns: features of the estimator. Raise ImportError without scikit-learn."""
+    exact: the model. columns: features of the estimator. sparse: whether it was fitted to sparse rows. For dense ones,
+    raise ImportError without scikit-learn."""
 
-    def __init__(self, exact: ExactModel, columns: int):
+    def __init__(self, exact: ExactModel, columns: int, sparse: bool):
+        self.exact, self._columns = exact, columns
+        self._machine = None if sparse else self._estimator()
+
+    def _estimator(self) -> Any:
         from sklearn import svm
 
-        header, vectors = exact.header, exact.vectors
-        self.exact, self._columns = exact, columns
+        header, vectors = self.exact.header, self.exact.vectors
         self._label = np.array(header.label if header.classification else [], np.float64)
         machine = getattr(svm, _CLASSES[header.svm_type])(
-            kernel=_KERNELS[header.kernel_type], degree=header.degree or 3, coef0=header.coef0
+            kernel=_KERNELS[header.kernel_type], degree=header.degree, coef0=header.coef0
         )
         machine.support_ = np.arange(header.total_sv, dtype=np.int32)
         machine.support_vectors_ = self._dense(vectors)
@@ -39,15 +45,19 @@ class OwnCode:
         machine._intercept_ = -np.array(header.rho)
         machine._probA = machine._probB = np.empty(0)
         machine._gamma = header.gamma
-        self._machine = machine
+        return machine
 
     def labels(self, chunk: _native.Chunk) -> np.ndarray:
-        """Return (rows) float64: labels of the model."""
+        """Return (rows) float64: labels of the model. For dense rows."""
         found = self._asked("_dense_predict", chunk)
         return self._label[found.astype(np.intp)] if len(self._label) else found
 
     def values(self, chunk: _native.Chunk) -> np.ndarray:
         """Return (rows, pairs), in LIBSVM's order and signs."""
+        if self._machine is None:
+            decisions = _native.Decisions(self.exact.pairs)
+            self.exact.reference_values(chunk, decisions)
+            return np.array(decisions.value)
         return self._asked("_dense_decision_function", chunk)
 
     def near(self, chunk: _native.Chunk, wanted: Wanted) -> np.ndarray:

@@ -411,9 +411,9 @@ class FastSVM(Kept, FittedEstimator):
         if self._own is None:
             exact = deciding(self.model, None if self.exact is None else self.exact.model)
             own = None
-            if self.sklearn == "dense" and exact is not None:
+            if self.sklearn is not None and exact is not None:
                 try:
-                    own = OwnCode(exact, max(self.n_features_in_, exact.max_index))
+                    own = OwnCode(exact, max(self.n_features_in_, exact.max_index), self.sklearn == "sparse")
                 except ImportError:
                     pass
             self._own = (own,)
@@ -438,7 +438,7 @@ class FastSVM(Kept, FittedEstimator):
 
     def _labels(self, answer: Answer, answerer: Answerer) -> np.ndarray:
         labels = np.array(answer.predictions.label)
-        if answer.reference_rows and (own := self._own_code) is not None:
+        if self.sklearn == "dense" and answer.reference_rows and (own := self._own_code) is not None:
             near = self._by_reference(own, answer, answerer, LABELS)
             if len(near):
                 labels[near] = own.labels(answer.chunk.select(near))

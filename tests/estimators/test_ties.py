@@ -114,17 +114,19 @@ def grid(seed, classes):
     return X, ((X.sum(axis=1) + (rng.random(len(X)) < 0.3)) % classes).astype(int)
 
 
-@pytest.mark.full(few=2)
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("method", ["isotonic", "sigmoid"])
-def test_no_label_of_a_calibrated_classifier_changes(method, classes, monkeypatch):
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_matrix])
+def test_no_label_of_a_calibrated_classifier_changes(form, method, classes, monkeypatch):
     for name in ("LEAST_VALUES", "ROWS_BEFORE", "VALUES_BEFORE"):
         monkeypatch.setattr(patching, name, 0)
     monkeypatch.setattr(patching, "MOST_LEFT", 10**9)
     for seed in range(6):
         X, y = grid(seed, classes)
+        X = form(X)
         gamma = (0.1, 0.5, "scale")[seed % 3]
-        for inner in (SVC(gamma=gamma), make_pipeline(StandardScaler(), SVC(kernel="linear", max_iter=5000))):
+        for inner in (SVC(gamma=gamma), make_pipeline(StandardScaler(with_mean=False), SVC(max_iter=5000))):
             estimator = fit(CalibratedClassifierCV(inner, method=method, ensemble=False, cv=3), X, y)
             labels, shares = estimator.predict(X), estimator.predict_proba(X)
             fast = fastsvm_cli.compile(estimator)
