@@ -1,7 +1,7 @@
 """fastsvm: support vector machines that predict much faster.
 
 compile(svc) makes a FastSVM of a fitted scikit-learn estimator, a libsvm-official model or a LIBSVM model file;
-load(path) reads any model file, exact or compiled. A FastSVM predicts like the estimator::
+load(path) reads any model file, exact or compiled, loads(text) its content. A FastSVM predicts like the estimator::
 
     fast = fastsvm_cli.compile(svc)                    # no label changes
     fast = fastsvm_cli.compile(svc, "auto", X=X)       # the fastest that changes at most 0.5 % of X's labels
@@ -29,6 +29,7 @@ __all__ = [
     "compile",
     "load",
     "load_model",
+    "loads",
     "predict_file",
     "read_chunks",
     "to_libsvm",
@@ -44,6 +45,7 @@ _HOMES = {
     "compile": "fastsvm_cli.estimators.compile",
     "load": "fastsvm_cli.estimators.predictor",
     "load_model": "fastsvm_cli.models",
+    "loads": "fastsvm_cli.estimators.predictor",
     "predict_file": "fastsvm_cli.estimators.files",
     "read_chunks": "fastsvm_cli.text.data",
     "to_libsvm": "fastsvm_cli.estimators.export",

@@ -6,6 +6,17 @@ import numpy as np
 
 from fastsvm_cli.errors import ModelFormatError
 
+#: Largest change of a probability that is rounding, and largest distance of two that may be equal but for rounding.
+_STEP, _TIE = 1e-9, 1e-6
+
+
+def nearly_equal(values: np.ndarray) -> np.ndarray:
+    """Return (n) bool: whether the largest two of (n, columns) may be equal but for rounding."""
+    if values.ndim == 1 or values.shape[1] < 2:
+        return np.zeros(len(values), dtype=bool)
+    last = np.partition(values, -2, axis=1)
+    return ~(last[:, -1] - last[:, -2] > _TIE)
+
 
 class Sigmoid:
     """1 / (1 + exp(a f + b)), by Platt."""
@@ -68,6 +79,22 @@ class Calibration:
                 out = np.divide(out, total, out=np.full_like(out, 1 / self.classes), where=total != 0)
         out[(1.0 < out) & (out <= 1.0 + 1e-5)] = 1.0
         return out
+
+    def near(self, values: np.ndarray, radii: np.ndarray) -> np.ndarray:
+        """Return (n) bool: whether values within the radii, which are tiny, have other probabilities or labels.
+        values, radii: (n) or (n, columns)."""
+        out = nearly_equal(self.probabilities(values))
+        if isinstance(self.calibrators[0], Temperature):
+            return out
+        columns = [(values, radii)] if values.ndim == 1 else list(zip(values.T, np.broadcast_to(radii, values.shape).T))
+        steps = np.zeros(len(values))
+        sizes = np.zeros(len(values)) if len(columns) > 1 else np.ones(len(values))
+        for (column, radius), calibrator in zip(columns[: self.classes], self.calibrators):
+            steps = np.maximum(steps, abs(calibrator(column + radius) - calibrator(column - radius)))
+            if len(columns) > 1:
+                sizes += calibrator(column)
+        # A plateau's probabilities are the same wherever the value is.
+        return (out & (steps > 0)) | ~(steps <= _STEP * sizes)
 
 
 def read_calibrators(calibrators: "list[Any]", classes: int, name: str) -> Calibration:

@@ -58,7 +58,7 @@ def predict_proba(
 
 def _fast(model: Any, exact: Any, tolerance: "float | None") -> FastSVM:
     model = getattr(model, "compiled_", model)
-    if not isinstance(model, (str, os.PathLike, Model, FastSVM)):
+    if not isinstance(model, (str, bytes, os.PathLike, Model, FastSVM)):
         model = compile(model, "exact")
     fast = as_fast(model, exact, tolerance)
     if fast.n_threads is None:

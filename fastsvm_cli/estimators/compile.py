@@ -21,7 +21,6 @@ from fastsvm_cli.estimators.labelled import labelled_chunks
 from fastsvm_cli.estimators.methods import compile_source, in_python, silent
 from fastsvm_cli.estimators.pipelines import read_estimator
 from fastsvm_cli.estimators.predictor import FastSVM
-from fastsvm_cli.estimators.scaling import absorbed
 from fastsvm_cli.methods import attempts, methods, names
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.text.fingerprint import fingerprint
@@ -65,7 +64,9 @@ def compile(
     on_progress: called with the share done, and words; its exceptions end the compilation. None: show progress on
     standard error if it takes long. False: none.
 
-    Scalers are folded into the model if possible, else applied to rows; sparse rows stay sparse.
+    Scalers are applied to rows, bit for bit as by scikit-learn; sparse rows stay sparse. Labels that depend on
+    rounding, and rows near a step of an isotonic calibration, are answered by scikit-learn's own code; without scikit-
+    learn, such labels are svm-predict's.
 
     Raise ModelFormatError for a model that the method refuses; TypeError and ValueError for options. Except with
     "auto", warn (FastsvmWarning) if the model is slower than the exact one or, without `exact`, changes more than 1 %
@@ -76,7 +77,7 @@ def compile(
     >>> fastsvm_cli.compile(svc).predict([[0.0, 0.1]])
     array(['same'], dtype='<U5')
     """
-    found = _fold(read_estimator(model))
+    found = read_estimator(model)
     source = _source(found)
     if method == "exact":
         _demand_no_options(method, options)
@@ -93,7 +94,7 @@ def compile(
     if method not in names():
         raise ValueError(f"method {method!r} found, expected exact, {', '.join(names())} or auto")
     told = {"method": method, **options, **({"exact": exact} if exact is not False else {})}
-    if options.get("data") is not None and not isinstance(options["data"], (str, PathLike)):
+    if options.get("data") is not None and not isinstance(options["data"], (str, bytes, PathLike)):
         options["data"] = labelled_chunks(options["data"], found, method)
         del told["data"]
     elif options.get("data") is not None and found.scaling is not None:
@@ -115,14 +116,6 @@ def _progress(wanted: "Callable[..., None] | bool | None") -> "Iterator[Callable
     else:
         with Progress("compile", announced=True) as progress:
             yield progress
-
-
-def _fold(found: Fitted) -> Fitted:
-    if found.scaling is not None:
-        folded = absorbed(found.model, found.scaling, found.n_features)
-        if folded is not None:
-            found.model, found.scaling = folded, None
-    return found
 
 
 def _source(found: Fitted) -> SourceModel:
@@ -158,6 +151,7 @@ def _behind(
             break_ties=found.break_ties,
             transform=found.scaling,
             calibrator=found.calibration,
+            sklearn=found.sklearn,
             **more,
         )
 

@@ -1,5 +1,6 @@
 """Export of an estimator as a LIBSVM model file."""
 
+import os
 from typing import Any
 
 from fastsvm_cli.errors import ModelFormatError
@@ -8,10 +9,13 @@ from fastsvm_cli.estimators.scaling import absorbed
 from fastsvm_cli.models.exact import ExactModel
 
 
-def to_libsvm(estimator: Any, path: "str | None" = None) -> "dict[int, Any]":
+def to_libsvm(estimator: Any, path: "str | bytes | os.PathLike[str] | None" = None) -> "dict[int, Any]":
     """Write a fitted estimator as a LIBSVM model file (path None: do not write).
 
     estimator: SVC, NuSVC, SVR, NuSVR or OneClassSVM; or a Pipeline of one and scalers that can be folded into it.
+
+    With the file, labels that depend on rounding are svm-predict's, and probabilities of two classes follow LIBSVM's
+    formula, up to 0.005 beside scikit-learn's.
 
     Return {label in the file: class}; {} for regression. Labels are the classes if whole numbers, else positions in
     classes_. Column j of X is feature j + 1. Raise FileError, and ModelFormatError for an estimator that LIBSVM's
@@ -27,6 +31,9 @@ def to_libsvm(estimator: Any, path: "str | None" = None) -> "dict[int, Any]":
         why = "calibrators found, which no LIBSVM model has: give its estimator (fastsvm_cli.compile keeps them)"
         raise ModelFormatError(found.name, why)
     model = found.model
+    if found.break_ties and model.header.nr_class > 2:
+        why = "break_ties=True found, which LIBSVM does not know: say set_params(break_ties=False)"
+        raise ModelFormatError(found.name, why)
     if found.scaling is not None:
         folded = absorbed(model, found.scaling, found.n_features)
         if folded is None:
@@ -40,7 +47,7 @@ def to_libsvm(estimator: Any, path: "str | None" = None) -> "dict[int, Any]":
         from fastsvm_cli.text.output import Output
 
         text = readable_text(model)
-        with Output(str(path)) as output:
+        with Output(os.fsdecode(path)) as output:
             output.write(text)
     label = model.header.label
     if found.classes is None:

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def predict_file(
-    path: "str | os.PathLike[str]",
-    model: "str | os.PathLike[str] | Model | FastSVM",
-    out: "str | os.PathLike[str]",
+    path: "str | bytes | os.PathLike[str]",
+    model: "str | bytes | os.PathLike[str] | Model | FastSVM",
+    out: "str | bytes | os.PathLike[str]",
     *,
     probability: bool = False,
     values: bool = False,
-    exact: "str | os.PathLike[str] | Model | FastSVM | None" = None,
+    exact: "str | bytes | os.PathLike[str] | Model | FastSVM | None" = None,
     tolerance: "float | None" = None,
     unlabelled: bool = False,
     dense: bool = False,
@@ -37,8 +37,9 @@ def predict_file(
     command; exact and tolerance as of FastSVM.
 
     Return what --json prints (commands/README.md). Warn if the rows look unlike the training data. Raise
-    DataFormatError, ModelFormatError, FileError, ValueError for conflicting options, and AttributeError without
-    probabilities.
+    DataFormatError, ModelFormatError (also for an object with a transform, a calibrator or break_ties, or with
+    scikit-learn's probabilities of two classes), FileError, ValueError for conflicting options, and AttributeError
+    without probabilities.
 
     >>> told = fastsvm_cli.predict_file("rings.test", "rings.model.approx", "labels", exact="rings.model")
     >>> told["rows"] == told["rows_proven"] + told["rows_evaluated"] == 6000, sum(1 for line in open("labels"))
@@ -56,17 +57,15 @@ def predict_file(
     from fastsvm_cli.text.output import Output, check_output
 
     start = monotonic()
-    path, out = os.fspath(path), os.fspath(out)
+    path, out = os.fsdecode(path), os.fsdecode(out)
     probability, values = _flag("probability", probability), _flag("values", values)
     unlabelled, dense = _flag("unlabelled", unlabelled), _flag("dense", dense)
-    read = [os.fspath(each) for each in (model, exact) if isinstance(each, (str, os.PathLike))]
+    read = [os.fsdecode(each) for each in (model, exact) if isinstance(each, (str, bytes, os.PathLike))]
     check_output(out, [path, *read])
     fast = as_fast(model, exact, tolerance)
-    if fast.transform is not None or fast.calibrator is not None:
-        raise ValueError(
-            "the model has scaling or calibration in front of it, which rows of a file do not pass through"
-        )
+    fast.demand_none(("transform", "calibrator", "break_ties"), "rows of a file do not pass through:")
     if probability:
+        fast.demand_none(("sklearn",), "is not LIBSVM's formula of two classes:")
         fast.predict_proba  # noqa: B018  # raises AttributeError where the model has no probabilities
     if on_bad_row not in ("stop", "skip", "nan"):
         raise ValueError(f"on_bad_row={on_bad_row!r} found, expected 'stop', 'skip' or 'nan'")

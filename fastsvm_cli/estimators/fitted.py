@@ -24,7 +24,7 @@ class Fitted:
 
     model: its labels are integers, in the order of `classes`. classes: scikit-learn's classes_ or LIBSVM's labels; [-1,
     1] for one-class models; None for regressors. n_features: before `scaling`, or None. name: for messages.
-    fingerprint: of the model file."""
+    fingerprint: of the model file. sklearn: as of FastSVM."""
 
     def __init__(
         self,
@@ -37,10 +37,11 @@ class Fitted:
         break_ties: bool = False,
         feature_names: "np.ndarray | None" = None,
         fingerprint: "str | None" = None,
+        sklearn: "str | None" = None,
     ):
         self.model, self.name, self.n_features, self.classes = model, name, n_features, classes
         self.decision_function_shape, self.break_ties = decision_function_shape, break_ties
-        self.feature_names, self.fingerprint = feature_names, fingerprint
+        self.feature_names, self.fingerprint, self.sklearn = feature_names, fingerprint, sklearn
         self.scaling: FittedScaling | None = None
         self.calibration: Any = None
 
@@ -66,6 +67,9 @@ def read_svm(estimator: Any) -> Fitted:
         raise ModelFormatError(name, f"it is not fitted yet, expected {EXPECTED}: call fit first")
     svm_type, kernel = _SVM_TYPES[name], KERNELS[estimator.kernel]
     classification = svm_type in ("c_svc", "nu_svc")
+    if classification and len(estimator._n_support) != len(estimator.classes_):
+        found = f"{len(estimator._n_support)} classes found in the fitted model, expected its {len(estimator.classes_)}"
+        raise ModelFormatError(name, f"{found}: fit it without the rows of a class whose sample weights are all 0")
     rho = (-np.ravel(_dense(estimator._intercept_))).tolist()
     coefficients = np.ascontiguousarray(_dense(estimator._dual_coef_).T, dtype=np.float64)
     total = estimator.support_vectors_.shape[0]
@@ -95,6 +99,7 @@ def read_svm(estimator: Any) -> Fitted:
         decision_function_shape=getattr(estimator, "decision_function_shape", "ovr"),
         break_ties=bool(getattr(estimator, "break_ties", False)),
         feature_names=getattr(estimator, "feature_names_in_", None),
+        sklearn="sparse" if scipy.sparse.issparse(estimator.support_vectors_) else "dense",
     )
 
 

@@ -3,6 +3,8 @@
 import os
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from fastsvm_cli.errors import FastsvmError, ModelFormatError
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.text.data import read_bytes
@@ -14,10 +16,31 @@ if TYPE_CHECKING:
 Self = TypeVar("Self", bound="Kept")
 
 #: Not pickled: the model (its text is), its source (for size), and derived attributes.
-_NOT_PICKLED = ("model", "_reference", "_stations", "_classes")
+_NOT_PICKLED = ("model", "_reference", "_stations", "_classes", "_own")
 #: Arguments that determine the answers: numbers and strings; objects.
-_TOLD = ("tolerance", "n_threads", "n_features_in", "zero_based", "decision_function_shape", "break_ties")
+_TOLD = (
+    "tolerance",
+    "n_threads",
+    "n_features_in",
+    "zero_based",
+    "decision_function_shape",
+    "break_ties",
+    "sklearn",
+)
 _MADE_OF = ("classes", "feature_names_in", "transform", "calibrator")
+#: Arguments that no model file holds.
+_LOST = (
+    "exact",
+    "tolerance",
+    "classes",
+    "feature_names_in",
+    "transform",
+    "calibrator",
+    "decision_function_shape",
+    "break_ties",
+    "zero_based",
+    "sklearn",
+)
 
 
 class Kept:
@@ -31,6 +54,7 @@ class Kept:
     classes: Any
     break_ties: bool
     n_features_in_: int
+    first_index: int
     _path: "str | None"  # file that it was read from
 
     def _set_up(self) -> None:
@@ -41,25 +65,27 @@ class Kept:
         """Fingerprint stored by models compiled from it."""
         return self.fingerprint or fingerprint_of(self.model.to_text())
 
-    def save(self, path: "str | os.PathLike[str]") -> None:
-        """Write the model's file, with the text it was read from if that file is unchanged. Class names, scaling and
-        `exact` are lost: use joblib.dump. Raise FileError."""
+    def save(self, path: "str | bytes | os.PathLike[str]") -> None:
+        """Write the model's file, with the text it was read from if that file is unchanged. Of the file, labels that
+        depend on rounding are svm-predict's. Raise FileError, and ModelFormatError for an argument that no model file
+        holds and that changes answers: use joblib.dump."""
         from fastsvm_cli.text.output import Output
 
+        self.demand_none(_LOST, "no model file holds: use joblib.dump, or")
         text = self._text_of_file() or self.model.to_text()
-        with Output(os.fspath(path)) as output:
+        with Output(os.fsdecode(path)) as output:
             output.write(text)
 
     def export(
         self,
-        path: "str | os.PathLike[str]",
+        path: "str | bytes | os.PathLike[str]",
         *,
         precision: str = "single",
         prefix: "str | None" = None,
         progmem: bool = False,
         radius: bool = True,
     ) -> str:
-        """Write the model, with scaling and (ONNX) class names but without `exact`, to a path that ends in .onnx or .c.
+        """Write the model, with scaling and (ONNX) class names, to a path that ends in .onnx or .c.
 
         precision: "single" or "double". Others: as of `fastsvm export`. Return a line about the size. Raise FileError,
         ValueError, and ModelFormatError for a model that the target cannot express."""
@@ -67,14 +93,12 @@ class Kept:
         from fastsvm_cli.export.targets import TARGETS, Options, export
         from fastsvm_cli.text.output import Output
 
-        name, target = os.fspath(path), os.path.splitext(os.fspath(path))[1].removeprefix(".")
+        name = os.fsdecode(path)
+        target = os.path.splitext(name)[1].removeprefix(".")
         if target not in TARGETS or precision not in ("single", "double"):
             expected = "a path that ends in .onnx or .c, and precision 'single' or 'double'"
             raise ValueError(f"path {name!r} and precision {precision!r} found, expected {expected}")
-        words = {"calibrator": self.calibrator is not None, "break_ties": self.break_ties}
-        for word, is_so in words.items():
-            if is_so:
-                raise ModelFormatError(type(self).__name__, f"{word} found, which no target computes")
+        self.demand_none(("exact", "calibrator", "break_ties", "zero_based", "sklearn"), "no target computes: use joblib.dump, or")
         # Radii of a model with scalers refer to scaled rows.
         radius = radius and self.transform is None
         description = describe(self.model, type(self).__name__, self.own_fingerprint, self.n_features_in_, radius)
@@ -89,6 +113,30 @@ class Kept:
             with Output(name.removesuffix(f".{target}") + ending) as output:
                 output.write(text)
         return made.sizes
+
+    def demand_none(self, names: "tuple[str, ...]", why: str) -> None:
+        """Raise ModelFormatError if one of the arguments changes answers."""
+        header = self.model.header
+        several = header.classification and header.nr_class > 2
+        idle = {
+            "classes": not header.classification or bool(np.array_equal(self.classes, header.label or [])),
+            "break_ties": not several,
+            "decision_function_shape": not several,
+            "zero_based": self.first_index == self.model.first_index,
+            "sklearn": self.calibrator is not None or several or not (header.classification and header.has_probability),
+        }
+        default = {"break_ties": False, "decision_function_shape": "ovr"}
+        found = {name: default.get(name) for name in names}
+        found = {
+            name: value
+            for name, value in found.items()
+            if not _same(getattr(self, name), value) and not idle.get(name, False)
+        }
+        if found:
+            drop = ", ".join(f"{name}={value!r}" for name, value in found.items())
+            raise ModelFormatError(
+                type(self).__name__, f"{', '.join(found)} found, which {why} drop it with set_params({drop})"
+            )
 
     def _text_of_file(self) -> "bytes | None":
         if self._path in (None, "-") or self.fingerprint is None:
@@ -130,7 +178,11 @@ class Kept:
         from copy import deepcopy
 
         copy = object.__new__(type(self))
-        shared = ("model", "_stations", "_classes", "_reference")
+        shared = ("model", "_stations", "_classes", "_reference", "_own")
         copy.__dict__.update({k: v if k in shared else deepcopy(v, memo) for k, v in self.__dict__.items()})
         copy._set_up()
         return copy
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one is other or (isinstance(one, (str, bool)) and one == other)

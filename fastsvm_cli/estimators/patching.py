@@ -1,5 +1,5 @@
 """Replacement of scikit-learn's SVM prediction by the exact engine, in the six functions of sklearn.svm._base that call
-its LIBSVM.
+its LIBSVM. Two functions of CalibratedClassifierCV, whose labels may depend on a value's last digits, turn it off.
 
 Labels settled without svm-predict's own sum hold for a sum in any order (B5, B26 and B38 of bounds.py); scikit-learn's
 function answers the other rows."""
@@ -9,12 +9,14 @@ from _thread import allocate_lock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
+from threading import local
 from typing import Any
 
 import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FastsvmError
+from fastsvm_cli.estimators.calibration import nearly_equal
 from fastsvm_cli.estimators.fitted import KERNELS, read_svm
 from fastsvm_cli.estimators.rows import chunk_of
 from fastsvm_cli.models.wanted import LABELS, Wanted
@@ -35,6 +37,7 @@ _REFUSED = (FastsvmError, ValueError, MemoryError)
 engines: "dict[int, Engine]" = {}  # by the id of the estimator
 _originals: "dict[str, tuple[type, Callable[..., Any]]]" = {}  # by name
 _lock = allocate_lock()
+_thread = local()  # off: whether the engine is, on this thread
 switched_on, open_blocks = False, 0  # whether patch() is on; open blocks of patched()
 engine_threads: "int | None" = None
 
@@ -46,8 +49,8 @@ def patch(n_threads: "int | None" = None) -> None:
     n_threads: None: all available CPUs. A second call changes only n_threads.
 
     A model is compiled after 25 + 10,000 / vectors rows. scikit-learn answers before that, in calls of fewer than 1,000
-    kernel values (rows times vectors; not counted), and for callable or precomputed kernels. Raise FastsvmError for an
-    unsupported scikit-learn.
+    kernel values (rows times vectors; not counted), for callable or precomputed kernels, within isotonic calibration,
+    and for rows whose label depends on rounding. Raise FastsvmError for an unsupported scikit-learn.
 
     >>> from sklearn.datasets import load_digits
     >>> from sklearn.svm import SVC
@@ -86,7 +89,7 @@ def _settle(always: "bool | None", blocks: int, n_threads: "int | None") -> None
         if not was and (always or blocks):
             _originals.update(_find_originals())
             for name, (owner, own) in _originals.items():
-                setattr(owner, name, _answered(name, own))
+                setattr(owner, name, (_CALIBRATION.get(name) or _answered)(name, own))
         elif was and not (always or blocks):
             for name, (owner, own) in _originals.items():
                 setattr(owner, name, own)
@@ -95,9 +98,10 @@ def _settle(always: "bool | None", blocks: int, n_threads: "int | None") -> None
 
 
 def _find_originals() -> "dict[str, tuple[type, Callable[..., Any]]]":
+    from sklearn.calibration import CalibratedClassifierCV
     from sklearn.svm import _base
 
-    found = {}
+    found: dict[str, tuple[type, Callable[..., Any]]] = {}
     for what in ("predict", "decision_function", "predict_proba"):
         for name in (f"_dense_{what}", f"_sparse_{what}"):
             owner = getattr(_base, "BaseSVC" if what == "predict_proba" else "BaseLibSVM", object)
@@ -106,6 +110,8 @@ def _find_originals() -> "dict[str, tuple[type, Callable[..., Any]]]":
                     f"a scikit-learn without {name} found, expected 1.3 to 1.9: compile(svc) may know it"
                 )
             found[name] = owner, vars(owner)[name]
+    for name in _CALIBRATION:
+        found[name] = CalibratedClassifierCV, vars(CalibratedClassifierCV)[name]
     return found
 
 
@@ -114,7 +120,7 @@ def _answered(name: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
 
     @wraps(own)
     def answer(self: Any, X: Any) -> np.ndarray:
-        engine = _engine_of(self, X)
+        engine = None if getattr(_thread, "off", False) else _engine_of(self, X)
         if engine is None:
             return own(self, X)
         try:
@@ -123,11 +129,62 @@ def _answered(name: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
             return own(self, X)
         if name.endswith("proba"):
             out = engine.probabilities(self, out)
-        if open_rows:
+        elif wanted is not LABELS and getattr(self, "break_ties", False) and out.shape[1] > 1:
+            open_rows = np.union1d(open_rows, _ties(self, out)).astype(int)
+        if len(open_rows):
             out[open_rows] = own(self, X[open_rows])
         return out
 
     return answer
+
+
+def _ties(estimator: Any, values: np.ndarray) -> np.ndarray:
+    """Return the rows of LIBSVM's values whose best class rounding may change."""
+    from sklearn.utils.multiclass import _ovr_decision_function
+
+    return np.flatnonzero(nearly_equal(_ovr_decision_function(values < 0, -values, len(estimator.classes_))))
+
+
+def _fit_calibrated(_: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
+    @wraps(own)
+    def fit(self: Any, *given: Any, **named: Any) -> Any:
+        with _off(self.method == "isotonic"):
+            return own(self, *given, **named)
+
+    return fit
+
+
+def _calibrated(_: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
+    """An isotonic map has steps at the values it was fitted to; other maps are smooth."""
+
+    @wraps(own)
+    def predict_proba(self: Any, X: Any) -> np.ndarray:
+        from sklearn.utils import _safe_indexing
+
+        isotonic = any(each.method == "isotonic" for each in getattr(self, "calibrated_classifiers_", ()))
+        with _off(isotonic):
+            out = own(self, X)
+        near = np.flatnonzero(nearly_equal(out))
+        if len(near) and not isotonic:
+            with _off():
+                out[near] = own(self, _safe_indexing(X, near))
+        return out
+
+    return predict_proba
+
+
+_CALIBRATION = {"fit": _fit_calibrated, "predict_proba": _calibrated}
+
+
+@contextmanager
+def _off(really: bool = True) -> "Iterator[None]":
+    """Let scikit-learn's own code answer this thread."""
+    before = getattr(_thread, "off", False)
+    _thread.off = before or really
+    try:
+        yield
+    finally:
+        _thread.off = before
 
 
 class Engine:

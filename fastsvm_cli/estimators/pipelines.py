@@ -1,6 +1,6 @@
 """Readers of all forms of exact models."""
 
-from os import PathLike, fspath
+from os import PathLike, fsdecode
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,8 @@ from fastsvm_cli.models.exact import ExactModel
 
 def read_estimator(estimator: Any) -> Fitted:
     """Read an ExactModel, or a `model` of compile. Raise ModelFormatError and FileError."""
-    if isinstance(estimator, (str, PathLike)):
-        return _read_file(fspath(estimator))
+    if isinstance(estimator, (str, bytes, PathLike)):
+        return _read_file(fsdecode(estimator))
     if isinstance(estimator, ExactModel):
         return _of_model(estimator, estimator.path)
     return _read_object(estimator)

@@ -20,13 +20,16 @@ from fastsvm_cli.estimators.available import (
     unavailable,
 )
 from fastsvm_cli.estimators.batches import Station
+from fastsvm_cli.estimators.calibration import nearly_equal
 from fastsvm_cli.estimators.conventions import Classes
 from fastsvm_cli.estimators.kept import Kept
+from fastsvm_cli.estimators.own_code import OwnCode, deciding
 from fastsvm_cli.estimators.protocol import FittedEstimator
-from fastsvm_cli.estimators.rows import ParsedRows, Rows, chunk_of, rows_of, serial_chunk_of
+from fastsvm_cli.estimators.rows import ParsedRows, Rows, chunk_of, demand_kernel_values, rows_of, serial_chunk_of
 from fastsvm_cli.models import check_start, parse_libsvm, parse_model
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.prediction.answers import Answer, Answerer, Fallback, Request
 from fastsvm_cli.text.data import read_bytes
 from fastsvm_cli.text.fingerprint import fingerprint as fingerprint_of
@@ -38,9 +41,9 @@ if TYPE_CHECKING:
 
 
 def load(
-    path: "str | os.PathLike[str]",
+    path: "str | bytes | os.PathLike[str]",
     *,
-    exact: "str | os.PathLike[str] | Model | FastSVM | None" = None,
+    exact: "str | bytes | os.PathLike[str] | Model | FastSVM | None" = None,
     tolerance: "float | None" = None,
     n_threads: "int | None" = None,
     n_features_in: "int | None" = None,
@@ -56,10 +59,10 @@ def load(
     >>> fast.predict(X[:5])  # X: (6000, 8)
     array([-1, -1,  1, -1, -1])
     """
-    path = os.fspath(path)
-    text = read_bytes(path, lambda start: check_start(start, path))
-    fast = FastSVM(
-        parse_model(text, path),
+    path = os.fsdecode(path)
+    fast = loads(
+        read_bytes(path, lambda start: check_start(start, path)),
+        name=path,
         exact=exact,
         tolerance=tolerance,
         n_threads=n_threads,
@@ -67,20 +70,33 @@ def load(
         zero_based=zero_based,
         decision_function_shape=decision_function_shape,
         break_ties=break_ties,
-        fingerprint=fingerprint_of(text),
     )
     fast._path = path
     return fast
 
 
+def loads(text: "bytes | str", *, name: str = "model", **settings: Any) -> "FastSVM":
+    """Read the content of a model file, which is not compressed.
+
+    name: for messages. Others: as of load. Raise ModelFormatError, FileError and ValueError.
+
+    >>> text = open("rings.model.approx").read()
+    >>> loads(text).predict(X[:5])
+    array([-1, -1,  1, -1, -1])
+    """
+    text = text.encode() if isinstance(text, str) else bytes(text)
+    check_start(text, name)
+    return FastSVM(parse_model(text, name), fingerprint=fingerprint_of(text), **settings)
+
+
 def as_fast(
-    model: "str | os.PathLike[str] | Model | FastSVM",
-    exact: "str | os.PathLike[str] | Model | FastSVM | None" = None,
+    model: "str | bytes | os.PathLike[str] | Model | FastSVM",
+    exact: "str | bytes | os.PathLike[str] | Model | FastSVM | None" = None,
     tolerance: "float | None" = None,
 ) -> "FastSVM":
     """Return a new FastSVM for a path, a model or a FastSVM. exact, tolerance: replace its own. Raise like load, and
     TypeError for anything else."""
-    if isinstance(model, (str, os.PathLike)):
+    if isinstance(model, (str, bytes, os.PathLike)):
         return load(model, exact=exact, tolerance=tolerance)
     if isinstance(model, Model):
         return FastSVM(model, exact=exact, tolerance=tolerance)
@@ -117,6 +133,9 @@ class FastSVM(Kept, FittedEstimator):
     calibrator: probabilities(decision_values) returns (rows, nr_class).
     options: of the compilation, for display.
     fingerprint: of the model's file, if not of to_text().
+    sklearn: "dense" or "sparse": the model's numbers are those of a scikit-learn estimator fitted to such rows. Labels
+    that depend on rounding are then the estimator's, by scikit-learn's own code (without scikit-learn, svm-predict's),
+    and probabilities of two classes follow its LIBSVM.
 
     Attributes: classes_: (nr_class), sorted, for classification. n_features_in_. first_index: LIBSVM's index of column
     0. feature_names_in_: if given. offset_:
@@ -135,12 +154,13 @@ class FastSVM(Kept, FittedEstimator):
     feature_names_in_: np.ndarray
     offset_: float
     _reference: Any = None  # its source; not pickled
+    sklearn: "str | None" = None  # for older pickles
 
     def __init__(
         self,
         model: Model,
         *,
-        exact: "str | os.PathLike[str] | Model | FastSVM | None" = None,
+        exact: "str | bytes | os.PathLike[str] | Model | FastSVM | None" = None,
         tolerance: "float | None" = None,
         n_threads: "int | None" = None,
         classes: Any = None,
@@ -153,13 +173,14 @@ class FastSVM(Kept, FittedEstimator):
         calibrator: Any = None,
         options: "dict[str, Any] | None" = None,
         fingerprint: "str | None" = None,
+        sklearn: "str | None" = None,
     ):
         self.model, self.tolerance, self.n_threads = model, tolerance, n_threads
         self.classes, self.n_features_in, self.feature_names_in = classes, n_features_in, feature_names_in
         self.zero_based = zero_based
         self.decision_function_shape, self.break_ties = decision_function_shape, break_ties
         self.transform, self.calibrator, self.options = transform, calibrator, options
-        self.fingerprint = fingerprint
+        self.fingerprint, self.sklearn = fingerprint, sklearn
         self._path: str | None = None
         self._set_up()
         self.exact = self._settled_exact(exact)
@@ -176,7 +197,10 @@ class FastSVM(Kept, FittedEstimator):
             raise ValueError(f"tolerance={self.tolerance!r} found, expected 0 or more")
         if self.decision_function_shape not in ("ovr", "ovo"):
             raise ValueError(f"decision_function_shape={self.decision_function_shape!r} found, expected 'ovr' or 'ovo'")
+        if self.sklearn not in (None, "dense", "sparse"):
+            raise ValueError(f"sklearn={self.sklearn!r} found, expected None, 'dense' or 'sparse'")
         self._stations: dict[str, Station] = {}
+        self._own: tuple[OwnCode | None] | None = None  # once it was needed
         if header.classification:
             self._classes = Classes(header, self.classes)
             self.classes_ = self._classes.classes_
@@ -196,7 +220,7 @@ class FastSVM(Kept, FittedEstimator):
         header = self.model.header
         return self.calibrator is not None or (self.break_ties and header.classification and header.nr_class > 2)
 
-    def _settled_exact(self, exact: "str | os.PathLike[str] | Model | FastSVM | None") -> "FastSVM | None":
+    def _settled_exact(self, exact: "str | bytes | os.PathLike[str] | Model | FastSVM | None") -> "FastSVM | None":
         if exact is None:
             return None
         model, name = self.model, "exact"
@@ -210,8 +234,8 @@ class FastSVM(Kept, FittedEstimator):
             )
         if model.header.regression and self.tolerance is None:
             raise ValueError("exact= needs tolerance= for a regression model: the largest radius a value may keep")
-        if isinstance(exact, (str, os.PathLike)):
-            name = os.fspath(exact)
+        if isinstance(exact, (str, bytes, os.PathLike)):
+            name = os.fsdecode(exact)
             text = read_bytes(name, lambda start: check_start(start, name))
             exact = FastSVM(parse_libsvm(text, name).plain(), fingerprint=fingerprint_of(text))
             exact._path = name
@@ -273,6 +297,11 @@ class FastSVM(Kept, FittedEstimator):
         if self.calibrator is not None:
             return np.asarray(self.calibrator.probabilities(self.decision_function(X)))
         return self._answer("probability", X, self._probabilities)
+
+    @available(has_probability)
+    def predict_log_proba(self, X) -> np.ndarray:
+        """Return the logarithms of predict_proba."""
+        return np.log(self.predict_proba(X))
 
     @available(is_one_class)
     def score_samples(self, X) -> np.ndarray:
@@ -340,9 +369,10 @@ class FastSVM(Kept, FittedEstimator):
         expected = self.n_features_in_
         if rows.columns != expected:
             told = self.n_features_in is not None
-            # With a precomputed kernel, the last training rows need not be support vectors. A model without vectors
-            # knows no number of features.
-            if told or (expected and not (self.model.serials and rows.columns > expected)):
+            # A model without vectors knows no number of features.
+            if self.model.serials and rows.columns > expected:
+                demand_kernel_values(rows, expected, told, who)
+            elif told or expected:
                 hint = "" if told else f" ({self._features_known()})"
                 raise ValueError(
                     f"X has {rows.columns} features, but {who} is expecting {expected} features as input."
@@ -394,6 +424,20 @@ class FastSVM(Kept, FittedEstimator):
             self._stations[kind] = station = Station(request, self._chunk, each)
         return station.run(rows, self.n_threads, result)
 
+    @property
+    def _own_code(self) -> "OwnCode | None":
+        """The estimator's own code, if labels are promised to be the estimator's and it is here."""
+        if self._own is None:
+            exact = deciding(self.model, None if self.exact is None else self.exact.model)
+            own = None
+            if self.sklearn is not None and exact is not None:
+                try:
+                    own = OwnCode(exact, max(self.n_features_in_, exact.max_index), self.sklearn == "sparse")
+                except ImportError:
+                    pass
+            self._own = (own,)
+        return self._own[0]
+
     def fallback(self) -> "Fallback | None":
         if self.exact is None:
             return None
@@ -413,12 +457,46 @@ class FastSVM(Kept, FittedEstimator):
 
     def _labels(self, answer: Answer, answerer: Answerer) -> np.ndarray:
         labels = np.array(answer.predictions.label)
+        if self.sklearn == "dense" and answer.reference_rows and (own := self._own_code) is not None:
+            near = self._by_reference(own, answer, answerer, LABELS)
+            if len(near):
+                labels[near] = own.labels(answer.chunk.select(near))
         if self.model.header.classification:
             return self._classes.of(labels)
         return labels if self.model.header.regression else labels.astype(np.intp)
 
     def _decision_values(self, answer: Answer, answerer: Answerer) -> np.ndarray:
-        values = np.asarray(answerer.decisions.value)
+        out = self._shaped(np.asarray(answerer.decisions.value))
+        if (answer.reference_rows or self.beyond_votes) and (own := self._own_code) is not None:
+            near = self._near_rows(own, answer, answerer, out)
+            if len(near):
+                out[near] = self._shaped(own.values(answer.chunk.select(near)))
+        return out
+
+    def _by_reference(self, own: OwnCode, answer: Answer, answerer: Answerer, wanted: Wanted) -> np.ndarray:
+        """Return the rows that the exact model's reference sum decides."""
+        if not answer.reference_rows:
+            return np.empty(0, np.intp)
+        if own.exact is self.model:
+            return np.flatnonzero(answerer.decisions.evaluations)
+        return own.near(answer.chunk, wanted)
+
+    def _near_rows(self, own: OwnCode, answer: Answer, answerer: Answerer, shaped: np.ndarray) -> np.ndarray:
+        """Return the rows where rounding of decision values changes their signs or the label that follows from them."""
+        near = self._by_reference(own, answer, answerer, Wanted.values())
+        if not self.beyond_votes:
+            return near
+        if self.calibrator is None:
+            more = nearly_equal(shaped)
+        else:
+            radii = own.radii(answer.chunk)
+            # "ovr" adds values / 3 to whole votes.
+            radii = radii if shaped.shape == radii.shape else radii.sum(axis=1, keepdims=True)
+            more = self.calibrator.near(shaped, radii[:, 0] if shaped.ndim == 1 else radii + 1e-15)
+        return np.union1d(near, np.flatnonzero(more))
+
+    def _shaped(self, values: np.ndarray) -> np.ndarray:
+        """Return pairs' values in decision_function's shape and signs."""
         if not self.model.header.classification:
             return values[:, 0].copy()
         pairwise = self._classes.pairwise(values)
@@ -427,6 +505,8 @@ class FastSVM(Kept, FittedEstimator):
         return pairwise if self.decision_function_shape == "ovo" else self._classes.one_against_rest(pairwise)
 
     def _probabilities(self, answer: Answer, answerer: Answerer) -> np.ndarray:
+        if self.sklearn is not None and self.model.header.nr_class == 2 and self.model.header.classification:
+            answer.predictions.iterate_pairs()
         found = np.asarray(answer.predictions.probability)
         return self._classes.probabilities(found) if self.model.header.classification else found.copy()
 

@@ -22,6 +22,7 @@ _PARAMETERS = (
     "calibrator",
     "options",
     "fingerprint",
+    "sklearn",
 )
 
 

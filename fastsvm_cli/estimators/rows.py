@@ -138,6 +138,22 @@ def chunk_of(block, who: str, first_index: int = 1) -> _native.Chunk:
         raise
 
 
+def demand_kernel_values(rows: Rows, expected: int, told: bool, who: str) -> None:
+    """Raise ValueError for more columns than `expected` training rows (not told: the largest known serial), unless they
+    are certainly kernel values: LIBSVM's rows begin with a serial, a whole number."""
+    first = rows.block(0, rows.rows, who)[:, :1]
+    first = np.asarray(first if isinstance(first, np.ndarray) else first.toarray())
+    if told:
+        hint = " (without LIBSVM's column of serials: X[:, 1:])" * (rows.columns == expected + 1)
+        raise ValueError(f"X has {rows.columns} features, but {who} is expecting {expected} features as input{hint}.")
+    if (first == np.floor(first)).all():
+        raise ValueError(
+            f"X has {rows.columns} columns, the first of whole numbers, but the model knows {expected} training rows:"
+            " pass kernel values alone, without LIBSVM's column of serials, and say n_features_in=, the number of"
+            " training rows"
+        )
+
+
 def serial_chunk_of(block, who: str) -> _native.Chunk:
     """Return kernel values (rows, training rows) as LIBSVM's precomputed rows: 0:serial, then every value."""
     if not isinstance(block, np.ndarray):

@@ -127,7 +127,7 @@ def test_pipelines_searches_and_calibration(calls):
         with patched():
             trained = fit(model, X, y)
             found = answers(trained, X)
-        assert calls
+        assert bool(calls) == (getattr(model, "method", None) != "isotonic")
         demand_same(found, expected)
         if isinstance(model, GridSearchCV):
             np.testing.assert_allclose(trained.cv_results_["mean_test_score"], own.cv_results_["mean_test_score"])

@@ -148,7 +148,7 @@ def test_what_does_not_go_together(folder, tmp_path):
         fastsvm_cli.predict_file(test, SVC(), out)
     fast = fastsvm_cli.load(model)
     fast.set_params(transform=object(), n_features_in=8)
-    with pytest.raises(ValueError, match="scaling"):
+    with pytest.raises(fastsvm_cli.FastsvmError, match="transform found, which rows of a file do not pass through"):
         fastsvm_cli.predict_file(test, fast, out)
     assert not os.listdir(tmp_path)
 

@@ -3,7 +3,9 @@
 import re
 
 import numpy as np
+import pandas
 import pytest
+import scipy.sparse
 
 import fastsvm_cli
 from support.arrays import sparse_rows, written_numbers
@@ -157,3 +159,13 @@ def test_a_precomputed_kernel_takes_kernel_values(fastsvm, tmp_path):
     assert np.array_equal(loose.predict(cross), written[:, 0])
     with pytest.raises(ValueError, match="is expecting"):
         loose.predict(cross[:, : loose.n_features_in_ - 1])
+    serials = np.arange(1, 16.0)[:, None]
+    for make in (np.asarray, scipy.sparse.csr_matrix, pandas.DataFrame):
+        assert np.array_equal(loose.predict(make(cross)), written[:, 0])
+        for first in (serials, serials[::-1], 0 * serials):  # LIBSVM's layout, never taken for kernel values
+            rows = make(np.hstack([first, cross]))
+            with pytest.raises(ValueError, match=r"without LIBSVM's column of serials: X\[:, 1:\]"):
+                fast.predict(rows)
+            for some in (rows, rows[:1]):
+                with pytest.raises(ValueError, match="without LIBSVM's column of serials, and say n_features_in="):
+                    loose.predict(some)

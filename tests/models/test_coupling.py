@@ -175,3 +175,33 @@ def test_the_reference_sum_answers_at_once_where_the_proof_costs_more_than_it_sa
     text, tally = written_lines(model, [parse(rows)], probability=True)
     assert [line.split() for line in text.decode().splitlines()] == theirs.lines(rows, True)
     assert tally.reference_rows == len(rows)
+
+
+def iterated(first):
+    """Method 2 of Wu, Lin and Weng (2004), as scikit-learn's LIBSVM iterates it for two classes."""
+    r, p = np.array([[0, first], [1 - first, 0]]), np.full(2, 0.5)
+    q = np.array([[r[1, 0] ** 2, -r[0, 1] * r[1, 0]], [-r[0, 1] * r[1, 0], r[0, 1] ** 2]])
+    for _ in range(100):
+        if np.max(abs(q @ p - p @ q @ p)) < 0.005 / 2:
+            break
+        for t in range(2):
+            p[t] += (p @ q @ p - q[t] @ p) / q[t, t]
+            p /= p.sum()
+    return p
+
+
+def test_two_classes_are_iterated_on_request():
+    values = np.concatenate([np.linspace(-20, 20, 501), [-1e9, 1e9, 0]])[:, None]
+    task = _native.Task(0, [0, 1], [-1.0], [0.1], [])
+    decisions, out = _native.Decisions(1), _native.Predictions()
+    decisions.resize(len(values))
+    np.asarray(decisions.value)[:] = values
+    _native.predict(task, decisions, True, out)
+    first = np.array(out.probability)
+    out.iterate_pairs()
+    expected = np.array([iterated(p) for p in first[:, 0]])
+    np.testing.assert_allclose(out.probability, expected, rtol=0, atol=1e-12)
+    assert 1e-3 < np.max(abs(expected - first)) < 5e-3
+    _native.predict(task, decisions, False, out)
+    with pytest.raises(ValueError, match="other than two classes"):
+        out.iterate_pairs()

@@ -69,6 +69,7 @@ LIBRARIES = {
     "estimators": {"numpy", "scipy"},
     "estimators/agreement": {"matplotlib"},
     "estimators/batches": {"concurrent"},
+    "estimators/own_code": {"sklearn"},
     "estimators/patching": {"sklearn"},
     "estimators/pipelines": {"libsvm", "tempfile"},
     "estimators/protocol": {"sklearn"},

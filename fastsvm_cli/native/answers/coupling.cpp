@@ -311,6 +311,15 @@ void Coupling::probabilities(const double* value, double* p) {
     std::copy_n(p_.data(), k, p);
 }
 
+void Coupling::iterate_pair(double* p) {
+    r_[at(0, 1)] = p[0];
+    r_[at(1, 0)] = p[1];
+    make_q();
+    NoWatch none;
+    couple(none);
+    std::copy_n(p_.data(), 2, p);
+}
+
 bool Coupling::settled(const double* value, const double* radius) {
     if (classes_ == 2) return pair_settled(odds_->a[0], odds_->b[0], value[0], radius[0]);
     const int k = static_cast<int>(classes_);

@@ -20,6 +20,8 @@ public:
     void take(const Odds& odds);
     // p: (classes). Two classes: the pair's; more: Wu, Lin and Weng (2004), method 2, iterated as in LIBSVM.
     void probabilities(const double* value, double* p);
+    // Two classes: iterates as for more, from p, as scikit-learn's LIBSVM does. p: (2), of probabilities().
+    void iterate_pair(double* p);
     // Whether probabilities and label print alike for all svm-predict values within the radii (more than two classes:
     // B39 in bounds.py). value, radius: (pairs).
     bool settled(const double* value, const double* radius);

@@ -23,6 +23,13 @@ void Predictions::put(const std::vector<std::int64_t>& which, const Predictions&
     }
 }
 
+void Predictions::iterate_pairs() {
+    if (columns != 2) throw std::invalid_argument("probabilities of other than two classes");
+    const Odds two;
+    Coupling coupling(two);
+    for (std::int64_t row = 0; row < rows; ++row) coupling.iterate_pair(probability.data() + 2 * row);
+}
+
 namespace {
 
 double one_class_probability(const std::vector<double>& marks, double value) {

@@ -78,6 +78,8 @@ struct Predictions {
 
     // Replaces the labels of these rows. Throws std::invalid_argument, std::out_of_range.
     void put(const std::vector<std::int64_t>& which, const Predictions& from);
+    // Probabilities of two classes: Coupling::iterate_pair. Throws std::invalid_argument for others.
+    void iterate_pairs();
 };
 
 // As svm_predict, or svm_predict_probability, of LIBSVM 3.37.

@@ -90,6 +90,8 @@ void bind_answers(nb::module_& m) {
         .def(nb::init<>())
         .def_ro("rows", &Predictions::rows)
         .def("put", &Predictions::put, "rows"_a, "from_"_a, "Replace the labels of these rows.")
+        .def("iterate_pairs", &Predictions::iterate_pairs,
+             "Iterate the probabilities of two classes as those of more, as scikit-learn's LIBSVM does.")
         .def_prop_ro(
             "label",
             [](nb::handle self) {
