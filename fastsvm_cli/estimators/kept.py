@@ -98,7 +98,9 @@ class Kept:
         if target not in TARGETS or precision not in ("single", "double"):
             expected = "a path that ends in .onnx or .c, and precision 'single' or 'double'"
             raise ValueError(f"path {name!r} and precision {precision!r} found, expected {expected}")
-        self.demand_none(("exact", "calibrator", "break_ties", "zero_based", "sklearn"), "no target computes: use joblib.dump, or")
+        self.demand_none(
+            ("exact", "calibrator", "break_ties", "zero_based", "sklearn"), "no target computes: use joblib.dump, or"
+        )
         # Radii of a model with scalers refer to scaled rows.
         radius = radius and self.transform is None
         description = describe(self.model, type(self).__name__, self.own_fingerprint, self.n_features_in_, radius)
