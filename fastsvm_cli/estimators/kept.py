@@ -84,7 +84,12 @@ class Kept:
                 raise ModelFormatError(type(self).__name__, "a scaler that clips found, which no target computes")
             description.scale(*affine)
         description.classes = self.classes
-        made = export(description, target, name, Options(single=precision == "single", prefix=prefix, progmem=progmem))
+        options = Options(single=precision == "single", prefix=prefix, progmem=progmem)
+        try:
+            made = export(description, target, name, options)
+        except ModelFormatError as error:  # the same arguments have other names in the command
+            why = error.why.replace("--precision double", 'precision="double"').replace("--no-radius", "radius=False")
+            raise ModelFormatError(error.path, why) from None
         for ending, text in made.texts.items():
             with Output(name.removesuffix(f".{target}") + ending) as output:
                 output.write(text)

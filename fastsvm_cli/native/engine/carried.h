@@ -24,8 +24,8 @@ struct CarriedFault {
 };
 std::optional<CarriedFault> carried_fault(const Scaling& scaling, const ScaledModel& model, const std::string& name);
 
-// LIBSVM index of column 0 of dense rows: 0 if the model, or the scaling that it carries, knows feature 0, else 1. used:
-// increasing. carried: or null.
+// LIBSVM index of column 0 of dense rows: 0 if the model, or the scaling that it carries, knows feature 0, else 1.
+// used: increasing. carried: or null.
 std::int32_t first_index(const std::vector<std::int32_t>& used, const Scaling* carried);
 
 // Throws ModelFault.
