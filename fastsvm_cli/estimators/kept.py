@@ -59,18 +59,20 @@ class Kept:
         progmem: bool = False,
         radius: bool = True,
     ) -> str:
-        """Write the model, with scaling and (ONNX) class names but without `exact`, to a path that ends in .onnx or .c.
+        """Write the model, with scaling and class names but without `exact`, to a path that ends in .onnx or .c.
 
         precision: "single" or "double". Others: as of `fastsvm export`. Return a line about the size. Raise FileError,
         ValueError, and ModelFormatError for a model that the target cannot express."""
         from fastsvm_cli.export.description import describe
-        from fastsvm_cli.export.targets import TARGETS, Options, export
+        from fastsvm_cli.export.targets import TARGETS, Options, export, is_prefix
         from fastsvm_cli.text.output import Output
 
         name, target = os.fspath(path), os.path.splitext(os.fspath(path))[1].removeprefix(".")
         if target not in TARGETS or precision not in ("single", "double"):
             expected = "a path that ends in .onnx or .c, and precision 'single' or 'double'"
             raise ValueError(f"path {name!r} and precision {precision!r} found, expected {expected}")
+        if prefix is not None and not is_prefix(prefix):
+            raise ValueError(f"prefix {prefix!r} found, expected a name of C: letters, digits and _")
         words = {"calibrator": self.calibrator is not None, "break_ties": self.break_ties}
         for word, is_so in words.items():
             if is_so:

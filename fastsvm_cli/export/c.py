@@ -2,6 +2,7 @@
 
 Double precision adds kernel values in LIBSVM's order; single precision uses Kahan's sums."""
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,7 @@ from fastsvm_cli.export.numbers import check_range
 from fastsvm_cli.export.radius import Radius, radius_of, rounded_up
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 #: AVR limits in bytes: one table (16-bit pointers), and all.
 _NEAR_TABLE, _NEAR = 32767, 65535
@@ -68,7 +69,7 @@ class Program(Sums):
         return self._stack * self.real_bytes
 
     def source(self) -> str:
-        return self._put("\n".join([c_text.CORE, *self._tables, *self._code]))
+        return self._put("\n".join([c_text.CORE, *self._tables, *self._code]), INCLUDE=self._include())
 
     def header(self) -> str:
         declarations = "\n".join(f"{signature};" for _, _, signature, _ in self._signatures())
@@ -77,14 +78,32 @@ class Program(Sums):
         if self._radius is not None:
             proven = "whether they are finite" if regression else "whether they leave one label only"
             notes += f" radius fills bounds of the distance from svm-predict's values, and returns {proven}."
-        return self._put(c_text.HEADER, DECLARATIONS=declarations, NOTES=notes)
+        return self._put(c_text.HEADER, DECLARATIONS=declarations, NOTES=notes, LABELS=self._labels())
+
+    def _include(self) -> str:
+        """Return the directive, or the header itself if C cannot name that file."""
+        named = self.file.isprintable() and not set(self.file) & set('"\\?@')
+        return f'#include "{self.file}.h"' if named else self.header()
+
+    def _labels(self) -> str:
+        """Return a comment: labels in the order of probabilities, with names of classes."""
+        header, classes = self.description.header, self.description.classes
+        if header.regression:
+            return ""
+        labels = list(map(str, header.label or [1, -1]))
+        if classes is not None and header.label and not _are_numbers(classes, header.label):
+            words = [f"{label} is {_quoted(str(name))}" for label, name in zip(labels, classes)]
+        else:
+            words = labels
+        lines = _wrapped([*(f"{word}," for word in words[:-1]), f"{words[-1]}. */"])
+        return "\n/* Labels, in the order of the probabilities:\n" + "\n".join(lines) + "\n"
 
     def main(self, longest_row: int) -> str:
         """Return a program that answers a LIBSVM file. longest_row: maximum entries."""
         regression = self.description.header.regression
         form = '"%.@DIGITS@g", (double)' if regression else '"%ld", (long)'
         line = f"printf({form}@PREFIX@_predict_sparse(index, value, count));"
-        return self._put(c_text.MAIN, PRINT=line, MOST=max(longest_row, 1))
+        return self._put(c_text.MAIN, PRINT=line, MOST=max(longest_row, 1), INCLUDE=self._include())
 
     # ---- words and tables
 
@@ -101,7 +120,6 @@ class Program(Sums):
             "TANH": "tanhf" if self.single else "tanh",
             "LABEL": real if header.regression else "int" if narrow else "long",
             "PREFIX": self.prefix,
-            "FILE": self.file,
             "GUARD": f"{self.prefix.upper()}_H",
             "FEATURES": description.inputs,
             "FIRST": description.first_index,
@@ -294,3 +312,14 @@ def _wrapped(words: "Iterable[str]") -> "list[str]":
             line = "   "
         line += f" {word}"
     return [*lines, line]
+
+
+def _are_numbers(classes: "Sequence[object]", labels: "Sequence[int]") -> bool:
+    return np.asarray(classes).dtype.kind in "iuf" and np.array_equal(classes, labels)
+
+
+def _quoted(name: str) -> str:
+    """Quote a name for a comment: ASCII, in JSON's escapes."""
+    from json import dumps
+
+    return re.sub(r"(?<=\*)/|(?<=/)\*|[?@]", lambda found: f"\\u{ord(found[0]):04x}", dumps(name))

@@ -7,8 +7,8 @@ HEADER = """\
 
 #define @PREFIX@_FEATURES @FEATURES@ /* numbers in a row: number j, from 0 on, is LIBSVM's feature j + @FIRST@ */
 #define @PREFIX@_VALUES @PAIRS@ /* decision values: a pair of classes each, in LIBSVM's order */
-#define @PREFIX@_CLASSES @CLASSES@ /* probabilities, in the order of the model's line `label` */
-
+#define @PREFIX@_CLASSES @CLASSES@ /* probabilities */
+@LABELS@
 /* Each takes a row of @PREFIX@_FEATURES numbers, or (_sparse) the values of `count` features with increasing indices,
    LIBSVM's own. @NOTES@ */
 @DECLARATIONS@
@@ -18,7 +18,7 @@ HEADER = """\
 
 CORE = """\
 /* @MADE@ */
-#include "@FILE@.h"
+@INCLUDE@
 
 #include <math.h>
 #include <stdint.h>
@@ -320,7 +320,7 @@ MAIN = """\
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "@FILE@.h"
+@INCLUDE@
 
 #define MOST @MOST@
 
