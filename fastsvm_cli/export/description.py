@@ -23,7 +23,7 @@ MOST_NUMBERS = 1 << 28
 #: Limit of columns: rows are dense.
 MOST_INPUTS = 1 << 22
 #: e^-x is 0 in single precision.
-_VANISHES = 104.0
+VANISHES = 104.0
 
 
 class KernelSums:
@@ -55,7 +55,7 @@ class Polynomials:
         self, gamma: "float | None", degree: int, centers: np.ndarray, expansions: "list[Expansion]", reach: float
     ):
         self.gamma, self.degree, self.centers, self.expansions = gamma, degree, centers, expansions
-        self.reach = reach if gamma is None else np.sqrt(_VANISHES / gamma)
+        self.reach = reach if gamma is None else np.sqrt(VANISHES / gamma)
 
 
 class Samples:

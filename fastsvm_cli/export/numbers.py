@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.export.description import KernelSums, Polynomials, pair_coefficients
+from fastsvm_cli.export.description import VANISHES, KernelSums, Polynomials, pair_coefficients
 from fastsvm_cli.export.tolerance import least, tensor_norm, unit
 
 if TYPE_CHECKING:
@@ -72,7 +72,8 @@ def _of_kernels(body: KernelSums, pairs: int) -> Sizes:
     gamma, reach = abs(kernel.gamma), np.sqrt(squares)
     if kernel.of_distances:
         largest = max(8 * squares, gamma)
-        if np.sqrt(gamma) * reach * unit(True) > _WIDTH:
+        vanishes = gamma * _MOST > VANISHES  # a squared distance beyond the precision gives 0, as it should
+        if np.sqrt(gamma) * reach * unit(True) > _WIDTH or (gamma and not vanishes):
             largest = np.inf
         value = power = np.exp(np.maximum(-kernel.gamma * 4 * squares, 0.0))
         error = value * (gamma * 4 * (d + 2) + 4 * squares) * _LEAST + _LEAST

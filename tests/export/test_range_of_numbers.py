@@ -44,7 +44,7 @@ def models(draw):
     with np.errstate(all="ignore"):
         x = rng.normal(size=(n, d)) * 10.0**size
         if mixed:
-            x *= 10.0 ** rng.integers(-60, 1, size=(n, d))
+            x[1:] *= 10.0 ** rng.integers(-60, 1, size=(n - 1, d))
         a = rng.uniform(0.1, 1, size=n) * 10.0**weight * ([1] * (n // 2) + [-1] * (n // 2))
         rows = np.vstack([x[:2], rng.normal(size=(6, d)) * 10.0**size])
     rho = 0.0 if shift is None else 10.0**shift * rng.uniform(-1, 1)
@@ -117,6 +117,7 @@ def with_words(model, **words):
         ("rbf", {"gamma": 1e39}),
         ("rbf", {"gamma": 1e38}),
         ("rbf", {"gamma": 1e14}),
+        ("rbf", {"gamma": 1e-38}),
         ("rbf", {"first": 1e300}),
         ("rbf", {"gamma": -100.0}),
         ("linear", {"first": -1e39}),
