@@ -67,7 +67,8 @@ def check(model, description, rows, single, values, graph):
         of_kernels = model.proves and model.header.kernel_type != "linear"  # weights of a linear kernel are added up
         expected = reference(model, chunk) if of_kernels else expected
         allowed = tolerance(description, chunk, single)
-        sure = (abs(expected) > allowed).ravel()
+        # At the end of doubles, the order of a sum decides whether it overflows.
+        sure = ((abs(expected) > allowed) & (abs(expected) < 1e300)).ravel()
         for found in (values, graph["values"]):
             assert np.array_equal(np.where(found[sure, 0] > 0, *description.header.label), labels[sure])
             assert (abs(found - expected)[sure] <= allowed[sure]).all()
