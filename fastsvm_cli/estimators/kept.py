@@ -85,12 +85,12 @@ class Kept:
         progmem: bool = False,
         radius: bool = True,
     ) -> str:
-        """Write the model, with scaling and (ONNX) class names, to a path that ends in .onnx or .c.
+        """Write the model, with scaling and class names, to a path that ends in .onnx or .c.
 
         precision: "single" or "double". Others: as of `fastsvm export`. Return a line about the size. Raise FileError,
         ValueError, and ModelFormatError for a model that the target cannot express."""
         from fastsvm_cli.export.description import describe
-        from fastsvm_cli.export.targets import TARGETS, Options, export
+        from fastsvm_cli.export.targets import TARGETS, Options, export, is_prefix
         from fastsvm_cli.text.output import Output
 
         name = os.fsdecode(path)
@@ -101,6 +101,8 @@ class Kept:
         self.demand_none(
             ("exact", "calibrator", "break_ties", "zero_based", "sklearn"), "no target computes: use joblib.dump, or"
         )
+        if prefix is not None and not is_prefix(prefix):
+            raise ValueError(f"prefix {prefix!r} found, expected a name of C: letters, digits and _")
         # Radii of a model with scalers refer to scaled rows.
         radius = radius and self.transform is None
         description = describe(self.model, type(self).__name__, self.own_fingerprint, self.n_features_in_, radius)
@@ -110,7 +112,12 @@ class Kept:
                 raise ModelFormatError(type(self).__name__, "a scaler that clips found, which no target computes")
             description.scale(*affine)
         description.classes = self.classes
-        made = export(description, target, name, Options(single=precision == "single", prefix=prefix, progmem=progmem))
+        options = Options(single=precision == "single", prefix=prefix, progmem=progmem)
+        try:
+            made = export(description, target, name, options)
+        except ModelFormatError as error:  # the same arguments have other names in the command
+            why = error.why.replace("--precision double", 'precision="double"').replace("--no-radius", "radius=False")
+            raise ModelFormatError(error.path, why) from None
         for ending, text in made.texts.items():
             with Output(name.removesuffix(f".{target}") + ending) as output:
                 output.write(text)

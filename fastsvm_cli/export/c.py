@@ -2,6 +2,9 @@
 
 Double precision adds kernel values in LIBSVM's order; single precision uses Kahan's sums."""
 
+import re
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from fastsvm_cli import __version__
@@ -9,7 +12,11 @@ from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.export import c_text
 from fastsvm_cli.export.c_sums import Sums, Table
 from fastsvm_cli.export.description import Description, KernelSums, Polynomials, Samples
+from fastsvm_cli.export.numbers import check_range
 from fastsvm_cli.export.radius import Radius, radius_of, rounded_up
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 #: AVR limits in bytes: one table (16-bit pointers), and all.
 _NEAR_TABLE, _NEAR = 32767, 65535
@@ -31,6 +38,8 @@ class Program(Sums):
         self.operations = 0
         self._stack = 0
         header = description.header
+        if single:
+            check_range(description)
         self._probable = not header.regression and header.has_probability
         self._radius = radius_of(description, single, differences=True)
         self._words = self._shared_words()
@@ -49,6 +58,7 @@ class Program(Sums):
             self._code.append(self._settled())
         self._code += self._functions()
         self._check()
+        self._tables = [*map(self._table, self.tables)]
 
     @property
     def table_bytes(self) -> int:
@@ -59,7 +69,7 @@ class Program(Sums):
         return self._stack * self.real_bytes
 
     def source(self) -> str:
-        return self._put("\n".join([c_text.CORE, *map(self._table, self.tables), *self._code]))
+        return self._put("\n".join([c_text.CORE, *self._tables, *self._code]), INCLUDE=self._include())
 
     def header(self) -> str:
         declarations = "\n".join(f"{signature};" for _, _, signature, _ in self._signatures())
@@ -68,14 +78,32 @@ class Program(Sums):
         if self._radius is not None:
             proven = "whether they are finite" if regression else "whether they leave one label only"
             notes += f" radius fills bounds of the distance from svm-predict's values, and returns {proven}."
-        return self._put(c_text.HEADER, DECLARATIONS=declarations, NOTES=notes)
+        return self._put(c_text.HEADER, DECLARATIONS=declarations, NOTES=notes, LABELS=self._labels())
+
+    def _include(self) -> str:
+        """Return the directive, or the header itself if C cannot name that file."""
+        named = self.file.isprintable() and not set(self.file) & set('"\\?@')
+        return f'#include "{self.file}.h"' if named else self.header()
+
+    def _labels(self) -> str:
+        """Return a comment: labels in the order of probabilities, with names of classes."""
+        header, classes = self.description.header, self.description.classes
+        if header.regression:
+            return ""
+        labels = list(map(str, header.label or [1, -1]))
+        if classes is not None and header.label and not _are_numbers(classes, header.label):
+            words = [f"{label} is {_quoted(str(name))}" for label, name in zip(labels, classes)]
+        else:
+            words = labels
+        lines = _wrapped([*(f"{word}," for word in words[:-1]), f"{words[-1]}. */"])
+        return "\n/* Labels, in the order of the probabilities:\n" + "\n".join(lines) + "\n"
 
     def main(self, longest_row: int) -> str:
         """Return a program that answers a LIBSVM file. longest_row: maximum entries."""
         regression = self.description.header.regression
         form = '"%.@DIGITS@g", (double)' if regression else '"%ld", (long)'
         line = f"printf({form}@PREFIX@_predict_sparse(index, value, count));"
-        return self._put(c_text.MAIN, PRINT=line, MOST=max(longest_row, 1))
+        return self._put(c_text.MAIN, PRINT=line, MOST=max(longest_row, 1), INCLUDE=self._include())
 
     # ---- words and tables
 
@@ -89,11 +117,12 @@ class Program(Sums):
             "MADE": f"fastsvm {__version__} made this of a {description.kind} model ({header.svm_type}){mark}.",
             "REAL": real,
             "EXP": "expf" if self.single else "exp",
+            "TANH": "tanhf" if self.single else "tanh",
             "LABEL": real if header.regression else "int" if narrow else "long",
             "PREFIX": self.prefix,
-            "FILE": self.file,
             "GUARD": f"{self.prefix.upper()}_H",
             "FEATURES": description.inputs,
+            "FIRST": description.first_index,
             "USED": len(description.used),
             "ROOM": max(len(description.used), 1),
             "PAIRS": header.pairs,
@@ -107,28 +136,15 @@ class Program(Sums):
         }
 
     def _table(self, table: Table) -> str:
-        if table.type:
-            words = [str(int(value)) for value in table.numbers]
-        else:
-            words = [self._number(value) for value in table.numbers]
-        lines, line = [], "   "
-        for word in words:
-            if len(line) + len(word) > 117:
-                lines.append(line)
-                line = "   "
-            line += f" {word},"
+        words = [str(int(value)) for value in table.numbers] if table.type else self._written(table.numbers)
         place = " PROGMEM" if self.progmem else ""
         head = f"static const {table.type or '@REAL@'} {table.name}[{len(words)}]{place} = {{\n"
-        return head + "\n".join([*lines, line]) + "\n};\n"
+        return head + "\n".join(_wrapped(f"{word}," for word in words)) + "\n};\n"
 
     def _check(self) -> None:
         path = self.description.path
         if self.progmem and not self.single:
             raise ModelFormatError(path, "--progmem goes with --precision single: a double of avr-gcc has 32 bits")
-        with np.errstate(over="ignore"):
-            for table in self.tables:
-                if not np.isfinite(table.numbers.astype(np.float32 if self.single else np.float64)).all():
-                    raise ModelFormatError(path, "a number found, too large for the precision: --precision double")
         sizes = [len(table.numbers) * (table.bits // 8 or self.real_bytes) for table in self.tables]
         if self.progmem and (max(sizes, default=0) > _NEAR_TABLE or sum(sizes) > _NEAR):
             why = f"tables of {sum(sizes):,} bytes found, the largest of {max(sizes):,}"
@@ -183,7 +199,7 @@ class Program(Sums):
             start, scale, to = map(self._number, description.labels_back)
             end += f"    values[0] = {to} + (values[0] - {start}) * {scale};\n"
         if self._radius is not None:
-            unknown = f"index && count > 0 && (index[0] < 1 || index[count - 1] > {description.inputs})"
+            unknown = "index && count > 0 && (index[0] < @FIRST@ || index[count - 1] - @FIRST@ >= @FEATURES@)"
             locals_ = f"    const int unknown = {unknown};\n"
             end += self._radii_end(self._radius)
         if "(p = 0" in end:
@@ -248,13 +264,13 @@ class Program(Sums):
         header, k = self.description.header, self.description.header.nr_class
         if not header.classification:
             low, high, ten = self._number(0.001), self._number(0.999), self._number(10)
-            marks = self._numbers(header.prob_density_marks)
+            marks = ", ".join(self._written(header.prob_density_marks))
             return self._put(c_text.ONE_CLASS, MARKS=marks, LOW=low, HIGH=high, TEN=ten)
         self._stack += k * k + k if k > 2 else 0
         return self._put(
             f"{c_text.SIGMOID}\n{c_text.COUPLING if k > 2 else c_text.TWO_CLASSES}",
-            A=self._numbers(header.probA),
-            B=self._numbers(header.probB),
+            A=", ".join(self._written(header.probA)),
+            B=", ".join(self._written(header.probB)),
             LEAST=self._number(1e-7),
             MOST=self._number(1 - 1e-7),
             EPS=self._number(0.005 / k),
@@ -285,3 +301,25 @@ class Program(Sums):
             "radius": f"{own}    decide(@ROW@, values, radii);\n    return settled(values, radii);\n",
         }
         return [self._put(f"{given}\n{{\n{bodies[name]}}}\n", ROW=row) for name, _, given, row in self._signatures()]
+
+
+def _wrapped(words: "Iterable[str]") -> "list[str]":
+    """Return indented lines of at most 120 characters, if the words are shorter."""
+    lines, line = [], "   "
+    for word in words:
+        if len(line) + len(word) > 118 and line.strip():
+            lines.append(line)
+            line = "   "
+        line += f" {word}"
+    return [*lines, line]
+
+
+def _are_numbers(classes: "Sequence[object]", labels: "Sequence[int]") -> bool:
+    return np.asarray(classes).dtype.kind in "iuf" and np.array_equal(classes, labels)
+
+
+def _quoted(name: str) -> str:
+    """Quote a name for a comment: ASCII, in JSON's escapes."""
+    from json import dumps
+
+    return re.sub(r"(?<=\*)/|(?<=/)\*|[?@]", lambda found: f"\\u{ord(found[0]):04x}", dumps(name))

@@ -7,6 +7,7 @@ import numpy as np
 
 from fastsvm_cli.export import c_text
 from fastsvm_cli.export.description import Description, KernelSums, Polynomials, Samples
+from fastsvm_cli.export.numbers import written
 from fastsvm_cli.export.radius import Radius
 
 
@@ -46,14 +47,15 @@ class Sums:
             text = text.replace(f"@{name}@", str(word))
         return text
 
-    def _number(self, value: float) -> str:
-        if not self.single:
-            return repr(float(value))
-        text = str(np.float32(value))
-        return f"{text}f" if "." in text or "e" in text else f"{text}.0f"
+    def _written(self, numbers: Any) -> "list[str]":
+        """Return constants of C. Raises ModelFormatError for numbers beyond the precision."""
+        texts = map(str, written(numbers, self.single, self.description.path).ravel())
+        return [f"{text}{'f' * self.single}" for text in texts]
 
-    def _numbers(self, values: Any) -> str:
-        return ", ".join(map(self._number, values))
+    def _number(self, value: float) -> str:
+        """Return a constant for use in an expression."""
+        (text,) = self._written(value)
+        return f"({text})" if text.startswith("-") else text
 
     def _add(self, name: str, numbers: Any, whole: bool = False) -> None:
         self.tables.append(Table(name, numbers, whole))
@@ -93,7 +95,7 @@ class Sums:
         value = {
             "rbf": f"        const @REAL@ k = @EXP@(-{self._number(kernel.gamma)} * s);\n",
             "polynomial": self._put(c_text.POWER, BASE=base, DEGREE=kernel.degree),
-            "sigmoid": f"        const @REAL@ k = @ONE@ - @TWO@ / (@EXP@(@TWO@ * ({base})) + @ONE@);\n",
+            "sigmoid": f"        const @REAL@ k = @TANH@({base});\n",
         }[kernel.type]
         add = "values[p] += READ(a++) * k;"
         if self.single:
@@ -130,7 +132,7 @@ class Sums:
         self._add("COEFFICIENT", np.concatenate(numbers))
         self._add("PAIR", [each.pair for each in expansions], whole=True)
         self.operations += 2 * len(self.tables[0].numbers)
-        locals_ = "    const @REAL@ *c = COEFFICIENT;\n    long e, i;\n"
+        locals_ = "    const @REAL@ *c = COEFFICIENT;\n    long e;\n"
         point, about, add = "z", "", "values[p] += sum;"
         if body.gamma is not None or body.centers.any():
             self.operations += len(body.centers) * (3 * d + 2)
@@ -161,6 +163,8 @@ class Sums:
                 f"        if ({self._whole('RANK', 'e')} > 0) {{\n{compressed}        }} else {{\n{whole}        }}\n"
             )
             whole = test if not all(each.rank for each in expansions) else compressed
+        if "(i = 0" in before + about + whole:
+            locals_ += "    long i;\n"
         text = f"{before}    for (e = 0; e < {len(expansions)}; ++e) {{\n        @REAL@ sum;\n{about}{whole}"
         text += f"        p = {self._whole('PAIR', 'e')};\n        {add}\n    }}\n"
         return self._put(self._put(c_text.SUMS, LOCALS=locals_, BODY=text))

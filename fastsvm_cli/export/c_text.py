@@ -5,12 +5,12 @@ HEADER = """\
 #ifndef @GUARD@
 #define @GUARD@
 
-#define @PREFIX@_FEATURES @FEATURES@ /* numbers in a row: number j is LIBSVM's feature j + 1 */
+#define @PREFIX@_FEATURES @FEATURES@ /* numbers in a row: number j, from 0 on, is LIBSVM's feature j + @FIRST@ */
 #define @PREFIX@_VALUES @PAIRS@ /* decision values: a pair of classes each, in LIBSVM's order */
-#define @PREFIX@_CLASSES @CLASSES@ /* probabilities, in the order of the model's line `label` */
-
+#define @PREFIX@_CLASSES @CLASSES@ /* probabilities */
+@LABELS@
 /* Each takes a row of @PREFIX@_FEATURES numbers, or (_sparse) the values of `count` features with increasing indices,
-   from 1 on. @NOTES@ */
+   LIBSVM's own. @NOTES@ */
 @DECLARATIONS@
 
 #endif
@@ -18,7 +18,7 @@ HEADER = """\
 
 CORE = """\
 /* @MADE@ */
-#include "@FILE@.h"
+@INCLUDE@
 
 #include <math.h>
 #include <stdint.h>
@@ -38,7 +38,7 @@ static @REAL@ load(const @REAL@ *row, const int *index, int count, @REAL@ *z)
         if (!index)
             x = row[j];
         else
-            x = at < count && index[at] == j + 1 ? row[at++] : @ZERO@;
+            x = at < count && index[at] - @FIRST@ == j ? row[at++] : @ZERO@;
 @COLUMN@
     }
 @BEYOND@    (void)z;
@@ -48,7 +48,7 @@ static @REAL@ load(const @REAL@ *row, const int *index, int count, @REAL@ *z)
 #: If z has other columns than the row: shows every compiler that all of z is set.
 CLEAR = "    for (j = 0; j < @USED@; ++j) z[j] = @ZERO@;\n"
 #: Entries outside the features, whose squares count in distances.
-BEFORE = "    for (; index && at < count && index[at] < 1; ++at)@COUNTS@;\n"
+BEFORE = "    for (; index && at < count && index[at] < @FIRST@; ++at)@COUNTS@;\n"
 BEYOND = "    for (; index && at < count; ++at)@COUNTS@;\n"
 COUNTS = " rest += row[at] * row[at]"
 
@@ -320,7 +320,7 @@ MAIN = """\
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "@FILE@.h"
+@INCLUDE@
 
 #define MOST @MOST@
 

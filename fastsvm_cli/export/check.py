@@ -53,6 +53,8 @@ def compare(model: "Model", description: "Description", single: bool, answers: A
     )
     task = model.header.task()
     for chunk in chunks:
+        if single:
+            _check_rows(chunk)
         rows = chunk if model.carried is None else model.carried.rows(chunk)
         model.decision_values(rows, decisions, Wanted.values())
         model.answer(decisions)
@@ -81,18 +83,31 @@ def _explains(near: np.ndarray, values: np.ndarray, answered: np.ndarray) -> boo
     return bool(near[(values > 0) != (answered > 0)].all())
 
 
-def dense(chunk: "_native.Chunk", inputs: int, kind: "type[np.floating]") -> np.ndarray:
+def dense(chunk: "_native.Chunk", description: "Description", kind: "type[np.floating]") -> np.ndarray:
     """Return dense rows, (rows, inputs). Raises RowError for an entry without a column."""
-    starts, indices = np.asarray(chunk.indptr), np.asarray(chunk.indices)
-    rows = np.repeat(np.arange(chunk.rows), np.diff(starts))
-    wrong = (indices < 1) | (indices > inputs)
+    inputs, first = description.inputs, description.first_index
+    columns, rows = np.asarray(chunk.indices) - first, _rows(chunk)
+    wrong = (columns < 0) | (columns >= inputs)
     if wrong.any():
         at = int(np.flatnonzero(wrong)[0])
-        why = f"feature {indices[at]} found, expected 1 to {inputs}: --features says how many a row has"
-        raise RowError(int(rows[at]), why)
+        expected = f"expected {first} to {inputs - 1 + first}: --features says how many a row has"
+        raise RowError(int(rows[at]), f"feature {columns[at] + first} found, {expected}")
     out = np.zeros((chunk.rows, inputs), dtype=kind)
-    out[rows, indices - 1] = np.asarray(chunk.values)
+    out[rows, columns] = np.asarray(chunk.values)
     return out
+
+
+def _rows(chunk: "_native.Chunk") -> np.ndarray:
+    return np.repeat(np.arange(chunk.rows), np.diff(np.asarray(chunk.indptr)))
+
+
+def _check_rows(chunk: "_native.Chunk") -> None:
+    """Raise RowError for a number beyond single precision."""
+    wrong = abs(np.asarray(chunk.values)) > np.finfo(np.float32).max
+    if wrong.any():
+        at = int(np.flatnonzero(wrong)[0])
+        why = f"{chunk.values[at]:.3g} found, beyond single precision: --precision double"
+        raise RowError(int(_rows(chunk)[at]), why)
 
 
 def c_answers(program: "Program", longest_row: int, compiler: str, flags: "tuple[str, ...]" = ("-O2",)) -> Answers:
@@ -134,7 +149,7 @@ def graph_answers(
         labels, values, step = [], [], max(1, _BLOCK // width)
         for first in range(0, chunk.rows, step):
             part = chunk.slice(first, min(first + step, chunk.rows))
-            found = run(dense(part, description.inputs, kind))
+            found = run(dense(part, description, kind))
             values.append(found[of_values].astype(np.float64))
             labels.append(np.zeros(part.rows) if header.regression else found["label"].ravel())
         if description.classes is not None:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.kernel import Kernel
+from fastsvm_cli.models.wanted import Wanted
 
 if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 MOST_NUMBERS = 1 << 28
 #: Limit of columns: rows are dense.
 MOST_INPUTS = 1 << 22
+#: e^-x is 0 in single precision.
+VANISHES = 104.0
 
 
 class KernelSums:
@@ -44,23 +48,27 @@ class Expansion:
 
 
 class Polynomials:
-    """The body of expansions about centers, (nr_centers, d). gamma: None without the exponential."""
+    """The body of expansions about centers, (nr_centers, d). gamma: None without the exponential. reach: distance from
+    a center up to which single precision must hold the terms; with gamma, the exponential is 0 there beyond it."""
 
-    def __init__(self, gamma: "float | None", degree: int, centers: np.ndarray, expansions: "list[Expansion]"):
+    def __init__(
+        self, gamma: "float | None", degree: int, centers: np.ndarray, expansions: "list[Expansion]", reach: float
+    ):
         self.gamma, self.degree, self.centers, self.expansions = gamma, degree, centers, expansions
+        self.reach = reach if gamma is None else np.sqrt(VANISHES / gamma)
 
 
 class Samples:
-    """The body of a border. pairs: (level, points (n, d), normals (n, d)) each."""
+    """The body of a border, or of constants. pairs: (level, points (n, d), normals (n, d)) each; n 0: level."""
 
     def __init__(self, pairs: "list[tuple[float, np.ndarray, np.ndarray]]"):
         self.pairs = pairs
 
 
 class Description:
-    """inputs: numbers in a row; column j is LIBSVM's feature j + 1. used: (d) increasing columns. slopes, offsets:
-    (inputs) or None: x becomes slope x + offset; both are 0 for a dropped column. labels_back: (from, scale, to).
-    classes: names of the header's labels. certified: the model if radii are exported."""
+    """inputs: numbers in a row; column j is LIBSVM's feature j + first_index. used: (d) increasing columns. slopes,
+    offsets: (inputs) or None: x becomes slope x + offset; both are 0 for a dropped column. labels_back: (from, scale,
+    to). classes: names of the header's labels. certified: the model if radii are exported."""
 
     def __init__(
         self,
@@ -68,12 +76,13 @@ class Description:
         body: "KernelSums | Polynomials | Samples",
         used: np.ndarray,
         inputs: int,
+        first_index: int,
         *,
         path: str,
         kind: str,
         fingerprint: "str | None",
     ):
-        self.header, self.body, self.used, self.inputs = header, body, used, inputs
+        self.header, self.body, self.used, self.inputs, self.first_index = header, body, used, inputs, first_index
         self.path, self.kind, self.fingerprint = path, kind, fingerprint
         self.slopes: np.ndarray | None = None
         self.offsets: np.ndarray | None = None
@@ -120,53 +129,77 @@ def describe(
         raise ModelFormatError(path, "a precomputed kernel found, whose rows are kernel values: nothing is exported")
     if model.header.pairs < 1:
         raise ModelFormatError(path, "a model of one class found, expected two or more: nothing is computed")
-    inputs = max(inputs, model.max_index)
+    first = model.first_index
+    inputs = max(inputs, model.max_index + 1 - first, 1)
     if inputs > MOST_INPUTS:
-        why = f"feature {inputs} found, expected at most {MOST_INPUTS:,}: an exported model takes dense rows"
+        last = inputs - 1 + first
+        why = f"feature {last} found, expected at most {MOST_INPUTS:,}: an exported model takes dense rows"
         raise ModelFormatError(path, why)
-    features = np.array(model.used_indices, dtype=np.int64)
-    if not len(features):
-        raise ModelFormatError(path, "vectors without any entry found, expected features to make columns of")
-    if features[0] < 1:
-        raise ModelFormatError(path, "feature 0 found, expected indices from 1 on: column 0 of a row is feature 1")
+    # Without an entry, column 0 is as good as any.
+    features = np.array(model.used_indices or [first], dtype=np.int64)
     if exact.kind not in _BODIES:
         raise ModelFormatError(path, f"a {model.kind} model found, which no target computes")
     body = _BODIES[exact.kind](exact, features, path)
-    out = Description(model.header, body, features - 1, inputs, path=path, kind=model.kind, fingerprint=fingerprint)
+    out = Description(
+        model.header, body, features - first, inputs, first, path=path, kind=model.kind, fingerprint=fingerprint
+    )
     _add_scaling(out, model)
     out.certified = model if radius and model.certified else None
     return out
 
 
-def _kernel_sums(model: "ExactModel", features: np.ndarray, path: str) -> "KernelSums | Polynomials":
+def _kernel_sums(model: "ExactModel", features: np.ndarray, path: str) -> "KernelSums | Polynomials | Samples":
     header, kernel, chunk = model.header, model.kernel, model.vectors
     if kernel.type not in ("linear", "polynomial", "rbf", "sigmoid"):
         raise ModelFormatError(path, f"a {kernel.type} kernel found, expected one of LIBSVM's own")
     n, d = chunk.rows, len(features)
-    coefficients = np.array(chunk.leading, dtype=np.float64).reshape(n, -1)
-    _check_size(n * d if kernel.type != "linear" else 0, path)
+    columns = header.nr_class - 1 if header.classification else 1
+    coefficients = np.array(chunk.leading, dtype=np.float64).reshape(n, columns)
+    values = np.asarray(chunk.values)
+    if not n or not (values.any() or kernel.of_distances):
+        constants = _constants(model)
+        if np.isfinite(constants).all():
+            return Samples([(value, np.zeros((0, d)), np.zeros((0, d))) for value in constants])
     if kernel.type == "linear":
-        return _linear(model, features, coefficients)
+        weights = _linear(model, features, coefficients)
+        if weights is not None:
+            return weights
+        kernel = Kernel("polynomial", gamma=1.0, degree=1)
+    _check_size(n * d, path)
     vectors = np.zeros((n, d))
     starts = np.asarray(chunk.indptr)
-    vectors[np.repeat(np.arange(n), np.diff(starts)), np.searchsorted(features, np.asarray(chunk.indices))] = (
-        np.asarray(chunk.values)
-    )
+    vectors[np.repeat(np.arange(n), np.diff(starts)), np.searchsorted(features, np.asarray(chunk.indices))] = values
     return KernelSums(kernel, vectors, coefficients, list(header.nr_sv or [n]) if header.classification else [n])
 
 
-def _linear(model: "ExactModel", features: np.ndarray, coefficients: np.ndarray) -> Polynomials:
+def _constants(model: "ExactModel") -> np.ndarray:
+    """Return svm-predict's values of a model that gives every row the same."""
+    decisions, empty = model.decisions(Wanted.values()), _native.Chunk.from_dense(np.zeros(1), np.zeros((1, 1)))
+    model.reference_values(empty, decisions)
+    return np.array(decisions.value)[0]
+
+
+def _linear(model: "ExactModel", features: np.ndarray, coefficients: np.ndarray) -> "Polynomials | None":
+    """Return the weights; None if a product leaves the range of doubles, as the kernel's sums perhaps do not."""
     header, chunk = model.header, model.vectors
     _check_size(header.pairs * len(features), model.path)
     starts, columns = np.asarray(chunk.indptr), np.searchsorted(features, np.asarray(chunk.indices))
+    values = np.asarray(chunk.values)
     rows = np.repeat(np.arange(chunk.rows), np.diff(starts))
     per_vector = pair_coefficients(coefficients, list(header.nr_sv or [chunk.rows]), header.pairs)
     none, about = np.zeros(0), np.zeros((1, len(features)))
     expansions = []
     for pair in range(header.pairs):
-        weights = np.bincount(columns, per_vector[pair][rows] * np.asarray(chunk.values), minlength=len(features))
+        with np.errstate(over="ignore", under="ignore"):
+            products = per_vector[pair][rows] * values
+            weights = np.bincount(columns, products, minlength=len(features))
+        vanished = (abs(products) < np.finfo(np.float64).tiny) & (per_vector[pair][rows] != 0) & (values != 0)
+        if vanished.any() or not np.isfinite(weights).all():
+            return None
         expansions.append(Expansion(pair, 0, [np.zeros(1), weights], none, np.zeros((0, len(features)))))
-    return Polynomials(None, 1, about, expansions)
+    with np.errstate(over="ignore"):
+        reach = float(np.sqrt(np.bincount(rows, values**2, minlength=1).max()))
+    return Polynomials(None, 1, about, expansions, reach)
 
 
 def pair_coefficients(coefficients: np.ndarray, counts: "list[int]", pairs: int) -> "list[np.ndarray]":
@@ -185,10 +218,12 @@ def pair_coefficients(coefficients: np.ndarray, counts: "list[int]", pairs: int)
 
 
 def _polynomials(model: Any, features: np.ndarray, path: str) -> Polynomials:
-    d, expansions = len(model.features), []
+    d, expansions = len(features), []
     times_of = [orderings(k, d) for k in range(model.degree + 1)]
     for each in model.expansions:
         numbers = np.array(each.coefficients, dtype=np.float64)
+        if not model.features:
+            numbers = np.append(numbers[:1], np.zeros(model.degree))
         if model.single:  # the file's decimals identify floats
             numbers = numbers.astype(np.float32).astype(np.float64)
         weights, directions = np.zeros(0), np.zeros((0, d))
@@ -203,10 +238,11 @@ def _polynomials(model: Any, features: np.ndarray, path: str) -> Polynomials:
                 at += len(times)
         expansions.append(Expansion(each.pair, each.center, levels, weights, directions))
     gamma = model.header.gamma if model.header.kernel_type == "rbf" else None
-    centers = np.array([list(center.point) for center in model.centers], dtype=np.float64).reshape(
-        len(model.centers), d
-    )
-    return Polynomials(gamma, model.degree, centers, expansions)
+    centers = np.zeros((len(model.centers), d))
+    for at, center in zip(centers, model.centers):
+        at[: len(center.point)] = center.point
+    reach = float(np.sqrt(max((center.largest_norm for center in model.centers), default=0.0)))
+    return Polynomials(gamma, model.degree, centers, expansions, reach)
 
 
 def monomials(k: int, d: int) -> np.ndarray:
@@ -239,9 +275,10 @@ def _samples(model: Any, features: np.ndarray, path: str) -> Samples:
         raise ModelFormatError(
             path, f"a border of {model.local} nearest samples found, expected --local 1 to export it"
         )
-    d, pairs = len(model.features), []
+    pairs = []
     for samples in model.samples:
-        rows = np.array(samples.rows, dtype=np.float64).reshape(samples.count, 2, d)
+        rows = np.zeros((samples.count, 2, len(features)))
+        rows[:, :, : len(model.features)] = np.reshape(samples.rows, (samples.count, 2, len(model.features)))
         pairs.append((samples.level, rows[:, 0], rows[:, 1]))
     return Samples(pairs)
 
@@ -259,14 +296,15 @@ def _add_scaling(out: Description, model: "Model") -> None:
     slopes, offsets = np.zeros(out.inputs), np.zeros(out.inputs)
     if folded is not None and folded.factors is not None:
         for index, factor in zip(folded.features, folded.factors):
-            if index >= 1:
-                slopes[index - 1] = factor
+            if index >= out.first_index:
+                slopes[index - out.first_index] = factor
         out.scale(slopes, offsets)
     elif carried is not None:
         affine = carried.scaling().unrounded().affine()
         for index, slope, offset in zip(affine.features, affine.slopes, affine.offsets):
-            if index >= 1:
-                slopes[index - 1], offsets[index - 1] = slope, offset
+            column = index - out.first_index
+            if column >= 0:
+                slopes[column], offsets[column] = slope, offset
         out.scale(slopes, offsets)
         out.labels_back = carried.labels_back
         words = carried.texts[0].split()

@@ -1,7 +1,7 @@
 """Writer of ONNX graphs: decision values.
 
 Distances are |x - m|^2 + |z - m|^2 - 2 (x - m).(z - m) about the vectors' mean m: a matrix product with little
-cancellation."""
+cancellation. For a gamma with which it has too much, differences take its place."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +10,11 @@ import numpy as np
 from fastsvm_cli import __version__
 from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.export.description import Description, KernelSums, Polynomials, Samples, monomials
+from fastsvm_cli.export.numbers import check_range
 from fastsvm_cli.export.onnx_answers import Answers
 from fastsvm_cli.export.onnx_graph import Graph
 from fastsvm_cli.export.radius import Radius, radius_of, rounded_up
-from fastsvm_cli.export.tolerance import AT_ONCE
+from fastsvm_cli.export.tolerance import AT_ONCE, unit
 from fastsvm_cli.text.header import class_pairs
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def model_of(description: Description, single: bool) -> Any:
         raise FileError("onnx", "it is not installed: pip install 'fastsvm[onnx]'") from None
     kind = np.float32 if single else np.float64
     graph = Graph(helper, kind, description.path)
+    if single:
+        check_range(description)
     outputs = _Writer(description, graph, helper, radius_of(description, single, differences=False)).outputs()
     if sum(table.nbytes for table in graph.tables.values()) > _MOST_BYTES:
         raise ModelFormatError(description.path, "tables of 2 GB found, more than a graph of ONNX holds")
@@ -121,7 +124,12 @@ class _Writer(Answers):
     def _kernel_sums(self, body: KernelSums, z: str, rest: "str | None") -> str:
         g, kernel, (n, d) = self.graph, body.kernel, body.vectors.shape
         order = _alternating(body.coefficients)
-        if kernel.of_distances:
+        if kernel.of_distances and self.radius is None and _product_loses(body, g.kind is np.float32):
+            moved = g("Sub", g("Unsqueeze", z, np.array([1])), body.vectors[order][None, :, :])
+            distances = g.sum(g("Mul", moved, moved), 2)
+            distances = distances if rest is None else g("Add", distances, rest)
+            values = g("Exp", g("Mul", distances, np.array(-kernel.gamma)))
+        elif kernel.of_distances:
             center = body.vectors.mean(axis=0) if n else np.zeros(d)
             z, vectors = self._about(z, center[None, :]), body.vectors[order] - center
             vectors = vectors.astype(g.kind).astype(np.float64)
@@ -133,7 +141,8 @@ class _Writer(Answers):
                 norms = g("Transpose", squares, perm=[1, 0])
                 self._bounds = g("Transpose", self._bound(self.radius, norms, None, None), perm=[1, 0])
         else:
-            values = g("Add", g("MatMul", z, kernel.gamma * body.vectors[order].T), np.array(kernel.coef0))
+            values = g("Mul", g("MatMul", z, body.vectors[order].T), np.array(kernel.gamma))
+            values = g("Add", values, np.array(kernel.coef0))
             values = g("Tanh", values) if kernel.type == "sigmoid" else self._power(values, kernel.degree)
         sums = self._class_sums(values, body.coefficients[order], body.counts)
         if len(sums) == 1:
@@ -242,7 +251,7 @@ class _Writer(Answers):
         total = g("Add", total, g("Mul", g("Min", power, np.array(1.0)), rows[:, k + 3, None]))
         if terms:
             total = g("Add", total, g("Mul", g("Abs", terms), moved))
-        return g("Where", g("Less", moved, np.array(radius.limit)), total, g.table(np.array(np.inf)))
+        return g("Where", g("Less", moved, np.array(radius.limit)), total, g.infinity())
 
     def _plane(self, expansions: "list[Any]", moved: str, shared: bool) -> str:
         """Return c + v.z: (expansions, n)."""
@@ -314,6 +323,13 @@ class _Writer(Answers):
             planes = g("Add", g("MatMul", about, normals.T), (level - (normals * near).sum(axis=1))[None, :])
             sides.append(g("GatherElements", planes, nearest, axis=1))
         return g("Concat", *sides, axis=1) if len(sides) > 1 else sides[0]
+
+
+def _product_loses(body: KernelSums, single: bool) -> bool:
+    """Return whether |x|^2 + |z|^2 - 2 x.z loses over a tenth of the exponent, or overflows."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = 8 * float((body.vectors**2).sum(axis=1).max(initial=0))
+        return not abs(body.kernel.gamma) * (body.vectors.shape[1] + 8) * unit(single) * squares < 0.1
 
 
 def _alternating(coefficients: np.ndarray) -> np.ndarray:

@@ -28,7 +28,7 @@ class Answers:
             radii = g("Mul", radii, rounded_up(back[1] * (1 + 16 * radius.v), single))
             radii = g("Add", radii, g("Mul", size, rounded_up(8 * radius.v, single)))
         finite = g("Less", radii, np.array(float(np.finfo(g.kind).max)))  # false for NaN
-        radii = g("Where", g("And", finite, self._as_stated(values)), radii, g.table(np.array(np.inf)), output="radius")
+        radii = g("Where", g("And", finite, self._as_stated(values)), radii, g.infinity(), output="radius")
         out = [("radius", "real", [header.pairs])]
         if header.regression:
             return out

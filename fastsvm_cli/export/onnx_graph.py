@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.export.numbers import written
 
 
 class Graph:
@@ -18,22 +18,40 @@ class Graph:
 
     def __call__(self, operator: str, *inputs: "str | np.ndarray | float", output: "str | None" = None, **more: Any):
         """Add a node; return its output. inputs: names, arrays, or numbers."""
+        if operator in ("Add", "Sub", "Mul") and self.kind is np.float64 and not isinstance(inputs[1], str):
+            operator, inputs = self._kept_apart(operator, inputs[0], np.asarray(inputs[1], dtype=np.float64))
         names = [each if isinstance(each, str) else self.table(each) for each in inputs]
         outputs = more.pop("outputs", None) or [output or self._name(operator)]
         self.nodes.append(self._helper.make_node(operator, names, outputs, **more))
         return outputs[0] if len(outputs) == 1 else outputs
 
+    def _kept_apart(self, operator: str, x: "str | np.ndarray | float", number: np.ndarray) -> Any:
+        """Return (operator, inputs) that no runtime takes for a sum with 0, or a product with 1.
+
+        onnxruntime drops these, and rounds the number to single precision first."""
+        with np.errstate(over="ignore", under="ignore"):
+            rounded = number.astype(np.float32)
+        if number.size == 1 and rounded != number:
+            if operator != "Mul" and rounded == 0:
+                return "Sum", (x, number if operator == "Add" else -number)
+            if operator == "Mul" and rounded == 1:
+                return operator, (self(operator, x, 2 * number), np.array(0.5))
+        return operator, (x, number)
+
     def table(self, numbers: Any) -> str:
-        """Return the name of a table, shared by small equal ones; reals are rounded to `kind`."""
+        """Return the name of a table, shared by small equal ones; reals are rounded to `kind`. Raises
+        ModelFormatError for those beyond it."""
         array = np.asarray(numbers)
         if array.dtype.kind == "f":
-            with np.errstate(over="ignore"):
-                rounded = array.astype(self.kind)
-            if np.isfinite(array).all() and not np.isfinite(rounded).all():
-                raise ModelFormatError(self._path, "a number found, too large for the precision: --precision double")
-            array = rounded
+            array = written(array, self.kind is np.float32, self._path)
         elif array.dtype.kind in "iu":
             array = array.astype(np.int64)
+        return self._kept(array)
+
+    def infinity(self) -> str:
+        return self._kept(np.array(np.inf, dtype=self.kind))
+
+    def _kept(self, array: np.ndarray) -> str:
         for name, known in self.tables.items():
             if known.dtype == array.dtype and known.shape == array.shape and array.size < 64 and (known == array).all():
                 return name

@@ -117,7 +117,7 @@ def _svm_predict(kernel_error: float, weight: float, count: float, rho: float) -
 
 
 def _of_polynomials(out: Radius, body: Polynomials, model: Any) -> None:
-    header, v, d = model.header, out.v, len(model.features)
+    header, v, d = model.header, out.v, body.centers.shape[1]
     out.centers_of(body.centers)
     if body.gamma is not None:
         out.exponent(body.gamma)
@@ -212,6 +212,7 @@ def rounded_up(numbers: Any, single: bool) -> np.ndarray:
     array = np.asarray(numbers, dtype=np.float64)
     if not single:
         return array
-    out = array.astype(np.float32)
+    with np.errstate(over="ignore"):
+        out = array.astype(np.float32)
     out = np.where(out.astype(np.float64) < array, np.nextafter(out, np.float32(inf)), out)
     return np.where(array > 0, np.maximum(out, np.float32(2.0**-110)), out).astype(np.float64)

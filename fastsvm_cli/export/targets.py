@@ -64,7 +64,7 @@ def _c(description: "Description", output: str, options: Options) -> Export:
     from fastsvm_cli.text.numbers import size_text
 
     stem = basename(output).removesuffix(".c")
-    prefix = identifier(stem) if options.prefix is None else options.prefix
+    prefix = _identifier(stem) if options.prefix is None else options.prefix
     program = Program(description, single=options.single, prefix=prefix, file=stem, progmem=options.progmem)
     words = f"{size_text(program.table_bytes)} of tables, {size_text(program.stack_bytes)} of arrays on the stack"
 
@@ -91,6 +91,10 @@ def _c(description: "Description", output: str, options: Options) -> Export:
     )
 
 
-def identifier(words: str) -> str:
+def is_prefix(name: str) -> bool:
+    return re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) is not None
+
+
+def _identifier(words: str) -> str:
     name = re.sub(r"[^A-Za-z0-9_]", "_", words)
     return name if name[:1].isalpha() else f"svm_{name}"

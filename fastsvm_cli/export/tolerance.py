@@ -22,6 +22,11 @@ def unit(single: bool) -> float:
     return 2.0**-24 if single else 2.0**-53
 
 
+def least(single: bool) -> float:
+    """Return the largest error of a result that underflows."""
+    return 2.0**-149 if single else 2.0**-1074
+
+
 def sum_length(n: int, v: float) -> int:
     """Return the maximum roundings of a term in a sum over n vectors."""
     return n if v < 1e-10 else min(n, AT_ONCE) + -(-n // AT_ONCE)
@@ -31,6 +36,7 @@ def tolerance(description: "Description", chunk: "_native.Chunk", single: bool) 
     """Return the sizes, (rows, pairs), below which rounding, also of rows and by svm-scale, may change a sign."""
     v, header = unit(single), description.header
     z, rest = spread(description, chunk)
+    low = least(single)
     size = np.sqrt((z * z).sum(axis=1) + rest)  # (rows)
     moved = (4 * v if single else 0.0) * size  # rounding of the row
     if description.slopes is not None:
@@ -38,15 +44,16 @@ def tolerance(description: "Description", chunk: "_native.Chunk", single: bool) 
     d, rho = z.shape[1], np.abs(np.array(header.rho))
     body = description.body
     if isinstance(body, KernelSums):
-        found = _of_kernels(body, header.pairs, z, rest, moved, v)
+        found = _of_kernels(body, header.pairs, z, rest, moved, v, low)
     elif isinstance(body, Polynomials):
-        found = _of_polynomials(body, header.pairs, z, rest, moved, v)
+        found = _of_polynomials(body, header.pairs, z, rest, moved, v, low)
     else:
         # Rounding in a plane's sum; another nearest sample is not covered.
         largest = [np.sqrt((normals**2).sum(axis=1).max(initial=0)) for _, _, normals in body.pairs]
         reach = [np.sqrt((points**2).sum(axis=1).max(initial=0)) for _, points, _ in body.pairs]
         found = (d + 8) * v * np.array(largest) * (size[:, None] + np.array(reach)) + np.outer(moved, largest)
-    return found + 3 * v * rho
+        found += 3 * v * np.abs([level for level, _, _ in body.pairs])
+    return found + 3 * v * rho + low
 
 
 def largest_move(description: "Description", single: bool) -> float:
@@ -62,9 +69,10 @@ def spread(description: "Description", chunk: "_native.Chunk") -> "tuple[np.ndar
     """Return the scaled used columns, (rows, d), and the squares of the others, (rows)."""
     starts, indices = np.asarray(chunk.indptr), np.asarray(chunk.indices)
     rows, values = np.repeat(np.arange(chunk.rows), np.diff(starts)), np.asarray(chunk.values)
-    within = (indices >= 1) & (indices <= description.inputs)
+    columns = indices - description.first_index
+    within = (columns >= 0) & (columns < description.inputs)
     x = np.zeros((chunk.rows, description.inputs))
-    x[rows[within], indices[within] - 1] = values[within]
+    x[rows[within], columns[within]] = values[within]
     rest = np.zeros(chunk.rows)
     if description.slopes is not None and description.offsets is not None:
         x = x * description.slopes + description.offsets
@@ -73,7 +81,7 @@ def spread(description: "Description", chunk: "_native.Chunk") -> "tuple[np.ndar
     return x[:, description.used], rest + (x[:, description.rest] ** 2).sum(axis=1)
 
 
-def _of_kernels(body: KernelSums, pairs: int, z, rest, moved, v: float) -> np.ndarray:
+def _of_kernels(body: KernelSums, pairs: int, z, rest, moved, v: float, low: float) -> np.ndarray:
     kernel, (n, d) = body.kernel, body.vectors.shape
     center = body.vectors.mean(axis=0) if n else np.zeros(d)
     out = np.zeros((len(z), pairs))
@@ -85,28 +93,32 @@ def _of_kernels(body: KernelSums, pairs: int, z, rest, moved, v: float) -> np.nd
         if kernel.of_distances:
             squares = ((body.vectors - z[row]) ** 2).sum(axis=1) + rest[row]
             far = about + np.sqrt(((z[row] - center) ** 2).sum() + rest[row])
-            exponent = (d + 8) * v * far**2 + 2 * np.sqrt(squares) * (moved[row] + 2 * v * x)
-            value, error = (
-                np.exp(-kernel.gamma * squares),
-                abs(kernel.gamma) * exponent + 3 * v * kernel.gamma * squares,
-            )
-            error = value * np.expm1(np.minimum(error, 50.0)) + EXP * v * value
+            exponent = (d + 8) * v * far**2 + 3 * v * squares + 4 * (d + 2) * low
+            relative = np.expm1(np.minimum(abs(kernel.gamma) * exponent + low * squares, 50.0)) + EXP * v
+            value, apart, delta = np.exp(-kernel.gamma * squares), np.sqrt(squares), moved[row] + 2 * v * x
+            ends = np.exp(-kernel.gamma * np.array([np.maximum(apart - delta, 0), apart + delta]) ** 2)
+            error = abs(ends - value).max(axis=0) + np.maximum(value, ends.max(axis=0)) * relative + low
         else:
             base = np.abs(kernel.gamma) * (np.abs(body.vectors) @ np.abs(z[row])) + abs(kernel.coef0)
             error = (d + 8) * v * base + np.abs(kernel.gamma) * x * (moved[row] + v * length)
+            error = error + low * (d * (abs(kernel.gamma) * (1 + length) + length) + length * x + 1)
             if kernel.type == "sigmoid":
-                value, error = np.ones(n), error + 2 * EXP * v
+                value = np.minimum(base, 1.0)
+                error = error + EXP * v * value + low
             else:
-                value = base ** max(kernel.degree, 0)
-                error = value * (kernel.degree * error / np.maximum(base, 1e-300) + 2 * kernel.degree * v)
+                degree = max(kernel.degree, 0)
+                value = base**degree
+                error = degree * (base + error) ** max(degree - 1, 0) * error + 2 * degree * v * value
+                error = error + 2 * degree * low * np.maximum(base, 1.0) ** degree
         for pair, size in enumerate(sizes):
-            out[row, pair] = size @ error + (sum_length(n, v) + 3) * v * (size @ value)
+            out[row, pair] = size @ error + (sum_length(n, v) + 3) * v * (size @ value) + low * (size > 0) @ (1 + value)
     return out
 
 
 def tensor_norm(level: np.ndarray, degree: int, d: int) -> float:
     """Return a symmetric tensor's Frobenius norm from its monomials' coefficients."""
-    return float(np.sqrt((level**2 / orderings(degree, d)).sum())) if len(level) else 0.0
+    largest = float(abs(level).max(initial=0)) or 1.0  # whose square may leave the range of doubles
+    return largest * float(np.sqrt(((level / largest) ** 2 / orderings(degree, d)).sum()))
 
 
 def path_length(degree: int, d: int, rank: int) -> int:
@@ -114,7 +126,7 @@ def path_length(degree: int, d: int, rank: int) -> int:
     return degree * (d + 4) + 20 + rank + (d * (d + 1) if degree > 2 else 0)
 
 
-def _of_polynomials(body: Polynomials, pairs: int, z, rest, moved, v: float) -> np.ndarray:
+def _of_polynomials(body: Polynomials, pairs: int, z, rest, moved, v: float, low: float) -> np.ndarray:
     d, out = z.shape[1], np.zeros((len(z), pairs))
     for each in body.expansions:
         about = z - body.centers[each.center]
@@ -126,6 +138,7 @@ def _of_polynomials(body: Polynomials, pairs: int, z, rest, moved, v: float) -> 
         error = np.zeros(len(z))
         for k, norm in enumerate(norms):
             error += norm * (path_length(body.degree, d, each.rank) * v * length**k)
+            error += 2 * low * (length**k + length ** max(k - 1, 0) * (k > 0)) * (1 if k > 1 else d)
             error += norm * k * length ** max(k - 1, 0) * moved
         if body.gamma is not None:
             weight = np.exp(-body.gamma * squares)

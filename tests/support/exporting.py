@@ -9,6 +9,7 @@ from zlib import crc32
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli.export.onnx import model_of
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.wanted import Wanted
 
@@ -27,8 +28,8 @@ def single(x):
     return float(np.float32(x))
 
 
-def made_up(seed, *, svm_type="c_svc", kernel="rbf", classes=2, d=5, n=20, full=0.6, probability=False):
-    """A random model in single precision. full: share of the entries that are not 0."""
+def made_up(seed, *, svm_type="c_svc", kernel="rbf", classes=2, d=5, n=20, full=0.6, probability=False, first=1):
+    """A random model in single precision. full: share of the entries that are not 0. first: feature."""
     rng = random.Random(seed)
     number = lambda: single(rng.gauss(0, 1))  # noqa: E731
     classification = svm_type in ("c_svc", "nu_svc")
@@ -50,8 +51,10 @@ def made_up(seed, *, svm_type="c_svc", kernel="rbf", classes=2, d=5, n=20, full=
     lines.append("SV\n")
     for vector in range(n):
         coefficients = [repr(number()) for _ in range(classes - 1 if classification else 1)]
-        # The first vector has an entry: a model without any is refused.
-        entries = [f"{j + 1}:{number()!r}" for j in range(d) if rng.random() < full or (full and not vector and not j)]
+        # The first vector has an entry of the first feature.
+        entries = [
+            f"{j + first}:{number()!r}" for j in range(d) if rng.random() < full or (full and not vector and not j)
+        ]
         lines.append(" ".join(coefficients + entries) + "\n")
     return parse_model("".join(lines).encode(), f"made up of {seed!r}")
 
@@ -63,8 +66,18 @@ def rows_for(seed, d, n=40, full=0.7):
     return np.where(rng.random((n, d)) < full, x, np.float32(0))
 
 
-def chunk_of(rows):
-    return _native.Chunk.from_dense(np.zeros(len(rows)), np.ascontiguousarray(rows, dtype=np.float64))
+def chunk_of(rows, first=1):
+    columns = np.arange(first, first + rows.shape[1], dtype=np.int32)
+    return _native.Chunk.from_dense(np.zeros(len(rows)), np.ascontiguousarray(rows, dtype=np.float64), columns)
+
+
+def graph_run(description, single, rows):
+    """Outputs of the graph by name."""
+    import onnxruntime
+
+    text, kind = model_of(description, single).SerializeToString(), np.float32 if single else np.float64
+    session = onnxruntime.InferenceSession(text, providers=["CPUExecutionProvider"])
+    return dict(zip([each.name for each in session.get_outputs()], session.run(None, {"X": rows.astype(kind)})))
 
 
 def predicted(model, chunk, probability=False):
@@ -79,19 +92,26 @@ def predicted(model, chunk, probability=False):
     return labels, np.array(out.value), np.array(predictions.probability)
 
 
-class Library:
-    """C of a program, compiled. flags: in addition to WARNINGS."""
-
-    def __init__(self, program, folder, compiler="gcc", flags=("-O2",)):
+def compiled(programs, folder, compiler="gcc", flags=("-O2",)):
+    """C of programs with different prefixes, compiled and loaded. flags: in addition to WARNINGS."""
+    sources = [folder / f"{program.prefix}_model.c" for program in programs]
+    for program, source in zip(programs, sources):
         (folder / f"{program.file}.h").write_text(program.header())
-        (folder / "model.c").write_text(program.source())
-        out = folder / f"{next(_NUMBERS)}.so"  # a loaded library must not be overwritten
-        words = [compiler, *WARNINGS, *flags, "-shared", "-fPIC", "-o", out, folder / "model.c", "-lm"]
-        done = subprocess.run(words, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        self._library, self._program = ctypes.CDLL(str(out)), program
+        source.write_text(program.source())
+    out = folder / f"{next(_NUMBERS)}.so"  # a loaded library must not be overwritten
+    words = [compiler, *WARNINGS, *flags, "-shared", "-fPIC", "-o", out, *sources, "-lm"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return ctypes.CDLL(str(out))
+
+
+class Library:
+    """Functions of a program. library: that `compiled` made; by default, it compiles the program."""
+
+    def __init__(self, program, folder, library=None):
+        self._library, self._program = library or compiled([program], folder), program
         self._kind, self._real = (np.float32, ctypes.c_float) if program.single else (np.float64, ctypes.c_double)
-        header = program.description.header
+        header, self._first = program.description.header, program.description.first_index
         self._returns = self._real if header.regression else ctypes.c_int
 
     def _call(self, name, rows, width, sparse):
@@ -100,7 +120,7 @@ class Library:
         out, labels = np.full((len(rows), width), np.nan, dtype=self._kind), []
         for row, filled in zip(np.ascontiguousarray(rows, dtype=self._kind), out):
             at = np.flatnonzero(row)
-            index, value = np.ascontiguousarray(at + 1, dtype=np.intc), np.ascontiguousarray(row[at])
+            index, value = np.ascontiguousarray(at + self._first, dtype=np.intc), np.ascontiguousarray(row[at])
             given = [index.ctypes, value.ctypes, ctypes.c_int(len(at))] if sparse else [row.ctypes]
             pointers = [each if isinstance(each, ctypes.c_int) else ctypes.c_void_p(each.data) for each in given]
             more = [] if name == "predict" else [ctypes.c_void_p(filled.ctypes.data)]

@@ -13,7 +13,7 @@ from fastsvm_cli.console.options import (
     quiet_option,
     y_scale_option,
 )
-from fastsvm_cli.export.targets import TARGETS
+from fastsvm_cli.export.targets import TARGETS, is_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,7 +68,7 @@ class ExportOptions(Options):
             raise click.UsageError("--data goes with --fit: it says on which rows labels are compared.")
         if self.progmem and self.test_file is not None:
             raise click.UsageError("--progmem is for avr-gcc, and --test compiles here: give one of them.")
-        if self.prefix is not None and not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", self.prefix):
+        if self.prefix is not None and not is_prefix(self.prefix):
             raise click.UsageError(f"--prefix: '{self.prefix}' found, expected a name of C: letters, digits and _.")
         if self.target == "c" and self.output_file is not None and not self.output_file.endswith(".c"):
             raise click.UsageError(

@@ -1,0 +1,70 @@
+"""Models that know feature 0: column 0 of dense rows is feature 0, and `_sparse` takes LIBSVM's indices."""
+
+import numpy as np
+import pytest
+
+from fastsvm_cli.export.c import Program
+from fastsvm_cli.export.description import describe
+from fastsvm_cli.export.tolerance import tolerance
+from fastsvm_cli.methods.approx.expansion import compile_maclaurin
+from fastsvm_cli.models.carried import Carried
+from fastsvm_cli.text.scaling import parse_scaling
+from support.evaluation import reference
+from support.exporting import Library, chunk_of, graph_run, made_up, predicted, rows_for
+
+RANGE = b"x\n-1 1\n0 -3 5\n1 0 7\n3 10 11\n4 -1 1\n"
+
+
+@pytest.mark.parametrize("single", [True, False])
+@pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf"])
+def test_column_0_is_feature_0(kernel, single, tmp_path):
+    model = made_up(kernel, kernel=kernel, classes=3, d=4, first=0)
+    description = describe(model, "m", inputs=6)
+    assert (describe(model, "m").inputs, description.inputs, description.first_index) == (4, 6, 0)
+    rows = rows_for(kernel, 6)
+    chunk = chunk_of(rows, first=0)
+    labels, values, _ = predicted(model, chunk)
+    allowed = tolerance(description, chunk, single) + 1e-300
+    library = Library(Program(description, single=single, prefix="m"), tmp_path)
+    graph = graph_run(description, single, rows)
+    for found in (library.values(rows), library.values(rows, sparse=True), graph["values"]):
+        assert (abs(found - values) <= allowed).all()
+    sure = (abs(values) > allowed).all(axis=1)
+    for found in (library.predict(rows), library.predict(rows, sparse=True), graph["label"]):
+        assert np.array_equal(found[sure], labels[sure])
+    assert "feature j + 0" in Program(description, single=single, prefix="m").header()
+
+
+@pytest.mark.parametrize("single", [True, False])
+def test_radii_count_from_feature_0(single, tmp_path):
+    exact = made_up(4, classes=3, d=4, n=24, full=0.9, first=0)
+    model = compile_maclaurin(exact, fingerprint="f", certify=True, degree=4)
+    rows = rows_for(4, 4) * np.float32(0.3)
+    expected = reference(exact, chunk_of(rows, first=0))
+    description = describe(model, "m")
+    library = Library(Program(description, single=single, prefix="m"), tmp_path)
+    for _, radii in (library.radius(rows), library.radius(rows, sparse=True)):
+        assert (abs(library.values(rows) - expected) <= radii).all() and np.isfinite(radii).all()
+    assert (abs(graph_run(description, single, rows)["values"] - expected) <= radii).all()
+    # One more feature, number 4, is unknown.
+    assert np.isinf(library.radius(np.eye(1, 5, 4, dtype=np.float32), sparse=True)[1]).all()
+
+
+def test_a_carried_range_begins_at_feature_0(tmp_path):
+    model = made_up(3, svm_type="epsilon_svr", d=5, n=30, first=0)
+    model.carried = Carried(parse_scaling(RANGE, "range"), "m")
+    rows = (rows_for(3, 5) * np.float32(2)).astype(np.float32)
+    _, expected, _ = predicted(model, chunk_of(rows, first=0))
+    description = describe(model, "m")
+    values = Library(Program(description, single=False, prefix="m"), tmp_path).values(rows)
+    assert values == pytest.approx(expected, abs=0.02)  # svm-scale's six digits are not reproduced
+    assert graph_run(description, False, rows)["variable"] == pytest.approx(values, abs=1e-9)
+
+
+@pytest.mark.parametrize("target", ["c", "onnx"])
+@pytest.mark.full
+def test_the_command_compares_rows_with_feature_0(target, fastsvm, tmp_path):
+    (tmp_path / "model").write_bytes(made_up(1, d=3, first=0).to_text())
+    (tmp_path / "rows").write_text("1 0:0.5 2:-1\n-1 0:-2 1:0.25\n1\n")
+    done = fastsvm("export", "--to", target, "--test", tmp_path / "rows", tmp_path / "model", tmp_path / f"o.{target}")
+    assert done.code == 0 and "0 of 3 labels differ" in done.out

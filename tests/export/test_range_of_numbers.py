@@ -1,0 +1,180 @@
+"""Numbers of the whole range of doubles: exported models answer as fastsvm predict, or are refused in one line."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import Phase, given, note, settings
+from hypothesis import strategies as st
+
+import fastsvm_cli
+from fastsvm_cli.errors import ModelFormatError, RowError
+from fastsvm_cli.export.c import Program
+from fastsvm_cli.export.check import compare
+from fastsvm_cli.export.description import describe
+from fastsvm_cli.export.onnx import model_of
+from fastsvm_cli.export.tolerance import tolerance
+from fastsvm_cli.methods.approx.expansion import compile_maclaurin
+from fastsvm_cli.models import parse_model
+from support.evaluation import reference
+from support.exporting import Library, chunk_of, compiled, graph_run, made_up, predicted, rows_for
+from support.profiles import calm
+
+EXPONENTS = st.one_of(st.integers(-320, 307), st.integers(-48, 40), st.integers(-3, 3))
+KERNELS = st.sampled_from(["linear", "polynomial", "rbf", "sigmoid"])
+#: Models per run of the compiler.
+AT_ONCE = 12
+
+
+def in_range(value):
+    return float(np.clip(value, -1.7e308, 1.7e308))
+
+
+@st.composite
+def models(draw):
+    """(text, rows): numbers of any size; gamma is often such that kernel values vary."""
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    kernel, d, n = draw(KERNELS), draw(st.integers(1, 4)), 6
+    size, weight, shift = draw(EXPONENTS), draw(EXPONENTS), draw(st.one_of(st.none(), EXPONENTS))
+    fits = -2 * size if abs(2 * size) < 308 else None
+    gamma = 10.0 ** draw(st.one_of(st.just(fits), EXPONENTS) if fits is not None else EXPONENTS)
+    gamma *= draw(st.sampled_from([1.0, 1.0, -0.5])) * rng.uniform(0.5, 2)
+    coef0 = draw(st.sampled_from([0.0, 1.0, -0.5])) or 10.0 ** draw(EXPONENTS) * rng.uniform(-1, 1)
+    mixed = draw(st.booleans())
+    with np.errstate(all="ignore"):
+        x = rng.normal(size=(n, d)) * 10.0**size
+        if mixed:
+            x[1:] *= 10.0 ** rng.integers(-60, 1, size=(n - 1, d))
+        a = rng.uniform(0.1, 1, size=n) * 10.0**weight * ([1] * (n // 2) + [-1] * (n // 2))
+        rows = np.vstack([x[:2], rng.normal(size=(6, d)) * 10.0**size])
+    rho = 0.0 if shift is None else 10.0**shift * rng.uniform(-1, 1)
+    lines = [f"svm_type c_svc\nkernel_type {kernel}\n"]
+    lines += [f"degree {draw(st.integers(0, 4))}\n"] * (kernel == "polynomial")
+    lines += [f"gamma {in_range(gamma)!r}\n"] * (kernel != "linear")
+    lines += [f"coef0 {in_range(coef0)!r}\n"] * (kernel in ("polynomial", "sigmoid"))
+    lines.append(f"nr_class 2\ntotal_sv {n}\nrho {in_range(rho)!r}\nlabel 3 -1\nnr_sv {n // 2} {n // 2}\nSV\n")
+    for of_vector, row in zip(a, x):
+        entries = [f"{j + 1}:{in_range(value)!r}" for j, value in enumerate(row)]
+        lines.append(" ".join([repr(in_range(of_vector)), *entries]) + "\n")
+    return "".join(lines).encode(), np.clip(np.nan_to_num(rows), -1.7e308, 1.7e308)
+
+
+def check(model, description, rows, single, values, graph):
+    """Answers are predict's where rounding cannot change them."""
+    chunk = chunk_of(rows)
+    with np.errstate(all="ignore"):
+        labels, expected, _ = predicted(model, chunk)
+        of_kernels = model.proves and model.header.kernel_type != "linear"  # weights of a linear kernel are added up
+        expected = reference(model, chunk) if of_kernels else expected
+        allowed = tolerance(description, chunk, single)
+        # At the end of doubles, the order of a sum decides whether it overflows.
+        sure = ((abs(expected) > allowed) & (abs(expected) < 1e300)).ravel()
+        for found in (values, graph["values"]):
+            assert np.array_equal(np.where(found[sure, 0] > 0, *description.header.label), labels[sure])
+            assert (abs(found - expected)[sure] <= allowed[sure]).all()
+        assert np.array_equal(graph["label"][sure], labels[sure])
+        if not single and of_kernels:
+            assert np.array_equal(values, expected, equal_nan=True)
+            assert np.array_equal(np.where(values[:, 0] > 0, *description.header.label), labels)
+
+
+@pytest.mark.full
+@settings(calm(60), phases=[Phase.generate])  # a smaller failing list would cost minutes of compiling
+@given(drawn=st.lists(models(), min_size=AT_ONCE, max_size=AT_ONCE))
+def test_models_with_numbers_of_any_size_answer_alike_or_are_refused(tmp_path, drawn):
+    made = []
+    for at, (text, rows) in enumerate(drawn):
+        model = parse_model(text, "m")
+        description = describe(model, "m", inputs=rows.shape[1])
+        made.append((text, model, rows, Program(description, single=False, prefix=f"d{at}")))
+        try:
+            program = Program(description, single=True, prefix=f"s{at}")
+        except ModelFormatError as refusal:
+            assert "--precision double" in str(refusal)
+            with pytest.raises(ModelFormatError, match="--precision double"):
+                model_of(description, True)
+            continue
+        with np.errstate(over="ignore", under="ignore"):
+            made.append((text, model, rows.astype(np.float32), program))
+    library = compiled([program for *_, program in made], tmp_path, flags=("-O0",))
+    for text, model, rows, program in made:
+        note(text.decode())
+        values = Library(program, tmp_path, library).values(rows)
+        graph = graph_run(program.description, program.single, rows)
+        check(model, program.description, rows, program.single, values, graph)
+
+
+def with_words(model, **words):
+    """The model with other numbers: of lines of its header, or the first coefficient (`first`)."""
+    text = model.to_text().decode()
+    for name, number in words.items():
+        text = re.sub(r"(?<=\nSV\n)\S+" if name == "first" else rf"(?<=\n{name} )\S+", repr(number), text)
+    return parse_model(text.encode(), "m")
+
+
+@pytest.mark.parametrize(
+    ("kernel", "words"),
+    [
+        ("rbf", {"gamma": 1e39}),
+        ("rbf", {"gamma": 1e38}),
+        ("rbf", {"gamma": 1e14}),
+        ("rbf", {"gamma": 1e-38}),
+        ("rbf", {"first": 1e300}),
+        ("rbf", {"gamma": -100.0}),
+        ("linear", {"first": -1e39}),
+        ("linear", {"rho": 1e300}),
+        ("sigmoid", {"gamma": -1e39}),
+        ("sigmoid", {"gamma": 1e-44, "coef0": 0.0, "rho": 0.0}),
+        ("sigmoid", {"coef0": 1e39}),
+        ("polynomial", {"coef0": -1e39}),
+        ("polynomial", {"gamma": 1e13}),
+        ("polynomial", {"gamma": 1e-16, "coef0": 0.0, "rho": 0.0}),
+    ],
+)
+def test_a_model_beyond_single_precision_is_refused_in_one_line(kernel, words):
+    description = describe(with_words(made_up(5, kernel=kernel), **words), "m")
+    for write in (lambda: Program(description, single=True, prefix="m"), lambda: model_of(description, True)):
+        with pytest.raises(ModelFormatError, match=r"^m: [^\n]* --precision double$"):
+            write()
+    assert Program(description, single=False, prefix="m").source() and model_of(description, False)
+
+
+def test_probability_parameters_beyond_single_precision_are_refused():
+    model = made_up(1, probability=True)
+    for one in (with_words(model, probA=-1e39), with_words(model, probB=1e39)):
+        for write in (lambda d: Program(d, single=True, prefix="m"), lambda d: model_of(d, True)):
+            with pytest.raises(ModelFormatError, match="precision"):
+                write(describe(one, "m"))
+
+
+@pytest.mark.parametrize("words", [{"first": 1e-50}, {"gamma": 1e-12}, {"gamma": 1e3}, {"rho": 1e-50}])
+@pytest.mark.parametrize("kernel", ["rbf", "polynomial", "linear"])
+def test_small_numbers_beside_larger_ones_are_no_reason_to_refuse(kernel, words, tmp_path):
+    text = with_words(made_up(5, kernel=kernel), **words).to_text()
+    model = parse_model(re.sub(rb"(?<= 3:)\S+", b"1e-50", text, count=3), "m")
+    description = describe(model, "m")
+    rows = rows_for(1, description.inputs)
+    values = Library(Program(description, single=True, prefix="m"), tmp_path).values(rows)
+    check(model, description, rows, True, values, graph_run(description, True, rows))
+
+
+def test_an_expansion_with_tiny_coefficients_is_written(tmp_path):
+    """Monomials of a degree whose features never reach the size that would make them count."""
+    model = compile_maclaurin(with_words(made_up(2), gamma=1e-9), fingerprint="f", degree=4, single=False)
+    description = describe(model, "m")
+    rows = rows_for(2, description.inputs)
+    values = Library(Program(description, single=True, prefix="m"), tmp_path).values(rows)
+    check(model, description, rows, True, values, graph_run(description, True, rows))
+
+
+def test_rows_beyond_single_precision_are_told():
+    model, rows = made_up(1), np.zeros((2, 5))
+    rows[1, 2] = 1e39
+    with pytest.raises(RowError, match=r"row 1: 1e\+39 found, [^\n]* --precision double$"):
+        compare(model, describe(model, "m"), True, lambda chunk: (rows, rows), [chunk_of(rows)])
+
+
+def test_python_names_its_own_argument(tmp_path):
+    (tmp_path / "model").write_bytes(with_words(made_up(1), gamma=1e39).to_text())
+    with pytest.raises(fastsvm_cli.FastsvmError, match=r'precision="double"$'):
+        fastsvm_cli.load(tmp_path / "model").export(tmp_path / "m.c")
