@@ -2,8 +2,6 @@
 
 import random
 import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import onnxruntime
@@ -22,9 +20,8 @@ from support import forked
 from support.both_programs import theirs
 from support.c_library import CModel
 from support.exporting import KERNELS, Library, made_up
+from support.places import PROGRAM
 from support.profiles import calm
-
-PROGRAM = Path(sys.executable).with_name("fastsvm-predict")
 
 
 def renumbered(model, first, gaps, rng):

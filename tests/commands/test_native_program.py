@@ -2,17 +2,13 @@
 
 import gzip
 import os
-import pathlib
 import shutil
 import subprocess
-import sys
 
 import pytest
 
-from support.places import DATA, GOLDEN
+from support.places import DATA, FASTSVM, GOLDEN, PROGRAM
 
-PROGRAM = pathlib.Path(sys.executable).with_name("fastsvm-predict")
-FASTSVM = pathlib.Path(sys.executable).with_name("fastsvm")
 MODELS = sorted(
     str(path.relative_to(GOLDEN))
     for path in GOLDEN.rglob("*")

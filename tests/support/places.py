@@ -11,3 +11,5 @@ DATA = ROOT / "data"
 SCRIPTS = ROOT / "scripts"
 #: The command installed beside the interpreter that runs the tests.
 FASTSVM = str(Path(sys.executable).parent / "fastsvm")
+#: The native program.
+PROGRAM = str(Path(sys.executable).parent / "fastsvm-predict")
