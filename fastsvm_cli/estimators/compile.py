@@ -15,7 +15,7 @@ from fastsvm_cli.console.progress import Progress
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.estimators.agreement import Agreement
 from fastsvm_cli.estimators.doubts import warn_of_labels, warn_of_time
-from fastsvm_cli.estimators.export import readable_text
+from fastsvm_cli.estimators.export import demand_readable, readable_text
 from fastsvm_cli.estimators.fitted import Fitted
 from fastsvm_cli.estimators.labelled import labelled_chunks
 from fastsvm_cli.estimators.methods import compile_source, in_python, silent
@@ -78,10 +78,12 @@ def compile(
     array(['same'], dtype='<U5')
     """
     found = read_estimator(model)
-    source = _source(found)
     if method == "exact":
         _demand_no_options(method, options)
+        demand_readable(found.model)
+        source = SourceModel(found.model, 0, found.fingerprint or "")  # a fingerprint takes the whole text
         return _behind(found, source, source.model, {"method": method}, n_threads=n_threads)
+    source = _source(found)
     if method == "auto":
         if X is None:
             raise ValueError('method="auto" needs rows to measure on: X=')
@@ -155,7 +157,7 @@ def _behind(
             **more,
         )
 
-    behind = wrap(source.model, fingerprint=source.fingerprint, options={"method": "exact"})
+    behind = wrap(source.model, fingerprint=source.fingerprint or None, options={"method": "exact"})
     if model is source.model:
         return behind
     more: dict[str, Any] = {"options": options}

@@ -62,3 +62,14 @@ def readable_text(model: ExactModel) -> bytes:
     text = model.to_text()
     parse_model(text, model.path, warn=False)
     return text
+
+
+def demand_readable(model: ExactModel) -> None:
+    """Raise ModelFormatError if the parser refuses the header; the vectors were checked when they were made."""
+    from copy import copy
+
+    from fastsvm_cli.models import parse_model
+
+    header = copy(model.header)
+    header.total_sv, header.nr_sv = 0, None if header.nr_sv is None else [0] * len(header.nr_sv)
+    parse_model(header.lines().encode() + b"SV\n", model.path)
