@@ -302,7 +302,7 @@ FAULTS = {
     "twice": (LINE * 2, None),
     "another name": (
         LINE.replace(b"reduced", b"reducex"),
-        "text found after the 2 support vectors that total_sv announces",
+        "text found after the 2 support vectors that total_sv announces: a line of fastsvm's that was changed",
     ),
 }
 
