@@ -1,18 +1,11 @@
 """Scores, in svm-predict's numbers and words."""
 
-from math import copysign, inf, isfinite, isnan, nan
+from math import isfinite
 
 from fastsvm_cli import __version__, _native
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.prediction.pipeline import Tally
 from fastsvm_cli.text.header import Header
-
-
-def quotient(a: float, b: float) -> float:
-    """Divide as C does: 0 / 0 is nan, 1 / -0 is -inf."""
-    if b == 0:
-        return nan if a == 0 or isnan(a) else copysign(inf, a) * copysign(1.0, b)
-    return a / b
 
 
 def summary_lines(header: Header, score: "_native.Score") -> "list[str]":
@@ -22,11 +15,10 @@ def summary_lines(header: Header, score: "_native.Score") -> "list[str]":
 
 def summary_values(header: Header, score: "_native.Score") -> dict:
     """Return the scores; an undefined one is None."""
-    if header.regression:
-        error, correlation = _regression(score)
-        values = {"mean_squared_error": error, "squared_correlation": correlation}
-    else:
-        values = {"accuracy": quotient(score.correct, score.total), "correct": score.correct}
+    names = ("mean_squared_error", "squared_correlation") if header.regression else ("accuracy",)
+    values = dict(zip(names, _native.scores(header, score)))
+    if not header.regression:
+        values["correct"] = score.correct
     return {key: value if isfinite(value) else None for key, value in values.items()}
 
 
@@ -83,11 +75,3 @@ def run_document(
     if model.fingerprint is not None:
         out["exact_fingerprint"] = model.fingerprint
     return {**out, **values, "seconds": seconds, "rows_per_second": rows / seconds if seconds else None}
-
-
-def _regression(s: "_native.Score") -> "tuple[float, float]":
-    n = s.total
-    covariance = n * s.sumpt - s.sump * s.sumt
-    return quotient(s.error, n), quotient(
-        covariance * covariance, (n * s.sumpp - s.sump * s.sump) * (n * s.sumtt - s.sumt * s.sumt)
-    )

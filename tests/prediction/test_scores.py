@@ -1,38 +1,6 @@
 """Numbers of svm-predict's summary that are not ordinary quotients."""
 
 import subprocess
-from math import inf, isnan, nan
-
-import pytest
-
-from fastsvm_cli.prediction.scores import quotient
-
-TINY = 5e-324
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "expected"),
-    [
-        (1.0, 4.0, 0.25),
-        (-1.0, 4.0, -0.25),
-        (0.0, 5.0, 0.0),
-        (0.0, 0.0, nan),
-        (-0.0, 0.0, nan),
-        (0.0, -0.0, nan),
-        (nan, 0.0, nan),
-        (TINY, 0.0, inf),
-        (-TINY, 0.0, -inf),
-        (1.0, -0.0, -inf),
-        (-1.0, -0.0, inf),
-        (inf, 0.0, inf),
-        (inf, inf, nan),
-        (1, 0, inf),
-        (0, 0, nan),
-    ],
-)
-def test_quotients_are_cs(a, b, expected):
-    found = quotient(a, b)
-    assert isnan(found) if isnan(expected) else found == expected
 
 
 def test_a_correlation_over_minus_zero_is_svm_predicts(svm_predict, fastsvm, tmp_path):

@@ -333,6 +333,9 @@ void bind_summary(nb::module_& m) {
         [](PythonObject header, bool probability) { return opening_note(header_of(header), probability); }, "header"_a,
         "probability"_a, "Note on --exact with probabilities of more than two classes; otherwise ''.");
     m.def(
+        "scores", [](PythonObject header, const Score& score) { return scores(header_of(header), score); }, "header"_a,
+        "score"_a, "[accuracy], or [mean squared error, squared correlation]; NaN or infinite as in C.");
+    m.def(
         "score_lines", [](PythonObject header, const Score& score) { return score_lines(header_of(header), score); },
         "header"_a, "score"_a, "svm-predict 3.37's lines after the last row.");
     m.def(

@@ -35,19 +35,22 @@ std::string opening_note(const Header& printed, bool probability) {
            " classes: nearly every row is evaluated exactly.";
 }
 
-std::vector<std::string> score_lines(const Header& printed, const Score& score) {
+std::vector<double> scores(const Header& printed, const Score& score) {
     const double n = static_cast<double>(score.total);
-    if (!printed.regression()) {
-        const double share = static_cast<double>(score.correct) / n * 100;
-        return {"Accuracy = " + text_of(share) + "% (" + std::to_string(score.correct) + "/" +
-                std::to_string(score.total) + ") (classification)"};
-    }
+    if (!printed.regression()) return {static_cast<double>(score.correct) / n};
     const double covariance = n * score.sumpt - score.sump * score.sumt;
-    const double correlation =
-        covariance * covariance /
-        ((n * score.sumpp - score.sump * score.sump) * (n * score.sumtt - score.sumt * score.sumt));
-    return {"Mean squared error = " + text_of(score.error / n) + " (regression)",
-            "Squared correlation coefficient = " + text_of(correlation) + " (regression)"};
+    return {score.error / n,
+            covariance * covariance /
+                ((n * score.sumpp - score.sump * score.sump) * (n * score.sumtt - score.sumt * score.sumt))};
+}
+
+std::vector<std::string> score_lines(const Header& printed, const Score& score) {
+    const std::vector<double> found = scores(printed, score);
+    if (!printed.regression())
+        return {"Accuracy = " + text_of(found[0] * 100) + "% (" + std::to_string(score.correct) + "/" +
+                std::to_string(score.total) + ") (classification)"};
+    return {"Mean squared error = " + text_of(found[0]) + " (regression)",
+            "Squared correlation coefficient = " + text_of(found[1]) + " (regression)"};
 }
 
 std::string row_doubt(const Header& header, std::int64_t rows, const UnknownLabels& unknown, bool zeros_count) {

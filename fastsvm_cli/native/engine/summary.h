@@ -18,6 +18,9 @@ std::vector<std::string> opening_lines(const Header& printed, bool probability, 
 // Note on --exact with probabilities of more than two classes; "" otherwise.
 std::string opening_note(const Header& printed, bool probability);
 
+// The accuracy, or the mean squared error and the squared correlation; NaN or infinite as in C.
+std::vector<double> scores(const Header& printed, const Score& score);
+
 // svm-predict 3.37's lines after the last row.
 std::vector<std::string> score_lines(const Header& printed, const Score& score);
 
