@@ -1,15 +1,22 @@
 """Entry point of the command."""
 
+import os
+import sys
+
 
 def run() -> None:
-    """Run main() with signals handled from the start. Rare garbage collection and no interpreter shutdown save a fifth
-    of a short command's time."""
+    """Run main() with signals handled from the start; before click is imported, `predict` by the core if it knows all
+    words. Rare garbage collection and no interpreter shutdown save a fifth of a short command's time."""
     from fastsvm_cli import interruption
 
     interruption.install()
+    fault = None
+    try:
+        if _predicted():
+            os._exit(0)
+    except Exception as error:
+        fault = error
     import gc
-    import os
-    import sys
 
     from fastsvm_cli import streams
 
@@ -18,9 +25,18 @@ def run() -> None:
     from fastsvm_cli.cli import main
 
     try:
-        main()
+        main(fault)
         code = 0
     except SystemExit as stop:
         code = stop.code if isinstance(stop.code, int) else 1
     sys.stderr.flush()
     os._exit(code)
+
+
+def _predicted() -> bool:
+    """Return whether the core did it all. Raise the run's error, which may deserve a hint."""
+    if sys.argv[1:2] != ["predict"] or None in (sys.stdin, sys.stdout, sys.stderr) or "_FASTSVM_COMPLETE" in os.environ:
+        return False
+    from fastsvm_cli import _native
+
+    return _native.predict_as_program([os.fsencode(word) for word in sys.argv[2:]])

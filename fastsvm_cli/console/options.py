@@ -31,6 +31,8 @@ class FileCommand(click.Command):
 
     def invoke(self, context: click.Context) -> object:
         try:
+            if context.obj is not None:  # the core's run ended so (start.py)
+                raise context.obj
             return super().invoke(context)
         except (DataFormatError, FileError, ModelFormatError) as error:
             from fastsvm_cli.console.hints import hint

@@ -35,10 +35,16 @@ class Source:
 class Content(Source):
     """Bytes of a file or "-". Another thread decompresses gzip, bzip2, xz and, if Python can, zstd.
 
-    start: bytes of content to skip. on_read: called with the bytes read so far. Raises FileError, also on
-    construction."""
+    start: bytes of content to skip. on_read: called with the bytes read so far. begun: (open descriptor, first bytes),
+    read by the core. Raises FileError, also on construction."""
 
-    def __init__(self, path: str, start: int = 0, on_read: "Callable[[int], None] | None" = None):
+    def __init__(
+        self,
+        path: str,
+        start: int = 0,
+        on_read: "Callable[[int], None] | None" = None,
+        begun: "tuple[int, bytes] | None" = None,
+    ):
         self.path, self.on_read = path, on_read
         self._taken = 0
         self._pending = b""  # not yet returned
@@ -47,11 +53,14 @@ class Content(Source):
         self._closed = False
         self._file = -1
         try:
-            self._file = 0 if path == "-" else os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            if begun is not None:
+                self._file, self._pending = begun
+            else:
+                self._file = 0 if path == "-" else os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
             widen_pipe(self._file, 1 << 20)
             self._poll = select.poll()
             self._poll.register(self._file, select.POLLIN)
-            self._pending = self._read(MAGIC_BYTES)
+            self._pending = self._pending or self._read(MAGIC_BYTES)
             # Text begins with a digit or a sign; wait only after bytes of a magic number.
             while len(self._pending) < MAGIC_BYTES and may_be_compressed(self._pending):
                 more = self._read(MAGIC_BYTES - len(self._pending))

@@ -51,7 +51,7 @@ ROOMS = {
     "config": {"__version__"},
     "dask": {"estimators"},
     "cli": {"__version__", "commands", "console", "errors"},
-    "start": {"cli", "interruption", "streams"},
+    "start": {"_native", "cli", "interruption", "streams"},
     "__main__": {"start"},
     "__init__": set(),
 }
@@ -101,7 +101,7 @@ NATIVE_ROOMS = {
     "files": {"system"},
     "capi": {"simd", "text", "answers", "exact", "engine"},
     "program": {"simd", "engine", "files"},
-    "bind": {"simd", "system", "text", "answers", "exact", "models", "engine", "files"},
+    "bind": {"simd", "system", "text", "answers", "exact", "models", "engine", "files", "program"},
 }
 
 

@@ -8,11 +8,13 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "answers/decisions.h"
+#include "engine/line_blocks.h"
 #include "exact/kernel.h"
 #include "text/rows.h"
 
@@ -115,6 +117,16 @@ inline void check_pairs(const fastsvm::Decisions& out, std::int64_t pairs, bool 
 
 using OnProgress = nb::typed<nb::callable, nb::object(double)>;  // called with the share done
 
+// A Python source of bytes, called on any thread.
+using ReadInto = nb::typed<nb::callable, int(AnyNumbers)>;
+using Ready = nb::typed<nb::callable, bool()>;
+fastsvm::ByteStream stream_of(ReadInto read_into, Ready ready);
+
+// A file's name in Python.
+inline nb::object decoded(const std::string& name) {
+    return nb::steal(PyUnicode_DecodeFSDefaultAndSize(name.data(), static_cast<Py_ssize_t>(name.size())));
+}
+
 // Runs Python's signal handlers, for code without the GIL. Python runs them on the main thread only.
 inline void heed_signals() {
     const nb::gil_scoped_acquire acquire;
@@ -144,4 +156,5 @@ void bind_engine(nb::module_& m);
 void bind_model_files(nb::module_& m);
 void bind_run(nb::module_& m);
 void bind_files(nb::module_& m);
+void bind_program(nb::module_& m);
 void bind_simd(nb::module_& m);

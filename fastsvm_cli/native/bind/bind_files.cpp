@@ -29,10 +29,6 @@ std::string path_of(const nb::bytes& path) {
     return out;
 }
 
-nb::object decoded(const std::string& text) {
-    return nb::steal(PyUnicode_DecodeFSDefaultAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
-}
-
 // Exists before it is opened, so that a waiting open can be abandoned.
 struct OutputFile {
     void open(const nb::bytes& path) {

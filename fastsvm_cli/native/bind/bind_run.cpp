@@ -25,8 +25,6 @@ using namespace fastsvm;
 
 namespace {
 
-using ReadInto = nb::typed<nb::callable, int(AnyNumbers)>;
-using Ready = nb::typed<nb::callable, bool()>;
 using WriteBytes = nb::typed<nb::callable, nb::object(nb::bytes)>;
 using OnName = nb::typed<nb::callable, nb::object(std::int64_t, std::string)>;
 using Called = nb::typed<nb::callable, nb::object()>;
@@ -39,6 +37,8 @@ template <class Function> std::shared_ptr<Function> kept(Function function) {
         delete held;
     });
 }
+
+}  // namespace
 
 ByteStream stream_of(ReadInto read_into, Ready ready) {
     const auto read = kept(std::move(read_into));
@@ -56,6 +56,8 @@ ByteStream stream_of(ReadInto read_into, Ready ready) {
                 return nb::cast<bool>((*is_ready)());
             }};
 }
+
+namespace {
 
 Outputs::Write writer(std::optional<WriteBytes> write) {
     if (!write) return nullptr;

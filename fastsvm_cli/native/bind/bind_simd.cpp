@@ -26,7 +26,6 @@ const char* library_exp_name() {
 }  // namespace
 
 void bind_simd(nb::module_& m) {
-    select_instruction_set_of_environment();  // once, before any thread needs it; an unknown name fails the import
     m.def("set_threads", &set_threads, "threads"_a, "0: all processors of the process.");
     m.def("set_threads_here", &set_threads_here, "threads"_a,
           "Threads for work that the calling thread starts; 0: the global setting. Returns the previous value.");

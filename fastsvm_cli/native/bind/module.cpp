@@ -1,11 +1,15 @@
 // The native core's module; bindings only, no computation.
 #include "bind/bind.h"
 
+#include "simd/instruction_sets.h"
 #include "simd/stop.h"
 
 NB_MODULE(_native, m) {
     m.doc() = "The native core: parsing, scoring and formatting.";
     nb::set_leak_warnings(false);
+    // Once, before any thread needs it. An unknown name fails the import, before a type is registered, which cannot be
+    // repeated.
+    fastsvm::select_instruction_set_of_environment();
     fastsvm::check_while_working(heed_signals);  // Ctrl-C raises KeyboardInterrupt in a long call
 
     bind_scaling(m);
@@ -18,5 +22,6 @@ NB_MODULE(_native, m) {
     bind_engine(m);
     bind_run(m);
     bind_files(m);
+    bind_program(m);
     bind_simd(m);
 }

@@ -127,7 +127,7 @@ private:
     bool inside_ = false, input_ended_ = false;
 };
 
-Source::Source(const std::string& path) : path_(path) {
+Source::Source(const std::string& path, bool decompress) : path_(path) {
     file_ = path == "-" ? 0 : open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (file_ < 0) throw system_fault(display(path), errno);
     widen_pipe(file_, 1 << 20);
@@ -139,7 +139,9 @@ Source::Source(const std::string& path) : path_(path) {
             if (!got) break;
             pending_.append(start, got);
         } while (pending_.size() < magic_bytes && may_be_compressed(pending_));
-        if (const Compression* const found = compression(pending_)) {
+        const Compression* const found = compression(pending_);
+        compressed_ = found != nullptr;
+        if (found && decompress) {
             if (std::strcmp(found->name, "gzip") != 0)
                 throw FileFault(display(path), std::string(found->name) + " data found, expected text or gzip" +
                                                    on_the_way(found->tool, path));
@@ -154,6 +156,8 @@ Source::Source(const std::string& path) : path_(path) {
 Source::~Source() {
     if (file_ > 0) close(file_);
 }
+
+std::pair<int, std::string> Source::release() { return {std::exchange(file_, -1), std::move(pending_)}; }
 
 std::size_t Source::read_descriptor(char* room, std::size_t size) {
     for (;;) {

@@ -4,14 +4,16 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace fastsvm {
 
 // Reads gzip with zlib, if available; refuses other formats by name.
 class Source {
 public:
-    // path: a file, or "-" for standard input. Throws FileFault, as read does.
-    explicit Source(const std::string& path);
+    // path: a file, or "-" for standard input. decompress: else read gives a compressed file's bytes. Throws FileFault,
+    // as read does.
+    explicit Source(const std::string& path, bool decompress = true);
     ~Source();
     Source(const Source&) = delete;
 
@@ -19,6 +21,9 @@ public:
     std::size_t read(char* room, std::size_t size);
     // Whether a read would not wait.
     bool ready() const;
+    bool compressed() const { return compressed_; }
+    // The descriptor and the bytes read ahead, for another reader; before the first read. This reads no more.
+    std::pair<int, std::string> release();
     // The whole content. look: receives look_after bytes, or fewer with the first line if more would be waited for,
     // before more is read; may throw.
     std::string whole(std::size_t look_after, const std::function<void(const std::string&)>& look);
@@ -29,6 +34,7 @@ private:
     std::size_t read_file(char* room, std::size_t size);  // first the bytes read ahead
     const std::string path_;
     int file_ = -1;
+    bool compressed_ = false;
     std::string pending_;    // read ahead
     std::size_t taken_ = 0;  // of pending_
     std::unique_ptr<Inflater> inflater_;

@@ -6,6 +6,7 @@
 
 #include <climits>
 #include <cstring>
+#include <iterator>
 
 namespace fastsvm {
 
@@ -14,7 +15,7 @@ namespace {
 constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
 char temporary[PATH_MAX + 1];  // a signal handler must not allocate
 volatile sig_atomic_t to_remove = 0;
-bool heeded = false;  // false in a program that uses the library
+bool heeded = false;
 
 void stop(int number) {
     if (to_remove) unlink(temporary);
@@ -30,16 +31,20 @@ sigset_t stop_signals() {
 
 }  // namespace
 
-void heed_stop_signals() {
+StopSignals::StopSignals() {
     heeded = true;
-    for (int number : signals) {
-        struct sigaction before;
-        if (sigaction(number, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
+    for (std::size_t i = 0; i < std::size(signals); ++i) {
         struct sigaction action{};
         action.sa_handler = stop;
         action.sa_mask = stop_signals();
-        sigaction(number, &action, nullptr);
+        if (sigaction(signals[i], nullptr, &before_[i]) == 0 && before_[i].sa_handler != SIG_IGN)
+            sigaction(signals[i], &action, nullptr);
     }
+}
+
+StopSignals::~StopSignals() {
+    for (std::size_t i = 0; i < std::size(signals); ++i) sigaction(signals[i], &before_[i], nullptr);
+    heeded = false;
 }
 
 void remove_when_stopped(const std::string& path) {

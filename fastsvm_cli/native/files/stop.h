@@ -1,5 +1,3 @@
-// SIGINT (Ctrl-C), SIGTERM and SIGHUP remove the temporary file and end the process with 128 + the signal's number.
-// Signals that the parent ignores stay ignored.
 #pragma once
 #include <signal.h>
 
@@ -7,10 +5,20 @@
 
 namespace fastsvm {
 
-void heed_stop_signals();
+// While it lives, SIGINT (Ctrl-C), SIGTERM and SIGHUP remove the temporary file and end the process with 128 + the
+// signal's number. Signals that the parent ignores stay ignored.
+class StopSignals {
+public:
+    StopSignals();
+    ~StopSignals();
+    StopSignals(const StopSignals&) = delete;
 
-// Sets the file to remove; "" for none. Ignored without heed_stop_signals(): a program that uses the library handles
-// signals itself.
+private:
+    struct sigaction before_[3];
+};
+
+// Sets the file to remove; "" for none. Ignored without StopSignals: a program that uses the library handles signals
+// itself.
 void remove_when_stopped(const std::string& path);
 
 // Delays stop signals while it lives.

@@ -12,8 +12,9 @@ const char* const help_text =
     "A - as file is standard input, or standard output, which is also the default.\n"
     "\n"
     "Options:\n"
-    "  -b 0|1         Probability estimates (default 0).\n"
-    "  -q             No summary, no warnings.\n"
+    "  -b, --probability 0|1\n"
+    "                 Probability estimates (default 0).\n"
+    "  -q, --quiet    No summary, no warnings.\n"
     "  --exact MODEL  Exact model of a certified one, for the rows whose label is not\n"
     "                 proven: every label is svm-predict's.\n"
     "  --values       Decision values after each label, with radii if there are any.\n"
@@ -34,7 +35,8 @@ namespace {
 
 // A whole number of 0 or more.
 int number(const std::string& option, const std::string& word, int most) {
-    const bool digits = !word.empty() && word.size() < 10 && word.find_first_not_of("0123456789") == std::string::npos;
+    const bool digits = !word.empty() && word.size() < (most == 1 ? 2 : 10) &&
+                        word.find_first_not_of("0123456789") == std::string::npos;
     const int value = digits ? std::stoi(word) : -1;
     if (!digits || value > most)
         throw UsageFault(option + ": '" + word + "' found, expected " +
@@ -82,8 +84,8 @@ Options read_options(const std::vector<std::string>& words) {
             return words[++at];
         };
         if (word[1] == 'b') name = "-b";
-        if (name == "-b")
-            out.probability = number("-b", value(), 1) == 1;
+        if (name == "-b" || name == "--probability")
+            out.probability = number(name, value(), 1) == 1;
         else if (name == "--exact")
             out.exact = value();
         else if (name == "--threads")

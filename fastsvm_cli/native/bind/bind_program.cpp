@@ -1,0 +1,115 @@
+// `fastsvm predict` as fastsvm-predict does it, in Python's process.
+#include "bind/bind.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "files/file_fault.h"
+#include "files/source.h"
+#include "files/stop.h"
+#include "program/options.h"
+#include "program/prediction.h"
+
+using namespace nb::literals;
+using namespace fastsvm;
+
+namespace {
+
+constexpr off_t longest_line_read = off_t{1} << 30;  // MAX_MODEL_LINE of text/data.py
+constexpr off_t largest_exact = off_t{1} << 24;      // Python reads larger ones beside the rows
+
+std::optional<Options> options_of(const std::vector<std::string>& words) {
+    try {
+        Options options = read_options(words);
+        if (!options.help && !options.version) return options;
+    } catch (const UsageFault&) {
+    }
+    return std::nullopt;
+}
+
+// Whether Python can read it again.
+bool is_plain_file(const std::string& path, off_t most) {
+    struct stat status;
+    if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size > most) return false;
+    try {
+        return !Source(path, false).compressed();
+    } catch (const FileFault&) {
+        return false;
+    }
+}
+
+ByteStream decompressed(const std::string& path, int descriptor, const std::string& begun) {
+    const nb::gil_scoped_acquire acquire;
+    const nb::object read_ahead = nb::make_tuple(descriptor, nb::bytes(begun.data(), begun.size()));
+    const nb::object content =
+        nb::module_::import_("fastsvm_cli.text.content").attr("Content")(decoded(path), "begun"_a = read_ahead);
+    return stream_of(nb::cast<ReadInto>(content.attr("read_into")), nb::cast<Ready>(content.attr("ready")));
+}
+
+bool predict(const std::vector<std::string>& words) {
+    const auto printable = [](unsigned char c) { return c >= ' ' && c < 127; };  // else Python escapes it
+    for (const std::string& word : words)
+        if (!std::all_of(word.begin(), word.end(), printable)) return false;
+    const std::optional<Options> options = options_of(words);
+    if (!options || (!options->quiet && isatty(2)) || !is_plain_file(options->model_file, longest_line_read) ||
+        (options->exact && !is_plain_file(*options->exact, largest_exact)))
+        return false;
+    const StopSignals heeded;
+    heed_signals();  // that arrived before
+    std::unique_ptr<Prediction> prediction;
+    try {
+        prediction = std::make_unique<Prediction>(*options, decompressed);
+        if (prediction->has_notes()) return false;
+        prediction->prepare();
+        prediction->check_exact();
+    } catch (const nb::python_error&) {
+        throw;
+    } catch (...) {
+        return false;
+    }
+    try {
+        prediction->run();
+    } catch (const ReaderGone&) {  // not an error
+    }
+    prediction.release();  // without destructors: the process ends
+    return true;
+}
+
+}  // namespace
+
+void bind_program(nb::module_& m) {
+    nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const LineFault& fault) {
+            const nb::module_ errors = nb::module_::import_("fastsvm_cli.errors");
+            const nb::object path = decoded(fault.path);
+            const nb::object line = fault.line ? nb::object(nb::int_(fault.line)) : nb::none();
+            const nb::object type = errors.attr(fault.file == LineFault::data ? "DataFormatError" : "ModelFormatError");
+            const nb::object error =
+                fault.file == LineFault::data ? type(path, line, fault.why) : type(path, fault.why, line);
+            PyErr_SetObject(type.ptr(), error.ptr());
+        }
+    });
+    m.def(
+        "predict_as_program",
+        [](const std::vector<nb::bytes>& words) {
+            std::vector<std::string> texts;
+            for (const nb::bytes& word : words) texts.emplace_back(word.c_str(), word.size());
+            const nb::gil_scoped_release release;
+            return predict(texts);
+        },
+        "words"_a,
+        "Do what `fastsvm predict` does with these words, as the process's last work; False, and nothing is done, if "
+        "that is Python's to do: other options, a progress bar, models that are wrong, compressed or in a pipe. Raises "
+        "DataFormatError, ModelFormatError, FileError.");
+}

@@ -1,0 +1,195 @@
+#include "program/prediction.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "engine/checksum.h"
+#include "engine/kind.h"
+#include "engine/model_fault.h"
+#include "engine/sha256.h"
+#include "files/file_fault.h"
+#include "files/output.h"
+#include "files/source.h"
+#include "files/streams.h"
+#include "simd/parallel.h"
+
+namespace fastsvm {
+
+void say(int descriptor, const std::string& line) {
+    std::string text;
+    for (char c : line) text += static_cast<unsigned char>(c) < ' ' || c == 127 ? '?' : c;
+    text += '\n';
+    for (std::size_t done = 0; done < text.size();) {
+        const ssize_t some = write(descriptor, text.data() + done, text.size() - done);
+        if (some < 0) return;
+        done += static_cast<std::size_t>(some);
+    }
+}
+
+namespace {
+
+// Stops reading if the start is not a model's.
+std::string read_model_text(const std::string& path) {
+    constexpr std::size_t start_bytes = 1 << 12;
+    return Source(path).whole(start_bytes, [](const std::string& start) {
+        const std::size_t first = start.find_first_not_of(" \t\v\f\r");
+        // A LIBSVM model may begin with blank lines.
+        if (start.empty() || (first != std::string::npos && start[first] != '\n')) model_kind(start);
+    });
+}
+
+bool is_model_file(const std::string& path) {
+    struct stat status;
+    if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+    try {
+        char start[200];
+        std::size_t filled = 0;
+        Source source(path);
+        while (const std::size_t got = source.read(start + filled, sizeof start - filled)) filled += got;
+        return looks_like_model({start, filled}, false);
+    } catch (const FileFault&) {
+        return false;
+    }
+}
+
+template <class Work> auto of_model(const std::string& path, Work work) {
+    try {
+        return work();
+    } catch (const ModelFault& fault) {
+        throw LineFault(LineFault::model, path, fault.line, fault.what());
+    }
+}
+
+std::string place_of(const std::string& path, std::int64_t line) {
+    return display(path) + (line ? ":" + std::to_string(line) : "");
+}
+
+}  // namespace
+
+LineFault::LineFault(File file, const std::string& path, std::int64_t line, const std::string& why)
+    : std::runtime_error(place_of(path, line) + ": " + why), file(file), path(path), why(why), line(line) {}
+
+Prediction::Prediction(const Options& options, Decompress decompress)
+    : options_(options), decompress_(std::move(decompress)) {
+    for (const std::string& path : options.inputs())
+        if ((path == "-" || path == "/dev/stdin" || path == "/dev/fd/0") && was_closed(0))
+            throw FileFault(display(path), "it is closed");
+    check_output(options.output, options.inputs());
+    set_threads(options.threads);
+    of_model(options.model_file, [&] {
+        try {
+            loaded_ = load_model(read_model_text(options.model_file));
+        } catch (const DataFileFault& fault) {
+            if (!is_model_file(options.test_file)) throw;
+            throw ModelFault(std::string(fault.what()) + "; the test file comes before the model", fault.line);
+        }
+    });
+}
+
+void Prediction::prepare() {
+    const Options& options = options_;
+    for (const ModelNote& note : loaded_.notes)
+        warn("Warning: " + display(options.model_file) + ":" + std::to_string(note.line) + ": " + note.text);
+    const Header& header = loaded_.model->header;
+    if (options.probability && !header.has_probability())
+        throw std::runtime_error(options.model_file +
+                                 ": the model has no probability estimates; train it with svm-train -b 1");
+    Question question;
+    question.model = loaded_.model;
+    question.probability = options.probability;
+    question.values = options.values;
+    question.may_be_few = true;
+    question.largest_feature = loaded_.features.largest;
+    if (options.exact) question.exact = fallback();
+    request_ = std::make_shared<const Request>(std::move(question));
+    report_ = standard_descriptor(options.output) == 1 ? 2 : 1;
+}
+
+void Prediction::run() {
+    const Header& printed = request_->printed->header;
+    const std::string note = options_.exact ? opening_note(printed, options_.probability) : "";
+    if (!note.empty()) warn(note);
+    const double unit = loaded_.model->labels_back ? loaded_.model->labels_back->scale : 1;
+    for (const std::string& line : opening_lines(printed, options_.probability, unit)) tell(line);
+    check_exact();  // before any line is written
+    const Tally tally = predict_rows();
+    warn_and_tell(tally);
+}
+
+void Prediction::check_exact() const {
+    if (options_.exact && exact_fingerprint_ != loaded_.model->fingerprint)
+        throw std::runtime_error(display(*options_.exact) + ": this is not the model that " + options_.model_file +
+                                 " was compiled from (their fingerprints differ)");
+}
+
+std::shared_ptr<Fallback> Prediction::fallback() {
+    const Model& model = *loaded_.model;
+    if (model.header.regression())
+        throw UsageFault("--exact needs --tolerance for a regression model, which fastsvm predict has");
+    const std::string why = no_certificates(model.certified, loaded_.folds, model.proves, !model.fingerprint.empty());
+    if (!why.empty()) throw std::runtime_error(display(options_.model_file) + ": " + why);
+    // The exact model is built when a row needs it.
+    const std::string& path = *options_.exact;
+    auto text = std::make_shared<std::string>(of_model(path, [&] { return read_model_text(path); }));
+    exact_fingerprint_ = fingerprint(*text);
+    return std::make_shared<Fallback>(
+        [text, path] {
+            return of_model(path, [&] {
+                auto exact = load_exact(*text);
+                text->clear();
+                text->shrink_to_fit();
+                return exact;
+            });
+        },
+        0);
+}
+
+Tally Prediction::predict_rows() {
+    Output output(options_.output);
+    Source source(options_.test_file, !decompress_);
+    ByteStream stream{[&](char* room, std::size_t size) { return source.read(room, size); },
+                      [&] { return source.ready(); }};
+    if (decompress_ && source.compressed()) {
+        const auto [descriptor, begun] = source.release();
+        stream = decompress_(options_.test_file, descriptor, begun);
+    }
+    Reading reading;
+    reading.scaling = loaded_.carried;
+    Place place;
+    LineBlocks blocks(std::move(stream), reading, place, nullptr, scaled_);
+    Outputs outputs;
+    outputs.lines = [&](const std::string& lines) { output.write(lines.data(), lines.size()); };
+    Tally tally;
+    try {
+        Run run(request_, outputs, tally, nullptr);
+        run.begin();
+        run.answer(blocks);
+        output.finish();
+        return tally;
+    } catch (const DataFault& fault) {
+        throw LineFault(LineFault::data, options_.test_file, fault.line, fault.what());
+    }
+}
+
+void Prediction::warn_and_tell(const Tally& tally) const {
+    if (loaded_.carried)
+        for (const std::string& line :
+             scaling_warnings(*loaded_.carried, scaled_, "the range in " + options_.model_file))
+            warn(line);
+    for (const std::string& doubt : {row_doubt(loaded_.model->header, tally.rows, tally.unknown_labels, false),
+                                     feature_doubt(loaded_.model->header, loaded_.features, tally)})
+        if (!doubt.empty()) warn("Warning: " + doubt + ".");
+    for (const std::string& line : score_lines(request_->printed->header, tally.score)) tell(line);
+    for (const std::string& line : closing_notes(*request_, tally)) warn(line);
+}
+
+void Prediction::tell(const std::string& line) const {
+    if (!options_.quiet) say(report_, line);
+}
+void Prediction::warn(const std::string& line) const {
+    if (!options_.quiet) say(2, line);
+}
+
+}  // namespace fastsvm

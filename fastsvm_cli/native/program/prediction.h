@@ -1,0 +1,63 @@
+// svm-predict's work with any model file: of fastsvm-predict, and of `fastsvm predict` with the options of both.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "engine/line_blocks.h"
+#include "engine/model_file.h"
+#include "engine/question.h"
+#include "engine/run.h"
+#include "program/options.h"
+
+namespace fastsvm {
+
+// Writes a line of printable characters; ignores failed writes.
+void say(int descriptor, const std::string& line);
+
+// A fault of a file's line; line 0: of the file.
+struct LineFault : std::runtime_error {
+    enum File { data, model };
+    LineFault(File file, const std::string& path, std::int64_t line, const std::string& why);
+    File file;
+    std::string path, why;
+    std::int64_t line;
+};
+
+class Prediction {
+public:
+    // Reads a compressed file from its open descriptor, which it owns, and the bytes already read.
+    using Decompress = std::function<ByteStream(const std::string& path, int descriptor, const std::string& begun)>;
+
+    // Checks the output, and reads the model. decompress: in place of the core's own gzip, for rows. Throws LineFault
+    // and FileFault.
+    explicit Prediction(const Options& options, Decompress decompress = nullptr);
+    // Whether prepare() warns of the model file.
+    bool has_notes() const { return !loaded_.notes.empty(); }
+    // Checks the options, and reads the file of --exact. Throws UsageFault, LineFault, FileFault and
+    // std::runtime_error.
+    void prepare();
+    // Throws std::runtime_error if the file of --exact is not the model's source.
+    void check_exact() const;
+    // Prints messages and writes lines. Throws LineFault, FileFault and ReaderGone, and check_exact's.
+    void run();
+
+private:
+    std::shared_ptr<Fallback> fallback();
+    Tally predict_rows();
+    void warn_and_tell(const Tally& tally) const;
+    void tell(const std::string& line) const;
+    void warn(const std::string& line) const;
+
+    const Options& options_;
+    const Decompress decompress_;
+    LoadedModel loaded_;
+    std::shared_ptr<const Request> request_;
+    std::string exact_fingerprint_;
+    ScaledEntries scaled_;
+    int report_ = 1;
+};
+
+}  // namespace fastsvm
