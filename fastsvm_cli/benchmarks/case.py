@@ -36,3 +36,8 @@ class Case:
     def timings(self, clock: str) -> "Timings | None":
         timed = self.end_to_end if clock == END_TO_END else self.scoring
         return timed.timings if timed is not None and len(timed.timings) else None
+
+    @property
+    def tried(self) -> bool:
+        """Whether it is an attempt of --try; one that made no model has no path."""
+        return self.made_by is not None or self.path is None

@@ -2,7 +2,7 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Generic, TypeVar
 
-from fastsvm_cli.benchmarks.case import END_TO_END, SCORING, Case
+from fastsvm_cli.benchmarks.case import CLOCKS, END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.cases import Bench
 from fastsvm_cli.benchmarks.changed import Changed
 from fastsvm_cli.benchmarks.timing import Timings
@@ -91,6 +91,11 @@ def pareto(bench: Bench, clock: str = END_TO_END) -> "list[Case]":
         for seconds, share, case in points
         if not any((s <= seconds and d <= share and (s, d) != (seconds, share)) for s, d, _ in points)
     ]
+
+
+def unbeaten(bench: Bench) -> "list[Case]":
+    """Return the cases that nothing beats in both time and labels, by either clock."""
+    return [case for clock in CLOCKS for case in pareto(bench, clock)]
 
 
 def _sound(bench: Bench, roles: "tuple[str, ...]") -> "list[Case]":

@@ -1,5 +1,6 @@
 import os
 import shlex
+from collections.abc import Sequence
 from math import isnan
 from typing import TypeAlias
 
@@ -9,7 +10,7 @@ from rich.text import Text
 from fastsvm_cli.benchmarks.case import CLOCKS, END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.cases import FASTSVM_START, Bench
 from fastsvm_cli.benchmarks.changed import ClassRows
-from fastsvm_cli.benchmarks.choice import pareto, within_of_all
+from fastsvm_cli.benchmarks.choice import pareto, unbeaten, within_of_all
 from fastsvm_cli.benchmarks.quality import upper_95
 from fastsvm_cli.benchmarks.tables import Group, printable, tables
 from fastsvm_cli.benchmarks.tables import Row as TableRow
@@ -19,11 +20,19 @@ from fastsvm_cli.text.data import read_bytes
 from fastsvm_cli.text.fingerprint import fingerprint
 from fastsvm_cli.text.numbers import digits, finite, json_document, size_text
 
-TIME_COLUMNS = ("model", "size", "compile", "end to end", "faster", "rows/s", "in memory, per row", "faster")
-ANSWER_COLUMNS = (
+#: Columns of a case, after those of its name.
+COLUMNS = (
     "model",
+    "size",
+    "compile",
+    "end to end",
+    "faster",
+    "rows/s",
+    "in memory, per row",
+    "faster",
     "labels that differ",
     "at most, 95 %",
+    "worst class",
     "score",
     "|f - f_exact|: largest",
     "mean",
@@ -37,9 +46,9 @@ _TIME_GROUPS: "tuple[tuple[Group, ...], ...]" = (
     (("End to end", (2, 3)), ("In memory", (5, 6)), ("The model, compiling it; end to end", (0, 1, 4))),
 )
 _ANSWER_GROUPS: "tuple[tuple[Group, ...], ...]" = (
-    (("Answers", range(6)),),
-    (("Answers", (0, 1, 2, 5)), ("Decision values", (3, 4))),
-    (("Labels", (0, 1)), ("Answers", (2, 5)), ("Decision values", (3, 4))),
+    (("Answers", (7, 8, 10, 11, 12, 13)),),
+    (("Answers", (7, 8, 10, 13)), ("Decision values", (11, 12))),
+    (("Labels", (7, 8)), ("Answers", (10, 13)), ("Decision values", (11, 12))),
 )
 _MOST_CLASSES = 12  # columns; --json has all
 _MOST_NAMED = 5  # classes in a sentence
@@ -48,7 +57,8 @@ _MOST_NAMED = 5  # classes in a sentence
 Row: TypeAlias = tuple[Case, tuple[str, ...]]
 
 
-def time_rows(bench: Bench) -> "list[Row]":
+def case_rows(bench: Bench) -> "list[Row]":
+    """Return the cells of COLUMNS for each case that did not fail."""
     return [
         (
             case,
@@ -58,6 +68,7 @@ def time_rows(bench: Bench) -> "list[Row]":
                 _seconds(case.compile_seconds),
                 *_clock(bench, case, END_TO_END),
                 *_clock(bench, case, SCORING),
+                *_answers(bench, case),
             ),
         )
         for case in bench.cases
@@ -65,26 +76,22 @@ def time_rows(bench: Bench) -> "list[Row]":
     ]
 
 
-def answer_rows(bench: Bench) -> "list[Row]":
-    out: list[Row] = []
-    for case in bench.cases:
-        found = record(bench, case)
-        if case.failed is not None or case.quality is None:
-            continue
-        if bench.model.header.regression:
-            score = f"MSE {_g(found['mean_squared_error'])}, r2 {_g(found['squared_correlation'])}"
-        else:
-            score = "" if found["accuracy"] is None else f"{100 * found['accuracy']:.2f} %"
-        differ = (
-            ""
-            if found["disagreement"] is None
-            else f"{found['labels_that_differ']} ({100 * found['disagreement']:.3g} %)"
-        )
-        upper = "" if found["disagreement"] is None else f"{100 * found['disagreement_upper_95']:.2g} %"
-        proven = "" if found["rows_proven"] is None else f"{100 * found['rows_proven'] / bench.rows:.4g} %"
-        largest, mean = _g(found["largest_difference"]), _g(found["mean_difference"])
-        out.append((case, (case.name, differ, upper, score, largest, mean, proven)))
-    return out
+def _answers(bench: Bench, case: Case) -> "tuple[str, ...]":
+    found, changed = case.quality, bench.changed(case)
+    if found is None:
+        return ("",) * 7
+    values = summary_values(bench.model.header, found.score)
+    if bench.model.header.regression:
+        score = f"MSE {_g(values['mean_squared_error'])}, r2 {_g(values['squared_correlation'])}"
+    else:
+        score = "" if values["accuracy"] is None else f"{100 * values['accuracy']:.2f} %"
+    differ = upper = worst = ""
+    if changed is not None:
+        differ = f"{changed.different} ({100 * changed.share:.3g} %)"
+        upper = f"{100 * upper_95(changed.different, changed.rows):.2g} %"
+        worst = "" if changed.worst is None else f"{_label(changed.worst)}: {100 * changed.worst.share:.3g} %"
+    proven = "" if found.proven is None else f"{100 * found.proven / bench.rows:.4g} %"
+    return differ, upper, worst, score, _g(found.largest), _g(found.mean), proven
 
 
 def class_columns(bench: Bench) -> "tuple[str, tuple[str, ...], list[Row]]":
@@ -208,26 +215,97 @@ def as_json(bench: Bench, machine: dict, picked: "Case | None") -> str:
 
 
 def shown(
-    bench: Bench, machine: dict, picked: "Case | None", front: "list[Case]", width: int, *, ascii_only: bool = False
+    bench: Bench,
+    machine: dict,
+    picked: "Case | None",
+    width: int,
+    *,
+    everything: bool = False,
+    ascii_only: bool = False,
 ) -> "list[RenderableType]":
+    """everything: show all rows and columns, not only those of `hidden`'s others."""
+    front, rows, beyond = unbeaten(bench), case_rows(bench), set() if everything else set(hidden(bench, picked))
     out: list[RenderableType] = []
-    title, class_heads, class_rows = class_columns(bench)
-    for columns, rows, groups in (
-        (TIME_COLUMNS, time_rows(bench), _TIME_GROUPS),
-        (ANSWER_COLUMNS, answer_rows(bench), _ANSWER_GROUPS),
-        (class_heads, class_rows, _in_parts(title, len(class_heads) - 1)),
-    ):
-        if rows:
-            styled = [
-                TableRow(cells[0], cells[1:], "bold green" if case is picked else "bold" if case in front else "")
-                for case, cells in rows
-            ]
-            for each in tables(columns, styled, groups, width, ascii_only=ascii_only):
-                out += [each] if isinstance(each, Text) else [each, ""]
-    failed = [f"  {printable(_reason(case.name, case.failed))}" for case in bench.cases if case.failed is not None]
+
+    def add(columns: "Sequence[str]", rows: "list[Row]", groups: "Sequence[Sequence[Group]]") -> None:
+        styled = [
+            TableRow(
+                cells[0],
+                cells[1:],
+                "bold green" if case is picked else "bold" if everything and case in front else "",
+            )
+            for case, cells in rows
+            if case not in beyond
+        ]
+        for each in tables(columns, styled, groups, width, ascii_only=ascii_only):
+            out.extend([each] if isinstance(each, Text) else [each, ""])
+
+    if everything:
+        add(COLUMNS, rows, _TIME_GROUPS)
+        add(COLUMNS, rows, _ANSWER_GROUPS)
+        title, class_heads, class_rows = class_columns(bench)
+        add(class_heads, class_rows, _in_parts(title, len(class_heads) - 1))
+    else:
+        own = [(case, cells if case.quality else (cells[0], "", *cells[2:])) for case, cells in rows]  # size once
+        add(COLUMNS, own, _summary_groups(bench.model.header.regression))
+    failed = [case for case in bench.cases if case.failed is not None and case not in beyond]
     if failed:
-        out += [Text("Not measured", "italic"), *map(Text, failed), ""]
-    return [*out, Text(heading(bench, machine))]
+        reasons = [Text(f"  {printable(_reason(case.name, case.failed or ''))}") for case in failed]
+        out += [Text("Not measured", "italic"), *reasons, ""]
+    return [*out, *([] if everything else [Text(_about_hidden(bench, beyond))]), Text(heading(bench, machine))]
+
+
+def hidden(bench: Bench, picked: "Case | None") -> "list[Case]":
+    """Return the cases that only --all shows: start-ups, and attempts of --try that failed, or that another beats in
+    both time and labels."""
+    front = unbeaten(bench)
+    return [
+        case
+        for case in bench.cases
+        if case.role == "start-up"
+        or (
+            case.tried
+            and case is not picked
+            and case not in front
+            and (case.failed is not None or case.timings(END_TO_END) is not None)
+        )
+    ]
+
+
+def _summary_groups(regression: bool) -> "Sequence[Sequence[Group]]":
+    answers = (11, 10) if regression else (7, 9, 10)
+    return (
+        (("Time and answers", (0, 2, 3, 5, *answers)),),
+        (("Time", (2, 3, 5)), ("Size and answers", (0, *answers))),
+        (("End to end", (2, 3)), ("In memory; size", (5, 0)), ("Answers", answers)),
+    )
+
+
+def _about_hidden(bench: Bench, beyond: "set[Case]") -> str:
+    """Return sentences about the cases that are not shown."""
+    words = []
+    beaten = sum(case.role != "start-up" and case.failed is None for case in beyond)
+    failed = sum(case.failed is not None for case in beyond)
+    if beaten:
+        others = "others are" if beaten > 1 else "another is"
+        what = "values" if bench.model.header.regression else "labels"
+        words.append(f"{_models(beaten)} not shown: {others} at least as good in both time and {what}.")
+    if failed:
+        words.append(f"{_models(failed)} not shown: {'they' if failed > 1 else 'it'} could not be made or measured.")
+    words.append(f"--all shows every {'row and ' * bool(beaten or failed)}column.")
+    starts = [
+        f"{case.name.removesuffix(', empty file')} takes {timings.median:.3g} s"
+        for case in bench.cases
+        for timings in [case.timings(END_TO_END)]
+        if case.role == "start-up" and timings is not None
+    ]
+    if starts:
+        words.append(f"{' and '.join(starts)} for an empty file.")
+    return " ".join(words)
+
+
+def _models(count: int) -> str:
+    return f"{count} model{'s are' if count > 1 else ' is'}"
 
 
 def heading(bench: Bench, machine: dict) -> str:

@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import NamedTuple, TypeAlias
 
 from rich import box
@@ -9,7 +10,7 @@ from rich.text import Text
 #: Title and columns of a table.
 Group: TypeAlias = tuple[str, Sequence[int]]
 
-_LEAST_NAME = 24  # columns of names before a table is split
+_LEAST_NAME = 20  # columns of names before a table is split
 
 
 class Row(NamedTuple):
@@ -28,20 +29,34 @@ def tables(
     *,
     ascii_only: bool = False,
 ) -> "list[Text | Table]":
-    """Return the rows in the fewest titled tables that fit `width` screen columns. heads: of name and cells. groupings:
-    each table's columns, fewest tables first."""
+    """Return the rows in the fewest titled tables that fit `width` screen columns, without empty rows and columns.
+    heads: of name and cells; of several lines where space lacks. groupings: each table's columns, fewest tables first.
+    """
+    if not rows:
+        return []
     rows = [row._replace(name=printable(row.name), cells=[printable(cell) for cell in row.cells]) for row in rows]
-    widths = [max(cell_len(head), *(cell_len(row.cells[at]) for row in rows)) for at, head in enumerate(heads[1:])]
+    cells = [max(cell_len(row.cells[at]) for row in rows) for at in range(len(heads) - 1)]
+    groupings = [
+        [(title, kept) for title, columns in grouping for kept in [[at for at in columns if cells[at]]] if kept]
+        for grouping in groupings
+    ]
     name = min(_LEAST_NAME, max(cell_len(row.name) for row in rows))
+    parted = [
+        wrap(head, max(least, *map(len, head.split())), break_long_words=False, break_on_hyphens=False)
+        for head, least in zip(heads[1:], cells)
+    ]
 
-    def fits(grouping: "Sequence[Group]") -> bool:
-        return all(name + 2 + sum(widths[at] + 3 for at in columns) <= width for _, columns in grouping)
+    def fits(grouping: "Sequence[Group]", parted: "Sequence[Sequence[str]]") -> bool:
+        widths = [max(least, *map(cell_len, lines)) + 3 for least, lines in zip(cells, parted)]
+        return all(name + 2 + sum(widths[at] for at in columns) <= width for _, columns in grouping)
 
-    grouping = next(filter(fits, groupings), groupings[-1])
+    choices = [(grouping, lines) for grouping in groupings for lines in ([[head] for head in heads[1:]], parted)]
+    grouping, lines = next((choice for choice in choices if fits(*choice)), choices[-1])
+    titles = [heads[0], *map("\n".join, lines)]
     return [
         each
         for title, columns in grouping
-        for each in (Text(printable(title), "italic"), _table(columns, heads, rows, ascii_only))
+        for each in (Text(printable(title), "italic"), _table(columns, titles, rows, ascii_only))
     ]
 
 
@@ -51,7 +66,8 @@ def _table(columns: "Sequence[int]", heads: "Sequence[str]", rows: "Sequence[Row
     for at in columns:
         table.add_column(Text(heads[1 + at]), justify="right", overflow="fold", no_wrap=True)
     for row in rows:
-        table.add_row(Text(row.name), *(Text(row.cells[at]) for at in columns), style=row.style)
+        if any(row.cells[at] for at in columns):
+            table.add_row(Text(row.name), *(Text(row.cells[at]) for at in columns), style=row.style)
     return table
 
 

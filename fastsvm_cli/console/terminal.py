@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console, RenderableType
 
-#: Width of tables off a terminal.
+#: Width of tables off a terminal, unless COLUMNS says another.
 PIPE_WIDTH = 180
 
 
@@ -46,10 +46,11 @@ def print_sentence(words: str, stream: TextIO) -> None:
 def new_console(stream: TextIO) -> "Console":
     from rich.console import Console
 
-    console = Console(file=stream, highlight=False, width=None if stream.isatty() else PIPE_WIDTH)
+    given = os.environ.get("COLUMNS", "")
+    asked = int(given) if given.isdigit() else 0
+    console = Console(file=stream, highlight=False, width=None if stream.isatty() else asked or PIPE_WIDTH)
     if _is_dumb() and stream.isatty():  # rich assumes 80 columns for these
-        given = os.environ.get("COLUMNS", "")
-        columns = int(given) if given.isdigit() else os.get_terminal_size(stream.fileno()).columns
+        columns = asked or os.get_terminal_size(stream.fileno()).columns
         console.size = (columns or console.width, console.height)
     return console
 

@@ -18,7 +18,7 @@ from fastsvm_cli.benchmarks import child_processes
 from fastsvm_cli.benchmarks.case import END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.cases import Bench
 from fastsvm_cli.benchmarks.cross_validation import Split, as_table
-from fastsvm_cli.benchmarks.report import answer_rows, class_columns, picked_lines, shown, time_rows
+from fastsvm_cli.benchmarks.report import COLUMNS, case_rows, class_columns, hidden, picked_lines, shown
 from fastsvm_cli.benchmarks.timing import Timed, seconds_left
 from fastsvm_cli.benchmarks.trial_lines import TrialLines
 from fastsvm_cli.methods.method import Attempt
@@ -36,6 +36,7 @@ MACHINE = {
     "python": "3",
     "svm_predict": "/somewhere/svm-predict",
 }
+WORST = COLUMNS.index("worst class")  # the tables of all cases have every class
 LONG = "a-model-of-" + "many-words-" * 14 + "end"
 WHY = f"{LONG}:1: this looks like a data file; the test file comes first, expected the header of a LIBSVM model"
 
@@ -101,12 +102,11 @@ def printed(shown, width, **how):
 def test_no_line_is_wider_and_every_number_is_there(benches, kind, width, ascii_only):
     """Long names and sentences are wrapped."""
     bench = benches[kind == "regression"]
-    front, picked = bench.cases[-4:-2], bench.cases[-4]
-    text = printed(shown(bench, MACHINE, picked, front, width, ascii_only=ascii_only), width)
+    text = printed(shown(bench, MACHINE, bench.cases[-4], width, everything=True, ascii_only=ascii_only), width)
     assert not [line for line in text.split("\n") if cell_len(line) > width] and "…" not in text
     assert not ascii_only or re.sub("[日本]", "", text).isascii()
-    rows = [cells for _, cells in time_rows(bench) + answer_rows(bench) + class_columns(bench)[2]]
-    numbers = Counter(cell for cells in rows for cell in cells[1:] if cell)
+    cells = [cell for _, cells in case_rows(bench) for at, cell in enumerate(cells) if cell and at not in (0, WORST)]
+    numbers = Counter(cells + [cell for _, cells in class_columns(bench)[2] for cell in cells[1:] if cell])
     found = Counter(cell.strip() for line in text.split("\n") for cell in re.split("[│|]", line)[1:])
     assert sum(numbers.values()) > 25 and all(found[cell] >= count for cell, count in numbers.items()), numbers - found
     letters = re.sub(r"[\s│|]", "", text)
@@ -118,14 +118,53 @@ def test_no_line_is_wider_and_every_number_is_there(benches, kind, width, ascii_
 def test_the_picked_case_is_green(benches):
     bench = benches[0]
     picked = bench.cases[-4]
-    text = printed(shown(bench, MACHINE, picked, [], 180), 180, force_terminal=True, color_system="standard")
+    text = printed(
+        shown(bench, MACHINE, picked, 180, everything=True), 180, force_terminal=True, color_system="standard"
+    )
     green = [line for line in text.split("\n") if "\x1b[1;32m" in line]
     assert len(green) == 3 and all("b\\nx" in line for line in green)
 
 
 def test_in_a_pipe_there_are_three_tables(benches):
-    times, answers, classes = terminal_tables(printed(shown(benches[0], MACHINE, None, [], 180), 180))
+    times, answers, classes = terminal_tables(printed(shown(benches[0], MACHINE, None, 180, everything=True), 180))
     assert (len(times[0]), len(answers[0]), len(classes[0])) == (8, 7, 3)
+
+
+@pytest.fixture
+def attempts(benches, monkeypatch):
+    """The first bench, as if --try had made its compiled models. One is the fastest in memory; others beat the rest."""
+    bench = benches[0]
+    for case in bench.cases:
+        if case.role == "compiled" and case.failed is None:
+            monkeypatch.setattr(case, "made_by", ["approx"])
+    fastest = next(case for case in bench.cases if case.name == "b\nx")
+    monkeypatch.setattr(fastest.scoring.timings, "seconds", [1e-9] * 3)
+    return bench, fastest
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 180])
+def test_models_that_others_beat_are_counted_not_shown(attempts, width):
+    bench, fastest = attempts
+    lines = printed(shown(bench, MACHINE, None, width), width).split("\n")
+    assert not [line for line in lines if cell_len(line) > width]
+    rows = {re.split("[│┃]", line)[0].strip() for line in lines if "│" in line} - {""}
+    assert rows == {"svm-predict", "libsvm, in process", "exact model", "b\\nx"}
+    beaten = [case for case in bench.cases if case.made_by is not None and case is not fastest]
+    said = " ".join(" ".join(lines).split())
+    assert f"{len(beaten)} models are not shown: others are at least as good in both time and labels. 2 models" in said
+    assert "2 models are not shown: they could not be made or measured. --all shows every row and column." in said
+    assert re.search(r"svm-predict takes [\d.]+ s and fastsvm takes [\d.]+ s for an empty file\.", said)
+    assert hidden(bench, beaten[0])[2:] == [*beaten[1:], *bench.cases[-2:]]  # all but the one that --budget picks
+
+
+def test_models_that_were_named_are_shown(benches, monkeypatch):
+    bench = benches[0]
+    for case in bench.cases:
+        monkeypatch.setattr(case, "made_by", None)
+        monkeypatch.setattr(case, "path", "named")
+    assert {case.role for case in hidden(bench, None)} == {"start-up"}
+    said = " ".join(printed(shown(bench, MACHINE, None, 80), 80).split())
+    assert "not shown" not in said and "--all shows every column." in said and said.count("this looks like") == 2
 
 
 def test_nothing_but_reasons(place, tmp_path):
@@ -135,7 +174,7 @@ def test_nothing_but_reasons(place, tmp_path):
     bench.add_model(str(place / "rings.model"), name="exact model", role="exact")
     for case in bench.cases:
         case.failed = WHY
-    text = printed(shown(bench, MACHINE, None, [], 80), 80)
+    text = printed(shown(bench, MACHINE, None, 80), 80)
     assert text.startswith("Not measured\n  exact model: ") and "this looks like" in text
 
 

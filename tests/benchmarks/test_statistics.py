@@ -238,7 +238,7 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
         environment, "describe", lambda threads: {**describe(threads), "svm_predict": "/somewhere/svm-predict"}
     )
     said = []
-    for options in (["--json"], []):
+    for options in (["--json"], ["--all"]):
         theatre = Theatre(labels, ROWS)
         with monkeypatch.context() as patch:
             patch.setattr(child_processes, "run", theatre.process_run)

@@ -27,10 +27,12 @@ class Dumb(io.StringIO):
         return True
 
 
-def test_columns_say_how_wide_a_dumb_terminal_is(monkeypatch):
+def test_columns_say_how_wide_a_dumb_terminal_and_a_pipe_are(monkeypatch):
     monkeypatch.setenv("TERM", "dumb")
     monkeypatch.setenv("COLUMNS", "43")
     assert terminal.new_console(Dumb()).width == 43 and not terminal.can_be_drawn_on(Dumb())
+    assert terminal.new_console(io.StringIO()).width == 43
+    monkeypatch.setenv("COLUMNS", "many")
     assert terminal.new_console(io.StringIO()).width == terminal.PIPE_WIDTH
 
 

@@ -30,6 +30,15 @@ if TYPE_CHECKING:
     help=("Compile the exact model in every way that applies, in a temporary directory, and measure the results too."),
 )
 @click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help=(
+        "Show every model and every column. By default, of the models of --try, only those that no other beats in both"
+        " time and labels, and the one that --budget picks."
+    ),
+)
+@click.option(
     "--budget",
     type=Share(),
     metavar="P",
@@ -166,7 +175,7 @@ def _compare(options: BenchOptions) -> None:
 
     from fastsvm_cli.benchmarks import environment, report
     from fastsvm_cli.benchmarks.cases import Bench
-    from fastsvm_cli.benchmarks.choice import pareto, within
+    from fastsvm_cli.benchmarks.choice import within
     from fastsvm_cli.commands.bench.measuring import Measuring
     from fastsvm_cli.commands.bench.screen import BenchScreen
     from fastsvm_cli.errors import FileError
@@ -213,11 +222,10 @@ def _compare(options: BenchOptions) -> None:
             bench.compare_outputs()
             bench.take_failures()
         screen.close()
-        front = pareto(bench)
         if options.as_json:
             print(report.as_json(bench, machine, picked))
         else:
-            _show(bench, machine, picked, front, options)
+            _show(bench, machine, picked, options)
         if interrupted is not None:
             _note_interruption(bench, options)
             raise interrupted
@@ -227,14 +235,15 @@ def _compare(options: BenchOptions) -> None:
     _pass_or_fail(bench, named, options)
 
 
-def _show(bench: "Bench", machine: dict, picked: "Case | None", front: "list[Case]", options: BenchOptions) -> None:
+def _show(bench: "Bench", machine: dict, picked: "Case | None", options: BenchOptions) -> None:
     from fastsvm_cli.benchmarks import report
     from fastsvm_cli.console.terminal import ascii_only, new_console, show
 
     if options.attempt and sys.stdout.isatty():
         print()  # after lines of attempts
     width = new_console(sys.stdout).width
-    show(report.shown(bench, machine, picked, front, width, ascii_only=ascii_only(sys.stdout)))
+    how = {"everything": options.everything, "ascii_only": ascii_only(sys.stdout)}
+    show(report.shown(bench, machine, picked, width, **how))
 
 
 def _print_pick(bench: "Bench", picked: "Case | None", budget: float, options: BenchOptions) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 class BenchOptions(Options):
     attempt: bool
+    everything: bool
     budget: "float | None"
     keep: "str | None"
     max_disagreement: "float | None"
@@ -39,7 +40,7 @@ class BenchOptions(Options):
             raise click.UsageError("bench reads its files several times: none of them can be standard input.")
         gate, budget = self.max_disagreement is not None, self.budget is not None
         if self.splits is not None:
-            if any((self.model_files, self.attempt, budget, self.keep, gate, self.plot_file)):
+            if any((self.model_files, self.attempt, self.everything, budget, self.keep, gate, self.plot_file)):
                 raise click.UsageError(
                     "--cross-validate takes a data file alone and trains its own models: it goes with -c, -g, --degree,"
                     " --seed and --json, not with --plot or the others."
