@@ -12,7 +12,6 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.models.ordered import OrderedModel
 from fastsvm_cli.models.wanted import Wanted
 
 #: As in scikit-learn, by svm_type and kernel_type.
@@ -86,6 +85,5 @@ class OwnCode:
 def deciding(model: Model, fallback: "Model | None") -> "ExactModel | None":
     """Return the exact model whose labels both promise, or None."""
     exact = model if fallback is None else fallback
-    if isinstance(exact, OrderedModel) and exact.proves:
-        exact = exact.exact
+    exact = getattr(exact, "exact", exact)  # of an ordered model
     return exact if type(exact) is ExactModel and exact.header.elects and exact.header.total_sv else None
