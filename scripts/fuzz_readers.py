@@ -59,13 +59,11 @@ def seeds() -> "dict[str, list[bytes]]":
     for path in MODELS[".reduced"] + MODELS[".approx"] + MODELS[".border"] + MODELS[".density"] + MODELS[".order"]:
         text = path.read_bytes()
         first = text.split(b"\n", 1)[0].decode().split()
-        version = 2 if path.parent.name == "version2" else 1
-        kind = f"{first[1]} {first[2]}" if first[0] == "fastsvm_model" else f"reduced set {version}"
+        kind = f"{first[1]} {first[2]}" if first[0] == "fastsvm_model" else "reduced set"
         out.setdefault(kind, []).append(text)
     out["raw rows"] = [path.read_bytes() for path in MODELS[".folded"]]
-    kinds = {f"{kind} {version}" for kind in (*KINDS, "reduced set") for version in (1, 2)}
-    kinds |= {f"{kind} 3" for kind in KINDS} | {"raw rows"}
-    assert set(out) == {"exact model", *kinds - {"density 1"}}  # introduced in version 2
+    kinds = {f"{kind} {version}" for kind in KINDS for version in (2, 3)}
+    assert set(out) == {"exact model", "raw rows", "reduced set", *kinds}
     return out
 
 

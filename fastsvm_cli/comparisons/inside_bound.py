@@ -229,7 +229,7 @@ def _measure_data(
         for k, model in enumerate(models):
             everywhere = np.ones(chunk.rows, bool)
             for c, (_, indices, values, largest_norm) in enumerate(model.centers):
-                distances = squared_distances(model.model.own_rows(chunk), indices, values)
+                distances = squared_distances(chunk, indices, values)
                 good = distances < squared_norm_limit(model.model.header.gamma, largest_norm)
                 norms[k][c] = max(norms[k][c], largest(distances))
                 inside[k][c] += int(good.sum())

@@ -292,14 +292,9 @@ _BODIES: "dict[str, Callable[[Any, np.ndarray, str], KernelSums | Polynomials | 
 
 
 def _add_scaling(out: Description, model: "Model") -> None:
-    folded, carried = model.folded, model.carried
+    carried = model.carried
     slopes, offsets = np.zeros(out.inputs), np.zeros(out.inputs)
-    if folded is not None and folded.factors is not None:
-        for index, factor in zip(folded.features, folded.factors):
-            if index >= out.first_index:
-                slopes[index - out.first_index] = factor
-        out.scale(slopes, offsets)
-    elif carried is not None:
+    if carried is not None:
         affine = carried.scaling().unrounded().affine()
         for index, slope, offset in zip(affine.features, affine.slopes, affine.offsets):
             column = index - out.first_index

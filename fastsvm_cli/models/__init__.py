@@ -1,5 +1,4 @@
-"""Readers of model files. A new kind needs a file here, a line in MODEL_TYPES and, to compile to it, a method in
-methods/."""
+"""Readers of model files."""
 
 import warnings
 from typing import TYPE_CHECKING
@@ -88,5 +87,5 @@ def format_version(text: bytes, path: str) -> "int | None":
 
 def _kind(text: bytes, path: str) -> "tuple[str, int]":
     """Return (key of MODEL_TYPES, version or 0)."""
-    name, version = _native.model_kind(text, path, [key.split()[1] for key in MODEL_TYPES if " " in key])
+    name, version = _native.model_kind(text, path)
     return (f"fastsvm_model {name}" if version else "svm_type"), version

@@ -36,7 +36,7 @@ class Model:
     features            increasing LIBSVM indices, the columns of its vectors; () for a kind that holds rows
     centers             of expansions; with an RBF kernel, Decisions.outside counts rows outside the bound of Claesen et
                         al., eq. (3.11)
-    folded, carried     scaling that it contains (folded.py), or applies where rows are made (carried.py)
+    folded, carried     scaling that its numbers include (folded.py), or that it applies to raw rows (carried.py)
     max_index           largest index, 0 if none; for a precomputed kernel the largest serial number
     first_index         LIBSVM index of column 0 of dense rows: 0 if the model or its range knows it, else 1
     columns             of a dense row that holds all known features
@@ -49,14 +49,14 @@ class Model:
 
     parse               read the text that _native.open_compiled returns; raises ModelFormatError
     to_text             return the file's content, through `sealed` if compiled
+    make_native         return the core's model, which evaluates rows
     decision_values     fill `out`, at least as precisely as `wanted`; raises RowError
-    reference_values    optional, if it proves: use LIBSVM's order of operations, bit for bit; raises RowError
+    reference_values    if it proves: use LIBSVM's order of operations, bit for bit; raises RowError
     stopped_after       optional: return a model that uses only the first `steps` points
     decisions           return the object to fill; for labels alone it may hold a winner instead of values
 
     Decisions.value and radius are (rows, pairs) float64, rho subtracted, pairs in LIBSVM's order 0/1, 0/2, ..., 1/2,
-    .... A numpy model calls out.resize(chunk.rows), then fills numpy.asarray(out.value). Unknown features count only in
-    chunk.squared_norms. A row's values may not depend on other rows."""
+    .... Unknown features count only in chunk.squared_norms. A row's values do not depend on other rows."""
 
     kind: str
     header: Header
@@ -81,7 +81,7 @@ class Model:
 
     def make_native(self) -> "_native.Model":
         """Return the core's model; called once."""
-        return _native.PythonModel(self, self.header)
+        raise NotImplementedError
 
     @property
     def serials(self) -> bool:
@@ -91,7 +91,7 @@ class Model:
     def max_index(self) -> int:
         of_vectors = 0 if self.vectors is None else self.vectors.max_index
         of_rows = self.carried.max_index if self.carried is not None else 0
-        return max((of_vectors, of_rows, *self.features[-1:], *(self.folded.features[-1:] if self.folded else ())))
+        return max((of_vectors, of_rows, *self.features[-1:]))
 
     @property
     def used_indices(self) -> "Sequence[int]":
@@ -139,10 +139,6 @@ class Model:
         """Convert values and radii to the unit of raw labels."""
         if self.carried is not None:
             self.carried.answer(decisions)
-
-    def own_rows(self, chunk: _native.Chunk) -> _native.Chunk:
-        """Apply folded scaling. Raises RowError."""
-        return chunk if self.folded is None else self.folded.rows(chunk)
 
     @property
     def reduced(self) -> bool:

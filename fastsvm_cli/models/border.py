@@ -7,9 +7,8 @@ from array import array
 
 from fastsvm_cli import _native
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.folded import Folded
-from fastsvm_cli.text.body import ranges
-from fastsvm_cli.text.header import Header
+from fastsvm_cli.models.folded import Folded, inherited
+from fastsvm_cli.text.header import Header, ranges
 
 MAX_LOCAL = 64
 
@@ -23,7 +22,7 @@ class Samples:
 
 
 class BorderModel(Model):
-    """Border samples per pair of classes, in coordinates of `own_rows`. local, single: FORMAT.md."""
+    """Border samples per pair of classes. local, single: FORMAT.md."""
 
     kind = "border"
     fingerprint: str
@@ -58,13 +57,13 @@ class BorderModel(Model):
         evaluator = _native.Border(self.features, self.local)
         for samples in self.samples:
             evaluator.add_pair(samples.level, samples.count, samples.rows)
-        return _native.BorderModel(self.header, evaluator, None if self.folded is None else self.folded.native, False)
+        return _native.BorderModel(self.header, evaluator, False)
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "BorderModel":
         found = _native.read_border(text, path)
         samples = [Samples(*each) for each in found.pop("samples")]
-        header, folded = Header(**found.pop("header")), Folded.read(found.pop("folded"))
+        header, folded = Header(**found.pop("header")), inherited(found.pop("raw_rows"))
         return cls(header, samples=samples, folded=folded, **found)
 
     def to_text(self) -> bytes:
@@ -80,7 +79,7 @@ class BorderModel(Model):
             "border",
         ]
         if self.folded is not None:
-            lines[2:2] = self.folded.lines().splitlines()
+            lines.insert(2, self.folded.line().rstrip())
         head = self.header.lines() + "".join(f"{line}\n" for line in lines)
         kind, d = "f" if self.single else "d", len(self.features)
         parts = [head.encode()]

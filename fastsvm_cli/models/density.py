@@ -5,7 +5,6 @@ The decision value is log(S_first / S_second): LIBSVM's sigmoid with A = -1 and 
 
 from fastsvm_cli import _native
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.folded import Folded
 from fastsvm_cli.text.header import Header
 
 #: Limit of rows times features, a dense matrix.
@@ -13,17 +12,15 @@ MOST_CELLS: int = _native.MOST_DENSITY_CELLS
 
 
 class DensityModel(Model):
-    """rows: the training rows with labels, by class in the header's order, as `own_rows`, about another origin. weight:
-    a pair's sum of kernel values; below the number of its rows."""
+    """rows: the training rows with labels, by class in the header's order, about another origin. weight: a pair's sum
+    of kernel values; below the number of its rows."""
 
     kind = "density"
     fingerprint: str
     unbounded = "a density estimate found, whose gamma is another one for every row: it has no bound"
 
-    def __init__(
-        self, header: Header, *, fingerprint: str, weight: float, rows: _native.Chunk, folded: "Folded | None" = None
-    ):
-        self.header, self.fingerprint, self.weight, self.rows, self.folded = header, fingerprint, weight, rows, folded
+    def __init__(self, header: Header, *, fingerprint: str, weight: float, rows: _native.Chunk):
+        self.header, self.fingerprint, self.weight, self.rows = header, fingerprint, weight, rows
 
     @property
     def max_index(self) -> int:
@@ -39,16 +36,15 @@ class DensityModel(Model):
 
     def make_native(self) -> "_native.Model":
         evaluator = _native.Density(self.header.nr_sv, self.weight, self.rows)
-        return _native.DensityModel(self.header, evaluator, None if self.folded is None else self.folded.native, False)
+        return _native.DensityModel(self.header, evaluator, False)
 
     @classmethod
     def parse(cls, text: bytes, path: str) -> "DensityModel":
         found = _native.read_density(text, path)
-        return cls(Header(**found.pop("header")), folded=Folded.read(found.pop("folded")), **found)
+        return cls(Header(**found.pop("header")), **found)
 
     def to_text(self) -> bytes:
-        folded = "" if self.folded is None else self.folded.lines()
-        head = f"{self.header.lines()}fingerprint {self.fingerprint}\n{folded}weight {self.weight!r}\nrows\n"
+        head = f"{self.header.lines()}fingerprint {self.fingerprint}\nweight {self.weight!r}\nrows\n"
         return self.sealed([head.encode(), _native.format_rows(self.rows)])
 
 

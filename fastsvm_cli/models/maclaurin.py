@@ -7,10 +7,9 @@ from math import comb
 from fastsvm_cli import _native
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.centers import Center
-from fastsvm_cli.models.folded import Folded
+from fastsvm_cli.models.folded import Folded, inherited
 from fastsvm_cli.models.kernel import KERNELS, Kernel
-from fastsvm_cli.text.body import ranges
-from fastsvm_cli.text.header import Header
+from fastsvm_cli.text.header import Header, ranges
 
 MAX_DEGREE = 4
 
@@ -43,8 +42,8 @@ class Expansion:
 
 
 class MaclaurinModel(Model):
-    """Expansions about shared centers, in coordinates of `own_rows`. single, highest_norm, longest_vector: lines
-    `precision`, `certified`, `longest_vector` of FORMAT.md; highest_norm is 0 without certificates."""
+    """Expansions about shared centers. single, highest_norm, longest_vector: lines `precision`, `certified`,
+    `longest_vector` of FORMAT.md; highest_norm is 0 without certificates."""
 
     kind = "maclaurin"
     fingerprint: str
@@ -97,8 +96,7 @@ class MaclaurinModel(Model):
         evaluator.set_rounding(
             KERNELS.index(kernel.type), kernel.gamma, kernel.coef0, kernel.degree, self.longest_vector
         )
-        factors = None if self.folded is None else self.folded.native
-        return _native.MaclaurinModel(header, evaluator, factors, self.certified)
+        return _native.MaclaurinModel(header, evaluator, self.certified)
 
     @property
     def products(self) -> float:
@@ -117,7 +115,7 @@ class MaclaurinModel(Model):
                 Expansion(pair, center, coefficients, certificate and Certificate(*certificate), rank)
                 for pair, center, coefficients, certificate, rank in found.pop("expansions")
             ],
-            folded=Folded.read(found.pop("folded")),
+            folded=inherited(found.pop("raw_rows")),
             **found,
         )
 
@@ -128,7 +126,7 @@ class MaclaurinModel(Model):
             f"precision {'single' if self.single else 'double'}\n",
             f"fingerprint {self.fingerprint}\n",
             f"features {ranges(self.features)}".rstrip() + "\n",
-            "" if self.folded is None else self.folded.lines(),
+            "" if self.folded is None else self.folded.line(),
             f"nr_centers {len(self.centers)}\n",
             f"nr_expansions {len(self.expansions)}\n",
             f"certified {self.highest_norm}\nlongest_vector {self.longest_vector}\n" if self.certified else "",

@@ -5,7 +5,7 @@ from typing import Any
 from fastsvm_cli import _native
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.models.folded import Folded
+from fastsvm_cli.models.folded import inherited
 from fastsvm_cli.models.kernel import OWN_KERNELS, Kernel
 from fastsvm_cli.text.header import Header
 
@@ -32,7 +32,7 @@ class OrderedModel(Model):
             if kernel.type in OWN_KERNELS
             else []
         )
-        raw_rows = "" if self.folded is None else self.folded.lines()
+        raw_rows = "" if self.folded is None else self.folded.line()
         head = "".join([self.header.lines(), *own, f"fingerprint {self.fingerprint}\n", raw_rows, lines, "SV\n"])
         return self.sealed([head.encode(), _native.format_rows(self.exact.vectors), *rest])
 
@@ -40,5 +40,5 @@ class OrderedModel(Model):
 def read_ordered(found: "dict[str, Any]", path: str) -> "dict[str, Any]":
     header, kernel = Header(**found.pop("header")), Kernel(*found.pop("kernel"))
     exact = ExactModel(header, found.pop("vectors"), path, kernel)
-    exact.folded = Folded.read(found.pop("folded"))
+    exact.folded = inherited(found.pop("raw_rows"))
     return {"exact": exact, **found}

@@ -2,7 +2,7 @@
 
 from fastsvm_cli import _native
 from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.models.folded import INHERITED_KEY, Folded
+from fastsvm_cli.models.folded import INHERITED_KEY, Folded, inherited
 from fastsvm_cli.text.checksum import REDUCED, VERSION, seal_own_line
 from fastsvm_cli.text.header import Header
 
@@ -51,8 +51,7 @@ class ReducedModel(ExactModel):
         header, vectors, line, _, _ = _native.read_libsvm(text, path)
         assert line is not None
         fingerprint, radius, weight, count, longest, raw_rows = line
-        folded = None if raw_rows is None else Folded(raw_rows, inherited=True)
-        origin = Origin(fingerprint, radius, weight, count, longest, folded)
+        origin = Origin(fingerprint, radius, weight, count, longest, inherited(raw_rows))
         return cls(Header(**header), vectors, path, origin)
 
     def to_text(self) -> bytes:

@@ -93,6 +93,18 @@ class Header:
         )
 
 
+def ranges(features: "list[int]") -> str:
+    """Return the line `features` without its key: 1 2 3 7 -> 1:3 7"""
+    out, first = [], None
+    for at, index in enumerate(features):
+        if first is None:
+            first = index
+        if at + 1 == len(features) or features[at + 1] != index + 1:
+            out.append(f"{first}:{index}" if index > first else str(index))
+            first = None
+    return " ".join(out)
+
+
 def class_pairs(nr_class: int) -> "list[tuple[int, int, int]]":
     """Return (pair, i, j) for classes i < j, in LIBSVM's order. A positive value votes for i."""
     return [(pair, i, j) for pair, (i, j) in enumerate(combinations(range(nr_class), 2))]

@@ -73,7 +73,11 @@ def test_golden_models_answer_as_in_python(client, name):
 
 
 @pytest.mark.parametrize(
-    "name", ["c_svc-certified.approx", "nu_svc-certified.approx", "c_svc.reduced", "epsilon_svr.reduced"]
+    "name",
+    [
+        f"version2/{name}"
+        for name in ("c_svc-certified.approx", "nu_svc-certified.approx", "c_svc.reduced", "epsilon_svr.reduced")
+    ],
 )
 def test_a_certified_model_with_its_exact_one_has_svm_predicts_labels(client, name):
     path, exact, rows = GOLDEN / name, GOLDEN / exact_name(name), GOLDEN / "data"

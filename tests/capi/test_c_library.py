@@ -8,6 +8,7 @@ import pytest
 
 import fastsvm_cli
 from support.building import CLIENTS, run
+from support.model_files import BORDERS, COMPILED, EXACT, REDUCED
 from support.places import GOLDEN
 
 pytestmark = pytest.mark.full
@@ -91,7 +92,7 @@ def test_pkg_config_finds_it(library, tmp_path):
 
 def test_a_call_with_one_row_allocates_nothing(client):
     """After the first calls, for models that answer all rows in the same way."""
-    models = [path for path in sorted(GOLDEN.iterdir()) if path.suffix in (".model", ".approx", ".border", ".reduced")]
+    models = [GOLDEN / name for name in EXACT + COMPILED + BORDERS + REDUCED]
     lines = run(client("one_row"), GOLDEN / "data", *models).splitlines()
     assert len(lines) > 2 * len(models)
     assert [line for line in lines if float(line.split()[-1]) != 0] == []

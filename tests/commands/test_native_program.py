@@ -44,7 +44,7 @@ def folder(tmp_path):
     """A folder with `rows`, an `exact` model and its `compiled` one."""
     (tmp_path / "rows").write_bytes((GOLDEN / "data").read_bytes() + b"\n")
     shutil.copy(GOLDEN / "c_svc.model", tmp_path / "exact")
-    shutil.copy(GOLDEN / "c_svc-certified.approx", tmp_path / "compiled")
+    shutil.copy(GOLDEN / "version2" / "c_svc-certified.approx", tmp_path / "compiled")
     return tmp_path
 
 

@@ -292,14 +292,14 @@ def test_reduce_says_what_rows_must_not_have(scaled, tmp_path):
             "folded takes raw rows, because --scale is folded into it: give it no",
         ),
         (
-            "predict --exact model rows folded o",
+            "predict --exact model rows raw o",
             1,
-            "folded: --scale is folded into it: svm-predict's labels are of rows",
+            "raw: --scale is folded into it: svm-predict's labels are of rows",
         ),
         (
-            "predict --open-rows x rows folded o",
+            "predict --open-rows x rows raw o",
             1,
-            "folded: --scale is folded into it: svm-predict's labels are of rows",
+            "raw: --scale is folded into it: svm-predict's labels are of rows",
         ),
         ("bound --scale range folded rows", 1, "folded: it takes raw rows, because --scale is folded into it: measure"),
         (
@@ -331,7 +331,7 @@ def test_what_does_not_go_with_a_range_file_is_said_in_a_line(scaled, tmp_path, 
     (tmp_path / "r").write_text("0 2\n1 0.5\n")
     (tmp_path / "bad").write_text("1 -2\n")
     (tmp_path / "carried").write_bytes((scaled / "carried").read_bytes())
-    (tmp_path / "folded").write_bytes((GOLDEN / "version2" / "c_svc-folded.approx").read_bytes())
+    (tmp_path / "folded").write_bytes((GOLDEN / "raw-rows" / "c_svc.approx").read_bytes())
     (tmp_path / "raw").write_bytes((GOLDEN / "version2" / "epsilon_svr.folded").read_bytes())
     (tmp_path / "r2").write_text("x\n0 1\n1 0 1\n")
     (tmp_path / "far").write_text("x\n0 1\n1 1e12 1000000000010\n" + "".join(f"{i} 0 1\n" for i in range(2, 99)))

@@ -6,11 +6,8 @@ import re
 import pytest
 
 from fastsvm_cli.text.fingerprint import fingerprint
+from support.model_files import BORDERS, COMPILED, EXACT, ORDERED, REDUCED
 from support.places import GOLDEN
-
-MODELS = sorted(
-    path.name for path in GOLDEN.iterdir() if path.suffix in (".model", ".approx", ".border", ".order", ".reduced")
-)
 
 
 def facts(fastsvm, path):
@@ -18,7 +15,7 @@ def facts(fastsvm, path):
     return found
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", EXACT + COMPILED + BORDERS + ORDERED + REDUCED)
 def test_every_kind_of_model_file_is_told(fastsvm, name):
     path = GOLDEN / name
     text = path.read_bytes()
@@ -28,7 +25,7 @@ def test_every_kind_of_model_file_is_told(fastsvm, name):
     assert found["kind"] == (first[1] if compiled else "LIBSVM")
     assert found["format_version"] == (int(first[2]) if compiled else None)
     assert found["bytes"] == len(text) and found["fingerprint"] == fingerprint(text)
-    origin = re.search(rb"^(?:fingerprint|fastsvm_reduced 1) (\w{32})", text, re.M)
+    origin = re.search(rb"^(?:fingerprint|fastsvm_reduced 2) (\w{32})", text, re.M)
     assert found["compiled_from"] == (origin and origin[1].decode())
     assert found["features"] <= found["largest_index"] or found["kernel_type"] == "precomputed"
 

@@ -27,13 +27,13 @@ METHODS = ("predict", "decision_function", "predict_proba", "radius", "proven", 
     "name, has",
     [
         ("c_svc.model", "predict decision_function predict_proba proven score"),
-        ("c_svc-certified.approx", "predict decision_function predict_proba radius proven score"),
-        ("c_svc.approx", "predict decision_function predict_proba score"),
+        ("version2/c_svc-certified.approx", "predict decision_function predict_proba radius proven score"),
+        ("version2/c_svc.approx", "predict decision_function predict_proba score"),
         ("epsilon_svr.model", "predict proven score"),
-        ("epsilon_svr.approx", "predict score"),
+        ("version2/epsilon_svr.approx", "predict score"),
         ("one_class.model", "predict decision_function predict_proba proven score_samples"),
-        ("one_class-triangle.order", "predict decision_function predict_proba proven score_samples"),
-        ("three_classes.border", "predict decision_function score"),
+        ("version2/one_class-triangle.order", "predict decision_function predict_proba proven score_samples"),
+        ("version2/three_classes.border", "predict decision_function score"),
     ],
 )
 def test_a_model_has_the_methods_that_it_can_do(name, has):
@@ -180,7 +180,7 @@ def test_what_cannot_stand_behind_a_model_is_refused(folder):
     with pytest.raises(ValueError, match="its labels are exact already"):
         fastsvm_cli.load(folder / "colors.model", exact=folder / "colors.model")
     with pytest.raises(ValueError, match="certify=True"):
-        fastsvm_cli.load(GOLDEN / "c_svc.approx", exact=GOLDEN / "c_svc.model")
+        fastsvm_cli.load(GOLDEN / "version2" / "c_svc.approx", exact=GOLDEN / "c_svc.model")
 
 
 # ---- its file
@@ -262,7 +262,7 @@ def test_copies_answer_alike(folder, colors, way):
         assert other.own_fingerprint == each.own_fingerprint
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in GOLDEN.glob("*-*.*")))
+@pytest.mark.parametrize("name", sorted(f"version2/{path.name}" for path in (GOLDEN / "version2").glob("*-*.*")))
 def test_every_kind_pickles(name):
     fast = fastsvm_cli.load(GOLDEN / name)
     X = np.random.default_rng(0).standard_normal((30, min(fast.n_features_in_, 50)))

@@ -23,7 +23,8 @@ def test_help_begins_with_compile_and_load():
 
 
 @pytest.mark.parametrize(
-    "name", ["c_svc.model", "c_svc.approx", "c_svc-certified.approx", "epsilon_svr.model", "one_class.model"]
+    "name",
+    ["c_svc.model", "version2/c_svc.approx", "version2/c_svc-certified.approx", "epsilon_svr.model", "one_class.model"],
 )
 def test_dir_lists_what_a_model_can_do(name):
     fast = fastsvm_cli.load(GOLDEN / name)
@@ -69,8 +70,8 @@ def test_messages_name_the_parameters_of_python():
             fastsvm_cli.compile(model, **{"method": "approx", **options})
         assert "--" not in str(found.value)
     for call in (
-        lambda: fastsvm_cli.load(GOLDEN / "c_svc.approx").radius,
-        lambda: fastsvm_cli.load(GOLDEN / "c_svc.approx", exact=model),
+        lambda: fastsvm_cli.load(GOLDEN / "version2" / "c_svc.approx").radius,
+        lambda: fastsvm_cli.load(GOLDEN / "version2" / "c_svc.approx", exact=model),
     ):
         with pytest.raises((AttributeError, ValueError), match=r'compile\(model, method="approx", certify=True\)'):
             call()

@@ -16,6 +16,7 @@ from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import load_model
 from support.evaluation import reference
 from support.exporting import KERNELS, WARNINGS, Library, chunk_of, made_up, predicted, rows_for
+from support.model_files import BORDERS, COMPILED, EXACT, ORDERED, REDUCED
 from support.places import GOLDEN
 from support.profiles import calm
 
@@ -26,14 +27,11 @@ COMPILERS = [
 SVM_TYPES = ("c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr")
 #: Models that cannot be exported, and why.
 REFUSED = {
-    "exponential-triangle.order": "exponential kernel",
-    "normalized_polynomial-geometry.order": "normalized_polynomial kernel",
-    "one_class.border": "feature 2000000000",
-    "three_classes.border": "3 nearest samples",
+    "version2/exponential-triangle.order": "exponential kernel",
+    "version2/normalized_polynomial-geometry.order": "normalized_polynomial kernel",
+    "version2/one_class.border": "feature 2000000000",
+    "version2/three_classes.border": "3 nearest samples",
 }
-GOLDEN_NAMES = sorted(
-    p.name for p in GOLDEN.iterdir() if p.suffix in (".model", ".approx", ".order", ".reduced", ".border")
-)
 
 
 def agrees(model, description, library, rows, single):
@@ -54,7 +52,7 @@ def agrees(model, description, library, rows, single):
 
 
 @pytest.mark.full(few=6)
-@pytest.mark.parametrize("name", GOLDEN_NAMES)
+@pytest.mark.parametrize("name", EXACT + COMPILED + ORDERED + REDUCED + BORDERS)
 def test_golden_models_answer_as_fastsvm_predict(name, tmp_path):
     model = load_model(str(GOLDEN / name))
     if name in REFUSED:
@@ -173,7 +171,7 @@ def test_what_an_avr_does_not_hold_is_refused():
     assert "pgm_read_float" in Program(describe(made_up(5), "m"), single=True, prefix="m", progmem=True).source()
 
 
-@pytest.mark.parametrize("name", ["c_svc.approx", "three_classes.model"])
+@pytest.mark.parametrize("name", ["version2/c_svc.approx", "three_classes.model"])
 def test_the_command_writes_compiles_and_compares(name, fastsvm, tmp_path):
     data = tmp_path / "rows"
     data.write_text("1 1:0.5 3:-1 # first\n-1 2:0.25\n1\n")
@@ -187,5 +185,5 @@ def test_the_command_writes_compiles_and_compares(name, fastsvm, tmp_path):
 
 
 def test_size_writes_nothing(fastsvm, tmp_path):
-    done = fastsvm("export", "--to", "c", "--size", GOLDEN / "c_svc.approx", tmp_path / "out.c")
+    done = fastsvm("export", "--to", "c", "--size", GOLDEN / "version2" / "c_svc.approx", tmp_path / "out.c")
     assert done.code == 0 and "bytes of tables" in done.out and not list(tmp_path.iterdir())

@@ -56,7 +56,7 @@ def test_regression_and_one_class_are_written(tmp_path):
 
 
 def test_c_is_written_with_its_header(tmp_path):
-    fast = fastsvm_cli.load(GOLDEN / "c_svc.approx")
+    fast = fastsvm_cli.load(GOLDEN / "version2" / "c_svc.approx")
     assert "tables" in fast.export(tmp_path / "m.c", prefix="mine")
     assert "mine_predict(" in (tmp_path / "m.h").read_text() and '#include "m.h"' in (tmp_path / "m.c").read_text()
 
@@ -98,7 +98,9 @@ def test_fit_takes_what_fits_and_says_what_it_costs(most, expected, trained, fas
 def test_fit_refuses_what_is_compiled_and_what_never_fits(trained, fastsvm, tmp_path):
     done = fastsvm("export", "--to", "c", "--fit", "8", trained, tmp_path / "out.c", code=1)
     assert "no compiled model fits into 8 bytes" in done.err
-    done = fastsvm("export", "--to", "c", "--fit", "1K", GOLDEN / "c_svc.approx", tmp_path / "out.c", code=1)
+    done = fastsvm(
+        "export", "--to", "c", "--fit", "1K", GOLDEN / "version2" / "c_svc.approx", tmp_path / "out.c", code=1
+    )
     assert "expected the exact one" in done.err
     done = fastsvm("export", "--to", "c", "--fit", "lots", trained, tmp_path / "out.c", code=2)
     assert "32K" in done.err

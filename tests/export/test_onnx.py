@@ -17,11 +17,11 @@ from fastsvm_cli.export.tolerance import tolerance
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import load_model, parse_model
 from support.exporting import KERNELS, chunk_of, made_up, predicted, rows_for
+from support.model_files import BORDERS, COMPILED, ORDERED, REDUCED
 from support.places import GOLDEN
 from support.profiles import calm
 
 SVM_TYPES = ("c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr")
-COMPILED = sorted(p.name for p in GOLDEN.iterdir() if p.suffix in (".approx", ".order", ".reduced", ".border"))
 
 
 def run(description, rows, single):
@@ -79,7 +79,7 @@ def test_expansions_answer_as_fastsvm_predict(seed, svm_type, classes, options, 
 
 
 @pytest.mark.full(few=3)
-@pytest.mark.parametrize("name", COMPILED)
+@pytest.mark.parametrize("name", COMPILED + ORDERED + REDUCED + BORDERS)
 def test_golden_models_answer_as_fastsvm_predict(name):
     model = load_model(str(GOLDEN / name))
     try:
@@ -152,7 +152,7 @@ def test_numbers_beyond_single_precision_are_refused():
         model_of(describe(model, "m"), True)
 
 
-@pytest.mark.parametrize("name", ["c_svc.approx", "three_classes.model", "epsilon_svr.model"])
+@pytest.mark.parametrize("name", ["version2/c_svc.approx", "three_classes.model", "epsilon_svr.model"])
 def test_the_command_writes_runs_and_compares(name, fastsvm, tmp_path):
     data = tmp_path / "rows"
     data.write_text("1 1:0.5 3:-1\n-1 2:0.25\n1\n")
@@ -168,6 +168,15 @@ def test_the_command_writes_runs_and_compares(name, fastsvm, tmp_path):
 def test_a_feature_without_a_column_is_told_with_its_line(fastsvm, tmp_path):
     data = tmp_path / "rows"
     data.write_text("1 1:0.5\n1 99:1\n")
-    done = fastsvm("export", "--to", "onnx", "--test", data, GOLDEN / "c_svc.approx", tmp_path / "out.onnx", code=1)
+    done = fastsvm(
+        "export",
+        "--to",
+        "onnx",
+        "--test",
+        data,
+        GOLDEN / "version2" / "c_svc.approx",
+        tmp_path / "out.onnx",
+        code=1,
+    )
     assert f"{data}:2: feature 99 found" in done.err and "--features" in done.err
     assert not (tmp_path / "out.onnx").exists()

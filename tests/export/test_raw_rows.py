@@ -1,4 +1,4 @@
-"""Models that take raw rows: a carried range, also of y, and folded factors."""
+"""Models that take raw rows: a carried range, also of y, and folded scaling."""
 
 import numpy as np
 import onnxruntime
@@ -57,7 +57,7 @@ def test_radii_are_in_the_unit_of_raw_labels(single, tmp_path):
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in (GOLDEN / "raw-rows").iterdir()))
-def test_folded_factors_are_part_of_what_is_written(name, tmp_path):
+def test_models_of_raw_rows_answer_as_fastsvm_predict(name, tmp_path):
     model = load_model(str(GOLDEN / "raw-rows" / name))
     rows = rows_for(name, max(model.max_index, 1))
     _, expected, _ = predicted(model, chunk_of(rows))

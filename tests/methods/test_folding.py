@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastsvm_cli import _native
-from fastsvm_cli.errors import ModelFormatError, RowError
+from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.exact_folding import Folding, folded_exact
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.carried import check
@@ -17,10 +16,8 @@ from fastsvm_cli.text.scaling import parse_scaling
 from support import oracles
 from support.evaluation import parse, values
 from support.oracles import random_machine, random_rows
-from support.places import GOLDEN
 from support.profiles import calm
 from support.scaling import unrounded
-from support.sealing import sealed
 
 LIMITS = [(-1, 1), (0, 1), (0.1, 3.7)]
 NONE = "f" * 32
@@ -166,32 +163,6 @@ def test_coefficients_that_overflow_once_labels_are_scaled_back_are_refused():
     model, folding = parse_model(case.machine.text(), "model"), folding_of("y\n-1 1\n-1e300 1e300\n" + case.ranges)
     with pytest.raises(ModelFormatError, match="range: a coefficient overflows once y is scaled back: scale the data"):
         folded_exact(model, folding, "")
-
-
-def test_a_value_that_overflows_once_it_is_scaled_is_a_fault_of_its_row():
-    """For a file with factors."""
-    text = (GOLDEN / "version2" / "c_svc-folded.approx").read_bytes()
-    factors = next(line for line in text.split(b"\n") if line.startswith(b"factors"))
-    model = parse_model(sealed(text.replace(factors, b"factors 1:1e300 2:1")), "m")
-    with pytest.raises(RowError, match="too large for a double once it is scaled") as fault:
-        values(model, parse([{1: 1.0}] * 2000 + [{1: 1e300}] * 2000))
-    assert fault.value.row == 2000
-
-
-@pytest.mark.parametrize("size", [0, 1, 7, 3000])
-def test_rows_are_multiplied(size):
-    rng = np.random.default_rng(size)
-    rows = random_rows(rng, size, [0, 1, 5, 9, 2147483647], density=0.6)
-    factors = {1: 0.5, 9: -3.0, 2147483647: 1e-3}
-    out = _native.Factors(list(factors), list(factors.values())).multiply(parse(rows))
-    expected = parse([{i: v * factors[i] for i, v in row.items() if i in factors} for row in rows])
-    for name in ("indptr", "indices", "values", "squared_norms"):
-        assert getattr(out, name).tolist() == getattr(expected, name).tolist()
-    assert (out.rows, out.max_index) == (expected.rows, expected.max_index)
-    # The largest index of any row, not only the last.
-    assert _native.Factors([1, 9], [0.5, 2.0]).multiply(parse([{9: 1.0}, {1: 1.0}])).max_index == 9
-    with pytest.raises(ValueError, match="a factor per feature"):
-        _native.Factors([1, 2], [0.5])
 
 
 @pytest.mark.full

@@ -92,15 +92,6 @@ def test_a_mark_that_is_no_mark_is_refused():
         for words, count in ((b"raw_rows", 0), (b"raw_rows a b", 2)):
             changed = sealed(text.replace(mark, words))
             assert fault_of(changed).endswith(f": {count} values of 'raw_rows' found, expected 1")
-    assert "unknown key 'scale'" in fault_of(sealed(ordered.replace(mark, b"scale a\nfactors 1:1")))
-    for more in (b"scale a", b"scale a\nfactors 1:1"):
-        both = fault_of(sealed(border.replace(mark, mark + b"\n" + more)))
-        assert "'scale' found, and 'raw_rows', expected one of them" in both
-    own = fault_of(sealed(expansion.replace(mark, b"scale a\nfactors 1:1")))
-    assert "certificates found in a model that scaling is folded into, which proves nothing" in own
-    for alone in (b"scale a", b"factors 1:1"):
-        said = fault_of(sealed(border.replace(mark, alone)))
-        assert f"'{alone.split()[0].decode()}' found, expected scale and factors together" in said
     for words in (b"raw_rows", b"raw_rows a b", DIGEST.encode(), b"scale " + DIGEST.encode()):
         line = sealed_line((RAW / "c_svc.reduced").read_bytes().replace(mark, words))
         assert f"{8 + len(words.split())} words in the line 'fastsvm_reduced' found, expected 8" in fault_of(line)

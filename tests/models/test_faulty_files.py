@@ -210,17 +210,10 @@ def test_other_files_are_named_for_what_they_are(text):
 
 
 def test_an_unknown_kind_is_named_with_the_kinds_there_are():
-    message = fault_of("fastsvm_model quadrature 1\nend\n")
+    message = fault_of("fastsvm_model quadrature 2\nend\n")
     assert re.fullmatch(
         r"m:1: a model of kind 'quadrature' found, this fastsvm knows [a-z, ]*maclaurin[a-z, ]*", message
     )
-
-
-@pytest.mark.parametrize("version", ["1", "2"])
-def test_a_model_of_blocks_is_to_be_ordered_again(version):
-    """No release wrote one."""
-    said = fault_of(f"fastsvm_model blocks {version}\nsvm_type c_svc\n")
-    assert said == "m:1: a model of kind 'blocks' found, which is read no more: run fastsvm order again"
 
 
 def test_an_approxsvm_model_is_named():
@@ -232,7 +225,7 @@ def test_models_are_told_from_data_by_their_first_word():
         hand(),
         b"kernel_type rbf\n",
         b"fastsvm_model x",
-        b"fastsvm_model maclaurin 1\n",
+        b"fastsvm_model maclaurin 2\n",
         b"solver_type L2R_LR\n",
         b"rho 1\n",
         b"%YAML:1.0\n",

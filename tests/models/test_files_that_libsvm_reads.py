@@ -122,7 +122,7 @@ def test_text_after_the_last_vector_is_ignored_with_a_warning(svm_predict, tmp_p
 
 
 def test_a_line_of_fastsvms_that_was_changed_is_refused():
-    text = (GOLDEN / "c_svc.reduced").read_bytes()
+    text = (GOLDEN / "version2" / "c_svc.reduced").read_bytes()
     for damaged in (text.replace(b"fastsvm_reduced", b"fastsvm-reduced"), text + b"more\n"):
         assert "a line of fastsvm's that was changed" in fault_of(damaged)
 

@@ -31,7 +31,7 @@ def test_damaged_input_is_refused_or_read():
     readers = {name for name, _ in outcomes}
     assert (
         len(seen) == 900
-        and len(readers) == 24
+        and len(readers) == 19
         and all(outcomes[name, end] for name in readers for end in ("refused", "read"))
     )
 
@@ -40,11 +40,7 @@ def test_damaged_input_is_refused_or_read():
 def test_an_input_is_known_by_its_number():
     first = worker("--seed", 5, "--first", 100, "--inputs", 40)
     assert worker("--seed", 5, "--first", 120, "--inputs", 20) == first[20:]
-    assert {line[2] for line in worker("--seed", 5, "--inputs", 10, "--only", "border")} == {
-        "border 1",
-        "border 2",
-        "border 3",
-    }
+    assert {line[2] for line in worker("--seed", 5, "--inputs", 10, "--only", "border")} == {"border 2", "border 3"}
 
 
 def test_what_it_finds_is_said(tmp_path):

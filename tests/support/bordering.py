@@ -11,7 +11,7 @@ from support.places import DATA
 from support.sealing import sealed
 from support.training import train
 
-TEXT = sealed(b"""fastsvm_model border 1
+TEXT = sealed(b"""fastsvm_model border 2
 svm_type c_svc
 kernel_type rbf
 gamma 0.5

@@ -24,9 +24,7 @@ def compiled(text):
 
 def summed(text):
     """Whether it has a checksum."""
-    if compiled(text):
-        return text.split(b"\n", 1)[0].endswith((b" 2", b" 3"))
-    return kind_of(text) != "svm_type" and text.splitlines()[-1].split()[1] == b"2"
+    return kind_of(text) != "svm_type"
 
 
 def made_good(text, damaged):
@@ -39,11 +37,10 @@ def made_good(text, damaged):
     return sealed_line(damaged) if damaged.rpartition(mark)[2].split()[1:] and mark in damaged else damaged
 
 
-def _order(name):
-    return not summed(FILES[name]), len(FILES[name])
-
-
-#: Key of MODEL_TYPES -> shortest file in the latest version.
-SHORTEST = {kind: min((name for name in FILES if kind_of(FILES[name]) == kind), key=_order) for kind in MODEL_TYPES}
+#: Key of MODEL_TYPES -> shortest file.
+SHORTEST = {
+    kind: min((name for name in FILES if kind_of(FILES[name]) == kind), key=lambda name: len(FILES[name]))
+    for kind in MODEL_TYPES
+}
 # The shortest LIBSVM model has a precomputed kernel.
 SHORTEST["svm_type"] = "epsilon_svr.model"

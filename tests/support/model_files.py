@@ -18,25 +18,10 @@ from support.training import train
 # ---- golden files
 
 EXACT = sorted(path.name for path in GOLDEN.glob("*.model"))
-VERSION_1, VERSION_2 = ".", "version2"
-
-
-def golden_names(end):
-    """Golden files of both versions."""
-    return sorted(
-        str(path.relative_to(GOLDEN))
-        for folder in (VERSION_1, VERSION_2)
-        for path in (GOLDEN / folder).glob(f"*.{end}")
-    )
-
-
-COMPILED, ORDERED, BORDERS, REDUCED = (
-    golden_names("approx"),
-    golden_names("order"),
-    golden_names("border"),
-    golden_names("reduced"),
+COMPILED, ORDERED, BORDERS, REDUCED, DENSITIES = (
+    sorted(f"version2/{path.name}" for path in (GOLDEN / "version2").glob(f"*.{end}"))
+    for end in ("approx", "order", "border", "reduced", "density")
 )
-DENSITIES = golden_names("density")
 
 
 def exact_name(name):

@@ -9,8 +9,7 @@ def digits(text: bytes) -> bytes:
 
 
 def sealed(text: bytes) -> bytes:
-    """A compiled model of version 1 as version 2; one of version 2 with a renewed checksum."""
-    text = re.sub(rb"^(fastsvm_model \w+) 1\n", rb"\1 2\n", text)
+    """A compiled model with a new or renewed checksum."""
     content = re.sub(rb"(checksum .*\n)?end\n$", b"", text)
     return content + b"checksum " + digits(content) + b"\nend\n"
 
@@ -23,25 +22,13 @@ def carrying(text: bytes, *ranges: bytes) -> bytes:
     return sealed(content + b"end\n")
 
 
-def unsealed(text: bytes) -> bytes:
-    """A compiled model of version 2 as version 1."""
-    text = re.sub(rb"^(fastsvm_model \w+) 2\n", rb"\1 1\n", text)
-    return re.sub(rb"checksum .*\nend\n$", b"end\n", text)
-
-
 def sealed_line(text: bytes) -> bytes:
-    """Add or renew the checksum in fastsvm's line of a LIBSVM model."""
+    """Renew the checksum, the last word of fastsvm's line of a LIBSVM model."""
     before, word, line = text.rpartition(b"fastsvm_reduced ")
     if not word:
         before, word, line = text.rpartition(b"fastsvm_folded ")
-    words = line.split()
-    content = before + word + b" ".join([b"2", *(words[1:] if words[0] == b"1" else words[1:-1])]) + b" "
+    content = before + word + b" ".join([b"2", *line.split()[1:-1]]) + b" "
     return content + digits(content) + b"\n"
-
-
-def unsealed_line(text: bytes) -> bytes:
-    before, word, line = text.rpartition(b"fastsvm_reduced ")
-    return before + word + b" ".join([b"1", *line.split()[1:-1]]) + b"\n"
 
 
 #: Message for a file whose content does not fit its checksum.

@@ -1,5 +1,4 @@
-"""Version 2 of fastsvm's files: any change but of line ends is reported first. Version 1, without a checksum, is still
-read."""
+"""fastsvm's own files: any change but of line ends is reported first."""
 
 import random
 import subprocess
@@ -11,7 +10,7 @@ from fastsvm_cli.text.fingerprint import fingerprint
 from support.evaluation import ROWS, fault_of
 from support.evaluation import values as values_of
 from support.places import GOLDEN
-from support.sealing import CHANGED, sealed, sealed_line, unsealed, unsealed_line
+from support.sealing import CHANGED, sealed, sealed_line
 
 TO_USE_IT = ", or delete this line to use the file as a LIBSVM model and no more"
 COMPILED = sorted(path.name for path in (GOLDEN / "version2").iterdir() if path.suffix not in (".reduced", ".folded"))
@@ -60,8 +59,6 @@ def test_the_lines_of_the_checksum_are_not_needed_twice_nor_missing_nor_moved():
     ):
         assert fault_of(changed) == f"m: {CHANGED}"
     assert "unknown key 'checksum'" in fault_of(sealed(text.replace(b"precision", line + b"precision")))
-    fault_of(text.replace(b"maclaurin 2", b"maclaurin 1"))  # without a checksum
-    fault_of(unsealed(text).replace(b"maclaurin 1", b"maclaurin 2"))
     for word in (b"svm_type c_svc", b"gamma 0.15"):  # the sum of another file
         other = sealed(text.replace(word, word + b" "))
         assert (
@@ -83,11 +80,10 @@ def test_the_shell_finds_the_same_digits(name):
 
 @pytest.mark.parametrize("name", COMPILED + REDUCED)
 def test_a_copy_with_other_line_ends_is_read(name):
-    old = unsealed_line if name in REDUCED else unsealed
-    for text in (read(name), old(read(name))):
-        model, copy = parse_model(text, "m"), parse_model(text.replace(b"\n", b"\r\n"), "m")
-        assert copy.to_text() == model.to_text() == read(name)
-        assert (values_of(copy, ROWS) == values_of(model, ROWS)).all()
+    text = read(name)
+    model, copy = parse_model(text, "m"), parse_model(text.replace(b"\n", b"\r\n"), "m")
+    assert copy.to_text() == model.to_text() == text
+    assert (values_of(copy, ROWS) == values_of(model, ROWS)).all()
 
 
 def test_a_copy_with_other_line_ends_is_still_guarded():
@@ -100,13 +96,10 @@ def test_a_copy_with_other_line_ends_is_still_guarded():
 @pytest.mark.parametrize(
     "byte, name", [(b"\r", "a carriage return"), (b"\v", "a vertical tab"), (b"\f", "a form feed")]
 )
-@pytest.mark.parametrize("version", [1, 2])
-def test_bytes_that_only_some_programs_take_for_blanks_are_faults(byte, name, version):
+def test_bytes_that_only_some_programs_take_for_blanks_are_faults(byte, name):
     for old in (b"expansion 0 0", b"gamma 0.15", b"center\n", b"fingerprint "):
         text = sealed(read("c_svc.approx").replace(old, old.replace(b" ", byte, 1) if b" " in old else byte + old, 1))
-        assert fault_of(text if version == 2 else unsealed(text)).endswith(
-            f": {name} found inside a line, expected blanks or tabs between words"
-        )
+        assert fault_of(text).endswith(f": {name} found inside a line, expected blanks or tabs between words")
 
 
 @pytest.mark.full(few=1)
@@ -135,11 +128,8 @@ def test_a_libsvm_model_of_raw_rows_with_any_byte_changed_is_refused_in_one_sent
                 fault_of(changed)
     assert parse_model(text.replace(b"\n", b"\r\n"), "m").to_text() == text
     number = text.count(b"\n")
-    for version, why in (
-        (b"1", "version '1' of the line 'fastsvm_folded' found, this fastsvm reads 2"),
-        (b"3", "version '3' of the line 'fastsvm_folded' found, this fastsvm reads 2"),
-    ):
-        assert fault_of(text.replace(b"_folded 2", b"_folded " + version)) == f"m:{number}: {why}"
+    later = "version '3' of the line 'fastsvm_folded' found, this fastsvm reads 2"
+    assert fault_of(text.replace(b"_folded 2", b"_folded 3")) == f"m:{number}: {later}"
     for vectors in (b"1 0:1e300\n-1 0:3\n", b"1\n-1\n"):  # serials that are invalid or missing must not be looked up
         serials = b"svm_type epsilon_svr\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho 0.1\nSV\n" + vectors
         assert fault_of(sealed_line(serials + b"fastsvm_folded 2 a b c\n")) == (
@@ -172,15 +162,22 @@ def test_a_flipped_digit_proves_nothing(fastsvm, tmp_path):
     (tmp_path / "bad").write_bytes(text.replace(b"rho -0.2", b"rho -9.2", 1))
     done = fastsvm("predict", "--exact", exact, GOLDEN / "data", "bad", "out", code=1)
     assert done.err == f"Error: bad: {CHANGED}\n" and done.out == "" and (tmp_path / "out").read_text() == "before\n"
-    (tmp_path / "old").write_bytes(unsealed(text))
-    assert fastsvm("predict", "-q", "--exact", exact, GOLDEN / "data", "old").out == (tmp_path / "other").read_text()
 
 
-def test_reduced_sets_of_both_versions_say_the_same():
-    for name in REDUCED:
-        text = read(name)
-        assert unsealed_line(text) == (GOLDEN / name).read_bytes() and sealed_line(unsealed_line(text)) == text
-        assert vars(parse_model(text, "m").origin) == vars(parse_model(unsealed_line(text), "m").origin)
+@pytest.mark.parametrize("name", ["c_svc.approx", "c_svc.border", "c_svc.reduced", "epsilon_svr.folded"])
+def test_a_file_of_version_1_is_refused_whatever_its_kind(name):
+    """Development versions before 0.1.0 wrote it, without a checksum."""
+    text = read(name)
+    if name.endswith((".reduced", ".folded")):
+        before, _, line = text.rstrip().rpartition(b"\n")
+        words = line.split()
+        old = before + b"\n" + b" ".join([words[0], b"1", *words[2:-1]]) + b"\n"
+        number, found = text.count(b"\n"), f"version 1 of the line '{words[0].decode()}'"
+    else:
+        first, _, rest = text[: text.rindex(b"checksum")].partition(b" 2\n")
+        old, number, found = first + b" 1\n" + rest + b"end\n", 1, "version 1 of the format"
+    why = "which was written before release 0.1.0: compile the model again"
+    assert fault_of(old) == f"m:{number}: {found} found, {why}"
 
 
 def test_the_digits_do_not_depend_on_how_many_bytes_there_are():

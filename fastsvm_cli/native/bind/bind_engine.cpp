@@ -33,7 +33,7 @@
 using namespace nb::literals;
 using namespace fastsvm;
 
-// An object of a Python class: text.header.Header or models.base.Model, which the stub generator would import.
+// An object of the Python class text.header.Header, which the stub generator would import.
 class PythonObject : public nb::handle {
 public:
     using nb::handle::handle;
@@ -42,46 +42,6 @@ public:
 };
 
 namespace {
-
-nb::object row_error() { return nb::module_::import_("fastsvm_cli.errors").attr("RowError"); }
-
-// A model written in Python. `self` must outlive it.
-class PythonModel : public Model {
-public:
-    PythonModel(nb::handle self, Header header) : Model(std::move(header)), self_(self) {
-        proves = nb::cast<bool>(self.attr("proves"));
-        certified = nb::cast<bool>(self.attr("certified"));
-        ordered = nb::cast<bool>(self.attr("ordered"));
-    }
-    void decision_values(const Rows& rows, const Wanted& wanted, Decisions& out) const override {
-        call(
-            rows,
-            [&](nb::handle chunk, nb::handle decisions) {
-                self_.attr("decision_values")(chunk, decisions, nb::cast(wanted));
-            },
-            out);
-    }
-    void reference_values(const Rows& rows, Decisions& out) const override {
-        call(
-            rows, [&](nb::handle chunk, nb::handle decisions) { self_.attr("reference_values")(chunk, decisions); },
-            out);
-    }
-
-private:
-    template <class Method> void call(const Rows& rows, Method method, Decisions& out) const {
-        const nb::gil_scoped_acquire acquire;
-        try {
-            // A copy, which Python may keep.
-            const nb::object chunk = nb::cast(shared(slice_rows(rows, 0, rows.rows)));
-            method(chunk, nb::cast(&out, nb::rv_policy::reference));
-        } catch (nb::python_error& error) {
-            if (!error.matches(row_error())) throw;
-            const nb::object fault = nb::borrow(error.value());
-            throw RowFault(nb::cast<std::int64_t>(fault.attr("row")), nb::cast<std::string>(fault.attr("why")));
-        }
-    }
-    const nb::handle self_;
-};
 
 // Number of classes with this number of pairs.
 int classes_of(std::size_t pairs) {
@@ -166,13 +126,6 @@ void bind_engines(nb::module_& m) {
             },
             "chunk"_a, "out"_a, "Raises RowError.");
 
-    nb::class_<PythonModel, Model>(m, "PythonModel", "A model written in Python, which must outlive this.")
-        .def(
-            "__init__",
-            [](PythonModel* self, PythonObject model, PythonObject header) {
-                new (self) PythonModel(model, header_of(header));
-            },
-            "model"_a, "header"_a);
     nb::class_<ExactModel, Model>(m, "ExactModel", "A LIBSVM model.")
         .def(
             "__init__",
@@ -202,11 +155,11 @@ void bind_engines(nb::module_& m) {
             .def(
                 "__init__",
                 [](CompiledModel<Evaluator>* self, PythonObject header, std::shared_ptr<Evaluator> evaluator,
-                   std::shared_ptr<Factors> factors, bool certified) {
-                    new (self) CompiledModel<Evaluator>(header_of(header), std::move(evaluator), std::move(factors));
+                   bool certified) {
+                    new (self) CompiledModel<Evaluator>(header_of(header), std::move(evaluator));
                     self->certified = certified;
                 },
-                "header"_a, "evaluator"_a, "factors"_a.none(), "certified"_a);
+                "header"_a, "evaluator"_a, "certified"_a);
     };
     compiled(static_cast<Maclaurin*>(nullptr), "MaclaurinModel");
     compiled(static_cast<Border*>(nullptr), "BorderModel");
@@ -374,7 +327,7 @@ void bind_engine(nb::module_& m) {
         try {
             std::rethrow_exception(thrown);
         } catch (const RowFault& fault) {
-            const nb::object type = row_error();
+            const nb::object type = nb::module_::import_("fastsvm_cli.errors").attr("RowError");
             PyErr_SetObject(type.ptr(), type(fault.row, fault.what()).ptr());
         }
     });

@@ -14,7 +14,6 @@
 
 #include "answers/predictions.h"
 #include "bind/bind_header.h"
-#include "engine/body.h"
 #include "engine/border_file.h"
 #include "engine/carried.h"
 #include "engine/checksum.h"
@@ -57,12 +56,6 @@ template <class Read> auto reading(AnyText text, nb::handle path, Read read) {
 
 Chunk chunk_of(Rows&& rows) { return shared(std::move(rows)); }
 
-// (digest, features, factors, inherited), or None.
-nb::object folded_of(const std::optional<FoldedKeys>& folded) {
-    if (!folded) return nb::none();
-    return nb::make_tuple(folded->digest, folded->features, folded->factors, folded->inherited);
-}
-
 nb::dict maclaurin(AnyText text, const nb::str& path) {
     MaclaurinFile file = reading(text, path, read_maclaurin);
     nb::list centers, expansions;
@@ -86,7 +79,7 @@ nb::dict maclaurin(AnyText text, const nb::str& path) {
     out["expansions"] = expansions;
     out["highest_norm"] = file.highest_norm;
     out["longest_vector"] = file.longest_vector;
-    out["folded"] = folded_of(file.folded);
+    out["raw_rows"] = file.raw_rows;
     return out;
 }
 
@@ -102,7 +95,7 @@ nb::dict border(AnyText text, const nb::str& path) {
     out["samples"] = samples;
     out["local"] = file.local;
     out["single"] = file.single;
-    out["folded"] = folded_of(file.folded);
+    out["raw_rows"] = file.raw_rows;
     return out;
 }
 
@@ -113,7 +106,6 @@ nb::dict density(AnyText text, const nb::str& path) {
     out["fingerprint"] = file.fingerprint;
     out["weight"] = file.weight;
     out["rows"] = chunk_of(std::move(file.rows));
-    out["folded"] = folded_of(file.folded);
     return out;
 }
 
@@ -126,7 +118,7 @@ nb::dict ordered(const OrderedFile& file) {
     out["kernel"] =
         nb::make_tuple(kernel_names[static_cast<std::size_t>(kernel.type)], kernel.gamma, kernel.coef0, kernel.degree);
     out["vectors"] = Chunk{file.vectors};
-    out["folded"] = folded_of(file.folded);
+    out["raw_rows"] = file.raw_rows;
     return out;
 }
 
@@ -163,91 +155,6 @@ nb::tuple libsvm(AnyText text, const nb::str& path) {
     std::vector<std::pair<std::int64_t, std::string>> notes;
     for (ModelNote& note : file.notes) notes.emplace_back(note.line, std::move(note.text));
     return nb::make_tuple(keywords_of(file.header), Chunk{file.vectors}, reduced, folded, notes);
-}
-
-// Readers of a file's parts. path: for messages.
-struct NamedKeys {
-    OwnKeys keys;
-    nb::str path;
-};
-struct NamedBody {
-    nb::bytes text;
-    Body body;
-    nb::str path;
-};
-
-nb::typed<nb::tuple, nb::dict, NamedKeys, NamedBody> compiled(nb::bytes text, const nb::str& path,
-                                                              const std::string& end,
-                                                              const std::vector<std::string>& keys,
-                                                              const std::vector<std::string>& optional) {
-    const std::string_view whole(text.c_str(), text.size());
-    CompiledFile file = reading(path, [&] { return read_compiled(whole, end, keys, optional); });
-    return nb::make_tuple(keywords_of(file.header), NamedKeys{std::move(file.own), path},
-                          NamedBody{text, std::move(file.body), path});
-}
-
-void bind_own_kinds(nb::module_& m) {
-    nb::class_<NamedKeys>(m, "OwnKeys",
-                          "Header keys of a kind of model, besides LIBSVM's. word, whole and real raise "
-                          "ModelFormatError with the key's line.")
-        .def("__contains__", [](const NamedKeys& self, const std::string& key) { return self.keys.has(key); })
-        .def(
-            "words",
-            [](const NamedKeys& self, const std::string& key) {
-                const KeyWords& found = self.keys.words(key);
-                return std::pair(found.words, found.line);
-            },
-            "key"_a, "(words after the key, line number)")
-        .def(
-            "word",
-            [](const NamedKeys& self, const std::string& key, const std::vector<std::string>& choices) {
-                return reading(self.path, [&] { return self.keys.word(key, choices); });
-            },
-            "key"_a, "choices"_a = std::vector<std::string>(), "The only word; one of `choices`, if any.")
-        .def(
-            "whole",
-            [](const NamedKeys& self, const std::string& key, std::optional<int> least, std::optional<int> most) {
-                return reading(self.path, [&] { return self.keys.whole(key, least, most); });
-            },
-            "key"_a, "least"_a.none() = nb::none(), "most"_a.none() = nb::none(),
-            "The only word, a whole number from `least` to `most`, if given; `most` requires `least`.")
-        .def(
-            "real",
-            [](const NamedKeys& self, const std::string& key) {
-                return reading(self.path, [&] { return self.keys.real(key); });
-            },
-            "key"_a, "The only word, a finite number.");
-
-    nb::class_<NamedBody>(m, "Body",
-                          "Position in a model file after its header. Readers advance it, and raise ModelFormatError "
-                          "with the line number.")
-        .def(
-            "rows",
-            [](NamedBody& self, std::int64_t count) {
-                return reading(self.path, [&] { return chunk_of(self.body.rows(count)); });
-            },
-            "count"_a, "The next `count` data rows, with labels.")
-        .def(
-            "numbers",
-            [](NamedBody& self, std::int64_t count, bool single) {
-                return reading(self.path, [&] { return owned(self.body.numbers(count, single)); });
-            },
-            "count"_a, "single"_a = false, "The next `count` numbers, which fill whole lines.")
-        .def(
-            "record",
-            [](NamedBody& self, const std::string& word, std::size_t fields) {
-                return reading(self.path, [&] { return self.body.record(word, fields); });
-            },
-            "word"_a, "fields"_a = 0, "The `fields` whole numbers of the next line, after `word`.")
-        .def(
-            "end",
-            [](NamedBody& self, const std::string& after) {
-                reading(self.path, [&] { return self.body.end(after), 0; });
-            },
-            "after"_a = "", "Read the last line, `end`. after: the part before it, for the message.");
-    m.def("read_compiled", &compiled, "text"_a, "path"_a, "end"_a, "keys"_a, "optional"_a = std::vector<std::string>(),
-          "(keyword arguments of a Header, own keys, body) of a compiled model. text: from open_compiled; end: the "
-          "header's last line; keys: required; optional: allowed.");
 }
 
 }  // namespace
@@ -288,14 +195,12 @@ void bind_model_files(nb::module_& m) {
     // These functions raise ModelFormatError for the file `path`.
     m.def(
         "model_kind",
-        [](AnyText text, const nb::str& path, const std::vector<std::string>& kinds) {
-            const ModelKind kind =
-                reading(text, path, [&](std::string_view whole) { return model_kind(whole, kinds); });
+        [](AnyText text, const nb::str& path) {
+            const ModelKind kind = reading(text, path, model_kind);
             return std::pair(kind.name, kind.version);
         },
-        "text"_a, "path"_a, "kinds"_a,
-        "(kind, version) of a compiled model, one of `kinds`; ('', 0) for a LIBSVM model. text: at least its first 200 "
-        "bytes.");
+        "text"_a, "path"_a,
+        "(kind, version) of a compiled model; ('', 0) for a LIBSVM model. text: at least its first 200 bytes.");
     m.def(
         "open_compiled",
         [](AnyText text, const nb::str& path,
@@ -332,7 +237,6 @@ void bind_model_files(nb::module_& m) {
     m.def("read_density", &density, "text"_a, "path"_a);
     m.def("read_triangle", &triangle, "text"_a, "path"_a);
     m.def("read_geometry", &geometry, "text"_a, "path"_a);
-    bind_own_kinds(m);
     m.def(
         "carried_fault",
         [](const Scaling& scaling, bool regression, std::string raw_rows, bool serials,

@@ -1,4 +1,4 @@
-// Bindings of text/: scaling and factors.
+// Bindings of text/: scaling.
 #include "bind/bind.h"
 
 #include <nanobind/stl/optional.h>
@@ -14,9 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/compiled_model.h"
 #include "engine/model.h"
-#include "text/factors.h"
 #include "text/scale_rows.h"
 #include "text/scaling.h"
 
@@ -59,11 +57,6 @@ Chunk scaled(const Scaling& scaling, const Chunk& chunk) {
     }
     if (!out.fault.empty()) throw RowFault(out.fault_row, out.fault);
     return shared(std::move(out.rows));
-}
-
-Chunk multiply(const Factors& factors, const Chunk& chunk) {
-    const nb::gil_scoped_release release;
-    return shared(multiplied(factors, *chunk.rows));
 }
 
 }  // namespace
@@ -124,10 +117,4 @@ void bind_scaling(nb::module_& m) {
           "The Scaling of a file of svm-scale -s or R's write.svm. text: its whole lines. Raises ValueError(reason, "
           "line).");
     m.def("round_to_six_digits", &round_to_six_digits, "value"_a, "The value that strtod reads from printf's %g.");
-    nb::class_<Factors>(m, "Factors", "A factor per feature; immutable.")
-        .def(nb::init<std::vector<std::int32_t>, std::vector<double>>(), "features"_a, "factors"_a,
-             "features: increasing LIBSVM indices. factors: one each. Raises ValueError if their numbers differ.")
-        .def("multiply", &multiply, "chunk"_a,
-             "Multiply every value by its feature's factor, and drop features without one. Raises RowError for the "
-             "first row with a product that overflows.");
 }

@@ -26,6 +26,11 @@ int OwnKeys::whole(const std::string& key, std::optional<int> least, std::option
 
 double OwnKeys::real(const std::string& key) const { return real_number(word(key), key, words(key).line); }
 
+std::optional<std::string> OwnKeys::raw_rows() const {
+    if (!has(raw_rows_key)) return std::nullopt;
+    return word(raw_rows_key);
+}
+
 const KeyWords& OwnKeys::counted(const std::string& key, std::int64_t count) const {
     const KeyWords& found = words(key);
     if (static_cast<std::int64_t>(found.words.size()) != count)

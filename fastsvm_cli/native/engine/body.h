@@ -13,6 +13,9 @@
 
 namespace fastsvm {
 
+// Key of models compiled from a LIBSVM model of raw rows: the fingerprint of the range file folded into that.
+inline const std::string raw_rows_key = "raw_rows";
+
 // Header keys of one kind.
 class OwnKeys {
 public:
@@ -25,6 +28,8 @@ public:
     // The only word: a whole number, from `least` to `most` if given.
     int whole(const std::string& key, std::optional<int> least = {}, std::optional<int> most = {}) const;
     double real(const std::string& key) const;
+    // The digest after raw_rows_key, if the model has it.
+    std::optional<std::string> raw_rows() const;
     // All words, exactly `count`.
     std::vector<int> wholes(const std::string& key, std::int64_t count) const;
     std::vector<double> reals(const std::string& key, std::int64_t count) const;

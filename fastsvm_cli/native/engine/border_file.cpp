@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "engine/body.h"
 #include "engine/model_fault.h"
 #include "exact/strips.h"
 
@@ -11,9 +12,8 @@ namespace fastsvm {
 
 BorderFile read_border(std::string_view text) {
     constexpr int most_local = 64;
-    CompiledFile file =
-        read_compiled(text, "border", {"fingerprint", "features", "precision", "nr_border", "level", "local"},
-                      {folded_keys[0], folded_keys[1], inherited_key});
+    CompiledFile file = read_compiled(
+        text, "border", {"fingerprint", "features", "precision", "nr_border", "level", "local"}, {raw_rows_key});
     const OwnKeys& own = file.own;
     BorderFile out;
     if (file.header.regression())
@@ -32,13 +32,13 @@ BorderFile read_border(std::string_view text) {
         out.samples.push_back({levels[pair], counts[pair], file.body.numbers(2 * d * counts[pair], out.single)});
     file.body.end("the border samples that nr_border announces");
     out.fingerprint = own.word("fingerprint");
-    out.folded = read_folded_keys(own);
+    out.raw_rows = own.raw_rows();
     out.header = std::move(file.header);
     return out;
 }
 
 DensityFile read_density(std::string_view text) {
-    CompiledFile file = read_compiled(text, "rows", {"fingerprint", "weight"}, folded_keys);
+    CompiledFile file = read_compiled(text, "rows", {"fingerprint", "weight"});
     const OwnKeys& own = file.own;
     const Header& header = file.header;
     DensityFile out;
@@ -62,7 +62,6 @@ DensityFile read_density(std::string_view text) {
                                  out.rows.first_line + row);
     const std::int64_t features = static_cast<std::int64_t>(used_indices(out.rows).size());
     if (out.rows.rows * features > most_density_cells) throw ModelFault(too_many_cells(out.rows.rows, features));
-    out.folded = read_folded_keys(own);
     out.fingerprint = own.word("fingerprint");
     out.header = std::move(file.header);
     return out;

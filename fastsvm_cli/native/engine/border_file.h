@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/folded_keys.h"
 #include "engine/header.h"
 #include "text/rows.h"
 
@@ -25,7 +24,7 @@ struct BorderFile {
     std::vector<Samples> samples;        // (pairs)
     int local = 1;                       // number of nearest samples that are averaged
     bool single = false;
-    std::optional<FoldedKeys> folded;
+    std::optional<std::string> raw_rows;
 };
 
 struct DensityFile {
@@ -33,7 +32,6 @@ struct DensityFile {
     std::string fingerprint;
     double weight = 0;
     Rows rows;  // training rows with labels, class by class
-    std::optional<FoldedKeys> folded;
 };
 
 // Throw ModelFault.

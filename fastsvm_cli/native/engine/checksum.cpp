@@ -86,15 +86,13 @@ OpenedText open_compiled(std::string_view given, int version) {
     std::string& text = out.text;
     if (!ends_with(text, "\nend\n"))
         throw ModelFault("the last line is not 'end': the file is cut off, or has been added to");
-    if (version > 1) {
-        const std::size_t before_end = text.size() - last_line.size();
-        const std::size_t content = before_end < 2 ? 0 : text.rfind('\n', before_end - 2) + 1;
-        const std::string_view checked(text.data(), content);
-        if (text.compare(content, std::string::npos, "checksum " + fingerprint(checked) + "\nend\n") != 0)
-            throw ModelFault(changed);
-        text.resize(content);
-        text += last_line;
-    }
+    const std::size_t before_end = text.size() - last_line.size();
+    const std::size_t content = before_end < 2 ? 0 : text.rfind('\n', before_end - 2) + 1;
+    const std::string_view checked(text.data(), content);
+    if (text.compare(content, std::string::npos, "checksum " + fingerprint(checked) + "\nend\n") != 0)
+        throw ModelFault(changed);
+    text.resize(content);
+    text += last_line;
     for (char byte : {'\r', '\v', '\f'}) {  // the kinds' readers would accept these as blanks
         const std::size_t at = text.find(byte);
         if (at == std::string::npos) continue;

@@ -2,7 +2,7 @@
 //
 // A compiled model has the line `checksum <32 digits>` before `end`. A LIBSVM file whose last line is fastsvm's
 // (reduced set, folded scaling) ends in the digits. They are the fingerprint of all bytes before that line, or before
-// the digits. Line ends count as LF, so copies with CRLF are valid. Version 1 has no checksum.
+// the digits. Line ends count as LF, so copies with CRLF are valid.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,8 +11,9 @@
 
 namespace fastsvm {
 
-// Version of compiled models and of fastsvm's line; older ones are read.
+// Version of compiled models and of fastsvm's line; no release wrote an older one.
 constexpr int format_version = 2;
+inline constexpr const char* too_old = "which was written before release 0.1.0: compile the model again";
 // Version of compiled models that carry a range.
 constexpr int carrying_version = 3;
 // First words of fastsvm's line: reduced set; LIBSVM model with folded scaling.

@@ -76,23 +76,24 @@ bool is_commented_model(std::string_view start) {
     return false;
 }
 
-ModelKind compiled_kind(std::string_view line, const std::vector<std::string_view>& words,
-                        const std::vector<std::string>& kinds) {
+ModelKind compiled_kind(std::string_view line, const std::vector<std::string_view>& words) {
     const std::string newest = std::to_string(carrying_version);
     if (words.size() != 3 || !all_digits(words[2]))
         throw ModelFault("'" + ascii(line.substr(0, 60)) + "' found, expected 'fastsvm_model <kind> <version>'", 1);
     const std::string version(words[2]), name(words[1]);
     if (version.size() > 9 || version[0] == '0')
-        throw ModelFault("version '" + version.substr(0, 20) + "' found, expected 1 to " + newest, 1);
+        throw ModelFault("version '" + version.substr(0, 20) + "' found, expected " + std::to_string(format_version) +
+                             " to " + newest,
+                         1);
     if (std::stoi(version) > carrying_version)
         throw ModelFault("version " + version + " of the format found, this fastsvm reads up to " + newest +
                              ": a newer fastsvm wrote it",
                          1);
-    if (name == "blocks")  // written before release 0.1.0
-        throw ModelFault("a model of kind 'blocks' found, which is read no more: run fastsvm order again", 1);
-    if (std::find(kinds.begin(), kinds.end(), name) == kinds.end()) {
+    if (std::stoi(version) < format_version)
+        throw ModelFault("version " + version + " of the format found, " + too_old, 1);
+    if (std::find(compiled_kinds.begin(), compiled_kinds.end(), name) == compiled_kinds.end()) {
         std::string known;
-        for (const std::string& kind : kinds) known += (known.empty() ? "" : ", ") + kind;
+        for (const std::string& kind : compiled_kinds) known += (known.empty() ? "" : ", ") + kind;
         throw ModelFault("a model of kind '" + ascii(name.substr(0, 40)) + "' found, this fastsvm knows " + known, 1);
     }
     return {name, std::stoi(version)};
@@ -111,7 +112,7 @@ bool looks_like_data(std::string_view line, const std::vector<std::string_view>&
 
 }  // namespace
 
-ModelKind model_kind(std::string_view text, const std::vector<std::string>& kinds) {
+ModelKind model_kind(std::string_view text) {
     constexpr std::size_t looked_at = 4096;
     const std::string_view start = text.substr(0, 200), line = start.substr(0, start.find('\n'));
     const std::vector<std::string_view> words = split_words(line), first = split_words(start);
@@ -119,7 +120,7 @@ ModelKind model_kind(std::string_view text, const std::vector<std::string>& kind
     if (text.empty()) throw ModelFault("the file is empty, expected a model");
     if (is_commented_model(text.substr(0, looked_at))) throw ModelFault(comment_found, 1);
     if (words.empty()) throw ModelFault("a blank line found, expected a model", 1);
-    if (words[0] == "fastsvm_model") return compiled_kind(line, words, kinds);
+    if (words[0] == "fastsvm_model") return compiled_kind(line, words);
     if (const OtherModel* const other = other_model(text.substr(0, looked_at)))
         throw ModelFault(std::string(other->name) + " found, expected a LIBSVM or fastsvm model" + other->remedy, 1);
     if (is_header_key(words[0])) return {};  // LIBSVM accepts header keys in any order

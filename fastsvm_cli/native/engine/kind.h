@@ -13,9 +13,9 @@ struct ModelKind {
     int version = 0;   // of the format; 0 for a LIBSVM model
 };
 
-// text: at least a file's first 200 bytes. kinds: known ones. Throws ModelFault for all other files, and names other
-// programs' models (from the first 4096 bytes).
-ModelKind model_kind(std::string_view text, const std::vector<std::string>& kinds = compiled_kinds);
+// text: at least a file's first 200 bytes. Throws ModelFault for files of no known kind, and names other programs'
+// models (from the first 4096 bytes).
+ModelKind model_kind(std::string_view text);
 
 // Whether a file that begins so is meant as a model, readable or not. dense: data may begin with a heading such as
 // `label`.

@@ -71,24 +71,31 @@ Rows serials(const Rows& vectors, std::int64_t first_line) {
     return out;
 }
 
-std::string second_of(const std::vector<std::string>& words) { return words.size() > 1 ? words[1] : ""; }
+std::string line_name(const char* word) { return std::string("the line '") + word + "'"; }
+
+// Words of fastsvm's line, of the written version.
+std::vector<std::string> own_words(std::string_view line, const char* first, std::int64_t number) {
+    std::vector<std::string> words = line_words(line, number);
+    const std::string version = words.size() > 1 ? words[1] : "", written = std::to_string(format_version);
+    if (version == "1") throw ModelFault("version 1 of " + line_name(first) + " found, " + too_old, number);
+    if (version != written)
+        throw ModelFault(
+            "version '" + version.substr(0, 20) + "' of " + line_name(first) + " found, this fastsvm reads " + written,
+            number);
+    return words;
+}
 
 ReducedLine read_reduced(std::string_view line, std::int64_t pairs, std::int64_t number) {
-    const std::vector<std::string> words = line_words(line, number);
-    const std::string version = second_of(words), newest = std::to_string(format_version);
-    const std::string name = std::string("the line '") + reduced_word + "'";
-    if (version != "1" && version != newest)
-        throw ModelFault(
-            "version '" + version.substr(0, 20) + "' of " + name + " found, this fastsvm reads up to " + newest,
-            number);
+    const std::vector<std::string> words = own_words(line, reduced_word, number);
+    const std::string name = line_name(reduced_word);
     // Position of the mark raw_rows, if any, or of the checksum.
-    const std::size_t raw_at = static_cast<std::size_t>(5 + 2 * pairs), expected = raw_at + (version != "1");
+    const std::size_t raw_at = static_cast<std::size_t>(5 + 2 * pairs);
     ReducedLine out;
-    if (version != "1" && words.size() == expected + 2 && words[raw_at] == "raw_rows")
+    if (words.size() == raw_at + 3 && words[raw_at] == raw_rows_key)
         out.raw_rows = words[raw_at + 1];
-    else if (words.size() != expected)
+    else if (words.size() != raw_at + 1)
         throw ModelFault(
-            std::to_string(words.size()) + " words in " + name + " found, expected " + std::to_string(expected),
+            std::to_string(words.size()) + " words in " + name + " found, expected " + std::to_string(raw_at + 1),
             number);
     const int count = whole_number(words[3], reduced_word, number),
               longest = whole_number(words[4], reduced_word, number);
@@ -105,12 +112,8 @@ ReducedLine read_reduced(std::string_view line, std::int64_t pairs, std::int64_t
 }
 
 FoldedLine read_folded(std::string_view line, const Header& header, std::int64_t number) {
-    const std::vector<std::string> words = line_words(line, number);
-    const std::string name = std::string("the line '") + folded_word + "'";
-    if (second_of(words) != std::to_string(format_version))
-        throw ModelFault("version '" + second_of(words).substr(0, 20) + "' of " + name + " found, this fastsvm reads " +
-                             std::to_string(format_version),
-                         number);
+    const std::vector<std::string> words = own_words(line, folded_word, number);
+    const std::string name = line_name(folded_word);
     if (words.size() != 5)
         throw ModelFault(std::to_string(words.size()) + " words in " + name + " found, expected 5", number);
     if (header.kernel_type == "precomputed")  // rows hold kernel values; serials were not read

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "engine/body.h"
 #include "engine/model_fault.h"
 #include "simd/packed.h"
 
@@ -35,9 +36,7 @@ int read_keys(const CompiledFile& file, std::size_t size, MaclaurinFile& out) {
     if (out.highest_norm) own.whole("certified", std::max(out.degree, 1), out.degree + 16);
     if (out.highest_norm && !own.has("longest_vector"))
         file.body.fail("the header ends without 'longest_vector', which 'certified' needs", behind);
-    out.folded = read_folded_keys(own);
-    if (out.highest_norm && out.folded && !out.folded->inherited)
-        own.fail("certified", "certificates found in a model that scaling is folded into, which proves nothing");
+    out.raw_rows = own.raw_rows();
     out.single = own.word("precision", {"single", "double"}) == "single";
     out.fingerprint = own.word("fingerprint");
     out.features = read_ranges(own.words("features"), size);
@@ -49,7 +48,7 @@ int read_keys(const CompiledFile& file, std::size_t size, MaclaurinFile& out) {
 MaclaurinFile read_maclaurin(std::string_view text) {
     CompiledFile file = read_compiled(
         text, "expansions", {"maclaurin_degree", "precision", "fingerprint", "features", "nr_centers", "nr_expansions"},
-        {"certified", "longest_vector", folded_keys[0], folded_keys[1], inherited_key});
+        {"certified", "longest_vector", raw_rows_key});
     MaclaurinFile out;
     Body& body = file.body;
     const int nr_centers = file.own.whole("nr_centers", 0), nr_expansions = file.own.whole("nr_expansions", 0);

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/folded_keys.h"
 #include "engine/header.h"
 #include "models/certificate.h"
 
@@ -33,7 +32,7 @@ struct MaclaurinFile {
     std::vector<Expansion> expansions;
     int highest_norm = 0;    // highest degree with its own norm in certificates; 0 without
     int longest_vector = 0;  // largest number of entries of a support vector
-    std::optional<FoldedKeys> folded;
+    std::optional<std::string> raw_rows;
 };
 
 // text: from open_compiled. Throws ModelFault.

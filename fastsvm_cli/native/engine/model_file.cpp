@@ -20,19 +20,13 @@ namespace fastsvm {
 
 namespace {
 
-std::shared_ptr<const Factors> factors_of(const std::optional<FoldedKeys>& folded) {
-    if (!folded || folded->inherited) return nullptr;
-    return std::make_shared<const Factors>(folded->features, folded->factors);
-}
-
 std::shared_ptr<ExactModel> exact_of(const OrderedFile& file) {
     return std::make_shared<ExactModel>(file.header, svm_model_of(file.header, file.kernel, file.vectors));
 }
 
-void note_folded(const std::optional<FoldedKeys>& folded, LoadedModel& out) {
-    out.folds = folded && !folded->inherited;
-    out.inherits = folded && folded->inherited;
-}
+// Whether scaling is folded into the LIBSVM model that it was compiled from.
+template <class File> bool inherits(const File& file) { return file.raw_rows.has_value(); }
+bool inherits(const DensityFile&) { return false; }
 
 // Before the file is moved.
 std::vector<std::int32_t> indices_of(const MaclaurinFile& file) { return file.features; }
@@ -52,14 +46,13 @@ KnownFeatures known_features(const std::vector<std::int32_t>& used, const Scalin
 }
 
 template <class File> void take(File file, const std::vector<RangeText>& ranges, LoadedModel& out) {
-    note_folded(file.folded, out);
+    out.inherits = inherits(file);
     const std::vector<std::int32_t> indices = indices_of(file);
     const std::shared_ptr<const Rows> vectors = vectors_of(file);
     const std::string fingerprint = file.fingerprint;
     if (!ranges.empty()) {
         const Scaling scaling = read_carried(ranges);
-        const ScaledModel asked{file.header.regression(), raw_rows_because(false, out.folds || out.inherits), false,
-                                indices};
+        const ScaledModel asked{file.header.regression(), raw_rows_because(false, out.inherits), false, indices};
         if (const auto fault = carried_fault(scaling, asked, "its range")) throw ModelFault(fault->why);
         out.carried = std::make_shared<const Scaling>(scaling.features_alone());
         out.model = make_model(std::move(file));
@@ -72,14 +65,6 @@ template <class File> void take(File file, const std::vector<RangeText>& ranges,
 }
 
 }  // namespace
-
-Rows multiplied(const Factors& factors, const Rows& rows) {
-    Rows out;
-    const std::int64_t row = factors.multiply(rows, &out);
-    if (row >= 0)
-        throw RowFault(row, "a value found, too large for a double once it is scaled, as this model scales it");
-    return out;
-}
 
 std::shared_ptr<Model> make_model(LibsvmFile file) {
     const SvmModel numbers = svm_model_of(file.header, kernel_of(file.header), std::move(file.vectors));
@@ -111,7 +96,7 @@ std::shared_ptr<Model> make_model(MaclaurinFile file) {
     }
     const Kernel linear{KernelType::polynomial, 1, 0, 1};
     evaluator->set_rounding(header.kernel_type == "linear" ? linear : kernel_of(header), file.longest_vector);
-    auto out = std::make_shared<CompiledModel<Maclaurin>>(header, evaluator, factors_of(file.folded));
+    auto out = std::make_shared<CompiledModel<Maclaurin>>(header, evaluator);
     out->certified = file.highest_norm > 0;
     out->judged_by_bound = header.kernel_type == "rbf" && file.degree == 2 && !out->certified;
     return out;
@@ -120,13 +105,13 @@ std::shared_ptr<Model> make_model(MaclaurinFile file) {
 std::shared_ptr<Model> make_model(BorderFile file) {
     auto evaluator = std::make_shared<Border>(std::move(file.features), file.local);
     for (const BorderFile::Samples& each : file.samples) evaluator->add_pair(each.level, each.count, each.rows.data());
-    return std::make_shared<CompiledModel<Border>>(std::move(file.header), evaluator, factors_of(file.folded));
+    return std::make_shared<CompiledModel<Border>>(std::move(file.header), evaluator);
 }
 
 std::shared_ptr<Model> make_model(DensityFile file) {
     const std::vector<std::int64_t> nr_sv(file.header.nr_sv->begin(), file.header.nr_sv->end());
     auto evaluator = std::make_shared<const Density>(nr_sv, file.weight, file.rows);
-    return std::make_shared<CompiledModel<Density>>(std::move(file.header), evaluator, factors_of(file.folded));
+    return std::make_shared<CompiledModel<Density>>(std::move(file.header), evaluator);
 }
 
 std::shared_ptr<Model> make_model(TriangleFile file) {

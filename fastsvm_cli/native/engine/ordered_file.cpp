@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "engine/body.h"
 #include "engine/libsvm_file.h"
 #include "engine/model_fault.h"
 
@@ -40,7 +41,7 @@ Kernel read_kernel(const KeyWords& found) {
 CompiledFile read_ordered(std::string_view text, const std::vector<std::string>& own_keys, OrderedFile& out) {
     std::vector<std::string> keys{"fingerprint"};
     keys.insert(keys.end(), own_keys.begin(), own_keys.end());
-    CompiledFile file = read_compiled(text, "SV", keys, {"kernel", inherited_key});
+    CompiledFile file = read_compiled(text, "SV", keys, {"kernel", raw_rows_key});
     const OwnKeys& own = file.own;
     const int folded = own.has("nr_folded") ? own.whole("nr_folded", 0) : 0;
     out.fingerprint = own.word("fingerprint");
@@ -57,7 +58,7 @@ CompiledFile read_ordered(std::string_view text, const std::vector<std::string>&
         std::iota(own_rows.begin(), own_rows.end(), std::int64_t{0});
         out.vectors = std::make_shared<const Rows>(select_rows(*out.all_vectors, own_rows));
     }
-    out.folded = read_folded_keys(own);
+    out.raw_rows = own.raw_rows();
     out.header = file.header;
     return file;
 }

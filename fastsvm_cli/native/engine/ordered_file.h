@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/folded_keys.h"
 #include "engine/header.h"
 #include "exact/kernel.h"
 #include "text/rows.h"
@@ -21,7 +20,7 @@ struct OrderedFile {
     Kernel kernel;  // the header's or, if precomputed, that of the vectors
     std::shared_ptr<const Rows> vectors;
     std::shared_ptr<const Rows> all_vectors;  // vectors, then folded rows of the same form
-    std::optional<FoldedKeys> folded;
+    std::optional<std::string> raw_rows;
 };
 
 struct TriangleFile : OrderedFile {

@@ -27,6 +27,7 @@ from support.reducing import (
     some_machine,
     split,
 )
+from support.sealing import sealed_line
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
@@ -195,14 +196,15 @@ def reduced_text(machine):
     """The machine's file with the line of a reduced set."""
     origin = [
         "fastsvm_reduced",
-        "1",
+        "2",
         "0" * 32,
         "60",
         "6",
         *["0.5"] * len(machine.pairs),
         *["10.0"] * len(machine.pairs),
+        "CHECKSUM",
     ]
-    return machine.text() + " ".join(origin).encode() + b"\n"
+    return sealed_line(machine.text() + " ".join(origin).encode() + b"\n")
 
 
 @pytest.mark.parametrize("asked", [False, True], ids=["labels", "values"])

@@ -1,0 +1,125 @@
+"""What models/base.py promises of every kind of model, of a golden file each. Other tests: the bytes of files and the
+values (test_golden_files.py), damage (test_damaged_files.py), carried ranges (test_carried.py)."""
+
+import ast
+from importlib import import_module
+
+import numpy as np
+import pytest
+from libsvm.svmutil import svm_load_model
+
+from fastsvm_cli import _native
+from fastsvm_cli.models import MODEL_TYPES, load_model
+from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.wanted import Wanted
+from fastsvm_cli.text.data import read_chunks
+from support.damage import SHORTEST
+from support.model_files import EXACT, exact_name, libsvm_rows, libsvm_values
+from support.places import GOLDEN, ROOT
+
+every_kind = pytest.mark.parametrize("words", MODEL_TYPES)
+
+
+def golden(words):
+    return load_model(str(GOLDEN / SHORTEST[words]))
+
+
+def rows():
+    (chunk,) = read_chunks(str(GOLDEN / "data"))
+    return chunk
+
+
+@every_kind
+def test_it_says_its_name(words):
+    module, _, name = MODEL_TYPES[words].partition(":")
+    kind = getattr(import_module(module), name)
+    assert issubclass(kind, Model) and type(golden(words)) is kind
+    assert kind.kind == (words.partition(" ")[2] or "LIBSVM")
+
+
+def test_the_registry_has_the_kinds_of_the_core():
+    assert {words.split()[1] for words in MODEL_TYPES if " " in words} == set(_native.COMPILED_KINDS)
+
+
+@every_kind
+def test_its_attributes_fit_together(words):
+    model = golden(words)
+    assert all(type(flag) is bool for flag in (model.proves, model.certified, model.ordered, model.serials))
+    assert (model.fingerprint is None) == (words == "svm_type")
+    used = list(model.used_indices)
+    assert used == sorted(set(used)) and set(model.features) <= set(used) and model.max_index >= used[-1]
+    assert model.first_index == (used[0] > 0) and model.columns == model.max_index + 1 - model.first_index
+    assert model.vectors is None or model.vectors.rows == model.header.total_sv
+    assert model.bounded == (model.header.kernel_type == "rbf" and model.centers is not None)
+    assert model.pairs == len(model.header.rho) and model.nbytes > 0
+    assert (model.raw_rows is None) == (model.folded is None and model.carried is None)
+
+
+@every_kind
+def test_a_rows_values_do_not_depend_on_other_rows(words):
+    model, chunk = golden(words), rows()
+    both, one = _native.Decisions(model.pairs, model.certified), _native.Decisions(model.pairs, model.certified)
+    model.decision_values(chunk, both, Wanted.values())
+    for row in range(chunk.rows):
+        model.decision_values(chunk.select([row]), one, Wanted.values())
+        assert np.array_equal(np.asarray(one.value)[0], np.asarray(both.value)[row])
+        assert not model.certified or np.array_equal(np.asarray(one.radius)[0], np.asarray(both.radius)[row])
+
+
+@every_kind
+def test_what_proves_has_libsvms_values_to_the_last_bit(words):
+    model, chunk = golden(words), rows()
+    if not model.proves:
+        return
+    name = SHORTEST[words] if model.kind == "LIBSVM" else exact_name(SHORTEST[words])
+    assert model.kind == "LIBSVM" or name in EXACT
+    theirs, out = svm_load_model(str(GOLDEN / name)), _native.Decisions(model.pairs)
+    model.reference_values(chunk, out)
+    expected = [libsvm_values(theirs, row, model.pairs) for row in libsvm_rows(chunk)]
+    assert np.array_equal(np.asarray(out.value), expected)
+
+
+@every_kind
+def test_what_it_cannot_do_is_said_in_a_line(fastsvm, words):
+    model, path, data = golden(words), GOLDEN / SHORTEST[words], GOLDEN / "data"
+    refused = []  # (command, exit code, words of the refusal)
+    if not model.ordered:
+        refused.append((["predict", "--evaluations", data, path, "out"], 2, "--evaluations goes with a model of"))
+    if model.stopped_after(1) is None:
+        refused.append((["predict", "--steps", 1, data, path, "out"], 2, "--steps goes with a model of"))
+    if not model.bounded:
+        why = "no bound (eq. 3.11)"
+        refused.append((["predict", "--outside-rows", "x", data, path, "out"], 1, why))
+    if not model.certified:
+        tolerance = ["--tolerance", 1] if model.header.regression else []
+        exact = ["predict", "--exact", GOLDEN / "c_svc.model", *tolerance, data, path, "out"]
+        why = "already" if model.proves and model.raw_rows is None else "proves nothing" if model.proves else "no certi"
+        refused.append((exact, 1, why))
+    if model.kind != "LIBSVM":
+        compiled = "a compiled model found, expected the LIBSVM model"
+        for method in (["approx"], ["reduce", "--ratio", 0.1], ["border"], ["order"]):
+            refused.append(([*method, path, "out"], 1, compiled))
+        refused.append((["bench", data, path], 1, compiled))
+    if model.vectors is None and model.centers is None:
+        refused.append((["bound", data, path], 1, f"{path}: "))
+    for command, code, why in refused:
+        done = fastsvm(*command, code=code)
+        last = done.err.splitlines()[-1]
+        assert last.startswith("Error: ") and why in last and done.out == "", (command, done.err)
+
+
+@pytest.mark.full
+def test_nobody_outside_models_asks_for_a_class():
+    """Compilers and commands use their own kinds; all others use Model and ExactModel."""
+    for path in (ROOT / "fastsvm_cli").rglob("*.py"):
+        room = path.relative_to(ROOT / "fastsvm_cli").parts[0]
+        for node in ast.walk(ast.parse(path.read_text())) if room != "models" else ():
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
+                # Estimators check what a Python program passes.
+                kind = ast.unparse(node.args[1])
+                known = room == "estimators" and kind in ("Model", "ExactModel")
+                assert known or not kind.endswith("Model"), f"{path}:{node.lineno}"
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("fastsvm_cli.models"):
+                classes = {each.name for each in node.names if each.name.endswith("Model")}
+                known = {"Model", "ExactModel"}
+                assert room in ("methods", "commands") or classes <= known, f"{path}:{node.lineno}"
