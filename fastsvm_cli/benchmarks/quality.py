@@ -1,10 +1,10 @@
-from collections.abc import Iterable, Iterator
 from math import inf, isfinite, nan, sqrt
 
 import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.benchmarks.changed import Changed
+from fastsvm_cli.comparisons.agreement import answers
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.wanted import Wanted
@@ -28,14 +28,6 @@ class Quality:
         self.largest = self.mean = self.squares = self.fourths = 0.0
         self.proven: int | None = None
         self.score = _native.Score()
-
-    @property
-    def different(self) -> int:
-        return self.changed.different if self.changed is not None else 0
-
-    @property
-    def disagreement(self) -> float:
-        return self.changed.share if self.changed is not None else 0.0
 
 
 def rms_interval_95(squares: float, fourths: float, count: int) -> "tuple[float, float]":
@@ -82,7 +74,7 @@ class Answers:
         self.score = _native.Score()
         self._values: list[np.ndarray | None] = []
         kept = 0
-        for chunk, decisions, predictions in answers(model, self.chunks):
+        for chunk, decisions, predictions in answers(model, self.chunks, Wanted.values()):
             kept += chunk.rows * model.pairs
             self._values.append(np.array(decisions.value) if kept <= KEPT_VALUES else None)
             self.labels.append(np.array(predictions.label))
@@ -113,19 +105,11 @@ class Answers:
     def values(self, at: int) -> np.ndarray:
         """Return decision values (rows, pairs)."""
         kept = self._values[at]
-        return kept if kept is not None else np.array(next(answers(self.model, [self.chunks[at]]))[1].value)
-
-
-def answers(
-    model: Model, chunks: "Iterable[_native.Chunk]", with_radius: bool = False
-) -> "Iterator[tuple[_native.Chunk, _native.Decisions, _native.Predictions]]":
-    """Yield (chunk, decisions, predictions). Both objects are reused."""
-    decisions, predictions = _native.Decisions(model.pairs, with_radius), _native.Predictions()
-    task = model.header.task()
-    for chunk in chunks:
-        model.decision_values(chunk, decisions, Wanted.values())
-        _native.predict(task, decisions, False, predictions)
-        yield chunk, decisions, predictions
+        return (
+            kept
+            if kept is not None
+            else np.array(next(answers(self.model, [self.chunks[at]], Wanted.values()))[1].value)
+        )
 
 
 def quality(model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" = None) -> Quality:
@@ -145,7 +129,7 @@ def quality(model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" =
     radii = model.certified and not model.proves
     out.proven = 0 if radii else None
     for at, (chunk, decisions, predictions) in enumerate(
-        answers(model, exact.chunks if chunks is None else chunks, radii)
+        answers(model, exact.chunks if chunks is None else chunks, Wanted.values(), radii)
     ):
         out.rows += chunk.rows
         differ.append(np.asarray(predictions.label) != exact.labels[at])

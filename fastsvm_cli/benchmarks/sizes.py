@@ -115,10 +115,10 @@ def _measured(
     sizes = []
     for (each, finished), times in zip(reduced, timed[1:]):
         seen = quality(each, answers)
-        if regression:
+        if seen.changed is None:
             distance, interval = relative_rms(seen, answers.spread)
         else:
-            distance, interval = seen.disagreement, interval_95(seen.different, seen.rows)
+            distance, interval = seen.changed.share, interval_95(seen.changed.different, seen.rows)
         sizes.append(
             Size(each.header.total_sv, distance, interval, times.timings.median, times.timings.interval_95, finished)
         )

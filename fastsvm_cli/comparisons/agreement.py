@@ -1,10 +1,10 @@
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf, isfinite, sqrt
 
 from fastsvm_cli import _native
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.wanted import Wanted
-from fastsvm_cli.text.data import smaller_chunks
+from fastsvm_cli.text.data import MOST_VALUES, smaller_chunks
 
 PART_EVALUATIONS, LEAST_PART = 1 << 28, 256  # kernel evaluations between calls of on_progress; rows
 
@@ -60,6 +60,18 @@ def share_of_spread(difference: float, spread: float, size: float) -> float:
     return difference / scale if scale else inf if difference else 0.0
 
 
+def answers(
+    model: Model, chunks: "Iterable[_native.Chunk]", wanted: Wanted, with_radius: bool = False
+) -> "Iterator[tuple[_native.Chunk, _native.Decisions, _native.Predictions]]":
+    """Yield (chunk, decisions, predictions). Both objects are reused."""
+    decisions, predictions = model.decisions(wanted, with_radius), _native.Predictions()
+    task = model.header.task()
+    for chunk in chunks:
+        model.decision_values(chunk, decisions, wanted)
+        _native.predict(task, decisions, False, predictions)
+        yield chunk, decisions, predictions
+
+
 def agreement(
     model: Model,
     reference: Model,
@@ -69,18 +81,14 @@ def agreement(
     """Predict rows with both models. Scores require labelled rows. on_progress: receives the share done."""
     chunks = list(chunks)
     total = max(1, sum(chunk.rows for chunk in chunks))
+    values = max(model.pairs, reference.pairs)
     if on_progress:
         size = max(LEAST_PART, PART_EVALUATIONS // max(1, reference.header.total_sv))
-        chunks = [part for chunk in chunks for part in _parts(chunk, size)]
+        values = max(values, -(-MOST_VALUES // size))
+    parts = list(smaller_chunks(chunks, values))
     out = Comparison(reference.header.regression)
-    one, other = _native.Predictions(), _native.Predictions()
-    decisions, others = (each.decisions(Wanted.labels()) for each in (model, reference))
-    task, reference_task = model.header.task(), reference.header.task()
-    for chunk in smaller_chunks(chunks, max(model.pairs, reference.pairs)):
-        model.decision_values(chunk, decisions)
-        reference.decision_values(chunk, others)
-        _native.predict(task, decisions, False, one)
-        _native.predict(reference_task, others, False, other)
+    both = (answers(each, parts, Wanted.labels()) for each in (model, reference))
+    for (chunk, _, one), (_, _, other) in zip(*both):
         out._add(one.label, other.label)
         if chunk.leading_count == 1:
             out.score.add(chunk, one)
@@ -88,9 +96,3 @@ def agreement(
         if on_progress:
             on_progress(out.rows / total)
     return out
-
-
-def _parts(chunk: _native.Chunk, size: int) -> "list[_native.Chunk]":
-    if chunk.rows <= size:
-        return [chunk]
-    return [chunk.select(list(range(at, min(chunk.rows, at + size)))) for at in range(0, chunk.rows, size)]

@@ -7,6 +7,7 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.estimators.rows import Rows
+from fastsvm_cli.methods.parallel import over_blocks
 from fastsvm_cli.prediction.answers import Answer, Answerer, Request
 from fastsvm_cli.text.data import MOST_VALUES
 
@@ -76,32 +77,18 @@ class Station:
 
         # The first rows may include one-time initialisation.
         size = min(most, max(LEAST_ROWS, int(size * BLOCK_SECONDS / max(seconds, 1e-9)), rest // MOST_BLOCKS))
-        firsts = range(len(found), rows.rows, size)
+        done = len(found)
+        if rest <= size:
+            out[done:] = self._answer(rows, done, rows.rows, result)
+            return out
 
-        def work(first: int) -> None:
-            last = min(first + size, rows.rows)
-            out[first:last] = self._answer(rows, first, last, result)
+        def some(block: slice) -> None:
+            threads = _native.set_threads_here(1)
+            try:
+                first, last = done + block.start, done + block.stop
+                out[first:last] = self._answer(rows, first, last, result)
+            finally:
+                _native.set_threads_here(threads)
 
-        threads = min(_native.get_threads(), len(firsts))
-        if threads == 1 or not _side_by_side(work, firsts, threads):
-            for first in firsts:
-                work(first)
+        over_blocks(rest, size, some)
         return out
-
-
-def _side_by_side(work: "Callable[[int], None]", items: "range", threads: int) -> bool:
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(threads, initializer=_native.set_threads_here, initargs=(1,)) as pool:
-        try:
-            futures = [pool.submit(work, item) for item in items]
-        except RuntimeError:  # no thread can be started
-            pool.shutdown(cancel_futures=True)
-            return False
-        try:
-            for future in futures:
-                future.result()
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-    return True

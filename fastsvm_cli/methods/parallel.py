@@ -8,9 +8,9 @@ from fastsvm_cli import _native
 
 def over_blocks(n: int, size: int, body: "Callable[[slice], None]") -> None:
     """Call body(rows) for 0 to n in slices of `size`. A call must write only its slice and sum over no others: results
-    then do not depend on threads. Raise the first exception."""
+    then do not depend on threads. Raise the exception of the first slice that fails."""
     starts, lock = iter(range(0, n, size)), threading.Lock()
-    failures: list[BaseException] = []
+    failures: list[tuple[int, BaseException]] = []
 
     @np.errstate(all="ignore")  # the caller handles overflow; threads start with numpy's defaults
     def work() -> None:
@@ -22,7 +22,7 @@ def over_blocks(n: int, size: int, body: "Callable[[slice], None]") -> None:
             try:
                 body(slice(first, min(n, first + size)))
             except BaseException as fault:
-                failures.append(fault)
+                failures.append((first if isinstance(fault, Exception) else -1, fault))  # Ctrl-C first
 
     helpers = []
     for _ in range(min(_native.get_threads(), -(-n // size)) - 1):
@@ -37,8 +37,8 @@ def over_blocks(n: int, size: int, body: "Callable[[slice], None]") -> None:
         for helper in helpers:
             helper.join()
     except BaseException as fault:  # also Ctrl-C: helpers finish their block
-        failures.append(fault)
+        failures.append((-1, fault))
         for helper in helpers:
             helper.join()
     if failures:
-        raise failures[0]
+        raise min(failures, key=lambda each: each[0])[1]

@@ -41,11 +41,11 @@ def test_quality_is_what_the_printed_values_say(fastsvm, place, name, rows, exac
     )
     values, ours = np.array(values), lines[:, 1 : 1 + len(values[0])]
     different = int(np.sum(lines[:, 0] != labels))
-    assert (found.rows, found.different, found.disagreement) == (len(y), different, different / len(y))
+    assert (found.rows, found.changed.different, found.changed.share) == (len(y), different, different / len(y))
     assert found.largest == pytest.approx(np.abs(ours - values).max(), abs=1e-8) and found.mean == pytest.approx(
         np.abs(ours - values).mean(), abs=1e-8
     )
-    assert upper_95(found.different, found.rows) == pytest.approx(wilson(different, len(y)), rel=1e-4)
+    assert upper_95(found.changed.different, found.rows) == pytest.approx(wilson(different, len(y)), rel=1e-4)
     assert found.score.correct == np.sum(lines[:, 0] == y)
     if name.endswith("cert"):
         said = json.loads(fastsvm("predict", "--json", "--exact", place / exact, place / rows, place / name, "out").out)
@@ -66,9 +66,9 @@ def test_quality_is_the_same_where_values_are_too_many_to_be_kept(place, monkeyp
     monkeypatch.setattr("fastsvm_cli.benchmarks.quality.KEPT_VALUES", 100)
     parts, again = found()
     assert parts > 2 and kept.largest > 0
-    assert (again.rows, again.different, again.largest, again.proven) == (
+    assert (again.rows, again.changed.different, again.largest, again.proven) == (
         kept.rows,
-        kept.different,
+        kept.changed.different,
         kept.largest,
         kept.proven,
     )
@@ -80,7 +80,7 @@ def test_the_largest_difference_of_an_exact_model_is_none(place):
         load_model(str(place / "rings.model")),
         Answers(load_model(str(place / "rings.model")), list(read_chunks(str(place / "rows")))),
     )
-    assert found.different == found.largest == found.mean == 0 and found.proven is None
+    assert found.changed.different == found.largest == found.mean == 0 and found.proven is None
 
 
 @pytest.mark.full

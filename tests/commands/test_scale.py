@@ -24,7 +24,10 @@ OWN = [
     ("colors.train", "-t 0", "0 to 1", ""),
     ("waves.train", "-s 4 -t 1 -g 0.1", "0 to 1", "-y -1 1"),
 ]
-SHARED = ["heart_scale", "sonar_scale", "segment_scale", "a9a.t", "ijcnn1.t", "optdigits_scale", "mnist1.t", "u20.t"]
+SHARED = [
+    *("a9a.t", "banana_scale", "fourclass_scale", "haberman_scale", "heart_scale", "ijcnn1.t", "letter.scale"),
+    *("mnist1.t", "optdigits_scale", "satimage.scale", "segment_scale", "sonar_scale", "spambase_scale", "u20.t"),
+]
 
 
 def make(folder, svm_scale, source, training, limits, y, rows=200):

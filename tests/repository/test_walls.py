@@ -68,7 +68,6 @@ LIBRARIES = {
     "export/onnx": {"onnx", "onnxruntime"},
     "estimators": {"numpy", "scipy"},
     "estimators/agreement": {"matplotlib"},
-    "estimators/batches": {"concurrent"},
     "estimators/own_code": {"sklearn"},
     "estimators/patching": {"sklearn"},
     "estimators/pipelines": {"libsvm", "tempfile"},

@@ -21,7 +21,7 @@ class BenchScreen:
         self._drawn = not quiet and can_be_drawn_on(self._stream)
         self._live: Live | None = None
         self._next = monotonic() + 1.0
-        self._doing, self._since, self._most = "", monotonic(), ""
+        self._doing, self._since = "", monotonic()
         self._share: float | None = None
         self._left = self._best = ""
 
