@@ -111,7 +111,7 @@ def as_table(
     rows = [Row(str(at), [str(split.rows), str(split.vectors), *_shares(split)]) for at, split in enumerate(splits, 1)]
     whole = Split(sum(split.rows for split in splits), 0, exact, compiled, disagreement)
     rows.append(Row("all", [str(whole.rows), "", *_shares(whole)]))
-    return tables(heads, rows, [[(title, range(5))]], 80, ascii_only=ascii_only)
+    return tables(heads, rows, [(title, range(5))], 80, ascii_only=ascii_only)
 
 
 def _shares(split: Split) -> "tuple[str, str, str]":

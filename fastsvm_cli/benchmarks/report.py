@@ -38,18 +38,10 @@ COLUMNS = (
     "mean",
     "rows proven",
 )
-# Columns that share a table, without the name; fewest tables first.
-_TIME_GROUPS: "tuple[tuple[Group, ...], ...]" = (
-    (("Time", range(7)),),
-    (("End to end", (0, 1, 2, 3, 4)), ("In memory", (5, 6))),
-    (("End to end", (2, 3, 4)), ("In memory; the model, and compiling it", (5, 6, 0, 1))),
-    (("End to end", (2, 3)), ("In memory", (5, 6)), ("The model, compiling it; end to end", (0, 1, 4))),
-)
-_ANSWER_GROUPS: "tuple[tuple[Group, ...], ...]" = (
-    (("Answers", (7, 8, 10, 11, 12, 13)),),
-    (("Answers", (7, 8, 10, 13)), ("Decision values", (11, 12))),
-    (("Labels", (7, 8)), ("Answers", (10, 13)), ("Decision values", (11, 12))),
-)
+#: Tables of --all, then of the rest: title, and columns without the name.
+_ALL: "tuple[Group, ...]" = (("Time", range(7)), ("Answers", (7, 8, 10, 11, 12, 13)))
+_SUMMARY: Group = ("Time and answers", (2, 3, 5, 7, 9, 10, 0))
+_REGRESSION: Group = ("Time and answers", (2, 3, 5, 11, 10, 0))
 _MOST_CLASSES = 12  # columns; --json has all
 _MOST_NAMED = 5  # classes in a sentence
 
@@ -227,7 +219,7 @@ def shown(
     front, rows, beyond = unbeaten(bench), case_rows(bench), set() if everything else set(hidden(bench, picked))
     out: list[RenderableType] = []
 
-    def add(columns: "Sequence[str]", rows: "list[Row]", groups: "Sequence[Sequence[Group]]") -> None:
+    def add(columns: "Sequence[str]", rows: "list[Row]", *groups: Group) -> None:
         styled = [
             TableRow(
                 cells[0],
@@ -241,13 +233,12 @@ def shown(
             out.extend([each] if isinstance(each, Text) else [each, ""])
 
     if everything:
-        add(COLUMNS, rows, _TIME_GROUPS)
-        add(COLUMNS, rows, _ANSWER_GROUPS)
+        add(COLUMNS, rows, *_ALL)
         title, class_heads, class_rows = class_columns(bench)
-        add(class_heads, class_rows, _in_parts(title, len(class_heads) - 1))
+        add(class_heads, class_rows, (title, range(len(class_heads) - 1)))
     else:
         own = [(case, cells if case.quality else (cells[0], "", *cells[2:])) for case, cells in rows]  # size once
-        add(COLUMNS, own, _summary_groups(bench.model.header.regression))
+        add(COLUMNS, own, _REGRESSION if bench.model.header.regression else _SUMMARY)
     failed = [case for case in bench.cases if case.failed is not None and case not in beyond]
     if failed:
         reasons = [Text(f"  {printable(_reason(case.name, case.failed or ''))}") for case in failed]
@@ -272,40 +263,23 @@ def hidden(bench: Bench, picked: "Case | None") -> "list[Case]":
     ]
 
 
-def _summary_groups(regression: bool) -> "Sequence[Sequence[Group]]":
-    answers = (11, 10) if regression else (7, 9, 10)
-    return (
-        (("Time and answers", (0, 2, 3, 5, *answers)),),
-        (("Time", (2, 3, 5)), ("Size and answers", (0, *answers))),
-        (("End to end", (2, 3)), ("In memory; size", (5, 0)), ("Answers", answers)),
-    )
-
-
 def _about_hidden(bench: Bench, beyond: "set[Case]") -> str:
     """Return sentences about the cases that are not shown."""
-    words = []
-    beaten = sum(case.role != "start-up" and case.failed is None for case in beyond)
     failed = sum(case.failed is not None for case in beyond)
-    if beaten:
-        others = "others are" if beaten > 1 else "another is"
-        what = "values" if bench.model.header.regression else "labels"
-        words.append(f"{_models(beaten)} not shown: {others} at least as good in both time and {what}.")
-    if failed:
-        words.append(f"{_models(failed)} not shown: {'they' if failed > 1 else 'it'} could not be made or measured.")
-    words.append(f"--all shows every {'row and ' * bool(beaten or failed)}column.")
+    beaten = sum(case.role != "start-up" for case in beyond) - failed
+    what = "values" if bench.model.header.regression else "labels"
+    whys = ((beaten, f"that others equal or beat in both time and {what}"), (failed, "that failed"))
+    left_out = " and ".join(f"{count} model{'s' * (count > 1)} {why}" for count, why in whys if count)
     starts = [
         f"{case.name.removesuffix(', empty file')} takes {timings.median:.3g} s"
         for case in bench.cases
         for timings in [case.timings(END_TO_END)]
         if case.role == "start-up" and timings is not None
     ]
-    if starts:
-        words.append(f"{' and '.join(starts)} for an empty file.")
-    return " ".join(words)
-
-
-def _models(count: int) -> str:
-    return f"{count} model{'s are' if count > 1 else ' is'}"
+    empty = f" For an empty file {' and '.join(starts)}." if starts else ""
+    if not left_out:
+        return f"--all shows more columns.{empty}"
+    return f"The tables leave out {left_out}. --all shows them, and more columns.{empty}"
 
 
 def heading(bench: Bench, machine: dict) -> str:
@@ -396,13 +370,6 @@ def class_words(each: ClassRows) -> str:
 
 def _label(each: ClassRows) -> str:
     return f"{each.label:.10g}" if isinstance(each.label, float) else str(each.label)
-
-
-def _in_parts(title: str, columns: int) -> "list[list[Group]]":
-    return [
-        [(title, range(at, min(columns, at + size))) for at in range(0, columns, size)]
-        for size in range(columns, 0, -1)
-    ]
 
 
 def _references(bench: Bench) -> "list[tuple[str, Case | None]]":

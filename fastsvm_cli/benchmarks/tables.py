@@ -24,40 +24,46 @@ class Row(NamedTuple):
 def tables(
     heads: "Sequence[str]",
     rows: "Sequence[Row]",
-    groupings: "Sequence[Sequence[Group]]",
+    groups: "Sequence[Group]",
     width: int,
     *,
     ascii_only: bool = False,
 ) -> "list[Text | Table]":
-    """Return the rows in the fewest titled tables that fit `width` screen columns, without empty rows and columns.
-    heads: of name and cells; of several lines where space lacks. groupings: each table's columns, fewest tables first.
-    """
+    """Return a titled table per group, or several if one is wider than `width` screen columns, without empty rows and
+    columns. heads: of name and cells; of several lines where that saves a table."""
     if not rows:
         return []
     rows = [row._replace(name=printable(row.name), cells=[printable(cell) for cell in row.cells]) for row in rows]
     cells = [max(cell_len(row.cells[at]) for row in rows) for at in range(len(heads) - 1)]
-    groupings = [
-        [(title, kept) for title, columns in grouping for kept in [[at for at in columns if cells[at]]] if kept]
-        for grouping in groupings
-    ]
-    name = min(_LEAST_NAME, max(cell_len(row.name) for row in rows))
-    parted = [
-        wrap(head, max(least, *map(len, head.split())), break_long_words=False, break_on_hyphens=False)
+    room = width - 2 - min(_LEAST_NAME, max(cell_len(row.name) for row in rows))
+    broken = [
+        "\n".join(wrap(head, max(least, *map(len, head.split())), break_long_words=False, break_on_hyphens=False))
         for head, least in zip(heads[1:], cells)
     ]
+    out: list[Text | Table] = []
+    for title, columns in groups:
+        choices = [
+            (_parts([at for at in columns if cells[at]], cells, names, room), names) for names in (heads[1:], broken)
+        ]
+        parts, names = min(choices, key=lambda choice: len(choice[0]))
+        for at, part in enumerate(parts):
+            words = Text(printable(title) + ", continued" * (at > 0), "italic")
+            out += [words, _table(part, [heads[0], *names], rows, ascii_only)]
+    return out
 
-    def fits(grouping: "Sequence[Group]", parted: "Sequence[Sequence[str]]") -> bool:
-        widths = [max(least, *map(cell_len, lines)) + 3 for least, lines in zip(cells, parted)]
-        return all(name + 2 + sum(widths[at] for at in columns) <= width for _, columns in grouping)
 
-    choices = [(grouping, lines) for grouping in groupings for lines in ([[head] for head in heads[1:]], parted)]
-    grouping, lines = next((choice for choice in choices if fits(*choice)), choices[-1])
-    titles = [heads[0], *map("\n".join, lines)]
-    return [
-        each
-        for title, columns in grouping
-        for each in (Text(printable(title), "italic"), _table(columns, titles, rows, ascii_only))
-    ]
+def _parts(columns: "Sequence[int]", cells: "Sequence[int]", names: "Sequence[str]", room: int) -> "list[list[int]]":
+    """Return each table's columns. cells: their widths."""
+    parts: list[list[int]] = []
+    left = 0
+    for at in columns:
+        needed = 3 + max(cells[at], *map(cell_len, names[at].split("\n")))
+        if not parts or needed > left:
+            parts.append([])
+            left = room
+        parts[-1].append(at)
+        left -= needed
+    return parts
 
 
 def _table(columns: "Sequence[int]", heads: "Sequence[str]", rows: "Sequence[Row]", ascii_only: bool) -> Table:

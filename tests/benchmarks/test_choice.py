@@ -134,7 +134,7 @@ def test_a_class_that_is_too_small_to_measure_is_named(bench, rare):
 
 @pytest.mark.full
 def test_the_budget_holds_for_the_rows_of_each_class(bench, rare):
-    done = bench("-q", "--budget", "1%", rare / "test", rare / "model", rare / "rough")
+    done = bench("-q", "--all", "--budget", "1%", rare / "test", rare / "model", rare / "rough")
     assert "Fastest within 1 %: exact model, " in done.out
     assert "Labels that differ, by the class of the exact model" in done.out and "Too small" not in done.out
 
