@@ -9,6 +9,8 @@ import pytest
 
 from support.places import DATA, FASTSVM, GOLDEN, PROGRAM
 
+#: Else, the core predicts for both (test_both_ways.py).
+BY_CLICK = "from fastsvm_cli import start; start._predicted = lambda: False; start.run()"
 MODELS = sorted(
     str(path.relative_to(GOLDEN))
     for path in GOLDEN.rglob("*")
@@ -26,7 +28,7 @@ def both(folder, *words, output="out", **options):
     """(exit code, standard output, standard error, output file or None), the same for both programs; but `fastsvm
     predict` may add to an error, or to its hint."""
     found = []
-    for program in ([PROGRAM], [FASTSVM, "predict"]):
+    for program in ([PROGRAM], [sys.executable, "-c", BY_CLICK, "predict"]):
         target = folder / output
         if target.is_file() and output not in words[:-1]:
             target.unlink()
@@ -53,6 +55,14 @@ def folder(tmp_path):
 @pytest.mark.parametrize("name", MODELS)
 def test_the_lines_of_every_kind_of_model(tmp_path, name, options):
     both(tmp_path, *options, str(GOLDEN / "data"), str(GOLDEN / name), "out")
+
+
+@pytest.mark.full(few=3)
+@pytest.mark.parametrize("name", MODELS)
+def test_warnings_of_rows_of_another_data_set(tmp_path, name):
+    for far in b"99999:1", b"0:1", b"":
+        (tmp_path / "far").write_bytes(b"1 1:1\n" * 9 + b"1 " + far + b"\n" + (b"7 " + far + b"\n") * 30)
+        both(tmp_path, "far", str(GOLDEN / name), "out")
 
 
 def test_many_blocks_on_several_threads(folder):

@@ -4,17 +4,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "files/file_fault.h"
-#include "files/source.h"
 #include "files/stop.h"
 #include "program/options.h"
 #include "program/prediction.h"
@@ -23,29 +18,6 @@ using namespace nb::literals;
 using namespace fastsvm;
 
 namespace {
-
-constexpr off_t longest_line_read = off_t{1} << 30;  // MAX_MODEL_LINE of text/data.py
-constexpr off_t largest_exact = off_t{1} << 24;      // Python reads larger ones beside the rows
-
-std::optional<Options> options_of(const std::vector<std::string>& words) {
-    try {
-        Options options = read_options(words);
-        if (!options.help && !options.version) return options;
-    } catch (const UsageFault&) {
-    }
-    return std::nullopt;
-}
-
-// Whether Python can read it again.
-bool is_plain_file(const std::string& path, off_t most) {
-    struct stat status;
-    if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size > most) return false;
-    try {
-        return !Source(path, false).compressed();
-    } catch (const FileFault&) {
-        return false;
-    }
-}
 
 ByteStream decompressed(const std::string& path, int descriptor, const std::string& begun) {
     const nb::gil_scoped_acquire acquire;
@@ -56,13 +28,8 @@ ByteStream decompressed(const std::string& path, int descriptor, const std::stri
 }
 
 bool predict(const std::vector<std::string>& words) {
-    const auto printable = [](unsigned char c) { return c >= ' ' && c < 127; };  // else Python escapes it
-    for (const std::string& word : words)
-        if (!std::all_of(word.begin(), word.end(), printable)) return false;
-    const std::optional<Options> options = options_of(words);
-    if (!options || (!options->quiet && isatty(2)) || !is_plain_file(options->model_file, longest_line_read) ||
-        (options->exact && !is_plain_file(*options->exact, largest_exact)))
-        return false;
+    const std::optional<Options> options = read_shared_options(words);
+    if (!options) return false;
     const StopSignals heeded;
     heed_signals();  // that arrived before
     std::unique_ptr<Prediction> prediction;

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/checksum.h"
@@ -62,11 +63,42 @@ template <class Work> auto of_model(const std::string& path, Work work) {
     }
 }
 
+constexpr off_t longest_line_read = off_t{1} << 30;  // MAX_MODEL_LINE of text/data.py
+constexpr off_t largest_exact = off_t{1} << 24;      // Python reads larger ones beside the rows
+
+// Whether Python can read it again.
+bool is_plain_file(const std::string& path, off_t most) {
+    struct stat status;
+    if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size > most) return false;
+    try {
+        return !Source(path, false).compressed();
+    } catch (const FileFault&) {
+        return false;
+    }
+}
+
 std::string place_of(const std::string& path, std::int64_t line) {
     return display(path) + (line ? ":" + std::to_string(line) : "");
 }
 
 }  // namespace
+
+std::optional<Options> read_shared_options(const std::vector<std::string>& words) {
+    const auto printable = [](unsigned char c) { return c >= ' ' && c < 127; };  // else Python escapes it
+    for (const std::string& word : words)
+        if (!std::all_of(word.begin(), word.end(), printable)) return std::nullopt;
+    Options options;
+    try {
+        options = read_options(words);
+    } catch (const UsageFault&) {
+        return std::nullopt;
+    }
+    const bool bar = !options.quiet && isatty(2);
+    if (options.help || options.version || bar || !is_plain_file(options.model_file, longest_line_read) ||
+        (options.exact && !is_plain_file(*options.exact, largest_exact)))
+        return std::nullopt;
+    return options;
+}
 
 LineFault::LineFault(File file, const std::string& path, std::int64_t line, const std::string& why)
     : std::runtime_error(place_of(path, line) + ": " + why), file(file), path(path), why(why), line(line) {}

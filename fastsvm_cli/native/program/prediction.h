@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "engine/line_blocks.h"
 #include "engine/model_file.h"
@@ -25,6 +27,10 @@ struct LineFault : std::runtime_error {
     std::string path, why;
     std::int64_t line;
 };
+
+// Options of words with which `fastsvm predict` does the same; none if Python must do it: other options, a progress
+// bar, a model file that it could not read again.
+std::optional<Options> read_shared_options(const std::vector<std::string>& words);
 
 class Prediction {
 public:
