@@ -14,6 +14,7 @@ from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.wanted import Wanted
 from fastsvm_cli.text.data import read_chunks
 from support.damage import SHORTEST
+from support.evaluation import fault_of
 from support.model_files import EXACT, exact_name, libsvm_rows, libsvm_values
 from support.places import GOLDEN, ROOT
 
@@ -38,7 +39,9 @@ def test_it_says_its_name(words):
 
 
 def test_the_registry_has_the_kinds_of_the_core():
-    assert {words.split()[1] for words in MODEL_TYPES if " " in words} == set(_native.COMPILED_KINDS)
+    said, _, known = fault_of("fastsvm_model quadrature 2\nend\n").partition(" found, this fastsvm knows ")
+    assert said == "m:1: a model of kind 'quadrature'"
+    assert {words.split()[1] for words in MODEL_TYPES if " " in words} == set(known.split(", "))
 
 
 @every_kind

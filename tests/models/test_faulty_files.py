@@ -2,7 +2,6 @@
 
 import gzip
 import pickle
-import re
 import zlib
 
 import numpy as np
@@ -207,13 +206,6 @@ OTHERS = {
 @pytest.mark.parametrize("text", OTHERS, ids=lambda text: ascii(text[:40])[2:-1])
 def test_other_files_are_named_for_what_they_are(text):
     assert fault_of(text) == OTHERS[text]
-
-
-def test_an_unknown_kind_is_named_with_the_kinds_there_are():
-    message = fault_of("fastsvm_model quadrature 2\nend\n")
-    assert re.fullmatch(
-        r"m:1: a model of kind 'quadrature' found, this fastsvm knows [a-z, ]*maclaurin[a-z, ]*", message
-    )
 
 
 def test_an_approxsvm_model_is_named():

@@ -28,9 +28,11 @@ def test_radii_of_reduced_sets_cover_the_subtraction_of_a_large_rho():
 
 def test_a_kernel_that_no_number_bounds_has_no_radius():
     """With gamma below 0 kernel values are unbounded, whatever the file says."""
+    model = ExactModel.parse((HEAD.format(1) + "0.5 1:1\n").encode().replace(b"gamma 0", b"gamma -0.5"), "r")
+    assert model.header.gamma < 0
+    reduced = ReducedModel(model.header, model.vectors, "r", Origin("0" * 64, [0.0], [1.0], count=1, longest=1))
     out = _native.Decisions(1, True)
-    out.resize(1)
-    _native.widen(out, _native.parse(b"0 1:1\n")[0], -0.5, [0.0], [1.0], [0.0], 1, 1)
+    reduced.decision_values(_native.parse(b"0 1:1\n")[0], out)
     assert out.radius[0, 0] == float("inf")
 
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from fastsvm_cli import _native
-from fastsvm_cli.models.border import MAX_LOCAL
+from fastsvm_cli.models.border import MAX_LOCAL, BorderModel, Samples
 from fastsvm_cli.models.maclaurin import MAX_DEGREE, Certificate
+from fastsvm_cli.text.header import Header
 
 
 def expansions(*certificates, degree=1):
@@ -59,8 +60,9 @@ def test_a_precomputed_kernel_is_not_evaluated_on_vectors():
 
 def test_as_many_nearest_border_samples_as_the_format_lets_a_file_have():
     samples = np.arange(4.0 * (MAX_LOCAL + 2))
-    model = _native.Border([1, 2], MAX_LOCAL)
-    model.add_pair(0.5, MAX_LOCAL + 2, samples)
+    header = Header("one_class", "rbf", gamma=1.0, nr_class=2, total_sv=0, rho=[0.0])
+    pair = Samples(0.5, MAX_LOCAL + 2, samples)
+    model = BorderModel(header, fingerprint="f", features=[1, 2], samples=[pair], local=MAX_LOCAL)
     assert np.all(np.isfinite(decide(model, with_radius=False)))
     for local in (0, MAX_LOCAL + 1):
         with pytest.raises(ValueError, match="cannot be weighed"):

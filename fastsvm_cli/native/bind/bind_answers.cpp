@@ -34,7 +34,6 @@ void bind_answers(nb::module_& m) {
         .def(nb::init<std::int64_t, bool, bool>(), "pairs"_a, "with_radius"_a = false, "labels_alone"_a = false)
         .def_ro("rows", &Decisions::rows)
         .def_ro("pairs", &Decisions::pairs)
-        .def_ro("labels_alone", &Decisions::labels_alone, "a class per row instead of values")
         .def_ro("outside", &Decisions::outside, "number of rows outside the bound of eq. (3.11)")
         .def_prop_ro("outside_rows", &Decisions::outside_rows, "numbers of these rows, increasing")
         .def_rw("reference_rows", &Decisions::reference_rows, "rows evaluated by the reference sum")
@@ -47,8 +46,6 @@ void bind_answers(nb::module_& m) {
              "Replace the values and radii (0 if `from_` has none) of these rows, and add their costs.")
         .def("elect", &Decisions::elect, "rows"_a, "from_"_a,
              "Set the labels of these rows from `from_`, which has labels alone, and add their costs.")
-        .def("charge", &Decisions::charge, "rows"_a, "from_"_a,
-             "Add only the kernel evaluations of `from_` to these rows.")
         .def("map_values", &Decisions::map_values, "from_"_a, "scale"_a, "to"_a,
              "A value y becomes to + (y - from_) * scale, scale above 0, with its radius; a radius of 0 stays 0.")
         .def_prop_ro(

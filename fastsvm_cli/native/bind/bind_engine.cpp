@@ -86,9 +86,7 @@ void bind_wanted(nb::module_& m) {
                 if (!self.odds) return std::nullopt;
                 return Sigmoids(self.odds->a, self.odds->b);
             },
-            "argument of `values`, or None")
-        .def_prop_ro("labels_alone", &Wanted::labels_alone, "Whether only labels are wanted.")
-        .def("in_full", &Wanted::in_full, "regression"_a, "Whether values are wanted up to rounding.");
+            "argument of `values`, or None");
 }
 
 // Evaluators of Python's model classes.

@@ -122,22 +122,6 @@ void bind_exact(nb::module_& m) {
             },
             "model"_a)
         .def(
-            "decision_values",
-            [](const Exact& self, const Chunk& chunk, bool precise, const std::vector<Exact::Threshold>& thresholds,
-               std::optional<std::pair<std::vector<double>, std::vector<double>>> odds, Decisions& out) {
-                check_pairs(out, self.model().pairs(), !self.model().regression);
-                const nb::gil_scoped_release release;
-                const std::int64_t row = self.without_serials(*chunk.rows);
-                std::optional<Odds> sigmoid;
-                if (odds)
-                    sigmoid = {static_cast<int>(self.model().classes()), std::move(odds->first),
-                               std::move(odds->second)};
-                if (row < 0) self.decision_values(*chunk.rows, precise, thresholds, sigmoid, out);
-                return row;
-            },
-            "chunk"_a, "precise"_a, "thresholds"_a, "odds"_a.none(), "out"_a,
-            "Returns the first precomputed row that lacks serials, or -1.")
-        .def(
             "fast_values",
             [](const Exact& self, const Chunk& chunk, Decisions& out) {
                 check_pairs(out, self.model().pairs());
@@ -266,19 +250,6 @@ void bind_exact(nb::module_& m) {
              "Sums of these rows' kernel values with the vectors from `start` on (whole strips), times `coef`. For "
              "tests and measurements.");
 
-    m.def(
-        "widen",
-        [](Decisions& out, const Chunk& chunk, double gamma, std::vector<double> radius, std::vector<double> weight,
-           std::vector<double> rho, double count, double longest_vector) {
-            const std::size_t pairs = static_cast<std::size_t>(out.pairs);
-            if (!out.with_radius || chunk.rows->rows != out.rows || radius.size() != pairs || weight.size() != pairs ||
-                rho.size() != pairs)
-                throw nb::value_error("other rows or pairs");
-            widen(*chunk.rows, {gamma, std::move(radius), std::move(weight), std::move(rho), count, longest_vector},
-                  out);
-        },
-        "out"_a, "chunk"_a, "gamma"_a, "radius"_a, "weight"_a, "rho"_a, "count"_a, "longest_vector"_a,
-        "Add `radius`, and svm-predict's rounding on an exact model, to the radii of an RBF model's values.");
     m.def(
         "used_indices", [](const Chunk& vectors) { return used_indices(*vectors.rows); }, "vectors"_a,
         "LIBSVM indices in the vectors, increasing.");

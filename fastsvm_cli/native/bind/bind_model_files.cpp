@@ -168,7 +168,6 @@ void bind_model_files(nb::module_& m) {
     m.attr("CARRYING_VERSION") = carrying_version;
     m.attr("REDUCED_WORD") = reduced_word;
     m.attr("FOLDED_WORD") = folded_word;
-    m.attr("COMPILED_KINDS") = nb::tuple(nb::cast(compiled_kinds));
     m.attr("WITHOUT_VECTORS") = without_vectors;
     m.attr("MOST_DENSITY_CELLS") = most_density_cells;
 

@@ -166,15 +166,7 @@ void bind_models(nb::module_& m) {
                     throw nb::value_error("wrong number of values");
                 self.add_pair(level, count, rows.data());
             },
-            "level"_a, "count"_a, "rows"_a, "rows: (count, 2, d), flat: points and normals.")
-        .def(
-            "decision_values",
-            [](const Border& self, const Chunk& chunk, Decisions& out) {
-                check_pairs(out, self.pairs());
-                const nb::gil_scoped_release release;
-                self.decision_values(*chunk.rows, out);
-            },
-            "chunk"_a, "out"_a);
+            "level"_a, "count"_a, "rows"_a, "rows: (count, 2, d), flat: points and normals.");
 
     nb::class_<Density>(m, "Density", "Kernel density estimates of variable bandwidth.")
         .def(
@@ -183,15 +175,7 @@ void bind_models(nb::module_& m) {
                 const nb::gil_scoped_release release;
                 new (self) Density(std::move(nr_sv), weight, *rows.rows);
             },
-            "nr_sv"_a, "weight"_a, "rows"_a)
-        .def(
-            "decision_values",
-            [](const Density& self, const Chunk& chunk, Decisions& out) {
-                check_pairs(out, self.pairs());
-                const nb::gil_scoped_release release;
-                self.decision_values(*chunk.rows, out);
-            },
-            "chunk"_a, "out"_a);
+            "nr_sv"_a, "weight"_a, "rows"_a);
 
     m.def(
         "expand",

@@ -111,9 +111,6 @@ void bind_place(nb::module_& m) {
             "unknown", [](const ScaledEntries& self) { return self.counts.unknown; },
             "entries dropped because the range file does not name their feature")
         .def_prop_ro(
-            "unknown_index", [](const ScaledEntries& self) { return self.counts.unknown_index; },
-            "least feature of dropped entries, or -1")
-        .def_prop_ro(
             "counts",
             [](const ScaledEntries& self) {
                 return std::vector<std::int64_t>{self.counts.before, self.after, self.counts.unknown,

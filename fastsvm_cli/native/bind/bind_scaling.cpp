@@ -101,14 +101,6 @@ void bind_scaling(nb::module_& m) {
             },
             "(slope, offset) of labels; None if not scaled.")
         .def_prop_ro("max_index", &Scaling::max_index, "largest feature in the file, or 0")
-        .def(
-            "first_unknown",
-            [](const Scaling& s, const std::vector<std::int32_t>& indices) {
-                for (const std::int32_t index : indices)
-                    if (!s.find(index)) return index;
-                return std::int32_t{-1};
-            },
-            "indices"_a, "The first of these features that is not scaled, or -1.")
         .def_prop_ro(
             "shifted", [](const Scaling& s) { return s.shifted().size(); },
             "number of features added to rows that lack them: their 0 scales to another value")
