@@ -4,10 +4,11 @@ import gzip
 import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 
-from support.places import DATA, FASTSVM, GOLDEN, PROGRAM
+from support.places import DATA, GOLDEN, PROGRAM
 
 #: Else, the core predicts for both (test_both_ways.py).
 BY_CLICK = "from fastsvm_cli import start; start._predicted = lambda: False; start.run()"
