@@ -50,7 +50,6 @@ template <class File> void take(File file, const std::vector<RangeText>& ranges,
     const std::vector<std::int32_t> indices = indices_of(file);
     const std::shared_ptr<const Rows> vectors = vectors_of(file);
     const std::string fingerprint = file.fingerprint;
-    const std::int32_t last_scaled = file.folded && !file.folded->features.empty() ? file.folded->features.back() : 0;
     if (!ranges.empty()) {
         const Scaling scaling = read_carried(ranges);
         const ScaledModel asked{file.header.regression(), raw_rows_because(false, out.inherits), false, indices};
@@ -62,7 +61,6 @@ template <class File> void take(File file, const std::vector<RangeText>& ranges,
         out.model = make_model(std::move(file));
     }
     out.features = known_features(indices, out.carried.get(), vectors);
-    out.features.largest = std::max(out.features.largest, last_scaled);
     out.model->fingerprint = fingerprint;
 }
 
