@@ -46,7 +46,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ways")
     rows = (GOLDEN / "data").read_bytes() + b"\n"
     exact = (GOLDEN / "c_svc.model").read_bytes()
-    shutil.copy(GOLDEN / "c_svc-certified.approx", folder / "compiled")
+    shutil.copy(GOLDEN / "version2" / "c_svc-certified.approx", folder / "compiled")
     files = {
         "rows": rows,
         "exact": exact,
