@@ -78,6 +78,8 @@ def test_exact(folder):
     code, out, err, written = both(folder, "--exact", "exact", "rows", "compiled", "out")
     assert code == 0 and b"Accuracy" in out and b"Proven: " in err
     assert written == run([PROGRAM, "-q", "rows", "exact", "-"], folder).stdout
+    _, _, err, _ = both(folder, "--exact", "exact", "rows", str(GOLDEN / "version2" / "c_svc.reduced"), "out")
+    assert b"3 evaluated exactly, 0 of them" in err
     (folder / "other").write_bytes((folder / "exact").read_bytes().replace(b"gamma", b"gamma "))
     code, _, err, written = both(folder, "--exact", "other", "rows", "compiled", "out")
     assert code == 1 and b"their fingerprints differ" in err and written is None

@@ -132,7 +132,7 @@ void Prediction::prepare() {
     question.model = loaded_.model;
     question.probability = options.probability;
     question.values = options.values;
-    question.may_be_few = true;
+    question.may_be_few = !options.exact;  // else its sums would count as rows evaluated exactly
     question.largest_feature = loaded_.features.largest;
     if (options.exact) question.exact = fallback();
     request_ = std::make_shared<const Request>(std::move(question));
