@@ -15,6 +15,12 @@ def one_thread():
         yield
 
 
+@pytest.fixture(autouse=True)
+def wide(monkeypatch):
+    """Tables in one piece: workers of pytest have 80 columns."""
+    monkeypatch.setenv("COLUMNS", "180")
+
+
 @pytest.fixture(scope="session")
 def place(tmp_path_factory):
     """Rows and models: exact ones, and rings compiled by every method."""

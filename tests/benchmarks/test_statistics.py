@@ -233,7 +233,6 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
     )
     labels, _, _ = libsvm_predict(*svm_read_problem(str(rows)), svm_load_model(str(model)), "-q")
     monkeypatch.setattr(environment, "fastsvm_command", lambda: [FASTSVM])
-    monkeypatch.setenv("COLUMNS", "180")  # workers of pytest have 80
     describe = environment.describe
     monkeypatch.setattr(
         environment, "describe", lambda threads: {**describe(threads), "svm_predict": "/somewhere/svm-predict"}

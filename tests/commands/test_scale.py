@@ -295,14 +295,14 @@ def test_reduce_says_what_rows_must_not_have(scaled, tmp_path):
             "folded takes raw rows, because --scale is folded into it: give it no",
         ),
         (
-            "predict --exact model rows raw o",
+            "predict --exact model rows classes o",
             1,
-            "raw: --scale is folded into it: svm-predict's labels are of rows",
+            "classes: --scale is folded into it: svm-predict's labels are of rows",
         ),
         (
-            "predict --open-rows x rows raw o",
+            "predict --open-rows x rows classes o",
             1,
-            "raw: --scale is folded into it: svm-predict's labels are of rows",
+            "classes: --scale is folded into it: svm-predict's labels are of rows",
         ),
         ("bound --scale range folded rows", 1, "folded: it takes raw rows, because --scale is folded into it: measure"),
         (
@@ -336,6 +336,7 @@ def test_what_does_not_go_with_a_range_file_is_said_in_a_line(scaled, tmp_path, 
     (tmp_path / "carried").write_bytes((scaled / "carried").read_bytes())
     (tmp_path / "folded").write_bytes((GOLDEN / "raw-rows" / "c_svc.approx").read_bytes())
     (tmp_path / "raw").write_bytes((GOLDEN / "version2" / "epsilon_svr.folded").read_bytes())
+    (tmp_path / "classes").write_bytes((GOLDEN / "raw-rows" / "c_svc.folded").read_bytes())
     (tmp_path / "r2").write_text("x\n0 1\n1 0 1\n")
     (tmp_path / "far").write_text("x\n0 1\n1 1e12 1000000000010\n" + "".join(f"{i} 0 1\n" for i in range(2, 99)))
     (tmp_path / "y2").write_text("y\n0 1\n-1 1\n" + (scaled / "range").read_text())
