@@ -66,7 +66,7 @@ class Kept:
         return self.fingerprint or fingerprint_of(self.model.to_text())
 
     def save(self, path: "str | bytes | os.PathLike[str]") -> None:
-        """Write the model's file, with the text it was read from if that file is unchanged. Of the file, labels that
+        """Write the model's file, with the text it was read from if that file is unchanged. With that file, labels that
         depend on rounding are svm-predict's. Raise FileError, and ModelFormatError for an argument that no model file
         holds and that changes answers: use joblib.dump."""
         from fastsvm_cli.text.output import Output

@@ -112,7 +112,7 @@ def test_every_interface_has_the_same_answers(
         np.testing.assert_allclose(theirs_[0], labels, atol=size if model.header.regression else 0, rtol=0)
         np.testing.assert_allclose(theirs_[1], values, atol=size, rtol=1e-12)
 
-    # What export writes
+    # Exported programs
     description = describe(model, "m")
     assert description.inputs == x.shape[1]
     chunk = next(iter(_chunks(folder / "rows")))

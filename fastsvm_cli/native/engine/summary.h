@@ -28,7 +28,7 @@ std::vector<std::string> score_lines(const Header& printed, const Score& score);
 // model's. zeros_count: count unknown labels 0.
 std::string row_doubt(const Header& header, std::int64_t rows, const UnknownLabels& unknown, bool zeros_count);
 
-// What a model knows of features, besides its header.
+// Features that a model knows, besides its header.
 struct KnownFeatures {
     std::int32_t first = 1;               // index of column 0 of dense rows (engine/carried.h)
     std::int32_t largest = 0;             // index
