@@ -1,4 +1,4 @@
-"""What models/base.py promises of every kind of model, of a golden file each. Other tests: the bytes of files and the
+"""The promises of models/base.py, tested on a golden file of every kind of model. Other tests: the bytes of files and the
 values (test_golden_files.py), damage (test_damaged_files.py), carried ranges (test_carried.py)."""
 
 import ast

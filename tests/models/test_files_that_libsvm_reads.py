@@ -106,7 +106,7 @@ def test_such_a_model_is_not_compiled(fastsvm, tmp_path):
 
 def test_text_after_the_last_vector_is_ignored_with_a_warning(svm_predict, tmp_path):
     text, data = (GOLDEN / "c_svc.model").read_bytes(), rows_text(rows_for(1, 5))
-    for more in (b"\nnormalisation 1 2.5\n0.31 4.2\n", b"x\n", b"1 2:3\n", b"\xff\x00\n"):
+    for more in (b"\nnormalisation 1 2.5\n0.31 4.2\n", b"x\n", b"1 2:3\n", b"\xff\x00\n", b"md5 %s\n" % (b"0a" * 16)):
         with pytest.warns(FastsvmWarning) as warned:
             model = parse_model(text + more, "m")
         line = text.count(b"\n") + 1

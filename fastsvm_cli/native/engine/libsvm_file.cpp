@@ -16,18 +16,18 @@ std::string text_after_vectors(const Header& header) {
     return "text found after the " + std::to_string(header.total_sv) + " support vectors that total_sv announces";
 }
 
-// Whether the text after the vectors has a beginning or a fingerprint of fastsvm's own lines, which damage may have
-// changed: without them a reduced set would be another program's model.
+// Whether the text after the vectors has a beginning or the fingerprints of fastsvm's own lines, which damage may have
+// changed: without them a reduced set would be another program's model. Other programs may write one checksum.
 bool looks_like_own_line(std::string_view text) {
     const std::vector<std::string_view> words = split_words(text);
     const auto begins = [&](std::string_view own) {
         return !words.empty() && own.substr(0, words[0].size()) == words[0];
     };
     return begins(reduced_word) || begins(folded_word) ||
-           std::any_of(words.begin(), words.end(), [](std::string_view word) {
+           std::count_if(words.begin(), words.end(), [](std::string_view word) {
                return word.size() == fingerprint_digits &&
                       word.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-           });
+           }) > 1;
 }
 
 std::int64_t first_unsorted(const Rows& vectors) {
