@@ -1,5 +1,7 @@
-"""The promises of models/base.py, tested on a golden file of every kind of model. Other tests: the bytes of files and the
-values (test_golden_files.py), damage (test_damaged_files.py), carried ranges (test_carried.py)."""
+"""The promises of models/base.py, tested on a golden file of every kind of model.
+
+Other tests: the bytes of files and the values (test_golden_files.py), damage (test_damaged_files.py), carried ranges
+(test_carried.py)."""
 
 import ast
 from importlib import import_module
