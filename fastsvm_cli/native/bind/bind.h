@@ -152,6 +152,7 @@ void bind_text(nb::module_& m);
 void bind_answers(nb::module_& m);
 void bind_exact(nb::module_& m);
 void bind_models(nb::module_& m);
+void bind_cascade(nb::module_& m);
 void bind_engine(nb::module_& m);
 void bind_model_files(nb::module_& m);
 void bind_run(nb::module_& m);

@@ -56,6 +56,13 @@ void bind_answers(nb::module_& m) {
             },
             "(rows) int64: kernel evaluations, with repeats, for models that stop early; valid until the next resize")
         .def_prop_ro(
+            "winner",
+            [](nb::handle self) {
+                const Decisions& d = nb::cast<const Decisions&>(self);
+                return view(d.winner.data(), {d.winner.size()}, self);
+            },
+            "(rows) int32: class of labels alone; valid until the next resize")
+        .def_prop_ro(
             "value",
             [](nb::handle self) {
                 Decisions& d = nb::cast<Decisions&>(self);

@@ -18,6 +18,7 @@ NB_MODULE(_native, m) {
     bind_answers(m);
     bind_exact(m);
     bind_models(m);
+    bind_cascade(m);
     bind_model_files(m);
     bind_engine(m);
     bind_run(m);

@@ -1,0 +1,320 @@
+#include "models/cascade.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+#include "exact/strips.h"
+#include "simd/loops.h"
+#include "simd/packed.h"
+#include "simd/parallel.h"
+
+namespace fastsvm {
+
+namespace {
+
+constexpr std::int64_t block_rows = 512;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr int tries = 3;  // candidates for the winner
+
+// A worker's own calls start no threads.
+class OneThread {
+public:
+    OneThread() : before_(set_threads_here(1)) {}
+    ~OneThread() { set_threads_here(before_); }
+    OneThread(const OneThread&) = delete;
+
+private:
+    const int before_;
+};
+
+std::vector<std::int64_t> in_strips(std::int64_t n) {
+    std::vector<std::int64_t> order(static_cast<std::size_t>((n + strip - 1) / strip * strip), -1);
+    std::iota(order.begin(), order.begin() + n, std::int64_t{0});
+    return order;
+}
+
+}  // namespace
+
+struct Cascade::Block {
+    std::vector<std::int64_t> live;    // row numbers
+    std::vector<std::int32_t> winner;  // (live)
+    std::vector<double> margin;        // (live)
+    Aligned<float> terms;              // (live, stride)
+    bool has_linear = false;
+    std::int64_t known = 0;  // kernel values among the terms
+    Decisions base{1};       // (live, pairs): polynomials of degree 2 and 3
+    // Rows to elect, by candidate; scratch.
+    std::vector<std::int64_t> waiting, candidate, order;
+    std::vector<std::int64_t> lengths, starts, zeros;
+    std::vector<double> sums;
+};
+
+Cascade::~Cascade() = default;
+
+Cascade::Cascade(const SvmModel& exact, const std::vector<std::int64_t>& chosen, std::vector<std::int32_t> features,
+                 std::vector<double> center, double longest, std::vector<CascadeStage> stages)
+    : classes_(std::max<std::int64_t>(exact.classes(), 2)),
+      pairs_(exact.pairs()),
+      features_(std::move(features)),
+      center_(std::move(center)),
+      longest_(longest),
+      stages_(std::move(stages)) {
+    if (static_cast<std::int64_t>(center_.size()) != features_.size())
+        throw std::invalid_argument("a center has one number per feature");
+    std::int64_t most = 0;
+    if (pairs_ > 1) linear_ = (1 + features_.size() + lanes - 1) / lanes * lanes;
+    stride_ = linear_;
+    for (const CascadeStage& stage : stages_) {
+        if (stage.vectors < most || stage.vectors > static_cast<std::int64_t>(chosen.size()))
+            throw std::invalid_argument("a stage has the vectors of the one before it, and more");
+        most = stage.vectors;
+        prepare(stage);
+    }
+    if (!most) return;
+    SvmModel vectors = exact;
+    vectors.vectors = std::make_shared<const Rows>(select_rows(*exact.vectors, chosen));
+    if (!SingleTiles::holds(vectors)) throw std::invalid_argument("kernel values of another kernel than RBF");
+    const std::vector<std::int64_t> order = in_strips(static_cast<std::int64_t>(chosen.size()));
+    stride_ += static_cast<std::int64_t>(order.size());
+    tiles_ = std::make_unique<const SingleTiles>(vectors, order);
+    std::vector<std::int64_t> ends(exact.nr_sv);
+    std::partial_sum(ends.begin(), ends.end(), ends.begin());
+    for (const std::int64_t vector : chosen)
+        class_of_.push_back(
+            static_cast<std::int32_t>(std::upper_bound(ends.begin(), ends.end(), vector) - ends.begin()));
+}
+
+void Cascade::prepare(const CascadeStage& stage) {
+    const std::int64_t d = features_.size();
+    std::int64_t each = 0;
+    for (int k = 0; k <= stage.degree; ++k) each += packed_size(k, d);
+    if (stage.degree < 0 || stage.degree > 3 || static_cast<std::int64_t>(stage.polynomial.size()) != pairs_ * each ||
+        static_cast<std::int64_t>(stage.coefficients.size()) != pairs_ * stage.vectors)
+        throw std::invalid_argument("wrong number of coefficients");
+    Prepared out;
+    if (stage.degree >= 2) {
+        auto polynomial = std::make_unique<Maclaurin>(features_.indices(), false, 0.0, stage.degree,
+                                                      std::vector<double>(static_cast<std::size_t>(pairs_), 0.0));
+        polynomial->add_center(center_.data(), 0.0);
+        for (std::int64_t p = 0; p < pairs_; ++p)
+            polynomial->add_expansion(p, 0, stage.polynomial.data() + p * each, true, nullptr);
+        out.polynomial = std::move(polynomial);
+    }
+    const std::int64_t weights = stage.degree == 1 ? d : 0;
+    out.length = linear_ + stage.vectors;
+    out.coefficients.resize(static_cast<std::size_t>(pairs_ * out.length));
+    for (std::int64_t p = 0; p < pairs_; ++p) {
+        const double* const from = stage.polynomial.data() + p * each;
+        float* const to = out.coefficients.data() + p * out.length;
+        double constant = stage.degree < 2 ? from[0] : 0;
+        for (std::int64_t j = 0; j < weights; ++j) constant -= from[1 + j] * center_[j];
+        if (linear_) {
+            to[0] = static_cast<float>(constant);
+            for (std::int64_t j = 0; j < weights; ++j) to[1 + j] = static_cast<float>(from[1 + j]);
+        } else {
+            out.constant = constant;
+            out.linear.assign(from + 1, from + 1 + weights);
+        }
+        for (std::int64_t s = 0; s < stage.vectors; ++s)
+            to[linear_ + s] = static_cast<float>(stage.coefficients[p * stage.vectors + s]);
+    }
+    prepared_.push_back(std::move(out));
+}
+
+// Features, unless there is one pair, and the first kernel values, of all live rows.
+void Cascade::take_terms(const Rows& rows, std::int64_t vectors, Block& block) const {
+    const std::int64_t n = static_cast<std::int64_t>(block.live.size());
+    block.terms.resize(static_cast<std::size_t>(n * stride_));
+    if (linear_ && !block.has_linear)
+        for (std::int64_t r = 0; r < n; ++r) {
+            float* const out = block.terms.data() + r * stride_;
+            std::fill_n(out, linear_, 0.0F);
+            out[0] = 1;
+            for (std::int64_t e = rows.begin(block.live[r]); e < rows.end(block.live[r]); ++e)
+                if (const std::int32_t column = features_.column(rows.indices[e]); column >= 0)
+                    out[1 + column] = static_cast<float>(rows.values[e]);
+        }
+    block.has_linear = true;
+    if (vectors <= block.known) return;
+    const auto taken = tiles_->kept_block();
+    const std::int64_t from = block.known / strip * strip, to = (vectors + strip - 1) / strip * strip;
+    for (std::int64_t r = 0; r < n; r += rows_at_once) {
+        tiles_->take(rows, block.live.data() + r, std::min(rows_at_once, n - r), *taken);
+        tiles_->values(*taken, from, to, block.terms.data() + r * stride_ + linear_ + from, stride_);
+    }
+    block.known = vectors;
+}
+
+void Cascade::value_of_pair(const Rows& rows, const Prepared& stage, Block& block) const {
+    const std::int64_t n = static_cast<std::int64_t>(block.live.size()), zero = 0;
+    for (std::int64_t r = 0; r < n; ++r) {
+        double value = stage.constant;
+        if (stage.polynomial) value += block.base.value[static_cast<std::size_t>(r)];
+        if (!stage.linear.empty())
+            for (std::int64_t e = rows.begin(block.live[r]); e < rows.end(block.live[r]); ++e)
+                if (const std::int32_t column = features_.column(rows.indices[e]); column >= 0)
+                    value += rows.values[e] * stage.linear[column];
+        if (stage.length) {
+            const float* const terms = block.terms.data() + r * stride_;
+            double sums[product_rows];
+            loops().products->products(1, 1, &stage.length, stage.coefficients.data(), &zero, &terms, &zero, sums);
+            value += sums[0];
+        }
+        block.winner[r] = value > 0 ? 0 : 1;
+        block.margin[r] = std::fabs(value);
+    }
+}
+
+// The nearest vector's class or, without vectors, the class that wins from the first to the last.
+std::int64_t Cascade::first_candidate(const Prepared& stage, const Block& block, std::int64_t row) const {
+    const float* const terms = block.terms.data() + row * stride_;
+    const std::int64_t vectors = stage.length - linear_;
+    if (vectors) {
+        const float* const values = terms + linear_;
+        return class_of_[std::max_element(values, values + vectors) - values];
+    }
+    std::int64_t candidate = 0;
+    const std::int64_t zero = 0;
+    for (std::int64_t other = 1; other < classes_; ++other) {
+        const std::int64_t pair = pair_of(candidate, other), start = pair * stage.length;
+        double sums[product_rows];
+        loops().products->products(1, 1, &stage.length, stage.coefficients.data(), &start, &terms, &zero, sums);
+        if (stage.polynomial) sums[0] += block.base.value[static_cast<std::size_t>(row * pairs_ + pair)];
+        if (!(sums[0] > 0)) candidate = other;
+    }
+    return candidate;
+}
+
+// Looks for the class that wins all of its pairs.
+void Cascade::elect(const Prepared& stage, Block& block) const {
+    const std::int64_t n = static_cast<std::int64_t>(block.live.size()), others = classes_ - 1;
+    block.candidate.resize(static_cast<std::size_t>(n));
+    block.waiting.resize(static_cast<std::size_t>(n));
+    std::iota(block.waiting.begin(), block.waiting.end(), std::int64_t{0});
+    for (std::int64_t r = 0; r < n; ++r) {
+        block.candidate[r] = first_candidate(stage, block, r);
+        block.winner[r] = static_cast<std::int32_t>(block.candidate[r]);
+        block.margin[r] = -infinity;
+    }
+    block.lengths.assign(static_cast<std::size_t>(others), stage.length);
+    block.zeros.assign(static_cast<std::size_t>(others), 0);
+    block.starts.resize(static_cast<std::size_t>(others));
+    block.sums.resize(static_cast<std::size_t>(others * product_rows));
+    for (int attempt = 0; attempt < tries && !block.waiting.empty(); ++attempt) {
+        // Rows of one candidate share its coefficients.
+        std::sort(block.waiting.begin(), block.waiting.end(), [&](std::int64_t a, std::int64_t b) {
+            return std::pair(block.candidate[a], a) < std::pair(block.candidate[b], b);
+        });
+        block.order.swap(block.waiting);
+        block.waiting.clear();
+        for (std::size_t at = 0; at < block.order.size();) {
+            const std::int64_t candidate = block.candidate[block.order[at]];
+            const float* terms[product_rows];
+            int together = 0;
+            while (together < product_rows && at + together < block.order.size() &&
+                   block.candidate[block.order[at + together]] == candidate) {
+                terms[together] = block.terms.data() + block.order[at + together] * stride_;
+                ++together;
+            }
+            for (std::int64_t i = 0; i < others; ++i)
+                block.starts[i] = pair_of(candidate, i + (i >= candidate)) * stage.length;
+            loops().products->products(together, others, block.lengths.data(), stage.coefficients.data(),
+                                       block.starts.data(), terms, block.zeros.data(), block.sums.data());
+            for (int k = 0; k < together; ++k) {
+                const std::int64_t row = block.order[at + k];
+                double least = infinity;
+                std::int64_t strongest = candidate;
+                for (std::int64_t i = 0; i < others; ++i) {
+                    const std::int64_t other = i + (i >= candidate);
+                    double value = block.sums[i * product_rows + k];
+                    if (stage.polynomial)
+                        value += block.base.value[static_cast<std::size_t>(row * pairs_ + pair_of(candidate, other))];
+                    const double own = candidate < other ? value : -value;
+                    if (!(own >= least)) least = own, strongest = other;  // NaN is least
+                }
+                if (least > 0) {
+                    block.winner[row] = static_cast<std::int32_t>(candidate);
+                    block.margin[row] = least;
+                } else if (least <= 0) {
+                    block.candidate[row] = strongest;
+                    block.waiting.push_back(row);
+                }
+            }
+            at += static_cast<std::size_t>(together);
+        }
+    }
+}
+
+void Cascade::evaluate(const Rows& rows, std::size_t stage, Block& block) const {
+    const Prepared& its = prepared_[stage];
+    block.winner.resize(block.live.size());
+    block.margin.resize(block.live.size());
+    if (stride_) take_terms(rows, stages_[stage].vectors, block);
+    if (its.polynomial) {
+        block.base.pairs = pairs_;
+        its.polynomial->decision_values(select_rows(rows, block.live), block.base);
+    }
+    pairs_ == 1 ? value_of_pair(rows, its, block) : elect(its, block);
+}
+
+void Cascade::label(const Rows& rows, std::int32_t* winner, std::int64_t* stopped) const {
+    std::vector<std::atomic<std::int64_t>> counts(stages_.size());
+    parallel_workers(rows.rows, block_rows, [&](Parts& parts) {
+        const auto leased = blocks_.lease();
+        Block& block = *leased;
+        const OneThread alone;
+        for (std::int64_t first, last; parts.next(first, last);) {
+            std::fill(winner + first, winner + last, -1);
+            block.live.clear();
+            for (std::int64_t row = first; row < last; ++row)
+                if (rows.squared_norms[row] <= longest_) block.live.push_back(row);
+            block.known = 0;
+            block.has_linear = false;
+            for (std::size_t stage = 0; stage < stages_.size() && !block.live.empty(); ++stage) {
+                evaluate(rows, stage, block);
+                std::size_t left = 0;
+                for (std::size_t r = 0; r < block.live.size(); ++r) {
+                    if (block.margin[r] > stages_[stage].threshold) {
+                        winner[block.live[r]] = block.winner[r];
+                        continue;
+                    }
+                    if (stride_ && left < r)
+                        std::copy_n(block.terms.data() + static_cast<std::int64_t>(r) * stride_,
+                                    linear_ + block.known,
+                                    block.terms.data() + static_cast<std::int64_t>(left) * stride_);
+                    block.live[left++] = block.live[r];
+                }
+                counts[stage] += static_cast<std::int64_t>(block.live.size() - left);
+                block.live.resize(left);
+            }
+        }
+    });
+    std::copy(counts.begin(), counts.end(), stopped);
+}
+
+void Cascade::margins(const Rows& rows, std::size_t stage, std::int32_t* winner, double* margin) const {
+    if (stage >= stages_.size()) throw std::out_of_range("an unknown stage");
+    parallel_workers(rows.rows, block_rows, [&](Parts& parts) {
+        const auto leased = blocks_.lease();
+        Block& block = *leased;
+        const OneThread alone;
+        for (std::int64_t first, last; parts.next(first, last);) {
+            block.live.resize(static_cast<std::size_t>(last - first));
+            std::iota(block.live.begin(), block.live.end(), first);
+            block.known = 0;
+            block.has_linear = false;
+            evaluate(rows, stage, block);
+            for (std::int64_t r = 0; r < last - first; ++r) {
+                winner[first + r] = block.winner[r];
+                margin[first + r] = rows.squared_norms[first + r] <= longest_ ? block.margin[r] : -infinity;
+            }
+        }
+    });
+}
+
+}  // namespace fastsvm

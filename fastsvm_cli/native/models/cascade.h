@@ -1,0 +1,83 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "exact/single_tiles.h"
+#include "exact/svm_model.h"
+#include "models/maclaurin.h"
+#include "simd/pool.h"
+#include "text/features.h"
+#include "text/rows.h"
+
+namespace fastsvm {
+
+// A stage approximates the decision functions by a polynomial of the row and kernel values of a few vectors. Each
+// function is in units of its own error, so that one threshold serves all.
+struct CascadeStage {
+    int degree = 0;                      // of the polynomial, 0 to 3
+    std::int64_t vectors = 0;            // the first of the cascade's
+    double threshold = 0;                // of the margin; rows above it stop here
+    std::vector<double> polynomial;      // (pairs, coefficients): tensors about the cascade's center, as Polynomial's
+    std::vector<double> coefficients;    // (pairs, vectors)
+};
+
+// Cheap stages that give most rows a label; the exact model answers the others. Labels are calibrated (a statistical
+// bound, see cascade.py), not proven: single precision, no radii.
+class Cascade {
+public:
+    // chosen: the stages' vectors, of an RBF model. center: (features). longest: rows with a larger squared norm, longer
+    // than any calibrated one, are left. Throws std::invalid_argument.
+    Cascade(const SvmModel& exact, const std::vector<std::int64_t>& chosen, std::vector<std::int32_t> features,
+            std::vector<double> center, double longest, std::vector<CascadeStage> stages);
+    ~Cascade();
+    Cascade(const Cascade&) = delete;
+
+    // winner: (rows), an index of classes; -1: left to the exact model. stopped: (stages), rows answered by each. Uses
+    // all threads. A row's answer depends on that row alone.
+    void label(const Rows& rows, std::int32_t* winner, std::int64_t* stopped) const;
+    // One stage's winner and margin of every row, whatever the thresholds: the least value of the winner's pairs, or
+    // -infinity if a class with all its pairs was not found.
+    void margins(const Rows& rows, std::size_t stage, std::int32_t* winner, double* margin) const;
+
+    std::int64_t classes() const { return classes_; }
+    std::int64_t pairs() const { return pairs_; }
+    const std::vector<CascadeStage>& stages() const { return stages_; }
+
+private:
+    struct Prepared {
+        std::unique_ptr<const Maclaurin> polynomial;  // of degree 2 or 3, or null
+        // One pair: a constant and a weight per feature, in raw coordinates.
+        double constant = 0;
+        std::vector<double> linear;
+        std::vector<float> coefficients;  // (pairs, length): of a row's terms
+        std::int64_t length = 0;
+    };
+    struct Block;
+    void prepare(const CascadeStage& stage);
+    // Winners and margins of the block's rows.
+    void evaluate(const Rows& rows, std::size_t stage, Block& block) const;
+    void take_terms(const Rows& rows, std::int64_t vectors, Block& block) const;
+    void value_of_pair(const Rows& rows, const Prepared& stage, Block& block) const;
+    void elect(const Prepared& stage, Block& block) const;
+    std::int64_t first_candidate(const Prepared& stage, const Block& block, std::int64_t row) const;
+    std::int64_t pair_of(std::int64_t i, std::int64_t j) const {
+        if (i > j) std::swap(i, j);
+        return i * classes_ - i * (i + 1) / 2 + j - i - 1;
+    }
+
+    std::int64_t classes_, pairs_;
+    Features features_;
+    std::vector<double> center_;
+    double longest_;
+    std::vector<CascadeStage> stages_;
+    std::vector<Prepared> prepared_;
+    std::unique_ptr<const SingleTiles> tiles_;
+    // Terms of a row, in single precision. Several pairs: 1 and the features, padded; then kernel values.
+    std::int64_t linear_ = 0, stride_ = 0;
+    std::vector<std::int32_t> class_of_;  // (chosen)
+    Pool<Block> blocks_;
+};
+
+}  // namespace fastsvm
