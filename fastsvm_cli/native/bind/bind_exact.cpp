@@ -132,6 +132,7 @@ void bind_exact(nb::module_& m) {
             },
             "chunk"_a, "out"_a, "Values and rounding radii, without reference sums.")
         .def_prop_ro("meets_itself", &Exact::meets_itself)
+        .def_prop_ro("label_cost", &Exact::label_cost, "Estimated nanoseconds of a row's label.")
         .def(
             "own_values",
             [](const Exact& self, std::optional<OnProgress> progress, Decisions& out) {

@@ -112,6 +112,8 @@ const Exact::Layout& Exact::layout() const {
     return *layout_;
 }
 
+double Exact::label_cost() const { return static_cast<double>(model_.total_sv()) * ladder().cost(); }
+
 const Ladder& Exact::ladder() const {
     std::call_once(climbed_, [this] { ladder_ = std::make_unique<Ladder>(model_, *rounding_, features_, in_strips_); });
     return *ladder_;

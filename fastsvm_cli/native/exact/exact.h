@@ -54,6 +54,8 @@ public:
     // evaluated.
     std::int64_t without_serials(const Rows& rows) const;
     const SvmModel& model() const { return model_; }
+    // Estimated nanoseconds of a row's label, by rung_costs.h.
+    double label_cost() const;
 
 private:
     struct Block;

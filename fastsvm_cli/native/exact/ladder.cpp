@@ -18,19 +18,25 @@ constexpr double finer = 5e-7;
 
 Ladder::Ladder(const SvmModel& model, const Rounding& rounding, const Features& features, bool in_strips)
     : model_(model) {
+    double_ns_ = double_cost(features, in_strips);
     if (!LabelSums::holds(model) || !SingleTiles::holds(model)) return;
     sums_.emplace(model, rounding);
     const RungCosts& costs = rung_costs();
     const double d = static_cast<double>(features.size());
     single_ns_ = costs.single.of(d);
-    double_ns_ = double_cost(features, in_strips);
     if (std::min({costs.codes.value, costs.bits.of(d), costs.bytes.of(d), costs.halves.of(d)}) >= double_ns_) return;
     std::unique_ptr<GridTiles> grid = GridTiles::of(model, sums_->order());
     if (!grid || grid->cost() >= double_ns_) return;
     const double cost = grid->cost() + left_open(*grid) * double_ns_;
     if (cost < std::min(single_ns_, double_ns_) ||
         cost < std::min(single_ns_ + left_by_single() * double_ns_, double_ns_))
-        grid_ = std::move(grid);
+        grid_ = std::move(grid), grid_ns_ = cost;
+}
+
+double Ladder::cost() const {
+    if (!sums_ || grid_) return sums_ ? grid_ns_ : double_ns_;
+    const double left = left_by_single();
+    return single_ ? single_ns_ + left * double_ns_ : double_ns_;
 }
 
 // Nanoseconds of a kernel value, for a row like the vectors.

@@ -23,6 +23,8 @@ public:
     Ladder(const SvmModel& model, const Rounding& rounding, const Features& features, bool in_strips);
     // As LabelSums::settle; counts rows by rung in `settled`.
     void settle(const Rows& rows, std::vector<std::int64_t>& open, std::int32_t* winner, RungRows& settled) const;
+    // Estimated nanoseconds per kernel value, for labels alone of rows like the vectors.
+    double cost() const;
 
 private:
     struct Climb {
@@ -35,7 +37,7 @@ private:
     const SvmModel& model_;
     std::optional<LabelSums> sums_;  // empty: no rungs
     std::unique_ptr<KernelTiles> grid_;
-    double single_ns_ = 0, double_ns_ = 0;  // per kernel value
+    double single_ns_ = 0, double_ns_ = 0, grid_ns_ = 0;  // per kernel value
     // Built on first use: few rows climb to it from a grid.
     mutable std::once_flag single_made_;
     mutable std::unique_ptr<const KernelTiles> single_;  // null if it does not pay

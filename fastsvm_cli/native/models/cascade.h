@@ -41,6 +41,10 @@ public:
     // -infinity if a class with all its pairs was not found.
     void margins(const Rows& rows, std::size_t stage, std::int32_t* winner, double* margin) const;
 
+    // Estimated nanoseconds of a row with this many entries in a stage, by rung_costs.h, if it has the kernel values of
+    // `known` vectors.
+    double cost(std::size_t stage, double entries, std::int64_t known) const;
+
     std::int64_t classes() const { return classes_; }
     std::int64_t pairs() const { return pairs_; }
     const std::vector<CascadeStage>& stages() const { return stages_; }

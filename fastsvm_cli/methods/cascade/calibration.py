@@ -1,0 +1,186 @@
+"""Choice and calibration of a cascade's stages on rows."""
+
+from collections.abc import Callable
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import FileError, ModelFormatError
+from fastsvm_cli.methods.cascade.guarantee import last_within, rows_needed, upper_bound
+from fastsvm_cli.methods.cascade.stages import Candidates, fit_stages
+from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.wanted import LABELS
+
+#: Thresholds, in standard deviations of a stage's error, from strict to loose.
+THRESHOLDS = 32 * 0.85 ** np.arange(36)
+_MOST_STAGES = 3
+_FITTED, _HELD_OUT = 0.15, 0.15  # of the rows; the others test
+_MOST_FITTED = 8192  # rows, of each of these parts
+#: A cascade must take at most this share of the exact model's time.
+_WORTH = 0.8
+
+
+class Calibration(NamedTuple):
+    """A cascade, and its test. shares: rows answered by each stage, of the tested ones, then by the exact model. gain:
+    estimated time of the exact model for a row, over the cascade's."""
+
+    cascade: Candidates
+    stages: "list[_native.CascadeStage]"
+    budget: float
+    confidence: float
+    tested: int
+    differing: int
+    bound: float
+    shares: "list[float]"
+    evaluations: float
+    gain: float
+
+
+def calibrate(
+    model: ExactModel,
+    rows: _native.Chunk,
+    path: str,
+    *,
+    budget: float,
+    confidence: float,
+    seed: int = 0,
+    on_progress: "Callable[..., None] | None" = None,
+) -> Calibration:
+    """Return the cascade of least estimated time. path: of the rows. Raise FileError if there are too few, and
+    ModelFormatError if the exact model is as fast."""
+    progress = on_progress or (lambda share, words="": None)
+    rng = np.random.default_rng(seed)
+    needed = rows_needed(budget, confidence)
+    fitted, held_out, tested = _parts(rows, needed, rng)
+    if tested.rows < needed or fitted.rows < 1:
+        raise FileError(path, _too_few(rows.rows, budget, confidence))
+    candidates = fit_stages(model, fitted, held_out, rng, lambda share: progress(0.7 * share, "fitting stages"))
+    everything = candidates.cascade(model)
+    progress(0.7, "choosing stages")
+    trial = _Answers(model, candidates, everything, held_out)
+    costs = _Costs(model, candidates, everything, len(rows.indices) / rows.rows)
+    chosen = _choose(candidates, costs, trial, budget)
+    progress(0.8, "testing")
+    answers = _Answers(model, candidates, everything, tested)
+    differing = [answers.run(chosen, threshold) for threshold in THRESHOLDS]
+    place = last_within((each.differing for each in differing), tested.rows, budget, confidence)
+    if place is None:  # 1 - (1 - budget)^n
+        raise FileError(path, _too_few(rows.rows, budget, confidence, differing[0].differing))
+    taken = differing[place]
+    gain = costs.exact / costs.of(chosen, taken.reached)
+    if gain * _WORTH < 1:
+        raise ModelFormatError(
+            model.path,
+            f"no cascade found that takes at most {100 * _WORTH:.0f} % of the exact model's time: predict with the"
+            " model as it is",
+        )
+    stages = []
+    for each in chosen:
+        its = candidates.stages[each]
+        its.threshold = float(THRESHOLDS[place])
+        stages.append(its)
+    most = max(each.vectors for each in stages)
+    candidates.chosen = candidates.chosen[:most]
+    vectors = [0, *(each.vectors for each in stages)]
+    evaluations = sum(
+        reached * (more - before) for reached, before, more in zip(taken.reached, vectors, vectors[1:])
+    ) + taken.reached[-1] * model.header.total_sv
+    shares = [here - after for here, after in zip(taken.reached, taken.reached[1:])]
+    return Calibration(
+        candidates,
+        stages,
+        budget,
+        confidence,
+        tested.rows,
+        taken.differing,
+        upper_bound(taken.differing, tested.rows, confidence),
+        [*shares, taken.reached[-1]],
+        evaluations,
+        gain,
+    )
+
+
+def _parts(rows: _native.Chunk, needed: int, rng: np.random.Generator) -> "list[_native.Chunk]":
+    """Return rows to fit, to choose by, and to test."""
+    order = rng.permutation(rows.rows).tolist()
+    spare = max(rows.rows - needed, 0)
+    first = min(int(_FITTED * rows.rows), _MOST_FITTED, spare // 2)
+    second = min(int(_HELD_OUT * rows.rows), _MOST_FITTED, spare // 2)
+    parts = order[:first], order[first : first + second], order[first + second :]
+    return [rows.select(sorted(part)) for part in parts]
+
+
+class _Run(NamedTuple):
+    differing: int
+    reached: "list[float]"  # share of the rows that reach each stage, and the exact model
+
+
+class _Answers:
+    """Each stage's answers at rows, and whether they differ from the exact model's."""
+
+    def __init__(self, model: ExactModel, candidates: Candidates, cascade: _native.Cascade, rows: _native.Chunk):
+        decisions = model.decisions(LABELS)
+        model.decision_values(rows, decisions)
+        winner = np.array(decisions.winner)
+        self.rows = rows.rows
+        self.margins, self.wrong = [], []
+        for stage in range(len(candidates.stages)):
+            its, margin = map(np.asarray, cascade.margins(rows, stage))
+            self.margins.append(margin)
+            self.wrong.append(its != winner)
+
+    def run(self, stages: "tuple[int, ...]", threshold: float) -> _Run:
+        left, differing, reached = np.ones(self.rows, bool), 0, [1.0]
+        for stage in stages:
+            stops = left & (self.margins[stage] > threshold)
+            differing += int(np.count_nonzero(stops & self.wrong[stage]))
+            left &= ~stops
+            reached.append(np.count_nonzero(left) / self.rows)
+        return _Run(differing, reached)
+
+
+class _Costs:
+    """Estimated nanoseconds of a row with this many entries."""
+
+    def __init__(self, model: ExactModel, candidates: Candidates, cascade: _native.Cascade, entries: float):
+        vectors = [each.vectors for each in candidates.stages]
+        self._stages = {
+            (stage, known): cascade.cost(stage, entries, known) for stage in range(len(vectors)) for known in {0, *vectors}
+        }
+        self._vectors, self.exact = vectors, model.evaluator.label_cost + 20 + entries
+
+    def of(self, stages: "tuple[int, ...]", reached: "list[float]") -> float:
+        known = [0, *(self._vectors[each] for each in stages)]
+        return sum(share * self._stages[its] for share, its in zip(reached, zip(stages, known))) + reached[-1] * self.exact
+
+
+def _choose(candidates: Candidates, costs: _Costs, answers: _Answers, budget: float) -> "tuple[int, ...]":
+    """Return the stages of least time, at the loosest threshold that keeps half of the budget."""
+    allowed = int(budget / 2 * answers.rows)
+    best, least = (0,), np.inf
+    for count in range(1, _MOST_STAGES + 1):
+        for stages in combinations(range(len(candidates.stages)), count):
+            vectors = [candidates.stages[each].vectors for each in stages]
+            if vectors != sorted(vectors):
+                continue
+            run = answers.run(stages, THRESHOLDS[0])
+            for threshold in THRESHOLDS[1:]:
+                looser = answers.run(stages, threshold)
+                if looser.differing > allowed:
+                    break
+                run = looser
+            cost = costs.of(stages, run.reached)
+            if cost < least:
+                best, least = stages, cost
+    return best
+
+
+def _too_few(rows: int, budget: float, confidence: float, differing: int = 0) -> str:
+    needed = rows_needed(budget, confidence, differing)
+    return (
+        f"{rows} rows found, expected more: a budget of {100 * budget:g} % with {100 * confidence:g} % confidence needs"
+        f" {needed} rows to test on{f' of which {differing} differ' if differing else ' without a difference'}, beside"
+        " those to fit on"
+    )

@@ -1,0 +1,50 @@
+"""The guarantee of a cascade: with confidence 1 - delta, at most a share `budget` of rows drawn like the tested ones get
+another label than the exact model's.
+
+Let p(t) be the probability that the cascade with threshold t gives a row another label. The thresholds t_1 > t_2 > ...
+and the stages are fixed before the tested rows are looked at. Of n such rows, drawn independently, k(t) differ.
+
+(1) Clopper and Pearson (1934): P(p(t) > u(k(t), n)) <= delta, with u(k, n) the (1 - delta) quantile of the beta
+    distribution with parameters k + 1 and n - k, and u(n, n) = 1.
+(2) Fixed sequence (Angelopoulos, Bates, Candes, Jordan and Lei, "Learn then Test", 2021, section 3.2): the thresholds
+    are tested in their order, up to the first with u(k(t), n) > budget; the last one before it is taken. Let t_j be the
+    first with p(t_j) > budget. A threshold with p > budget is taken only if t_j passes, u(k(t_j), n) <= budget <
+    p(t_j), which has probability at most delta by (1). So the taken threshold has p <= budget with probability at least
+    1 - delta, whatever the number of thresholds.
+
+Nothing is said about rows of another kind, or about one row."""
+
+from collections.abc import Iterable
+
+from scipy.special import betaincinv
+
+
+def upper_bound(differing: int, rows: int, confidence: float) -> float:
+    """Return the bound (1) of the share that differs."""
+    if differing >= rows:
+        return 1.0
+    return float(betaincinv(differing + 1, rows - differing, confidence))
+
+
+def rows_needed(budget: float, confidence: float, differing: int = 0) -> int:
+    """Return the least number of rows of which `differing` may differ. Raise ValueError unless 0 < budget < 1."""
+    if not 0 < budget < 1:
+        raise ValueError("expected a budget between 0 and 1")
+    low, high = differing, differing + 1
+    while upper_bound(differing, high, confidence) > budget:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if upper_bound(differing, middle, confidence) > budget else (low, middle)
+    return high
+
+
+def last_within(differing: "Iterable[int]", rows: int, budget: float, confidence: float) -> "int | None":
+    """Return the place of the threshold that (2) takes; None if the first fails. differing: by threshold, strict ones
+    first."""
+    taken = None
+    for place, count in enumerate(differing):
+        if upper_bound(count, rows, confidence) > budget:
+            break
+        taken = place
+    return taken
