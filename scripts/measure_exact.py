@@ -22,7 +22,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.methods.feature_space import matrix as sparse_matrix
 from fastsvm_cli.methods.kernel_matrix import KernelMatrix
 from fastsvm_cli.models import load_model
-from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.base import ExactModel
 from fastsvm_cli.models.wanted import Wanted
 
 SHAPES = [(4096, 20), (4096, 100), (4096, 780)]  # support vectors, features

@@ -21,7 +21,7 @@ from measure_exact import ROWS, two_classes
 
 from fastsvm_cli import _native
 from fastsvm_cli.benchmarks.environment import describe
-from fastsvm_cli.models.kernel import KERNELS
+from fastsvm_cli._native import KERNELS
 
 VECTORS = 4096
 #: Features of the two models, and of models with few entries.

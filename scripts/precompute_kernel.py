@@ -17,7 +17,7 @@ import sys
 
 from fastsvm_cli import _native, read_chunks
 from fastsvm_cli.errors import FastsvmError
-from fastsvm_cli.models.kernel import KERNELS
+from fastsvm_cli._native import KERNELS
 
 
 def main():

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
     from fastsvm_cli.comparisons.agreement import Comparison
     from fastsvm_cli.models.base import Model
-    from fastsvm_cli.models.exact import ExactModel
+    from fastsvm_cli.models.base import ExactModel
 
 
 class CompilerOptions(Options):

@@ -8,7 +8,7 @@ from fastsvm_cli.comparisons.on_support_vectors import DOUBTFUL, agreement_with_
 from fastsvm_cli.errors import FastsvmWarning
 from fastsvm_cli.methods import find
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.base import ExactModel
 
 
 def warn_of_labels(method: str, model: Model, source: ExactModel, wanted: float) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.base import ExactModel
 from fastsvm_cli.models.wanted import Wanted
 
 #: As in scikit-learn, by svm_type and kernel_type.

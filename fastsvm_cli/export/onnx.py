@@ -15,7 +15,7 @@ from fastsvm_cli.export.onnx_answers import Answers
 from fastsvm_cli.export.onnx_graph import Graph
 from fastsvm_cli.export.radius import Radius, radius_of, rounded_up
 from fastsvm_cli.export.tolerance import AT_ONCE, unit
-from fastsvm_cli.text.header import class_pairs
+from fastsvm_cli._native import class_pairs
 
 if TYPE_CHECKING:
     from fastsvm_cli.export import check

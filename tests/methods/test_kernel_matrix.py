@@ -9,7 +9,7 @@ import scipy.sparse
 
 from fastsvm_cli import _native
 from fastsvm_cli.methods.kernel_matrix import KernelMatrix
-from fastsvm_cli.models.kernel import Kernel
+from fastsvm_cli._native import Kernel
 from support.oracles import EXTENDED
 
 pytestmark = pytest.mark.usefixtures("best_instruction_set")
@@ -115,7 +115,7 @@ def test_products_with_weights_keep_no_matrix_of_sparse_rows_either():
         "import numpy as np, scipy.sparse\n"
         "from fastsvm_cli import _native\n"
         "from fastsvm_cli.methods.kernel_matrix import KernelMatrix\n"
-        "from fastsvm_cli.models.kernel import Kernel\n"
+        "from fastsvm_cli._native import Kernel\n"
         "x = scipy.sparse.random(20_000, 300, 0.01, format='csr', random_state=1)\n"
         "z = np.zeros((3000, 300))\n"
         "z[np.arange(3000), np.arange(3000) % 300] = 1\n"

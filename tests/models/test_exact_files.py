@@ -6,7 +6,7 @@ from libsvm.svmutil import svm_load_model, svm_save_model, svm_train
 
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import load_model, parse_model
-from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.base import ExactModel
 from support.evaluation import ROWS
 from support.model_files import COMBINATIONS, libsvm_rows, libsvm_values, values_of
 

@@ -11,7 +11,7 @@ from libsvm.svmutil import svm_load_model
 
 from fastsvm_cli import _native
 from fastsvm_cli.models import MODEL_TYPES, load_model, parse_model
-from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.base import ExactModel
 from fastsvm_cli.models.maclaurin import MaclaurinModel
 from fastsvm_cli.models.ordered import OrderedModel
 from fastsvm_cli.models.wanted import Wanted

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastsvm_cli import _native
-from fastsvm_cli.models.kernel import KERNELS
+from fastsvm_cli._native import KERNELS
 from support.oracles import EXTENDED, data_text
 from support.profiles import calm
 

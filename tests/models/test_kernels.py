@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fastsvm_cli import _native
-from fastsvm_cli.models.kernel import KERNELS, OWN_KERNELS
+from fastsvm_cli._native import KERNELS, OWN_KERNELS
 
 
 def test_the_native_cores_kernels_are_pythons():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fastsvm_cli import _native
-from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.base import ExactModel
 from fastsvm_cli.models.reduced_set import Origin, ReducedModel
 from fastsvm_cli.models.wanted import Wanted
 

@@ -6,7 +6,7 @@ import pytest
 from fastsvm_cli import _native
 from fastsvm_cli.models.border import MAX_LOCAL, BorderModel, Samples
 from fastsvm_cli.models.maclaurin import MAX_DEGREE, Certificate
-from fastsvm_cli.text.header import Header
+from fastsvm_cli._native import Header
 
 
 def expansions(*certificates, degree=1):

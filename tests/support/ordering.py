@@ -10,8 +10,8 @@ from fastsvm_cli.methods.order.geometry import compile_geometry
 from fastsvm_cli.methods.order.precomputed import with_vectors
 from fastsvm_cli.methods.order.triangle import compile_triangle
 from fastsvm_cli.models import load_model, parse_model
-from fastsvm_cli.models.kernel import Kernel
-from fastsvm_cli.text.header import SVM_TYPES
+from fastsvm_cli._native import Kernel
+from fastsvm_cli._native import SVM_TYPES
 from support import hostile, in_process, oracles
 from support.evaluation import parse
 from support.in_process import written_lines

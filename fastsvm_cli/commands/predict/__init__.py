@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.prediction.resume import ResumableOutput
     from fastsvm_cli.text.bad_rows import BadRows
     from fastsvm_cli.text.data import Place
-    from fastsvm_cli.text.header import Header
+    from fastsvm_cli._native import Header
     from fastsvm_cli.text.scaling import Scaling
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.commands.predict.fallback import ExactFile
     from fastsvm_cli.models.base import Model
     from fastsvm_cli.prediction.pipeline import Fallback
-    from fastsvm_cli.text.header import Header
+    from fastsvm_cli._native import Header
     from fastsvm_cli.text.scaling import Scaling
 
 

@@ -6,8 +6,8 @@ from fastsvm_cli.methods.approx.expansion import compile_maclaurin, own_degree, 
 from fastsvm_cli.methods.method import demand, part_of
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.models.maclaurin import MAX_DEGREE
+from fastsvm_cli.models.base import ExactModel
+from fastsvm_cli._native import MAX_DEGREE
 from fastsvm_cli.text.fingerprint import fingerprint
 from fastsvm_cli.text.numbers import size_text
 

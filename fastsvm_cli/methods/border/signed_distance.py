@@ -18,8 +18,8 @@ from fastsvm_cli.methods.border.rows import CLOUD_CELLS, drawn_rows, places_amon
 from fastsvm_cli.methods.border.samples import SampledBorder, Sampling, sample_border
 from fastsvm_cli.methods.feature_space import FeatureSpace, matrix
 from fastsvm_cli.methods.method import demand
-from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.text.header import class_pairs
+from fastsvm_cli.models.base import ExactModel
+from fastsvm_cli._native import class_pairs
 
 
 @np.errstate(all="ignore")  # overflows are refused, or give no root

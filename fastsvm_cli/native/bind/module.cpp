@@ -18,8 +18,9 @@ NB_MODULE(_native, m) {
     bind_answers(m);
     bind_exact(m);
     bind_models(m);
-    bind_model_files(m);
+    bind_header(m);
     bind_engine(m);
+    bind_model_files(m);
     bind_run(m);
     bind_files(m);
     bind_program(m);

@@ -45,6 +45,10 @@ void OrderedModel::reference_values(const Rows& rows, Decisions& out) const {
     out.count(header.total_sv);
 }
 
+std::shared_ptr<Model> GeometryModel::stopped_after(std::int64_t steps) const {
+    return std::make_shared<StoppedGeometry>(header, points_, steps);
+}
+
 void OrderedModel::exact_values(const Rows& rows, const Wanted& wanted, Decisions& out) const {
     exact_->decision_values(rows, wanted, out);
     out.count(header.total_sv);

@@ -46,6 +46,7 @@ class GeometryModel : public OrderedModel {
 public:
     GeometryModel(std::shared_ptr<const ExactModel> exact, std::shared_ptr<const Geometry> points)
         : OrderedModel(std::move(exact)), points_(std::move(points)) {}
+    std::shared_ptr<Model> stopped_after(std::int64_t steps) const;
 
 private:
     std::vector<std::int64_t> settle(const Rows& rows, double tolerance, Decisions& out) const override {

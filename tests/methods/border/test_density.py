@@ -13,7 +13,7 @@ from fastsvm_cli.errors import FileError
 from fastsvm_cli.methods.border.density import compile_density
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.density import DensityModel
-from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.base import ExactModel
 from support import oracles
 from support.evaluation import fault_of, parse, values
 from support.messages import no_pair, not_finite, values_of_key

@@ -185,7 +185,7 @@ def test_the_trial_warns_where_there_is_no_gain(tmp_path, monkeypatch, exact, or
     from click.testing import CliRunner
 
     from fastsvm_cli.commands.order import command
-    from fastsvm_cli.models.exact import ExactModel
+    from fastsvm_cli.models.base import ExactModel
     from fastsvm_cli.models.ordered import OrderedModel
 
     now = 100.0
