@@ -6,10 +6,10 @@ import numpy as np
 import scipy.sparse
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import Header, LibsvmFile
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.estimators.scaling import FittedScaling
 from fastsvm_cli.models.base import ExactModel
-from fastsvm_cli._native import Header, LibsvmFile
 
 #: scikit-learn's class -> svm_type.
 _SVM_TYPES = {"SVC": "c_svc", "NuSVC": "nu_svc", "SVR": "epsilon_svr", "NuSVR": "nu_svr", "OneClassSVM": "one_class"}

@@ -12,10 +12,10 @@ import numpy as np
 import scipy.sparse
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import Header
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.feature_space import FeatureSpace, matrix
 from fastsvm_cli.models.base import ExactModel
-from fastsvm_cli._native import Header
 from fastsvm_cli.text.scaling import Affine, Scaling
 
 # Offset over spread, to keep more digits than svm-scale's six.

@@ -1,8 +1,8 @@
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.methods.feature_space import Matrix
 from fastsvm_cli._native import Kernel
+from fastsvm_cli.methods.feature_space import Matrix
 
 _FEW = 4  # for fewer rows, kernel values cost less than passing over weights
 

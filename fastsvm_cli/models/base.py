@@ -146,6 +146,9 @@ class Model:
         """The LIBSVM model that an ordered one holds."""
         return ExactModel(self.file.exact, self.path)
 
+    def to_text(self) -> bytes:
+        return self.file.to_text()
+
     def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:
         self.native.decision_values(chunk, wanted, out)
 

@@ -8,8 +8,8 @@ import pytest
 import scipy.sparse
 
 from fastsvm_cli import _native
-from fastsvm_cli.methods.kernel_matrix import KernelMatrix
 from fastsvm_cli._native import Kernel
+from fastsvm_cli.methods.kernel_matrix import KernelMatrix
 from support.oracles import EXTENDED
 
 pytestmark = pytest.mark.usefixtures("best_instruction_set")

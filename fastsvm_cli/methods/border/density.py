@@ -7,14 +7,13 @@ z gets the class with the larger sum of exp(-|z - x_k|^2 / (2 h^2)). A fixed ban
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import Header, class_pairs
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.methods.border.gradients import DensityFunction
 from fastsvm_cli.methods.exact_folding import Folding, folded_exact, folded_model
 from fastsvm_cli.methods.feature_space import matrix
-from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.base import ExactModel
+from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.text.fingerprint import fingerprint as fingerprint_of_text
-from fastsvm_cli._native import Header, class_pairs
 
 _SHOWN = 200  # rows for the header's median bandwidth
 

@@ -3,11 +3,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import BorderFile, Folded, Header, Samples
 from fastsvm_cli.methods.border.roots import DecisionFunction
 from fastsvm_cli.methods.border.rows import HELD_OUT, BorderRows
 from fastsvm_cli.methods.border.sampler import Sampler
 from fastsvm_cli.methods.method import part_of
-from fastsvm_cli._native import BorderFile, Folded, Header, Samples
 from fastsvm_cli.models.base import Model
 
 #: Per pair, even if --target is not met.

@@ -19,11 +19,9 @@ from fastsvm_cli.console.values import POSITIVE
 from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, listed
 
 if TYPE_CHECKING:
-    from fastsvm_cli._native import Chunk
+    from fastsvm_cli._native import Chunk, Kernel
     from fastsvm_cli.console.exact_model import SourceModel
-    from fastsvm_cli.models.base import ExactModel
-    from fastsvm_cli._native import Kernel
-    from fastsvm_cli.models.base import Model
+    from fastsvm_cli.models.base import ExactModel, Model
     from fastsvm_cli.text.scaling import Scaling
 
 #: Also method names in Python.

@@ -3,10 +3,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import Kernel
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.feature_space import FeatureSpace
 from fastsvm_cli.models.base import ExactModel
-from fastsvm_cli._native import Kernel
 
 
 def with_vectors(model: ExactModel, chunks: Iterable[_native.Chunk], path: str, kernel: Kernel) -> ExactModel:

@@ -4,9 +4,9 @@
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import Header
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.base import ExactModel
-from fastsvm_cli._native import Header
 
 
 def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":

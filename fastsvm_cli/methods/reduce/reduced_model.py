@@ -1,11 +1,11 @@
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import Header
 from fastsvm_cli.bounds import LOST_PRODUCT, UNIT
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.feature_space import FeatureSpace
 from fastsvm_cli.models.base import ExactModel
-from fastsvm_cli._native import Header
 
 
 def assemble(

@@ -24,7 +24,6 @@ from fastsvm_cli.methods.reduce.reduced_model import assemble, with_origin
 from fastsvm_cli.methods.reduce.selection import shares
 from fastsvm_cli.models.base import ExactModel
 
-
 _TRIES = 10  # starts for one vector before giving up
 
 

@@ -205,13 +205,14 @@ void bind_answer(nb::module_& m) {
 }
 
 void bind_summary(nb::module_& m) {
-    m.def("opening_lines", &opening_lines, "header"_a, "probability"_a, "unit"_a,
+    m.def(
+        "opening_lines", &opening_lines, "header"_a, "probability"_a, "unit"_a,
         "svm-predict's lines before the first row. header: of the model whose answers are printed. unit: of regression "
         "values, in raw labels.");
-    m.def("opening_note", &opening_note, "header"_a,
-        "probability"_a, "Note on --exact with probabilities of more than two classes; otherwise ''.");
-    m.def("scores", &scores, "header"_a,
-        "score"_a, "[accuracy], or [mean squared error, squared correlation]; NaN or infinite as in C.");
+    m.def("opening_note", &opening_note, "header"_a, "probability"_a,
+          "Note on --exact with probabilities of more than two classes; otherwise ''.");
+    m.def("scores", &scores, "header"_a, "score"_a,
+          "[accuracy], or [mean squared error, squared correlation]; NaN or infinite as in C.");
     m.def("score_lines", &score_lines, "header"_a, "score"_a, "svm-predict 3.37's lines after the last row.");
     m.def(
         "row_doubt",

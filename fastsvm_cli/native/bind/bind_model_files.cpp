@@ -26,6 +26,7 @@
 #include "engine/load_model.h"
 #include "engine/maclaurin_file.h"
 #include "engine/model_fault.h"
+#include "engine/ordered_model.h"
 #include "engine/sha256.h"
 #include "engine/triangle_file.h"
 #include "exact/kernel.h"
@@ -129,15 +130,16 @@ void bind_files_of_models(nb::module_& m) {
         .def("stopped_after", &ModelFile::stopped_after, nb::call_guard<nb::gil_scoped_release>(), "steps"_a,
              "A model that uses only the first `steps` points; None for other kinds.");
 
-    nb::class_<Origin>(m, "Origin",
-                       "The exact model of a reduced set. radius: (pairs), of B28 and B29 of bounds.py. weight, (pairs), "
-                       "count, longest: for svm-predict's rounding (B5).")
+    nb::class_<Origin>(
+        m, "Origin",
+        "The exact model of a reduced set. radius: (pairs), of B28 and B29 of bounds.py. weight, (pairs), "
+        "count, longest: for svm-predict's rounding (B5).")
         .def(
             "__init__",
             [](Origin* self, std::vector<double> radius, std::vector<double> weight, std::int64_t count,
                std::int64_t longest) {
-                new (self) Origin{0, std::move(radius), std::move(weight), {}, static_cast<double>(count),
-                                  static_cast<double>(longest)};
+                new (self) Origin{0,  std::move(radius),          std::move(weight),
+                                  {}, static_cast<double>(count), static_cast<double>(longest)};
             },
             "radius"_a, "weight"_a, "count"_a, "longest"_a)
         .def_ro("radius", &Origin::radius)
@@ -219,7 +221,8 @@ void bind_maclaurin(nb::module_& m) {
                 new (self) Expansion{pair, center, copy_of(coefficients), std::move(certificate), rank};
             },
             "pair"_a, "center"_a, "coefficients"_a, "certificate"_a.none() = nb::none(), "rank"_a = 0,
-            "pair, center: numbers of the decision function and of the center. coefficients: c, v (d), M, ..., flat, in "
+            "pair, center: numbers of the decision function and of the center. coefficients: c, v (d), M, ..., flat, "
+            "in "
             "the order of FORMAT.md. rank: of a compressed M, or 0; lambda (rank) and q (rank, d) then replace it.")
         .def_ro("pair", &Expansion::pair)
         .def_ro("center", &Expansion::center)
@@ -307,9 +310,20 @@ void bind_ordered(nb::module_& m) {
     m.def("triangle_refusal", &triangle_refusal, "kernel"_a,
           "Why the triangle inequality gives no bound; '' if the kernel decreases with distance.");
     nb::class_<OrderedFile, CompiledFile>(m, "OrderedFile", "A LIBSVM model and an order of its support vectors.")
-        .def_prop_ro("exact",
-                     [](const OrderedFile& self) { return std::const_pointer_cast<LibsvmFile>(self.exact); })
-        .def_prop_ro("ordered_by", &OrderedFile::ordered_by, "a description");
+        .def_prop_ro("exact", [](const OrderedFile& self) { return std::const_pointer_cast<LibsvmFile>(self.exact); })
+        .def_prop_ro("ordered_by", &OrderedFile::ordered_by, "a description")
+        .def(
+            "settle",
+            [](const OrderedFile& self, const Chunk& chunk, const Task& task, double tolerance, std::int64_t steps,
+               Decisions& out) {
+                check_pairs(out, self.header.pairs());
+                const nb::gil_scoped_release release;
+                const auto model = std::static_pointer_cast<OrderedModel>(self.model());
+                return model->settle(*chunk.rows, task, tolerance, steps, out);
+            },
+            "chunk"_a, "task"_a, "tolerance"_a, "steps"_a, "out"_a,
+            "Fill values and radii, without the exact evaluation. steps: the last number of points, or 0. Returns the "
+            "unsettled rows. For tests.");
     nb::class_<TriangleFile, OrderedFile>(m, "TriangleFile", "A triangle model.")
         .def(
             "__init__",
@@ -325,9 +339,8 @@ void bind_ordered(nb::module_& m) {
             [](GeometryFile* self, std::shared_ptr<LibsvmFile> exact, std::string fingerprint, std::string sequence,
                const Chunk& all_vectors, std::vector<std::int64_t> points, const NumberArray& b,
                std::vector<double> squared_norm, std::vector<double> b_error) {
-                new (self) GeometryFile(std::move(exact), std::move(fingerprint), std::move(sequence),
-                                        all_vectors.rows, std::move(points),
-                                        {copy_of(b), std::move(squared_norm), std::move(b_error)});
+                new (self) GeometryFile(std::move(exact), std::move(fingerprint), std::move(sequence), all_vectors.rows,
+                                        std::move(points), {copy_of(b), std::move(squared_norm), std::move(b_error)});
             },
             "exact"_a, "fingerprint"_a, nb::kw_only(), "sequence"_a, "all_vectors"_a, "points"_a, "b"_a,
             "squared_norm"_a, "b_error"_a,
@@ -397,9 +410,7 @@ void bind_model_files(nb::module_& m) {
         "(kind, version) of a compiled model; ('', 0) for a LIBSVM model. text: at least its first 200 bytes.");
     m.def(
         "read_model",
-        [](AnyText text, const nb::str& path) {
-            return std::shared_ptr<ModelFile>(reading(text, path, read_model));
-        },
+        [](AnyText text, const nb::str& path) { return std::shared_ptr<ModelFile>(reading(text, path, read_model)); },
         "text"_a, "path"_a, "A model of any kind, as its own class.");
     m.def(
         "carried_fault",

@@ -11,8 +11,8 @@
 
 #include "models/degree_norms.h"
 #include "models/expansion.h"
-#include "simd/packed.h"
 #include "simd/loops.h"
+#include "simd/packed.h"
 
 using namespace nb::literals;
 using namespace fastsvm;

@@ -14,8 +14,8 @@ namespace fastsvm {
 // (S_first + S_second). The paper's R(z) is tanh of half the decision value.
 class DensityFile : public CompiledFile {
 public:
-    // weight: a pair's sum of kernel values; below the number of its rows. rows: the training rows with labels, by class
-    // in the header's order, about another origin. Throws std::invalid_argument.
+    // weight: a pair's sum of kernel values; below the number of its rows. rows: the training rows with labels, by
+    // class in the header's order, about another origin. Throws std::invalid_argument.
     DensityFile(Header header, std::string fingerprint, double weight, std::shared_ptr<const Rows> rows);
     // text: from open_compiled. Throws ModelFault.
     static std::unique_ptr<CompiledFile> read(std::string_view text);

@@ -27,8 +27,7 @@ std::unique_ptr<CompiledFile> GeometryFile::read(std::string_view text) {
     OrderedText read = OrderedText::read(text, {"nr_folded", "nr_points", "sequence"});
     CompiledText& file = read.file;
     const Kernel& kernel = read.exact->kernel;
-    if (!kernel.semidefinite())
-        throw ModelFault("a " + name_of(kernel) + " kernel found that is not an inner product");
+    if (!kernel.semidefinite()) throw ModelFault("a " + name_of(kernel) + " kernel found that is not an inner product");
     const int count = file.own.whole("nr_points", 0);
     file.body.record("points");
     std::vector<std::int64_t> points = file.body.whole_numbers(count, read.all_vectors->rows);

@@ -175,9 +175,9 @@ std::unique_ptr<LibsvmFile> LibsvmFile::read(std::string_view text) {
         const std::int64_t number = body.line();
         said = reduces ? read_reduced(rest, header.pairs(), number) : read_folded(rest, header, number);
     }
-    auto out = std::make_unique<LibsvmFile>(header, std::make_shared<const Rows>(std::move(vectors)),
-                                            kernel_of(header), std::move(said.fingerprint), std::move(said.origin),
-                                            std::move(said.folded));
+    auto out =
+        std::make_unique<LibsvmFile>(header, std::make_shared<const Rows>(std::move(vectors)), kernel_of(header),
+                                     std::move(said.fingerprint), std::move(said.origin), std::move(said.folded));
     out->notes = std::move(notes);
     return out;
 }
@@ -193,8 +193,8 @@ std::string LibsvmFile::to_text() const {
         if (folded) out += ' ' + raw_rows_key + ' ' + folded->digest;
         seal_own_line(out);
     } else if (folded && !folded->inherited) {
-        out += std::string(folded_word) + ' ' + std::to_string(format_version) + ' ' + fingerprint + ' ' +
-               folded->digest;
+        out +=
+            std::string(folded_word) + ' ' + std::to_string(format_version) + ' ' + fingerprint + ' ' + folded->digest;
         seal_own_line(out);
     }
     return out;

@@ -19,8 +19,8 @@ namespace fastsvm {
 // LIBSVM's own kind. Only one of: `origin`, `folded` (not inherited), or neither is written.
 class LibsvmFile : public ModelFile {
 public:
-    // kernel: the header's or, if precomputed, one to evaluate on known vectors. fingerprint: of the exact model's file,
-    // if there is a line of fastsvm's. origin: of a reduced set; without gamma and rho, which are the model's.
+    // kernel: the header's or, if precomputed, one to evaluate on known vectors. fingerprint: of the exact model's
+    // file, if there is a line of fastsvm's. origin: of a reduced set; without gamma and rho, which are the model's.
     LibsvmFile(Header header, std::shared_ptr<const Rows> vectors, const Kernel& kernel, std::string fingerprint = "",
                std::optional<Origin> origin = {}, std::optional<Folded> folded = {});
     // Throws ModelFault.

@@ -27,8 +27,8 @@ LoadedModel load_model(std::string_view text) {
     }
     const std::vector<std::int32_t> used = file->used_indices();
     const std::int32_t last = used.empty() ? 0 : used.back();
-    out.features = {first_index(used, out.carried.get()),
-                    out.carried ? std::max(last, out.carried->max_index()) : last, file->support_vectors()};
+    out.features = {first_index(used, out.carried.get()), out.carried ? std::max(last, out.carried->max_index()) : last,
+                    file->support_vectors()};
     return out;
 }
 
