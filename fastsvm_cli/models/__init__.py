@@ -19,7 +19,7 @@ def parse_model(text: bytes, path: str, *, warn: bool = True) -> Model:
     """Read a model's text. warn: about its notes (FastsvmWarning). Raises ModelFormatError."""
     file = _native.read_model(text, path)
     model = (ExactModel if isinstance(file, _native.LibsvmFile) else Model)(file, path)
-    if not isinstance(model, ExactModel) and file.scaling is not None:
+    if file.scaling is not None:
         from fastsvm_cli.models.carried import Carried
         from fastsvm_cli.text.scaling import Scaling
 

@@ -1,6 +1,7 @@
 """Models: the core's object (native/engine/model_file.h), and what only Python needs."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fastsvm_cli import _native
@@ -61,7 +62,6 @@ class Model:
     proves: bool
     certified: bool
     ordered: bool
-    vectors: "_native.Chunk | None"
     features: "Sequence[int]"
     folded: "_native.Folded | None"
     serials: bool
@@ -77,6 +77,11 @@ class Model:
         if name == "file":  # a copy that is not made yet
             raise AttributeError(name)
         return getattr(self.file, name)
+
+    @cached_property
+    def vectors(self) -> "_native.Chunk | None":
+        """One object, which FeatureSpace recognizes."""
+        return self.file.vectors
 
     @property
     def carried(self) -> "Carried | None":
@@ -166,8 +171,6 @@ class Model:
 class ExactModel(Model):
     """A LIBSVM model, as svm-train writes it, or a reduced set (`origin`), or with scaling folded in. Its radii bound
     rounding errors only, or the distance from the origin."""
-
-    vectors: _native.Chunk
 
     @property
     def uncompilable(self) -> "str | None":

@@ -112,6 +112,21 @@ void bind_files_of_models(nb::module_& m) {
         .def_prop_ro("features", [](nb::handle) { return nb::tuple(); })
         .def_prop_ro("centers", [](nb::handle) { return nb::none(); })
         .def_prop_ro("serials", [](const ModelFile&) { return false; })
+        .def_prop_rw(
+            "carried",
+            [](const ModelFile& self) {
+                nb::list out;
+                for (const std::string& text : self.carried.texts) out.append(bytes_of(text));
+                return nb::tuple(out);
+            },
+            [](ModelFile& self, const std::vector<nb::bytes>& texts) {
+                self.carried = {};
+                for (const nb::bytes& text : texts) self.carried.texts.emplace_back(text.c_str(), text.size());
+            },
+            "texts of the range file, and of e1071's y scale file if any, that it applies to raw rows")
+        .def_prop_ro(
+            "scaling", [](const ModelFile& self) { return std::const_pointer_cast<Scaling>(self.carried.scaling); },
+            "of these texts; None unless they were read with the model")
         .def_prop_ro("used_indices", &ModelFile::used_indices)
         .def_prop_ro("max_index", &ModelFile::max_index)
         .def_prop_ro("nbytes", &ModelFile::bytes)
@@ -174,22 +189,7 @@ void bind_files_of_models(nb::module_& m) {
             },
             nb::rv_policy::reference_internal, "Built on first use, which may take seconds.");
 
-    nb::class_<CompiledFile, ModelFile>(m, "CompiledFile", "A compiled model.")
-        .def_prop_rw(
-            "carried",
-            [](const CompiledFile& self) {
-                nb::list out;
-                for (const std::string& text : self.carried.texts) out.append(bytes_of(text));
-                return nb::tuple(out);
-            },
-            [](CompiledFile& self, const std::vector<nb::bytes>& texts) {
-                self.carried = {};
-                for (const nb::bytes& text : texts) self.carried.texts.emplace_back(text.c_str(), text.size());
-            },
-            "texts of the range file, and of e1071's y scale file if any, that it applies to raw rows")
-        .def_prop_ro(
-            "scaling", [](const CompiledFile& self) { return std::const_pointer_cast<Scaling>(self.carried.scaling); },
-            "of these texts; None unless they were read with the model");
+    nb::class_<CompiledFile, ModelFile>(m, "CompiledFile", "A compiled model.");
 }
 
 void bind_maclaurin(nb::module_& m) {

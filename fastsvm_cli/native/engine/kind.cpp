@@ -18,13 +18,13 @@
 
 namespace fastsvm {
 
-const std::array<CompiledKind, 5> compiled_kinds{{
+const std::vector<CompiledKind> compiled_kinds{
     {"maclaurin", MaclaurinFile::read},
     {"border", BorderFile::read},
     {"density", DensityFile::read},
     {"triangle", TriangleFile::read},
     {"geometry", GeometryFile::read},
-}};
+};
 
 namespace {
 

@@ -1,8 +1,8 @@
 #pragma once
-#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/model_file.h"
 
@@ -13,7 +13,7 @@ struct CompiledKind {
     const char* name;
     std::unique_ptr<CompiledFile> (*read)(std::string_view text);
 };
-extern const std::array<CompiledKind, 5> compiled_kinds;
+extern const std::vector<CompiledKind> compiled_kinds;
 
 struct ModelKind {
     std::string name;  // of a compiled model; empty for a LIBSVM model

@@ -13,15 +13,14 @@ namespace fastsvm {
 LoadedModel load_model(std::string_view text) {
     LoadedModel out;
     const std::unique_ptr<ModelFile> file = read_model(text);
-    const auto* const compiled = dynamic_cast<const CompiledFile*>(file.get());
     out.kind = file->kind();
-    out.serials = !compiled && file->header.kernel_type == "precomputed";
+    out.serials = dynamic_cast<const LibsvmFile*>(file.get()) && file->header.kernel_type == "precomputed";
     out.folds = file->folded && !file->folded->inherited;
     out.inherits = file->folded && file->folded->inherited;
     out.notes = std::move(file->notes);
     out.model = file->model();
-    if (compiled && compiled->carried.scaling) {
-        const Scaling& scaling = *compiled->carried.scaling;
+    if (file->carried.scaling) {
+        const Scaling& scaling = *file->carried.scaling;
         out.carried = std::make_shared<const Scaling>(scaling.features_alone());
         if (scaling.scales_labels()) out.model->labels_back = scaling.labels_back();
     }

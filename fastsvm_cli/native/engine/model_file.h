@@ -29,7 +29,13 @@ struct ModelNote {
     std::string text;
 };
 
-// Immutable once made, except for what a compiled model carries.
+// The range file, then e1071's y scale file, that a model applies to raw rows; in the file of a compiled one.
+struct CarriedRange {
+    std::vector<std::string> texts;          // or empty
+    std::shared_ptr<const Scaling> scaling;  // of a model that was read
+};
+
+// Immutable once made, except for what it carries.
 class ModelFile {
 public:
     ModelFile(Header header, std::string fingerprint, std::optional<Folded> folded)
@@ -41,6 +47,7 @@ public:
     const std::string fingerprint;  // of the exact model's file or the training rows; empty for a plain LIBSVM model
     const std::optional<Folded> folded;
     std::vector<ModelNote> notes;
+    CarriedRange carried;
 
     virtual const char* kind() const = 0;  // name in the file's first line, or LIBSVM
     virtual std::string to_text() const = 0;
@@ -70,18 +77,10 @@ private:
     mutable std::shared_ptr<Model> model_;
 };
 
-// The range file, then e1071's y scale file, that a compiled model applies to raw rows.
-struct CarriedRange {
-    std::vector<std::string> texts;          // or empty
-    std::shared_ptr<const Scaling> scaling;  // of a model that was read
-};
-
 class CompiledFile : public ModelFile {
 public:
     using ModelFile::ModelFile;
     std::string to_text() const final;
-
-    CarriedRange carried;
 
 protected:
     // The lines between the header and the carried range.
