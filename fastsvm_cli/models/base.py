@@ -79,7 +79,7 @@ class Model:
         return getattr(self.file, name)
 
     @cached_property
-    def vectors(self) -> "_native.Chunk | None":
+    def vectors(self) -> Any:  # _native.Chunk | None
         """One object, which FeatureSpace recognizes."""
         return self.file.vectors
 

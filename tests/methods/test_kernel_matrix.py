@@ -140,7 +140,7 @@ def test_nothing_and_what_is_no_number():
     assert values[0].tolist() == [1.0, 2.0] and not np.any(np.isfinite(values[1:, 1]))
     with pytest.raises(ValueError, match="precomputed"):
         KernelMatrix(Kernel("precomputed"), x)
-    matrix = _native.KernelMatrix(2, 0.5, 0.0, 0, x)
+    matrix = _native.KernelMatrix(Kernel("rbf", 0.5), x)
     for wrong in (np.empty((2, 3)), np.empty((1, 2))):
         with pytest.raises(ValueError, match="wrong shape"):
             matrix.values(x, wrong)

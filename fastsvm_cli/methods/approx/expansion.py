@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import MAX_DEGREE, Center, Certificate, Expansion, Header, MaclaurinFile
-from fastsvm_cli.comparisons.norms import center_point
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.approx.costs import coefficient_count, compressed_count
 from fastsvm_cli.methods.method import demand, part_of
 from fastsvm_cli.models.base import ExactModel, Model
+from fastsvm_cli.models.centers import center_point
 
 if TYPE_CHECKING:
     from fastsvm_cli.methods.approx.pair_sums import AddUp

@@ -109,15 +109,15 @@ void bind_files_of_models(nb::module_& m) {
                          const auto vectors = self.support_vectors();
                          return vectors ? std::optional<Chunk>({vectors}) : std::nullopt;
                      })
-        .def_prop_ro("features", [](nb::handle) { return nb::tuple(); })
+        .def_prop_ro("features", [](nb::handle self) { return view_of(std::vector<std::int32_t>(), self); })
         .def_prop_ro("centers", [](nb::handle) { return nb::none(); })
         .def_prop_ro("serials", [](const ModelFile&) { return false; })
         .def_prop_rw(
             "carried",
             [](const ModelFile& self) {
-                nb::list out;
-                for (const std::string& text : self.carried.texts) out.append(bytes_of(text));
-                return nb::tuple(out);
+                std::vector<nb::bytes> out;
+                for (const std::string& text : self.carried.texts) out.push_back(bytes_of(text));
+                return out;
             },
             [](ModelFile& self, const std::vector<nb::bytes>& texts) {
                 self.carried = {};
@@ -222,8 +222,7 @@ void bind_maclaurin(nb::module_& m) {
             },
             "pair"_a, "center"_a, "coefficients"_a, "certificate"_a.none() = nb::none(), "rank"_a = 0,
             "pair, center: numbers of the decision function and of the center. coefficients: c, v (d), M, ..., flat, "
-            "in "
-            "the order of FORMAT.md. rank: of a compressed M, or 0; lambda (rank) and q (rank, d) then replace it.")
+            "in the order of FORMAT.md. rank: of a compressed M, or 0; lambda (rank) and q (rank, d) then replace it.")
         .def_ro("pair", &Expansion::pair)
         .def_ro("center", &Expansion::center)
         .def_prop_ro("coefficients",

@@ -19,11 +19,8 @@
 namespace fastsvm {
 
 const std::vector<CompiledKind> compiled_kinds{
-    {"maclaurin", MaclaurinFile::read},
-    {"border", BorderFile::read},
-    {"density", DensityFile::read},
-    {"triangle", TriangleFile::read},
-    {"geometry", GeometryFile::read},
+    {"maclaurin", MaclaurinFile::read}, {"border", BorderFile::read},     {"density", DensityFile::read},
+    {"triangle", TriangleFile::read},   {"geometry", GeometryFile::read},
 };
 
 namespace {
