@@ -14,7 +14,6 @@
 #include "answers/predictions.h"
 #include "engine/header.h"
 #include "engine/model.h"
-#include "exact/kernel.h"
 
 using namespace nb::literals;
 using namespace fastsvm;
@@ -29,8 +28,6 @@ using Wholes = std::optional<std::vector<int>>;
 void bind_header(nb::module_& m) {
     m.attr("HEADER_KEYS") = nb::tuple(nb::cast(std::vector<std::string>(header_keys.begin(), header_keys.end())));
     m.attr("SVM_TYPES") = nb::tuple(nb::cast(std::vector<std::string>(svm_type_names.begin(), svm_type_names.end())));
-    m.attr("KERNEL_TYPES") =
-        nb::tuple(nb::cast(std::vector<std::string>(kernel_names.begin(), kernel_names.begin() + libsvm_kernels)));
 
     nb::class_<Header>(m, "Header",
                        "LIBSVM's keys before the support vectors, which compiled models keep. degree, gamma, coef0: 0 "
