@@ -11,9 +11,9 @@ from libsvm.svm import libsvm, svm_parameter, svm_problem
 from libsvm.svmutil import svm_save_model, svm_train
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import Kernel
 from fastsvm_cli.methods.order.precomputed import with_vectors
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.models.kernel import Kernel
 from fastsvm_cli.text.data import read_bytes
 
 

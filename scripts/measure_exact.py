@@ -21,8 +21,8 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.methods.feature_space import matrix as sparse_matrix
 from fastsvm_cli.methods.kernel_matrix import KernelMatrix
-from fastsvm_cli.models import load_model
-from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models import load_model, parse_libsvm
+from fastsvm_cli.models.base import ExactModel
 from fastsvm_cli.models.wanted import Wanted
 
 SHAPES = [(4096, 20), (4096, 100), (4096, 780)]  # support vectors, features
@@ -111,7 +111,7 @@ def two_classes(vectors: np.ndarray, rows: np.ndarray, gamma: float) -> "tuple[E
         f"nr_sv {half} {total - half}\nSV\n"
     )
     data = "\n".join(f"0 {entries(row)}" for row in rows)
-    return ExactModel.parse(f"{head}{text}\n".encode(), "made up"), _native.parse(f"{data}\n".encode())[0]
+    return parse_libsvm(f"{head}{text}\n".encode(), "made up"), _native.parse(f"{data}\n".encode())[0]
 
 
 def measure(name: str, model: ExactModel, chunk: _native.Chunk, peaks: "dict[bool, float]", seconds: float) -> None:

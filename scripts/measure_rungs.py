@@ -21,7 +21,6 @@ from measure_exact import ROWS, two_classes
 
 from fastsvm_cli import _native
 from fastsvm_cli.benchmarks.environment import describe
-from fastsvm_cli.models.kernel import KERNELS
 
 VECTORS = 4096
 #: Features of the two models, and of models with few entries.
@@ -136,8 +135,8 @@ def several(features: int, reference: bool) -> Point:
     rows = _native.Chunk.from_csr(coef, vectors.indptr, vectors.indices, vectors.values)
     share = VECTORS // CLASSES
     sizes = [share] * (CLASSES - 1) + [VECTORS - share * (CLASSES - 1)]
-    kernel = KERNELS.index("rbf")
-    exact = _native.Exact(_native.SvmModel(kernel, 1 / features, 0.0, 0, False, sizes, [0.0] * pairs, rows))
+    kernel = _native.Kernel("rbf", 1 / features)
+    exact = _native.Exact(_native.SvmModel(kernel, False, sizes, [0.0] * pairs, rows))
     values = _native.Decisions(pairs)
     evaluate = exact.reference_sums if reference else exact.fast_values
     return Point(lambda: evaluate(chunk, values), features)

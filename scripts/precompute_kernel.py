@@ -17,7 +17,6 @@ import sys
 
 from fastsvm_cli import _native, read_chunks
 from fastsvm_cli.errors import FastsvmError
-from fastsvm_cli.models.kernel import KERNELS
 
 
 def main():
@@ -32,10 +31,7 @@ def main():
     rows = list(read_chunks(options.data_file))
     columns = list(read_chunks(options.against)) if options.against else rows
     model = _native.SvmModel(
-        kernel=KERNELS.index(options.kernel.replace("-", "_")),
-        gamma=options.gamma,
-        coef0=options.coef0,
-        degree=options.degree,
+        kernel=_native.Kernel(options.kernel.replace("-", "_"), options.gamma, options.coef0, options.degree),
         regression=False,
         nr_sv=[0],
         rho=[],

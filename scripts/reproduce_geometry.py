@@ -116,7 +116,7 @@ def evaluations(model, rows):
 
 def intervals(model, rows, k):
     out = _native.Decisions(1, True)
-    model.evaluator.decision_values(rows, _native.Task(3, [], [], [], []), 0.0, k, out)
+    model.settle(rows, _native.Task(3, [], [], [], []), 0.0, k, out)
     return np.array(out.value)[:, 0], np.array(out.radius)[:, 0]
 
 

@@ -5,8 +5,7 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.benchmarks.changed import Changed
 from fastsvm_cli.comparisons.agreement import answers
-from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.models.wanted import Wanted
 from fastsvm_cli.text.data import smaller_chunks
 

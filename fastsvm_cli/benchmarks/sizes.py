@@ -11,8 +11,7 @@ from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.feature_space import FeatureSpace
 from fastsvm_cli.methods.reduce.fit import finish_seconds
 from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
-from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.prediction.pipeline import predict
 
 STEPS = 8  # maximum number of sizes

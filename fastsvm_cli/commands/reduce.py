@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.console.exact_model import SourceModel
     from fastsvm_cli.methods.exact_folding import Folding
     from fastsvm_cli.methods.reduce.reduction import Reduction
-    from fastsvm_cli.models.exact import ExactModel
+    from fastsvm_cli.models.base import ExactModel
 
 
 @click.command("reduce", cls=FileCommand, params=METHOD.parameters)
@@ -62,9 +62,9 @@ def command(**parsed):
     reduced = found.model
     written: ExactModel = reduced
     if folding is not None:
-        from fastsvm_cli.models.folded_libsvm import FoldedModel
+        from fastsvm_cli.methods.exact_folding import folded_model
 
-        written = FoldedModel(reduced.header, reduced.vectors, reduced.path, source.fingerprint, folding.digest)
+        written = folded_model(reduced, source.fingerprint, folding)
     size = write_model(written, options)
     if not options.quiet:
         _tell(options, source, found, size, rows, folding)

@@ -127,8 +127,8 @@ class _Model:
         self.centers = []
         if header.kernel_type != "rbf":
             return
+        indices = np.array(model.features, np.int32)
         for own in model.centers or []:
-            indices = np.array(own.features, np.int32)
             self.centers.append(("own", indices, np.asarray(own.point), own.largest_norm))
         if vectors is not None and model.centers is None:
             mean = Mean().add(vectors)

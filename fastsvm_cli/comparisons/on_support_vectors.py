@@ -2,8 +2,7 @@ from time import perf_counter
 
 from fastsvm_cli import _native
 from fastsvm_cli.comparisons.agreement import Comparison, agreement
-from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.models.wanted import Wanted
 from fastsvm_cli.text.data import MOST_VALUES
 

@@ -6,8 +6,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fastsvm_cli.comparisons.agreement import Comparison
-    from fastsvm_cli.models.base import Model
-    from fastsvm_cli.models.exact import ExactModel
+    from fastsvm_cli.models.base import ExactModel, Model
 
 
 class CompilerOptions(Options):

@@ -5,7 +5,7 @@ two, a positive value means the second."""
 
 import numpy as np
 
-from fastsvm_cli.text.header import Header, class_pairs
+from fastsvm_cli._native import Header, class_pairs
 
 
 class Classes:

@@ -7,8 +7,7 @@ from math import inf
 from fastsvm_cli.comparisons.on_support_vectors import DOUBTFUL, agreement_with_exact, doubtful_gain, trial
 from fastsvm_cli.errors import FastsvmWarning
 from fastsvm_cli.methods import find
-from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.base import ExactModel, Model
 
 
 def warn_of_labels(method: str, model: Model, source: ExactModel, wanted: float) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.estimators.pipelines import read_estimator
 from fastsvm_cli.estimators.scaling import absorbed
-from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.base import ExactModel
 
 
 def to_libsvm(estimator: Any, path: "str | bytes | os.PathLike[str] | None" = None) -> "dict[int, Any]":
@@ -66,10 +66,8 @@ def readable_text(model: ExactModel) -> bytes:
 
 def demand_readable(model: ExactModel) -> None:
     """Raise ModelFormatError if the parser refuses the header; the vectors were checked when they were made."""
-    from copy import copy
-
     from fastsvm_cli.models import parse_model
 
-    header = copy(model.header)
-    header.total_sv, header.nr_sv = 0, None if header.nr_sv is None else [0] * len(header.nr_sv)
+    nr_sv = model.header.nr_sv
+    header = model.header.changed(total_sv=0, nr_sv=None if nr_sv is None else [0] * len(nr_sv))
     parse_model(header.lines().encode() + b"SV\n", model.path)

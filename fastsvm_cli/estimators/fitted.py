@@ -6,10 +6,10 @@ import numpy as np
 import scipy.sparse
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import Header, LibsvmFile
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.estimators.scaling import FittedScaling
-from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.text.header import Header
+from fastsvm_cli.models.base import ExactModel
 
 #: scikit-learn's class -> svm_type.
 _SVM_TYPES = {"SVC": "c_svc", "NuSVC": "nu_svc", "SVR": "epsilon_svr", "NuSVR": "nu_svr", "OneClassSVM": "one_class"}
@@ -76,6 +76,7 @@ def read_svm(estimator: Any) -> Fitted:
     if not total:
         coefficients = coefficients.reshape(0, len(estimator.classes_) - 1 if classification else 1)
     classes = estimator.classes_ if classification else np.array([-1, 1]) if svm_type == "one_class" else None
+    probability = classification and len(estimator._probA)
     header = Header(
         svm_type,
         kernel,
@@ -87,10 +88,10 @@ def read_svm(estimator: Any) -> Fitted:
         degree=int(estimator.degree) if kernel == "polynomial" else 0,
         label=_labels(classes) if classification and classes is not None else None,
         nr_sv=[int(count) for count in estimator._n_support] if classification else None,
+        probA=np.ravel(estimator._probA).tolist() if probability else None,
+        probB=np.ravel(estimator._probB).tolist() if probability else None,
     )
-    if classification and len(estimator._probA):
-        header.probA, header.probB = np.ravel(estimator._probA).tolist(), np.ravel(estimator._probB).tolist()
-    model = ExactModel(header, _vectors(estimator.support_vectors_, coefficients, name), name)
+    model = ExactModel(LibsvmFile(header, _vectors(estimator.support_vectors_, coefficients, name)), name)
     return Fitted(
         model,
         name=name,

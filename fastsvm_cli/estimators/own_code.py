@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.models.wanted import Wanted
 
 #: As in scikit-learn, by svm_type and kernel_type.

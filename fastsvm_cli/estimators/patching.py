@@ -212,7 +212,8 @@ class Engine:
         except _REFUSED:
             return
         if model.header.classification:
-            model.header.label = list(range(model.header.nr_class))  # as in scikit-learn's LIBSVM
+            labels = list(range(model.header.nr_class))  # as in scikit-learn's LIBSVM
+            model = model.with_header(model.header.changed(label=labels))
         self._task, self._model, self.pays = model.header.task(), model, True
 
     def numbers(self, X: Any, wanted: Wanted) -> "tuple[np.ndarray, list[int]]":

@@ -9,7 +9,7 @@ from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.estimators.calibration import read_calibrators
 from fastsvm_cli.estimators.fitted import EXPECTED, Fitted, read_svm, svm_class
 from fastsvm_cli.estimators.scaling import read_scaler
-from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.base import ExactModel
 
 
 def read_estimator(estimator: Any) -> Fitted:

@@ -27,8 +27,7 @@ from fastsvm_cli.estimators.own_code import OwnCode, deciding
 from fastsvm_cli.estimators.protocol import FittedEstimator
 from fastsvm_cli.estimators.rows import ParsedRows, Rows, chunk_of, demand_kernel_values, rows_of, serial_chunk_of
 from fastsvm_cli.models import check_start, parse_libsvm, parse_model
-from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.prediction.answers import Answer, Answerer, Fallback, Request
 from fastsvm_cli.text.data import read_bytes
@@ -36,8 +35,8 @@ from fastsvm_cli.text.fingerprint import fingerprint as fingerprint_of
 
 if TYPE_CHECKING:
     from fastsvm_cli import _native
+    from fastsvm_cli._native import Header
     from fastsvm_cli.estimators.agreement import Agreement
-    from fastsvm_cli.text.header import Header
 
 
 def load(

@@ -8,7 +8,7 @@ import scipy.sparse
 
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.exact_folding import fold_exact
-from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.base import ExactModel
 from fastsvm_cli.text.scaling import Affine
 
 SCALERS = ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler")

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import Kernel
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.models.kernel import Kernel
 from fastsvm_cli.models.wanted import Wanted
 
 if TYPE_CHECKING:
-    from fastsvm_cli.models.base import Model
-    from fastsvm_cli.models.exact import ExactModel
-    from fastsvm_cli.text.header import Header
+    from fastsvm_cli._native import Header
+    from fastsvm_cli.models.base import ExactModel, Model
 
 #: Limit of numbers in tables, to avoid files of gigabytes.
 MOST_NUMBERS = 1 << 28
@@ -204,7 +203,7 @@ def _linear(model: "ExactModel", features: np.ndarray, coefficients: np.ndarray)
 
 def pair_coefficients(coefficients: np.ndarray, counts: "list[int]", pairs: int) -> "list[np.ndarray]":
     """Return every pair's coefficients of all vectors, (n)."""
-    from fastsvm_cli.text.header import class_pairs
+    from fastsvm_cli._native import class_pairs
 
     if len(counts) < 2 or coefficients.shape[1] != len(counts) - 1:
         return [coefficients[:, 0]] * pairs

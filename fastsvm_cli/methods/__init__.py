@@ -2,7 +2,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fastsvm_cli.methods.method import Attempt, Method
-    from fastsvm_cli.models.exact import ExactModel
+    from fastsvm_cli.models.base import ExactModel
 
 #: Modules here with a METHOD, and commands.
 METHODS = ("approx", "reduce", "order", "border")

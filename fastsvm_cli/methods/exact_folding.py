@@ -12,11 +12,10 @@ import numpy as np
 import scipy.sparse
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import Header
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.feature_space import FeatureSpace, matrix
-from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.models.kernel import Kernel
-from fastsvm_cli.text.header import Header
+from fastsvm_cli.models.base import ExactModel
 from fastsvm_cli.text.scaling import Affine, Scaling
 
 # Offset over spread, to keep more digits than svm-scale's six.
@@ -58,7 +57,7 @@ class Folding:
         slope, offset = self.labels
         rho = [(number + offset) / slope for number in header.rho]
         sigma = None if header.probA is None else [number / slope for number in header.probA]
-        return Header(**{**vars(header), "rho": rho, "probA": sigma})
+        return header.changed(rho=rho, probA=sigma)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # overflows are refused
@@ -91,10 +90,10 @@ def fold_exact(model: ExactModel, affine: Affine) -> "ExactModel | None":
     vectors.sort_indices()
     if not (np.all(np.isfinite(vectors.data)) and np.all(np.isfinite(rho)) and np.isfinite(gamma)):
         return None
-    own = Header(**{**vars(header), "gamma": gamma, "rho": rho})
+    own = header.changed(gamma=gamma, rho=rho)
     indices = columns[vectors.indices] if len(columns) else vectors.indices.astype(np.int64)
     chunk = _native.Chunk.from_csr(model.vectors.leading, vectors.indptr.astype(np.int64), indices, vectors.data)
-    return ExactModel(own, chunk, model.path, Kernel(kind, gamma, header.coef0, header.degree))
+    return ExactModel(_native.LibsvmFile(own, chunk), model.path)
 
 
 def folded_exact(model: ExactModel, folding: Folding, instead: str) -> ExactModel:
@@ -111,7 +110,14 @@ def folded_exact(model: ExactModel, folding: Folding, instead: str) -> ExactMode
     if not np.all(np.isfinite(coefficients)):
         folding.coefficients_overflow()
     chunk = _native.Chunk.from_csr(coefficients, vectors.indptr, vectors.indices, vectors.values)
-    return ExactModel(folding.header(found.header), chunk, found.path)
+    return ExactModel(_native.LibsvmFile(folding.header(found.header), chunk), found.path)
+
+
+def folded_model(model: ExactModel, fingerprint: str, folding: Folding) -> ExactModel:
+    """Mark a LIBSVM model of raw rows. fingerprint: of the source model's file, or the rows."""
+    folded = _native.Folded(folding.digest)
+    file = _native.LibsvmFile(model.header, model.vectors, fingerprint=fingerprint, folded=folded)
+    return ExactModel(file, model.path)
 
 
 def _why_none(model: ExactModel, folding: Folding) -> str:

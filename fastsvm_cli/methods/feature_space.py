@@ -1,5 +1,4 @@
 from collections.abc import Callable
-from copy import copy
 from functools import cached_property
 from typing import TypeAlias
 
@@ -10,7 +9,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.bounds import LOST_PRODUCT, UNIT
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.parallel import over_blocks
-from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.base import ExactModel
 
 # A mean is far if its squared norm is this many times the rows' mean square distance from it.
 _FAR = 1000
@@ -83,7 +82,7 @@ def moved(model: ExactModel, x: np.ndarray, columns: np.ndarray, point: np.ndarr
     # Store zeros too: a constant feature (0 relative to the mean) must remain a column.
     values = (x - point).ravel()
     vectors = _native.Chunk.from_csr(model.vectors.leading, np.arange(n + 1) * d, np.tile(columns, n), values)
-    return ExactModel(model.header, vectors, model.path)
+    return ExactModel(_native.LibsvmFile(model.header, vectors), model.path)
 
 
 class FeatureSpace:
@@ -158,6 +157,6 @@ class FeatureSpace:
     @cached_property
     def _without_offsets(self) -> _native.Exact:
         """Evaluator with rho 0: a large one costs digits."""
-        model, header = self.model, copy(self.model.header)
-        header.rho = [0.0] * model.pairs
-        return _native.Exact(ExactModel(header, model.vectors, model.path, model.kernel).svm_model)
+        model = self.model
+        header = model.header.changed(rho=[0.0] * model.pairs)
+        return _native.Exact(_native.LibsvmFile(header, model.vectors, model.kernel).svm_model)

@@ -1,8 +1,8 @@
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import Kernel
 from fastsvm_cli.methods.feature_space import Matrix
-from fastsvm_cli.models.kernel import KERNELS, Kernel
 
 _FEW = 4  # for fewer rows, kernel values cost less than passing over weights
 
@@ -13,9 +13,7 @@ class KernelMatrix:
 
     def __init__(self, kernel: Kernel, x: Matrix):
         self.kernel, self.shape = kernel, x.shape
-        self._native = _native.KernelMatrix(
-            KERNELS.index(kernel.type), kernel.gamma, kernel.coef0, kernel.degree, _rows(x)
-        )
+        self._native = _native.KernelMatrix(kernel, _rows(x))
 
     def __call__(self, z: Matrix) -> np.ndarray:
         """Return K(z, x): (m, n)."""

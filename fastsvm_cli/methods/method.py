@@ -9,8 +9,7 @@ from fastsvm_cli.errors import ModelFormatError
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
     from fastsvm_cli.console.exact_model import SourceModel
-    from fastsvm_cli.models.base import Model
-    from fastsvm_cli.models.exact import ExactModel
+    from fastsvm_cli.models.base import ExactModel, Model
 
 #: Receives the share done, and text.
 Progress = Callable[..., None]

@@ -2,10 +2,10 @@ from math import sqrt
 
 import numpy as np
 
+from fastsvm_cli._native import Kernel
 from fastsvm_cli.methods.feature_space import Matrix, near_origin
 from fastsvm_cli.methods.kernel_matrix import KernelMatrix
 from fastsvm_cli.methods.parallel import over_blocks
-from fastsvm_cli.models.kernel import Kernel
 
 BLOCK_ROWS = 1 << 14  # of a column, factored together
 

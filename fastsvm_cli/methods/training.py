@@ -4,7 +4,7 @@ from threading import Thread
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.models import parse_libsvm
-from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.base import ExactModel
 from fastsvm_cli.text.data import read_bytes
 
 

@@ -1,23 +1,22 @@
-"""Base class of models."""
+"""Models: the core's object (native/engine/model_file.h), and what only Python needs."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from fastsvm_cli import _native
 from fastsvm_cli.models.wanted import LABELS, Wanted
-from fastsvm_cli.text.checksum import seal_compiled
-from fastsvm_cli.text.header import Header
 
 if TYPE_CHECKING:
     from fastsvm_cli.models.carried import Carried
-    from fastsvm_cli.models.centers import Center
-    from fastsvm_cli.models.folded import Folded
     from fastsvm_cli.text.scaling import Scaling
 
 
 class Model:
-    """A kernel machine, exact or compiled (models.MODEL_TYPES).
+    """A kernel machine, exact or compiled.
 
+    file                the core's object; a model has its attributes, also those of its kind alone
+    path                its name in messages
     kind                name in its file's first line; LIBSVM for LIBSVM's format
     fingerprint         of the exact model's file or the training rows; None for a plain LIBSVM model
 
@@ -36,7 +35,7 @@ class Model:
     features            increasing LIBSVM indices, the columns of its vectors; () for a kind that holds rows
     centers             of expansions; with an RBF kernel, Decisions.outside counts rows outside the bound of Claesen et
                         al., eq. (3.11)
-    folded, carried     scaling that its numbers include (folded.py), or that it applies to raw rows (carried.py)
+    folded, carried     scaling that its numbers include (_native.Folded), or that it applies to raw rows (carried.py)
     max_index           largest index, 0 if none; for a precomputed kernel the largest serial number
     first_index         LIBSVM index of column 0 of dense rows: 0 if the model or its range knows it, else 1
     columns             of a dense row that holds all known features
@@ -47,55 +46,65 @@ class Model:
 
     Methods:
 
-    parse               read the text that _native.open_compiled returns; raises ModelFormatError
-    to_text             return the file's content, through `sealed` if compiled
-    make_native         return the core's model, which evaluates rows
+    to_text             return the file's content
     decision_values     fill `out`, at least as precisely as `wanted`; raises RowError
     reference_values    if it proves: use LIBSVM's order of operations, bit for bit; raises RowError
-    stopped_after       optional: return a model that uses only the first `steps` points
+    stopped_after       return a model that uses only the first `steps` points; None for most kinds
     decisions           return the object to fill; for labels alone it may hold a winner instead of values
 
     Decisions.value and radius are (rows, pairs) float64, rho subtracted, pairs in LIBSVM's order 0/1, 0/2, ..., 1/2,
     .... Unknown features count only in chunk.squared_norms. A row's values do not depend on other rows."""
 
     kind: str
-    header: Header
-    fingerprint: "str | None" = None
-    notes: "Sequence[tuple[int, str]]" = ()
-    proves = False
-    certified = False
-    ordered = False
-    vectors: "_native.Chunk | None" = None
-    features: "Sequence[int]" = ()
-    centers: "list[Center] | None" = None
-    folded: "Folded | None" = None
-    carried: "Carried | None" = None
-    _engine: "_native.Model | None" = None
+    header: "_native.Header"
+    fingerprint: "str | None"
+    notes: "Sequence[tuple[int, str]]"
+    proves: bool
+    certified: bool
+    ordered: bool
+    features: "Sequence[int]"
+    folded: "_native.Folded | None"
+    serials: bool
+    used_indices: "Sequence[int]"
+    nbytes: int
+    unbounded: str
+    _carried: "Carried | None" = None
+
+    def __init__(self, file: "_native.ModelFile", path: str = "model"):
+        self.file, self.path = file, path
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "file":  # a copy that is not made yet
+            raise AttributeError(name)
+        return getattr(self.file, name)
+
+    @cached_property
+    def vectors(self) -> Any:  # _native.Chunk | None
+        """One object, which FeatureSpace recognizes."""
+        return self.file.vectors
+
+    @property
+    def carried(self) -> "Carried | None":
+        return self._carried
+
+    @carried.setter
+    def carried(self, carried: "Carried | None") -> None:
+        self._carried = carried
+        self.file.carried = () if carried is None else carried.texts
 
     @property
     def native(self) -> "_native.Model":
-        if self._engine is None:
-            self._engine = self.make_native()
-        self._engine.labels_back = None if self.carried is None else self.carried.labels_back
-        return self._engine
+        """The core's evaluation."""
+        engine = self._engine()
+        engine.labels_back = None if self.carried is None else self.carried.labels_back
+        return engine
 
-    def make_native(self) -> "_native.Model":
-        """Return the core's model; called once."""
-        raise NotImplementedError
-
-    @property
-    def serials(self) -> bool:
-        return False
+    def _engine(self) -> "_native.Model":
+        return self.file.model()
 
     @property
     def max_index(self) -> int:
-        of_vectors = 0 if self.vectors is None else self.vectors.max_index
-        of_rows = self.carried.max_index if self.carried is not None else 0
-        return max((of_vectors, of_rows, *self.features[-1:]))
-
-    @property
-    def used_indices(self) -> "Sequence[int]":
-        return self.features if self.vectors is None else _native.used_indices(self.vectors)
+        return max(self.file.max_index, 0 if self.carried is None else self.carried.max_index)
 
     @property
     def first_index(self) -> int:
@@ -104,14 +113,6 @@ class Model:
     @property
     def columns(self) -> int:
         return self.max_index + 1 - self.first_index
-
-    @property
-    def nbytes(self) -> int:
-        return 0 if self.vectors is None else self.vectors.values.nbytes + self.vectors.indices.nbytes
-
-    @property
-    def unbounded(self) -> str:
-        return f"a {self.kind} model found, which has no expansion to bound: name the exact model"
 
     @property
     def pairs(self) -> int:
@@ -124,7 +125,7 @@ class Model:
     @property
     def judged_by_bound(self) -> bool:
         """Whether only eq. (3.11), for degree 2, judges its values' errors."""
-        return self.bounded and not self.certified and getattr(self, "degree", 2) == 2
+        return self.bounded and not self.certified and self.degree == 2
 
     @property
     def raw_rows(self) -> "str | None":
@@ -145,16 +146,13 @@ class Model:
         """Whether it is a reduced set, whose probability parameters may differ from the exact model's."""
         return self.proves and self.certified
 
-    @classmethod
-    def parse(cls, text: bytes, path: str) -> "Model":
-        raise NotImplementedError
+    @property
+    def exact(self) -> "ExactModel":
+        """The LIBSVM model that an ordered one holds."""
+        return ExactModel(self.file.exact, self.path)
 
     def to_text(self) -> bytes:
-        raise NotImplementedError
-
-    def sealed(self, parts: "list[bytes]") -> bytes:
-        """Return the file. parts: content between the first line and the carried range."""
-        return seal_compiled(self.kind, parts, () if self.carried is None else self.carried.texts)
+        return self.file.to_text()
 
     def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:
         self.native.decision_values(chunk, wanted, out)
@@ -163,7 +161,52 @@ class Model:
         self.native.reference_values(chunk, out)
 
     def stopped_after(self, steps: int) -> "Model | None":
-        return None
+        engine = self.file.stopped_after(steps)
+        return None if engine is None else _StoppedModel(self, engine)
 
     def decisions(self, wanted: Wanted, with_radius: bool = False) -> _native.Decisions:
         return self.native.decisions(wanted, with_radius)
+
+
+class ExactModel(Model):
+    """A LIBSVM model, as svm-train writes it, or a reduced set (`origin`), or with scaling folded in. Its radii bound
+    rounding errors only, or the distance from the origin."""
+
+    @property
+    def uncompilable(self) -> "str | None":
+        """Why no method compiles it, and no target of export holds it."""
+        if self.vectors.increasing:
+            return None
+        return (
+            "indices of a support vector that do not increase found: fastsvm predict answers as svm-predict does, but"
+            " this model cannot be compiled or exported; write it again with sorted indices"
+        )
+
+    def with_header(self, header: "_native.Header") -> "ExactModel":
+        file = _native.LibsvmFile(
+            header,
+            self.vectors,
+            self.kernel,
+            fingerprint=self.fingerprint or "",
+            origin=self.origin,
+            folded=self.folded,
+        )
+        return ExactModel(file, self.path)
+
+    def plain(self) -> "ExactModel":
+        """Return the model without fastsvm's last line."""
+        return self if self.fingerprint is None else ExactModel(self.file.plain(), self.path)
+
+
+class _StoppedModel(Model):
+    """A geometry model that uses only its first points. Value and radius are the interval's middle and half width."""
+
+    proves = False
+    certified = True
+
+    def __init__(self, whole: Model, engine: "_native.Model"):
+        super().__init__(whole.file, whole.path)
+        self._carried, self._stopped = whole.carried, engine
+
+    def _engine(self) -> "_native.Model":
+        return self._stopped

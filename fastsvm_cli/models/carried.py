@@ -3,14 +3,11 @@
 Rows are scaled where they are made; `decision_values`, radii and the model of --exact take scaled rows."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastsvm_cli import _native
-from fastsvm_cli.errors import DataFormatError, ModelFormatError
+from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.text.scaling import Scaling, parse_scaling, with_labels
-
-if TYPE_CHECKING:
-    from fastsvm_cli.text.checksum import Ranges
 
 
 class Carried:
@@ -23,18 +20,6 @@ class Carried:
         self.texts = tuple(map(_with_line_feeds, scaling.texts))
         line = scaling.native.label_line()
         self.labels_back = None if line is None else scaling.native.labels_back()
-
-    @classmethod
-    def read(cls, ranges: "Ranges", model: Any, path: str) -> "Carried":
-        scaling: Scaling | None = None
-        for text, first_line in ranges:
-            try:
-                scaling = parse_scaling(text, path) if scaling is None else with_labels(scaling, text, path)
-            except DataFormatError as error:
-                raise ModelFormatError(path, error.why, first_line + error.line - 1) from None
-        assert scaling is not None
-        check(scaling, model, path)
-        return cls(scaling, path)
 
     def __reduce__(self):
         return _carried_again, (self.texts, self.path)

@@ -1,15 +1,6 @@
 """Centers of expansions."""
 
-from collections.abc import Sequence
 from math import floor, inf, log10
-
-
-class Center:
-    """Center of an expansion. point: (d) values at these features; 0 elsewhere. largest_norm: the largest |x_i -
-    point|^2 over the support vectors, for eq. (3.11)."""
-
-    def __init__(self, features: "Sequence[int]", point: "Sequence[float]", largest_norm: float):
-        self.features, self.point, self.largest_norm = features, point, largest_norm
 
 
 def center_point(mean: "list[float]", low: "list[float]", high: "list[float]") -> "list[float]":

@@ -3,9 +3,9 @@
 from math import isfinite
 
 from fastsvm_cli import __version__, _native
+from fastsvm_cli._native import Header
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.prediction.pipeline import Tally
-from fastsvm_cli.text.header import Header
 
 
 def summary_lines(header: Header, score: "_native.Score") -> "list[str]":

@@ -3,11 +3,7 @@
 from collections.abc import Iterable
 
 from fastsvm_cli import _native
-
-
-def fingerprint(text: "bytes | memoryview") -> str:
-    """Return the first 32 hexadecimal digits of the SHA-256."""
-    return fingerprint_of((text,))
+from fastsvm_cli._native import fingerprint as fingerprint
 
 
 def digest_of(document: object) -> str:
@@ -17,6 +13,7 @@ def digest_of(document: object) -> str:
 
 
 def fingerprint_of(pieces: "Iterable[bytes | memoryview]") -> str:
+    """Return the fingerprint of a text in pieces."""
     digest = _native.Sha256()
     for piece in pieces:
         digest.update(piece)

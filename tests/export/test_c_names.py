@@ -51,7 +51,7 @@ def test_a_program_with_a_strange_name_is_tried(fastsvm, tmp_path):
 def test_the_header_names_the_class_of_every_label(names, expected, tmp_path):
     model = made_up(1, classes=3)
     description = describe(fastsvm_cli.FastSVM(model).model, "m")
-    description.header.label[:] = [0, 1, 2]
+    description.header = description.header.changed(label=[0, 1, 2])
     description.classes = np.array(names)
     program = Program(description, single=True, prefix="m")
     assert "in the order of the probabilities:\n" in program.header() and expected in program.header()

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import Header, class_pairs
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.feature_space import FeatureSpace
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.text.header import Header, class_pairs
 from support import oracles
 from support.hostile import hostile_machine
 from support.oracles import EXTENDED, random_machine

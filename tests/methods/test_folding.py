@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.methods.exact_folding import Folding, folded_exact
+from fastsvm_cli.methods.exact_folding import Folding, folded_exact, folded_model
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.carried import check
-from fastsvm_cli.models.folded_libsvm import FoldedModel
 from fastsvm_cli.text.scaling import parse_scaling
 from support import oracles
 from support.evaluation import parse, values
@@ -99,8 +98,8 @@ def test_ranges_of_one_length_fold_into_a_libsvm_model(seed, limits, svm_type):
     case = Case(seed, "rbf", svm_type, equal=True, limits=limits, gamma=0.2)
     check(parse_scaling(case.ranges.encode(), "range"), case.model, "model")
     exact = folded_exact(case.model, case.folding, "")
-    folded = read_back(FoldedModel(exact.header, exact.vectors, "m", NONE, case.folding.digest))
-    assert isinstance(folded, FoldedModel) and folded.proves and not folded.certified
+    folded = read_back(folded_model(exact, NONE, case.folding))
+    assert not folded.folded.inherited and folded.proves and not folded.certified
     truth, size = oracles.decision_values(case.machine, case.scaled), oracles.magnitudes(case.machine, case.scaled)
     found = values(folded, parse([known(case, row) for row in case.rows]))
     assert np.all(np.abs(found - truth) <= 1e-9 * (size + 1))

@@ -8,8 +8,8 @@ import pytest
 import scipy.sparse
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import Kernel
 from fastsvm_cli.methods.kernel_matrix import KernelMatrix
-from fastsvm_cli.models.kernel import Kernel
 from support.oracles import EXTENDED
 
 pytestmark = pytest.mark.usefixtures("best_instruction_set")
@@ -115,7 +115,7 @@ def test_products_with_weights_keep_no_matrix_of_sparse_rows_either():
         "import numpy as np, scipy.sparse\n"
         "from fastsvm_cli import _native\n"
         "from fastsvm_cli.methods.kernel_matrix import KernelMatrix\n"
-        "from fastsvm_cli.models.kernel import Kernel\n"
+        "from fastsvm_cli._native import Kernel\n"
         "x = scipy.sparse.random(20_000, 300, 0.01, format='csr', random_state=1)\n"
         "z = np.zeros((3000, 300))\n"
         "z[np.arange(3000), np.arange(3000) % 300] = 1\n"
@@ -140,7 +140,7 @@ def test_nothing_and_what_is_no_number():
     assert values[0].tolist() == [1.0, 2.0] and not np.any(np.isfinite(values[1:, 1]))
     with pytest.raises(ValueError, match="precomputed"):
         KernelMatrix(Kernel("precomputed"), x)
-    matrix = _native.KernelMatrix(2, 0.5, 0.0, 0, x)
+    matrix = _native.KernelMatrix(Kernel("rbf", 0.5), x)
     for wrong in (np.empty((2, 3)), np.empty((1, 2))):
         with pytest.raises(ValueError, match="wrong shape"):
             matrix.values(x, wrong)

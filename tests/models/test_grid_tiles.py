@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastsvm_cli import _native
-from fastsvm_cli.models.kernel import KERNELS
 from support.oracles import EXTENDED, data_text
 from support.profiles import calm
 
@@ -23,10 +22,7 @@ def _chunk(rows):
 def _tiles(vectors, gamma, order=None, kernel="rbf"):
     chunk = _chunk(vectors)
     model = _native.SvmModel(
-        kernel=KERNELS.index(kernel),
-        gamma=gamma,
-        coef0=0.0,
-        degree=3,
+        kernel=_native.Kernel(kernel, gamma, 0.0, 3),
         regression=False,
         nr_sv=[len(vectors)],
         rho=[],

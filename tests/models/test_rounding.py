@@ -4,19 +4,22 @@ import numpy as np
 import pytest
 
 from fastsvm_cli import _native
-from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.models.reduced_set import Origin, ReducedModel
+from fastsvm_cli.models import parse_model
+from fastsvm_cli.models.base import ExactModel
 from fastsvm_cli.models.wanted import Wanted
 
 HEAD = "svm_type epsilon_svr\nkernel_type rbf\ngamma 0\nnr_class 2\ntotal_sv {}\nrho -4503599627370496\nSV\n"
 
 
+def reduced_set(model, origin):
+    return ExactModel(_native.LibsvmFile(model.header, model.vectors, fingerprint="0" * 64, origin=origin))
+
+
 def test_radii_of_reduced_sets_cover_the_subtraction_of_a_large_rho():
     """With |rho| = 2^52, sums of 1/2 and slightly more give whole numbers 1 apart."""
-    exact = ExactModel.parse((HEAD.format(2) + "0.5 1:1\n5e-17 1:1\n").encode(), "m")
-    less = ExactModel.parse((HEAD.format(1) + "0.5000000000000001 1:1\n").encode(), "r")
-    origin = Origin("0" * 64, [1e-16], [0.6], count=2, longest=1)
-    reduced = ReducedModel(less.header, less.vectors, "r", origin)
+    exact = parse_model((HEAD.format(2) + "0.5 1:1\n5e-17 1:1\n").encode(), "m")
+    less = parse_model((HEAD.format(1) + "0.5000000000000001 1:1\n").encode(), "r")
+    reduced = reduced_set(less, _native.Origin([1e-16], [0.6], count=2, longest=1))
     chunk = _native.parse(b"0 1:1\n")[0]
     ours, theirs = _native.Decisions(1, True), _native.Decisions(1)
     reduced.reference_values(chunk, ours)
@@ -28,18 +31,12 @@ def test_radii_of_reduced_sets_cover_the_subtraction_of_a_large_rho():
 
 def test_a_kernel_that_no_number_bounds_has_no_radius():
     """With gamma below 0 kernel values are unbounded, whatever the file says."""
-    model = ExactModel.parse((HEAD.format(1) + "0.5 1:1\n").encode().replace(b"gamma 0", b"gamma -0.5"), "r")
+    model = parse_model((HEAD.format(1) + "0.5 1:1\n").encode().replace(b"gamma 0", b"gamma -0.5"), "r")
     assert model.header.gamma < 0
-    reduced = ReducedModel(model.header, model.vectors, "r", Origin("0" * 64, [0.0], [1.0], count=1, longest=1))
+    reduced = reduced_set(model, _native.Origin([0.0], [1.0], count=1, longest=1))
     out = _native.Decisions(1, True)
     reduced.decision_values(_native.parse(b"0 1:1\n")[0], out)
     assert out.radius[0, 0] == float("inf")
-
-
-@pytest.mark.parametrize("kernel", [-1, 7])
-def test_rounding_is_that_of_a_known_kernel(kernel):
-    with pytest.raises(ValueError, match="no such kernel"):
-        _native.Maclaurin([1], True, 1.0, 2, [0.0]).set_rounding(kernel, 1.0, 0.0, 3, 1)
 
 
 def one_pair(rng, n, d, gamma, size):
@@ -53,7 +50,7 @@ def one_pair(rng, n, d, gamma, size):
     text += f"nr_sv {half} {n - half}\nSV\n"
     entries = [" ".join(f"{j}:{x!r}" for j, x in enumerate(v.tolist(), 1)) for v in [*vectors, *rows]]
     text += "".join(f"{a!r} {v}\n" for a, v in zip(weights.tolist(), entries))
-    return ExactModel.parse(text.encode(), "m"), _native.parse("".join(f"0 {v}\n" for v in entries[n:]).encode())[0]
+    return parse_model(text.encode(), "m"), _native.parse("".join(f"0 {v}\n" for v in entries[n:]).encode())[0]
 
 
 @pytest.mark.full

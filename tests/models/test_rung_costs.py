@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fastsvm_cli import _native
-from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.base import ExactModel
 from support.places import SCRIPTS
 
 sys.path.append(str(SCRIPTS))

@@ -5,14 +5,11 @@ import re
 import pytest
 
 from fastsvm_cli import _native
-from fastsvm_cli.models import MODEL_TYPES
-from fastsvm_cli.text.checksum import CARRYING, FOLDED, REDUCED, VERSION
+from fastsvm_cli._native import CARRYING_VERSION, COMPILED_KINDS, FOLDED_WORD, FORMAT_VERSION, REDUCED_WORD
 from support.pages import PAGES, blocks, sections
 from support.places import GOLDEN
 
 FORMAT = PAGES["fastsvm_cli/models/FORMAT.md"]
-#: Kinds of compiled models.
-KINDS = [key.split()[1] for key in MODEL_TYPES if " " in key]
 
 
 def _own_words(lines):
@@ -28,12 +25,12 @@ def _golden(kind, version):
             yield path
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", COMPILED_KINDS)
 def test_the_format_of_a_kind_is_described(kind):
     (block,) = blocks(sections(FORMAT, 3)[kind], "text")
     described, met = _own_words(block), set()
-    assert block[0].split() == ["fastsvm_model", kind, str(VERSION)]
-    for path in _golden(kind, VERSION):
+    assert block[0].split() == ["fastsvm_model", kind, str(FORMAT_VERSION)]
+    for path in _golden(kind, FORMAT_VERSION):
         words = _own_words(path.read_text().split("\n"))
         met |= set(words)
         assert words == [word for word in described if word in words], path.name
@@ -41,10 +38,9 @@ def test_the_format_of_a_kind_is_described(kind):
 
 
 def test_every_kind_and_every_version_of_the_format_is_described():
-    assert set(KINDS) <= set(sections(FORMAT, 3))
-    assert {key for key in MODEL_TYPES if " " not in key} == {"svm_type", REDUCED, FOLDED}
-    assert {f"Version {number}" for number in range(VERSION, CARRYING + 1)} <= set(sections(FORMAT, 2))
-    for first, name in ((REDUCED, "c_svc.reduced"), (FOLDED, "epsilon_svr.folded")):
+    assert set(COMPILED_KINDS) <= set(sections(FORMAT, 3))
+    assert {f"Version {number}" for number in range(FORMAT_VERSION, CARRYING_VERSION + 1)} <= set(sections(FORMAT, 2))
+    for first, name in ((REDUCED_WORD, "c_svc.reduced"), (FOLDED_WORD, "epsilon_svr.folded")):
         (line,) = (block for block in blocks(FORMAT, "text") if block[0].startswith(first))
         words = (GOLDEN / "version2" / name).read_text().split("\n")[-2].split()
         assert len(line[0].split()) == len(words)  # for one pair of classes
@@ -52,11 +48,11 @@ def test_every_kind_and_every_version_of_the_format_is_described():
 
 def test_what_version_3_adds_is_described():
     """The words before the carried texts."""
-    (block,) = blocks(sections(FORMAT, 2)[f"Version {CARRYING}"], "text")
-    assert block[0].split()[-1] == str(CARRYING)
+    (block,) = blocks(sections(FORMAT, 2)[f"Version {CARRYING_VERSION}"], "text")
+    assert block[0].split()[-1] == str(CARRYING_VERSION)
     assert _own_words(block[1:]) == ["range", "x", "y_range", "checksum"]
-    for kind in KINDS:
-        (path,) = _golden(kind, CARRYING)
+    for kind in COMPILED_KINDS:
+        (path,) = _golden(kind, CARRYING_VERSION)
         words = _own_words(path.read_text().split("\n"))
         with_y = ["y"] * ("y" in words)
         assert words[words.index("range") :] == ["range", *with_y, "x", "checksum"]

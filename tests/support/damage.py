@@ -1,8 +1,17 @@
 """Golden files of every kind of model, to be damaged."""
 
-from fastsvm_cli.models import MODEL_TYPES, looks_like_model
+from fastsvm_cli import _native
+from fastsvm_cli.models import looks_like_model
 from support.places import GOLDEN
 from support.sealing import sealed, sealed_line
+
+#: First words of a file, or of a LIBSVM model's last line; of every kind.
+KINDS = (
+    "svm_type",
+    _native.REDUCED_WORD,
+    _native.FOLDED_WORD,
+    *(f"fastsvm_model {kind}" for kind in _native.COMPILED_KINDS),
+)
 
 #: Name -> text; every kind of model, every version of the format.
 FILES = {
@@ -13,9 +22,9 @@ FILES = {
 
 
 def kind_of(text):
-    """Key in MODEL_TYPES."""
+    """One of KINDS."""
     words = (text.splitlines()[-1].split()[:1], text.split()[:2], text.split()[:1])
-    return next(key for key in (b" ".join(each).decode(errors="replace") for each in words) if key in MODEL_TYPES)
+    return next(key for key in (b" ".join(each).decode(errors="replace") for each in words) if key in KINDS)
 
 
 def compiled(text):
@@ -37,10 +46,10 @@ def made_good(text, damaged):
     return sealed_line(damaged) if damaged.rpartition(mark)[2].split()[1:] and mark in damaged else damaged
 
 
-#: Key of MODEL_TYPES -> shortest file.
+#: One of KINDS -> shortest file.
 SHORTEST = {
     kind: min((name for name in FILES if kind_of(FILES[name]) == kind), key=lambda name: len(FILES[name]))
-    for kind in MODEL_TYPES
+    for kind in KINDS
 }
 # The shortest LIBSVM model has a precomputed kernel.
 SHORTEST["svm_type"] = "epsilon_svr.model"

@@ -7,6 +7,7 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import parse_model
+from fastsvm_cli.models.base import Model
 from support import oracles
 from support.evaluation import parse
 from support.oracles import random_machine, random_rows
@@ -16,6 +17,24 @@ SINGLE = 2.0**-24  # unit roundoff of single precision
 
 def compiled(machine, **options):
     return compile_maclaurin(parse_model(machine.text(), "a.model"), fingerprint="0" * 32, **options)
+
+
+def expanded(centers, expansions, gamma=1.0, degree=2, *, rho=(0.0,), single=False, kernel="rbf"):
+    """A model of any centers [(point, largest norm)] and expansions [Expansion]. Features count from 1."""
+    header = _native.Header("one_class", kernel, gamma=gamma, degree=degree, nr_class=2, total_sv=0, rho=list(rho))
+    centers = [_native.Center(np.array(point, float), norm) for point, norm in centers]
+    features = list(range(1, len(centers[0].point) + 1)) if centers else []
+    return Model(
+        _native.MaclaurinFile(
+            header,
+            degree=degree,
+            features=features,
+            single=single,
+            fingerprint="f",
+            centers=centers,
+            expansions=expansions,
+        )
+    )
 
 
 def decide(model, rows):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fastsvm_cli.text.header import SVM_TYPES
+from fastsvm_cli._native import SVM_TYPES
 from support.oracles import random_machine
 
 UNKNOWN = 1000  # an index that no support vector has

@@ -6,12 +6,11 @@ from math import sqrt
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import SVM_TYPES, Kernel
 from fastsvm_cli.methods.order.geometry import compile_geometry
 from fastsvm_cli.methods.order.precomputed import with_vectors
 from fastsvm_cli.methods.order.triangle import compile_triangle
 from fastsvm_cli.models import load_model, parse_model
-from fastsvm_cli.models.kernel import Kernel
-from fastsvm_cli.text.header import SVM_TYPES
 from support import hostile, in_process, oracles
 from support.evaluation import parse
 from support.in_process import written_lines
@@ -26,8 +25,7 @@ NEVER = _native.Task(SVM_TYPES.index("epsilon_svr"), [], [], [], [])  # with tol
 
 def settle(model, chunk, out, tolerance=0.0, task=None):
     """Fill `out` without the exact evaluation; return the rows left open."""
-    all_steps = (0,) if model.kind == "geometry" else ()
-    return model.evaluator.decision_values(chunk, task or model.header.task(), tolerance, *all_steps, out)
+    return model.settle(chunk, task or model.header.task(), tolerance, 0, out)
 
 
 def exact_model(machine):
@@ -203,7 +201,7 @@ def uncovered(value, radius, *truths):
 def after(model, chunk, points):
     """Values and radii after this number of points, settled or not: (rows, pairs) each."""
     out = _native.Decisions(model.pairs, True)
-    model.evaluator.decision_values(chunk, NEVER, 0.0, points, out)
+    model.settle(chunk, NEVER, 0.0, points, out)
     return np.array(out.value), np.array(out.radius)
 
 

@@ -50,7 +50,8 @@ def _tried(
     source: "SourceModel", most: int, real_bytes: int, size_of: "Callable[[Model], int]", model_file: str
 ) -> "Iterator[tuple[str, Model, int]]":
     """Yield (name, model, size): the exact model if it fits, else each method's largest that fits."""
-    from fastsvm_cli.models.maclaurin import MAX_DEGREE, coefficient_count
+    from fastsvm_cli._native import MAX_DEGREE
+    from fastsvm_cli.methods.approx.costs import coefficient_count
 
     exact = source.model
     if size_of(exact) <= most:

@@ -23,12 +23,12 @@ from fastsvm_cli.console.values import Count, Number, ZeroOrOne
 from fastsvm_cli.errors import display
 
 if TYPE_CHECKING:
+    from fastsvm_cli._native import Header
     from fastsvm_cli.models.base import Model
     from fastsvm_cli.prediction.pipeline import Fallback, Tally
     from fastsvm_cli.prediction.resume import ResumableOutput
     from fastsvm_cli.text.bad_rows import BadRows
     from fastsvm_cli.text.data import Place
-    from fastsvm_cli.text.header import Header
     from fastsvm_cli.text.scaling import Scaling
 
 

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fastsvm_cli.models.base import Model
-    from fastsvm_cli.models.exact import ExactModel
+    from fastsvm_cli.models.base import ExactModel, Model
     from fastsvm_cli.prediction.pipeline import Fallback
 
 #: Larger texts are read twice.

@@ -20,8 +20,7 @@ from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Pro
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
     from fastsvm_cli.console.exact_model import SourceModel
-    from fastsvm_cli.models.exact import ExactModel
-    from fastsvm_cli.models.maclaurin import MaclaurinModel
+    from fastsvm_cli.models.base import ExactModel, Model
 
 #: Tried by `attempts`.
 _CENTERS = (4, 16, 64)
@@ -77,7 +76,7 @@ class ApproxOptions(MethodOptions):
             why = f"the compiled model takes {size_text(size)}, beyond the limit of {limit}"
             raise ModelFormatError(self.model_file, why)
 
-    def better(self, compiled: "MaclaurinModel") -> str:
+    def better(self, compiled: "Model") -> str:
         gaussian = compiled.header.kernel_type == "rbf"
         ways = (
             ["a larger --rank"] * (self.rank is not None)
@@ -206,10 +205,9 @@ class Approx(Method):
 
     def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
         import fastsvm_cli.methods.approx.certificates as certificates
-        from fastsvm_cli._native import used_indices
+        from fastsvm_cli._native import MAX_DEGREE, used_indices
         from fastsvm_cli.methods.approx.costs import certify_seconds, file_bytes
         from fastsvm_cli.methods.approx.expansion import own_degree
-        from fastsvm_cli.models.maclaurin import MAX_DEGREE
         from fastsvm_cli.text.numbers import digits, size_text
 
         header, features = model.header, len(used_indices(model.vectors))

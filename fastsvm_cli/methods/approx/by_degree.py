@@ -1,13 +1,12 @@
 from collections.abc import Callable
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import MAX_DEGREE
 from fastsvm_cli.methods.approx.costs import certify_seconds, file_bytes
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin, own_degree, refusal
 from fastsvm_cli.methods.method import demand, part_of
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.models.maclaurin import MAX_DEGREE
+from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.text.fingerprint import fingerprint
 from fastsvm_cli.text.numbers import size_text
 

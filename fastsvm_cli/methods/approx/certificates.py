@@ -8,11 +8,11 @@ import numpy as np
 import scipy.sparse
 
 from fastsvm_cli import bounds
+from fastsvm_cli._native import Certificate, Header
+from fastsvm_cli.methods.approx.costs import packed_size
 from fastsvm_cli.methods.approx.pair_sums import AddUp, PairSums
 from fastsvm_cli.methods.feature_space import Matrix, row_norms
-from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.models.maclaurin import Certificate, packed_size
-from fastsvm_cli.text.header import Header
+from fastsvm_cli.models.base import ExactModel
 
 DENSE_CELLS = 1 << 28  # limit of support vectors times features
 BLOCK_CELLS = 1 << 20  # of a dense block of rows

@@ -3,7 +3,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from fastsvm_cli import bounds
-from fastsvm_cli.models.maclaurin import coefficient_count, compressed_count
+from fastsvm_cli.methods.approx.costs import coefficient_count, compressed_count
 
 _LEAST_SIZE = 200  # below, all eigenvalues are faster
 _FEW = 10  # Lanczos is faster for at most one eigenvalue in this many

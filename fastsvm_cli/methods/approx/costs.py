@@ -1,8 +1,22 @@
-from fastsvm_cli.models.maclaurin import coefficient_count
-from fastsvm_cli.text.header import Header
+from math import comb
+
+from fastsvm_cli._native import Header
 
 _NUMBER_BYTES = 11  # per coefficient in a file
 _CERTIFY_OPERATIONS = 2e9  # per second
+
+
+def packed_size(k: int, d: int) -> int:
+    """Count the entries j1 <= ... <= jk of a symmetric tensor."""
+    return comb(d + k - 1, k) if k else 1
+
+
+def coefficient_count(d: int, degree: int) -> int:
+    return sum(packed_size(k, d) for k in range(degree + 1))
+
+
+def compressed_count(d: int, rank: int) -> int:
+    return 1 + d + rank * (1 + d)
 
 
 def file_bytes(header: Header, features: int, degree: int, expansions: int = 1) -> int:

@@ -9,18 +9,12 @@ from math import comb, factorial, isfinite
 from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import MAX_DEGREE, Center, Certificate, Expansion, Header, MaclaurinFile
 from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.methods.approx.costs import coefficient_count, compressed_count
 from fastsvm_cli.methods.method import demand, part_of
-from fastsvm_cli.models.centers import Center, center_point
-from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.models.maclaurin import (
-    MAX_DEGREE,
-    Expansion,
-    MaclaurinModel,
-    coefficient_count,
-    compressed_count,
-)
-from fastsvm_cli.text.header import Header
+from fastsvm_cli.models.base import ExactModel, Model
+from fastsvm_cli.models.centers import center_point
 
 if TYPE_CHECKING:
     from fastsvm_cli.methods.approx.pair_sums import AddUp
@@ -65,7 +59,7 @@ def compile_maclaurin(
     max_bytes: float = float("inf"),
     on_progress: "Callable[[float], None] | None" = None,
     add_up: "AddUp | None" = None,
-) -> MaclaurinModel:
+) -> Model:
     """Expand every decision function to `degree` (1 to 4; default 2, or a finite kernel's own).
 
     center: "mean" of the support vectors (default), "origin" (as in the paper) or "pair" (mean per pair); RBF only.
@@ -109,7 +103,7 @@ def compile_maclaurin(
         if not isfinite(largest):
             why = "the squared distance of a support vector from the center overflows"
             raise ModelFormatError(model.path, f"{why}: scale the data")
-        centers.append(Center(one.features, point, largest))
+        centers.append(Center(point, largest))
         for pair, mine, a in shares:
             shown = part_of(on_progress, done / work, (done + one.work(len(mine))) / work)
             expansions.append(one.expand(pair, number, mine, a, centers[-1], shown))
@@ -117,7 +111,7 @@ def compile_maclaurin(
             if on_progress:
                 on_progress(done / work)
     starts = vectors.indptr
-    return MaclaurinModel(
+    file = MaclaurinFile(
         header,
         degree=degree,
         features=one.features,
@@ -129,6 +123,7 @@ def compile_maclaurin(
         longest_vector=max((starts[row + 1] - starts[row] for row in range(vectors.rows)), default=0),
         folded=model.inheritance,
     )
+    return Model(file, model.path)
 
 
 class _OneExpansion:
@@ -225,8 +220,9 @@ class _OneExpansion:
             certificate = self._certificate_of(
                 self._x[rows], a, center.point, header, self._factors, total, stored, rank, on_progress, self._add_up
             )
-            certificate.error[2:] = [e + dropped for e in certificate.error[2:]]
-            if not all(map(isfinite, certificate.numbers())):
+            error = [*certificate.error[:2], *(e + dropped for e in certificate.error[2:])]
+            certificate = Certificate(certificate.truncation, error, certificate.weight, certificate.count)
+            if not all(map(isfinite, [*certificate.truncation, *error, certificate.weight, certificate.count])):
                 raise ModelFormatError(path, "a number of the certificate overflows: scale the data")
         return Expansion(pair, number, stored, certificate, rank)
 

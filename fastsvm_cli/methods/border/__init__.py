@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
     from fastsvm_cli.console.exact_model import SourceModel
     from fastsvm_cli.methods.border.samples import SampledBorder as Found
-    from fastsvm_cli.models.exact import ExactModel
+    from fastsvm_cli.models.base import ExactModel
 
 #: Tried by `attempts`.
 _SAMPLES = (30, 100, 1000)

@@ -7,16 +7,13 @@ z gets the class with the larger sum of exp(-|z - x_k|^2 / (2 h^2)). A fixed ban
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import Header, class_pairs
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.methods.border.gradients import DensityFunction
-from fastsvm_cli.methods.exact_folding import Folding, folded_exact
+from fastsvm_cli.methods.exact_folding import Folding, folded_exact, folded_model
 from fastsvm_cli.methods.feature_space import matrix
-from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.density import MOST_CELLS, DensityModel, too_many
-from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.models.folded_libsvm import FoldedModel
+from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.text.fingerprint import fingerprint as fingerprint_of_text
-from fastsvm_cli.text.header import Header, class_pairs
 
 _SHOWN = 200  # rows for the header's median bandwidth
 
@@ -41,8 +38,8 @@ def dense_rows(chunks: "list[_native.Chunk]", path: str) -> "tuple[np.ndarray, n
     """Return (rows (n, d), LIBSVM indices (d)). Raise FileError if too large."""
     columns = np.unique(np.concatenate([np.asarray(chunk.indices) for chunk in chunks]))
     total = sum(chunk.rows for chunk in chunks)
-    if total * max(len(columns), 1) > MOST_CELLS:
-        raise FileError(path, too_many(total, len(columns)))
+    if total * max(len(columns), 1) > _native.MOST_DENSITY_CELLS:
+        raise FileError(path, _native.too_many_cells(total, len(columns)))
     return np.vstack([matrix(chunk, columns)[0].toarray() for chunk in chunks]), columns
 
 
@@ -80,8 +77,7 @@ def compile_density(
     weight: float = 0.0,
     folding: "Folding | None" = None,
 ) -> Model:
-    """Return an ExactModel (folded: FoldedModel) for a `bandwidth`, a DensityModel for a `weight`. `folding` needs a
-    `bandwidth`.
+    """Return an ExactModel for a `bandwidth`, a density model for a `weight`. `folding` needs a `bandwidth`.
 
     Raise FileError for rows without classes or too few for the weight, ModelFormatError for a scaling that LIBSVM's
     format cannot hold.
@@ -94,18 +90,18 @@ def compile_density(
         # -1 against earlier classes, 1 against later ones.
         signs = np.where(np.arange(len(found) - 1) < np.arange(len(found))[:, None], -1.0, 1.0)
         vectors = _native.Chunk.from_csr(signs[classes[order]], rows.indptr, rows.indices, rows.values)
-        model = ExactModel(density_header(found, classes, bandwidth, None), vectors, path)
+        model = ExactModel(_native.LibsvmFile(density_header(found, classes, bandwidth, None), vectors), path)
         if folding is None:
             return model
         exact = folded_exact(model, folding, "scale the rows with svm-scale, and give --scale to predict")
-        return FoldedModel(exact.header, exact.vectors, exact.path, fingerprint, folding.digest)
+        return folded_model(exact, fingerprint, folding)
     for _, i, j in class_pairs(len(found)):
         check_weight(weight, int(np.sum((classes == i) | (classes == j))), found[i], found[j], path)
     x, _ = dense_rows(chunks, path)
     mine = classes <= 1
     spread = DensityFunction(x[mine], np.ones(mine.sum()), None, weight).bandwidths(x[:_SHOWN])
     header = density_header(found, classes, float(np.median(spread)), -1.0)
-    return DensityModel(header, fingerprint=fingerprint, weight=weight, rows=rows)
+    return Model(_native.DensityFile(header, fingerprint=fingerprint, weight=weight, rows=rows), path)
 
 
 def rows_fingerprint(chunks: "list[_native.Chunk]") -> str:

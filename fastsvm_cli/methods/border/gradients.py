@@ -1,7 +1,7 @@
 import numpy as np
 
+from fastsvm_cli._native import Kernel
 from fastsvm_cli.methods.feature_space import Matrix, row_norms, squared_distances
-from fastsvm_cli.models.kernel import Kernel
 
 BLOCK_CELLS = 1 << 22  # kernel values in memory
 

@@ -2,7 +2,7 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.methods.feature_space import matrix
-from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.base import ExactModel
 from fastsvm_cli.text.data import select_rows
 
 #: Limits of rows, and of rows times features.

@@ -3,13 +3,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import BorderFile, Folded, Header, Samples
 from fastsvm_cli.methods.border.roots import DecisionFunction
 from fastsvm_cli.methods.border.rows import HELD_OUT, BorderRows
 from fastsvm_cli.methods.border.sampler import Sampler
 from fastsvm_cli.methods.method import part_of
-from fastsvm_cli.models.border import BorderModel, Samples
-from fastsvm_cli.models.folded import Folded
-from fastsvm_cli.text.header import Header
+from fastsvm_cli.models.base import Model
 
 #: Per pair, even if --target is not met.
 MOST_SAMPLES = 100_000
@@ -41,7 +40,7 @@ class SampledBorder:
     samples than requested."""
 
     def __init__(
-        self, model: BorderModel, measured: int, different: int, parted: bool, samplers: "list[Sampler]", count: int
+        self, model: Model, measured: int, different: int, parted: bool, samplers: "list[Sampler]", count: int
     ):
         self.model, self.measured, self.different, self.parted = model, measured, different, parted
         self.one_sided = sum(sampler.one_sided for sampler in samplers)
@@ -81,7 +80,7 @@ def sample_border(
     held_out = rows.chunk.select(measuring.tolist())
     samplers = _samplers(header, functions, levels, rows, values, placing, sampling)
 
-    def model_of(most: int, k: int = 1) -> BorderModel:
+    def model_of(most: int, k: int = 1) -> Model:
         samples = []
         for pair, sampler in enumerate(samplers):
             if len(sampler.points):
@@ -90,9 +89,11 @@ def sample_border(
             else:  # all rows are on one side
                 samples.append(Samples(_median(values[:, pair]) if len(values) else -header.rho[pair], 0, np.zeros(0)))
         features = rows.columns.tolist() if any(pair.count for pair in samples) else []  # no samples: no features
-        return BorderModel(header, fingerprint=fingerprint, features=features, samples=samples, local=k, folded=folded)
+        return Model(
+            BorderFile(header, fingerprint=fingerprint, features=features, samples=samples, local=k, folded=folded)
+        )
 
-    def differ(model: BorderModel) -> int:
+    def differ(model: Model) -> int:
         decisions, predictions = _native.Decisions(len(functions)), _native.Predictions()
         model.decision_values(held_out, decisions)
         _native.predict(task, decisions, False, predictions)
@@ -104,7 +105,7 @@ def sample_border(
             if on_progress:
                 on_progress((at + 1) / len(samplers), shown)
 
-    def best(most: int) -> "tuple[int, BorderModel]":
+    def best(most: int) -> "tuple[int, Model]":
         tried = [
             (differ(model), model.local, model) for model in (model_of(most, k) for k in sorted({1, sampling.local}))
         ]
@@ -181,21 +182,22 @@ def _labels(task: _native.Task, values: np.ndarray) -> np.ndarray:
     return np.array(predictions.label)
 
 
-def _round(model: BorderModel, functions: "Sequence[DecisionFunction]", tolerance: float) -> BorderModel:
+def _round(model: Model, functions: "Sequence[DecisionFunction]", tolerance: float) -> Model:
     """Round to single precision if samples stay within the tolerance."""
     rounded = []
     for samples, function in zip(model.samples, functions):
         # The tolerance must hold for decimal numbers, which single precision would round again.
-        rows = samples.rows.astype(np.float32)
-        if not np.all((np.abs(rows) > 1e-37) & (np.abs(rows) < 1e37) | (samples.rows == 0)):
+        exact = np.asarray(samples.rows)
+        rows = exact.astype(np.float32)
+        if not np.all((np.abs(rows) > 1e-37) & (np.abs(rows) < 1e37) | (exact == 0)):
             return model
         text = _native.format_numbers(rows)
-        rows = np.array(_native.parse_numbers(text, 0, len(samples.rows))[0]) if len(samples.rows) else samples.rows
+        rows = np.array(_native.parse_numbers(text, 0, len(rows))[0]) if len(rows) else exact
         points = rows.reshape(samples.count, 2, -1)[:, 0] if samples.count else rows
         if samples.count and np.max(np.abs(function.value_and_gradient(points)[0] - samples.level)) > tolerance:
             return model
         rounded.append(Samples(samples.level, samples.count, rows))
-    return BorderModel(
+    file = BorderFile(
         model.header,
         fingerprint=model.fingerprint,
         features=model.features,
@@ -204,3 +206,4 @@ def _round(model: BorderModel, functions: "Sequence[DecisionFunction]", toleranc
         single=True,
         folded=model.folded,
     )
+    return Model(file)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import class_pairs
 from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.methods.border.density import check_weight, classes_of, dense_rows, density_header
 from fastsvm_cli.methods.border.gradients import DensityFunction, MachineFunction
@@ -18,8 +19,7 @@ from fastsvm_cli.methods.border.rows import CLOUD_CELLS, drawn_rows, places_amon
 from fastsvm_cli.methods.border.samples import SampledBorder, Sampling, sample_border
 from fastsvm_cli.methods.feature_space import FeatureSpace, matrix
 from fastsvm_cli.methods.method import demand
-from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.text.header import class_pairs
+from fastsvm_cli.models.base import ExactModel
 
 
 @np.errstate(all="ignore")  # overflows are refused, or give no root

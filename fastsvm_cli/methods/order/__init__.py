@@ -19,11 +19,9 @@ from fastsvm_cli.console.values import POSITIVE
 from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, listed
 
 if TYPE_CHECKING:
-    from fastsvm_cli._native import Chunk
+    from fastsvm_cli._native import Chunk, Kernel
     from fastsvm_cli.console.exact_model import SourceModel
-    from fastsvm_cli.models.exact import ExactModel
-    from fastsvm_cli.models.kernel import Kernel
-    from fastsvm_cli.models.ordered import OrderedModel
+    from fastsvm_cli.models.base import ExactModel, Model
     from fastsvm_cli.text.scaling import Scaling
 
 #: Also method names in Python.
@@ -83,7 +81,7 @@ class OrderOptions(MethodOptions):
 
     @property
     def kernel(self) -> "Kernel":
-        from fastsvm_cli.models.kernel import Kernel
+        from fastsvm_cli._native import Kernel
 
         assert self.gamma is not None  # --kernel needs it
         if self.own_kernel == "exponential":
@@ -243,7 +241,7 @@ def _ordered(
     options: OrderOptions,
     progress: Progress,
     scaling: "Scaling | None",
-) -> "OrderedModel":
+) -> "Model":
     if options.method == "triangle":
         from fastsvm_cli.methods.order.triangle import compile_triangle
 

@@ -10,8 +10,7 @@ from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.feature_space import FeatureSpace, matrix
 from fastsvm_cli.methods.method import demand, part_of
 from fastsvm_cli.methods.partial_cholesky import PartialCholesky
-from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.models.geometry import GeometryModel
+from fastsvm_cli.models.base import ExactModel, Model
 
 _CANDIDATES = 59  # sparse greedy approximation: the best of 59 is among the best 5 % with probability 0.95
 #: Minimum squared distance of a point from the others' span, over its squared norm.
@@ -46,7 +45,7 @@ def compile_geometry(
     folded: "list[dict] | None" = None,
     seed: int = 0,
     on_progress: "Callable[[float], None] | None" = None,
-) -> GeometryModel:
+) -> Model:
     """Choose the points.
 
     sequence: "greedy": next the support vector p with the largest sum over decision functions of c_p^2 / (d_p |w|^2), c
@@ -102,8 +101,8 @@ def compile_geometry(
         order.append(int(rows[p]))
         if on_progress:  # steps take longer with more points
             on_progress(before + (1 - before) * ((step + 1) / points) ** 2)
-    return GeometryModel(
-        model,
+    file = _native.GeometryFile(
+        model.file,
         fingerprint,
         sequence=sequence,
         all_vectors=all_vectors,
@@ -112,6 +111,7 @@ def compile_geometry(
         squared_norm=squared_norm.tolist(),
         b_error=(error[order].max(axis=0) if order else np.zeros(pairs)).tolist(),
     )
+    return Model(file, model.path)
 
 
 def default_points(model: ExactModel) -> int:

@@ -3,10 +3,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import Kernel
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.feature_space import FeatureSpace
-from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.models.kernel import Kernel
+from fastsvm_cli.models.base import ExactModel
 
 
 def with_vectors(model: ExactModel, chunks: Iterable[_native.Chunk], path: str, kernel: Kernel) -> ExactModel:
@@ -34,7 +34,7 @@ def with_vectors(model: ExactModel, chunks: Iterable[_native.Chunk], path: str, 
         )
     rows = _native.Chunk.concatenate(found).select([place[serial] for serial in serials])
     vectors = _native.Chunk.from_csr(model.vectors.leading, rows.indptr, rows.indices, rows.values)
-    return ExactModel(model.header, vectors, model.path, kernel)
+    return ExactModel(_native.LibsvmFile(model.header, vectors, kernel), model.path)
 
 
 def looks_untrained(model: ExactModel) -> bool:

@@ -4,16 +4,15 @@ from collections.abc import Callable
 
 import numpy as np
 
+from fastsvm_cli import _native
 from fastsvm_cli.methods.clusters import k_means
 from fastsvm_cli.methods.feature_space import matrix, near_origin, row_norms
 from fastsvm_cli.methods.method import demand
-from fastsvm_cli.models import triangle
-from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.models.triangle import TriangleModel
+from fastsvm_cli.models.base import ExactModel, Model
 
 
 def refusal(model: ExactModel) -> "str | None":
-    return triangle.refusal(model.kernel)
+    return _native.triangle_refusal(model.kernel) or None
 
 
 @np.errstate(all="ignore")  # overflows are refused
@@ -24,7 +23,7 @@ def compile_triangle(
     lists: "int | None" = None,
     seed: int = 0,
     on_progress: "Callable[[float], None] | None" = None,
-) -> TriangleModel:
+) -> Model:
     """Make the support vectors nearest to `lists` k-means centroids pivots (default: one per class; 2 without classes).
     Raise ModelFormatError for kernels that do not decrease with distance."""
     header = model.header
@@ -42,4 +41,4 @@ def compile_triangle(
                 pivots.append(nearest)
     elif wanted:
         pivots = [0]
-    return TriangleModel(model, fingerprint, pivots=pivots)
+    return Model(_native.TriangleFile(model.file, fingerprint, pivots=pivots), model.path)

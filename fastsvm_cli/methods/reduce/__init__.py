@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
     from fastsvm_cli.console.exact_model import SourceModel
     from fastsvm_cli.methods.reduce.reduction import Reduction
-    from fastsvm_cli.models.exact import ExactModel
+    from fastsvm_cli.models.base import ExactModel
 
 #: Tried by `attempts`.
 _RATIOS = (0.002, 0.005, 0.01, 0.02, 0.05)
@@ -167,7 +167,7 @@ class Reduce(Method):
         else:
             found = compile_reduced_set(model, count=options.count(model.header.total_sv), **how)
         if rows and model.header.has_probability and all(chunk.leading_count == 1 for chunk in rows):
-            refit(found.model, rows)
+            found.model = refit(found.model, rows)
         return found
 
     def refusal(self, model: "ExactModel") -> "str | None":

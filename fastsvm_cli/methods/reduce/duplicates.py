@@ -1,14 +1,12 @@
 """Exact merging of equal support vectors (Downs, Gates and Masters, "Exact Simplification of Support Vector Solutions",
 2001)."""
 
-from copy import copy
-
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import Header
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.text.header import Header
+from fastsvm_cli.models.base import ExactModel
 
 
 def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
@@ -51,7 +49,8 @@ def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
         return model, 0
     rows = vectors.select(kept)
     merged = _native.Chunk.from_csr(total[kept], rows.indptr, rows.indices, rows.values)
-    return ExactModel(resized(header, _counts(header, kept), len(kept)), merged, model.path), vectors.rows - len(kept)
+    fewer = header.changed(nr_sv=_counts(header, kept), total_sv=len(kept))
+    return ExactModel(_native.LibsvmFile(fewer, merged), model.path), vectors.rows - len(kept)
 
 
 def _counts(header: Header, kept: "list[int]") -> "list[int] | None":
@@ -59,9 +58,3 @@ def _counts(header: Header, kept: "list[int]") -> "list[int] | None":
         return None
     of = np.repeat(np.arange(header.nr_class), header.nr_sv)
     return np.bincount(of[kept], minlength=header.nr_class).tolist()
-
-
-def resized(header: Header, nr_sv: "list[int] | None", total: int) -> Header:
-    out = copy(header)
-    out.nr_sv, out.total_sv = nr_sv, total
-    return out

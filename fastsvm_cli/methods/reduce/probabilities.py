@@ -5,13 +5,13 @@ from scipy.optimize import minimize
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.base import ExactModel
 from fastsvm_cli.models.wanted import Wanted
 
 
 @np.errstate(all="ignore")  # overflows are refused
-def refit(model: ExactModel, chunks: "Iterable[_native.Chunk]") -> None:
-    """Fit the model's probability parameters to labelled rows, in place.
+def refit(model: ExactModel, chunks: "Iterable[_native.Chunk]") -> ExactModel:
+    """Return the model with probability parameters fitted to labelled rows.
 
     Classification: Platt's sigmoid, per pair whose classes both occur (Lin, Lin and Weng, "A note on Platt's
     probabilistic outputs for support vector machines"). Regression: the scale of Laplace noise, as in svm-train.
@@ -28,20 +28,20 @@ def refit(model: ExactModel, chunks: "Iterable[_native.Chunk]") -> None:
     if header.regression:
         error = np.abs(y - f[:, 0])
         spread = np.sqrt(2 * error.mean() ** 2)
-        header.probA = [float(error[error <= 5 * spread].mean())]
+        header = header.changed(probA=[float(error[error <= 5 * spread].mean())])
     elif header.classification:
-        assert header.label is not None and header.probA is not None and header.probB is not None
-        a, b = list(header.probA), list(header.probB)
+        a, b, label = header.probA, header.probB, header.label
         for pair, i, j in header.class_pairs:
-            mine = (y == header.label[i]) | (y == header.label[j])
-            first = y[mine] == header.label[i]
+            mine = (y == label[i]) | (y == label[j])
+            first = y[mine] == label[i]
             if first.any() and not first.all():
                 a[pair], b[pair] = _sigmoid(f[mine, pair], first)
-        header.probA, header.probB = a, b
+        header = header.changed(probA=a, probB=b)
     if not np.all(np.isfinite([*(header.probA or []), *(header.probB or [])])):
         raise ModelFormatError(
             model.path, "a probability parameter fitted to the rows of --data overflows: scale the data"
         )
+    return model.with_header(header)
 
 
 def _sigmoid(f: np.ndarray, first: np.ndarray) -> "tuple[float, float]":

@@ -1,7 +1,6 @@
 """Decision functions in parts (Suttorp and Igel, section 2)."""
 
 from collections.abc import Callable
-from copy import copy
 from functools import cached_property, partial
 
 import numpy as np
@@ -11,7 +10,7 @@ from fastsvm_cli.bounds import UNIT
 from fastsvm_cli.methods.feature_space import FeatureSpace, Matrix, far_mean, matrix, moved
 from fastsvm_cli.methods.kernel_matrix import KernelMatrix
 from fastsvm_cli.methods.reduce.placement import gaussian, moments
-from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.base import ExactModel
 
 DENSE_CELLS = 1 << 25  # limit of support vectors times features
 BLOCK_CELLS = 1 << 22  # decision values in memory
@@ -117,10 +116,10 @@ class Problem:
 
     def _values_of_class(self, model: ExactModel, rows: slice) -> np.ndarray:
         """Return K a, without the other classes."""
-        vectors, header = model.vectors.select(list(range(rows.start, rows.stop))), copy(model.header)
+        vectors = model.vectors.select(list(range(rows.start, rows.stop)))
         n, m = vectors.rows, vectors.leading_count
-        header.nr_sv, header.total_sv, header.rho = [n] + m * [0], n, [0.0] * header.pairs
-        alone = _native.Exact(ExactModel(header, vectors, model.path).svm_model)
+        header = model.header.changed(nr_sv=[n] + m * [0], total_sv=n, rho=[0.0] * model.pairs)
+        alone = _native.Exact(_native.LibsvmFile(header, vectors).svm_model)
         decisions = _native.Decisions(header.pairs)
         out = np.empty((n, m))
         size = max(1, BLOCK_CELLS // header.pairs)

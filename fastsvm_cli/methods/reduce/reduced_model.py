@@ -1,18 +1,16 @@
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import Header
 from fastsvm_cli.bounds import LOST_PRODUCT, UNIT
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.feature_space import FeatureSpace
-from fastsvm_cli.methods.reduce.duplicates import resized
-from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.models.reduced_set import Origin, ReducedModel
-from fastsvm_cli.text.header import Header
+from fastsvm_cli.models.base import ExactModel
 
 
 def assemble(
     space: FeatureSpace, columns: np.ndarray, z: "list[np.ndarray]", beta: "list[np.ndarray]", fingerprint: str
-) -> ReducedModel:
+) -> ExactModel:
     """Return the LIBSVM model of vectors z (L, d) and coefficients beta (L, m), per class or all together, with offsets
     by Suttorp and Igel, eq. (9). Raise ModelFormatError on overflow."""
     model, header = space.model, space.model.header
@@ -28,14 +26,14 @@ def assemble(
     else:
         nr_sv = [len(each) for each in z] if header.classification else None
     vectors = _native.Chunk.from_dense(np.concatenate(beta), np.concatenate(z), columns)
-    changed = resized(header, nr_sv, vectors.rows)
-    reduced = FeatureSpace(ExactModel(changed, vectors, model.path))
+    changed = header.changed(nr_sv=nr_sv, total_sv=vectors.rows)
+    reduced = FeatureSpace(ExactModel(_native.LibsvmFile(changed, vectors), model.path))
     # Eq. (9): mean of f(x) - Psi'(x) over a function's support vectors.
     exact, _ = space.at_support_vectors
     approximate, _ = reduced.inner_products(model.vectors)
     own = space.coefficients != 0
     difference = ((exact - approximate) * own).sum(axis=0) / np.maximum(own.sum(axis=0), 1)
-    changed.rho = (np.array(header.rho) - difference).tolist()
+    changed = changed.changed(rho=(np.array(header.rho) - difference).tolist())
     return with_origin(space, changed, vectors, fingerprint, _distances(space, reduced))
 
 
@@ -55,7 +53,7 @@ def _distances(space: FeatureSpace, reduced: FeatureSpace) -> np.ndarray:
 
 def with_origin(
     space: FeatureSpace, header: Header, vectors: _native.Chunk, fingerprint: str, distance: np.ndarray
-) -> ReducedModel:
+) -> ExactModel:
     """Return the model with its radius: distance (pairs), at least |Psi - Psi'|, plus offset changes. Raise
     ModelFormatError on overflow."""
     model = space.model
@@ -64,9 +62,6 @@ def with_origin(
     if not (np.all(np.isfinite(radius)) and np.all(np.isfinite(weight))):
         raise ModelFormatError(model.path, "the radius of the reduced set overflows: scale the data")
     longest = int(np.max(np.diff(np.asarray(model.vectors.indptr)), initial=0))
-    return ReducedModel(
-        header,
-        vectors,
-        model.path,
-        Origin(fingerprint, radius.tolist(), weight.tolist(), model.header.total_sv, longest, model.inheritance),
-    )
+    origin = _native.Origin(radius.tolist(), weight.tolist(), model.header.total_sv, longest)
+    file = _native.LibsvmFile(header, vectors, fingerprint=fingerprint, origin=origin, folded=model.inheritance)
+    return ExactModel(file, model.path)

@@ -22,8 +22,7 @@ from fastsvm_cli.methods.reduce.placement import Residual, fixed_point, gaussian
 from fastsvm_cli.methods.reduce.problem import Part, Problem
 from fastsvm_cli.methods.reduce.reduced_model import assemble, with_origin
 from fastsvm_cli.methods.reduce.selection import shares
-from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.models.reduced_set import ReducedModel
+from fastsvm_cli.models.base import ExactModel
 
 _TRIES = 10  # starts for one vector before giving up
 
@@ -215,7 +214,7 @@ class Reduction:
     """A reduced model. merged: dropped duplicates and zero coefficients. distance: rho^2 / sum_p |Psi_p|^2 (eq. 3).
     missing: vectors lacking because fixed-point iteration did not converge."""
 
-    def __init__(self, model: ReducedModel, merged: int, distance: float, missing: int):
+    def __init__(self, model: ExactModel, merged: int, distance: float, missing: int):
         self.model, self.merged, self.distance, self.missing = model, merged, distance, missing
 
 

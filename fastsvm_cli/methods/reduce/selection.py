@@ -3,10 +3,10 @@ from collections.abc import Callable
 import numpy as np
 import scipy.sparse
 
+from fastsvm_cli._native import Kernel
 from fastsvm_cli.methods.method import part_of
 from fastsvm_cli.methods.partial_cholesky import PartialCholesky
 from fastsvm_cli.methods.reduce.problem import Part, Problem
-from fastsvm_cli.models.kernel import Kernel
 
 
 def shares(problem: Problem, count: int, on_progress: "Callable[[float], None] | None" = None) -> "list[list[int]]":

@@ -15,7 +15,6 @@
 
 #include "answers/decisions.h"
 #include "engine/line_blocks.h"
-#include "exact/kernel.h"
 #include "text/rows.h"
 
 namespace nb = nanobind;
@@ -143,9 +142,6 @@ inline std::function<void(double)> progress_to(std::optional<OnProgress> progres
     };
 }
 
-// The kernel with this index in _native.KERNELS.
-fastsvm::KernelType kernel_type(int number);
-
 void bind_scaling(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_text(nb::module_& m);
@@ -153,6 +149,7 @@ void bind_answers(nb::module_& m);
 void bind_exact(nb::module_& m);
 void bind_models(nb::module_& m);
 void bind_cascade(nb::module_& m);
+void bind_header(nb::module_& m);
 void bind_engine(nb::module_& m);
 void bind_model_files(nb::module_& m);
 void bind_run(nb::module_& m);

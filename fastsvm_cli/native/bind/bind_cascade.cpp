@@ -1,16 +1,15 @@
 // Bindings of cascades.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "bind/bind.h"
-#include "engine/cascade_model.h"
+#include "engine/cascade_file.h"
 #include "models/cascade.h"
 
 using namespace nb::literals;
@@ -65,4 +64,25 @@ void bind_cascade(nb::module_& m) {
                 return std::pair(owned(std::move(winner)), owned(std::move(margin)));
             },
             "chunk"_a, "stage"_a, "(winner, margin) of each row in one stage.");
+    nb::class_<CascadeFile, CompiledFile>(m, "CascadeFile", "A cascade.")
+        .def(
+            "__init__",
+            [](CascadeFile* self, std::shared_ptr<LibsvmFile> exact, std::string fingerprint, double budget,
+               double confidence, std::int64_t tested, std::int64_t differing, std::vector<std::int64_t> chosen,
+               std::vector<std::int32_t> features, std::vector<double> center, double longest,
+               std::vector<CascadeStage> stages) {
+                new (self) CascadeFile(std::move(exact), std::move(fingerprint),
+                                       {budget, confidence, tested, differing},
+                                       {std::move(features), std::move(center), longest, std::move(chosen),
+                                        std::move(stages)});
+            },
+            "exact"_a, "fingerprint"_a, nb::kw_only(), "budget"_a, "confidence"_a, "tested"_a, "differing"_a,
+            "chosen"_a, "features"_a, "center"_a, "longest"_a, "stages"_a)
+        .def_prop_ro("exact", [](const CascadeFile& self) { return std::const_pointer_cast<LibsvmFile>(self.exact); })
+        .def_prop_ro("budget", [](const CascadeFile& self) { return self.guarantee.budget; })
+        .def_prop_ro("confidence", [](const CascadeFile& self) { return self.guarantee.confidence; })
+        .def_prop_ro("tested", [](const CascadeFile& self) { return self.guarantee.tested; })
+        .def_prop_ro("differing", [](const CascadeFile& self) { return self.guarantee.differing; })
+        .def_prop_ro("stages", [](const CascadeFile& self) { return self.parts.stages; })
+        .def("cascade", &CascadeFile::cascade, "The stages, without the exact model.");
 }

@@ -17,29 +17,14 @@
 #include <utility>
 #include <vector>
 
-#include "bind/bind_header.h"
 #include "engine/answers.h"
-#include "engine/compiled_model.h"
-#include "engine/exact_model.h"
 #include "engine/model.h"
-#include "engine/ordered_model.h"
 #include "engine/question.h"
 #include "engine/summary.h"
 #include "engine/wanted.h"
-#include "models/border.h"
-#include "models/density.h"
-#include "models/maclaurin.h"
 
 using namespace nb::literals;
 using namespace fastsvm;
-
-// An object of the Python class text.header.Header, which the stub generator would import.
-class PythonObject : public nb::handle {
-public:
-    using nb::handle::handle;
-    PythonObject(const nb::handle& object) : nb::handle(object) {}
-    static constexpr auto Name = nb::detail::const_name("typing.Any");
-};
 
 namespace {
 
@@ -89,7 +74,6 @@ void bind_wanted(nb::module_& m) {
             "argument of `values`, or None");
 }
 
-// Evaluators of Python's model classes.
 void bind_engines(nb::module_& m) {
     nb::class_<Model>(m, "Model", "A model that the core evaluates; immutable except labels_back.")
         .def_prop_rw(
@@ -123,56 +107,6 @@ void bind_engines(nb::module_& m) {
                 self.reference_values(*chunk.rows, out);
             },
             "chunk"_a, "out"_a, "Raises RowError.");
-
-    nb::class_<ExactModel, Model>(m, "ExactModel", "A LIBSVM model.")
-        .def(
-            "__init__",
-            [](ExactModel* self, PythonObject header, const SvmModel& model) {
-                new (self) ExactModel(header_of(header), model);
-            },
-            "header"_a, "model"_a)
-        .def_prop_ro(
-            "evaluator",
-            [](const ExactModel& self) -> const Exact& {
-                const nb::gil_scoped_release release;
-                return self.evaluator();
-            },
-            nb::rv_policy::reference_internal, "Built on first use, which may take seconds.");
-    nb::class_<ReducedModel, ExactModel>(m, "ReducedModel", "A reduced set.")
-        .def(
-            "__init__",
-            [](ReducedModel* self, PythonObject header, const SvmModel& model, std::vector<double> radius,
-               std::vector<double> weight, double count, double longest) {
-                new (self) ReducedModel(header_of(header), model,
-                                        {0, std::move(radius), std::move(weight), {}, count, longest});
-            },
-            "header"_a, "model"_a, "radius"_a, "weight"_a, "count"_a, "longest"_a);
-    const auto compiled = [&](auto* evaluator, const char* name) {
-        using Evaluator = std::remove_pointer_t<decltype(evaluator)>;
-        nb::class_<CompiledModel<Evaluator>, Model>(m, name, "A compiled model.")
-            .def(
-                "__init__",
-                [](CompiledModel<Evaluator>* self, PythonObject header, std::shared_ptr<Evaluator> evaluator,
-                   bool certified) {
-                    new (self) CompiledModel<Evaluator>(header_of(header), std::move(evaluator));
-                    self->certified = certified;
-                },
-                "header"_a, "evaluator"_a, "certified"_a);
-    };
-    compiled(static_cast<Maclaurin*>(nullptr), "MaclaurinModel");
-    compiled(static_cast<Border*>(nullptr), "BorderModel");
-    compiled(static_cast<Density*>(nullptr), "DensityModel");
-    nb::class_<TriangleModel, Model>(m, "TriangleModel", "An ordered model.")
-        .def(nb::init<std::shared_ptr<ExactModel>, std::shared_ptr<Triangle>>(), "exact"_a, "lists"_a);
-    nb::class_<GeometryModel, Model>(m, "GeometryModel", "An ordered model.")
-        .def(nb::init<std::shared_ptr<ExactModel>, std::shared_ptr<Geometry>>(), "exact"_a, "points"_a);
-    nb::class_<StoppedGeometry, Model>(m, "StoppedGeometry", "An ordered model that stops every row early.")
-        .def(
-            "__init__",
-            [](StoppedGeometry* self, PythonObject header, std::shared_ptr<Geometry> points, std::int64_t steps) {
-                new (self) StoppedGeometry(header_of(header), std::move(points), steps);
-            },
-            "header"_a, "points"_a, "steps"_a);
 }
 
 using LoadModel = nb::typed<nb::callable, Model()>;
@@ -272,35 +206,26 @@ void bind_answer(nb::module_& m) {
 
 void bind_summary(nb::module_& m) {
     m.def(
-        "opening_lines",
-        [](PythonObject header, bool probability, double unit) {
-            return opening_lines(header_of(header), probability, unit);
-        },
-        "header"_a, "probability"_a, "unit"_a,
+        "opening_lines", &opening_lines, "header"_a, "probability"_a, "unit"_a,
         "svm-predict's lines before the first row. header: of the model whose answers are printed. unit: of regression "
         "values, in raw labels.");
-    m.def(
-        "opening_note",
-        [](PythonObject header, bool probability) { return opening_note(header_of(header), probability); }, "header"_a,
-        "probability"_a, "Note on --exact with probabilities of more than two classes; otherwise ''.");
-    m.def(
-        "scores", [](PythonObject header, const Score& score) { return scores(header_of(header), score); }, "header"_a,
-        "score"_a, "[accuracy], or [mean squared error, squared correlation]; NaN or infinite as in C.");
-    m.def(
-        "score_lines", [](PythonObject header, const Score& score) { return score_lines(header_of(header), score); },
-        "header"_a, "score"_a, "svm-predict 3.37's lines after the last row.");
+    m.def("opening_note", &opening_note, "header"_a, "probability"_a,
+          "Note on --exact with probabilities of more than two classes; otherwise ''.");
+    m.def("scores", &scores, "header"_a, "score"_a,
+          "[accuracy], or [mean squared error, squared correlation]; NaN or infinite as in C.");
+    m.def("score_lines", &score_lines, "header"_a, "score"_a, "svm-predict 3.37's lines after the last row.");
     m.def(
         "row_doubt",
-        [](PythonObject header, std::int64_t rows, std::int64_t unknown, std::int64_t zeros, bool zeros_count) {
-            return row_doubt(header_of(header), rows, {unknown, zeros}, zeros_count);
+        [](const Header& header, std::int64_t rows, std::int64_t unknown, std::int64_t zeros, bool zeros_count) {
+            return row_doubt(header, rows, {unknown, zeros}, zeros_count);
         },
         "header"_a, "rows"_a, "unknown"_a, "zeros"_a, "zeros_count"_a,
         "Why rows may not be meant for the model, as a sentence without full stop; or ''. zeros_count: count unknown "
         "labels 0.");
     m.def(
         "feature_doubt",
-        [](PythonObject header, std::int32_t first, std::int32_t largest, const Chunk* vectors, const Tally& tally) {
-            return feature_doubt(header_of(header), {first, largest, vectors ? vectors->rows : nullptr}, tally);
+        [](const Header& header, std::int32_t first, std::int32_t largest, const Chunk* vectors, const Tally& tally) {
+            return feature_doubt(header, {first, largest, vectors ? vectors->rows : nullptr}, tally);
         },
         "header"_a, "first"_a, "largest"_a, "vectors"_a.none(), "tally"_a,
         "Why rows may be of another data set, or count features from another number, likewise. first: the model's "

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -20,11 +21,6 @@
 
 using namespace nb::literals;
 using namespace fastsvm;
-
-KernelType kernel_type(int number) {
-    if (number < 0 || number >= static_cast<int>(kernel_names.size())) throw nb::value_error("no such kernel");
-    return static_cast<KernelType>(number);
-}
 
 namespace {
 
@@ -64,18 +60,30 @@ std::vector<double> kernel_sums(const Tiles& self, const Chunk& chunk, const std
 void bind_exact(nb::module_& m) {
     m.attr("KERNELS") = nb::tuple(nb::cast(std::vector<std::string>(kernel_names.begin(), kernel_names.end())));
 
+    nb::class_<Kernel>(m, "Kernel", "Kernel K(x, z) with parameters; those that its formula lacks are 0.")
+        .def(
+            "__init__",
+            [](Kernel* self, const std::string& type, double gamma, double coef0, int degree) {
+                const auto at = std::find(kernel_names.begin(), kernel_names.end(), type);
+                if (at == kernel_names.end()) throw nb::value_error("no such kernel");
+                new (self) Kernel{static_cast<KernelType>(at - kernel_names.begin()), gamma, coef0, degree};
+            },
+            "type"_a, "gamma"_a = 0.0, "coef0"_a = 0.0, "degree"_a = 0, "type: one of KERNELS.")
+        .def_prop_ro("type", [](const Kernel& self) { return kernel_names[static_cast<std::size_t>(self.type)]; })
+        .def_ro("gamma", &Kernel::gamma)
+        .def_ro("coef0", &Kernel::coef0)
+        .def_ro("degree", &Kernel::degree)
+        .def_prop_ro("of_distances", &Kernel::of_distances, "whether values depend on |x - z| alone")
+        .def_prop_ro("semidefinite", &Kernel::semidefinite, "whether it is positive semidefinite for any vectors");
+
     nb::class_<SvmModel>(m, "SvmModel", "The numbers of an exact model.")
         .def(
             "__init__",
-            [](SvmModel* self, int kernel, double gamma, double coef0, int degree, bool regression,
-               std::vector<std::int64_t> nr_sv, std::vector<double> rho, const Chunk& vectors) {
-                new (self) SvmModel{{kernel_type(kernel), gamma, coef0, degree},
-                                    regression,
-                                    std::move(nr_sv),
-                                    std::move(rho),
-                                    vectors.rows};
+            [](SvmModel* self, const Kernel& kernel, bool regression, std::vector<std::int64_t> nr_sv,
+               std::vector<double> rho, const Chunk& vectors) {
+                new (self) SvmModel{kernel, regression, std::move(nr_sv), std::move(rho), vectors.rows};
             },
-            "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "regression"_a, "nr_sv"_a, "rho"_a, "vectors"_a)
+            "kernel"_a, "regression"_a, "nr_sv"_a, "rho"_a, "vectors"_a)
         .def(
             "kernel_row",
             [](const SvmModel& self, const Chunk& x, std::int64_t row, const Chunk& z) {
@@ -160,19 +168,18 @@ void bind_exact(nb::module_& m) {
     nb::class_<KernelMatrix>(m, "KernelMatrix", "Blocks of kernel values of any rows with fixed vectors.")
         .def(
             "__init__",
-            [](KernelMatrix* self, int kernel, double gamma, double coef0, int degree, const Chunk& vectors) {
+            [](KernelMatrix* self, const Kernel& kernel, const Chunk& vectors) {
                 const nb::gil_scoped_release release;
-                new (self) KernelMatrix({kernel_type(kernel), gamma, coef0, degree}, vectors.rows);
+                new (self) KernelMatrix(kernel, vectors.rows);
             },
-            "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "vectors"_a)
+            "kernel"_a, "vectors"_a)
         .def(
             "__init__",
-            [](KernelMatrix* self, int kernel, double gamma, double coef0, int degree, const NumberMatrix& vectors) {
+            [](KernelMatrix* self, const Kernel& kernel, const NumberMatrix& vectors) {
                 const nb::gil_scoped_release release;
-                new (self) KernelMatrix({kernel_type(kernel), gamma, coef0, degree},
-                                        std::make_shared<const Rows>(matrix_rows(vectors)));
+                new (self) KernelMatrix(kernel, std::make_shared<const Rows>(matrix_rows(vectors)));
             },
-            "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "vectors"_a,
+            "kernel"_a, "vectors"_a,
             "vectors: rows of a matrix, whose columns are features 1, 2, ...; as in all matrices here.")
         .def(
             "diagonal", [](const KernelMatrix& self) { return owned(self.diagonal()); },

@@ -1,9 +1,11 @@
-// Bindings of engine/: model files, as arguments of the classes in fastsvm_cli/models.
+// Bindings of engine/: model files.
 #include "bind/bind.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
@@ -12,20 +14,23 @@
 #include <utility>
 #include <vector>
 
-#include "answers/predictions.h"
-#include "bind/bind_header.h"
+#include "engine/body.h"
 #include "engine/border_file.h"
 #include "engine/carried.h"
 #include "engine/checksum.h"
+#include "engine/density_file.h"
+#include "engine/geometry_file.h"
 #include "engine/header.h"
 #include "engine/kind.h"
 #include "engine/libsvm_file.h"
+#include "engine/load_model.h"
 #include "engine/maclaurin_file.h"
 #include "engine/model_fault.h"
-#include "engine/model_file.h"
-#include "engine/ordered_file.h"
+#include "engine/ordered_model.h"
 #include "engine/sha256.h"
+#include "engine/triangle_file.h"
 #include "exact/kernel.h"
+#include "models/border.h"
 
 using namespace nb::literals;
 using namespace fastsvm;
@@ -54,123 +59,325 @@ template <class Read> auto reading(AnyText text, nb::handle path, Read read) {
     });
 }
 
-Chunk chunk_of(Rows&& rows) { return shared(std::move(rows)); }
+nb::bytes bytes_of(const std::string& text) { return nb::bytes(text.data(), text.size()); }
 
-nb::dict maclaurin(AnyText text, const nb::str& path) {
-    MaclaurinFile file = reading(text, path, read_maclaurin);
-    nb::list centers, expansions;
-    for (MaclaurinFile::Center& center : file.centers)
-        centers.append(nb::make_tuple(owned(std::move(center.point)), center.largest_norm));
-    for (MaclaurinFile::Expansion& each : file.expansions) {
-        nb::object certificate = nb::none();
-        if (each.certificate)
-            certificate = nb::make_tuple(each.certificate->truncation, each.certificate->error,
-                                         each.certificate->weight, each.certificate->count);
-        expansions.append(
-            nb::make_tuple(each.pair, each.center, owned(std::move(each.coefficients)), certificate, each.rank));
-    }
-    nb::dict out;
-    out["header"] = keywords_of(file.header);
-    out["degree"] = file.degree;
-    out["features"] = file.features;
-    out["single"] = file.single;
-    out["fingerprint"] = file.fingerprint;
-    out["centers"] = centers;
-    out["expansions"] = expansions;
-    out["highest_norm"] = file.highest_norm;
-    out["longest_vector"] = file.longest_vector;
-    out["raw_rows"] = file.raw_rows;
-    return out;
+// "" as None.
+std::optional<std::string> or_none(const std::string& text) {
+    return text.empty() ? std::nullopt : std::optional<std::string>(text);
 }
 
-nb::dict border(AnyText text, const nb::str& path) {
-    BorderFile file = reading(text, path, read_border);
-    nb::list samples;
-    for (BorderFile::Samples& each : file.samples)
-        samples.append(nb::make_tuple(each.level, each.count, owned(std::move(each.rows))));
-    nb::dict out;
-    out["header"] = keywords_of(file.header);
-    out["fingerprint"] = file.fingerprint;
-    out["features"] = file.features;
-    out["samples"] = samples;
-    out["local"] = file.local;
-    out["single"] = file.single;
-    out["raw_rows"] = file.raw_rows;
-    return out;
+IntegerView view_of(const std::vector<std::int32_t>& indices, nb::handle owner) {
+    return view<std::int32_t>(indices.data(), {indices.size()}, owner);
+}
+FloatView view_of(const std::vector<double>& numbers, nb::handle owner) {
+    return view<double>(numbers.data(), {numbers.size()}, owner);
 }
 
-nb::dict density(AnyText text, const nb::str& path) {
-    DensityFile file = reading(text, path, read_density);
-    nb::dict out;
-    out["header"] = keywords_of(file.header);
-    out["fingerprint"] = file.fingerprint;
-    out["weight"] = file.weight;
-    out["rows"] = chunk_of(std::move(file.rows));
-    return out;
+std::vector<double> copy_of(const NumberArray& numbers) { return {numbers.data(), numbers.data() + numbers.size()}; }
+
+void bind_files_of_models(nb::module_& m) {
+    nb::class_<Folded>(m, "Folded",
+                       "Scaling folded into a LIBSVM model, which then takes raw rows, and so do models compiled from "
+                       "it.")
+        .def(nb::init<std::string, bool>(), "digest"_a, "inherited"_a = false,
+             "digest: fingerprint of the file of --scale. inherited: from the LIBSVM model that this one was compiled "
+             "from and whose labels it proves.")
+        .def_ro("digest", &Folded::digest)
+        .def_ro("inherited", &Folded::inherited)
+        .def_prop_ro(
+            "unproven", [](const Folded& self) { return or_none(no_certificates(true, !self.inherited, false, true)); },
+            "why the model proves nothing about its source; None if that takes raw rows too");
+
+    nb::class_<ModelFile>(m, "ModelFile", "A model as its file holds it.")
+        .def_prop_ro("kind", [](const ModelFile& self) { return self.kind(); })
+        .def_prop_ro(
+            "header", [](const ModelFile& self) -> const Header& { return self.header; },
+            nb::rv_policy::reference_internal)
+        .def_prop_ro("fingerprint", [](const ModelFile& self) { return or_none(self.fingerprint); })
+        .def_prop_ro("folded", [](const ModelFile& self) { return self.folded; })
+        .def_prop_ro("notes",
+                     [](const ModelFile& self) {
+                         std::vector<std::pair<std::int64_t, std::string>> out;
+                         for (const ModelNote& note : self.notes) out.emplace_back(note.line, note.text);
+                         return out;
+                     })
+        .def_prop_ro("proves", &ModelFile::proves)
+        .def_prop_ro("certified", &ModelFile::certified)
+        .def_prop_ro("ordered", &ModelFile::ordered)
+        .def_prop_ro("vectors",
+                     [](const ModelFile& self) -> std::optional<Chunk> {
+                         const auto vectors = self.support_vectors();
+                         return vectors ? std::optional<Chunk>({vectors}) : std::nullopt;
+                     })
+        .def_prop_ro("features", [](nb::handle self) { return view_of(std::vector<std::int32_t>(), self); })
+        .def_prop_ro("centers", [](nb::handle) { return nb::none(); })
+        .def_prop_ro("serials", [](const ModelFile&) { return false; })
+        .def_prop_rw(
+            "carried",
+            [](const ModelFile& self) {
+                std::vector<nb::bytes> out;
+                for (const std::string& text : self.carried.texts) out.push_back(bytes_of(text));
+                return out;
+            },
+            [](ModelFile& self, const std::vector<nb::bytes>& texts) {
+                self.carried = {};
+                for (const nb::bytes& text : texts) self.carried.texts.emplace_back(text.c_str(), text.size());
+            },
+            "texts of the range file, and of e1071's y scale file if any, that it applies to raw rows")
+        .def_prop_ro(
+            "scaling", [](const ModelFile& self) { return std::const_pointer_cast<Scaling>(self.carried.scaling); },
+            "of these texts; None unless they were read with the model")
+        .def_prop_ro("used_indices", &ModelFile::used_indices)
+        .def_prop_ro("max_index", &ModelFile::max_index)
+        .def_prop_ro("nbytes", &ModelFile::bytes)
+        .def_prop_ro("unbounded", &ModelFile::unbounded)
+        .def("to_text",
+             [](const ModelFile& self) {
+                 std::string text;
+                 {
+                     const nb::gil_scoped_release release;
+                     text = self.to_text();
+                 }
+                 return bytes_of(text);
+             })
+        .def("model", &ModelFile::model, nb::call_guard<nb::gil_scoped_release>(),
+             "The model that answers rows, built on first use.")
+        .def("stopped_after", &ModelFile::stopped_after, nb::call_guard<nb::gil_scoped_release>(), "steps"_a,
+             "A model that uses only the first `steps` points; None for other kinds.");
+
+    nb::class_<Origin>(
+        m, "Origin",
+        "The exact model of a reduced set. radius: (pairs), of B28 and B29 of bounds.py. weight, (pairs), "
+        "count, longest: for svm-predict's rounding (B5).")
+        .def(
+            "__init__",
+            [](Origin* self, std::vector<double> radius, std::vector<double> weight, std::int64_t count,
+               std::int64_t longest) {
+                new (self) Origin{0,  std::move(radius),          std::move(weight),
+                                  {}, static_cast<double>(count), static_cast<double>(longest)};
+            },
+            "radius"_a, "weight"_a, "count"_a, "longest"_a)
+        .def_ro("radius", &Origin::radius)
+        .def_ro("weight", &Origin::weight)
+        .def_prop_ro("count", [](const Origin& self) { return static_cast<std::int64_t>(self.count); })
+        .def_prop_ro("longest", [](const Origin& self) { return static_cast<std::int64_t>(self.longest_vector); });
+
+    nb::class_<LibsvmFile, ModelFile>(m, "LibsvmFile", "A LIBSVM model, with or without fastsvm's last line.")
+        .def(
+            "__init__",
+            [](LibsvmFile* self, const Header& header, const Chunk& vectors, std::optional<Kernel> kernel,
+               std::string fingerprint, std::optional<Origin> origin, std::optional<Folded> folded) {
+                new (self) LibsvmFile(header, vectors.rows, kernel ? *kernel : kernel_of(header),
+                                      std::move(fingerprint), std::move(origin), std::move(folded));
+            },
+            "header"_a, "vectors"_a, "kernel"_a.none() = nb::none(), nb::kw_only(), "fingerprint"_a = "",
+            "origin"_a.none() = nb::none(), "folded"_a.none() = nb::none(),
+            "vectors: `leading` holds the coefficients, (total_sv, nr_class - 1), in LIBSVM's order. kernel: the "
+            "header's, or the one to evaluate on known vectors of a precomputed kernel. fingerprint: of the exact "
+            "model's file, or the rows, for fastsvm's line. origin: of a reduced set.")
+        .def_ro("kernel", &LibsvmFile::kernel)
+        .def_ro("origin", &LibsvmFile::origin)
+        .def_prop_ro("serials", &LibsvmFile::serials)
+        .def_prop_ro("inheritance", &LibsvmFile::inheritance, "mark that a model compiled from it takes raw rows")
+        .def_prop_ro("svm_model", &LibsvmFile::svm_model)
+        .def("plain", &LibsvmFile::plain, "The model without fastsvm's line.")
+        .def_prop_ro(
+            "evaluator",
+            [](const LibsvmFile& self) -> const Exact& {
+                const nb::gil_scoped_release release;
+                return self.exact_model()->evaluator();
+            },
+            nb::rv_policy::reference_internal, "Built on first use, which may take seconds.");
+
+    nb::class_<CompiledFile, ModelFile>(m, "CompiledFile", "A compiled model.");
 }
 
-// The LIBSVM model in an ordered model's file.
-nb::dict ordered(const OrderedFile& file) {
-    nb::dict out;
-    const Kernel& kernel = file.kernel;
-    out["header"] = keywords_of(file.header);
-    out["fingerprint"] = file.fingerprint;
-    out["kernel"] =
-        nb::make_tuple(kernel_names[static_cast<std::size_t>(kernel.type)], kernel.gamma, kernel.coef0, kernel.degree);
-    out["vectors"] = Chunk{file.vectors};
-    out["raw_rows"] = file.raw_rows;
-    return out;
+void bind_maclaurin(nb::module_& m) {
+    m.attr("MAX_DEGREE") = max_degree;
+    nb::class_<Certificate>(m, "Certificate", "Upper bounds for an expansion's radius (B1 to B5 and B7 of bounds.py).")
+        .def(nb::init<std::vector<double>, std::vector<double>, double, double>(), "truncation"_a, "error"_a,
+             "weight"_a, "count"_a)
+        .def_ro("truncation", &Certificate::truncation)
+        .def_ro("error", &Certificate::error)
+        .def_ro("weight", &Certificate::weight)
+        .def_ro("count", &Certificate::count);
+    using Center = MaclaurinFile::Center;
+    nb::class_<Center>(m, "Center", "Center of expansions.")
+        .def(
+            "__init__",
+            [](Center* self, const NumberArray& point, double largest_norm) {
+                new (self) Center{copy_of(point), largest_norm};
+            },
+            "point"_a, "largest_norm"_a,
+            "point: (d). largest_norm: the largest |x_i - point|^2 over the support vectors, for eq. (3.11).")
+        .def_prop_ro("point", [](nb::handle self) { return view_of(nb::cast<const Center&>(self).point, self); })
+        .def_ro("largest_norm", &Center::largest_norm);
+    using Expansion = MaclaurinFile::Expansion;
+    nb::class_<Expansion>(m, "Expansion", "The term of a decision function about a center.")
+        .def(
+            "__init__",
+            [](Expansion* self, std::int64_t pair, std::int64_t center, const NumberArray& coefficients,
+               std::optional<Certificate> certificate, std::int64_t rank) {
+                new (self) Expansion{pair, center, copy_of(coefficients), std::move(certificate), rank};
+            },
+            "pair"_a, "center"_a, "coefficients"_a, "certificate"_a.none() = nb::none(), "rank"_a = 0,
+            "pair, center: numbers of the decision function and of the center. coefficients: c, v (d), M, ..., flat, "
+            "in the order of FORMAT.md. rank: of a compressed M, or 0; lambda (rank) and q (rank, d) then replace it.")
+        .def_ro("pair", &Expansion::pair)
+        .def_ro("center", &Expansion::center)
+        .def_prop_ro("coefficients",
+                     [](nb::handle self) { return view_of(nb::cast<const Expansion&>(self).coefficients, self); })
+        .def_ro("certificate", &Expansion::certificate)
+        .def_ro("rank", &Expansion::rank);
+    nb::class_<MaclaurinFile, CompiledFile>(m, "MaclaurinFile", "A Maclaurin model.")
+        .def(
+            "__init__",
+            [](MaclaurinFile* self, const Header& header, int degree, std::vector<std::int32_t> features, bool single,
+               std::string fingerprint, MaclaurinFile::Centers centers, MaclaurinFile::Expansions expansions,
+               int highest_norm, int longest_vector, std::optional<Folded> folded) {
+                new (self) MaclaurinFile(header, std::move(fingerprint),
+                                         {degree, std::move(features), single, highest_norm, longest_vector},
+                                         std::move(centers), std::move(expansions), std::move(folded));
+            },
+            "header"_a, nb::kw_only(), "degree"_a, "features"_a, "single"_a, "fingerprint"_a, "centers"_a,
+            "expansions"_a, "highest_norm"_a = 0, "longest_vector"_a = 0, "folded"_a.none() = nb::none(),
+            "single, highest_norm, longest_vector: lines `precision`, `certified`, `longest_vector` of FORMAT.md; "
+            "highest_norm is 0 without certificates.")
+        .def_prop_ro("degree", [](const MaclaurinFile& self) { return self.keys.degree; })
+        .def_prop_ro("features",
+                     [](nb::handle self) { return view_of(nb::cast<const MaclaurinFile&>(self).keys.features, self); })
+        .def_prop_ro("single", [](const MaclaurinFile& self) { return self.keys.single; })
+        .def_prop_ro("highest_norm", [](const MaclaurinFile& self) { return self.keys.highest_norm; })
+        .def_prop_ro("longest_vector", [](const MaclaurinFile& self) { return self.keys.longest_vector; })
+        .def_ro("centers", &MaclaurinFile::centers)
+        .def_ro("expansions", &MaclaurinFile::expansions)
+        .def_prop_ro("products", &MaclaurinFile::products,
+                     "approximate products for a row with `longest_vector` entries");
 }
 
-nb::dict triangle(AnyText text, const nb::str& path) {
-    const TriangleFile file = reading(text, path, read_triangle);
-    nb::dict out = ordered(file);
-    out["pivots"] = file.pivots;
-    return out;
+void bind_border(nb::module_& m) {
+    m.attr("MAX_LOCAL") = most_local;
+    using Samples = BorderFile::Samples;
+    nb::class_<Samples>(m, "Samples", "Border samples of a pair of classes.")
+        .def(
+            "__init__",
+            [](Samples* self, double level, std::int64_t count, const NumberArray& rows) {
+                new (self) Samples{level, count, copy_of(rows)};
+            },
+            "level"_a, "count"_a, "rows"_a,
+            "level: decision value of all samples; without samples, of every row. rows: (count, 2, d), flat: each "
+            "sample's point, then its normal.")
+        .def_ro("level", &Samples::level)
+        .def_ro("count", &Samples::count)
+        .def_prop_ro("rows", [](nb::handle self) { return view_of(nb::cast<const Samples&>(self).rows, self); });
+    nb::class_<BorderFile, CompiledFile>(m, "BorderFile", "A border model.")
+        .def(
+            "__init__",
+            [](BorderFile* self, const Header& header, std::string fingerprint, std::vector<std::int32_t> features,
+               std::vector<std::shared_ptr<const Samples>> samples, int local, bool single,
+               std::optional<Folded> folded) {
+                new (self) BorderFile(header, std::move(fingerprint), std::move(features), std::move(samples), local,
+                                      single, std::move(folded));
+            },
+            "header"_a, nb::kw_only(), "fingerprint"_a, "features"_a, "samples"_a, "local"_a = 1, "single"_a = false,
+            "folded"_a.none() = nb::none(), "local, single: FORMAT.md.")
+        .def_prop_ro("features",
+                     [](nb::handle self) { return view_of(nb::cast<const BorderFile&>(self).features, self); })
+        .def_ro("samples", &BorderFile::samples)
+        .def_ro("local", &BorderFile::local)
+        .def_ro("single", &BorderFile::single);
 }
 
-nb::dict geometry(AnyText text, const nb::str& path) {
-    GeometryFile file = reading(text, path, read_geometry);
-    nb::dict out = ordered(file);
-    out["all_vectors"] = Chunk{file.all_vectors};
-    out["sequence"] = file.sequence;
-    out["points"] = file.points;
-    out["b"] = owned(std::move(file.b));
-    out["squared_norm"] = file.squared_norm;
-    out["b_error"] = file.b_error;
-    return out;
+void bind_density(nb::module_& m) {
+    m.attr("MOST_DENSITY_CELLS") = most_density_cells;
+    m.def("too_many_cells", &too_many_cells, "rows"_a, "features"_a);
+    nb::class_<DensityFile, CompiledFile>(m, "DensityFile", "Kernel density estimates of variable bandwidth.")
+        .def(
+            "__init__",
+            [](DensityFile* self, const Header& header, std::string fingerprint, double weight, const Chunk& rows) {
+                new (self) DensityFile(header, std::move(fingerprint), weight, rows.rows);
+            },
+            "header"_a, nb::kw_only(), "fingerprint"_a, "weight"_a, "rows"_a,
+            "weight: a pair's sum of kernel values; below the number of its rows. rows: the training rows with labels, "
+            "by class in the header's order, about another origin.")
+        .def_ro("weight", &DensityFile::weight)
+        .def_prop_ro("rows", [](const DensityFile& self) { return Chunk{self.rows}; });
 }
 
-// (keyword arguments of a Header, support vectors, a reduced set's line or None, a folded model's line or None, notes)
-nb::tuple libsvm(AnyText text, const nb::str& path) {
-    LibsvmFile file = reading(text, path, read_libsvm);
-    nb::object reduced = nb::none(), folded = nb::none();
-    if (file.reduced) {
-        const Origin& origin = file.reduced->origin;
-        reduced = nb::make_tuple(file.reduced->fingerprint, origin.radius, origin.weight,
-                                 static_cast<std::int64_t>(origin.count),
-                                 static_cast<std::int64_t>(origin.longest_vector), file.reduced->raw_rows);
-    }
-    if (file.folded) folded = nb::make_tuple(file.folded->fingerprint, file.folded->digest);
-    std::vector<std::pair<std::int64_t, std::string>> notes;
-    for (ModelNote& note : file.notes) notes.emplace_back(note.line, std::move(note.text));
-    return nb::make_tuple(keywords_of(file.header), Chunk{file.vectors}, reduced, folded, notes);
+void bind_ordered(nb::module_& m) {
+    m.attr("WITHOUT_VECTORS") = without_vectors;
+    m.def("triangle_refusal", &triangle_refusal, "kernel"_a,
+          "Why the triangle inequality gives no bound; '' if the kernel decreases with distance.");
+    nb::class_<OrderedFile, CompiledFile>(m, "OrderedFile", "A LIBSVM model and an order of its support vectors.")
+        .def_prop_ro("exact", [](const OrderedFile& self) { return std::const_pointer_cast<LibsvmFile>(self.exact); })
+        .def_prop_ro("ordered_by", &OrderedFile::ordered_by, "a description")
+        .def(
+            "settle",
+            [](const OrderedFile& self, const Chunk& chunk, const Task& task, double tolerance, std::int64_t steps,
+               Decisions& out) {
+                check_pairs(out, self.header.pairs());
+                const nb::gil_scoped_release release;
+                const auto model = std::static_pointer_cast<OrderedModel>(self.model());
+                return model->settle(*chunk.rows, task, tolerance, steps, out);
+            },
+            "chunk"_a, "task"_a, "tolerance"_a, "steps"_a, "out"_a,
+            "Fill values and radii, without the exact evaluation. steps: the last number of points, or 0. Returns the "
+            "unsettled rows. For tests.");
+    nb::class_<TriangleFile, OrderedFile>(m, "TriangleFile", "A triangle model.")
+        .def(
+            "__init__",
+            [](TriangleFile* self, std::shared_ptr<LibsvmFile> exact, std::string fingerprint,
+               std::vector<std::int64_t> pivots) {
+                new (self) TriangleFile(std::move(exact), std::move(fingerprint), std::move(pivots));
+            },
+            "exact"_a, "fingerprint"_a, nb::kw_only(), "pivots"_a, "pivots: rows of exact.vectors, one per list.")
+        .def_ro("pivots", &TriangleFile::pivots);
+    nb::class_<GeometryFile, OrderedFile>(m, "GeometryFile", "A geometry model.")
+        .def(
+            "__init__",
+            [](GeometryFile* self, std::shared_ptr<LibsvmFile> exact, std::string fingerprint, std::string sequence,
+               const Chunk& all_vectors, std::vector<std::int64_t> points, const NumberArray& b,
+               std::vector<double> squared_norm, std::vector<double> b_error) {
+                new (self) GeometryFile(std::move(exact), std::move(fingerprint), std::move(sequence), all_vectors.rows,
+                                        std::move(points), {copy_of(b), std::move(squared_norm), std::move(b_error)});
+            },
+            "exact"_a, "fingerprint"_a, nb::kw_only(), "sequence"_a, "all_vectors"_a, "points"_a, "b"_a,
+            "squared_norm"_a, "b_error"_a,
+            "all_vectors: the support vectors, then the folded ones, whose coefficients are 0. points: (k) rows of "
+            "all_vectors, in order of evaluation. b: (k, pairs), flat; squared_norm, b_error: (pairs), of "
+            "native/models/geometry.h.")
+        .def_ro("sequence", &GeometryFile::sequence)
+        .def_prop_ro("all_vectors", [](const GeometryFile& self) { return Chunk{self.all_vectors}; })
+        .def_ro("points", &GeometryFile::points)
+        .def_prop_ro("b", [](nb::handle self) { return view_of(nb::cast<const GeometryFile&>(self).bounds.b, self); })
+        .def_prop_ro("squared_norm", [](const GeometryFile& self) { return self.bounds.squared_norm; })
+        .def_prop_ro("b_error", [](const GeometryFile& self) { return self.bounds.b_error; });
 }
 
 }  // namespace
 
 void bind_model_files(nb::module_& m) {
-    m.attr("HEADER_KEYS") = nb::tuple(nb::cast(std::vector<std::string>(header_keys.begin(), header_keys.end())));
-    m.attr("SVM_TYPES") = nb::tuple(nb::cast(std::vector<std::string>(svm_type_names.begin(), svm_type_names.end())));
-    m.attr("KERNEL_TYPES") =
-        nb::tuple(nb::cast(std::vector<std::string>(kernel_names.begin(), kernel_names.begin() + libsvm_kernels)));
     m.attr("FORMAT_VERSION") = format_version;
     m.attr("CARRYING_VERSION") = carrying_version;
     m.attr("REDUCED_WORD") = reduced_word;
     m.attr("FOLDED_WORD") = folded_word;
-    m.attr("WITHOUT_VECTORS") = without_vectors;
-    m.attr("MOST_DENSITY_CELLS") = most_density_cells;
+    std::vector<std::string> kinds;
+    for (const CompiledKind& kind : compiled_kinds) kinds.push_back(kind.name);
+    m.attr("COMPILED_KINDS") = nb::tuple(nb::cast(kinds));
+    bind_files_of_models(m);
+    bind_maclaurin(m);
+    bind_border(m);
+    bind_density(m);
+    bind_ordered(m);
 
+    m.def(
+        "fingerprint",
+        [](AnyText text) {
+            const Bytes bytes(text);
+            const nb::gil_scoped_release release;
+            return fingerprint({bytes.data(), bytes.size()});
+        },
+        "text"_a, "The first 32 hexadecimal digits of the SHA-256.");
     nb::class_<Sha256>(m, "Sha256", "SHA-256 of a text in pieces.")
         .def(nb::init<>())
         .def(
@@ -201,41 +408,9 @@ void bind_model_files(nb::module_& m) {
         "text"_a, "path"_a,
         "(kind, version) of a compiled model; ('', 0) for a LIBSVM model. text: at least its first 200 bytes.");
     m.def(
-        "open_compiled",
-        [](AnyText text, const nb::str& path,
-           int version) -> nb::typed<nb::tuple, nb::bytes, std::vector<std::pair<nb::bytes, std::int64_t>>> {
-            const OpenedText opened =
-                reading(text, path, [&](std::string_view whole) { return open_compiled(whole, version); });
-            nb::list ranges;
-            for (const RangeText& range : opened.ranges)
-                ranges.append(nb::make_tuple(nb::bytes(range.text.data(), range.text.size()), range.first_line));
-            return nb::make_tuple(nb::bytes(opened.text.data(), opened.text.size()), ranges);
-        },
-        "text"_a, "path"_a, "version"_a,
-        "Check the checksum. Returns the text for the kind's reader (line ends are LF, the last line is `end`, no "
-        "checksum), and [(range file, number of its first line)] that it carries.");
-    m.def(
-        "own_line",
-        [](AnyText text) {
-            const Bytes bytes(text);
-            return own_line({bytes.data(), bytes.size()});
-        },
-        "text"_a, "First word of a LIBSVM file's last line if it is fastsvm's, or ''.");
-    m.def(
-        "check_own_line",
-        [](AnyText text, const nb::str& path) {
-            reading(text, path, [](std::string_view whole) { return check_own_line(whole), 0; });
-        },
-        "text"_a, "path"_a, "Raise ModelFormatError if a LIBSVM file with fastsvm's line was changed.");
-    m.def("read_libsvm", &libsvm, "text"_a, "path"_a,
-          nb::sig("def read_libsvm(text: bytes, path: str) -> tuple[dict, Chunk, tuple | None, tuple | None, "
-                  "list[tuple[int, str]]]"),
-          "notes: [(line, text)] of what LIBSVM reads and its writer may not have meant.");
-    m.def("read_maclaurin", &maclaurin, "text"_a, "path"_a);
-    m.def("read_border", &border, "text"_a, "path"_a);
-    m.def("read_density", &density, "text"_a, "path"_a);
-    m.def("read_triangle", &triangle, "text"_a, "path"_a);
-    m.def("read_geometry", &geometry, "text"_a, "path"_a);
+        "read_model",
+        [](AnyText text, const nb::str& path) { return std::shared_ptr<ModelFile>(reading(text, path, read_model)); },
+        "text"_a, "path"_a, "A model of any kind, as its own class.");
     m.def(
         "carried_fault",
         [](const Scaling& scaling, bool regression, std::string raw_rows, bool serials,
@@ -253,18 +428,4 @@ void bind_model_files(nb::module_& m) {
     m.def("raw_rows_because", &raw_rows_because, "carries"_a, "folds"_a);
     m.def("no_certificates", &no_certificates, "certified"_a, "folds"_a, "proves"_a, "compiled"_a,
           "Why a model proves nothing about the exact one, or ''.");
-    m.def("too_many_cells", &too_many_cells, "rows"_a, "features"_a);
-    m.def(
-        "triangle_refusal",
-        [](int kernel, double gamma, double coef0, int degree) {
-            return triangle_refusal({kernel_type(kernel), gamma, coef0, degree});
-        },
-        "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a,
-        "Why the triangle inequality gives no bound; '' if the kernel decreases with distance.");
-    m.def(
-        "semidefinite",
-        [](int kernel, double gamma, double coef0, int degree) {
-            return Kernel{kernel_type(kernel), gamma, coef0, degree}.semidefinite();
-        },
-        "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "Whether the kernel is positive semidefinite for any vectors.");
 }

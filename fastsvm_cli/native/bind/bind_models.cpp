@@ -9,27 +9,15 @@
 #include <utility>
 #include <vector>
 
-#include "answers/predictions.h"
-#include "models/border.h"
 #include "models/degree_norms.h"
-#include "models/density.h"
 #include "models/expansion.h"
-#include "models/geometry.h"
-#include "models/maclaurin.h"
-#include "models/triangle.h"
 #include "simd/loops.h"
+#include "simd/packed.h"
 
 using namespace nb::literals;
 using namespace fastsvm;
 
 namespace {
-
-// certificate: a models.maclaurin.Certificate.
-Certificate read_certificate(nb::handle certificate) {
-    const auto numbers = [&](const char* name) { return nb::cast<std::vector<double>>(certificate.attr(name)); };
-    return {numbers("truncation"), numbers("error"), nb::cast<double>(certificate.attr("weight")),
-            nb::cast<double>(certificate.attr("count"))};
-}
 
 DegreeNorms degree_norms_of(std::size_t n, const NumberArray& a, double gamma, int from, int to,
                             std::optional<OnProgress> progress) {
@@ -63,120 +51,6 @@ void check_rows(const Chunk& chunk, const std::vector<std::int64_t>& rows) {
 }  // namespace
 
 void bind_models(nb::module_& m) {
-    nb::class_<Maclaurin>(m, "Maclaurin", "A compiled model's expansions.")
-        .def(nb::init<std::vector<std::int32_t>, bool, double, int, std::vector<double>>(), "features"_a, "gaussian"_a,
-             "gamma"_a, "degree"_a, "rho"_a)
-        .def(
-            "add_center",
-            [](Maclaurin& self, const NumberArray& center, double largest_norm) {
-                if (static_cast<std::int64_t>(center.size()) != self.dimension())
-                    throw nb::value_error("a center has one number per feature");
-                self.add_center(center.data(), largest_norm);
-            },
-            "center"_a, "largest_norm"_a)
-        .def(
-            "add_expansion",
-            [](Maclaurin& self, std::int64_t pair, std::int64_t center, const NumberArray& coefficients, bool single,
-               nb::object certificate) {
-                if (static_cast<std::int64_t>(coefficients.size()) != self.coefficients())
-                    throw nb::value_error("wrong number of coefficients");
-                if (certificate.is_none())
-                    return self.add_expansion(pair, center, coefficients.data(), single, nullptr);
-                const Certificate c = read_certificate(certificate);
-                self.add_expansion(pair, center, coefficients.data(), single, &c);
-            },
-            "pair"_a, "center"_a, "coefficients"_a, "single"_a, "certificate"_a.none() = nb::none())
-        .def(
-            "add_compressed",
-            [](Maclaurin& self, std::int64_t pair, std::int64_t center, const NumberArray& numbers, std::int64_t rank,
-               bool single, nb::object certificate) {
-                // c, v, lambda (rank), q (rank, d)
-                const std::int64_t d = self.dimension();
-                if (self.degree() != 2 || rank < 1 ||
-                    static_cast<std::int64_t>(numbers.size()) != 1 + d + rank * (1 + d))
-                    throw nb::value_error("wrong number of coefficients");
-                const double* const p = numbers.data();
-                if (certificate.is_none())
-                    return self.add_compressed(pair, center, p, rank, p + 1 + d, p + 1 + d + rank, single, nullptr);
-                const Certificate c = read_certificate(certificate);
-                self.add_compressed(pair, center, p, rank, p + 1 + d, p + 1 + d + rank, single, &c);
-            },
-            "pair"_a, "center"_a, "numbers"_a, "rank"_a, "single"_a, "certificate"_a.none() = nb::none())
-        .def(
-            "set_rounding",
-            [](Maclaurin& self, int kernel, double gamma, double coef0, int degree, double longest_vector) {
-                self.set_rounding({kernel_type(kernel), gamma, coef0, degree}, longest_vector);
-            },
-            "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "longest_vector"_a,
-            "The exact model's kernel, linear as polynomial. longest_vector: most entries of a support vector.")
-        .def(
-            "decision_values",
-            [](const Maclaurin& self, const Chunk& chunk, Decisions& out) {
-                check_pairs(out, self.pairs());
-                const nb::gil_scoped_release release;
-                self.decision_values(*chunk.rows, out);
-            },
-            "chunk"_a, "out"_a);
-
-    nb::class_<Geometry>(m, "Geometry", "An ordered model's points, for intervals from a few kernel values.")
-        .def(
-            "__init__",
-            [](Geometry* self, const SvmModel& model, const Chunk& points, const NumberArray& b,
-               std::vector<double> squared_norm, std::vector<double> b_error) {
-                const std::size_t pairs = static_cast<std::size_t>(model.pairs());
-                if (b.size() != static_cast<std::size_t>(points.rows->rows) * pairs || squared_norm.size() != pairs ||
-                    b_error.size() != pairs)
-                    throw nb::value_error("wrong number of values");
-                new (self) Geometry(model, points.rows, std::vector<double>(b.data(), b.data() + b.size()),
-                                    std::move(squared_norm), std::move(b_error));
-            },
-            "model"_a, "points"_a, "b"_a, "squared_norm"_a, "b_error"_a)
-        .def(
-            "decision_values",
-            [](const Geometry& self, const Chunk& chunk, const Task& task, double tolerance, std::int64_t steps,
-               Decisions& out) {
-                check_pairs(out, self.pairs());
-                const nb::gil_scoped_release release;
-                return self.decision_values(*chunk.rows, task, tolerance, steps, out);
-            },
-            "chunk"_a, "task"_a, "tolerance"_a, "steps"_a, "out"_a, "Returns the unsettled rows.");
-
-    nb::class_<Triangle>(m, "Triangle", "An ordered model's lists of support vectors by distance.")
-        .def(
-            "__init__",
-            [](Triangle* self, const SvmModel& model, std::vector<std::int64_t> pivots) {
-                new (self) Triangle(model, std::move(pivots));
-            },
-            "model"_a, "pivots"_a)
-        .def(
-            "decision_values",
-            [](const Triangle& self, const Chunk& chunk, const Task& task, double tolerance, Decisions& out) {
-                check_pairs(out, self.pairs());
-                const nb::gil_scoped_release release;
-                return self.decision_values(*chunk.rows, task, tolerance, out);
-            },
-            "chunk"_a, "task"_a, "tolerance"_a, "out"_a, "Returns the unsettled rows.");
-
-    nb::class_<Border>(m, "Border", "Border samples with their normals.")
-        .def(nb::init<std::vector<std::int32_t>, int>(), "features"_a, "local"_a)
-        .def(
-            "add_pair",
-            [](Border& self, double level, std::int64_t count, const NumberArray& rows) {
-                if (count < 0 || static_cast<std::int64_t>(rows.size()) != 2 * count * self.dimension())
-                    throw nb::value_error("wrong number of values");
-                self.add_pair(level, count, rows.data());
-            },
-            "level"_a, "count"_a, "rows"_a, "rows: (count, 2, d), flat: points and normals.");
-
-    nb::class_<Density>(m, "Density", "Kernel density estimates of variable bandwidth.")
-        .def(
-            "__init__",
-            [](Density* self, std::vector<std::int64_t> nr_sv, double weight, const Chunk& rows) {
-                const nb::gil_scoped_release release;
-                new (self) Density(std::move(nr_sv), weight, *rows.rows);
-            },
-            "nr_sv"_a, "weight"_a, "rows"_a);
-
     m.def(
         "expand",
         [](const Chunk& vectors, const std::vector<std::int32_t>& features, const std::vector<std::int64_t>& rows,

@@ -18,9 +18,10 @@ NB_MODULE(_native, m) {
     bind_answers(m);
     bind_exact(m);
     bind_models(m);
-    bind_cascade(m);
-    bind_model_files(m);
+    bind_header(m);
     bind_engine(m);
+    bind_model_files(m);
+    bind_cascade(m);
     bind_run(m);
     bind_files(m);
     bind_program(m);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/answers.h"
-#include "engine/model_file.h"
+#include "engine/load_model.h"
 #include "simd/pool.h"
 #include "text/rows.h"
 #include "text/scale_rows.h"

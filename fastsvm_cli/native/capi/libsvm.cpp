@@ -14,6 +14,7 @@
 #include "capi/fastsvm_libsvm.h"
 #include "capi/handle.h"
 #include "engine/exact_model.h"
+#include "engine/libsvm_file.h"
 #include "exact/reference.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"

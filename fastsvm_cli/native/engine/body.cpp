@@ -26,9 +26,9 @@ int OwnKeys::whole(const std::string& key, std::optional<int> least, std::option
 
 double OwnKeys::real(const std::string& key) const { return real_number(word(key), key, words(key).line); }
 
-std::optional<std::string> OwnKeys::raw_rows() const {
+std::optional<Folded> OwnKeys::folded() const {
     if (!has(raw_rows_key)) return std::nullopt;
-    return word(raw_rows_key);
+    return Folded{word(raw_rows_key), true};
 }
 
 const KeyWords& OwnKeys::counted(const std::string& key, std::int64_t count) const {
@@ -140,7 +140,7 @@ std::int64_t Body::line_of(std::size_t where) const {
     return count_lines(text.data(), std::min(where, text.size())) + 1;
 }
 
-CompiledFile read_compiled(std::string_view text, const std::string& last, const std::vector<std::string>& keys,
+CompiledText read_compiled(std::string_view text, const std::string& last, const std::vector<std::string>& keys,
                            const std::vector<std::string>& optional) {
     std::vector<std::string> own(keys);
     own.insert(own.end(), optional.begin(), optional.end());

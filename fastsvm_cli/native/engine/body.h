@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/header.h"
+#include "engine/model_file.h"
 #include "text/rows.h"
 
 namespace fastsvm {
@@ -28,8 +29,8 @@ public:
     // The only word: a whole number, from `least` to `most` if given.
     int whole(const std::string& key, std::optional<int> least = {}, std::optional<int> most = {}) const;
     double real(const std::string& key) const;
-    // The digest after raw_rows_key, if the model has it.
-    std::optional<std::string> raw_rows() const;
+    // By raw_rows_key, if the model has it.
+    std::optional<Folded> folded() const;
     // All words, exactly `count`.
     std::vector<int> wholes(const std::string& key, std::int64_t count) const;
     std::vector<double> reals(const std::string& key, std::int64_t count) const;
@@ -68,14 +69,14 @@ public:
     std::size_t at;
 };
 
-struct CompiledFile {
+struct CompiledText {
     Header header;
     OwnKeys own;
     Body body;
 };
 
 // Reads a compiled model's header up to the line `last`. text: from open_compiled. keys: required; optional: allowed.
-CompiledFile read_compiled(std::string_view text, const std::string& last, const std::vector<std::string>& keys,
+CompiledText read_compiled(std::string_view text, const std::string& last, const std::vector<std::string>& keys,
                            const std::vector<std::string>& optional = {});
 
 // Expands the line `features`: 1:3 7 -> 1 2 3 7. limit: bytes of the file, more than it has features.

@@ -1,80 +1,76 @@
 #include "engine/border_file.h"
 
 #include <algorithm>
-#include <cmath>
+#include <stdexcept>
 #include <utility>
 
 #include "engine/body.h"
-#include "engine/model_fault.h"
-#include "exact/strips.h"
+#include "engine/compiled_model.h"
+#include "models/border.h"
 
 namespace fastsvm {
 
-BorderFile read_border(std::string_view text) {
-    constexpr int most_local = 64;
-    CompiledFile file = read_compiled(
+BorderFile::BorderFile(Header header, std::string fingerprint, std::vector<std::int32_t> features,
+                       std::vector<std::shared_ptr<const Samples>> samples, int local, bool single,
+                       std::optional<Folded> folded)
+    : CompiledFile(std::move(header), std::move(fingerprint), std::move(folded)),
+      features(std::move(features)),
+      samples(std::move(samples)),
+      local(local),
+      single(single) {
+    for (const auto& each : this->samples)
+        if (each->count < 0 || each->rows.size() != 2 * static_cast<std::size_t>(each->count) * this->features.size())
+            throw std::invalid_argument("wrong number of values");
+}
+
+std::unique_ptr<CompiledFile> BorderFile::read(std::string_view text) {
+    CompiledText file = read_compiled(
         text, "border", {"fingerprint", "features", "precision", "nr_border", "level", "local"}, {raw_rows_key});
     const OwnKeys& own = file.own;
-    BorderFile out;
     if (file.header.regression())
         file.body.fail("a border of type " + file.header.svm_type + " found, expected classes", file.body.at - 1);
     const std::vector<int> counts = own.wholes("nr_border", file.header.pairs());
     const std::vector<double> levels = own.reals("level", file.header.pairs());
     if (std::any_of(counts.begin(), counts.end(), [](int count) { return count < 0; }))
         own.fail("nr_border", "a negative number of border samples found");
-    out.local = own.whole("local", 1, most_local);
-    out.single = own.word("precision", {"single", "double"}) == "single";
-    out.features = read_ranges(own.words("features"), text.size());
-    const std::int64_t d = static_cast<std::int64_t>(out.features.size());
+    const int local = own.whole("local", 1, most_local);
+    const bool single = own.word("precision", {"single", "double"}) == "single";
+    std::vector<std::int32_t> features = read_ranges(own.words("features"), text.size());
+    const std::int64_t d = static_cast<std::int64_t>(features.size());
     if (!d && std::any_of(counts.begin(), counts.end(), [](int count) { return count > 0; }))
         own.fail("nr_border", "border samples without features found");
+    std::vector<std::shared_ptr<const Samples>> samples;
     for (std::size_t pair = 0; pair < counts.size(); ++pair)
-        out.samples.push_back({levels[pair], counts[pair], file.body.numbers(2 * d * counts[pair], out.single)});
+        samples.push_back(std::make_shared<const Samples>(
+            Samples{levels[pair], counts[pair], file.body.numbers(2 * d * counts[pair], single)}));
     file.body.end("the border samples that nr_border announces");
-    out.fingerprint = own.word("fingerprint");
-    out.raw_rows = own.raw_rows();
-    out.header = std::move(file.header);
+    return std::make_unique<BorderFile>(std::move(file.header), own.word("fingerprint"), std::move(features),
+                                        std::move(samples), local, single, own.folded());
+}
+
+void BorderFile::write(std::string& out) const {
+    out += "fingerprint " + fingerprint + '\n' + features_line(features) + raw_rows_line(folded) + "precision " +
+           (single ? "single" : "double") + "\nnr_border";
+    for (const auto& each : samples) (out += ' ') += std::to_string(each->count);
+    out += "\nlevel";
+    for (const auto& each : samples) (out += ' ') += in_header(each->level);
+    out += "\nlocal " + std::to_string(local) + "\nborder\n";
+    const std::int64_t d = static_cast<std::int64_t>(features.size());
+    for (const auto& each : samples)
+        for (std::int64_t line = 0; line < 2 * each->count; ++line)
+            add_numbers(out, each->rows.data() + line * d, d, single);
+}
+
+std::size_t BorderFile::bytes() const {
+    std::size_t out = 0;
+    for (const auto& each : samples) out += each->rows.size() * sizeof(double);
     return out;
 }
 
-DensityFile read_density(std::string_view text) {
-    CompiledFile file = read_compiled(text, "rows", {"fingerprint", "weight"});
-    const OwnKeys& own = file.own;
-    const Header& header = file.header;
-    DensityFile out;
-    if (!header.classification() || header.nr_class < 2)
-        file.body.fail("a density estimate without two classes found", file.body.at - 1);
-    out.weight = own.real("weight");
-    std::vector<int> counts = *header.nr_sv;
-    std::partial_sort(counts.begin(), counts.begin() + 2, counts.end());
-    if (counts[0] < 1 || !(out.weight > 0 && out.weight < static_cast<double>(counts[0]) + counts[1]))
-        own.fail("weight", "weight " + own.word("weight").substr(0, 40) + " and classes of " +
-                               std::to_string(counts[0]) + " and " + std::to_string(counts[1]) +
-                               " rows found, expected a weight above 0 and below the rows of any two classes");
-    out.rows = file.body.rows(header.total_sv);
-    file.body.end("the rows that total_sv announces");
-    std::int64_t row = 0;
-    for (std::size_t c = 0; c < header.nr_sv->size(); ++c)
-        for (const std::int64_t last = row + (*header.nr_sv)[c]; row < last; ++row)
-            if (out.rows.leading[row] != (*header.label)[c])
-                throw ModelFault("a row of another class than " + std::to_string((*header.label)[c]) +
-                                     " found, which 'nr_sv' announces",
-                                 out.rows.first_line + row);
-    const std::int64_t features = static_cast<std::int64_t>(used_indices(out.rows).size());
-    if (out.rows.rows * features > most_density_cells) throw ModelFault(too_many_cells(out.rows.rows, features));
-    out.fingerprint = own.word("fingerprint");
-    out.header = std::move(file.header);
-    return out;
-}
-
-std::string too_many_cells(std::int64_t rows, std::int64_t features) {
-    const auto gigabytes = [](std::int64_t cells) {
-        const std::int64_t tenths = std::llround(static_cast<double>(cells) * 8e-8);
-        return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GB";
-    };
-    return std::to_string(rows) + " rows of " + std::to_string(features) + " features found, which take " +
-           gigabytes(rows * features) + " as a dense matrix, expected at most " + gigabytes(most_density_cells) +
-           ": take fewer rows";
+std::shared_ptr<Model> BorderFile::make_model() const {
+    auto evaluator = std::make_shared<Border>(features, local);
+    for (const auto& each : samples) evaluator->add_pair(each->level, each->count, each->rows.data());
+    return std::make_shared<CompiledModel<Border>>(header, evaluator);
 }
 
 }  // namespace fastsvm

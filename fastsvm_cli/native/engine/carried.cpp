@@ -43,6 +43,11 @@ std::int32_t first_index(const std::vector<std::int32_t>& used, const Scaling* c
     return has_0 ? 0 : 1;
 }
 
+std::string raw_rows_because(bool carries, bool folds) {
+    if (carries) return "because it carries a range file";
+    return folds ? "because --scale is folded into it" : "";
+}
+
 Scaling read_carried(const std::vector<RangeText>& ranges) {
     Scaling::Read read = Scaling::read(ranges[0].text.data(), ranges[0].text.size());
     if (!read.fault.empty()) throw ModelFault(read.fault, ranges[0].first_line + read.line - 1);

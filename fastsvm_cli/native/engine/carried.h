@@ -28,6 +28,9 @@ std::optional<CarriedFault> carried_fault(const Scaling& scaling, const ScaledMo
 // used: increasing. carried: or null.
 std::int32_t first_index(const std::vector<std::int32_t>& used, const Scaling* carried);
 
+// Why a model takes raw rows, as the end of a sentence; or "".
+std::string raw_rows_because(bool carries, bool folds);
+
 // Throws ModelFault.
 Scaling read_carried(const std::vector<RangeText>& ranges);
 

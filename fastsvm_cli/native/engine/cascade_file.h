@@ -1,38 +1,48 @@
-// Files of cascades; see FORMAT.md.
+// Cascades: cheap stages, calibrated on rows, before the exact model (methods/cascade/guarantee.py). Format: FORMAT.md.
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "engine/header.h"
+#include "engine/ordered_file.h"
 #include "models/cascade.h"
-#include "text/rows.h"
 
 namespace fastsvm {
 
-// A LIBSVM model, and stages that are calibrated on rows.
-struct CascadeFile {
-    Header header;
-    std::string fingerprint;
-    std::optional<std::string> raw_rows;
-    std::shared_ptr<const Rows> vectors;
-    // At most `budget` of rows like the calibrated ones get another label, with this confidence: of `tested` rows,
-    // `differing` did.
-    double budget = 0, confidence = 0;
-    std::int64_t tested = 0, differing = 0;
+// At most `budget` of rows drawn like the tested ones get another label than the exact model's, with this confidence.
+struct Guarantee {
+    double budget, confidence;
+    std::int64_t tested, differing;  // rows
+};
+
+// The stages of a cascade, as its file holds them.
+struct CascadeStages {
     std::vector<std::int32_t> features;
-    std::vector<double> center;  // (features)
-    double longest = 0;          // squared norm
-    std::vector<std::int64_t> chosen;
+    std::vector<double> center;          // (features)
+    double longest;                      // squared norm; longer rows go to the exact model
+    std::vector<std::int64_t> chosen;    // rows of the vectors
     std::vector<CascadeStage> stages;
 };
 
-// Throws ModelFault.
-CascadeFile read_cascade(std::string_view text);
-// The text between the file's first line and its range or checksum.
-std::string write_cascade(const CascadeFile& file);
+class CascadeFile : public WithExactFile {
+public:
+    // Throws std::invalid_argument.
+    CascadeFile(std::shared_ptr<const LibsvmFile> exact, std::string fingerprint, const Guarantee& guarantee,
+                CascadeStages parts);
+    // text: from open_compiled. Throws ModelFault.
+    static std::unique_ptr<CompiledFile> read(std::string_view text);
+
+    const Guarantee guarantee;
+    const CascadeStages parts;
+
+    const char* kind() const override { return "cascade"; }
+    std::shared_ptr<Cascade> cascade() const;
+
+protected:
+    void write(std::string& out) const override;
+    std::shared_ptr<Model> make_model() const override;
+};
 
 }  // namespace fastsvm

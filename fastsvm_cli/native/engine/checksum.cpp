@@ -103,6 +103,23 @@ OpenedText open_compiled(std::string_view given, int version) {
     return out;
 }
 
+std::string first_line(const std::string& kind, bool carries) {
+    return "fastsvm_model " + kind + ' ' + std::to_string(carries ? carrying_version : format_version) + '\n';
+}
+
+void seal_compiled(std::string& text, const std::vector<std::string>& carried) {
+    for (std::size_t i = 0; i < carried.size(); ++i) {
+        const std::int64_t lines = count_lines(carried[i].data(), carried[i].size());
+        text += range_words.at(i) + (' ' + std::to_string(lines)) + '\n' + carried[i];
+    }
+    text += "checksum " + fingerprint(text) + '\n' + std::string(last_line);
+}
+
+void seal_own_line(std::string& text) {
+    text += ' ';
+    text += fingerprint(text) + '\n';
+}
+
 std::string own_line(std::string_view text) {
     const std::string_view line = text.substr(start_of_last_line(text));
     for (const char* word : {reduced_word, folded_word})

@@ -34,6 +34,13 @@ struct OpenedText {
 // Checks the checksum. Returns the text for the kind's reader. Throws ModelFault.
 OpenedText open_compiled(std::string_view text, int version);
 
+// The first line of a compiled model's file.
+std::string first_line(const std::string& kind, bool carries);
+// Ends it: the texts that it carries, the checksum.
+void seal_compiled(std::string& text, const std::vector<std::string>& carried);
+// Ends a LIBSVM model whose last line is fastsvm's.
+void seal_own_line(std::string& text);
+
 // First word of the last line if it is fastsvm's, or "".
 std::string own_line(std::string_view text);
 

@@ -115,13 +115,4 @@ std::shared_ptr<const Model> plain(const std::shared_ptr<const Model>& model) {
     return reduced ? std::make_shared<const ExactModel>(reduced->header, reduced->svm_model()) : model;
 }
 
-SvmModel svm_model_of(const Header& header, const Kernel& kernel, std::shared_ptr<const Rows> vectors) {
-    SvmModel out{kernel, header.regression(), {}, header.rho, std::move(vectors)};
-    if (header.nr_sv)
-        out.nr_sv.assign(header.nr_sv->begin(), header.nr_sv->end());
-    else
-        out.nr_sv = {header.total_sv};
-    return out;
-}
-
 }  // namespace fastsvm

@@ -50,7 +50,4 @@ private:
 // A reduced set as an ExactModel; other models unchanged.
 std::shared_ptr<const Model> plain(const std::shared_ptr<const Model>& model);
 
-// kernel: the header's or, if precomputed, that of the vectors.
-SvmModel svm_model_of(const Header& header, const Kernel& kernel, std::shared_ptr<const Rows> vectors);
-
 }  // namespace fastsvm

@@ -192,7 +192,43 @@ private:
     Header out_;
 };
 
+// A line `key words...`.
+template <class Numbers> void add_line(std::string& out, const char* key, const Numbers& numbers) {
+    out += key;
+    for (const auto& number : numbers) (out += ' ') += in_header(number);
+    out += '\n';
+}
+
 }  // namespace
+
+std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>> class_pairs(std::int64_t nr_class) {
+    std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>> out;
+    for (std::int64_t i = 0; i < nr_class; ++i)
+        for (std::int64_t j = i + 1; j < nr_class; ++j) out.emplace_back(out.size(), i, j);
+    return out;
+}
+
+std::string in_header(double number) {
+    char buffer[number_text_max];
+    return std::string(buffer, write_repr(buffer, number));
+}
+
+std::string Header::lines() const {
+    std::string out = "svm_type " + svm_type + "\nkernel_type " + kernel_type + '\n';
+    for (const std::string& key : kernel_needs(kernel_type))
+        out += key + ' ' + (key == "degree" ? in_header(degree) : in_header(key == "gamma" ? gamma : coef0)) + '\n';
+    out += "nr_class " + in_header(nr_class) + "\ntotal_sv " + in_header(total_sv) + '\n';
+    add_line(out, "rho", rho);
+    const auto add = [&](const char* key, const auto& numbers) {
+        if (numbers) add_line(out, key, *numbers);
+    };
+    add("label", label);
+    add("probA", prob_a);
+    add("probB", prob_b);
+    add("prob_density_marks", prob_density_marks);
+    add("nr_sv", nr_sv);
+    return out;
+}
 
 std::vector<std::string> line_words(std::string_view line, std::int64_t number) {
     if (std::any_of(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) > 127; }))

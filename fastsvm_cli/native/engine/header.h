@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace fastsvm {
@@ -23,6 +24,8 @@ struct Header {
 
     bool classification() const { return svm_type == "c_svc" || svm_type == "nu_svc"; }
     bool regression() const { return svm_type == "epsilon_svr" || svm_type == "nu_svr"; }
+    // Whether the prediction is one of at least two labels.
+    bool elects() const { return (classification() && nr_class > 1) || svm_type == "one_class"; }
     // As LIBSVM's svm_check_probability_model.
     bool has_probability() const {
         return classification()          ? prob_a && prob_b
@@ -30,6 +33,8 @@ struct Header {
                                          : prob_a.has_value();
     }
     std::int64_t pairs() const { return static_cast<std::int64_t>(rho.size()); }
+    // The text, up to the line after it.
+    std::string lines() const;
 };
 
 // Words after a key, and their line number.
@@ -61,6 +66,14 @@ inline constexpr char comment_found[] =
 inline constexpr std::array header_keys{"svm_type", "kernel_type",        "degree", "gamma", "coef0",
                                         "nr_class", "total_sv",           "rho",    "label", "probA",
                                         "probB",    "prob_density_marks", "nr_sv"};
+
+// A number of a header.
+std::string in_header(double number);
+inline std::string in_header(std::int64_t number) { return std::to_string(number); }
+inline std::string in_header(int number) { return std::to_string(number); }
+
+// (pair, i, j) for classes i < j, in LIBSVM's order. A positive value votes for i.
+std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>> class_pairs(std::int64_t nr_class);
 
 // Words of a line, without its end.
 std::vector<std::string> line_words(std::string_view line, std::int64_t number);

@@ -4,12 +4,25 @@
 #include <cctype>
 #include <iterator>
 
+#include "engine/border_file.h"
+#include "engine/carried.h"
+#include "engine/cascade_file.h"
 #include "engine/checksum.h"
+#include "engine/density_file.h"
+#include "engine/geometry_file.h"
 #include "engine/header.h"
+#include "engine/libsvm_file.h"
+#include "engine/maclaurin_file.h"
 #include "engine/model_fault.h"
+#include "engine/triangle_file.h"
 #include "engine/words.h"
 
 namespace fastsvm {
+
+const std::vector<CompiledKind> compiled_kinds{
+    {"maclaurin", MaclaurinFile::read}, {"border", BorderFile::read},     {"density", DensityFile::read},
+    {"triangle", TriangleFile::read},   {"geometry", GeometryFile::read}, {"cascade", CascadeFile::read},
+};
 
 namespace {
 
@@ -91,9 +104,10 @@ ModelKind compiled_kind(std::string_view line, const std::vector<std::string_vie
                          1);
     if (std::stoi(version) < format_version)
         throw ModelFault("version " + version + " of the format found, " + too_old, 1);
-    if (std::find(compiled_kinds.begin(), compiled_kinds.end(), name) == compiled_kinds.end()) {
+    const auto named = [&](const CompiledKind& kind) { return kind.name == name; };
+    if (std::none_of(compiled_kinds.begin(), compiled_kinds.end(), named)) {
         std::string known;
-        for (const std::string& kind : compiled_kinds) known += (known.empty() ? "" : ", ") + kind;
+        for (const CompiledKind& kind : compiled_kinds) (known += known.empty() ? "" : ", ") += kind.name;
         throw ModelFault("a model of kind '" + ascii(name.substr(0, 40)) + "' found, this fastsvm knows " + known, 1);
     }
     return {name, std::stoi(version)};
@@ -131,6 +145,26 @@ ModelKind model_kind(std::string_view text) {
         if (c < ' ' || c > '~') c = '?';
     throw ModelFault(
         "'" + shown + "' found, expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model ...')", 1);
+}
+
+std::unique_ptr<ModelFile> read_model(std::string_view text) {
+    const ModelKind kind = model_kind(text);
+    if (!kind.version) {
+        if (!own_line(text).empty()) check_own_line(text);
+        return LibsvmFile::read(text);
+    }
+    OpenedText opened = open_compiled(text, kind.version);
+    const auto found = std::find_if(compiled_kinds.begin(), compiled_kinds.end(),
+                                    [&](const CompiledKind& each) { return each.name == kind.name; });
+    std::unique_ptr<CompiledFile> out = found->read(opened.text);
+    if (opened.ranges.empty()) return out;
+    const Scaling scaling = read_carried(opened.ranges);
+    const ScaledModel asked{out->header.regression(), raw_rows_because(false, out->folded.has_value()), false,
+                            out->used_indices()};
+    if (const auto fault = carried_fault(scaling, asked, "its range")) throw ModelFault(fault->why);
+    for (RangeText& range : opened.ranges) out->carried.texts.push_back(std::move(range.text));
+    out->carried.scaling = std::make_shared<const Scaling>(scaling);
+    return out;
 }
 
 bool looks_like_model(std::string_view start, bool dense) {

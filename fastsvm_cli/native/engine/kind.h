@@ -1,12 +1,19 @@
 #pragma once
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "engine/model_file.h"
+
 namespace fastsvm {
 
-// Kinds that this core reads.
-inline const std::vector<std::string> compiled_kinds{"maclaurin", "border", "density", "triangle", "geometry"};
+// A kind of compiled model. read: the text that open_compiled returns; throws ModelFault.
+struct CompiledKind {
+    const char* name;
+    std::unique_ptr<CompiledFile> (*read)(std::string_view text);
+};
+extern const std::vector<CompiledKind> compiled_kinds;
 
 struct ModelKind {
     std::string name;  // of a compiled model; empty for a LIBSVM model
@@ -16,6 +23,9 @@ struct ModelKind {
 // text: at least a file's first 200 bytes. Throws ModelFault for files of no known kind, and names other programs'
 // models (from the first 4096 bytes).
 ModelKind model_kind(std::string_view text);
+
+// Reads a model of any kind. Throws ModelFault.
+std::unique_ptr<ModelFile> read_model(std::string_view text);
 
 // Whether a file that begins so is meant as a model, readable or not. dense: data may begin with a heading such as
 // `label`.

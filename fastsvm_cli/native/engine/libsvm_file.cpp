@@ -7,6 +7,7 @@
 #include "engine/model_fault.h"
 #include "engine/sha256.h"
 #include "engine/words.h"
+#include "exact/strips.h"
 
 namespace fastsvm {
 
@@ -46,7 +47,7 @@ bool lacks_only_line_end(std::string_view text, bool precomputed) {
 }
 
 // LIBSVM's serial is a vector's first value, truncated, whatever its index and the other entries.
-Rows serials(const Rows& vectors, std::int64_t first_line) {
+Rows serials_of(const Rows& vectors, std::int64_t first_line) {
     Rows out;
     out.rows = vectors.rows;
     out.leading_count = vectors.leading_count;
@@ -85,14 +86,21 @@ std::vector<std::string> own_words(std::string_view line, const char* first, std
     return words;
 }
 
-ReducedLine read_reduced(std::string_view line, std::int64_t pairs, std::int64_t number) {
+// What fastsvm's line says.
+struct OwnLine {
+    std::string fingerprint;
+    std::optional<Origin> origin;
+    std::optional<Folded> folded;
+};
+
+OwnLine read_reduced(std::string_view line, std::int64_t pairs, std::int64_t number) {
     const std::vector<std::string> words = own_words(line, reduced_word, number);
     const std::string name = line_name(reduced_word);
     // Position of the mark raw_rows, if any, or of the checksum.
     const std::size_t raw_at = static_cast<std::size_t>(5 + 2 * pairs);
-    ReducedLine out;
+    OwnLine out;
     if (words.size() == raw_at + 3 && words[raw_at] == raw_rows_key)
-        out.raw_rows = words[raw_at + 1];
+        out.folded = {words[raw_at + 1], true};
     else if (words.size() != raw_at + 1)
         throw ModelFault(
             std::to_string(words.size()) + " words in " + name + " found, expected " + std::to_string(raw_at + 1),
@@ -104,14 +112,16 @@ ReducedLine read_reduced(std::string_view line, std::int64_t pairs, std::int64_t
     if (count < 0 || longest < 0 || std::any_of(numbers.begin(), numbers.end(), [](double x) { return x < 0; }))
         throw ModelFault("a negative number in " + name + " found", number);
     out.fingerprint = words[2];
-    out.origin.radius.assign(numbers.begin(), numbers.begin() + pairs);
-    out.origin.weight.assign(numbers.begin() + pairs, numbers.end());
-    out.origin.count = count;
-    out.origin.longest_vector = longest;
+    out.origin = Origin{0,
+                        {numbers.begin(), numbers.begin() + pairs},
+                        {numbers.begin() + pairs, numbers.end()},
+                        {},
+                        static_cast<double>(count),
+                        static_cast<double>(longest)};
     return out;
 }
 
-FoldedLine read_folded(std::string_view line, const Header& header, std::int64_t number) {
+OwnLine read_folded(std::string_view line, const Header& header, std::int64_t number) {
     const std::vector<std::string> words = own_words(line, folded_word, number);
     const std::string name = line_name(folded_word);
     if (words.size() != 5)
@@ -119,49 +129,90 @@ FoldedLine read_folded(std::string_view line, const Header& header, std::int64_t
     if (header.kernel_type == "precomputed")  // rows hold kernel values; serials were not read
         throw ModelFault(name + " found after a model with a precomputed kernel, which no scaling is folded into",
                          number);
-    return {words[2], words[3]};
+    return {words[2], {}, Folded{words[3]}};
 }
 
 }  // namespace
 
-LibsvmFile read_libsvm(std::string_view text) {
+LibsvmFile::LibsvmFile(Header header, std::shared_ptr<const Rows> vectors, const Kernel& kernel,
+                       std::string fingerprint, std::optional<Origin> origin, std::optional<Folded> folded)
+    : ModelFile(std::move(header), std::move(fingerprint), std::move(folded)),
+      vectors(std::move(vectors)),
+      kernel(kernel),
+      origin(std::move(origin)) {}
+
+std::unique_ptr<LibsvmFile> LibsvmFile::read(std::string_view text) {
     std::string with_line_end;
     const auto end_line = [&](bool precomputed) {
         if (lacks_only_line_end(text, precomputed)) text = with_line_end = std::string(text) + '\n';
     };
     end_line(false);
     HeaderText read = read_libsvm_header(text);
-    LibsvmFile out;
-    out.header = std::move(read.header);
-    end_line(out.header.kernel_type == "precomputed");
+    const Header& header = read.header;
+    std::vector<ModelNote> notes;
+    OwnLine said;
+    end_line(header.kernel_type == "precomputed");
     Body body(text, read.end);
-    Rows vectors = body.vectors(out.header, 0, true);
+    Rows vectors = body.vectors(header, 0, true);
     const std::int64_t first_line = body.line() - vectors.rows;
     const std::string_view rest = text.substr(body.at);
     const std::string own = own_line(text);
     if (own.empty()) {
         if (looks_like_own_line(rest))
-            body.fail(text_after_vectors(out.header) + ": a line of fastsvm's that was changed", body.at);
+            body.fail(text_after_vectors(header) + ": a line of fastsvm's that was changed", body.at);
         if (!std::all_of(rest.begin(), rest.end(), is_blank))
-            out.notes.push_back({body.line(), text_after_vectors(out.header) + "; it is ignored, as by LIBSVM"});
-        if (out.header.kernel_type == "precomputed") vectors = serials(vectors, first_line);
+            notes.push_back({body.line(), text_after_vectors(header) + "; it is ignored, as by LIBSVM"});
+        if (header.kernel_type == "precomputed") vectors = serials_of(vectors, first_line);
         if (!vectors.increasing)
-            out.notes.push_back({first_line + first_unsorted(vectors),
-                                 "indices of a support vector that do not increase found: rows are answered as by "
-                                 "svm-predict, slowly; with sorted indices the answers would differ"});
+            notes.push_back({first_line + first_unsorted(vectors),
+                             "indices of a support vector that do not increase found: rows are answered as by "
+                             "svm-predict, slowly; with sorted indices the answers would differ"});
     } else {
         const bool reduces = own == reduced_word;
         if (!body.begins_with(own) || rest.find('\n') + 1 != rest.size() || !vectors.increasing ||
-            (reduces && out.header.kernel_type != "rbf"))
-            body.fail(text_after_vectors(out.header), body.at);
+            (reduces && header.kernel_type != "rbf"))
+            body.fail(text_after_vectors(header), body.at);
         const std::int64_t number = body.line();
-        if (reduces)
-            out.reduced = read_reduced(rest, out.header.pairs(), number);
-        else
-            out.folded = read_folded(rest, out.header, number);
+        said = reduces ? read_reduced(rest, header.pairs(), number) : read_folded(rest, header, number);
     }
-    out.vectors = std::make_shared<const Rows>(std::move(vectors));
+    auto out =
+        std::make_unique<LibsvmFile>(header, std::make_shared<const Rows>(std::move(vectors)), kernel_of(header),
+                                     std::move(said.fingerprint), std::move(said.origin), std::move(said.folded));
+    out->notes = std::move(notes);
     return out;
+}
+
+std::string LibsvmFile::to_text() const {
+    std::string out = header.lines() + "SV\n" + format_rows(*vectors);
+    if (origin) {
+        out += std::string(reduced_word) + ' ' + std::to_string(format_version) + ' ' + fingerprint + ' ' +
+               std::to_string(static_cast<std::int64_t>(origin->count)) + ' ' +
+               std::to_string(static_cast<std::int64_t>(origin->longest_vector));
+        for (const std::vector<double>* numbers : {&origin->radius, &origin->weight})
+            for (double number : *numbers) (out += ' ') += in_header(number);
+        if (folded) out += ' ' + raw_rows_key + ' ' + folded->digest;
+        seal_own_line(out);
+    } else if (folded && !folded->inherited) {
+        out +=
+            std::string(folded_word) + ' ' + std::to_string(format_version) + ' ' + fingerprint + ' ' + folded->digest;
+        seal_own_line(out);
+    }
+    return out;
+}
+
+SvmModel LibsvmFile::svm_model() const {
+    SvmModel out{kernel, header.regression(), {header.total_sv}, header.rho, vectors};
+    if (header.nr_sv) out.nr_sv.assign(header.nr_sv->begin(), header.nr_sv->end());
+    return out;
+}
+
+std::vector<std::int32_t> LibsvmFile::used_indices() const { return fastsvm::used_indices(*vectors); }
+
+std::int64_t LibsvmFile::max_index() const { return serials() ? largest_serial(*vectors) : vectors->max_index; }
+
+std::shared_ptr<Model> LibsvmFile::make_model() const {
+    if (origin) return std::make_shared<ReducedModel>(header, svm_model(), *origin);
+    return std::make_shared<ExactModel>(header, svm_model());
 }
 
 std::int64_t largest_serial(const Rows& vectors) {

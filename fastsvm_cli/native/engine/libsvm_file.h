@@ -8,40 +8,50 @@
 #include <vector>
 
 #include "engine/body.h"
+#include "engine/exact_model.h"
 #include "engine/header.h"
+#include "engine/model_file.h"
 #include "exact/rounding.h"
 #include "text/rows.h"
 
 namespace fastsvm {
 
-// Line of a reduced set. origin: without gamma and rho, which are the model's.
-struct ReducedLine {
-    std::string fingerprint;
-    Origin origin;
-    std::optional<std::string> raw_rows;  // digest of the scaling folded into the exact model
-};
+// LIBSVM's own kind. Only one of: `origin`, `folded` (not inherited), or neither is written.
+class LibsvmFile : public ModelFile {
+public:
+    // kernel: the header's or, if precomputed, one to evaluate on known vectors. fingerprint: of the exact model's
+    // file, if there is a line of fastsvm's. origin: of a reduced set; without gamma and rho, which are the model's.
+    LibsvmFile(Header header, std::shared_ptr<const Rows> vectors, const Kernel& kernel, std::string fingerprint = "",
+               std::optional<Origin> origin = {}, std::optional<Folded> folded = {});
+    // Throws ModelFault.
+    static std::unique_ptr<LibsvmFile> read(std::string_view text);
 
-// Line of folded scaling: fingerprints of LIBSVM model and range file.
-struct FoldedLine {
-    std::string fingerprint, digest;
-};
+    const std::shared_ptr<const Rows> vectors;  // with coefficients; each is `0:serial` for a precomputed kernel
+    const Kernel kernel;
+    const std::optional<Origin> origin;
 
-// Something in a model that LIBSVM reads, and its writer may not have meant. line: of the file.
-struct ModelNote {
-    std::int64_t line;
-    std::string text;
-};
+    // Without fastsvm's line.
+    std::shared_ptr<LibsvmFile> plain() const { return std::make_shared<LibsvmFile>(header, vectors, kernel); }
+    // Mark that a model compiled from it takes raw rows.
+    std::optional<Folded> inheritance() const {
+        return folded ? std::optional<Folded>({folded->digest, true}) : std::nullopt;
+    }
+    SvmModel svm_model() const;
+    std::shared_ptr<ExactModel> exact_model() const { return std::static_pointer_cast<ExactModel>(model()); }
 
-struct LibsvmFile {
-    Header header;
-    std::shared_ptr<const Rows> vectors;  // each is `0:serial` for a precomputed kernel
-    std::optional<ReducedLine> reduced;
-    std::optional<FoldedLine> folded;
-    std::vector<ModelNote> notes;
-};
+    const char* kind() const override { return "LIBSVM"; }
+    std::string to_text() const override;
+    bool proves() const override { return true; }
+    bool certified() const override { return origin.has_value(); }
+    bool serials() const { return kernel.type == KernelType::precomputed; }
+    std::shared_ptr<const Rows> support_vectors() const override { return vectors; }
+    std::vector<std::int32_t> used_indices() const override;
+    std::int64_t max_index() const override;
+    std::size_t bytes() const override { return bytes_of(*vectors); }
 
-// Throws ModelFault.
-LibsvmFile read_libsvm(std::string_view text);
+protected:
+    std::shared_ptr<Model> make_model() const override;
+};
 
 // Largest serial of a precomputed kernel's vectors.
 std::int64_t largest_serial(const Rows& vectors);

@@ -43,8 +43,7 @@ public:
     std::optional<Scaling::LabelsBack> labels_back;
 
     std::int64_t pairs() const { return header.pairs(); }
-    // Whether an answer is one of several labels.
-    bool elects() const { return (header.classification() && header.nr_class > 1) || header.svm_type == "one_class"; }
+    bool elects() const { return header.elects(); }
 
     // Fills `out` at least as precisely as wanted: values with rho subtracted, and radii if any. A row's values depend
     // on that row only. Throws RowFault.

@@ -1,48 +1,98 @@
+// A model as its file holds it: the fields, the text, and the model that answers rows. A class per kind derives from
+// this, has a static `read`, and stands in `compiled_kinds` (kind.h).
 #pragma once
+#include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "engine/border_file.h"
-#include "engine/libsvm_file.h"
-#include "engine/maclaurin_file.h"
+#include "engine/header.h"
 #include "engine/model.h"
-#include "engine/ordered_file.h"
-#include "engine/summary.h"
+#include "text/rows.h"
 #include "text/scaling.h"
 
 namespace fastsvm {
 
-// Build a model, moving the file's numbers.
-std::shared_ptr<Model> make_model(LibsvmFile file);
-std::shared_ptr<Model> make_model(MaclaurinFile file);
-std::shared_ptr<Model> make_model(BorderFile file);
-std::shared_ptr<Model> make_model(DensityFile file);
-std::shared_ptr<Model> make_model(TriangleFile file);
-std::shared_ptr<Model> make_model(GeometryFile file);
-
-struct LoadedModel {
-    std::string kind;  // as on the file's first line, or LIBSVM
-    std::shared_ptr<Model> model;
-    std::vector<ModelNote> notes;
-    std::shared_ptr<const Scaling> carried;  // features of the carried range file; or null
-    bool serials = false;                    // its rows hold kernel values (precomputed kernel)
-    bool folds = false;                      // takes raw rows: scaling is folded in
-    bool inherits = false;                   // scaling is folded into its LIBSVM model
-    KnownFeatures features;
+// Scaling in a LIBSVM model that takes raw rows, as do models compiled from it.
+struct Folded {
+    std::string digest;      // fingerprint of the file of --scale
+    bool inherited = false;  // of the LIBSVM model that this one was compiled from and whose labels it proves
 };
 
-// Throws ModelFault.
-LoadedModel load_model(std::string_view text);
+// Something in a model that LIBSVM reads, and its writer may not have meant. line: of the file.
+struct ModelNote {
+    std::int64_t line;
+    std::string text;
+};
 
-// Reads the model for --exact; a reduced set without origin. Throws ModelFault, also for compiled models.
-std::shared_ptr<const Model> load_exact(std::string_view text);
+// The range file, then e1071's y scale file, that a model applies to raw rows; in the file of a compiled one.
+struct CarriedRange {
+    std::vector<std::string> texts;          // or empty
+    std::shared_ptr<const Scaling> scaling;  // of a model that was read
+};
 
-// Why a model takes raw rows, as the end of a sentence; or "".
-std::string raw_rows_because(bool carries, bool folds);
+// Immutable once made, except for what it carries.
+class ModelFile {
+public:
+    ModelFile(Header header, std::string fingerprint, std::optional<Folded> folded)
+        : header(std::move(header)), fingerprint(std::move(fingerprint)), folded(std::move(folded)) {}
+    ModelFile(const ModelFile&) = delete;
+    virtual ~ModelFile() = default;
 
-// Why a model proves nothing about the exact one, or "".
-std::string no_certificates(bool certified, bool folds, bool proves, bool compiled);
+    const Header header;
+    const std::string fingerprint;  // of the exact model's file or the training rows; empty for a plain LIBSVM model
+    const std::optional<Folded> folded;
+    std::vector<ModelNote> notes;
+    CarriedRange carried;
+
+    virtual const char* kind() const = 0;  // name in the file's first line, or LIBSVM
+    virtual std::string to_text() const = 0;
+    // The model that answers rows, built on first use. Thread-safe.
+    std::shared_ptr<Model> model() const;
+    // A model that uses only the first `steps` points; null for other kinds.
+    virtual std::shared_ptr<Model> stopped_after(std::int64_t steps) const { return (void)steps, nullptr; }
+
+    // As in Model.
+    virtual bool proves() const { return false; }
+    virtual bool certified() const { return false; }
+    virtual bool ordered() const { return false; }
+    // Support vectors, if it holds all; or null.
+    virtual std::shared_ptr<const Rows> support_vectors() const { return nullptr; }
+    // LIBSVM indices of its numbers, increasing.
+    virtual std::vector<std::int32_t> used_indices() const = 0;
+    virtual std::int64_t max_index() const;  // the largest, 0 if none; for a precomputed kernel the largest serial
+    virtual std::size_t bytes() const = 0;   // approximate size in memory
+    // Message of `fastsvm bound` for a model without vectors, centers or radii.
+    virtual std::string unbounded() const;
+
+protected:
+    virtual std::shared_ptr<Model> make_model() const = 0;
+
+private:
+    mutable std::once_flag once_;
+    mutable std::shared_ptr<Model> model_;
+};
+
+class CompiledFile : public ModelFile {
+public:
+    using ModelFile::ModelFile;
+    std::string to_text() const final;
+
+protected:
+    // The lines between the header and the carried range.
+    virtual void write(std::string& out) const = 0;
+};
+
+// Lines of compiled models.
+std::string raw_rows_line(const std::optional<Folded>& folded);
+std::string features_line(const std::vector<std::int32_t>& features);
+void add_numbers(std::string& out, const double* numbers, std::int64_t count, bool single = false);
+void add_whole_numbers(std::string& out, const std::vector<std::int64_t>& numbers);
+
+std::size_t bytes_of(const Rows& rows);
 
 }  // namespace fastsvm

@@ -1,18 +1,14 @@
 #include "engine/ordered_file.h"
 
-#include <algorithm>
 #include <numeric>
 #include <utility>
 
 #include "engine/body.h"
-#include "engine/libsvm_file.h"
 #include "engine/model_fault.h"
 
 namespace fastsvm {
 
 namespace {
-
-std::string name_of(const Kernel& kernel) { return kernel_names[static_cast<std::size_t>(kernel.type)]; }
 
 Kernel read_kernel(const KeyWords& found) {
     const std::vector<std::string>& words = found.words;
@@ -37,71 +33,48 @@ Kernel read_kernel(const KeyWords& found) {
     return out;
 }
 
-// Reads the common part of both kinds: header and vectors.
-CompiledFile read_ordered(std::string_view text, const std::vector<std::string>& own_keys, OrderedFile& out) {
-    std::vector<std::string> keys{"fingerprint"};
-    keys.insert(keys.end(), own_keys.begin(), own_keys.end());
-    CompiledFile file = read_compiled(text, "SV", keys, {"kernel", raw_rows_key});
-    const OwnKeys& own = file.own;
-    const int folded = own.has("nr_folded") ? own.whole("nr_folded", 0) : 0;
-    out.fingerprint = own.word("fingerprint");
-    const bool given = own.has("kernel");
-    out.kernel = given ? read_kernel(own.words("kernel")) : kernel_of(file.header);
-    if (given != (file.header.kernel_type == "precomputed"))
-        file.body.fail(
-            given ? "a line 'kernel' found" : "the header ends without 'kernel', which a precomputed kernel needs",
-            file.body.at - 1);
-    out.all_vectors = std::make_shared<const Rows>(file.body.vectors(file.header, folded));
-    out.vectors = out.all_vectors;
-    if (folded) {
-        std::vector<std::int64_t> own_rows(static_cast<std::size_t>(file.header.total_sv));
-        std::iota(own_rows.begin(), own_rows.end(), std::int64_t{0});
-        out.vectors = std::make_shared<const Rows>(select_rows(*out.all_vectors, own_rows));
-    }
-    out.raw_rows = own.raw_rows();
-    out.header = file.header;
-    return file;
+// The line `kernel` of a model with a precomputed kernel and known vectors.
+std::string kernel_line(const Kernel& kernel) {
+    std::string out = "kernel " + name_of(kernel) + ' ';
+    if (kernel.type == KernelType::normalized_polynomial) out += in_header(kernel.degree) + ' ';
+    out += in_header(kernel.gamma);
+    if (kernel.type == KernelType::normalized_polynomial) out += ' ' + in_header(kernel.coef0);
+    return out + '\n';
 }
 
 }  // namespace
 
-std::string triangle_refusal(const Kernel& kernel) {
-    if (kernel.type == KernelType::precomputed) return without_vectors;
-    if (kernel.of_distances() && kernel.gamma >= 0) return "";
-    return "a " + name_of(kernel) + " kernel" + (kernel.gamma < 0 ? " with negative gamma" : "") +
-           " found, expected one that falls with the distance, rbf or exponential: the triangle inequality says nothing"
-           " of others";
+std::string name_of(const Kernel& kernel) { return kernel_names[static_cast<std::size_t>(kernel.type)]; }
+
+WithExactFile::WithExactFile(std::shared_ptr<const LibsvmFile> exact, std::string fingerprint)
+    : CompiledFile(exact->header, std::move(fingerprint), exact->inheritance()), exact(std::move(exact)) {}
+
+WithExactText WithExactText::read(std::string_view text, const std::vector<std::string>& own_keys) {
+    std::vector<std::string> keys{"fingerprint"};
+    keys.insert(keys.end(), own_keys.begin(), own_keys.end());
+    CompiledText file = read_compiled(text, "SV", keys, {"kernel", raw_rows_key});
+    const OwnKeys& own = file.own;
+    const int folded = own.has("nr_folded") ? own.whole("nr_folded", 0) : 0;
+    const bool given = own.has("kernel");
+    const Kernel kernel = given ? read_kernel(own.words("kernel")) : kernel_of(file.header);
+    if (given != (file.header.kernel_type == "precomputed"))
+        file.body.fail(
+            given ? "a line 'kernel' found" : "the header ends without 'kernel', which a precomputed kernel needs",
+            file.body.at - 1);
+    auto all_vectors = std::make_shared<const Rows>(file.body.vectors(file.header, folded));
+    auto vectors = all_vectors;
+    if (folded) {
+        std::vector<std::int64_t> own_rows(static_cast<std::size_t>(file.header.total_sv));
+        std::iota(own_rows.begin(), own_rows.end(), std::int64_t{0});
+        vectors = std::make_shared<const Rows>(select_rows(*all_vectors, own_rows));
+    }
+    auto exact = std::make_shared<const LibsvmFile>(file.header, vectors, kernel, "", std::nullopt, own.folded());
+    return {std::move(file), std::move(exact), std::move(all_vectors)};
 }
 
-TriangleFile read_triangle(std::string_view text) {
-    TriangleFile out;
-    CompiledFile file = read_ordered(text, {"nr_lists"}, out);
-    if (const std::string why = triangle_refusal(out.kernel); !why.empty()) throw ModelFault(why);
-    file.body.record("pivots");
-    out.pivots = file.body.whole_numbers(file.own.whole("nr_lists", 0), out.header.total_sv);
-    file.body.end();
-    return out;
-}
-
-GeometryFile read_geometry(std::string_view text) {
-    GeometryFile out;
-    CompiledFile file = read_ordered(text, {"nr_folded", "nr_points", "sequence"}, out);
-    if (!out.kernel.semidefinite())
-        throw ModelFault("a " + name_of(out.kernel) + " kernel found that is not an inner product");
-    const int count = file.own.whole("nr_points", 0);
-    file.body.record("points");
-    out.points = file.body.whole_numbers(count, out.all_vectors->rows);
-    const std::size_t start = file.body.at;
-    out.squared_norm = file.body.numbers(out.header.pairs());
-    out.b_error = file.body.numbers(out.header.pairs());
-    const auto negative = [](double x) { return x < 0; };
-    if (std::any_of(out.squared_norm.begin(), out.squared_norm.end(), negative) ||
-        std::any_of(out.b_error.begin(), out.b_error.end(), negative))
-        file.body.fail("a negative number found, expected squared norms and errors", start);
-    out.b = file.body.numbers(count * out.header.pairs());
-    file.body.end();
-    out.sequence = file.own.word("sequence");
-    return out;
+void WithExactFile::write_vectors(std::string& out, const std::string& lines) const {
+    if (exact->kernel.type > KernelType::precomputed) out += kernel_line(exact->kernel);
+    out += "fingerprint " + fingerprint + '\n' + raw_rows_line(folded) + lines + "SV\n" + format_rows(*exact->vectors);
 }
 
 }  // namespace fastsvm

@@ -1,45 +1,52 @@
-// Files of triangle and geometry models; see FORMAT.md.
+// Common parts of models that hold the exact one: triangle and geometry models, cascades. See FORMAT.md.
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "engine/header.h"
-#include "exact/kernel.h"
-#include "text/rows.h"
+#include "engine/body.h"
+#include "engine/libsvm_file.h"
+#include "engine/model_file.h"
 
 namespace fastsvm {
 
-// A LIBSVM model, and an order of kernel evaluations.
-struct OrderedFile {
-    Header header;
-    std::string fingerprint;
-    Kernel kernel;  // the header's or, if precomputed, that of the vectors
-    std::shared_ptr<const Rows> vectors;
-    std::shared_ptr<const Rows> all_vectors;  // vectors, then folded rows of the same form
-    std::optional<std::string> raw_rows;
+class WithExactFile : public CompiledFile {
+public:
+    WithExactFile(std::shared_ptr<const LibsvmFile> exact, std::string fingerprint);
+
+    const std::shared_ptr<const LibsvmFile> exact;
+
+    std::shared_ptr<const Rows> support_vectors() const override { return exact->vectors; }
+    std::vector<std::int32_t> used_indices() const override { return exact->used_indices(); }
+    std::size_t bytes() const override { return exact->bytes(); }
+
+protected:
+    // lines: the kind's own keys.
+    void write_vectors(std::string& out, const std::string& lines) const;
 };
 
-struct TriangleFile : OrderedFile {
-    std::vector<std::int64_t> pivots;  // rows of vectors
+// A LIBSVM model, and an order of kernel evaluations: a row stops when the rest of its sum cannot change the answer.
+class OrderedFile : public WithExactFile {
+public:
+    using WithExactFile::WithExactFile;
+    virtual std::string ordered_by() const = 0;  // a description
+
+    bool proves() const override { return true; }
+    bool ordered() const override { return true; }
 };
 
-struct GeometryFile : OrderedFile {
-    std::string sequence;
-    std::vector<std::int64_t> points;              // (k): rows of all_vectors
-    std::vector<double> squared_norm, b_error, b;  // (pairs), (pairs), (k, pairs)
+struct WithExactText {
+    CompiledText file;  // after the vectors
+    std::shared_ptr<const LibsvmFile> exact;
+    std::shared_ptr<const Rows> all_vectors;  // the support vectors, then folded rows of the same form
+    // Throws ModelFault.
+    static WithExactText read(std::string_view text, const std::vector<std::string>& own_keys);
 };
-
-// Throw ModelFault.
-TriangleFile read_triangle(std::string_view text);
-GeometryFile read_geometry(std::string_view text);
 
 inline constexpr const char* without_vectors =
     "a precomputed kernel found: name its vectors with --vectors and its kernel with --kernel";
-// Why the triangle inequality gives no bound; "" if the kernel decreases with distance.
-std::string triangle_refusal(const Kernel& kernel);
+std::string name_of(const Kernel& kernel);
 
 }  // namespace fastsvm

@@ -10,7 +10,7 @@ OrderedModel::OrderedModel(std::shared_ptr<const ExactModel> exact) : Model(exac
 
 void OrderedModel::decision_values(const Rows& rows, const Wanted& wanted, Decisions& out) const {
     if (wanted.in_full(header.regression())) return exact_values(rows, wanted, out);
-    const std::vector<std::int64_t> left = settle(rows, wanted.tolerance.value_or(0), out);
+    const std::vector<std::int64_t> left = settle(rows, task, wanted.tolerance.value_or(0), 0, out);
     if (left.empty()) return;
     const Rows part = select_rows(rows, left);
     if (!wanted.tolerance && elects() && !out.with_radius) {
@@ -43,6 +43,10 @@ void OrderedModel::decision_values(const Rows& rows, const Wanted& wanted, Decis
 void OrderedModel::reference_values(const Rows& rows, Decisions& out) const {
     exact_->reference_values(rows, out);
     out.count(header.total_sv);
+}
+
+std::shared_ptr<Model> GeometryModel::stopped_after(std::int64_t steps) const {
+    return std::make_shared<StoppedGeometry>(header, points_, steps);
 }
 
 void OrderedModel::exact_values(const Rows& rows, const Wanted& wanted, Decisions& out) const {

@@ -20,10 +20,10 @@ public:
     void decision_values(const Rows& rows, const Wanted& wanted, Decisions& out) const override;
     void reference_values(const Rows& rows, Decisions& out) const override;
 
-protected:
-    // Fills values and radii of settled rows (regression: within `tolerance`), and counts evaluations. Returns the
-    // unsettled rows, increasing.
-    virtual std::vector<std::int64_t> settle(const Rows& rows, double tolerance, Decisions& out) const = 0;
+    // Fills values and radii of settled rows (regression: within `tolerance`), and counts evaluations. steps: as in
+    // Geometry. Returns the unsettled rows, increasing.
+    virtual std::vector<std::int64_t> settle(const Rows& rows, const Task& of, double tolerance, std::int64_t steps,
+                                             Decisions& out) const = 0;
 
 private:
     void exact_values(const Rows& rows, const Wanted& wanted, Decisions& out) const;
@@ -34,11 +34,12 @@ class TriangleModel : public OrderedModel {
 public:
     TriangleModel(std::shared_ptr<const ExactModel> exact, std::shared_ptr<const Triangle> lists)
         : OrderedModel(std::move(exact)), lists_(std::move(lists)) {}
+    std::vector<std::int64_t> settle(const Rows& rows, const Task& of, double tolerance, std::int64_t,
+                                     Decisions& out) const override {
+        return lists_->decision_values(rows, of, tolerance, out);
+    }
 
 private:
-    std::vector<std::int64_t> settle(const Rows& rows, double tolerance, Decisions& out) const override {
-        return lists_->decision_values(rows, task, tolerance, out);
-    }
     const std::shared_ptr<const Triangle> lists_;
 };
 
@@ -46,11 +47,13 @@ class GeometryModel : public OrderedModel {
 public:
     GeometryModel(std::shared_ptr<const ExactModel> exact, std::shared_ptr<const Geometry> points)
         : OrderedModel(std::move(exact)), points_(std::move(points)) {}
+    std::shared_ptr<Model> stopped_after(std::int64_t steps) const;
+    std::vector<std::int64_t> settle(const Rows& rows, const Task& of, double tolerance, std::int64_t steps,
+                                     Decisions& out) const override {
+        return points_->decision_values(rows, of, tolerance, steps, out);
+    }
 
 private:
-    std::vector<std::int64_t> settle(const Rows& rows, double tolerance, Decisions& out) const override {
-        return points_->decision_values(rows, task, tolerance, 0, out);
-    }
     const std::shared_ptr<const Geometry> points_;
 };
 

@@ -1,4 +1,4 @@
-// A new kernel also needs changes in rounding.cpp and models/kernel.py.
+// A new kernel also needs changes in rounding.cpp.
 #pragma once
 #include <array>
 #include <cstdint>

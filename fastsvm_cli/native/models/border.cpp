@@ -13,11 +13,10 @@ namespace fastsvm {
 
 namespace {
 constexpr std::int64_t block_rows = 64;
-constexpr int local_max = 64;
 }  // namespace
 
 Border::Border(std::vector<std::int32_t> features, int local) : features_(std::move(features)), local_(local) {
-    if (local < 1 || local > local_max) throw std::invalid_argument("so many nearest samples cannot be weighed");
+    if (local < 1 || local > most_local) throw std::invalid_argument("so many nearest samples cannot be weighed");
 }
 
 struct Border::Scratch {
@@ -78,7 +77,7 @@ double Border::squared_distance(const Pair& pair, std::int64_t sample, const std
 // farthest's, if there is none). So the mean changes smoothly as samples enter and leave.
 double Border::mean(const Pair& pair, const Columns& row, double outside, Scratch& scratch) const {
     const std::vector<double>& scores = scratch.scores;
-    std::array<std::pair<double, std::int64_t>, local_max + 1> nearest;
+    std::array<std::pair<double, std::int64_t>, most_local + 1> nearest;
     const std::int64_t wanted = std::min<std::int64_t>(local_ + 1, pair.n);
     std::int64_t held = 0;
     for (std::int64_t i = 0; i < pair.n; ++i) {

@@ -9,11 +9,13 @@
 
 namespace fastsvm {
 
+constexpr int most_local = 64;
+
 // Border samples (Mills, "When Support Vector Machines are just too slow"): f(z) ~ level + n_i . (z - b_i) for the
 // nearest sample i, or a weighted mean of that over the `local` nearest ones.
 class Border {
 public:
-    // local: 1 to 64. Throws std::invalid_argument.
+    // local: 1 to most_local. Throws std::invalid_argument.
     Border(std::vector<std::int32_t> features, int local);
     Border(const Border&) = delete;
     ~Border();

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/line_blocks.h"
-#include "engine/model_file.h"
+#include "engine/load_model.h"
 #include "engine/question.h"
 #include "engine/run.h"
 #include "program/options.h"

@@ -198,6 +198,15 @@ const char* read_double_slow(const char* p, double* out, NumberStatus* status) {
 char* write_shortest(char* p, double value) { return shortest(p, value); }
 char* write_shortest(char* p, float value) { return shortest(p, value); }
 
+char* write_repr(char* p, double value) {
+    if (!std::isfinite(value)) return shortest(p, value);
+    const double size = std::fabs(value);
+    if (size != 0 && (size < 1e-4 || size >= 1e16))
+        return std::to_chars(p, p + number_text_max, value, std::chars_format::scientific).ptr;
+    char* const end = std::to_chars(p, p + number_text_max, value, std::chars_format::fixed).ptr;
+    return std::find(p, end, '.') != end ? end : std::copy_n(".0", 2, end);
+}
+
 char* write_g(char* p, double value, int digits) {
     if (digits >= 1 && digits <= 17)
         if (char* const end = write_digits(p, value, digits)) return end;

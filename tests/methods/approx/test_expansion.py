@@ -38,7 +38,7 @@ def test_rbf_models_of_every_type_expand_as_in_equation_3_7(svm_type, center, si
             scale=10.0 ** rng.integers(-3, 4),
         )
         model = compiled(machine, center=center, single=single)
-        assert (model.degree, model.single, model.features) == (2, single, machine.features)
+        assert (model.degree, model.single, list(model.features)) == (2, single, machine.features)
         assert_expands(model, machine, rows + [{}])
 
 

@@ -12,7 +12,7 @@ from fastsvm_cli.models import parse_model
 from fastsvm_cli.prediction.pipeline import predict
 from support import oracles
 from support.evaluation import SIZES, parse
-from support.expanding import assert_expands, compiled, decide, gaussian, points
+from support.expanding import assert_expands, compiled, decide, expanded, gaussian, points
 from support.oracles import Machine, random_machine, random_rows
 
 
@@ -155,7 +155,7 @@ def test_a_huge_index_costs_no_dense_vector():
     rows = random_rows(rng, 30, [*indices, 69999, 4999999, 2147483646], density=0.7)
     for center in CENTERS:
         model = parse_model(compiled(machine, center=center).to_text(), "a.approx")
-        assert model.features == indices
+        assert list(model.features) == indices
         assert_expands(model, machine, rows)
 
 
@@ -198,9 +198,8 @@ def test_a_coefficient_whose_double_is_beyond_single_precision_is_kept(d):
     """M holds entries off its diagonal twice; with many features in single precision, in memory too."""
     coefficients = np.zeros(1 + d + d * (d + 1) // 2)
     coefficients[1 + d + 1] = largest = float(np.finfo(np.float32).max)
-    model = _native.Maclaurin(list(range(1, d + 1)), False, 1.0, 2, [0.0])
-    model.add_center(np.zeros(d), 1.0)
-    model.add_expansion(0, 0, coefficients, True)
+    expansions = [_native.Expansion(0, 0, coefficients)]
+    model = expanded([(np.zeros(d), 1.0)], expansions, single=True, kernel="polynomial")
     rows = [{1: 0.5, 2: 0.25}, {1: 1.0}, {1: 2.0, 2: -1.0}, {**dict.fromkeys(range(1, d + 1), 1.0), 2: 3.0}]
     out = _native.Decisions(1)
     model.decision_values(parse(rows), out)

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import Certificate, Expansion
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.approx.expansion import CENTERS
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.models.maclaurin import Certificate
 from fastsvm_cli.prediction.pipeline import Fallback
 from support import evaluation, oracles
 from support.evaluation import parse
-from support.expanding import compiled, decide, gaussian
+from support.expanding import compiled, decide, expanded, gaussian
 from support.in_process import written_lines
 from support.oracles import Machine, random_machine, random_rows
 from support.profiles import seeded
@@ -177,11 +177,9 @@ def test_a_row_that_an_expansion_skips_is_skipped_by_all_about_its_centre():
     the distance: K of the rows is just below 1e-12 for certain in only one."""
     gamma, m, reach = 5e-5, 5000.0, 1.0
     edge = reach * (1 + 1e-9) + sqrt(27.7 / gamma)
-    model = _native.Maclaurin([1], True, gamma, 1, [0.0])
-    model.add_center(np.array([m]), reach**2)
     certificate = Certificate([0.0], [0.0, 0.0], 2.0, 1.0)
-    for constant in (0.0, 1.0):
-        model.add_expansion(0, 0, np.array([constant, 1e-3]), False, certificate)
+    expansions = [Expansion(0, 0, np.array([constant, 1e-3]), certificate) for constant in (0.0, 1.0)]
+    model = expanded([([m], reach**2)], expansions, gamma, 1)
     beyond = np.array([5e-10, 1e-8, 5e-8, 1e-7, 1e-6]) / (2 * edge)
     rows = (m + edge + beyond)[:, None]
     out = _native.Decisions(1, with_radius=True)

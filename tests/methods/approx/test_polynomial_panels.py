@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from fastsvm_cli import _native
-from fastsvm_cli.models.maclaurin import Certificate, coefficient_count
+from fastsvm_cli._native import Certificate, Expansion
+from fastsvm_cli.methods.approx.costs import coefficient_count
+from support.expanding import expanded
 
 PAIRS = 21  # two panels of eight, and five alone
 
@@ -12,16 +14,16 @@ PAIRS = 21  # two panels of eight, and five alone
 def maclaurin(order, d, degree, *, centers=1, single=False, certified=False):
     """Random expansions of 21 decision functions about each centre, added in this order of pairs."""
     rng = np.random.default_rng(d + 10 * degree)
-    model = _native.Maclaurin(list(range(1, d + 1)), True, 0.5 / d, degree, rng.normal(size=PAIRS).tolist())
+    rho, points, expansions = rng.normal(size=PAIRS).tolist(), [], []
     for center in range(centers):
         # Most rows skip the second, far centre.
-        model.add_center(rng.random(d) + 20 * center * np.sqrt(d), 0.25 * d)
+        points.append((rng.random(d) + 20 * center * np.sqrt(d), 0.25 * d))
         coefficients = rng.normal(size=(PAIRS, coefficient_count(d, degree)))
         certificates = [Certificate(rng.random(3), rng.random(degree + 1) * 1e-9, 1.0 + p, 3.0) for p in range(PAIRS)]
         for pair in order:
             certificate = certificates[pair] if certified else None
-            model.add_expansion(pair, center, coefficients[pair], single, certificate)
-    return model
+            expansions.append(Expansion(pair, center, coefficients[pair], certificate))
+    return expanded(points, expansions, 0.5 / d, degree, rho=rho, single=single)
 
 
 def answers(model, rows, with_radius):

@@ -7,17 +7,19 @@ import numpy as np
 import pytest
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import Certificate, Expansion
 from fastsvm_cli.methods.approx import compression
-from fastsvm_cli.models.maclaurin import Certificate
 from support import oracles
 from support.evaluation import decide, parse
-from support.expanding import certified, compiled
+from support.expanding import certified, compiled, expanded
 from support.oracles import EXTENDED, random_machine, random_rows
 
 LN_1E12 = Fraction("27.631021115928548208")  # rounded down
 
 
 # ---- far centres
+
+ONE = Expansion(0, 0, np.ones(1), Certificate([0.0], [0.0], 1.0, 1.0))
 
 
 @pytest.mark.parametrize("gamma", [1e-30, 1e-6, 0.3, 1e4, 1e30])
@@ -29,10 +31,7 @@ def test_a_row_is_far_only_where_every_kernel_value_is_below_the_share_of_it(gam
         spread = 1 / sqrt(gamma)
         m, vector = center * spread, center * spread + reach * spread
         largest = (vector - m) ** 2
-        model = _native.Maclaurin([1], True, gamma, 0, [0.0])
-        model.add_center(np.array([m]), largest)
-        for _ in range(2):  # a single expansion is never skipped
-            model.add_expansion(0, 0, np.array([1.0]), False, Certificate([0.0], [0.0], 1.0, 1.0))
+        model = expanded([([m], largest)], [ONE, ONE], gamma, 0)  # a single expansion is never skipped
         edge = sqrt(largest) * (1 + 1e-9) + sqrt(27.7) * spread
         factors = 1 + np.concatenate([2.0**-52 * np.arange(-8, 9), rng.normal(0, 1e-3, 40), rng.normal(0, 1e-9, 40)])
         rows = m + edge * factors
@@ -48,10 +47,7 @@ def test_a_row_is_far_only_where_every_kernel_value_is_below_the_share_of_it(gam
 
 def test_nothing_is_far_where_distances_overflow_or_gamma_is_zero():
     for gamma, z in ((0.5, 1e160), (0.0, 1e100)):
-        model = _native.Maclaurin([1], True, gamma, 0, [0.0])
-        model.add_center(np.array([1e150]), 1.0)
-        for _ in range(2):
-            model.add_expansion(0, 0, np.array([1.0]), False, Certificate([0.0], [0.0], 1.0, 1.0))
+        model = expanded([([1e150], 1.0)], [ONE, ONE], gamma, 0)
         out = _native.Decisions(1, True)
         model.decision_values(_native.Chunk.from_dense(np.zeros(1), np.array([[z]])), out)
         assert np.asarray(out.radius)[0, 0] == np.inf or np.asarray(out.value)[0, 0] == 2

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+from fastsvm_cli._native import Kernel
 from fastsvm_cli.methods.border.gradients import DensityFunction, MachineFunction
 from fastsvm_cli.methods.border.roots import roots_between
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.models.kernel import Kernel
 from support import oracles
 from support.bordering import KERNELS, as_row, machine_of, numbers, values_of
 from support.oracles import random_rows

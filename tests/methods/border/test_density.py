@@ -12,8 +12,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.methods.border.density import compile_density
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.models.density import DensityModel
-from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.base import ExactModel
 from support import oracles
 from support.evaluation import fault_of, parse, values
 from support.messages import no_pair, not_finite, values_of_key
@@ -69,7 +68,7 @@ def test_log_odds_match_the_formula(labels, n, d, density):
         # The weights' sum never falls to the weight if that many rows equal z.
         usable = np.array([rows.count(row) < weight for row in z])
         assert found[usable] == pytest.approx(expected[usable], rel=1e-9, abs=1e-9), weight
-        assert isinstance(model, DensityModel) and model.header.label == order
+        assert model.kind == "density" and model.header.label == order
 
 
 @pytest.mark.parametrize("scale, shift", [(1e-6, 0.0), (1e6, 0.0), (1.0, 1000.0)])
@@ -326,6 +325,21 @@ def test_a_file_that_lacks_rows():
     assert "the last line is not 'end'" in fault_of(text[:-4])
 
 
+def compiled_of(nr_sv, weight, rows):
+    classes = len(nr_sv)
+    header = _native.Header(
+        "c_svc",
+        "rbf",
+        gamma=1.0,
+        nr_class=classes,
+        total_sv=rows.rows,
+        rho=[0.0] * (classes * (classes - 1) // 2),
+        label=list(range(classes)),
+        nr_sv=nr_sv,
+    )
+    return _native.DensityFile(header, fingerprint="f", weight=weight, rows=rows)
+
+
 def test_the_native_core_refuses_what_does_not_fit():
     chunk = parse([{1: 1.0}, {1: 2.0}, {1: 3.0}])
     for nr_sv, weight in (
@@ -338,4 +352,4 @@ def test_the_native_core_refuses_what_does_not_fit():
         ([4, -1], 1.0),
     ):
         with pytest.raises(ValueError):
-            _native.Density(nr_sv, weight, chunk)
+            compiled_of(nr_sv, weight, chunk).model()

@@ -5,11 +5,11 @@ import pytest
 import scipy.sparse
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import Kernel
 from fastsvm_cli.methods import partial_cholesky
 from fastsvm_cli.methods.order import geometry
 from fastsvm_cli.methods.order.geometry import compile_geometry
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.models.kernel import Kernel
 from support.evaluation import parse
 from support.oracles import random_machine, random_rows
 

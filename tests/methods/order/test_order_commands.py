@@ -185,8 +185,7 @@ def test_the_trial_warns_where_there_is_no_gain(tmp_path, monkeypatch, exact, or
     from click.testing import CliRunner
 
     from fastsvm_cli.commands.order import command
-    from fastsvm_cli.models.exact import ExactModel
-    from fastsvm_cli.models.ordered import OrderedModel
+    from fastsvm_cli.models.base import ExactModel, Model
 
     now = 100.0
 
@@ -201,7 +200,7 @@ def test_the_trial_warns_where_there_is_no_gain(tmp_path, monkeypatch, exact, or
 
     monkeypatch.setattr("fastsvm_cli.comparisons.on_support_vectors.perf_counter", lambda: now)
     monkeypatch.setattr(ExactModel, "decision_values", takes(exact, ExactModel.decision_values))
-    monkeypatch.setattr(OrderedModel, "decision_values", takes(ordered, OrderedModel.decision_values))
+    monkeypatch.setattr(Model, "decision_values", takes(ordered, Model.decision_values))
     rng = np.random.default_rng(1)
     # Nearly equal vectors: two kernel values decide.
     near = [{i: 1 + 1e-3 * v for i, v in enumerate(row, 1)} for row in rng.standard_normal((300, 60)).tolist()]

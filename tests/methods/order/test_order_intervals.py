@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.models.geometry import GeometryModel
+from fastsvm_cli.models.base import Model
 from support import oracles
 from support.evaluation import parse
 from support.oracles import EXTENDED, OWN_KERNELS, Machine, random_machine, random_rows
@@ -93,8 +93,8 @@ def with_points(machine, points, vectors=(), rng=None, slack=0.0):
     squared_norm = np.einsum("ip,ij,jp->p", a, oracles.kernel_values(machine, machine.vectors), a)
     size = np.einsum("ip,ij,jp->p", np.abs(a), np.abs(oracles.kernel_values(machine, machine.vectors)), np.abs(a))
     upper = (np.maximum(squared_norm, 0) + 1e-15 * size).astype(float)
-    return GeometryModel(
-        exact,
+    file = _native.GeometryFile(
+        exact.file,
         "f",
         sequence="any",
         all_vectors=all_vectors,
@@ -103,6 +103,7 @@ def with_points(machine, points, vectors=(), rng=None, slack=0.0):
         squared_norm=upper.tolist(),
         b_error=error.tolist(),
     )
+    return Model(file)
 
 
 @pytest.mark.full

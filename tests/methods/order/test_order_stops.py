@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import TriangleFile
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.models.triangle import TriangleModel
+from fastsvm_cli.models.base import Model
 from support.evaluation import parse
 from support.oracles import OWN_KERNELS, Machine, random_machine, random_rows
 from support.ordering import (
@@ -281,7 +282,7 @@ def test_triangle_computes_no_kernel_value_twice(tmp_path, kernel, classes):
     rows = [*random_rows(rng, 40, [1, 2, 3, UNKNOWN], scale=3), *machine.vectors[:5], {}]
     chunk, expected, exact = parse(rows), truths(machine, rows, tmp_path), order(machine, "triangle").exact
     for pivots, most in ((list(range(40)), 40), ([7], 40), ([3, 9, 30], 40), ([5, 5, 5], 42), ([39, 0, 39, 1, 2], 41)):
-        model = TriangleModel(exact, "f", pivots=pivots)
+        model = Model(TriangleFile(exact.file, "f", pivots=pivots))
         value, radius, evaluations, left = stopped(model, chunk)
         assert not uncovered(value, radius, *expected).any()
         assert np.all(evaluations >= len(pivots)) and evaluations.max() <= most

@@ -33,7 +33,7 @@ def reduced(trained, tmp_path_factory):
                 load_model(str(model)), fingerprint=fingerprint(model.read_bytes()), count=count
             )
             if data:
-                refit(found.model, read_chunks(str(data)))
+                found.model = refit(found.model, read_chunks(str(data)))
             path.write_bytes(found.model.to_text())
         return path
 

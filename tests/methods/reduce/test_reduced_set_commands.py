@@ -15,7 +15,6 @@ from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.models.reduced_set import ReducedModel
 from support.evaluation import parse, values
 from support.messages import COMPILED_MODEL, no_pair, not_finite, not_whole
 from support.oracles import Machine, data_text, random_rows
@@ -248,7 +247,7 @@ NUMBER = SMALL.text().count(b"\n") + 1  # its line number
 
 def test_the_line_is_read_back():
     model = parse_model(SMALL.text() + LINE, "m")
-    assert isinstance(model, ReducedModel) and model.fingerprint == "0123456789abcdef0123456789abcdef"
+    assert model.origin is not None and model.fingerprint == "0123456789abcdef0123456789abcdef"
     origin = model.origin
     assert (origin.radius, origin.weight, origin.count, origin.longest) == ([0.25], [12.5], 30, 8)
     assert model.to_text() == parse_model(model.to_text(), "m").to_text() == sealed_line(model.to_text())
@@ -258,7 +257,7 @@ def test_the_line_is_read_back():
 
 def test_a_libsvm_model_without_the_line_is_one_as_before():
     model = parse_model(SMALL.text(), "m")
-    assert not isinstance(model, ReducedModel) and not model.certified and b"fastsvm" not in model.to_text()
+    assert model.origin is None and not model.certified and b"fastsvm" not in model.to_text()
     rows = random_rows(np.random.default_rng(30), 20, [1, 2, 3])
     np.testing.assert_array_equal(
         values(model, parse(rows)), values(parse_model(SMALL.text() + LINE, "m"), parse(rows))

@@ -46,7 +46,7 @@ def test_probabilities_are_fitted_by_platts_likelihood():
         names = np.where(rng.random(300) < 0.6, labels(model, [parse(rows)]), names)
         f = values(model, parse(rows))
         before = list(model.header.probA)
-        refit(model, [parse(rows[:100], names[:100].tolist()), parse(rows[100:], names[100:].tolist())])
+        model = refit(model, [parse(rows[:100], names[:100].tolist()), parse(rows[100:], names[100:].tolist())])
         assert model.header.probA != before
         for p, (i, j) in enumerate(machine.pairs):
             mine = np.isin(names, [machine.label[i], machine.label[j]])
@@ -67,7 +67,7 @@ def test_probabilities_of_pairs_that_do_not_occur_stay():
     machine = some_machine(26, classes=3, probability=True)
     model = reduce(machine, 10).model
     rows = random_rows(np.random.default_rng(26), 50, [1, 2, 3, 4, 5])
-    refit(model, [parse(rows, [machine.label[k % 2] for k in range(50)])])
+    model = refit(model, [parse(rows, [machine.label[k % 2] for k in range(50)])])
     assert model.header.probA[1:] == machine.probA[1:] and model.header.probA[0] != machine.probA[0]
     assert np.isfinite(model.header.probB).all()
 
@@ -80,7 +80,7 @@ def test_regression_noise_is_fitted_as_svm_train_does():
     f = values(model, parse(rows))[:, 0]
     y = f + rng.laplace(0, 0.3, 200)
     y[:3] += 40  # beyond five deviations
-    refit(model, [parse(rows, y.tolist())])
+    model = refit(model, [parse(rows, y.tolist())])
     error = np.abs(y - f)
     assert model.header.probA == [pytest.approx(error[error <= 5 * np.sqrt(2 * error.mean() ** 2)].mean(), rel=1e-9)]
     assert model.header.probA[0] < error.mean()

@@ -1,0 +1,70 @@
+#include "engine/density_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "engine/body.h"
+#include "engine/compiled_model.h"
+#include "engine/model_fault.h"
+#include "exact/strips.h"
+#include "models/density.h"
+
+namespace fastsvm {
+
+DensityFile::DensityFile(Header header, std::string fingerprint, double weight, std::shared_ptr<const Rows> rows)
+    : CompiledFile(std::move(header), std::move(fingerprint), std::nullopt), weight(weight), rows(std::move(rows)) {
+    if (!this->header.nr_sv) throw std::invalid_argument("a density estimate without classes");
+}
+
+std::unique_ptr<CompiledFile> DensityFile::read(std::string_view text) {
+    CompiledText file = read_compiled(text, "rows", {"fingerprint", "weight"});
+    const OwnKeys& own = file.own;
+    const Header& header = file.header;
+    if (!header.classification() || header.nr_class < 2)
+        file.body.fail("a density estimate without two classes found", file.body.at - 1);
+    const double weight = own.real("weight");
+    std::vector<int> counts = *header.nr_sv;
+    std::partial_sort(counts.begin(), counts.begin() + 2, counts.end());
+    if (counts[0] < 1 || !(weight > 0 && weight < static_cast<double>(counts[0]) + counts[1]))
+        own.fail("weight", "weight " + own.word("weight").substr(0, 40) + " and classes of " +
+                               std::to_string(counts[0]) + " and " + std::to_string(counts[1]) +
+                               " rows found, expected a weight above 0 and below the rows of any two classes");
+    Rows rows = file.body.rows(header.total_sv);
+    file.body.end("the rows that total_sv announces");
+    std::int64_t row = 0;
+    for (std::size_t c = 0; c < header.nr_sv->size(); ++c)
+        for (const std::int64_t last = row + (*header.nr_sv)[c]; row < last; ++row)
+            if (rows.leading[row] != (*header.label)[c])
+                throw ModelFault("a row of another class than " + std::to_string((*header.label)[c]) +
+                                     " found, which 'nr_sv' announces",
+                                 rows.first_line + row);
+    const std::int64_t features = static_cast<std::int64_t>(fastsvm::used_indices(rows).size());
+    if (rows.rows * features > most_density_cells) throw ModelFault(too_many_cells(rows.rows, features));
+    return std::make_unique<DensityFile>(std::move(file.header), own.word("fingerprint"), weight,
+                                         std::make_shared<const Rows>(std::move(rows)));
+}
+
+void DensityFile::write(std::string& out) const {
+    out += "fingerprint " + fingerprint + "\nweight " + in_header(weight) + "\nrows\n" + format_rows(*rows);
+}
+
+std::vector<std::int32_t> DensityFile::used_indices() const { return fastsvm::used_indices(*rows); }
+
+std::shared_ptr<Model> DensityFile::make_model() const {
+    const std::vector<std::int64_t> nr_sv(header.nr_sv->begin(), header.nr_sv->end());
+    return std::make_shared<CompiledModel<Density>>(header, std::make_shared<const Density>(nr_sv, weight, *rows));
+}
+
+std::string too_many_cells(std::int64_t rows, std::int64_t features) {
+    const auto gigabytes = [](std::int64_t cells) {
+        const std::int64_t tenths = std::llround(static_cast<double>(cells) * 8e-8);
+        return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GB";
+    };
+    return std::to_string(rows) + " rows of " + std::to_string(features) + " features found, which take " +
+           gigabytes(rows * features) + " as a dense matrix, expected at most " + gigabytes(most_density_cells) +
+           ": take fewer rows";
+}
+
+}  // namespace fastsvm

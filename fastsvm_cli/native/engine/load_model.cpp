@@ -1,0 +1,51 @@
+#include "engine/load_model.h"
+
+#include <utility>
+
+#include "engine/carried.h"
+#include "engine/checksum.h"
+#include "engine/kind.h"
+#include "engine/libsvm_file.h"
+#include "engine/model_fault.h"
+
+namespace fastsvm {
+
+LoadedModel load_model(std::string_view text) {
+    LoadedModel out;
+    const std::unique_ptr<ModelFile> file = read_model(text);
+    out.kind = file->kind();
+    out.serials = dynamic_cast<const LibsvmFile*>(file.get()) && file->header.kernel_type == "precomputed";
+    out.folds = file->folded && !file->folded->inherited;
+    out.inherits = file->folded && file->folded->inherited;
+    out.notes = std::move(file->notes);
+    out.model = file->model();
+    if (file->carried.scaling) {
+        const Scaling& scaling = *file->carried.scaling;
+        out.carried = std::make_shared<const Scaling>(scaling.features_alone());
+        if (scaling.scales_labels()) out.model->labels_back = scaling.labels_back();
+    }
+    const std::vector<std::int32_t> used = file->used_indices();
+    const std::int32_t last = used.empty() ? 0 : used.back();
+    out.features = {first_index(used, out.carried.get()), out.carried ? std::max(last, out.carried->max_index()) : last,
+                    file->support_vectors()};
+    return out;
+}
+
+std::shared_ptr<const Model> load_exact(std::string_view text) {
+    if (model_kind(text).version)
+        throw ModelFault("a compiled model found, expected the LIBSVM model it was made from");
+    if (!own_line(text).empty()) check_own_line(text);
+    return LibsvmFile::read(text)->plain()->model();
+}
+
+std::string no_certificates(bool certified, bool folds, bool proves, bool compiled) {
+    if (folds)
+        return "--scale is folded into it: svm-predict's labels are of rows that svm-scale has rounded, which a model "
+               "of"
+               " raw rows proves nothing of";
+    if (certified) return "";
+    if (proves) return std::string(compiled ? "its" : "a LIBSVM model found, whose") + " labels are exact already";
+    return "the model has no certificates: fastsvm approx --certify and fastsvm reduce make models that do";
+}
+
+}  // namespace fastsvm
