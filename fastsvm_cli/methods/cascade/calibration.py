@@ -10,7 +10,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.methods.cascade.guarantee import last_within, rows_needed, upper_bound
 from fastsvm_cli.methods.cascade.stages import Candidates, fit_stages
-from fastsvm_cli.models.exact import ExactModel
+from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.models.wanted import LABELS
 
 #: Thresholds, in standard deviations of a stage's error, from strict to loose.
@@ -23,15 +23,10 @@ _WORTH = 0.8
 
 
 class Calibration(NamedTuple):
-    """A cascade, and its test. shares: rows answered by each stage, of the tested ones, then by the exact model. gain:
+    """A cascade, and its test. bound: of the share that differs, with the confidence. shares: rows answered by each stage, of the tested ones, then by the exact model. gain:
     estimated time of the exact model for a row, over the cascade's."""
 
-    cascade: Candidates
-    stages: "list[_native.CascadeStage]"
-    budget: float
-    confidence: float
-    tested: int
-    differing: int
+    model: Model
     bound: float
     shares: "list[float]"
     evaluations: float
@@ -43,6 +38,7 @@ def calibrate(
     rows: _native.Chunk,
     path: str,
     *,
+    fingerprint: str,
     budget: float,
     confidence: float,
     seed: int = 0,
@@ -82,24 +78,26 @@ def calibrate(
         its.threshold = float(THRESHOLDS[place])
         stages.append(its)
     most = max(each.vectors for each in stages)
-    candidates.chosen = candidates.chosen[:most]
     vectors = [0, *(each.vectors for each in stages)]
     evaluations = sum(
         reached * (more - before) for reached, before, more in zip(taken.reached, vectors, vectors[1:])
     ) + taken.reached[-1] * model.header.total_sv
     shares = [here - after for here, after in zip(taken.reached, taken.reached[1:])]
-    return Calibration(
-        candidates,
-        stages,
-        budget,
-        confidence,
-        tested.rows,
-        taken.differing,
-        upper_bound(taken.differing, tested.rows, confidence),
-        [*shares, taken.reached[-1]],
-        evaluations,
-        gain,
+    file = _native.CascadeFile(
+        model.file,
+        fingerprint,
+        budget=budget,
+        confidence=confidence,
+        tested=tested.rows,
+        differing=taken.differing,
+        chosen=candidates.chosen[:most],
+        features=candidates.features,
+        center=candidates.center.tolist(),
+        longest=candidates.longest,
+        stages=stages,
     )
+    bound = upper_bound(taken.differing, tested.rows, confidence)
+    return Calibration(Model(file, model.path), bound, [*shares, taken.reached[-1]], evaluations, gain)
 
 
 def _parts(rows: _native.Chunk, needed: int, rng: np.random.Generator) -> "list[_native.Chunk]":

@@ -10,9 +10,9 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from fastsvm_cli import _native
+from fastsvm_cli.methods.approx.costs import coefficient_count, packed_size
 from fastsvm_cli.methods.feature_space import matrix
-from fastsvm_cli.models.exact import ExactModel
-from fastsvm_cli.models.maclaurin import coefficient_count
+from fastsvm_cli.models.base import ExactModel
 
 #: Numbers of vectors.
 SIZES = (32, 64, 128, 256, 512, 1024)
@@ -61,12 +61,10 @@ def fit_stages(
         scale = np.sqrt((errors**2).sum(0) / near.sum(0)) + 1e-12 * (1 + np.abs(values).max(0))
         weights = weights / scale
         terms = len(weights) - vectors
-        polynomial = points.tensors(degree, weights[:terms])
-        out.stages.append(
-            _native.CascadeStage(
-                degree, vectors, np.inf, polynomial.ravel(), np.ascontiguousarray(weights[terms:].T).ravel()
-            )
-        )
+        numbers = points.tensors(degree, weights[:terms]), weights[terms:].T
+        # The file has single precision.
+        polynomial, coefficients = (each.astype(np.float32).astype(float).ravel() for each in numbers)
+        out.stages.append(_native.CascadeStage(degree, vectors, np.inf, polynomial, coefficients))
 
     degrees = points.degrees
     if degrees:
@@ -204,7 +202,7 @@ class _Candidates:
         if len(self.which) < SIZES[0]:
             self.which = []
             return
-        self._kernel = _native.KernelMatrix(*model.kernel.numbers, model.vectors.select(self.which))
+        self._kernel = _native.KernelMatrix(model.kernel, model.vectors.select(self.which))
 
     def basis(self, before: Basis) -> Basis:
         """Return the terms of `before`, then kernel values."""
@@ -285,14 +283,8 @@ def _next_level(u: np.ndarray, level: np.ndarray) -> np.ndarray:
 
 def _starts(d: int, size: int) -> "list[int]":
     """Return where monomials without columns below j begin, in a packed level of this size."""
-    degree = next(k for k in range(1, 4) if _packed(d, k) == size)
-    return [size - _packed(d - j, degree) for j in range(d)]
-
-
-def _packed(d: int, degree: int) -> int:
-    from math import comb
-
-    return comb(d + degree - 1, degree)
+    degree = next(k for k in range(1, 4) if packed_size(k, d) == size)
+    return [size - packed_size(degree, d - j) for j in range(d)]
 
 
 def _orderings(d: int, degree: int) -> np.ndarray:
