@@ -10,7 +10,6 @@ from fastsvm_cli.console.options import (
     Options,
     check_data_options,
     data_options,
-    first_given,
     json_option,
     quiet_option,
 )
@@ -34,13 +33,13 @@ class BoundOptions(Options):
     data_or_model: "tuple[str, ...]"
 
     def check(self) -> None:
-        check_data_options(self.dense)
+        check_data_options(self)
         check_plot(self.plot_file)
         if self.plot_file is not None and len(self.data_or_model) != 2:
             raise click.UsageError("--plot is of one model on one data file: name these two.")
 
     def check_found(self, models: int, data: int) -> None:
-        about_rows = first_given("scale_file", "dense", "unlabelled", "max_line") if not data else None
+        about_rows = self.first_given("scale_file", "dense", "unlabelled", "max_line") if not data else None
         if about_rows is not None:
             raise click.UsageError(f"{about_rows} is about rows of data, and here are models alone.")
         if self.plot_file is not None and (models, data) != (1, 1):

@@ -1,10 +1,11 @@
 import warnings
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import click
 
 from fastsvm_cli.console.values import POSITIVE, Count, one_character
-from fastsvm_cli.errors import DataFormatError, FastsvmError, FastsvmWarning, FileError, ModelFormatError
+from fastsvm_cli.errors import DataFormatError, FastsvmError, FastsvmWarning, FileError, ModelFormatError, option
 
 
 class FileCommand(click.Command):
@@ -44,10 +45,15 @@ class FileCommand(click.Command):
 
 
 class Options:
-    """A subclass annotates options and arguments, under click's names. Raises UsageError."""
+    """A subclass annotates options and arguments, under click's names. given: names of those that were; None: click
+    knows. Raises UsageError."""
 
-    def __init__(self, **parsed: object):
+    def __init__(self, given: "frozenset[str] | None" = None, **parsed: object):
         vars(self).update(parsed)
+        if given is None:
+            source = click.get_current_context().get_parameter_source
+            given = frozenset(name for name in parsed if getattr(source(name), "name", "") == "COMMANDLINE")
+        self.given = given
         if parsed.get("quiet"):
             warnings.simplefilter("ignore", FastsvmWarning)
         self.check()
@@ -55,115 +61,141 @@ class Options:
     def check(self) -> None:
         """Raise UsageError for conflicts known before a file is read."""
 
-
-def was_given(name: str) -> bool:
-    """Return whether a parameter was given, on the command line or from Python."""
-    source = click.get_current_context().get_parameter_source(name)
-    return source is not None and source.name in ("COMMANDLINE", "DEFAULT_MAP")
+    def first_given(self, *names: str) -> "str | None":
+        """Return the spelling of the first given option."""
+        return next((option(name.removesuffix("_file")) for name in names if name in self.given), None)
 
 
-def first_given(*names: str) -> "str | None":
-    """Return the spelling of the first given option."""
-    spelled = {each.name: max(each.opts, key=len) for each in click.get_current_context().command.params}
-    return next((spelled[name] for name in names if was_given(name)), None)
+class Option(NamedTuple):
+    """An option, from which click's option and Python's keyword arguments are made.
+
+    words: spellings. type: click's; bool: a flag, which sets the opposite of the default. default: shown by --help,
+    unless `shown` is. field: of Options, by default the last word."""
+
+    words: str
+    help: str
+    type: Any = str
+    metavar: "str | None" = None
+    default: Any = None
+    shown: "str | None" = None
+    field: str = ""
+    callback: Any = None
+    required: bool = False
+
+    @property
+    def keywords(self) -> "list[str]":
+        return [word.lstrip("-").replace("-", "_") for word in self.words.split()]
+
+    @property
+    def name(self) -> str:
+        return self.field or self.keywords[-1]
+
+    @property
+    def parameter(self) -> click.Option:
+        more = self._asdict()
+        for name in ("words", "shown", "field"):
+            del more[name]
+        if self.type is bool:
+            more.update(type=None, is_flag=True, flag_value=not self.default, default=bool(self.default))
+        return click.Option(
+            [*self.words.split(), self.name], show_default=self.shown or self.default is not None, **more
+        )
+
+    def __call__(self, command: "Callable[..., object]") -> "Callable[..., object]":
+        """Decorate a command's function."""
+        return click.option(*self.words.split(), self.name, cls=lambda *_, **__: self.parameter)(command)
+
+    def read(self, keyword: str, value: Any) -> Any:
+        """Return the checked value of a keyword argument. Raise UsageError."""
+        if self.type is bool:
+            if type(value).__name__ not in ("bool", "bool_"):
+                raise click.UsageError(f"{keyword}={value!r} found, expected True or False")
+            return bool(value) != bool(self.default)
+        if isinstance(value, (list, tuple, dict, bool)) or getattr(value, "shape", None):
+            raise click.UsageError(f"{keyword} of type {type(value).__name__} found, expected one value")
+        try:
+            return self.type(value) if self.type is str else self.type.convert(str(value), None, None)
+        except click.BadParameter as fault:
+            raise click.UsageError(f"Invalid value for '{keyword}': {fault.message}") from None
 
 
-def scale_option(words: str) -> "Callable":
-    return click.option("--scale", "scale_file", metavar="RANGE_FILE", help=words)
+def scale_option(words: str) -> Option:
+    return Option("--scale", words, metavar="RANGE_FILE", field="scale_file")
 
 
 _SCALED = "Range file of svm-scale (or scale file of R's e1071) of the model's training rows."
 
 
-def carry_option(name: str, words: str = "") -> "Callable":
+def carry_option(name: str, words: str = "") -> Option:
     said = " The compiled model carries it, takes raw rows, and scales them as predict --scale does."
-    return click.option(
-        name, "scale_file" if name == "--scale" else "carry_file", metavar="RANGE_FILE", help=f"{_SCALED}{said}{words}"
-    )
+    field = "scale_file" if name == "--scale" else "carry_file"
+    return Option(name, f"{_SCALED}{said}{words}", metavar="RANGE_FILE", field=field)
 
 
-def fold_option(words: str) -> "Callable":
+def fold_option(words: str) -> Option:
     return scale_option(f"{_SCALED} The result is a LIBSVM model of raw rows, without svm-scale's rounding.{words}")
 
 
-def y_scale_option(words: str, option: str = "--scale") -> "Callable":
-    return click.option(
-        "--y-scale",
-        "y_scale_file",
-        metavar="FILE",
-        help=f"The y scale file that R's write.svm wrote beside that of {option}, for regression. {words}",
-    )
+def y_scale_option(words: str, other: str = "--scale") -> Option:
+    said = f"The y scale file that R's write.svm wrote beside that of {other}, for regression. {words}"
+    return Option("--y-scale", said, metavar="FILE", field="y_scale_file")
 
 
-def check_y_scale(scale_file: "str | None", y_scale_file: "str | None", option: str = "--scale") -> None:
+def check_y_scale(scale_file: "str | None", y_scale_file: "str | None", other: str = "--scale") -> None:
     if y_scale_file is not None and scale_file is None:
-        raise click.UsageError(f"--y-scale goes with {option}: write.svm writes both files.")
+        raise click.UsageError(f"--y-scale goes with {other}: write.svm writes both files.")
 
 
-def megabytes_option(name: str, words: str) -> "Callable":
+def megabytes_option(name: str, words: str) -> Option:
     """Return an option in MB, with its value in bytes."""
-    return click.option(
-        name,
-        type=POSITIVE,
-        default=256.0,
-        show_default=True,
-        metavar="MB",
-        callback=lambda context, parameter, value: max(int(value * 1e6), 1),
-        help=words,
+    return Option(
+        name, words, POSITIVE, "MB", 256.0, callback=lambda context, parameter, value: max(int(value * 1e6), 1)
     )
 
 
-def data_options(command: "Callable") -> "Callable":
-    for option in (
-        scale_option(
-            "Range file of svm-scale, or scale file of write.svm (R's e1071). Rows are scaled while they are read; with"
-            " a range file, to the same bytes as svm-scale -r."
-        ),
-        megabytes_option(
-            "--max-line",
-            ("Maximum length of a line; a longer one is malformed. Takes a few times as much memory."),
-        ),
-        click.option("--unlabelled", is_flag=True, help="Read rows without labels."),
-        click.option(
-            "--delim",
-            "delimiter",
-            default=",",
-            show_default=True,
-            metavar="C",
-            callback=one_character,
-            help="Delimiter of --dense. A blank matches any run of blanks; \\t is a tab.",
-        ),
-        click.option(
-            "--dense",
-            is_flag=True,
-            help=(
-                "Read delimited numbers: a label, then the values of features 1, 2, ... or, if the model has a feature"
-                " 0, of 0, 1, ..."
-            ),
-        ),
-    ):
-        command = option(command)
-    return command
-
-
-def check_data_options(dense: bool) -> None:
-    if not dense and was_given("delimiter"):
-        raise click.UsageError("--delim goes with --dense: other rows are index:value pairs with blanks between them.")
-
-
-threads_option = click.option(
-    "--threads",
-    type=Count(0),
-    default=0,
-    show_default="all available processors",
-    metavar="N",
-    help="Number of threads, 0 for all.",
+DATA_OPTIONS = (
+    Option(
+        "--dense",
+        "Read delimited numbers: a label, then the values of features 1, 2, ... or, if the model has a feature 0, of"
+        " 0, 1, ...",
+        bool,
+    ),
+    Option(
+        "--delim",
+        "Delimiter of --dense. A blank matches any run of blanks; \\t is a tab.",
+        metavar="C",
+        default=",",
+        field="delimiter",
+        callback=one_character,
+    ),
+    Option("--unlabelled", "Read rows without labels.", bool),
+    megabytes_option(
+        "--max-line", "Maximum length of a line; a longer one is malformed. Takes a few times as much memory."
+    ),
+    scale_option(
+        "Range file of svm-scale, or scale file of write.svm (R's e1071). Rows are scaled while they are read; with a"
+        " range file, to the same bytes as svm-scale -r."
+    ),
 )
 
 
-def dask_option(words: str, more: str = "") -> "Callable":
+def data_options(command: "Callable") -> "Callable":
+    for each in reversed(DATA_OPTIONS):
+        command = each(command)
+    return command
+
+
+def check_data_options(options: Any) -> None:
+    if not options.dense and "delimiter" in options.given:
+        raise click.UsageError("--delim goes with --dense: other rows are index:value pairs with blanks between them.")
+
+
+threads_option = Option("--threads", "Number of threads, 0 for all.", Count(0), "N", 0, "all available processors")
+
+
+def dask_option(words: str, more: str = "") -> Option:
     where = "tcp://HOST:8786, or local:N for N processes on this machine"
-    return click.option("--dask", metavar="ADDRESS", help=f"{words}: {where}.{more} Needs pip install 'fastsvm[dask]'.")
+    return Option("--dask", f"{words}: {where}.{more} Needs pip install 'fastsvm[dask]'.", metavar="ADDRESS")
 
 
 def check_dask(address: "str | None") -> None:
@@ -174,19 +206,19 @@ def check_dask(address: "str | None") -> None:
     try:
         Address(address)
     except ValueError as error:
-        raise click.UsageError(f"--dask: {error}.") from None
+        raise click.UsageError(f"{option('dask')}: {error}.") from None
 
 
-def quiet_option(words: str = "Print no summary, warnings or progress bar.") -> "Callable":
-    return click.option("-q", "--quiet", is_flag=True, help=words)
+def quiet_option(words: str = "Print no summary, warnings or progress bar.") -> Option:
+    return Option("-q --quiet", words, bool)
 
 
-def seed_option(words: str) -> "Callable":
-    return click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="S", help=words)
+def seed_option(words: str) -> Option:
+    return Option("--seed", words, click.IntRange(0), "S", 0)
 
 
-def json_option(words: str) -> "Callable":
-    return click.option("--json", "as_json", is_flag=True, help=words)
+def json_option(words: str) -> Option:
+    return Option("--json", words, bool, field="as_json")
 
 
 def model_arguments(command: "Callable") -> "Callable":

@@ -12,13 +12,13 @@ import numpy as np
 
 from fastsvm_cli.console.exact_model import SourceModel
 from fastsvm_cli.console.progress import Progress
-from fastsvm_cli.errors import FastsvmError
+from fastsvm_cli.errors import FastsvmError, in_python
 from fastsvm_cli.estimators.agreement import Agreement
 from fastsvm_cli.estimators.doubts import warn_of_labels, warn_of_time
 from fastsvm_cli.estimators.export import demand_readable, readable_text
 from fastsvm_cli.estimators.fitted import Fitted
 from fastsvm_cli.estimators.labelled import labelled_chunks
-from fastsvm_cli.estimators.methods import compile_source, in_python, silent
+from fastsvm_cli.estimators.methods import compile_source, silent
 from fastsvm_cli.estimators.pipelines import read_estimator
 from fastsvm_cli.estimators.predictor import FastSVM
 from fastsvm_cli.methods import attempts, methods, names
@@ -129,7 +129,7 @@ def _demand_no_options(method: str, options: "dict[str, Any]") -> None:
     if options:
         name = next(iter(options))
         its = f"its options are {', '.join(_AUTO)}" if method == "auto" else "it has none"
-        others = [f'method="{each.name}"' for each in methods() if name in each.python_options]
+        others = [f'method="{each.name}"' for each in methods() if name in each.keywords]
         raise TypeError(f"{method} has no option {name!r}; {its}{': say ' if others else ''}{' or '.join(others)}")
 
 
@@ -206,7 +206,8 @@ def _choose(
     add("exact", behind, 0.0)
     every = attempts(source.model, max_size * 1e6, patience)
     for at, each in enumerate(every):
-        name = in_python(each.name)
+        with in_python():
+            name = each.name
         on_progress(at / len(every), name)
         options = {"method": each.command, **each.options}
         others = {option: value for option, value in options.items() if option != "method"}

@@ -1,6 +1,5 @@
 """Compile methods for Python, with the commands' options."""
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -9,7 +8,7 @@ import click
 
 from fastsvm_cli import _native
 from fastsvm_cli.console.exact_model import SourceModel, demand_compilable, read_back
-from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.errors import in_python
 from fastsvm_cli.methods import find
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.text.data import read_chunks
@@ -26,34 +25,22 @@ def compile_source(
     path, rows, given = source.model.path, None, dict(given)
     if isinstance(given.get("data"), list):
         rows, given["data"] = given["data"], "data"
-    try:
-        options = method.read_options(given, variant, path)
-        with _threads(options.threads):
-            demand_compilable(source.model)
-            method.check_model(source.model, options)
-            if rows is None and given.get("data") is not None:
-                rows = list(read_chunks(options.data_file))
-            if rows is not None and not sum(chunk.rows for chunk in rows):
-                raise ValueError(f"{method.name}: data without a row found, expected some")
-            compiled = method.compile(source, options, on_progress or silent, rows)
-        text, model = read_back(compiled.model, path)
-        options.check_size(len(text))
-    except click.ClickException as fault:
-        raise ValueError(f"{method.name}: {in_python(fault.format_message())}") from None
-    except ModelFormatError as fault:
-        raise type(fault)(fault.path, in_python(fault.why), fault.line) from None
+    with in_python():
+        try:
+            options = method.read_options(given, variant, path)
+            with _threads(options.threads):
+                demand_compilable(source.model)
+                method.check_model(source.model, options)
+                if rows is None and given.get("data") is not None:
+                    rows = list(read_chunks(options.data_file))
+                if rows is not None and not sum(chunk.rows for chunk in rows):
+                    raise click.UsageError("data without a row found, expected some")
+                compiled = method.compile(source, options, on_progress or silent, rows)
+            text, model = read_back(compiled.model, path)
+            options.check_size(len(text))
+        except click.ClickException as fault:
+            raise ValueError(f"{method.name}: {fault.format_message()}") from None
     return model, getattr(options, "target", None) or 0.0
-
-
-def in_python(message: str) -> str:
-    """Translate a message: --max-size to max_size, --vectors L to vectors=L, fastsvm reduce to method="reduce"."""
-    message = re.sub(r"--method ([a-z]+)|fastsvm (approx|border|order|reduce)\b", r'method="\1\2"', message)
-
-    def name(found: "re.Match[str]") -> str:
-        value = f"={found[2]}" if found[2] else ""
-        return found[1].replace("-", "_") + value
-
-    return re.sub(r"(?<![^\s'(])--([a-z][a-z-]*)(?: ([A-Z][A-Z_]*)\b)?", name, message)
 
 
 @contextmanager

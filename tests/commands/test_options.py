@@ -33,13 +33,11 @@ def test_a_record_has_the_parameters_of_its_command(name):
 def test_what_does_not_go_together_is_refused_when_the_record_is_made():
     import click
 
-    from fastsvm_cli.methods.reduce import ReduceOptions
+    from fastsvm_cli.methods.reduce import METHOD
 
-    given = dict(vectors=None, ratio=0.1, target=None, data_file=None, scale_file=None, y_scale_file=None)
-    given |= dict(plot_file=None, lossless=False, init="greedy", optimizer="none", finishing=True)
-    assert ReduceOptions(**given).count(57) == 6
+    assert METHOD.read_options({"ratio": 0.1}, None, "m").count(57) == 6
     with pytest.raises(click.UsageError, match="--vectors and --ratio do not go together"):
-        ReduceOptions(**given | {"vectors": 3})
+        METHOD.read_options({"ratio": 0.1, "vectors": 3}, None, "m")
 
 
 #: (options without effect, part of the message)

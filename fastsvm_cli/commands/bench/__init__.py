@@ -6,6 +6,7 @@ import click
 from fastsvm_cli.commands.bench.options import BenchOptions
 from fastsvm_cli.console.options import (
     FileCommand,
+    Option,
     dask_option,
     json_option,
     quiet_option,
@@ -23,107 +24,55 @@ if TYPE_CHECKING:
 
 
 @click.command("bench", cls=FileCommand)
-@click.option(
+@Option(
     "--try",
-    "attempt",
-    is_flag=True,
-    help=("Compile the exact model in every way that applies, in a temporary directory, and measure the results too."),
+    "Compile the exact model in every way that applies, in a temporary directory, and measure the results too.",
+    bool,
+    field="attempt",
 )
-@click.option(
+@Option(
     "--all",
-    "everything",
-    is_flag=True,
-    help=(
-        "Show every model and every column. By default, of the models of --try, only those that no other beats in both"
-        " time and labels, and the one that --budget picks."
-    ),
+    "Show every model and every column. By default, of the models of --try, only those that no other beats in both"
+    " time and labels, and the one that --budget picks.",
+    bool,
+    field="everything",
 )
-@click.option(
+@Option(
     "--budget",
-    type=Share(),
-    metavar="P",
-    help=(
-        "Largest share of labels that may differ, of all rows and of each class (0.5% or 0.005). Marks the"
-        " fastest model within it, and prints the commands to make and use it."
-    ),
+    "Largest share of labels that may differ, of all rows and of each class (0.5% or 0.005). Marks the fastest model"
+    " within it, and prints the commands to make and use it.",
+    Share(),
+    "P",
 )
-@click.option(
-    "--keep",
-    metavar="PATH",
-    help="Output file for the model that --try and --budget pick.",
-)
-@click.option(
+@Option("--keep", "Output file for the model that --try and --budget pick.", metavar="PATH")
+@Option(
     "--max-disagreement",
-    type=Share(),
-    metavar="P",
-    help=(
-        "Largest share of labels that a named model may change, of all rows or of a class; beyond it, the"
-        " exit code is 3."
-    ),
+    "Largest share of labels that a named model may change, of all rows or of a class; beyond it, the exit code is 3.",
+    Share(),
+    "P",
 )
-@click.option(
+@Option(
     "--cross-validate",
-    "splits",
-    type=click.IntRange(2),
-    metavar="K",
-    help="Number of splits of TEST_FILE to train, compile and predict on, with -c and -g, without a model.",
+    "Number of splits of TEST_FILE to train, compile and predict on, with -c and -g, without a model.",
+    click.IntRange(2),
+    "K",
+    field="splits",
 )
-@click.option(
-    "-c",
-    "--cost",
-    type=POSITIVE,
-    show_default="1",
-    metavar="C",
-    help="Parameter C of the models of --cross-validate.",
+@Option("-c --cost", "Parameter C of the models of --cross-validate.", POSITIVE, "C", shown="1")
+@Option(
+    "-g --gamma", "Parameter gamma of the models of --cross-validate.", POSITIVE, "G", shown="1 / number of features"
 )
-@click.option(
-    "-g",
-    "--gamma",
-    type=POSITIVE,
-    show_default="1 / number of features",
-    metavar="G",
-    help="Parameter gamma of the models of --cross-validate.",
-)
-@click.option(
-    "--degree",
-    type=click.IntRange(1, 4),
-    default=2,
-    show_default=True,
-    metavar="P",
-    help="Degree of the expansions of --cross-validate.",
-)
-@click.option(
-    "--runs",
-    type=click.IntRange(1),
-    default=5,
-    show_default=True,
-    metavar="N",
-    help="Timed runs per case, after one warm-up run.",
-)
-@click.option(
+@Option("--degree", "Degree of the expansions of --cross-validate.", click.IntRange(1, 4), "P", 2)
+@Option("--runs", "Timed runs per case, after one warm-up run.", click.IntRange(1), "N", 5)
+@Option(
     "--max-seconds",
-    type=POSITIVE,
-    default=20.0,
-    show_default=True,
-    metavar="S",
-    help="Seconds for the runs of one case. A slower case is run fewer times, at least three.",
+    "Seconds for the runs of one case. A slower case is run fewer times, at least three.",
+    POSITIVE,
+    "S",
+    20.0,
 )
-@click.option(
-    "--patience",
-    type=POSITIVE,
-    default=30.0,
-    show_default=True,
-    metavar="S",
-    help="Time limit per compilation of --try, in seconds.",
-)
-@click.option(
-    "--max-size",
-    type=LIMIT,
-    default=64,
-    show_default=True,
-    metavar="MB",
-    help="Maximum size of a model of --try.",
-)
+@Option("--patience", "Time limit per compilation of --try, in seconds.", POSITIVE, "S", 30.0)
+@Option("--max-size", "Maximum size of a model of --try.", LIMIT, "MB", 64)
 @dask_option(
     "Dask scheduler whose workers compile the models of --try, each with one thread (or --threads)",
     " Timed runs stay on this machine, one at a time.",

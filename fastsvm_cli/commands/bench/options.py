@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fastsvm_cli.console.file_checks import check_document, check_outputs
-from fastsvm_cli.console.options import Options, check_dask, first_given
+from fastsvm_cli.console.options import Options, check_dask
 from fastsvm_cli.console.plot import check_plot
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class BenchOptions(Options):
                     "--cross-validate takes a data file alone and trains its own models: it goes with -c, -g, --degree,"
                     " --seed and --json, not with --plot or the others."
                 )
-            given = first_given("runs", "max_seconds")
+            given = self.first_given("runs", "max_seconds")
             if given is not None:
                 raise click.UsageError(f"{given} does not go with --cross-validate, which times nothing.")
         elif not self.model_files:
@@ -54,10 +54,10 @@ class BenchOptions(Options):
             raise click.UsageError("-g goes with --cross-validate; other models have their gamma.")
         if self.cost is not None and self.splits is None:
             raise click.UsageError("-c goes with --cross-validate; other models have their C.")
-        given = first_given("patience", "max_size") if not self.attempt else None
+        given = self.first_given("patience", "max_size") if not self.attempt else None
         if given is not None:
             raise click.UsageError(f"{given} goes with --try: it is about what is compiled there.")
-        if self.splits is None and first_given("degree"):
+        if self.splits is None and self.first_given("degree"):
             raise click.UsageError("--degree goes with --cross-validate; --try compiles to every degree.")
         if self.dask is not None and not self.attempt:
             raise click.UsageError("--dask goes with --try: it compiles there; what is timed runs here.")

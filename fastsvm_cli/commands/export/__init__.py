@@ -7,6 +7,7 @@ import click
 from fastsvm_cli.console.file_checks import check_outputs, summary_stream
 from fastsvm_cli.console.options import (
     FileCommand,
+    Option,
     Options,
     check_y_scale,
     model_arguments,
@@ -83,60 +84,41 @@ class ExportOptions(Options):
 
 
 @click.command("export", cls=FileCommand)
-@click.option("--to", "target", type=click.Choice(TARGETS), required=True, help="Form of the result.")
-@click.option(
-    "--precision",
-    type=click.Choice(["single", "double"]),
-    default="single",
-    show_default=True,
-    help="Precision of rows, tables and sums.",
-)
-@click.option(
-    "--features",
-    type=click.IntRange(1),
-    show_default="the model's last",
-    metavar="N",
-    help="Number of features of a row.",
-)
-@click.option(
+@Option("--to", "Form of the result.", click.Choice(TARGETS), field="target", required=True)
+@Option("--precision", "Precision of rows, tables and sums.", click.Choice(["single", "double"]), default="single")
+@Option("--features", "Number of features of a row.", click.IntRange(1), "N", shown="the model's last")
+@Option(
     "--scale",
-    "scale_file",
+    "Range file of svm-scale (or scale file of R's e1071) of the model's training rows. The result takes raw rows.",
     metavar="RANGE_FILE",
-    help="Range file of svm-scale (or scale file of R's e1071) of the model's training rows. The result takes raw"
-    " rows.",
+    field="scale_file",
 )
 @y_scale_option("The result then predicts unscaled y, as with a range file of y.")
-@click.option(
+@Option(
     "--test",
-    "test_file",
-    metavar="DATA_FILE",
-    help="Rows to try the result on here, and to compare with fastsvm predict. For C, also writes a main function that"
+    "Rows to try the result on here, and to compare with fastsvm predict. For C, also writes a main function that"
     " reads such rows.",
-)
-@click.option(
-    "--no-radius",
-    "radius",
-    flag_value=False,
-    default=True,
-    help="Omit the radii of a certified model, for a smaller result.",
-)
-@click.option(
-    "--fit",
-    type=Bytes(),
-    metavar="BYTES",
-    help="Maximum size of the result's tables, in bytes (32K is 32,768). An exact model is compiled to what fits, by"
-    " degree, rank or number of vectors; the result is the one with the fewest labels that differ.",
-)
-@click.option(
-    "--data",
-    "data_file",
     metavar="DATA_FILE",
-    show_default="the support vectors",
-    help="Rows on which --fit compares labels.",
+    field="test_file",
 )
-@click.option("--size", is_flag=True, help="Print the sizes of the result, and write nothing.")
-@click.option("--prefix", metavar="NAME", show_default="the output's name", help="First part of every name in C.")
-@click.option("--progmem", is_flag=True, help="Tables in the flash memory of an AVR (C).")
+@Option("--no-radius", "Omit the radii of a certified model, for a smaller result.", bool, default=True, field="radius")
+@Option(
+    "--fit",
+    "Maximum size of the result's tables, in bytes (32K is 32,768). An exact model is compiled to what fits, by"
+    " degree, rank or number of vectors; the result is the one with the fewest labels that differ.",
+    Bytes(),
+    "BYTES",
+)
+@Option(
+    "--data",
+    "Rows on which --fit compares labels.",
+    metavar="DATA_FILE",
+    shown="the support vectors",
+    field="data_file",
+)
+@Option("--size", "Print the sizes of the result, and write nothing.", bool)
+@Option("--prefix", "First part of every name in C.", metavar="NAME", shown="the output's name")
+@Option("--progmem", "Tables in the flash memory of an AVR (C).", bool)
 @quiet_option()
 @model_arguments
 def command(**parsed):

@@ -9,6 +9,7 @@ from fastsvm_cli.commands.predict.options import PredictOptions
 from fastsvm_cli.console.file_checks import check_document, check_outputs, summary_stream
 from fastsvm_cli.console.options import (
     FileCommand,
+    Option,
     dask_option,
     data_options,
     json_option,
@@ -33,92 +34,66 @@ if TYPE_CHECKING:
 
 
 @click.command("predict", cls=FileCommand)
-@click.option(
-    "-b",
-    "--probability",
-    type=ZeroOrOne(),
-    default=0,
-    show_default=True,
-    metavar="0|1",
-    help="Predict probabilities too (1), as svm-predict -b 1.",
-)
+@Option("-b --probability", "Predict probabilities too (1), as svm-predict -b 1.", ZeroOrOne(), "0|1", 0)
 @quiet_option()
-@click.option(
+@Option(
     "--values",
-    is_flag=True,
-    help=(
-        "Append the decision values, one per pair of classes in the order of the model's labels (1/2, 1/3,"
-        " ..., 2/3, ...), then the radii of a certified model."
-    ),
+    "Append the decision values, one per pair of classes in the order of the model's labels (1/2, 1/3, ..., 2/3,"
+    " ...), then the radii of a certified model.",
+    bool,
 )
-@click.option(
+@Option(
     "--evaluations",
-    is_flag=True,
-    help="Append the number of kernel evaluations, repeated ones included. For models of fastsvm order.",
+    "Append the number of kernel evaluations, repeated ones included. For models of fastsvm order.",
+    bool,
 )
-@click.option(
+@Option(
     "--exact",
-    "exact_file",
+    "LIBSVM model that MODEL_FILE was made from, by approx --certify or reduce. It evaluates the rows whose label is"
+    " not proven, so that every label is svm-predict's.",
     metavar="MODEL",
-    help=(
-        "LIBSVM model that MODEL_FILE was made from, by approx --certify or reduce. It evaluates the rows whose"
-        " label is not proven, so that every label is svm-predict's."
-    ),
+    field="exact_file",
 )
-@click.option(
+@Option(
     "--tolerance",
-    type=Number(0),
-    metavar="E",
-    help=(
-        "Largest error of a regression value. With --exact, rows with a larger radius are evaluated exactly"
-        " (with --open-rows, written); with an ordered model, rows stop once proven within E of svm-predict's"
-        " value."
-    ),
+    "Largest error of a regression value. With --exact, rows with a larger radius are evaluated exactly (with"
+    " --open-rows, written); with an ordered model, rows stop once proven within E of svm-predict's value.",
+    Number(0),
+    "E",
 )
-@click.option(
+@Option(
     "--steps",
-    type=Count(1),
-    metavar="K",
-    help=(
-        "Number of points after which every row stops (fastsvm order --method geometry). --values then prints"
-        " value, radius and the probability of a positive value (DeCoste, eq. 32). Labels may differ from"
-        " svm-predict's where the radius reaches beyond zero."
-    ),
+    "Number of points after which every row stops (fastsvm order --method geometry). --values then prints value,"
+    " radius and the probability of a positive value (DeCoste, eq. 32). Labels may differ from svm-predict's where the"
+    " radius reaches beyond zero.",
+    Count(1),
+    "K",
 )
 @json_option("Print the summary as one line of JSON; on standard error if the rows go to standard output.")
-@click.option(
+@Option(
     "--on-bad-row",
-    type=click.Choice(["stop", "skip", "nan"]),
+    "Action on a malformed line, or on a row that the model cannot evaluate: stop the run, skip the row, or write a"
+    " line of nan. skip and nan name the first ten and count all.",
+    click.Choice(["stop", "skip", "nan"]),
     default="stop",
-    show_default=True,
-    help=(
-        "Action on a malformed line, or on a row that the model cannot evaluate: stop the run, skip the row, or"
-        " write a line of nan. skip and nan name the first ten and count all."
-    ),
 )
-@click.option(
+@Option(
     "--resume",
-    is_flag=True,
-    help=(
-        "Keep finished lines in OUTPUT_FILE.partial; after a stop, the same command continues from there. For"
-        " files only."
-    ),
+    "Keep finished lines in OUTPUT_FILE.partial; after a stop, the same command continues from there. For files only.",
+    bool,
 )
-@click.option(
+@Option(
     "--open-rows",
-    "open_file",
+    "Output file for rows whose label a certified model leaves unproven, as LIBSVM data with line numbers (1 3:0.5 #"
+    " 17); with --exact, these were evaluated exactly. Rows of --unlabelled data get the label 0.",
     metavar="FILE",
-    help=(
-        "Output file for rows whose label a certified model leaves unproven, as LIBSVM data with line numbers"
-        " (1 3:0.5 # 17); with --exact, these were evaluated exactly. Rows of --unlabelled data get the label"
-        " 0."
-    ),
+    field="open_file",
 )
-@click.option(
+@Option(
     "--outside-rows",
-    "outside_file",
+    "Output file for rows outside the bound of an RBF expansion (Claesen et al., eq. 3.11), in the same format.",
     metavar="FILE",
-    help=("Output file for rows outside the bound of an RBF expansion (Claesen et al., eq. 3.11), in the same format."),
+    field="outside_file",
 )
 @y_scale_option("It scales the labels, so that the summary is in the unit of the predictions.")
 @dask_option(

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fastsvm_cli.console.options import Options, check_dask, check_data_options, check_y_scale, was_given
+from fastsvm_cli.console.options import Options, check_dask, check_data_options, check_y_scale
 from fastsvm_cli.console.scaling import refuse_twice
 
 if TYPE_CHECKING:
@@ -47,13 +47,13 @@ class PredictOptions(Options):
         self.start = monotonic()
         if self.test_file == "-" and self.model_file == "-":
             raise click.UsageError("TEST_FILE and MODEL_FILE cannot both be standard input.")
-        check_data_options(self.dense)
+        check_data_options(self)
         check_y_scale(self.scale_file, self.y_scale_file)
         if self.y_scale_file is not None and self.unlabelled:
             raise click.UsageError("--y-scale scales labels: it does not go with --unlabelled, whose rows have none.")
         if self.dask is not None:
             self._check_dask()
-        elif was_given("block"):
+        elif "block" in self.given:
             raise click.UsageError("--block goes with --dask, which cuts the data into blocks.")
         if not self.resume:
             return

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, ClassVar
 import click
 
 from fastsvm_cli.console.options import (
+    Option,
     carry_option,
     check_y_scale,
-    model_arguments,
     quiet_option,
     scale_option,
     seed_option,
@@ -16,7 +16,8 @@ from fastsvm_cli.console.options import (
     y_scale_option,
 )
 from fastsvm_cli.console.values import POSITIVE
-from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, listed
+from fastsvm_cli.errors import option
+from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
@@ -48,38 +49,44 @@ class OrderOptions(MethodOptions):
 
     def check(self) -> None:
         for name, value, of in (
-            ("--points", self.points, "geometry"),
-            ("--sequence", self.sequence, "geometry"),
-            ("--fold", self.fold_file, "geometry"),
-            ("--lists", self.lists, "triangle"),
+            ("points", self.points, "geometry"),
+            ("sequence", self.sequence, "geometry"),
+            ("fold", self.fold_file, "geometry"),
+            ("lists", self.lists, "triangle"),
         ):
             if value is not None and self.method != of:
-                raise click.UsageError(f"{name} goes with --method {of}.")
+                raise click.UsageError(f"{option(name)} goes with {option('method', of)}.")
         if self.scale_file is not None and self.vectors_file is None and self.fold_file is None:
             raise click.UsageError(
-                "--scale goes with --vectors or --fold: it scales those rows (--carry those to come)."
+                f"{option('scale')} goes with {option('vectors')} or {option('fold')}: it scales those rows"
+                f" ({option('carry')} those to come)."
             )
         check_y_scale(self.carry_file, self.y_scale_file, "--carry")
+        kernel, others = option("kernel"), f"{option('coef0')} and {option('degree')}"
         if (self.own_kernel is None) != (self.vectors_file is None):
             raise click.UsageError(
-                "--kernel and --vectors go together: a precomputed model knows neither its kernel nor its vectors."
+                f"{kernel} and {option('vectors')} go together: a precomputed model knows neither its kernel"
+                " nor its vectors."
             )
         parameters = (self.gamma, self.coef0, self.degree)
         if self.own_kernel is None and parameters != (None, None, None):
-            raise click.UsageError("--gamma, --coef0 and --degree go with --kernel; other models name their own.")
+            raise click.UsageError(f"{option('gamma')}, {others} go with {kernel}; other models name their own.")
         if self.own_kernel is not None and self.gamma is None:
-            raise click.UsageError("--kernel needs --gamma.")
+            raise click.UsageError(f"{kernel} needs {option('gamma')}.")
         if self.own_kernel == "exponential" and parameters[1:] != (None, None):
-            raise click.UsageError("--coef0 and --degree are for --kernel normalized-polynomial.")
+            raise click.UsageError(f"{others} are for {option('kernel', 'normalized-polynomial')}.")
 
     def check_model(self, model: "ExactModel") -> None:
         header = model.header
         if self.own_kernel is not None and header.kernel_type != "precomputed":
             raise click.UsageError(
-                f"--kernel is for models of a precomputed kernel; {self.model_file} has a {header.kernel_type} kernel."
+                f"{option('kernel')} is for models of a precomputed kernel; {self.model_file} has a"
+                f" {header.kernel_type} kernel."
             )
         if self.fold_file is not None and not (header.classification and header.nr_class == 2):
-            raise click.UsageError("--fold is for models of two classes: their linear SVM has two folded vectors.")
+            raise click.UsageError(
+                f"{option('fold')} is for models of two classes: their linear SVM has two folded vectors."
+            )
 
     @property
     def kernel(self) -> "Kernel":
@@ -98,92 +105,67 @@ class Order(Method):
     variants: ClassVar = {name: {"method": name} for name in ORDERS}
     command_only = Method.command_only - {"scale_file"} | {"carry_file", "method"}
     Options = OrderOptions
-    parameters = listed(
-        click.option(
+    options = (
+        Option(
             "--method",
-            type=click.Choice(ORDERS),
+            "Bound that stops a row. geometry: intervals from the kernel values of a few points (linear kernels;"
+            " polynomial and RBF with gamma and coef0 of 0 or more). triangle: lists of support vectors by distance"
+            " from a pivot (RBF).",
+            click.Choice(ORDERS),
             default="geometry",
-            show_default=True,
-            help=(
-                "Bound that stops a row. geometry: intervals from the kernel values of a few points (linear"
-                " kernels; polynomial and RBF with gamma and coef0 of 0 or more). triangle: lists of support"
-                " vectors by distance from a pivot (RBF)."
-            ),
         ),
-        click.option(
+        Option(
             "--points",
-            type=click.IntRange(1),
-            show_default="max(z, sqrt(z n)) for n support vectors of z non-zeros each, at most 2,048",
-            metavar="K",
-            help="geometry: maximum number of points before a row is evaluated in full.",
+            "geometry: maximum number of points before a row is evaluated in full.",
+            click.IntRange(1),
+            "K",
+            shown="max(z, sqrt(z n)) for n support vectors of z non-zeros each, at most 2,048",
         ),
-        click.option(
+        Option(
             "--sequence",
-            type=click.Choice(["greedy", "sgma"]),
-            show_default="greedy",
-            help=(
-                "geometry: order of the points. greedy: by what each takes from the uncertainty of the"
-                " decision functions. sgma: by what it takes from the kernel matrix, as in the paper."
-            ),
+            "geometry: order of the points. greedy: by what each takes from the uncertainty of the decision"
+            " functions. sgma: by what it takes from the kernel matrix, as in the paper.",
+            click.Choice(["greedy", "sgma"]),
+            shown="greedy",
         ),
-        click.option(
+        Option(
             "--fold",
-            "fold_file",
+            "geometry, two classes: training file of a linear SVM (C = 1), whose two folded weight vectors come first.",
             metavar="TRAIN_FILE",
-            help=(
-                "geometry, two classes: training file of a linear SVM (C = 1), whose two folded weight"
-                " vectors come first."
-            ),
+            field="fold_file",
         ),
-        click.option(
+        Option(
             "--lists",
-            type=click.IntRange(1),
-            show_default="the number of classes, at least 2",
-            metavar="K",
-            help=(
-                "triangle: number of pivots, each with a list: the support vectors nearest to as many cluster"
-                " means (k-means, 30 rounds)."
-            ),
+            "triangle: number of pivots, each with a list: the support vectors nearest to as many cluster means"
+            " (k-means, 30 rounds).",
+            click.IntRange(1),
+            "K",
+            shown="the number of classes, at least 2",
         ),
         seed_option("Seed of the candidates of sgma and of k-means."),
-        click.option(
+        Option(
             "--kernel",
-            "own_kernel",
-            type=click.Choice(["exponential", "normalized-polynomial"]),
-            help=(
-                "Kernel of a model trained with a precomputed kernel (-t 4): exp(-gamma |x-z|), or"
-                " k(x,z)/sqrt(k(x,x)k(z,z)) with k = (gamma x.z + coef0)^degree."
-            ),
+            "Kernel of a model trained with a precomputed kernel (-t 4): exp(-gamma |x-z|), or"
+            " k(x,z)/sqrt(k(x,x)k(z,z)) with k = (gamma x.z + coef0)^degree.",
+            click.Choice(["exponential", "normalized-polynomial"]),
+            field="own_kernel",
         ),
-        click.option("-g", "--gamma", type=POSITIVE, metavar="G", help="Parameter gamma of --kernel."),
-        click.option(
-            "-r",
-            "--coef0",
-            type=POSITIVE,
-            show_default="1",
-            metavar="C",
-            help="Parameter coef0 of --kernel normalized-polynomial; above 0.",
+        Option("-g --gamma", "Parameter gamma of --kernel.", POSITIVE, "G"),
+        Option("-r --coef0", "Parameter coef0 of --kernel normalized-polynomial; above 0.", POSITIVE, "C", shown="1"),
+        Option(
+            "-d --degree", "Parameter degree of --kernel normalized-polynomial.", click.IntRange(1, 50), "D", shown="3"
         ),
-        click.option(
-            "-d",
-            "--degree",
-            type=click.IntRange(1, 50),
-            show_default="3",
-            metavar="D",
-            help="Parameter degree of --kernel normalized-polynomial.",
-        ),
-        click.option(
+        Option(
             "--vectors",
-            "vectors_file",
+            "Training rows that the model's serial numbers refer to, for --kernel.",
             metavar="TRAIN_FILE",
-            help="Training rows that the model's serial numbers refer to, for --kernel.",
+            field="vectors_file",
         ),
         scale_option("Scale the rows of --vectors or --fold while they are read, as svm-scale -r RANGE_FILE does."),
         carry_option("--carry"),
         y_scale_option("The model then predicts unscaled y, as with a range file of y.", "--carry"),
         threads_option,
         quiet_option(),
-        model_arguments,
     )
 
     def compile(

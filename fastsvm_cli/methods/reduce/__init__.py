@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fastsvm_cli.console.options import (
+    Option,
     check_y_scale,
     fold_option,
-    model_arguments,
     quiet_option,
     seed_option,
     threads_option,
@@ -15,7 +15,8 @@ from fastsvm_cli.console.options import (
 )
 from fastsvm_cli.console.plot import check_plot, plot_option
 from fastsvm_cli.console.values import Number, Target
-from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, listed
+from fastsvm_cli.errors import option
+from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
@@ -43,24 +44,26 @@ class ReduceOptions(MethodOptions):
 
     def check(self) -> None:
         check_y_scale(self.scale_file, self.y_scale_file)
-        sizes = {"--vectors": self.vectors, "--ratio": self.ratio, "--target": self.target}
-        wanted = [name for name, value in sizes.items() if value is not None] + ["--lossless"] * self.lossless
-        if len(wanted) != 1:
-            raise click.UsageError(
-                f"{' and '.join(wanted)} do not go together."
-                if wanted
-                else "how many vectors? Say --vectors L, --ratio R or --target E (or --lossless)."
+        sizes = {"vectors": self.vectors, "ratio": self.ratio, "target": self.target, "lossless": self.lossless or None}
+        wanted = [option(name) for name, value in sizes.items() if value is not None]
+        if len(wanted) > 1:
+            raise click.UsageError(f"{' and '.join(wanted)} do not go together.")
+        if not wanted:
+            ways = (
+                f"{option('vectors', 'L')}, {option('ratio', 'R')} or {option('target', 'E')} (or {option('lossless')})"
             )
+            raise click.UsageError(f"how many vectors? Say {ways}.")
         if self.lossless and (self.init != "greedy" or self.optimizer != "none" or not self.finishing):
             raise click.UsageError(
-                "--lossless places no vectors: it does not go with --init, --optimizer or --no-finish."
+                f"{option('lossless')} places no vectors: it does not go with {option('init')}, {option('optimizer')}"
+                f" or {option('no_finish')}."
             )
         if self.plot_file is not None and self.lossless:
             raise click.UsageError("--plot is of sets of several sizes: it does not go with --lossless.")
         check_plot(self.plot_file)
         if self.optimizer == "none" and self.init == "cluster" and self.target is not None:
             raise click.UsageError(
-                "--target grows a set vector by vector; kernel k-means makes another one for every number."
+                f"{option('target')} grows a set vector by vector; kernel k-means makes another one for every number."
             )
 
     @property
@@ -81,66 +84,49 @@ class Reduce(Method):
     kinds = ("reduced",)
     better = "more vectors"
     Options = ReduceOptions
-    parameters = listed(
-        click.option("--vectors", type=click.IntRange(1), metavar="L", help="Maximum number of vectors."),
-        click.option(
-            "--ratio",
-            type=Number(0, 1, min_open=True),
-            metavar="R",
-            help="Number of vectors, as a share of the support vectors (0.05).",
+    options = (
+        Option("--vectors", "Maximum number of vectors.", click.IntRange(1), "L"),
+        Option(
+            "--ratio", "Number of vectors, as a share of the support vectors (0.05).", Number(0, 1, min_open=True), "R"
         ),
-        click.option(
+        Option(
             "--target",
-            type=Target(),
-            metavar="E",
-            help=(
-                "Largest share of labels that may differ (0.002 or 0.2%) on --data, or on the support"
-                " vectors; for regression, the largest root mean square difference. The smallest such set is"
-                " written."
-            ),
+            "Largest share of labels that may differ (0.002 or 0.2%) on --data, or on the support vectors; for"
+            " regression, the largest root mean square difference. The smallest such set is written.",
+            Target(),
+            "E",
         ),
-        click.option(
+        Option(
             "--data",
-            "data_file",
+            "Rows to measure disagreement on; if they have labels, accuracy too, and a model's probability parameters"
+            " are fitted to them.",
             metavar="FILE",
-            help=(
-                "Rows to measure disagreement on; if they have labels, accuracy too, and a model's"
-                " probability parameters are fitted to them."
-            ),
+            field="data_file",
         ),
-        click.option("--lossless", is_flag=True, help="Merge equal support vectors only."),
-        click.option(
+        Option("--lossless", "Merge equal support vectors only.", bool),
+        Option(
             "--init",
-            type=click.Choice(["greedy", "random", "alpha", "cluster"]),
+            "Start of each vector. greedy: the support vector that lowers the squared distance most. random: drawn."
+            " alpha: drawn by coefficient. cluster: kernel k-means (20 rounds, on at most 4,000 drawn support vectors"
+            " of each side).",
+            click.Choice(["greedy", "random", "alpha", "cluster"]),
             default="greedy",
-            show_default=True,
-            help=(
-                "Start of each vector. greedy: the support vector that lowers the squared distance most."
-                " random: drawn. alpha: drawn by coefficient. cluster: kernel k-means (20 rounds, on at most"
-                " 4,000 drawn support vectors of each side)."
-            ),
         ),
-        click.option(
+        Option(
             "--optimizer",
-            type=click.Choice(["none", "irprop", "fixed-point"]),
+            "Placement of each vector before the next is added: at its start, by iRprop+ (100 steps), or by"
+            " fixed-point iteration (1,000 steps, from 10 starts), which often does not converge. The paper uses"
+            " --init random --optimizer irprop.",
+            click.Choice(["none", "irprop", "fixed-point"]),
             default="none",
-            show_default=True,
-            help=(
-                "Placement of each vector before the next is added: at its start, by iRprop+ (100 steps), or"
-                " by fixed-point iteration (1,000 steps, from 10 starts), which often does not converge. The"
-                " paper uses --init random --optimizer irprop."
-            ),
         ),
-        click.option(
+        Option(
             "--no-finish",
-            "finishing",
-            is_flag=True,
-            flag_value=False,
+            "Skip the final descent on all vectors (L-BFGS, 100 rounds). The run then takes seconds, and the squared"
+            " distance is several times larger.",
+            bool,
             default=True,
-            help=(
-                "Skip the final descent on all vectors (L-BFGS, 100 rounds). The run then takes seconds, and"
-                " the squared distance is several times larger."
-            ),
+            field="finishing",
         ),
         plot_option("Figure of disagreement and time against the number of vectors, for 8 sizes up to this one"),
         fold_option(" One scale for all features is what a LIBSVM model can hold. Rows of --data are raw ones."),
@@ -148,7 +134,6 @@ class Reduce(Method):
         seed_option("Seed of random draws."),
         threads_option,
         quiet_option("Print no summary or progress bar."),
-        model_arguments,
     )
 
     def compile(
