@@ -18,7 +18,7 @@ def in_python() -> "Iterator[None]":
         _in_python.reset(before)
 
 
-def option(name: str, value: str = "") -> str:
+def spelled(name: str, value: str = "") -> str:
     """Return an option as messages name it: --max-size or --vectors L, in Python max_size or vectors=L."""
     if not _in_python.get():
         return f"--{name.replace('_', '-')} {value}".rstrip()

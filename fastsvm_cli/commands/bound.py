@@ -5,14 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from fastsvm_cli.console.file_checks import check_document, check_inputs
-from fastsvm_cli.console.options import (
-    FileCommand,
-    Options,
-    check_data_options,
-    data_options,
-    json_option,
-    quiet_option,
-)
+from fastsvm_cli.console.options import DataOptions, FileCommand, argument, json_option, quiet_option
 from fastsvm_cli.console.plot import check_plot, plot_option
 from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
 
@@ -21,19 +14,16 @@ if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model
 
 
-class BoundOptions(Options):
-    as_json: bool
-    quiet: bool
-    plot_file: "str | None"
-    dense: bool
-    delimiter: str
-    unlabelled: bool
-    max_line: int  # bytes
-    scale_file: "str | None"
-    data_or_model: "tuple[str, ...]"
+class BoundOptions(DataOptions):
+    as_json: bool = json_option("Print one JSON document on standard output.")
+    quiet: bool = quiet_option("Print no warnings or progress bar.")
+    plot_file: "str | None" = plot_option(
+        "Figure of the share of rows proven, by degree and radius; needs one model and one data file"
+    )
+    data_or_model: "tuple[str, ...]" = argument(nargs=-1)
 
     def check(self) -> None:
-        check_data_options(self)
+        super().check()
         check_plot(self.plot_file)
         if self.plot_file is not None and len(self.data_or_model) != 2:
             raise click.UsageError("--plot is of one model on one data file: name these two.")
@@ -47,12 +37,7 @@ class BoundOptions(Options):
             raise click.UsageError(f"--plot is of one model on one data file, and these are {what}.")
 
 
-@click.command("bound", cls=FileCommand)
-@json_option("Print one JSON document on standard output.")
-@quiet_option("Print no warnings or progress bar.")
-@plot_option("Figure of the share of rows proven, by degree and radius; needs one model and one data file")
-@data_options
-@click.argument("data_or_model", nargs=-1, required=True)
+@click.command("bound", cls=FileCommand, params=BoundOptions.parameters())
 def command(**parsed):
     """Tell whether an approximation will hold, before training or after.
 

@@ -1,11 +1,10 @@
 import warnings
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import click
 
 from fastsvm_cli.console.values import POSITIVE, Count, one_character
-from fastsvm_cli.errors import DataFormatError, FastsvmError, FastsvmWarning, FileError, ModelFormatError, option
+from fastsvm_cli.errors import DataFormatError, FastsvmError, FastsvmWarning, FileError, ModelFormatError, spelled
 
 
 class FileCommand(click.Command):
@@ -44,33 +43,11 @@ class FileCommand(click.Command):
             raise FastsvmError(f"{error}; {words}") from None
 
 
-class Options:
-    """A subclass annotates options and arguments, under click's names. given: names of those that were; None: click
-    knows. Raises UsageError."""
-
-    def __init__(self, given: "frozenset[str] | None" = None, **parsed: object):
-        vars(self).update(parsed)
-        if given is None:
-            source = click.get_current_context().get_parameter_source
-            given = frozenset(name for name in parsed if getattr(source(name), "name", "") == "COMMANDLINE")
-        self.given = given
-        if parsed.get("quiet"):
-            warnings.simplefilter("ignore", FastsvmWarning)
-        self.check()
-
-    def check(self) -> None:
-        """Raise UsageError for conflicts known before a file is read."""
-
-    def first_given(self, *names: str) -> "str | None":
-        """Return the spelling of the first given option."""
-        return next((option(name.removesuffix("_file")) for name in names if name in self.given), None)
-
-
 class Option(NamedTuple):
     """An option, from which click's option and Python's keyword arguments are made.
 
     words: spellings. type: click's; bool: a flag, which sets the opposite of the default. default: shown by --help,
-    unless `shown` is. field: of Options, by default the last word."""
+    unless `shown` is."""
 
     words: str
     help: str
@@ -78,7 +55,6 @@ class Option(NamedTuple):
     metavar: "str | None" = None
     default: Any = None
     shown: "str | None" = None
-    field: str = ""
     callback: Any = None
     required: bool = False
 
@@ -87,23 +63,16 @@ class Option(NamedTuple):
         return [word.lstrip("-").replace("-", "_") for word in self.words.split()]
 
     @property
-    def name(self) -> str:
-        return self.field or self.keywords[-1]
+    def value(self) -> Any:
+        """Return the value of an option that is not given."""
+        return bool(self.default) if self.type is bool else self.default
 
-    @property
-    def parameter(self) -> click.Option:
-        more = self._asdict()
-        for name in ("words", "shown", "field"):
-            del more[name]
+    def parameter(self, name: str) -> click.Parameter:
+        more = {**self._asdict(), "default": self.value}
+        del more["words"], more["shown"]
         if self.type is bool:
-            more.update(type=None, is_flag=True, flag_value=not self.default, default=bool(self.default))
-        return click.Option(
-            [*self.words.split(), self.name], show_default=self.shown or self.default is not None, **more
-        )
-
-    def __call__(self, command: "Callable[..., object]") -> "Callable[..., object]":
-        """Decorate a command's function."""
-        return click.option(*self.words.split(), self.name, cls=lambda *_, **__: self.parameter)(command)
+            more.update(type=None, is_flag=True, flag_value=not self.value)
+        return click.Option([*self.words.split(), name], show_default=self.shown or self.default is not None, **more)
 
     def read(self, keyword: str, value: Any) -> Any:
         """Return the checked value of a keyword argument. Raise UsageError."""
@@ -119,26 +88,75 @@ class Option(NamedTuple):
             raise click.UsageError(f"Invalid value for '{keyword}': {fault.message}") from None
 
 
-def scale_option(words: str) -> Option:
-    return Option("--scale", words, metavar="RANGE_FILE", field="scale_file")
+class Argument(NamedTuple):
+    required: bool = True
+    nargs: int = 1
+    metavar: "str | None" = None
+
+    def parameter(self, name: str) -> click.Parameter:
+        return click.Argument([name], **self._asdict())
+
+
+#: For attributes of Options; Any, as an attribute is annotated with its value's type.
+option: Any = Option
+argument: Any = Argument
+
+
+class Options:
+    """Values of a command's parameters. A subclass annotates each, and assigns its Option or Argument; --help has this
+    order, then that of base classes. given: names of those that were; None: click knows. Raises UsageError."""
+
+    def __init__(self, given: "frozenset[str] | None" = None, **parsed: object):
+        vars(self).update(parsed)
+        if given is None:
+            source = click.get_current_context().get_parameter_source
+            given = frozenset(name for name in parsed if getattr(source(name), "name", "") == "COMMANDLINE")
+        self.given = given
+        if parsed.get("quiet"):
+            warnings.simplefilter("ignore", FastsvmWarning)
+        self.check()
+
+    @classmethod
+    def records(cls) -> "dict[str, Option | Argument]":
+        named = (each for kind in cls.__mro__ for each in vars(kind).items())
+        return {name: each for name, each in named if isinstance(each, (Option, Argument))}
+
+    @classmethod
+    def parameters(cls) -> "list[click.Parameter]":
+        every = [each.parameter(name) for name, each in cls.records().items()]
+        return sorted(every, key=lambda each: isinstance(each, click.Argument))
+
+    @classmethod
+    def defaults(cls) -> "dict[str, Any]":
+        return {name: None if isinstance(each, Argument) else each.value for name, each in cls.records().items()}
+
+    def check(self) -> None:
+        """Raise UsageError for conflicts known before a file is read."""
+
+    def first_given(self, *names: str) -> "str | None":
+        """Return the spelling of the first given option."""
+        return next((spelled(name.removesuffix("_file")) for name in names if name in self.given), None)
+
+
+def scale_option(words: str) -> Any:
+    return Option("--scale", words, metavar="RANGE_FILE")
 
 
 _SCALED = "Range file of svm-scale (or scale file of R's e1071) of the model's training rows."
 
 
-def carry_option(name: str, words: str = "") -> Option:
+def carry_option(name: str, words: str = "") -> Any:
     said = " The compiled model carries it, takes raw rows, and scales them as predict --scale does."
-    field = "scale_file" if name == "--scale" else "carry_file"
-    return Option(name, f"{_SCALED}{said}{words}", metavar="RANGE_FILE", field=field)
+    return Option(name, f"{_SCALED}{said}{words}", metavar="RANGE_FILE")
 
 
-def fold_option(words: str) -> Option:
+def fold_option(words: str) -> Any:
     return scale_option(f"{_SCALED} The result is a LIBSVM model of raw rows, without svm-scale's rounding.{words}")
 
 
-def y_scale_option(words: str, other: str = "--scale") -> Option:
+def y_scale_option(words: str, other: str = "--scale") -> Any:
     said = f"The y scale file that R's write.svm wrote beside that of {other}, for regression. {words}"
-    return Option("--y-scale", said, metavar="FILE", field="y_scale_file")
+    return Option("--y-scale", said, metavar="FILE")
 
 
 def check_y_scale(scale_file: "str | None", y_scale_file: "str | None", other: str = "--scale") -> None:
@@ -146,54 +164,47 @@ def check_y_scale(scale_file: "str | None", y_scale_file: "str | None", other: s
         raise click.UsageError(f"--y-scale goes with {other}: write.svm writes both files.")
 
 
-def megabytes_option(name: str, words: str) -> Option:
+def megabytes_option(name: str, words: str) -> Any:
     """Return an option in MB, with its value in bytes."""
     return Option(
         name, words, POSITIVE, "MB", 256.0, callback=lambda context, parameter, value: max(int(value * 1e6), 1)
     )
 
 
-DATA_OPTIONS = (
-    Option(
+class DataOptions(Options):
+    dense: bool = option(
         "--dense",
         "Read delimited numbers: a label, then the values of features 1, 2, ... or, if the model has a feature 0, of"
         " 0, 1, ...",
         bool,
-    ),
-    Option(
+    )
+    delimiter: str = option(
         "--delim",
         "Delimiter of --dense. A blank matches any run of blanks; \\t is a tab.",
         metavar="C",
         default=",",
-        field="delimiter",
         callback=one_character,
-    ),
-    Option("--unlabelled", "Read rows without labels.", bool),
-    megabytes_option(
+    )
+    unlabelled: bool = option("--unlabelled", "Read rows without labels.", bool)
+    #: bytes
+    max_line: int = megabytes_option(
         "--max-line", "Maximum length of a line; a longer one is malformed. Takes a few times as much memory."
-    ),
-    scale_option(
+    )
+    scale_file: "str | None" = scale_option(
         "Range file of svm-scale, or scale file of write.svm (R's e1071). Rows are scaled while they are read; with a"
         " range file, to the same bytes as svm-scale -r."
-    ),
-)
+    )
+
+    def check(self) -> None:
+        if not self.dense and "delimiter" in self.given:
+            why = "other rows are index:value pairs with blanks between them"
+            raise click.UsageError(f"--delim goes with --dense: {why}.")
 
 
-def data_options(command: "Callable") -> "Callable":
-    for each in reversed(DATA_OPTIONS):
-        command = each(command)
-    return command
+threads_option: Any = Option("--threads", "Number of threads, 0 for all.", Count(0), "N", 0, "all available processors")
 
 
-def check_data_options(options: Any) -> None:
-    if not options.dense and "delimiter" in options.given:
-        raise click.UsageError("--delim goes with --dense: other rows are index:value pairs with blanks between them.")
-
-
-threads_option = Option("--threads", "Number of threads, 0 for all.", Count(0), "N", 0, "all available processors")
-
-
-def dask_option(words: str, more: str = "") -> Option:
+def dask_option(words: str, more: str = "") -> Any:
     where = "tcp://HOST:8786, or local:N for N processes on this machine"
     return Option("--dask", f"{words}: {where}.{more} Needs pip install 'fastsvm[dask]'.", metavar="ADDRESS")
 
@@ -206,20 +217,16 @@ def check_dask(address: "str | None") -> None:
     try:
         Address(address)
     except ValueError as error:
-        raise click.UsageError(f"{option('dask')}: {error}.") from None
+        raise click.UsageError(f"{spelled('dask')}: {error}.") from None
 
 
-def quiet_option(words: str = "Print no summary, warnings or progress bar.") -> Option:
+def quiet_option(words: str = "Print no summary, warnings or progress bar.") -> Any:
     return Option("-q --quiet", words, bool)
 
 
-def seed_option(words: str) -> Option:
+def seed_option(words: str) -> Any:
     return Option("--seed", words, click.IntRange(0), "S", 0)
 
 
-def json_option(words: str) -> Option:
-    return Option("--json", words, bool, field="as_json")
-
-
-def model_arguments(command: "Callable") -> "Callable":
-    return click.argument("model_file")(click.argument("output_file", required=False)(command))
+def json_option(words: str) -> Any:
+    return Option("--json", words, bool)

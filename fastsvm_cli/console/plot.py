@@ -1,3 +1,5 @@
+from typing import Any
+
 import click
 
 from fastsvm_cli.console.options import Option
@@ -5,9 +7,9 @@ from fastsvm_cli.console.options import Option
 _KINDS = ("svg", "png", "pdf")
 
 
-def plot_option(words: str) -> Option:
+def plot_option(words: str) -> Any:
     said = f"{words} (.svg, .png or .pdf; needs pip install 'fastsvm[plot]')."
-    return Option("--plot", said, metavar="FILE", field="plot_file")
+    return Option("--plot", said, metavar="FILE")
 
 
 def check_plot(plot_file: "str | None") -> None:

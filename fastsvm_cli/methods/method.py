@@ -1,11 +1,9 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
-import click
-
 from fastsvm_cli.console.exact_model import CompilerOptions
 from fastsvm_cli.console.options import Option
-from fastsvm_cli.errors import ModelFormatError, option
+from fastsvm_cli.errors import ModelFormatError, spelled
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
@@ -58,7 +56,7 @@ class Attempt:
 
     @property
     def name(self) -> str:
-        options = (option(name, "" if value is True else str(value)) for name, value in self.options.items())
+        options = (spelled(name, "" if value is True else str(value)) for name, value in self.options.items())
         return " ".join([self.command, *options])
 
     @property
@@ -81,35 +79,27 @@ class Method:
     name: str
     kinds: "tuple[str, ...]"
     Options: "type[MethodOptions]"
-    options: "tuple[Option, ...]"
     variants: ClassVar["dict[str, dict[str, str]]"] = {}
     better: str
     command_only = frozenset({"scale_file", "y_scale_file", "plot_file", "quiet"})
 
     @property
-    def parameters(self) -> "list[click.Parameter]":
-        """The command's, for click."""
-        arguments = click.Argument(["model_file"]), click.Argument(["output_file"], required=False)
-        return [*(each.parameter for each in self.options), *arguments]
-
-    @property
-    def keywords(self) -> "dict[str, Option]":
-        """Options of fastsvm_cli.compile, by long name, _ for -."""
-        return {word: each for each in self.options if each.name not in self.command_only for word in each.keywords}
+    def keywords(self) -> "dict[str, tuple[str, Option]]":
+        """Options of fastsvm_cli.compile, by long name, _ for -: attribute of Options, record."""
+        own = ((name, each) for name, each in self.Options.records().items() if isinstance(each, Option))
+        return {word: (name, each) for name, each in own if name not in self.command_only for word in each.keywords}
 
     def read_options(self, given: "dict[str, Any]", variant: "str | None", model_file: str) -> Any:
-        """Return the options record for Python's {name: value}. Raise TypeError for an unknown name,
-        UsageError."""
+        """Return the options record for Python's {name: value}. Raise TypeError for an unknown name, UsageError."""
         values: dict[str, Any] = self.variants.get(variant or "", {}).copy()
-        for name, value in given.items():
-            if name not in self.keywords:
+        for keyword, value in given.items():
+            if keyword not in self.keywords:
                 its = ", ".join(sorted(self.keywords))
-                raise TypeError(f"{self.name} has no option {name!r}; its options are {its}")
+                raise TypeError(f"{self.name} has no option {keyword!r}; its options are {its}")
             if value is not None:
-                values[self.keywords[name].name] = self.keywords[name].read(name, value)
-        defaults = {each.name: bool(each.default) if each.type is bool else each.default for each in self.options}
-        files = {"model_file": model_file, "output_file": None}
-        return self.Options(frozenset(values), **{**defaults, **files, **values})
+                name, record = self.keywords[keyword]
+                values[name] = record.read(keyword, value)
+        return self.Options(frozenset(values), **{**self.Options.defaults(), **values, "model_file": model_file})
 
     def check_model(self, model: "ExactModel", options: Any) -> None:
         """Check before data is read. Raise UsageError or ModelFormatError."""

@@ -4,87 +4,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fastsvm_cli.commands.bench.options import BenchOptions
-from fastsvm_cli.console.options import (
-    FileCommand,
-    Option,
-    dask_option,
-    json_option,
-    quiet_option,
-    scale_option,
-    seed_option,
-    threads_option,
-)
-from fastsvm_cli.console.plot import plot_option
+from fastsvm_cli.console.options import FileCommand
 from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
-from fastsvm_cli.console.values import LIMIT, POSITIVE, Share
 
 if TYPE_CHECKING:
     from fastsvm_cli.benchmarks.case import Case
     from fastsvm_cli.benchmarks.cases import Bench
 
 
-@click.command("bench", cls=FileCommand)
-@Option(
-    "--try",
-    "Compile the exact model in every way that applies, in a temporary directory, and measure the results too.",
-    bool,
-    field="attempt",
-)
-@Option(
-    "--all",
-    "Show every model and every column. By default, of the models of --try, only those that no other beats in both"
-    " time and labels, and the one that --budget picks.",
-    bool,
-    field="everything",
-)
-@Option(
-    "--budget",
-    "Largest share of labels that may differ, of all rows and of each class (0.5% or 0.005). Marks the fastest model"
-    " within it, and prints the commands to make and use it.",
-    Share(),
-    "P",
-)
-@Option("--keep", "Output file for the model that --try and --budget pick.", metavar="PATH")
-@Option(
-    "--max-disagreement",
-    "Largest share of labels that a named model may change, of all rows or of a class; beyond it, the exit code is 3.",
-    Share(),
-    "P",
-)
-@Option(
-    "--cross-validate",
-    "Number of splits of TEST_FILE to train, compile and predict on, with -c and -g, without a model.",
-    click.IntRange(2),
-    "K",
-    field="splits",
-)
-@Option("-c --cost", "Parameter C of the models of --cross-validate.", POSITIVE, "C", shown="1")
-@Option(
-    "-g --gamma", "Parameter gamma of the models of --cross-validate.", POSITIVE, "G", shown="1 / number of features"
-)
-@Option("--degree", "Degree of the expansions of --cross-validate.", click.IntRange(1, 4), "P", 2)
-@Option("--runs", "Timed runs per case, after one warm-up run.", click.IntRange(1), "N", 5)
-@Option(
-    "--max-seconds",
-    "Seconds for the runs of one case. A slower case is run fewer times, at least three.",
-    POSITIVE,
-    "S",
-    20.0,
-)
-@Option("--patience", "Time limit per compilation of --try, in seconds.", POSITIVE, "S", 30.0)
-@Option("--max-size", "Maximum size of a model of --try.", LIMIT, "MB", 64)
-@dask_option(
-    "Dask scheduler whose workers compile the models of --try, each with one thread (or --threads)",
-    " Timed runs stay on this machine, one at a time.",
-)
-@json_option("Print everything as JSON instead of tables.")
-@plot_option("Figure of rows per second, end to end and in memory, against labels that differ")
-@scale_option("Range file of svm-scale. Every program gets the rows of TEST_FILE scaled as by svm-scale -r.")
-@seed_option("Seed of the splits of --cross-validate.")
-@threads_option
-@quiet_option("Print no progress bar or notes.")
-@click.argument("test_file")
-@click.argument("model_files", nargs=-1, metavar="MODEL_FILE...")
+@click.command("bench", cls=FileCommand, params=BenchOptions.parameters())
 def command(**parsed):
     """Compare models by time, labels that differ and size; pick one.
 

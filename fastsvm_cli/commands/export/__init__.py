@@ -7,10 +7,10 @@ import click
 from fastsvm_cli.console.file_checks import check_outputs, summary_stream
 from fastsvm_cli.console.options import (
     FileCommand,
-    Option,
     Options,
+    argument,
     check_y_scale,
-    model_arguments,
+    option,
     quiet_option,
     y_scale_option,
 )
@@ -44,27 +44,55 @@ class Bytes(click.ParamType):
 
 
 class ExportOptions(Options):
-    model_file: str
-    output_file: "str | None"
-    target: str
-    precision: str
-    features: "int | None"
-    scale_file: "str | None"
-    y_scale_file: "str | None"
-    test_file: "str | None"
-    prefix: "str | None"
-    progmem: bool
-    radius: bool
-    fit: "int | None"
-    data_file: "str | None"
-    size: bool
-    quiet: bool
+    target: str = option("--to", "Form of the result.", click.Choice(TARGETS), required=True)
+    precision: str = option(
+        "--precision", "Precision of rows, tables and sums.", click.Choice(["single", "double"]), default="single"
+    )
+    features: "int | None" = option(
+        "--features", "Number of features of a row.", click.IntRange(1), "N", shown="the model's last"
+    )
+    scale_file: "str | None" = option(
+        "--scale",
+        "Range file of svm-scale (or scale file of R's e1071) of the model's training rows. The result takes raw rows.",
+        metavar="RANGE_FILE",
+    )
+    y_scale_file: "str | None" = y_scale_option("The result then predicts unscaled y, as with a range file of y.")
+    test_file: "str | None" = option(
+        "--test",
+        "Rows to try the result on here, and to compare with fastsvm predict. For C, also writes a main function that"
+        " reads such rows.",
+        metavar="DATA_FILE",
+    )
+    radius: bool = option(
+        "--no-radius", "Omit the radii of a certified model, for a smaller result.", bool, default=True
+    )
+    fit: "int | None" = option(
+        "--fit",
+        "Maximum size of the result's tables, in bytes (32K is 32,768). An exact model is compiled to what fits, by"
+        " degree, rank or number of vectors; the result is the one with the fewest labels that differ.",
+        Bytes(),
+        "BYTES",
+    )
+    data_file: "str | None" = option(
+        "--data",
+        "Rows on which --fit compares labels.",
+        metavar="DATA_FILE",
+        shown="the support vectors",
+    )
+    size: bool = option("--size", "Print the sizes of the result, and write nothing.", bool)
+    prefix: "str | None" = option(
+        "--prefix", "First part of every name in C.", metavar="NAME", shown="the output's name"
+    )
+    progmem: bool = option("--progmem", "Tables in the flash memory of an AVR (C).", bool)
+    quiet: bool = quiet_option()
+    model_file: str = argument()
+    output_file: "str | None" = argument(required=False)
 
     def check(self) -> None:
         check_y_scale(self.scale_file, self.y_scale_file)
-        for option, given in (("--prefix", self.prefix is not None), ("--progmem", self.progmem)):
+        for name, given in (("--prefix", self.prefix is not None), ("--progmem", self.progmem)):
             if given and self.target != "c":
-                raise click.UsageError(f"{option} is of C: it goes with --to c.")
+                raise click.UsageError(f"{name} is of C: it goes with --to c.")
         if self.data_file is not None and self.fit is None:
             raise click.UsageError("--data goes with --fit: it says on which rows labels are compared.")
         if self.progmem and self.test_file is not None:
@@ -83,44 +111,7 @@ class ExportOptions(Options):
         return self.output_file or f"{name}.{self.target}"
 
 
-@click.command("export", cls=FileCommand)
-@Option("--to", "Form of the result.", click.Choice(TARGETS), field="target", required=True)
-@Option("--precision", "Precision of rows, tables and sums.", click.Choice(["single", "double"]), default="single")
-@Option("--features", "Number of features of a row.", click.IntRange(1), "N", shown="the model's last")
-@Option(
-    "--scale",
-    "Range file of svm-scale (or scale file of R's e1071) of the model's training rows. The result takes raw rows.",
-    metavar="RANGE_FILE",
-    field="scale_file",
-)
-@y_scale_option("The result then predicts unscaled y, as with a range file of y.")
-@Option(
-    "--test",
-    "Rows to try the result on here, and to compare with fastsvm predict. For C, also writes a main function that"
-    " reads such rows.",
-    metavar="DATA_FILE",
-    field="test_file",
-)
-@Option("--no-radius", "Omit the radii of a certified model, for a smaller result.", bool, default=True, field="radius")
-@Option(
-    "--fit",
-    "Maximum size of the result's tables, in bytes (32K is 32,768). An exact model is compiled to what fits, by"
-    " degree, rank or number of vectors; the result is the one with the fewest labels that differ.",
-    Bytes(),
-    "BYTES",
-)
-@Option(
-    "--data",
-    "Rows on which --fit compares labels.",
-    metavar="DATA_FILE",
-    shown="the support vectors",
-    field="data_file",
-)
-@Option("--size", "Print the sizes of the result, and write nothing.", bool)
-@Option("--prefix", "First part of every name in C.", metavar="NAME", shown="the output's name")
-@Option("--progmem", "Tables in the flash memory of an AVR (C).", bool)
-@quiet_option()
-@model_arguments
+@click.command("export", cls=FileCommand, params=ExportOptions.parameters())
 def command(**parsed):
     """Write a model as a graph of ONNX, or as C99.
 

@@ -4,8 +4,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fastsvm_cli.console.options import Options, check_dask, check_data_options, check_y_scale
+from fastsvm_cli.console.options import (
+    DataOptions,
+    argument,
+    check_dask,
+    check_y_scale,
+    dask_option,
+    json_option,
+    megabytes_option,
+    option,
+    quiet_option,
+    threads_option,
+    y_scale_option,
+)
 from fastsvm_cli.console.scaling import refuse_twice
+from fastsvm_cli.console.values import Count, Number, ZeroOrOne
 
 if TYPE_CHECKING:
     from fastsvm_cli.commands.predict.fallback import ExactFile
@@ -15,39 +28,92 @@ if TYPE_CHECKING:
     from fastsvm_cli.text.scaling import Scaling
 
 
-class PredictOptions(Options):
+class PredictOptions(DataOptions):
     """Options of `predict`. start: by time.monotonic."""
 
-    probability: int
-    quiet: bool
-    values: bool
-    evaluations: bool
-    exact_file: "str | None"
-    tolerance: "float | None"
-    steps: "int | None"
-    as_json: bool
-    on_bad_row: str
-    resume: bool
-    dask: "str | None"
-    block: int  # bytes
-    open_file: "str | None"
-    outside_file: "str | None"
-    threads: int
-    dense: bool
-    delimiter: str
-    unlabelled: bool
-    max_line: int  # bytes
-    scale_file: "str | None"
-    y_scale_file: "str | None"
-    test_file: str
-    model_file: str
-    output_file: "str | None"
+    probability: int = option(
+        "-b --probability", "Predict probabilities too (1), as svm-predict -b 1.", ZeroOrOne(), "0|1", 0
+    )
+    quiet: bool = quiet_option()
+    values: bool = option(
+        "--values",
+        "Append the decision values, one per pair of classes in the order of the model's labels (1/2, 1/3, ..., 2/3,"
+        " ...), then the radii of a certified model.",
+        bool,
+    )
+    evaluations: bool = option(
+        "--evaluations",
+        "Append the number of kernel evaluations, repeated ones included. For models of fastsvm order.",
+        bool,
+    )
+    exact_file: "str | None" = option(
+        "--exact",
+        "LIBSVM model that MODEL_FILE was made from, by approx --certify or reduce. It evaluates the rows whose label"
+        " is not proven, so that every label is svm-predict's.",
+        metavar="MODEL",
+    )
+    tolerance: "float | None" = option(
+        "--tolerance",
+        "Largest error of a regression value. With --exact, rows with a larger radius are evaluated exactly (with"
+        " --open-rows, written); with an ordered model, rows stop once proven within E of svm-predict's value.",
+        Number(0),
+        "E",
+    )
+    steps: "int | None" = option(
+        "--steps",
+        "Number of points after which every row stops (fastsvm order --method geometry). --values then prints value,"
+        " radius and the probability of a positive value (DeCoste, eq. 32). Labels may differ from svm-predict's where"
+        " the radius reaches beyond zero.",
+        Count(1),
+        "K",
+    )
+    as_json: bool = json_option(
+        "Print the summary as one line of JSON; on standard error if the rows go to standard output."
+    )
+    on_bad_row: str = option(
+        "--on-bad-row",
+        "Action on a malformed line, or on a row that the model cannot evaluate: stop the run, skip the row, or write"
+        " a line of nan. skip and nan name the first ten and count all.",
+        click.Choice(["stop", "skip", "nan"]),
+        default="stop",
+    )
+    resume: bool = option(
+        "--resume",
+        "Keep finished lines in OUTPUT_FILE.partial; after a stop, the same command continues from there. For files"
+        " only.",
+        bool,
+    )
+    open_file: "str | None" = option(
+        "--open-rows",
+        "Output file for rows whose label a certified model leaves unproven, as LIBSVM data with line numbers (1 3:0.5"
+        " # 17); with --exact, these were evaluated exactly. Rows of --unlabelled data get the label 0.",
+        metavar="FILE",
+    )
+    outside_file: "str | None" = option(
+        "--outside-rows",
+        "Output file for rows outside the bound of an RBF expansion (Claesen et al., eq. 3.11), in the same format.",
+        metavar="FILE",
+    )
+    y_scale_file: "str | None" = y_scale_option(
+        "It scales the labels, so that the summary is in the unit of the predictions."
+    )
+    dask: "str | None" = dask_option(
+        "Dask scheduler whose workers predict",
+        " TEST_FILE is a path, URL or pattern; OUTPUT_FILE is the directory of the parts. A second run writes only the"
+        " missing ones.",
+    )
+    #: bytes
+    block: int = megabytes_option("--block", "Size of the parts of --dask. A compressed file is one part.")
+    threads: int = threads_option
+    test_file: str = argument()
+    model_file: str = argument()
+    output_file: "str | None" = argument(required=False)
 
     def check(self) -> None:
         self.start = monotonic()
         if self.test_file == "-" and self.model_file == "-":
             raise click.UsageError("TEST_FILE and MODEL_FILE cannot both be standard input.")
-        check_data_options(self)
+        super().check()
         check_y_scale(self.scale_file, self.y_scale_file)
         if self.y_scale_file is not None and self.unlabelled:
             raise click.UsageError("--y-scale scales labels: it does not go with --unlabelled, whose rows have none.")

@@ -5,17 +5,17 @@ from typing import TYPE_CHECKING
 import click
 
 from fastsvm_cli.console.options import (
-    Option,
     carry_option,
     check_dask,
     check_y_scale,
     dask_option,
+    option,
     quiet_option,
     threads_option,
     y_scale_option,
 )
 from fastsvm_cli.console.values import LIMIT, POSITIVE
-from fastsvm_cli.errors import option
+from fastsvm_cli.errors import spelled
 from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress
 
 if TYPE_CHECKING:
@@ -29,22 +29,64 @@ _CENTERS = (4, 16, 64)
 
 
 class ApproxOptions(MethodOptions):
-    center: "str | None"
-    degree: "int | None"
-    centers: "int | None"
-    rank: "int | None"
-    tolerance: "float | None"
-    certify: bool
-    precision: "str | None"
-    scale_file: "str | None"
-    y_scale_file: "str | None"
-    max_size: float  # MB
-    dask: "str | None"
+    center: "str | None" = option(
+        "--center",
+        "Center of an RBF expansion: the mean of the support vectors, the origin (as in the paper), or the mean of"
+        " each pair of classes (more accurate, but larger).",
+        click.Choice(["mean", "origin", "pair"]),
+        shown="mean",
+    )
+    degree: "int | None" = option(
+        "--degree",
+        "Degree of an RBF expansion. Each higher one is more accurate, and about d/degree times larger and slower."
+        " Other kernels keep their own.",
+        click.IntRange(1, 4),
+        "P",
+        shown="2",
+    )
+    centers: "int | None" = option(
+        "--centers",
+        "Number of expansions, each about the mean of a cluster of support vectors (k-means, 30 rounds): K times the"
+        " cost, for much larger gamma.",
+        click.IntRange(1, 100000),
+        "K",
+    )
+    rank: "int | None" = option(
+        "--rank", "Number of eigenvalues of the matrix M to keep, largest first (degree 2).", click.IntRange(1), "R"
+    )
+    tolerance: "float | None" = option(
+        "--tolerance",
+        "Largest change of a decision value, for rows as near the center as the support vectors, when M is compressed"
+        " to as few eigenvalues as possible (degree 2).",
+        POSITIVE,
+        "E",
+    )
+    certify: bool = option(
+        "--certify",
+        "Store the data for a proven error bound on every row, in about n_SV * n_SV * d / 2 operations (fewer for"
+        " sparse vectors).",
+        bool,
+    )
+    dask: "str | None" = dask_option("Dask scheduler whose workers share the operations of --certify, and nothing else")
+    precision: "str | None" = option(
+        "--precision",
+        "Precision of the stored numbers.",
+        click.Choice(["single", "double"]),
+        shown="single for RBF, double for linear and polynomial kernels",
+    )
+    scale_file: "str | None" = carry_option("--scale")
+    y_scale_file: "str | None" = y_scale_option("The model then predicts unscaled y, as with a range file of y.")
+    threads: int = threads_option
+    #: MB
+    max_size: float = option(
+        "--max-size", "Maximum size of the compiled model; a larger one is refused.", LIMIT, "MB", 256
+    )
+    quiet: bool = quiet_option()
 
     def check(self) -> None:
         if self.dask is not None and not self.certify:
             raise click.UsageError(
-                f"{option('dask')} shares the sums of a certificate: it goes with {option('certify')}."
+                f"{spelled('dask')} shares the sums of a certificate: it goes with {spelled('certify')}."
             )
         check_dask(self.dask)
         check_y_scale(self.scale_file, self.y_scale_file)
@@ -53,19 +95,19 @@ class ApproxOptions(MethodOptions):
         gaussian, kernel = model.header.kernel_type == "rbf", model.header.kernel_type
         if self.center is not None and not gaussian:
             raise click.UsageError(
-                f"{option('center')} is for RBF kernels; a {kernel} kernel's expansion is exact about the origin."
+                f"{spelled('center')} is for RBF kernels; a {kernel} kernel's expansion is exact about the origin."
             )
         if self.centers is not None and (self.center is not None or not gaussian):
             raise click.UsageError(
-                f"{option('centers')} is for RBF kernels, and chooses the centers itself: it does not go with"
-                f" {option('center')}."
+                f"{spelled('centers')} is for RBF kernels, and chooses the centers itself: it does not go with"
+                f" {spelled('center')}."
             )
         if self.dask is not None and not gaussian:
             raise click.UsageError(
-                f"{option('dask')} is for RBF kernels: the certificate of a {kernel} kernel has no sums over pairs of"
+                f"{spelled('dask')} is for RBF kernels: the certificate of a {kernel} kernel has no sums over pairs of"
                 " vectors."
             )
-        both = f"{option('rank')} and {option('tolerance')}"
+        both = f"{spelled('rank')} and {spelled('tolerance')}"
         if self.rank is not None and self.tolerance is not None:
             raise click.UsageError(f"{both} are two ways to say the same thing.")
         if self.rank or self.tolerance:
@@ -79,7 +121,7 @@ class ApproxOptions(MethodOptions):
         from fastsvm_cli.text.numbers import size_text
 
         if size > self.max_size * 1e6:
-            limit = f"{self.max_size:g} MB ({option('max_size')})"
+            limit = f"{self.max_size:g} MB ({spelled('max_size')})"
             why = f"the compiled model takes {size_text(size)}, beyond the limit of {limit}"
             raise ModelFormatError(self.model_file, why)
 
@@ -99,58 +141,6 @@ class Approx(Method):
     kinds = ("maclaurin",)
     better = "a higher degree, more centers"
     Options = ApproxOptions
-    options = (
-        Option(
-            "--center",
-            "Center of an RBF expansion: the mean of the support vectors, the origin (as in the paper), or the mean"
-            " of each pair of classes (more accurate, but larger).",
-            click.Choice(["mean", "origin", "pair"]),
-            shown="mean",
-        ),
-        Option(
-            "--degree",
-            "Degree of an RBF expansion. Each higher one is more accurate, and about d/degree times larger and"
-            " slower. Other kernels keep their own.",
-            click.IntRange(1, 4),
-            "P",
-            shown="2",
-        ),
-        Option(
-            "--centers",
-            "Number of expansions, each about the mean of a cluster of support vectors (k-means, 30 rounds): K times"
-            " the cost, for much larger gamma.",
-            click.IntRange(1, 100000),
-            "K",
-        ),
-        Option(
-            "--rank", "Number of eigenvalues of the matrix M to keep, largest first (degree 2).", click.IntRange(1), "R"
-        ),
-        Option(
-            "--tolerance",
-            "Largest change of a decision value, for rows as near the center as the support vectors, when M is"
-            " compressed to as few eigenvalues as possible (degree 2).",
-            POSITIVE,
-            "E",
-        ),
-        Option(
-            "--certify",
-            "Store the data for a proven error bound on every row, in about n_SV * n_SV * d / 2 operations (fewer for"
-            " sparse vectors).",
-            bool,
-        ),
-        dask_option("Dask scheduler whose workers share the operations of --certify, and nothing else"),
-        Option(
-            "--precision",
-            "Precision of the stored numbers.",
-            click.Choice(["single", "double"]),
-            shown="single for RBF, double for linear and polynomial kernels",
-        ),
-        carry_option("--scale"),
-        y_scale_option("The model then predicts unscaled y, as with a range file of y."),
-        threads_option,
-        Option("--max-size", "Maximum size of the compiled model; a larger one is refused.", LIMIT, "MB", 256),
-        quiet_option(),
-    )
 
     def compile(
         self, source: "SourceModel", options: ApproxOptions, progress: Progress, rows: "list[Chunk] | None" = None

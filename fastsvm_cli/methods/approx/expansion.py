@@ -9,7 +9,7 @@ from math import comb, factorial, isfinite
 from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
-from fastsvm_cli.errors import ModelFormatError, option
+from fastsvm_cli.errors import ModelFormatError, spelled
 from fastsvm_cli.methods.method import demand, part_of
 from fastsvm_cli.models.centers import Center, center_point
 from fastsvm_cli.models.exact import ExactModel
@@ -185,7 +185,7 @@ class _OneExpansion:
             raise TooLargeError(
                 self._model.path,
                 f"the compiled model would take about {estimate / 1e6:.3g} MB ({what}), beyond the limit of"
-                f" {max_bytes / 1e6:.3g} MB ({option('max_size')})",
+                f" {max_bytes / 1e6:.3g} MB ({spelled('max_size')})",
             )
 
     def expand(

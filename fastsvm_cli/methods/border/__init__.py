@@ -4,15 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fastsvm_cli.console.options import (
-    Option,
-    carry_option,
-    quiet_option,
-    seed_option,
-    threads_option,
-)
+from fastsvm_cli.console.options import carry_option, option, quiet_option, seed_option, threads_option
 from fastsvm_cli.console.values import POSITIVE, Target
-from fastsvm_cli.errors import option
+from fastsvm_cli.errors import spelled
 from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress
 
 if TYPE_CHECKING:
@@ -43,22 +37,75 @@ class Bandwidth(click.ParamType):
 
 
 class BorderOptions(MethodOptions):
-    samples: int
-    target: "float | None"
-    data_file: "str | None"
-    scale_file: "str | None"
-    sampling: str
-    local: int
-    tolerance: float
-    raw: bool
-    bandwidth: "str | float | None"
-    weight: "float | None"
-    density: bool
-    seed: int
+    samples: int = option("--samples", "Border samples per pair of classes.", click.IntRange(1, 100000), "N", 100)
+    target: "float | None" = option(
+        "--target",
+        "Largest share of labels that may differ (0.002 or 0.2%) on rows not used to place samples; as many samples as"
+        " that needs (100,000 at most), instead of --samples.",
+        Target(),
+        "E",
+    )
+    data_file: "str | None" = option(
+        "--data",
+        "Rows to draw lines between and to measure on, half for each (fewer than 50: all for both). At most 40,000"
+        " rows are drawn, fewer beyond 838 features.",
+        metavar="TRAIN_FILE",
+        shown="the support vectors",
+    )
+    sampling: str = option(
+        "--sampling",
+        "Rows that a line joins. random: any two on opposite sides, as in the paper. dense: two that are near each"
+        " other (the nearest of 2,000 drawn rows). refined: the same, from rows that the samples so far get wrong.",
+        click.Choice(["refined", "dense", "random"]),
+        default="refined",
+    )
+    local: int = option(
+        "--local",
+        "Number of nearest samples that answer together, if that lowers the share of labels that differ.",
+        click.IntRange(1, 64),
+        "K",
+        1,
+    )
+    tolerance: float = option("--tolerance", "Largest absolute decision value at a border sample.", POSITIVE, "E", 1e-4)
+    raw: bool = option(
+        "--raw",
+        "Sample a model with probabilities where the decision value is 0 (labels of svm-predict -b 0), not where both"
+        " classes are equally likely (-b 1).",
+        bool,
+    )
+    bandwidth: "str | float | None" = option(
+        "--bandwidth",
+        "Bandwidth of Gaussian kernel density estimates, instead of an SVM. MODEL_FILE is then a training file, and"
+        " the border is where two classes' estimates are equal. adaptive: varies so that the weights of all rows add up"
+        " to W.",
+        Bandwidth(),
+        "adaptive|H",
+    )
+    weight: "float | None" = option(
+        "-W --weight",
+        "Approximate number of rows that a density estimate rests on (--bandwidth adaptive).",
+        POSITIVE,
+        "W",
+    )
+    density: bool = option(
+        "--density",
+        "Write the density estimate of --bandwidth, not a border; a prediction costs all training rows. A fixed"
+        " bandwidth gives a LIBSVM model, for svm-predict and every command here; adaptive, a model with"
+        " probabilities.",
+        bool,
+    )
+    scale_file: "str | None" = carry_option(
+        "--scale",
+        " Rows of --data, and with --bandwidth those of MODEL_FILE, are raw. (With --density and a fixed bandwidth the"
+        " result is a LIBSVM model of raw rows.)",
+    )
+    seed: int = seed_option("Seed of random draws.")
+    threads: int = threads_option
+    quiet: bool = quiet_option()
 
     def check(self) -> None:
         if self.target is not None and "samples" in self.given:
-            raise click.UsageError(f"{option('samples')} and {option('target')} do not go together.")
+            raise click.UsageError(f"{spelled('samples')} and {spelled('target')} do not go together.")
         if (self.bandwidth == "adaptive") != (self.weight is not None):
             raise click.UsageError(
                 "--bandwidth adaptive and -W go together: the variable bandwidth needs its weight, and a fixed one has"
@@ -83,12 +130,12 @@ class BorderOptions(MethodOptions):
 
         if self.raw and not (model.header.classification and model.header.has_probability):
             raise click.UsageError(
-                f"{option('raw')} is for models with probabilities: others are sampled so without it."
+                f"{spelled('raw')} is for models with probabilities: others are sampled so without it."
             )
 
         if needs_rows(model) and self.data_file is None:
             raise click.UsageError(
-                f"a one-class model needs {option('data', 'TRAIN_FILE')}: its support vectors lie on one side of the"
+                f"a one-class model needs {spelled('data', 'TRAIN_FILE')}: its support vectors lie on one side of the"
                 " border."
             )
 
@@ -108,75 +155,6 @@ class Border(Method):
     better = "more samples"
     command_only = Method.command_only | {"bandwidth", "weight", "density"}  # these need no model
     Options = BorderOptions
-    options = (
-        Option("--samples", "Border samples per pair of classes.", click.IntRange(1, 100000), "N", 100),
-        Option(
-            "--target",
-            "Largest share of labels that may differ (0.002 or 0.2%) on rows not used to place samples; as many"
-            " samples as that needs (100,000 at most), instead of --samples.",
-            Target(),
-            "E",
-        ),
-        Option(
-            "--data",
-            "Rows to draw lines between and to measure on, half for each (fewer than 50: all for both). At most"
-            " 40,000 rows are drawn, fewer beyond 838 features.",
-            metavar="TRAIN_FILE",
-            shown="the support vectors",
-            field="data_file",
-        ),
-        Option(
-            "--sampling",
-            "Rows that a line joins. random: any two on opposite sides, as in the paper. dense: two that are near"
-            " each other (the nearest of 2,000 drawn rows). refined: the same, from rows that the samples so far get"
-            " wrong.",
-            click.Choice(["refined", "dense", "random"]),
-            default="refined",
-        ),
-        Option(
-            "--local",
-            "Number of nearest samples that answer together, if that lowers the share of labels that differ.",
-            click.IntRange(1, 64),
-            "K",
-            1,
-        ),
-        Option("--tolerance", "Largest absolute decision value at a border sample.", POSITIVE, "E", 1e-4),
-        Option(
-            "--raw",
-            "Sample a model with probabilities where the decision value is 0 (labels of svm-predict -b 0), not where"
-            " both classes are equally likely (-b 1).",
-            bool,
-        ),
-        Option(
-            "--bandwidth",
-            "Bandwidth of Gaussian kernel density estimates, instead of an SVM. MODEL_FILE is then a training file,"
-            " and the border is where two classes' estimates are equal. adaptive: varies so that the weights of all"
-            " rows add up to W.",
-            Bandwidth(),
-            "adaptive|H",
-        ),
-        Option(
-            "-W --weight",
-            "Approximate number of rows that a density estimate rests on (--bandwidth adaptive).",
-            POSITIVE,
-            "W",
-        ),
-        Option(
-            "--density",
-            "Write the density estimate of --bandwidth, not a border; a prediction costs all training rows. A fixed"
-            " bandwidth gives a LIBSVM model, for svm-predict and every command here; adaptive, a model with"
-            " probabilities.",
-            bool,
-        ),
-        carry_option(
-            "--scale",
-            " Rows of --data, and with --bandwidth those of MODEL_FILE, are raw. (With --density and a fixed bandwidth"
-            " the result is a LIBSVM model of raw rows.)",
-        ),
-        seed_option("Seed of random draws."),
-        threads_option,
-        quiet_option(),
-    )
 
     def check_model(self, model: "ExactModel", options: BorderOptions) -> None:
         from fastsvm_cli.methods.border.signed_distance import refusal

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.errors import FileError, ModelFormatError, option
+from fastsvm_cli.errors import FileError, ModelFormatError, spelled
 from fastsvm_cli.methods.border.density import check_weight, classes_of, dense_rows, density_header
 from fastsvm_cli.methods.border.gradients import DensityFunction, MachineFunction
 from fastsvm_cli.methods.border.rows import CLOUD_CELLS, drawn_rows, places_among, rows_for
@@ -60,7 +60,7 @@ def compile_border(
             raise ModelFormatError(
                 model.path,
                 f"both classes are as likely at a decision value that overflows: sample where it is 0"
-                f" ({option('raw')})",
+                f" ({spelled('raw')})",
             )
         levels.append(level)
     return sample_border(

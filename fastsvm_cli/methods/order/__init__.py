@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, ClassVar
 import click
 
 from fastsvm_cli.console.options import (
-    Option,
     carry_option,
     check_y_scale,
+    option,
     quiet_option,
     scale_option,
     seed_option,
@@ -16,7 +16,7 @@ from fastsvm_cli.console.options import (
     y_scale_option,
 )
 from fastsvm_cli.console.values import POSITIVE
-from fastsvm_cli.errors import option
+from fastsvm_cli.errors import spelled
 from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress
 
 if TYPE_CHECKING:
@@ -32,20 +32,69 @@ ORDERS = ("geometry", "triangle")
 
 
 class OrderOptions(MethodOptions):
-    method: str
-    points: "int | None"
-    sequence: "str | None"
-    fold_file: "str | None"
-    lists: "int | None"
-    seed: int
-    own_kernel: "str | None"
-    gamma: "float | None"
-    coef0: "float | None"
-    degree: "int | None"
-    vectors_file: "str | None"
-    scale_file: "str | None"
-    carry_file: "str | None"
-    y_scale_file: "str | None"
+    method: str = option(
+        "--method",
+        "Bound that stops a row. geometry: intervals from the kernel values of a few points (linear kernels;"
+        " polynomial and RBF with gamma and coef0 of 0 or more). triangle: lists of support vectors by distance from a"
+        " pivot (RBF).",
+        click.Choice(ORDERS),
+        default="geometry",
+    )
+    points: "int | None" = option(
+        "--points",
+        "geometry: maximum number of points before a row is evaluated in full.",
+        click.IntRange(1),
+        "K",
+        shown="max(z, sqrt(z n)) for n support vectors of z non-zeros each, at most 2,048",
+    )
+    sequence: "str | None" = option(
+        "--sequence",
+        "geometry: order of the points. greedy: by what each takes from the uncertainty of the decision functions."
+        " sgma: by what it takes from the kernel matrix, as in the paper.",
+        click.Choice(["greedy", "sgma"]),
+        shown="greedy",
+    )
+    fold_file: "str | None" = option(
+        "--fold",
+        "geometry, two classes: training file of a linear SVM (C = 1), whose two folded weight vectors come first.",
+        metavar="TRAIN_FILE",
+    )
+    lists: "int | None" = option(
+        "--lists",
+        "triangle: number of pivots, each with a list: the support vectors nearest to as many cluster means (k-means,"
+        " 30 rounds).",
+        click.IntRange(1),
+        "K",
+        shown="the number of classes, at least 2",
+    )
+    seed: int = seed_option("Seed of the candidates of sgma and of k-means.")
+    own_kernel: "str | None" = option(
+        "--kernel",
+        "Kernel of a model trained with a precomputed kernel (-t 4): exp(-gamma |x-z|), or k(x,z)/sqrt(k(x,x)k(z,z))"
+        " with k = (gamma x.z + coef0)^degree.",
+        click.Choice(["exponential", "normalized-polynomial"]),
+    )
+    gamma: "float | None" = option("-g --gamma", "Parameter gamma of --kernel.", POSITIVE, "G")
+    coef0: "float | None" = option(
+        "-r --coef0", "Parameter coef0 of --kernel normalized-polynomial; above 0.", POSITIVE, "C", shown="1"
+    )
+    degree: "int | None" = option(
+        "-d --degree", "Parameter degree of --kernel normalized-polynomial.", click.IntRange(1, 50), "D", shown="3"
+    )
+    vectors_file: "str | None" = option(
+        "--vectors",
+        "Training rows that the model's serial numbers refer to, for --kernel.",
+        metavar="TRAIN_FILE",
+    )
+    scale_file: "str | None" = scale_option(
+        "Scale the rows of --vectors or --fold while they are read, as svm-scale -r RANGE_FILE does."
+    )
+    carry_file: "str | None" = carry_option("--carry")
+    y_scale_file: "str | None" = y_scale_option(
+        "The model then predicts unscaled y, as with a range file of y.", "--carry"
+    )
+    threads: int = threads_option
+    quiet: bool = quiet_option()
 
     def check(self) -> None:
         for name, value, of in (
@@ -55,37 +104,37 @@ class OrderOptions(MethodOptions):
             ("lists", self.lists, "triangle"),
         ):
             if value is not None and self.method != of:
-                raise click.UsageError(f"{option(name)} goes with {option('method', of)}.")
+                raise click.UsageError(f"{spelled(name)} goes with {spelled('method', of)}.")
         if self.scale_file is not None and self.vectors_file is None and self.fold_file is None:
             raise click.UsageError(
-                f"{option('scale')} goes with {option('vectors')} or {option('fold')}: it scales those rows"
-                f" ({option('carry')} those to come)."
+                f"{spelled('scale')} goes with {spelled('vectors')} or {spelled('fold')}: it scales those rows"
+                f" ({spelled('carry')} those to come)."
             )
         check_y_scale(self.carry_file, self.y_scale_file, "--carry")
-        kernel, others = option("kernel"), f"{option('coef0')} and {option('degree')}"
+        kernel, others = spelled("kernel"), f"{spelled('coef0')} and {spelled('degree')}"
         if (self.own_kernel is None) != (self.vectors_file is None):
             raise click.UsageError(
-                f"{kernel} and {option('vectors')} go together: a precomputed model knows neither its kernel"
+                f"{kernel} and {spelled('vectors')} go together: a precomputed model knows neither its kernel"
                 " nor its vectors."
             )
         parameters = (self.gamma, self.coef0, self.degree)
         if self.own_kernel is None and parameters != (None, None, None):
-            raise click.UsageError(f"{option('gamma')}, {others} go with {kernel}; other models name their own.")
+            raise click.UsageError(f"{spelled('gamma')}, {others} go with {kernel}; other models name their own.")
         if self.own_kernel is not None and self.gamma is None:
-            raise click.UsageError(f"{kernel} needs {option('gamma')}.")
+            raise click.UsageError(f"{kernel} needs {spelled('gamma')}.")
         if self.own_kernel == "exponential" and parameters[1:] != (None, None):
-            raise click.UsageError(f"{others} are for {option('kernel', 'normalized-polynomial')}.")
+            raise click.UsageError(f"{others} are for {spelled('kernel', 'normalized-polynomial')}.")
 
     def check_model(self, model: "ExactModel") -> None:
         header = model.header
         if self.own_kernel is not None and header.kernel_type != "precomputed":
             raise click.UsageError(
-                f"{option('kernel')} is for models of a precomputed kernel; {self.model_file} has a"
+                f"{spelled('kernel')} is for models of a precomputed kernel; {self.model_file} has a"
                 f" {header.kernel_type} kernel."
             )
         if self.fold_file is not None and not (header.classification and header.nr_class == 2):
             raise click.UsageError(
-                f"{option('fold')} is for models of two classes: their linear SVM has two folded vectors."
+                f"{spelled('fold')} is for models of two classes: their linear SVM has two folded vectors."
             )
 
     @property
@@ -105,68 +154,6 @@ class Order(Method):
     variants: ClassVar = {name: {"method": name} for name in ORDERS}
     command_only = Method.command_only - {"scale_file"} | {"carry_file", "method"}
     Options = OrderOptions
-    options = (
-        Option(
-            "--method",
-            "Bound that stops a row. geometry: intervals from the kernel values of a few points (linear kernels;"
-            " polynomial and RBF with gamma and coef0 of 0 or more). triangle: lists of support vectors by distance"
-            " from a pivot (RBF).",
-            click.Choice(ORDERS),
-            default="geometry",
-        ),
-        Option(
-            "--points",
-            "geometry: maximum number of points before a row is evaluated in full.",
-            click.IntRange(1),
-            "K",
-            shown="max(z, sqrt(z n)) for n support vectors of z non-zeros each, at most 2,048",
-        ),
-        Option(
-            "--sequence",
-            "geometry: order of the points. greedy: by what each takes from the uncertainty of the decision"
-            " functions. sgma: by what it takes from the kernel matrix, as in the paper.",
-            click.Choice(["greedy", "sgma"]),
-            shown="greedy",
-        ),
-        Option(
-            "--fold",
-            "geometry, two classes: training file of a linear SVM (C = 1), whose two folded weight vectors come first.",
-            metavar="TRAIN_FILE",
-            field="fold_file",
-        ),
-        Option(
-            "--lists",
-            "triangle: number of pivots, each with a list: the support vectors nearest to as many cluster means"
-            " (k-means, 30 rounds).",
-            click.IntRange(1),
-            "K",
-            shown="the number of classes, at least 2",
-        ),
-        seed_option("Seed of the candidates of sgma and of k-means."),
-        Option(
-            "--kernel",
-            "Kernel of a model trained with a precomputed kernel (-t 4): exp(-gamma |x-z|), or"
-            " k(x,z)/sqrt(k(x,x)k(z,z)) with k = (gamma x.z + coef0)^degree.",
-            click.Choice(["exponential", "normalized-polynomial"]),
-            field="own_kernel",
-        ),
-        Option("-g --gamma", "Parameter gamma of --kernel.", POSITIVE, "G"),
-        Option("-r --coef0", "Parameter coef0 of --kernel normalized-polynomial; above 0.", POSITIVE, "C", shown="1"),
-        Option(
-            "-d --degree", "Parameter degree of --kernel normalized-polynomial.", click.IntRange(1, 50), "D", shown="3"
-        ),
-        Option(
-            "--vectors",
-            "Training rows that the model's serial numbers refer to, for --kernel.",
-            metavar="TRAIN_FILE",
-            field="vectors_file",
-        ),
-        scale_option("Scale the rows of --vectors or --fold while they are read, as svm-scale -r RANGE_FILE does."),
-        carry_option("--carry"),
-        y_scale_option("The model then predicts unscaled y, as with a range file of y.", "--carry"),
-        threads_option,
-        quiet_option(),
-    )
 
     def compile(
         self,

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fastsvm_cli.console.options import (
-    Option,
     check_y_scale,
     fold_option,
+    option,
     quiet_option,
     seed_option,
     threads_option,
@@ -15,7 +15,7 @@ from fastsvm_cli.console.options import (
 )
 from fastsvm_cli.console.plot import check_plot, plot_option
 from fastsvm_cli.console.values import Number, Target
-from fastsvm_cli.errors import option
+from fastsvm_cli.errors import spelled
 from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress
 
 if TYPE_CHECKING:
@@ -29,41 +29,83 @@ _RATIOS = (0.002, 0.005, 0.01, 0.02, 0.05)
 
 
 class ReduceOptions(MethodOptions):
-    vectors: "int | None"
-    ratio: "float | None"
-    target: "float | None"
-    data_file: "str | None"
-    plot_file: "str | None"
-    scale_file: "str | None"
-    y_scale_file: "str | None"
-    lossless: bool
-    init: str
-    optimizer: str
-    finishing: bool
-    seed: int
+    vectors: "int | None" = option("--vectors", "Maximum number of vectors.", click.IntRange(1), "L")
+    ratio: "float | None" = option(
+        "--ratio", "Number of vectors, as a share of the support vectors (0.05).", Number(0, 1, min_open=True), "R"
+    )
+    target: "float | None" = option(
+        "--target",
+        "Largest share of labels that may differ (0.002 or 0.2%) on --data, or on the support vectors; for regression,"
+        " the largest root mean square difference. The smallest such set is written.",
+        Target(),
+        "E",
+    )
+    data_file: "str | None" = option(
+        "--data",
+        "Rows to measure disagreement on; if they have labels, accuracy too, and a model's probability parameters are"
+        " fitted to them.",
+        metavar="FILE",
+    )
+    lossless: bool = option("--lossless", "Merge equal support vectors only.", bool)
+    init: str = option(
+        "--init",
+        "Start of each vector. greedy: the support vector that lowers the squared distance most. random: drawn. alpha:"
+        " drawn by coefficient. cluster: kernel k-means (20 rounds, on at most 4,000 drawn support vectors of each"
+        " side).",
+        click.Choice(["greedy", "random", "alpha", "cluster"]),
+        default="greedy",
+    )
+    optimizer: str = option(
+        "--optimizer",
+        "Placement of each vector before the next is added: at its start, by iRprop+ (100 steps), or by fixed-point"
+        " iteration (1,000 steps, from 10 starts), which often does not converge. The paper uses --init random"
+        " --optimizer irprop.",
+        click.Choice(["none", "irprop", "fixed-point"]),
+        default="none",
+    )
+    finishing: bool = option(
+        "--no-finish",
+        "Skip the final descent on all vectors (L-BFGS, 100 rounds). The run then takes seconds, and the squared"
+        " distance is several times larger.",
+        bool,
+        default=True,
+    )
+    plot_file: "str | None" = plot_option(
+        "Figure of disagreement and time against the number of vectors, for 8 sizes up to this one"
+    )
+    scale_file: "str | None" = fold_option(
+        " One scale for all features is what a LIBSVM model can hold. Rows of --data are raw ones."
+    )
+    y_scale_file: "str | None" = y_scale_option("The model then predicts unscaled y, as with a range file of y.")
+    seed: int = seed_option("Seed of random draws.")
+    threads: int = threads_option
+    quiet: bool = quiet_option("Print no summary or progress bar.")
 
     def check(self) -> None:
         check_y_scale(self.scale_file, self.y_scale_file)
         sizes = {"vectors": self.vectors, "ratio": self.ratio, "target": self.target, "lossless": self.lossless or None}
-        wanted = [option(name) for name, value in sizes.items() if value is not None]
+        wanted = [spelled(name) for name, value in sizes.items() if value is not None]
         if len(wanted) > 1:
             raise click.UsageError(f"{' and '.join(wanted)} do not go together.")
         if not wanted:
-            ways = (
-                f"{option('vectors', 'L')}, {option('ratio', 'R')} or {option('target', 'E')} (or {option('lossless')})"
+            *ways, lossless = (
+                spelled("vectors", "L"),
+                spelled("ratio", "R"),
+                spelled("target", "E"),
+                spelled("lossless"),
             )
-            raise click.UsageError(f"how many vectors? Say {ways}.")
+            raise click.UsageError(f"how many vectors? Say {ways[0]}, {ways[1]} or {ways[2]} (or {lossless}).")
         if self.lossless and (self.init != "greedy" or self.optimizer != "none" or not self.finishing):
             raise click.UsageError(
-                f"{option('lossless')} places no vectors: it does not go with {option('init')}, {option('optimizer')}"
-                f" or {option('no_finish')}."
+                f"{spelled('lossless')} places no vectors: it does not go with {spelled('init')},"
+                f" {spelled('optimizer')} or {spelled('no_finish')}."
             )
         if self.plot_file is not None and self.lossless:
             raise click.UsageError("--plot is of sets of several sizes: it does not go with --lossless.")
         check_plot(self.plot_file)
         if self.optimizer == "none" and self.init == "cluster" and self.target is not None:
             raise click.UsageError(
-                f"{option('target')} grows a set vector by vector; kernel k-means makes another one for every number."
+                f"{spelled('target')} grows a set vector by vector; kernel k-means makes another one for every number."
             )
 
     @property
@@ -84,57 +126,6 @@ class Reduce(Method):
     kinds = ("reduced",)
     better = "more vectors"
     Options = ReduceOptions
-    options = (
-        Option("--vectors", "Maximum number of vectors.", click.IntRange(1), "L"),
-        Option(
-            "--ratio", "Number of vectors, as a share of the support vectors (0.05).", Number(0, 1, min_open=True), "R"
-        ),
-        Option(
-            "--target",
-            "Largest share of labels that may differ (0.002 or 0.2%) on --data, or on the support vectors; for"
-            " regression, the largest root mean square difference. The smallest such set is written.",
-            Target(),
-            "E",
-        ),
-        Option(
-            "--data",
-            "Rows to measure disagreement on; if they have labels, accuracy too, and a model's probability parameters"
-            " are fitted to them.",
-            metavar="FILE",
-            field="data_file",
-        ),
-        Option("--lossless", "Merge equal support vectors only.", bool),
-        Option(
-            "--init",
-            "Start of each vector. greedy: the support vector that lowers the squared distance most. random: drawn."
-            " alpha: drawn by coefficient. cluster: kernel k-means (20 rounds, on at most 4,000 drawn support vectors"
-            " of each side).",
-            click.Choice(["greedy", "random", "alpha", "cluster"]),
-            default="greedy",
-        ),
-        Option(
-            "--optimizer",
-            "Placement of each vector before the next is added: at its start, by iRprop+ (100 steps), or by"
-            " fixed-point iteration (1,000 steps, from 10 starts), which often does not converge. The paper uses"
-            " --init random --optimizer irprop.",
-            click.Choice(["none", "irprop", "fixed-point"]),
-            default="none",
-        ),
-        Option(
-            "--no-finish",
-            "Skip the final descent on all vectors (L-BFGS, 100 rounds). The run then takes seconds, and the squared"
-            " distance is several times larger.",
-            bool,
-            default=True,
-            field="finishing",
-        ),
-        plot_option("Figure of disagreement and time against the number of vectors, for 8 sizes up to this one"),
-        fold_option(" One scale for all features is what a LIBSVM model can hold. Rows of --data are raw ones."),
-        y_scale_option("The model then predicts unscaled y, as with a range file of y."),
-        seed_option("Seed of random draws."),
-        threads_option,
-        quiet_option("Print no summary or progress bar."),
-    )
 
     def compile(
         self, source: "SourceModel", options: ReduceOptions, progress: Progress, rows: "list[Chunk] | None" = None

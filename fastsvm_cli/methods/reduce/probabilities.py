@@ -4,7 +4,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from fastsvm_cli import _native
-from fastsvm_cli.errors import ModelFormatError, option
+from fastsvm_cli.errors import ModelFormatError, spelled
 from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.models.wanted import Wanted
 
@@ -40,7 +40,7 @@ def refit(model: ExactModel, chunks: "Iterable[_native.Chunk]") -> None:
         header.probA, header.probB = a, b
     if not np.all(np.isfinite([*(header.probA or []), *(header.probB or [])])):
         raise ModelFormatError(
-            model.path, f"a probability parameter fitted to the rows of {option('data')} overflows: scale the data"
+            model.path, f"a probability parameter fitted to the rows of {spelled('data')} overflows: scale the data"
         )
 
 
