@@ -11,13 +11,13 @@ import numpy as np
 
 from fastsvm_cli import __version__, _native
 from fastsvm_cli.bounds import gamma_max, squared_norm_limit
-from fastsvm_cli.comparisons.norms import Histogram, Mean, largest, squared_distances
+from fastsvm_cli.comparisons.norms import Mean, largest, squared_distances
 from fastsvm_cli.comparisons.proven_rows import ProvenRows
 from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.models import format_version, looks_like_model, parse_model
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.platform import name_of
-from fastsvm_cli.text.data import MAX_LINE, read_bytes, read_chunks, read_start, smaller_chunks
+from fastsvm_cli.text.data import MAX_LINE, read_bytes, read_chunks, read_start
 from fastsvm_cli.text.fingerprint import fingerprint
 
 if TYPE_CHECKING:
@@ -168,39 +168,14 @@ class _Model:
         return facts
 
 
-class _Radii:
-    def __init__(self, model: Model):
-        self.model, self.task = model, model.header.task()
-        self.decisions = _native.Decisions(model.pairs, True)
-        self.radii = Histogram(256)
-        self.proven = self.rows = 0
-        self.largest = 0.0
-
-    def add(self, chunk: _native.Chunk) -> None:
-        for part in smaller_chunks([chunk], self.model.pairs):
-            self._add(part)
-
-    def _add(self, chunk: _native.Chunk) -> None:
-        self.model.decision_values(chunk, self.decisions)
-        self.model.answer(self.decisions)
-        self.rows += chunk.rows
-        if not self.model.header.regression:
-            self.proven += chunk.rows - len(_native.unsettled(self.task, self.decisions))
-        radius = np.asarray(self.decisions.radius).ravel()
-        self.largest = max(self.largest, largest(radius))
-        self.radii.add(radius)
-
-    def quantile(self, share: float) -> float:
-        return min(self.radii.quantile(share), self.largest)
-
-    def report(self) -> dict:
-        facts: dict[str, object] = {}
-        if not self.model.header.regression:
-            facts["rows_proven"] = self.proven
-            facts["share_proven"] = self.proven / self.rows if self.rows else None
-        if self.radii.counts.any():
-            facts.update(radius_median=self.quantile(0.5), radius_95=self.quantile(0.95), radius_largest=self.largest)
-        return facts
+def _proofs(seen: ProvenRows) -> dict:
+    facts: dict[str, object] = {}
+    if not seen.model.header.regression:
+        facts["rows_proven"] = seen.proven
+        facts["share_proven"] = seen.proven / seen.rows if seen.rows else None
+    if seen.any:
+        facts.update(radius_median=seen.quantile(0.5), radius_95=seen.quantile(0.95), radius_largest=seen.largest)
+    return facts
 
 
 def _measure_data(
@@ -221,7 +196,7 @@ def _measure_data(
     norms = [[0.0] * len(model.centers) for model in models]  # largest |z - m|^2
     inside = [[0] * len(model.centers) for model in models]
     inside_all = [0] * len(models)
-    radii = [_Radii(model.model) if model.model.certified else None for model in models]
+    radii = [ProvenRows(model.model, 256, each_pair=True) if model.model.certified else None for model in models]
     for chunk in _chunks(path, place, reading, 0.5):
         from_mean = max(from_mean, largest(squared_distances(chunk, mean.indices, point)))
         for each in watching:
@@ -267,7 +242,7 @@ def _measure_data(
             pair[f"rows_inside_{name}"] = count
             pair[f"share_inside_{name}"] = count / rows if rows else None
         if (certified := radii[k]) is not None:
-            pair.update(certified.report())
+            pair.update(_proofs(certified))
         pairs.append(pair)
     return facts, pairs
 
