@@ -7,8 +7,6 @@ from fastsvm_cli.console.file_checks import check_document, check_outputs
 from fastsvm_cli.console.options import (
     Options,
     argument,
-    check_dask,
-    dask_option,
     json_option,
     option,
     quiet_option,
@@ -78,10 +76,6 @@ class BenchOptions(Options):
     patience: float = option("--patience", "Time limit per compilation of --try, in seconds.", POSITIVE, "S", 30.0)
     #: MB
     max_size: float = option("--max-size", "Maximum size of a model of --try.", LIMIT, "MB", 64)
-    dask: "str | None" = dask_option(
-        "Dask scheduler whose workers compile the models of --try, each with one thread (or --threads)",
-        " Timed runs stay on this machine, one at a time.",
-    )
     as_json: bool = json_option("Print everything as JSON instead of tables.")
     plot_file: "str | None" = plot_option(
         "Figure of rows per second, end to end and in memory, against labels that differ"
@@ -119,9 +113,6 @@ class BenchOptions(Options):
             raise click.UsageError(f"{given} goes with --try: it is about what is compiled there.")
         if self.splits is None and self.first_given("degree"):
             raise click.UsageError("--degree goes with --cross-validate; --try compiles to every degree.")
-        if self.dask is not None and not self.attempt:
-            raise click.UsageError("--dask goes with --try: it compiles there; what is timed runs here.")
-        check_dask(self.dask)
         if self.keep is not None and not (self.attempt and budget):
             raise click.UsageError("--keep goes with --try and --budget: it keeps what they pick.")
         if gate and len(self.model_files) < 2:
