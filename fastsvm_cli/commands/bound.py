@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.file_checks import check_document, check_inputs
-from fastsvm_cli.console.options import DataOptions, FileCommand, argument, json_option, quiet_option
 from fastsvm_cli.console.plot import check_plot, plot_option
 from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model
 
 
-class BoundOptions(DataOptions):
-    as_json: bool = json_option("Print one JSON document on standard output.")
-    quiet: bool = quiet_option("Print no warnings or progress bar.")
+class BoundOptions(shared.DataOptions):
+    as_json: bool = shared.json("Print one JSON document on standard output.")
+    quiet: bool = shared.quiet("Print no warnings or progress bar.")
     plot_file: "str | None" = plot_option(
         "Figure of the share of rows proven, by degree and radius; needs one model and one data file"
     )
-    data_or_model: "tuple[str, ...]" = argument(nargs=-1)
+    data_or_model: "tuple[str, ...]" = shared.argument(nargs=-1)
 
     def check(self) -> None:
         super().check()
@@ -37,7 +37,7 @@ class BoundOptions(DataOptions):
             raise click.UsageError(f"--plot is of one model on one data file, and these are {what}.")
 
 
-@click.command("bound", cls=FileCommand, params=BoundOptions.parameters())
+@click.command("bound", cls=shared.FileCommand, params=BoundOptions.parameters())
 def command(**parsed):
     """Tell whether an approximation will hold, before training or after.
 

@@ -46,21 +46,24 @@ class FileCommand(click.Command):
 class Option(NamedTuple):
     """An option, from which click's option and Python's keyword arguments are made.
 
-    words: spellings. type: click's; bool: a flag, which sets the opposite of the default. default: shown by --help,
-    unless `shown` is."""
+    words: spellings, and a name of the value. type: click's; bool: a flag, which sets the opposite of the default.
+    default: shown by --help, unless `shown` is."""
 
     words: str
     help: str
     type: Any = str
-    metavar: "str | None" = None
     default: Any = None
     shown: "str | None" = None
     callback: Any = None
     required: bool = False
 
     @property
+    def spellings(self) -> "list[str]":
+        return [word for word in self.words.split() if word.startswith("-")]
+
+    @property
     def keywords(self) -> "list[str]":
-        return [word.lstrip("-").replace("-", "_") for word in self.words.split()]
+        return [word.lstrip("-").replace("-", "_") for word in self.spellings]
 
     @property
     def value(self) -> Any:
@@ -70,9 +73,10 @@ class Option(NamedTuple):
     def parameter(self, name: str) -> click.Parameter:
         more = {**self._asdict(), "default": self.value}
         del more["words"], more["shown"]
+        more["metavar"] = " ".join(word for word in self.words.split() if not word.startswith("-")) or None
         if self.type is bool:
             more.update(type=None, is_flag=True, flag_value=not self.value)
-        return click.Option([*self.words.split(), name], show_default=self.shown or self.default is not None, **more)
+        return click.Option([*self.spellings, name], show_default=self.shown or self.default is not None, **more)
 
     def read(self, keyword: str, value: Any) -> Any:
         """Return the checked value of a keyword argument. Raise UsageError."""
@@ -138,25 +142,25 @@ class Options:
         return next((spelled(name.removesuffix("_file")) for name in names if name in self.given), None)
 
 
-def scale_option(words: str) -> Any:
-    return Option("--scale", words, metavar="RANGE_FILE")
+def scale(words: str) -> Any:
+    return Option("--scale RANGE_FILE", words)
 
 
 _SCALED = "Range file of svm-scale (or scale file of R's e1071) of the model's training rows."
 
 
-def carry_option(name: str, words: str = "") -> Any:
+def carry(name: str, words: str = "") -> Any:
     said = " The compiled model carries it, takes raw rows, and scales them as predict --scale does."
-    return Option(name, f"{_SCALED}{said}{words}", metavar="RANGE_FILE")
+    return Option(f"{name} RANGE_FILE", f"{_SCALED}{said}{words}")
 
 
-def fold_option(words: str) -> Any:
-    return scale_option(f"{_SCALED} The result is a LIBSVM model of raw rows, without svm-scale's rounding.{words}")
+def fold(words: str) -> Any:
+    return scale(f"{_SCALED} The result is a LIBSVM model of raw rows, without svm-scale's rounding.{words}")
 
 
-def y_scale_option(words: str, other: str = "--scale") -> Any:
+def y_scale(words: str, other: str = "--scale") -> Any:
     said = f"The y scale file that R's write.svm wrote beside that of {other}, for regression. {words}"
-    return Option("--y-scale", said, metavar="FILE")
+    return Option("--y-scale FILE", said)
 
 
 def check_y_scale(scale_file: "str | None", y_scale_file: "str | None", other: str = "--scale") -> None:
@@ -164,10 +168,10 @@ def check_y_scale(scale_file: "str | None", y_scale_file: "str | None", other: s
         raise click.UsageError(f"--y-scale goes with {other}: write.svm writes both files.")
 
 
-def megabytes_option(name: str, words: str) -> Any:
+def megabytes(name: str, words: str) -> Any:
     """Return an option in MB, with its value in bytes."""
     return Option(
-        name, words, POSITIVE, "MB", 256.0, callback=lambda context, parameter, value: max(int(value * 1e6), 1)
+        f"{name} MB", words, POSITIVE, 256.0, callback=lambda context, parameter, value: max(int(value * 1e6), 1)
     )
 
 
@@ -179,18 +183,17 @@ class DataOptions(Options):
         bool,
     )
     delimiter: str = option(
-        "--delim",
+        "--delim C",
         "Delimiter of --dense. A blank matches any run of blanks; \\t is a tab.",
-        metavar="C",
         default=",",
         callback=one_character,
     )
     unlabelled: bool = option("--unlabelled", "Read rows without labels.", bool)
     #: bytes
-    max_line: int = megabytes_option(
+    max_line: int = megabytes(
         "--max-line", "Maximum length of a line; a longer one is malformed. Takes a few times as much memory."
     )
-    scale_file: "str | None" = scale_option(
+    scale_file: "str | None" = scale(
         "Range file of svm-scale, or scale file of write.svm (R's e1071). Rows are scaled while they are read; with a"
         " range file, to the same bytes as svm-scale -r."
     )
@@ -201,12 +204,12 @@ class DataOptions(Options):
             raise click.UsageError(f"--delim goes with --dense: {why}.")
 
 
-threads_option: Any = Option("--threads", "Number of threads, 0 for all.", Count(0), "N", 0, "all available processors")
+threads: Any = Option("--threads N", "Number of threads, 0 for all.", Count(0), 0, "all available processors")
 
 
-def dask_option(words: str, more: str = "") -> Any:
+def dask(words: str, more: str = "") -> Any:
     where = "tcp://HOST:8786, or local:N for N processes on this machine"
-    return Option("--dask", f"{words}: {where}.{more} Needs pip install 'fastsvm[dask]'.", metavar="ADDRESS")
+    return Option("--dask ADDRESS", f"{words}: {where}.{more} Needs pip install 'fastsvm[dask]'.")
 
 
 def check_dask(address: "str | None") -> None:
@@ -220,13 +223,13 @@ def check_dask(address: "str | None") -> None:
         raise click.UsageError(f"{spelled('dask')}: {error}.") from None
 
 
-def quiet_option(words: str = "Print no summary, warnings or progress bar.") -> Any:
+def quiet(words: str = "Print no summary, warnings or progress bar.") -> Any:
     return Option("-q --quiet", words, bool)
 
 
-def seed_option(words: str) -> Any:
-    return Option("--seed", words, click.IntRange(0), "S", 0)
+def seed(words: str) -> Any:
+    return Option("--seed S", words, click.IntRange(0), 0)
 
 
-def json_option(words: str) -> Any:
+def json(words: str) -> Any:
     return Option("--json", words, bool)

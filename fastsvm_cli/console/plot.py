@@ -9,7 +9,7 @@ _KINDS = ("svg", "png", "pdf")
 
 def plot_option(words: str) -> Any:
     said = f"{words} (.svg, .png or .pdf; needs pip install 'fastsvm[plot]')."
-    return Option("--plot", said, metavar="FILE")
+    return Option("--plot FILE", said)
 
 
 def check_plot(plot_file: "str | None") -> None:

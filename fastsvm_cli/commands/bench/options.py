@@ -3,17 +3,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.file_checks import check_document, check_outputs
-from fastsvm_cli.console.options import (
-    Options,
-    argument,
-    json_option,
-    option,
-    quiet_option,
-    scale_option,
-    seed_option,
-    threads_option,
-)
+from fastsvm_cli.console.options import option
 from fastsvm_cli.console.plot import check_plot, plot_option
 from fastsvm_cli.console.values import LIMIT, POSITIVE, Share
 
@@ -21,7 +13,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model
 
 
-class BenchOptions(Options):
+class BenchOptions(shared.Options):
     attempt: bool = option(
         "--try",
         "Compile the exact model in every way that applies, in a temporary directory, and measure the results too.",
@@ -34,60 +26,50 @@ class BenchOptions(Options):
         bool,
     )
     budget: "float | None" = option(
-        "--budget",
+        "--budget P",
         "Largest share of labels that may differ, of all rows and of each class (0.5% or 0.005). Marks the fastest"
         " model within it, and prints the commands to make and use it.",
         Share(),
-        "P",
     )
-    keep: "str | None" = option("--keep", "Output file for the model that --try and --budget pick.", metavar="PATH")
+    keep: "str | None" = option("--keep PATH", "Output file for the model that --try and --budget pick.")
     max_disagreement: "float | None" = option(
-        "--max-disagreement",
+        "--max-disagreement P",
         "Largest share of labels that a named model may change, of all rows or of a class; beyond it, the exit code is"
         " 3.",
         Share(),
-        "P",
     )
     splits: "int | None" = option(
-        "--cross-validate",
+        "--cross-validate K",
         "Number of splits of TEST_FILE to train, compile and predict on, with -c and -g, without a model.",
         click.IntRange(2),
-        "K",
     )
-    cost: "float | None" = option(
-        "-c --cost", "Parameter C of the models of --cross-validate.", POSITIVE, "C", shown="1"
-    )
+    cost: "float | None" = option("-c --cost C", "Parameter C of the models of --cross-validate.", POSITIVE, shown="1")
     gamma: "float | None" = option(
-        "-g --gamma",
-        "Parameter gamma of the models of --cross-validate.",
-        POSITIVE,
-        "G",
-        shown="1 / number of features",
+        "-g --gamma G", "Parameter gamma of the models of --cross-validate.", POSITIVE, shown="1 / number of features"
     )
-    degree: int = option("--degree", "Degree of the expansions of --cross-validate.", click.IntRange(1, 4), "P", 2)
-    runs: int = option("--runs", "Timed runs per case, after one warm-up run.", click.IntRange(1), "N", 5)
+    degree: int = option("--degree P", "Degree of the expansions of --cross-validate.", click.IntRange(1, 4), 2)
+    runs: int = option("--runs N", "Timed runs per case, after one warm-up run.", click.IntRange(1), 5)
     max_seconds: float = option(
-        "--max-seconds",
+        "--max-seconds S",
         "Seconds for the runs of one case. A slower case is run fewer times, at least three.",
         POSITIVE,
-        "S",
         20.0,
     )
-    patience: float = option("--patience", "Time limit per compilation of --try, in seconds.", POSITIVE, "S", 30.0)
+    patience: float = option("--patience S", "Time limit per compilation of --try, in seconds.", POSITIVE, 30.0)
     #: MB
-    max_size: float = option("--max-size", "Maximum size of a model of --try.", LIMIT, "MB", 64)
-    as_json: bool = json_option("Print everything as JSON instead of tables.")
+    max_size: float = option("--max-size MB", "Maximum size of a model of --try.", LIMIT, 64)
+    as_json: bool = shared.json("Print everything as JSON instead of tables.")
     plot_file: "str | None" = plot_option(
         "Figure of rows per second, end to end and in memory, against labels that differ"
     )
-    scale_file: "str | None" = scale_option(
+    scale_file: "str | None" = shared.scale(
         "Range file of svm-scale. Every program gets the rows of TEST_FILE scaled as by svm-scale -r."
     )
-    seed: int = seed_option("Seed of the splits of --cross-validate.")
-    threads: int = threads_option
-    quiet: bool = quiet_option("Print no progress bar or notes.")
-    test_file: str = argument()
-    model_files: "tuple[str, ...]" = argument(False, -1, "MODEL_FILE...")
+    seed: int = shared.seed("Seed of the splits of --cross-validate.")
+    threads: int = shared.threads
+    quiet: bool = shared.quiet("Print no progress bar or notes.")
+    test_file: str = shared.argument()
+    model_files: "tuple[str, ...]" = shared.argument(False, -1, "MODEL_FILE...")
 
     def check(self) -> None:
         if "-" in (self.test_file, self.scale_file, *self.model_files):

@@ -4,16 +4,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.file_checks import check_outputs, summary_stream
-from fastsvm_cli.console.options import (
-    FileCommand,
-    Options,
-    argument,
-    check_y_scale,
-    option,
-    quiet_option,
-    y_scale_option,
-)
+from fastsvm_cli.console.options import option
 from fastsvm_cli.export.targets import TARGETS, is_prefix
 
 if TYPE_CHECKING:
@@ -43,53 +36,45 @@ class Bytes(click.ParamType):
         return int(found[1]) << {"": 0, "k": 10, "m": 20}[found[2].lower()]
 
 
-class ExportOptions(Options):
+class ExportOptions(shared.Options):
     target: str = option("--to", "Form of the result.", click.Choice(TARGETS), required=True)
     precision: str = option(
         "--precision", "Precision of rows, tables and sums.", click.Choice(["single", "double"]), default="single"
     )
     features: "int | None" = option(
-        "--features", "Number of features of a row.", click.IntRange(1), "N", shown="the model's last"
+        "--features N", "Number of features of a row.", click.IntRange(1), shown="the model's last"
     )
     scale_file: "str | None" = option(
-        "--scale",
+        "--scale RANGE_FILE",
         "Range file of svm-scale (or scale file of R's e1071) of the model's training rows. The result takes raw rows.",
-        metavar="RANGE_FILE",
     )
-    y_scale_file: "str | None" = y_scale_option("The result then predicts unscaled y, as with a range file of y.")
+    y_scale_file: "str | None" = shared.y_scale("The result then predicts unscaled y, as with a range file of y.")
     test_file: "str | None" = option(
-        "--test",
+        "--test DATA_FILE",
         "Rows to try the result on here, and to compare with fastsvm predict. For C, also writes a main function that"
         " reads such rows.",
-        metavar="DATA_FILE",
     )
     radius: bool = option(
         "--no-radius", "Omit the radii of a certified model, for a smaller result.", bool, default=True
     )
     fit: "int | None" = option(
-        "--fit",
+        "--fit BYTES",
         "Maximum size of the result's tables, in bytes (32K is 32,768). An exact model is compiled to what fits, by"
         " degree, rank or number of vectors; the result is the one with the fewest labels that differ.",
         Bytes(),
-        "BYTES",
     )
     data_file: "str | None" = option(
-        "--data",
-        "Rows on which --fit compares labels.",
-        metavar="DATA_FILE",
-        shown="the support vectors",
+        "--data DATA_FILE", "Rows on which --fit compares labels.", shown="the support vectors"
     )
     size: bool = option("--size", "Print the sizes of the result, and write nothing.", bool)
-    prefix: "str | None" = option(
-        "--prefix", "First part of every name in C.", metavar="NAME", shown="the output's name"
-    )
+    prefix: "str | None" = option("--prefix NAME", "First part of every name in C.", shown="the output's name")
     progmem: bool = option("--progmem", "Tables in the flash memory of an AVR (C).", bool)
-    quiet: bool = quiet_option()
-    model_file: str = argument()
-    output_file: "str | None" = argument(required=False)
+    quiet: bool = shared.quiet()
+    model_file: str = shared.argument()
+    output_file: "str | None" = shared.argument(required=False)
 
     def check(self) -> None:
-        check_y_scale(self.scale_file, self.y_scale_file)
+        shared.check_y_scale(self.scale_file, self.y_scale_file)
         for name, given in (("--prefix", self.prefix is not None), ("--progmem", self.progmem)):
             if given and self.target != "c":
                 raise click.UsageError(f"{name} is of C: it goes with --to c.")
@@ -111,7 +96,7 @@ class ExportOptions(Options):
         return self.output_file or f"{name}.{self.target}"
 
 
-@click.command("export", cls=FileCommand, params=ExportOptions.parameters())
+@click.command("export", cls=shared.FileCommand, params=ExportOptions.parameters())
 def command(**parsed):
     """Write a model as a graph of ONNX, or as C99.
 

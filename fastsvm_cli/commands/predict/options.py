@@ -4,19 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fastsvm_cli.console.options import (
-    DataOptions,
-    argument,
-    check_dask,
-    check_y_scale,
-    dask_option,
-    json_option,
-    megabytes_option,
-    option,
-    quiet_option,
-    threads_option,
-    y_scale_option,
-)
+from fastsvm_cli.console import options as shared
+from fastsvm_cli.console.options import option
 from fastsvm_cli.console.scaling import refuse_twice
 from fastsvm_cli.console.values import Count, Number, ZeroOrOne
 
@@ -28,13 +17,13 @@ if TYPE_CHECKING:
     from fastsvm_cli.text.scaling import Scaling
 
 
-class PredictOptions(DataOptions):
+class PredictOptions(shared.DataOptions):
     """Options of `predict`. start: by time.monotonic."""
 
     probability: int = option(
-        "-b --probability", "Predict probabilities too (1), as svm-predict -b 1.", ZeroOrOne(), "0|1", 0
+        "-b --probability 0|1", "Predict probabilities too (1), as svm-predict -b 1.", ZeroOrOne(), 0
     )
-    quiet: bool = quiet_option()
+    quiet: bool = shared.quiet()
     values: bool = option(
         "--values",
         "Append the decision values, one per pair of classes in the order of the model's labels (1/2, 1/3, ..., 2/3,"
@@ -47,27 +36,24 @@ class PredictOptions(DataOptions):
         bool,
     )
     exact_file: "str | None" = option(
-        "--exact",
+        "--exact MODEL",
         "LIBSVM model that MODEL_FILE was made from, by approx --certify or reduce. It evaluates the rows whose label"
         " is not proven, so that every label is svm-predict's.",
-        metavar="MODEL",
     )
     tolerance: "float | None" = option(
-        "--tolerance",
+        "--tolerance E",
         "Largest error of a regression value. With --exact, rows with a larger radius are evaluated exactly (with"
         " --open-rows, written); with an ordered model, rows stop once proven within E of svm-predict's value.",
         Number(0),
-        "E",
     )
     steps: "int | None" = option(
-        "--steps",
+        "--steps K",
         "Number of points after which every row stops (fastsvm order --method geometry). --values then prints value,"
         " radius and the probability of a positive value (DeCoste, eq. 32). Labels may differ from svm-predict's where"
         " the radius reaches beyond zero.",
         Count(1),
-        "K",
     )
-    as_json: bool = json_option(
+    as_json: bool = shared.json(
         "Print the summary as one line of JSON; on standard error if the rows go to standard output."
     )
     on_bad_row: str = option(
@@ -84,37 +70,35 @@ class PredictOptions(DataOptions):
         bool,
     )
     open_file: "str | None" = option(
-        "--open-rows",
+        "--open-rows FILE",
         "Output file for rows whose label a certified model leaves unproven, as LIBSVM data with line numbers (1 3:0.5"
         " # 17); with --exact, these were evaluated exactly. Rows of --unlabelled data get the label 0.",
-        metavar="FILE",
     )
     outside_file: "str | None" = option(
-        "--outside-rows",
+        "--outside-rows FILE",
         "Output file for rows outside the bound of an RBF expansion (Claesen et al., eq. 3.11), in the same format.",
-        metavar="FILE",
     )
-    y_scale_file: "str | None" = y_scale_option(
+    y_scale_file: "str | None" = shared.y_scale(
         "It scales the labels, so that the summary is in the unit of the predictions."
     )
-    dask: "str | None" = dask_option(
+    dask: "str | None" = shared.dask(
         "Dask scheduler whose workers predict",
         " TEST_FILE is a path, URL or pattern; OUTPUT_FILE is the directory of the parts. A second run writes only the"
         " missing ones.",
     )
     #: bytes
-    block: int = megabytes_option("--block", "Size of the parts of --dask. A compressed file is one part.")
-    threads: int = threads_option
-    test_file: str = argument()
-    model_file: str = argument()
-    output_file: "str | None" = argument(required=False)
+    block: int = shared.megabytes("--block", "Size of the parts of --dask. A compressed file is one part.")
+    threads: int = shared.threads
+    test_file: str = shared.argument()
+    model_file: str = shared.argument()
+    output_file: "str | None" = shared.argument(required=False)
 
     def check(self) -> None:
         self.start = monotonic()
         if self.test_file == "-" and self.model_file == "-":
             raise click.UsageError("TEST_FILE and MODEL_FILE cannot both be standard input.")
         super().check()
-        check_y_scale(self.scale_file, self.y_scale_file)
+        shared.check_y_scale(self.scale_file, self.y_scale_file)
         if self.y_scale_file is not None and self.unlabelled:
             raise click.UsageError("--y-scale scales labels: it does not go with --unlabelled, whose rows have none.")
         if self.dask is not None:
@@ -138,7 +122,7 @@ class PredictOptions(DataOptions):
             raise click.UsageError("--resume needs an OUTPUT_FILE that is a file, to keep what is finished beside it.")
 
     def _check_dask(self) -> None:
-        check_dask(self.dask)
+        shared.check_dask(self.dask)
         if self.resume:
             raise click.UsageError("--dask does not go with --resume: run again, it does what is missing by itself.")
         if self.open_file is not None or self.outside_file is not None:

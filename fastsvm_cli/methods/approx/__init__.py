@@ -4,16 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fastsvm_cli.console.options import (
-    carry_option,
-    check_dask,
-    check_y_scale,
-    dask_option,
-    option,
-    quiet_option,
-    threads_option,
-    y_scale_option,
-)
+from fastsvm_cli.console import options as shared
+from fastsvm_cli.console.options import option
 from fastsvm_cli.console.values import LIMIT, POSITIVE
 from fastsvm_cli.errors import spelled
 from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress
@@ -37,29 +29,26 @@ class ApproxOptions(MethodOptions):
         shown="mean",
     )
     degree: "int | None" = option(
-        "--degree",
+        "--degree P",
         "Degree of an RBF expansion. Each higher one is more accurate, and about d/degree times larger and slower."
         " Other kernels keep their own.",
         click.IntRange(1, 4),
-        "P",
         shown="2",
     )
     centers: "int | None" = option(
-        "--centers",
+        "--centers K",
         "Number of expansions, each about the mean of a cluster of support vectors (k-means, 30 rounds): K times the"
         " cost, for much larger gamma.",
         click.IntRange(1, 100000),
-        "K",
     )
     rank: "int | None" = option(
-        "--rank", "Number of eigenvalues of the matrix M to keep, largest first (degree 2).", click.IntRange(1), "R"
+        "--rank R", "Number of eigenvalues of the matrix M to keep, largest first (degree 2).", click.IntRange(1)
     )
     tolerance: "float | None" = option(
-        "--tolerance",
+        "--tolerance E",
         "Largest change of a decision value, for rows as near the center as the support vectors, when M is compressed"
         " to as few eigenvalues as possible (degree 2).",
         POSITIVE,
-        "E",
     )
     certify: bool = option(
         "--certify",
@@ -67,29 +56,29 @@ class ApproxOptions(MethodOptions):
         " sparse vectors).",
         bool,
     )
-    dask: "str | None" = dask_option("Dask scheduler whose workers share the operations of --certify, and nothing else")
+    dask: "str | None" = shared.dask("Dask scheduler whose workers share the operations of --certify, and nothing else")
     precision: "str | None" = option(
         "--precision",
         "Precision of the stored numbers.",
         click.Choice(["single", "double"]),
         shown="single for RBF, double for linear and polynomial kernels",
     )
-    scale_file: "str | None" = carry_option("--scale")
-    y_scale_file: "str | None" = y_scale_option("The model then predicts unscaled y, as with a range file of y.")
-    threads: int = threads_option
+    scale_file: "str | None" = shared.carry("--scale")
+    y_scale_file: "str | None" = shared.y_scale("The model then predicts unscaled y, as with a range file of y.")
+    threads: int = shared.threads
     #: MB
     max_size: float = option(
-        "--max-size", "Maximum size of the compiled model; a larger one is refused.", LIMIT, "MB", 256
+        "--max-size MB", "Maximum size of the compiled model; a larger one is refused.", LIMIT, 256
     )
-    quiet: bool = quiet_option()
+    quiet: bool = shared.quiet()
 
     def check(self) -> None:
         if self.dask is not None and not self.certify:
             raise click.UsageError(
                 f"{spelled('dask')} shares the sums of a certificate: it goes with {spelled('certify')}."
             )
-        check_dask(self.dask)
-        check_y_scale(self.scale_file, self.y_scale_file)
+        shared.check_dask(self.dask)
+        shared.check_y_scale(self.scale_file, self.y_scale_file)
 
     def check_model(self, model: "ExactModel") -> None:
         gaussian, kernel = model.header.kernel_type == "rbf", model.header.kernel_type

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fastsvm_cli.console.options import carry_option, option, quiet_option, seed_option, threads_option
+from fastsvm_cli.console import options as shared
+from fastsvm_cli.console.options import option
 from fastsvm_cli.console.values import POSITIVE, Target
 from fastsvm_cli.errors import spelled
 from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress
@@ -37,19 +38,17 @@ class Bandwidth(click.ParamType):
 
 
 class BorderOptions(MethodOptions):
-    samples: int = option("--samples", "Border samples per pair of classes.", click.IntRange(1, 100000), "N", 100)
+    samples: int = option("--samples N", "Border samples per pair of classes.", click.IntRange(1, 100000), 100)
     target: "float | None" = option(
-        "--target",
+        "--target E",
         "Largest share of labels that may differ (0.002 or 0.2%) on rows not used to place samples; as many samples as"
         " that needs (100,000 at most), instead of --samples.",
         Target(),
-        "E",
     )
     data_file: "str | None" = option(
-        "--data",
+        "--data TRAIN_FILE",
         "Rows to draw lines between and to measure on, half for each (fewer than 50: all for both). At most 40,000"
         " rows are drawn, fewer beyond 838 features.",
-        metavar="TRAIN_FILE",
         shown="the support vectors",
     )
     sampling: str = option(
@@ -60,13 +59,12 @@ class BorderOptions(MethodOptions):
         default="refined",
     )
     local: int = option(
-        "--local",
+        "--local K",
         "Number of nearest samples that answer together, if that lowers the share of labels that differ.",
         click.IntRange(1, 64),
-        "K",
         1,
     )
-    tolerance: float = option("--tolerance", "Largest absolute decision value at a border sample.", POSITIVE, "E", 1e-4)
+    tolerance: float = option("--tolerance E", "Largest absolute decision value at a border sample.", POSITIVE, 1e-4)
     raw: bool = option(
         "--raw",
         "Sample a model with probabilities where the decision value is 0 (labels of svm-predict -b 0), not where both"
@@ -74,18 +72,14 @@ class BorderOptions(MethodOptions):
         bool,
     )
     bandwidth: "str | float | None" = option(
-        "--bandwidth",
+        "--bandwidth adaptive|H",
         "Bandwidth of Gaussian kernel density estimates, instead of an SVM. MODEL_FILE is then a training file, and"
         " the border is where two classes' estimates are equal. adaptive: varies so that the weights of all rows add up"
         " to W.",
         Bandwidth(),
-        "adaptive|H",
     )
     weight: "float | None" = option(
-        "-W --weight",
-        "Approximate number of rows that a density estimate rests on (--bandwidth adaptive).",
-        POSITIVE,
-        "W",
+        "-W --weight W", "Approximate number of rows that a density estimate rests on (--bandwidth adaptive).", POSITIVE
     )
     density: bool = option(
         "--density",
@@ -94,14 +88,14 @@ class BorderOptions(MethodOptions):
         " probabilities.",
         bool,
     )
-    scale_file: "str | None" = carry_option(
+    scale_file: "str | None" = shared.carry(
         "--scale",
         " Rows of --data, and with --bandwidth those of MODEL_FILE, are raw. (With --density and a fixed bandwidth the"
         " result is a LIBSVM model of raw rows.)",
     )
-    seed: int = seed_option("Seed of random draws.")
-    threads: int = threads_option
-    quiet: bool = quiet_option()
+    seed: int = shared.seed("Seed of random draws.")
+    threads: int = shared.threads
+    quiet: bool = shared.quiet()
 
     def check(self) -> None:
         if self.target is not None and "samples" in self.given:

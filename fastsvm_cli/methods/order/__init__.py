@@ -5,16 +5,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import click
 
-from fastsvm_cli.console.options import (
-    carry_option,
-    check_y_scale,
-    option,
-    quiet_option,
-    scale_option,
-    seed_option,
-    threads_option,
-    y_scale_option,
-)
+from fastsvm_cli.console import options as shared
+from fastsvm_cli.console.options import option
 from fastsvm_cli.console.values import POSITIVE
 from fastsvm_cli.errors import spelled
 from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress
@@ -41,10 +33,9 @@ class OrderOptions(MethodOptions):
         default="geometry",
     )
     points: "int | None" = option(
-        "--points",
+        "--points K",
         "geometry: maximum number of points before a row is evaluated in full.",
         click.IntRange(1),
-        "K",
         shown="max(z, sqrt(z n)) for n support vectors of z non-zeros each, at most 2,048",
     )
     sequence: "str | None" = option(
@@ -55,46 +46,42 @@ class OrderOptions(MethodOptions):
         shown="greedy",
     )
     fold_file: "str | None" = option(
-        "--fold",
+        "--fold TRAIN_FILE",
         "geometry, two classes: training file of a linear SVM (C = 1), whose two folded weight vectors come first.",
-        metavar="TRAIN_FILE",
     )
     lists: "int | None" = option(
-        "--lists",
+        "--lists K",
         "triangle: number of pivots, each with a list: the support vectors nearest to as many cluster means (k-means,"
         " 30 rounds).",
         click.IntRange(1),
-        "K",
         shown="the number of classes, at least 2",
     )
-    seed: int = seed_option("Seed of the candidates of sgma and of k-means.")
+    seed: int = shared.seed("Seed of the candidates of sgma and of k-means.")
     own_kernel: "str | None" = option(
         "--kernel",
         "Kernel of a model trained with a precomputed kernel (-t 4): exp(-gamma |x-z|), or k(x,z)/sqrt(k(x,x)k(z,z))"
         " with k = (gamma x.z + coef0)^degree.",
         click.Choice(["exponential", "normalized-polynomial"]),
     )
-    gamma: "float | None" = option("-g --gamma", "Parameter gamma of --kernel.", POSITIVE, "G")
+    gamma: "float | None" = option("-g --gamma G", "Parameter gamma of --kernel.", POSITIVE)
     coef0: "float | None" = option(
-        "-r --coef0", "Parameter coef0 of --kernel normalized-polynomial; above 0.", POSITIVE, "C", shown="1"
+        "-r --coef0 C", "Parameter coef0 of --kernel normalized-polynomial; above 0.", POSITIVE, shown="1"
     )
     degree: "int | None" = option(
-        "-d --degree", "Parameter degree of --kernel normalized-polynomial.", click.IntRange(1, 50), "D", shown="3"
+        "-d --degree D", "Parameter degree of --kernel normalized-polynomial.", click.IntRange(1, 50), shown="3"
     )
     vectors_file: "str | None" = option(
-        "--vectors",
-        "Training rows that the model's serial numbers refer to, for --kernel.",
-        metavar="TRAIN_FILE",
+        "--vectors TRAIN_FILE", "Training rows that the model's serial numbers refer to, for --kernel."
     )
-    scale_file: "str | None" = scale_option(
+    scale_file: "str | None" = shared.scale(
         "Scale the rows of --vectors or --fold while they are read, as svm-scale -r RANGE_FILE does."
     )
-    carry_file: "str | None" = carry_option("--carry")
-    y_scale_file: "str | None" = y_scale_option(
+    carry_file: "str | None" = shared.carry("--carry")
+    y_scale_file: "str | None" = shared.y_scale(
         "The model then predicts unscaled y, as with a range file of y.", "--carry"
     )
-    threads: int = threads_option
-    quiet: bool = quiet_option()
+    threads: int = shared.threads
+    quiet: bool = shared.quiet()
 
     def check(self) -> None:
         for name, value, of in (
@@ -110,7 +97,7 @@ class OrderOptions(MethodOptions):
                 f"{spelled('scale')} goes with {spelled('vectors')} or {spelled('fold')}: it scales those rows"
                 f" ({spelled('carry')} those to come)."
             )
-        check_y_scale(self.carry_file, self.y_scale_file, "--carry")
+        shared.check_y_scale(self.carry_file, self.y_scale_file, "--carry")
         kernel, others = spelled("kernel"), f"{spelled('coef0')} and {spelled('degree')}"
         if (self.own_kernel is None) != (self.vectors_file is None):
             raise click.UsageError(
@@ -207,11 +194,7 @@ def _with_own_kernel(model: "ExactModel", options: OrderOptions, scaling: "Scali
 
 
 def _ordered(
-    model: "ExactModel",
-    fingerprint: str,
-    options: OrderOptions,
-    progress: Progress,
-    scaling: "Scaling | None",
+    model: "ExactModel", fingerprint: str, options: OrderOptions, progress: Progress, scaling: "Scaling | None"
 ) -> "OrderedModel":
     if options.method == "triangle":
         from fastsvm_cli.methods.order.triangle import compile_triangle

@@ -4,15 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fastsvm_cli.console.options import (
-    check_y_scale,
-    fold_option,
-    option,
-    quiet_option,
-    seed_option,
-    threads_option,
-    y_scale_option,
-)
+from fastsvm_cli.console import options as shared
+from fastsvm_cli.console.options import option
 from fastsvm_cli.console.plot import check_plot, plot_option
 from fastsvm_cli.console.values import Number, Target
 from fastsvm_cli.errors import spelled
@@ -29,22 +22,20 @@ _RATIOS = (0.002, 0.005, 0.01, 0.02, 0.05)
 
 
 class ReduceOptions(MethodOptions):
-    vectors: "int | None" = option("--vectors", "Maximum number of vectors.", click.IntRange(1), "L")
+    vectors: "int | None" = option("--vectors L", "Maximum number of vectors.", click.IntRange(1))
     ratio: "float | None" = option(
-        "--ratio", "Number of vectors, as a share of the support vectors (0.05).", Number(0, 1, min_open=True), "R"
+        "--ratio R", "Number of vectors, as a share of the support vectors (0.05).", Number(0, 1, min_open=True)
     )
     target: "float | None" = option(
-        "--target",
+        "--target E",
         "Largest share of labels that may differ (0.002 or 0.2%) on --data, or on the support vectors; for regression,"
         " the largest root mean square difference. The smallest such set is written.",
         Target(),
-        "E",
     )
     data_file: "str | None" = option(
-        "--data",
+        "--data FILE",
         "Rows to measure disagreement on; if they have labels, accuracy too, and a model's probability parameters are"
         " fitted to them.",
-        metavar="FILE",
     )
     lossless: bool = option("--lossless", "Merge equal support vectors only.", bool)
     init: str = option(
@@ -73,16 +64,16 @@ class ReduceOptions(MethodOptions):
     plot_file: "str | None" = plot_option(
         "Figure of disagreement and time against the number of vectors, for 8 sizes up to this one"
     )
-    scale_file: "str | None" = fold_option(
+    scale_file: "str | None" = shared.fold(
         " One scale for all features is what a LIBSVM model can hold. Rows of --data are raw ones."
     )
-    y_scale_file: "str | None" = y_scale_option("The model then predicts unscaled y, as with a range file of y.")
-    seed: int = seed_option("Seed of random draws.")
-    threads: int = threads_option
-    quiet: bool = quiet_option("Print no summary or progress bar.")
+    y_scale_file: "str | None" = shared.y_scale("The model then predicts unscaled y, as with a range file of y.")
+    seed: int = shared.seed("Seed of random draws.")
+    threads: int = shared.threads
+    quiet: bool = shared.quiet("Print no summary or progress bar.")
 
     def check(self) -> None:
-        check_y_scale(self.scale_file, self.y_scale_file)
+        shared.check_y_scale(self.scale_file, self.y_scale_file)
         sizes = {"vectors": self.vectors, "ratio": self.ratio, "target": self.target, "lossless": self.lossless or None}
         wanted = [spelled(name) for name, value in sizes.items() if value is not None]
         if len(wanted) > 1:
@@ -110,12 +101,7 @@ class ReduceOptions(MethodOptions):
 
     @property
     def how(self) -> "dict[str, Any]":
-        return {
-            "init": self.init,
-            "optimizer": self.optimizer,
-            "finishing": self.finishing,
-            "seed": self.seed,
-        }
+        return {"init": self.init, "optimizer": self.optimizer, "finishing": self.finishing, "seed": self.seed}
 
     def count(self, total_sv: int) -> int:
         return self.vectors or max(1, round((self.ratio or 0.0) * total_sv))
