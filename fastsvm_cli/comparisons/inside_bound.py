@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import sqrt
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.models import format_version, looks_like_model, parse_model
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.platform import name_of
-from fastsvm_cli.text.data import MAX_LINE, read_bytes, read_chunks, read_start
+from fastsvm_cli.text.data import read_bytes, read_chunks, read_start
 from fastsvm_cli.text.fingerprint import fingerprint
 
 if TYPE_CHECKING:
@@ -25,23 +25,18 @@ if TYPE_CHECKING:
 
 
 class Reading:
-    """Arguments of text.data.read_chunks. watch: receives models and data file names before reading; the objects it
-    returns receive every chunk."""
+    """How to read data: `how` has parameters of LineBlocks. watch: receives models and data file names before reading;
+    the objects it returns receive every chunk."""
 
     def __init__(
         self,
         *,
-        labelled: bool = True,
-        dense: bool = False,
-        delimiter: str = ",",
-        max_line: int = MAX_LINE,
         scaling: "Scaling | None" = None,
         progress: "Callable[[float], None] | None" = None,
         watch: "Callable[[list[tuple[str, Model]], list[str]], list[ProvenRows]] | None" = None,
+        **how: Any,
     ):
-        self.labelled, self.dense, self.delimiter, self.max_line = labelled, dense, delimiter, max_line
-        self.scaling, self.progress, self.watch = scaling, progress, watch
-        self.first_index = 1  # the models' own
+        self.scaling, self.progress, self.watch, self.how = scaling, progress, watch, how
 
 
 def bound_report(paths: Sequence[str], reading: Reading) -> dict:
@@ -54,7 +49,7 @@ def bound_report(paths: Sequence[str], reading: Reading) -> dict:
         models: list[tuple[str, str]] = []
         data: list[tuple[str, str]] = []
         for path, place in zip(paths, places):
-            is_model = looks_like_model(read_start(place), reading.dense)
+            is_model = looks_like_model(read_start(place), reading.how["dense"])
             (models if is_model else data).append((path, place))
         known = [_Model(path, read_bytes(place)) for path, place in models]
         raw = next((model for model in known if model.model.folded is not None), None)
@@ -72,10 +67,10 @@ def bound_report(paths: Sequence[str], reading: Reading) -> dict:
                     first.path, "it carries a range file that another model does not: measure it apart"
                 )
             reading.scaling = first.model.row_scaling()
-        if len(firsts := {model.model.first_index for model in known}) > 1 and reading.dense:
+        if len(firsts := {model.model.first_index for model in known}) > 1 and reading.how["dense"]:
             why = "it has a feature 0, which is column 0 of --dense rows, and another model has none: measure it apart"
             raise ModelFormatError(next(model.path for model in known if model.model.first_index == 0), why)
-        reading.first_index = min(firsts, default=1)
+        reading.how["first_index"] = min(firsts, default=1)  # the models' own
         if data:
             for model in known:
                 model.demand_bound()
@@ -251,15 +246,6 @@ def _chunks(path: str, place: str, reading: Reading, done: float) -> "Iterator[_
     size = os.stat(place).st_size if os.path.exists(place) else 0
     report = reading.progress
     on_read = (lambda taken: report(done + 0.5 * taken / size)) if report and size else None
-    return read_chunks(
-        place,
-        labelled=reading.labelled,
-        dense=reading.dense,
-        delimiter=reading.delimiter,
-        first_index=reading.first_index,
-        max_line=reading.max_line,
-        # Rows are read twice, but the scaling reports once.
-        scaling=reading.scaling.again() if reading.scaling is not None and done else reading.scaling,
-        on_read=on_read,
-        name=path,
-    )
+    # Rows are read twice, but the scaling reports once.
+    scaling = reading.scaling.again() if reading.scaling is not None and done else reading.scaling
+    return read_chunks(place, name=path, on_read=on_read, scaling=scaling, **reading.how)
