@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from fastsvm_cli import _native
 from fastsvm_cli.console.exact_model import SourceModel, demand_compilable, read_back
 from fastsvm_cli.console.progress import Progress
 from fastsvm_cli.errors import FastsvmError, in_python
@@ -23,6 +22,7 @@ from fastsvm_cli.estimators.labelled import labelled_chunks
 from fastsvm_cli.estimators.pipelines import read_estimator
 from fastsvm_cli.estimators.predictor import FastSVM
 from fastsvm_cli.methods import attempts, find, methods, names
+from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.text.data import read_chunks
 from fastsvm_cli.text.fingerprint import fingerprint
@@ -136,7 +136,7 @@ def compile_source(
     with in_python():
         try:
             options = method.read_options(given, variant, path)
-            with _threads(options.threads):
+            with threads_here(options.threads or None):
                 demand_compilable(source.model)
                 method.check_model(source.model, options)
                 if rows is None and given.get("data") is not None:
@@ -149,18 +149,6 @@ def compile_source(
         except click.ClickException as fault:
             raise ValueError(f"{method.name}: {fault.format_message()}") from None
     return model, getattr(options, "target", None) or 0.0
-
-
-@contextmanager
-def _threads(count: int) -> "Iterator[None]":
-    if not count:
-        yield
-        return
-    before = _native.set_threads_here(count)
-    try:
-        yield
-    finally:
-        _native.set_threads_here(before)
 
 
 def silent(share: float, words: str = "") -> None:

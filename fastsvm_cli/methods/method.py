@@ -34,25 +34,19 @@ class Made(NamedTuple):
     model: Any
 
 
-class Attempt:
+class Attempt(NamedTuple):
     """A method with options, to try on a model.
 
     options: by long name, _ for -; True for a flag. exact: also try --exact. skipped: reason; limit: the option that
     causes it. refused: why the method refuses the model.
     """
 
-    def __init__(
-        self,
-        command: str,
-        options: "dict[str, Any]",
-        *,
-        exact: bool = False,
-        skipped: "str | None" = None,
-        limit: "str | None" = None,
-        refused: "str | None" = None,
-    ):
-        self.command, self.options, self.exact = command, options, exact
-        self.skipped, self.limit, self.refused = skipped, limit, refused
+    command: str
+    options: "dict[str, Any]"
+    exact: bool = False
+    skipped: "str | None" = None
+    limit: "str | None" = None
+    refused: "str | None" = None
 
     @property
     def name(self) -> str:
