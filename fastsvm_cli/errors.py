@@ -1,6 +1,30 @@
 """Errors that a user can fix, printed by cli.py as one line."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from errno import EBADF
+
+_in_python: "ContextVar[bool]" = ContextVar("in_python", default=False)
+
+
+@contextmanager
+def in_python() -> "Iterator[None]":
+    """Let messages name options as Python's keyword arguments."""
+    before = _in_python.set(True)
+    try:
+        yield
+    finally:
+        _in_python.reset(before)
+
+
+def spelled(name: str, value: str = "") -> str:
+    """Return an option as messages name it: --max-size or --vectors L, in Python max_size or vectors=L."""
+    if not _in_python.get():
+        return f"--{name.replace('_', '-')} {value}".rstrip()
+    if value.isupper():
+        return f"{name}={value}"
+    return f'{name}="{value}"' if value[:1].isalpha() else f"{name} {value}".rstrip()
 
 
 class FastsvmError(Exception):

@@ -14,18 +14,15 @@ def run(
     timeout: "float | None" = None,
     environment: "dict | None" = None,
     on_wait: "Callable[[], None] | None" = None,
-    on_start: "Callable[[subprocess.Popen], object]" = lambda process: None,
 ) -> "tuple[int, str]":
     """Return (exit code, standard error). The process ends with this one on a signal. on_wait: called every half
-    second. on_start: receives the process, which another thread may kill. Raise OSError, and subprocess.TimeoutExpired
-    after killing the process."""
+    second. Raise OSError, and subprocess.TimeoutExpired after killing the process."""
     process = None
     try:
         with held():  # no signal between start and assignment
             process = subprocess.Popen(
                 words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment
             )
-        on_start(process)
         said = _heard(process, timeout, on_wait)
     except BaseException:
         if process is not None:

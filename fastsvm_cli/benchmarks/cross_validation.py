@@ -1,7 +1,7 @@
 """Cross-validation of exact and compiled models (approxsvm's approx-xval)."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,17 +19,14 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
-class Split:
+class Split(NamedTuple):
     """vectors: support vectors. exact, compiled: accuracy."""
 
-    def __init__(self, rows: int, vectors: int, exact: float, compiled: float, disagreement: float):
-        self.rows, self.vectors, self.exact, self.compiled, self.disagreement = (
-            rows,
-            vectors,
-            exact,
-            compiled,
-            disagreement,
-        )
+    rows: int
+    vectors: int
+    exact: float
+    compiled: float
+    disagreement: float
 
 
 def cross_validate(
@@ -94,7 +91,7 @@ def as_json(data_file: str, splits: "list[Split]", *, gamma: float, cost: float,
         "gamma": gamma,
         "cost": cost,
         "degree": degree,
-        "splits": [vars(split) for split in splits],
+        "splits": [split._asdict() for split in splits],
         "exact": exact,
         "compiled": compiled,
         "disagreement": disagreement,

@@ -15,7 +15,7 @@ from fastsvm_cli.console.scaling import carried, read_range, say_raw_rows
 from fastsvm_cli.methods.approx import METHOD
 
 
-@click.command("approx", cls=FileCommand, params=METHOD.parameters)
+@click.command("approx", cls=FileCommand, params=METHOD.Options.parameters())
 def command(**parsed):
     """Compile a LIBSVM model into its Maclaurin expansion.
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.text.scaling import Scaling
 
 
-@click.command("border", cls=FileCommand, params=METHOD.parameters)
+@click.command("border", cls=FileCommand, params=METHOD.Options.parameters())
 def command(**parsed):
     """Compile a model into points on the border of classes, with normals.
 

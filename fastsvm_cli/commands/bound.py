@@ -4,16 +4,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.file_checks import check_document, check_inputs
-from fastsvm_cli.console.options import (
-    FileCommand,
-    Options,
-    check_data_options,
-    data_options,
-    first_given,
-    json_option,
-    quiet_option,
-)
 from fastsvm_cli.console.plot import check_plot, plot_option
 from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
 
@@ -22,25 +14,22 @@ if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model
 
 
-class BoundOptions(Options):
-    as_json: bool
-    quiet: bool
-    plot_file: "str | None"
-    dense: bool
-    delimiter: str
-    unlabelled: bool
-    max_line: int  # bytes
-    scale_file: "str | None"
-    data_or_model: "tuple[str, ...]"
+class BoundOptions(shared.DataOptions):
+    as_json: bool = shared.json("Print one JSON document on standard output.")
+    quiet: bool = shared.quiet("Print no warnings or progress bar.")
+    plot_file: "str | None" = plot_option(
+        "Figure of the share of rows proven, by degree and radius; needs one model and one data file"
+    )
+    data_or_model: "tuple[str, ...]" = shared.argument(nargs=-1)
 
     def check(self) -> None:
-        check_data_options(self.dense)
+        super().check()
         check_plot(self.plot_file)
         if self.plot_file is not None and len(self.data_or_model) != 2:
             raise click.UsageError("--plot is of one model on one data file: name these two.")
 
     def check_found(self, models: int, data: int) -> None:
-        about_rows = first_given("scale_file", "dense", "unlabelled", "max_line") if not data else None
+        about_rows = self.first_given("scale_file", "dense", "unlabelled", "max_line") if not data else None
         if about_rows is not None:
             raise click.UsageError(f"{about_rows} is about rows of data, and here are models alone.")
         if self.plot_file is not None and (models, data) != (1, 1):
@@ -48,12 +37,7 @@ class BoundOptions(Options):
             raise click.UsageError(f"--plot is of one model on one data file, and these are {what}.")
 
 
-@click.command("bound", cls=FileCommand)
-@json_option("Print one JSON document on standard output.")
-@quiet_option("Print no warnings or progress bar.")
-@plot_option("Figure of the share of rows proven, by degree and radius; needs one model and one data file")
-@data_options
-@click.argument("data_or_model", nargs=-1, required=True)
+@click.command("bound", cls=shared.FileCommand, params=BoundOptions.parameters())
 def command(**parsed):
     """Tell whether an approximation will hold, before training or after.
 

@@ -9,7 +9,7 @@ from fastsvm_cli.console.scaling import carried, read_scale_file, refuse_twice, 
 from fastsvm_cli.methods.order import METHOD
 
 
-@click.command("order", cls=FileCommand, params=METHOD.parameters)
+@click.command("order", cls=FileCommand, params=METHOD.Options.parameters())
 def command(**parsed):
     """Order support vectors so that rows stop early, with the exact label.
 

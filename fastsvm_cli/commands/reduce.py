@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.models.base import ExactModel
 
 
-@click.command("reduce", cls=FileCommand, params=METHOD.parameters)
+@click.command("reduce", cls=FileCommand, params=METHOD.Options.parameters())
 def command(**parsed):
     """Replace the support vectors by a few others: a smaller LIBSVM model.
 

@@ -5,19 +5,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import sqrt
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastsvm_cli import __version__, _native
 from fastsvm_cli.bounds import gamma_max, squared_norm_limit
-from fastsvm_cli.comparisons.norms import Histogram, Mean, largest, squared_distances
+from fastsvm_cli.comparisons.norms import Mean, largest, squared_distances
 from fastsvm_cli.comparisons.proven_rows import ProvenRows
 from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.models import format_version, looks_like_model, parse_model
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.platform import name_of
-from fastsvm_cli.text.data import MAX_LINE, read_bytes, read_chunks, read_start, smaller_chunks
+from fastsvm_cli.text.data import read_bytes, read_chunks, read_start
 from fastsvm_cli.text.fingerprint import fingerprint
 
 if TYPE_CHECKING:
@@ -25,23 +25,18 @@ if TYPE_CHECKING:
 
 
 class Reading:
-    """Arguments of text.data.read_chunks. watch: receives models and data file names before reading; the objects it
-    returns receive every chunk."""
+    """How to read data: `how` has parameters of LineBlocks. watch: receives models and data file names before reading;
+    the objects it returns receive every chunk."""
 
     def __init__(
         self,
         *,
-        labelled: bool = True,
-        dense: bool = False,
-        delimiter: str = ",",
-        max_line: int = MAX_LINE,
         scaling: "Scaling | None" = None,
         progress: "Callable[[float], None] | None" = None,
         watch: "Callable[[list[tuple[str, Model]], list[str]], list[ProvenRows]] | None" = None,
+        **how: Any,
     ):
-        self.labelled, self.dense, self.delimiter, self.max_line = labelled, dense, delimiter, max_line
-        self.scaling, self.progress, self.watch = scaling, progress, watch
-        self.first_index = 1  # the models' own
+        self.scaling, self.progress, self.watch, self.how = scaling, progress, watch, how
 
 
 def bound_report(paths: Sequence[str], reading: Reading) -> dict:
@@ -54,7 +49,7 @@ def bound_report(paths: Sequence[str], reading: Reading) -> dict:
         models: list[tuple[str, str]] = []
         data: list[tuple[str, str]] = []
         for path, place in zip(paths, places):
-            is_model = looks_like_model(read_start(place), reading.dense)
+            is_model = looks_like_model(read_start(place), reading.how["dense"])
             (models if is_model else data).append((path, place))
         known = [_Model(path, read_bytes(place)) for path, place in models]
         raw = next((model for model in known if model.model.folded is not None), None)
@@ -72,10 +67,10 @@ def bound_report(paths: Sequence[str], reading: Reading) -> dict:
                     first.path, "it carries a range file that another model does not: measure it apart"
                 )
             reading.scaling = first.model.row_scaling()
-        if len(firsts := {model.model.first_index for model in known}) > 1 and reading.dense:
+        if len(firsts := {model.model.first_index for model in known}) > 1 and reading.how["dense"]:
             why = "it has a feature 0, which is column 0 of --dense rows, and another model has none: measure it apart"
             raise ModelFormatError(next(model.path for model in known if model.model.first_index == 0), why)
-        reading.first_index = min(firsts, default=1)
+        reading.how["first_index"] = min(firsts, default=1)  # the models' own
         if data:
             for model in known:
                 model.demand_bound()
@@ -168,39 +163,14 @@ class _Model:
         return facts
 
 
-class _Radii:
-    def __init__(self, model: Model):
-        self.model, self.task = model, model.header.task()
-        self.decisions = _native.Decisions(model.pairs, True)
-        self.radii = Histogram(256)
-        self.proven = self.rows = 0
-        self.largest = 0.0
-
-    def add(self, chunk: _native.Chunk) -> None:
-        for part in smaller_chunks([chunk], self.model.pairs):
-            self._add(part)
-
-    def _add(self, chunk: _native.Chunk) -> None:
-        self.model.decision_values(chunk, self.decisions)
-        self.model.answer(self.decisions)
-        self.rows += chunk.rows
-        if not self.model.header.regression:
-            self.proven += chunk.rows - len(_native.unsettled(self.task, self.decisions))
-        radius = np.asarray(self.decisions.radius).ravel()
-        self.largest = max(self.largest, largest(radius))
-        self.radii.add(radius)
-
-    def quantile(self, share: float) -> float:
-        return min(self.radii.quantile(share), self.largest)
-
-    def report(self) -> dict:
-        facts: dict[str, object] = {}
-        if not self.model.header.regression:
-            facts["rows_proven"] = self.proven
-            facts["share_proven"] = self.proven / self.rows if self.rows else None
-        if self.radii.counts.any():
-            facts.update(radius_median=self.quantile(0.5), radius_95=self.quantile(0.95), radius_largest=self.largest)
-        return facts
+def _proofs(seen: ProvenRows) -> dict:
+    facts: dict[str, object] = {}
+    if not seen.model.header.regression:
+        facts["rows_proven"] = seen.proven
+        facts["share_proven"] = seen.proven / seen.rows if seen.rows else None
+    if seen.any:
+        facts.update(radius_median=seen.quantile(0.5), radius_95=seen.quantile(0.95), radius_largest=seen.largest)
+    return facts
 
 
 def _measure_data(
@@ -221,7 +191,7 @@ def _measure_data(
     norms = [[0.0] * len(model.centers) for model in models]  # largest |z - m|^2
     inside = [[0] * len(model.centers) for model in models]
     inside_all = [0] * len(models)
-    radii = [_Radii(model.model) if model.model.certified else None for model in models]
+    radii = [ProvenRows(model.model, 256, each_pair=True) if model.model.certified else None for model in models]
     for chunk in _chunks(path, place, reading, 0.5):
         from_mean = max(from_mean, largest(squared_distances(chunk, mean.indices, point)))
         for each in watching:
@@ -267,7 +237,7 @@ def _measure_data(
             pair[f"rows_inside_{name}"] = count
             pair[f"share_inside_{name}"] = count / rows if rows else None
         if (certified := radii[k]) is not None:
-            pair.update(certified.report())
+            pair.update(_proofs(certified))
         pairs.append(pair)
     return facts, pairs
 
@@ -276,15 +246,6 @@ def _chunks(path: str, place: str, reading: Reading, done: float) -> "Iterator[_
     size = os.stat(place).st_size if os.path.exists(place) else 0
     report = reading.progress
     on_read = (lambda taken: report(done + 0.5 * taken / size)) if report and size else None
-    return read_chunks(
-        place,
-        labelled=reading.labelled,
-        dense=reading.dense,
-        delimiter=reading.delimiter,
-        first_index=reading.first_index,
-        max_line=reading.max_line,
-        # Rows are read twice, but the scaling reports once.
-        scaling=reading.scaling.again() if reading.scaling is not None and done else reading.scaling,
-        on_read=on_read,
-        name=path,
-    )
+    # Rows are read twice, but the scaling reports once.
+    scaling = reading.scaling.again() if reading.scaling is not None and done else reading.scaling
+    return read_chunks(place, name=path, on_read=on_read, scaling=scaling, **reading.how)

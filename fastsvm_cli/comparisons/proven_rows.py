@@ -5,18 +5,17 @@ from fastsvm_cli.comparisons.norms import Histogram
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.text.data import smaller_chunks
 
-_BINS = 32  # per octave
-
 
 class ProvenRows:
-    """Rows proven by a certified model, and radii of all rows. proven: 0 for regression. largest: radius."""
+    """Rows proven by a certified model, and radii of all rows. bins: per octave. each_pair: count every pair's radius,
+    not a row's largest. proven: 0 for regression. largest: radius."""
 
-    def __init__(self, model: Model):
-        self.model = model
+    def __init__(self, model: Model, bins: int = 32, each_pair: bool = False):
+        self.model, self._each_pair = model, each_pair
         self.rows = self.proven = 0
         self.largest = 0.0
         self._decisions = _native.Decisions(model.pairs, True)
-        self._all, self._proven = Histogram(_BINS), Histogram(_BINS)
+        self._all, self._proven = Histogram(bins), Histogram(bins)
 
     def add(self, chunk: _native.Chunk) -> None:
         for part in smaller_chunks([chunk], self.model.pairs):
@@ -27,6 +26,8 @@ class ProvenRows:
         self.model.decision_values(chunk, self._decisions)
         self.model.answer(self._decisions)
         radius = np.asarray(self._decisions.radius)
+        if self._each_pair:
+            self._all.add(radius.ravel())
         radius = radius.max(axis=1) if radius.size else np.zeros(chunk.rows)
         settled = np.full(chunk.rows, not header.regression)
         if not header.regression:
@@ -34,11 +35,17 @@ class ProvenRows:
         self.rows += chunk.rows
         self.proven += int(settled.sum())
         self.largest = max(self.largest, float(radius.max(initial=0.0)))
-        self._all.add(radius)
+        if not self._each_pair:
+            self._all.add(radius)
         self._proven.add(radius[settled])
 
+    @property
+    def any(self) -> bool:
+        """Whether there are radii."""
+        return bool(self._all.counts.any())
+
     def quantile(self, share: float) -> float:
-        """Return the radius that this share of the rows does not exceed; a row's radius is its largest."""
+        """Return the radius that this share of the rows does not exceed."""
         return min(self._all.quantile(share), self.largest)
 
     def curve(self) -> "list[tuple[float, int, int]]":

@@ -1,6 +1,6 @@
 from typing import TYPE_CHECKING
 
-from fastsvm_cli.console.options import Options
+from fastsvm_cli.console.options import Options, argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -10,10 +10,11 @@ if TYPE_CHECKING:
 
 
 class CompilerOptions(Options):
-    model_file: str
-    output_file: str  # path of the result after `begin`; before, perhaps None
     threads: int
     quiet: bool
+    model_file: str = argument()
+    #: path of the result after `begin`; before, perhaps None
+    output_file: str = argument(required=False)
 
     def begin(self, suffix: str, *inputs: "str | None") -> None:
         """Check files and set threads. suffix: of the default output name. inputs: other files to read. Raise FileError

@@ -1,10 +1,10 @@
 import warnings
-from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import click
 
 from fastsvm_cli.console.values import POSITIVE, Count, one_character
-from fastsvm_cli.errors import DataFormatError, FastsvmError, FastsvmWarning, FileError, ModelFormatError
+from fastsvm_cli.errors import DataFormatError, FastsvmError, FastsvmWarning, FileError, ModelFormatError, spelled
 
 
 class FileCommand(click.Command):
@@ -43,127 +43,173 @@ class FileCommand(click.Command):
             raise FastsvmError(f"{error}; {words}") from None
 
 
-class Options:
-    """A subclass annotates options and arguments, under click's names. Raises UsageError."""
+class Option(NamedTuple):
+    """An option, from which click's option and Python's keyword arguments are made.
 
-    def __init__(self, **parsed: object):
+    words: spellings, and a name of the value. type: click's; bool: a flag, which sets the opposite of the default.
+    default: shown by --help, unless `shown` is."""
+
+    words: str
+    help: str
+    type: Any = str
+    default: Any = None
+    shown: "str | None" = None
+    callback: Any = None
+    required: bool = False
+
+    @property
+    def spellings(self) -> "list[str]":
+        return [word for word in self.words.split() if word.startswith("-")]
+
+    @property
+    def keywords(self) -> "list[str]":
+        return [word.lstrip("-").replace("-", "_") for word in self.spellings]
+
+    @property
+    def value(self) -> Any:
+        """Return the value of an option that is not given."""
+        return bool(self.default) if self.type is bool else self.default
+
+    def parameter(self, name: str) -> click.Parameter:
+        more = {**self._asdict(), "default": self.value}
+        del more["words"], more["shown"]
+        more["metavar"] = " ".join(word for word in self.words.split() if not word.startswith("-")) or None
+        if self.type is bool:
+            more.update(type=None, is_flag=True, flag_value=not self.value)
+        return click.Option([*self.spellings, name], show_default=self.shown or self.default is not None, **more)
+
+    def read(self, keyword: str, value: Any) -> Any:
+        """Return the checked value of a keyword argument. Raise UsageError."""
+        if self.type is bool:
+            if type(value).__name__ not in ("bool", "bool_"):
+                raise click.UsageError(f"{keyword}={value!r} found, expected True or False")
+            return bool(value) != bool(self.default)
+        if isinstance(value, (list, tuple, dict, bool)) or getattr(value, "shape", None):
+            raise click.UsageError(f"{keyword} of type {type(value).__name__} found, expected one value")
+        try:
+            return self.type(value) if self.type is str else self.type.convert(str(value), None, None)
+        except click.BadParameter as fault:
+            raise click.UsageError(f"Invalid value for '{keyword}': {fault.message}") from None
+
+
+class Argument(NamedTuple):
+    required: bool = True
+    nargs: int = 1
+    metavar: "str | None" = None
+
+    def parameter(self, name: str) -> click.Parameter:
+        return click.Argument([name], **self._asdict())
+
+
+#: For attributes of Options; Any, as an attribute is annotated with its value's type.
+option: Any = Option
+argument: Any = Argument
+
+
+class Options:
+    """Values of a command's parameters. A subclass annotates each, and assigns its Option or Argument; --help has this
+    order, then that of base classes. given: names of those that were; None: click knows. Raises UsageError."""
+
+    def __init__(self, given: "frozenset[str] | None" = None, **parsed: object):
         vars(self).update(parsed)
+        if given is None:
+            source = click.get_current_context().get_parameter_source
+            given = frozenset(name for name in parsed if getattr(source(name), "name", "") == "COMMANDLINE")
+        self.given = given
         if parsed.get("quiet"):
             warnings.simplefilter("ignore", FastsvmWarning)
         self.check()
 
+    @classmethod
+    def records(cls) -> "dict[str, Option | Argument]":
+        named = (each for kind in cls.__mro__ for each in vars(kind).items())
+        return {name: each for name, each in named if isinstance(each, (Option, Argument))}
+
+    @classmethod
+    def parameters(cls) -> "list[click.Parameter]":
+        every = [each.parameter(name) for name, each in cls.records().items()]
+        return sorted(every, key=lambda each: isinstance(each, click.Argument))
+
+    @classmethod
+    def defaults(cls) -> "dict[str, Any]":
+        return {name: None if isinstance(each, Argument) else each.value for name, each in cls.records().items()}
+
     def check(self) -> None:
         """Raise UsageError for conflicts known before a file is read."""
 
-
-def was_given(name: str) -> bool:
-    """Return whether a parameter was given, on the command line or from Python."""
-    source = click.get_current_context().get_parameter_source(name)
-    return source is not None and source.name in ("COMMANDLINE", "DEFAULT_MAP")
+    def first_given(self, *names: str) -> "str | None":
+        """Return the spelling of the first given option."""
+        return next((spelled(name.removesuffix("_file")) for name in names if name in self.given), None)
 
 
-def first_given(*names: str) -> "str | None":
-    """Return the spelling of the first given option."""
-    spelled = {each.name: max(each.opts, key=len) for each in click.get_current_context().command.params}
-    return next((spelled[name] for name in names if was_given(name)), None)
-
-
-def scale_option(words: str) -> "Callable":
-    return click.option("--scale", "scale_file", metavar="RANGE_FILE", help=words)
+def scale(words: str) -> Any:
+    return Option("--scale RANGE_FILE", words)
 
 
 _SCALED = "Range file of svm-scale (or scale file of R's e1071) of the model's training rows."
 
 
-def carry_option(name: str, words: str = "") -> "Callable":
+def carry(name: str, words: str = "") -> Any:
     said = " The compiled model carries it, takes raw rows, and scales them as predict --scale does."
-    return click.option(
-        name, "scale_file" if name == "--scale" else "carry_file", metavar="RANGE_FILE", help=f"{_SCALED}{said}{words}"
-    )
+    return Option(f"{name} RANGE_FILE", f"{_SCALED}{said}{words}")
 
 
-def fold_option(words: str) -> "Callable":
-    return scale_option(f"{_SCALED} The result is a LIBSVM model of raw rows, without svm-scale's rounding.{words}")
+def fold(words: str) -> Any:
+    return scale(f"{_SCALED} The result is a LIBSVM model of raw rows, without svm-scale's rounding.{words}")
 
 
-def y_scale_option(words: str, option: str = "--scale") -> "Callable":
-    return click.option(
-        "--y-scale",
-        "y_scale_file",
-        metavar="FILE",
-        help=f"The y scale file that R's write.svm wrote beside that of {option}, for regression. {words}",
-    )
+def y_scale(words: str, other: str = "--scale") -> Any:
+    said = f"The y scale file that R's write.svm wrote beside that of {other}, for regression. {words}"
+    return Option("--y-scale FILE", said)
 
 
-def check_y_scale(scale_file: "str | None", y_scale_file: "str | None", option: str = "--scale") -> None:
+def check_y_scale(scale_file: "str | None", y_scale_file: "str | None", other: str = "--scale") -> None:
     if y_scale_file is not None and scale_file is None:
-        raise click.UsageError(f"--y-scale goes with {option}: write.svm writes both files.")
+        raise click.UsageError(f"--y-scale goes with {other}: write.svm writes both files.")
 
 
-def megabytes_option(name: str, words: str) -> "Callable":
+def megabytes(name: str, words: str) -> Any:
     """Return an option in MB, with its value in bytes."""
-    return click.option(
-        name,
-        type=POSITIVE,
-        default=256.0,
-        show_default=True,
-        metavar="MB",
-        callback=lambda context, parameter, value: max(int(value * 1e6), 1),
-        help=words,
+    return Option(
+        f"{name} MB", words, POSITIVE, 256.0, callback=lambda context, parameter, value: max(int(value * 1e6), 1)
     )
 
 
-def data_options(command: "Callable") -> "Callable":
-    for option in (
-        scale_option(
-            "Range file of svm-scale, or scale file of write.svm (R's e1071). Rows are scaled while they are read; with"
-            " a range file, to the same bytes as svm-scale -r."
-        ),
-        megabytes_option(
-            "--max-line",
-            ("Maximum length of a line; a longer one is malformed. Takes a few times as much memory."),
-        ),
-        click.option("--unlabelled", is_flag=True, help="Read rows without labels."),
-        click.option(
-            "--delim",
-            "delimiter",
-            default=",",
-            show_default=True,
-            metavar="C",
-            callback=one_character,
-            help="Delimiter of --dense. A blank matches any run of blanks; \\t is a tab.",
-        ),
-        click.option(
-            "--dense",
-            is_flag=True,
-            help=(
-                "Read delimited numbers: a label, then the values of features 1, 2, ... or, if the model has a feature"
-                " 0, of 0, 1, ..."
-            ),
-        ),
-    ):
-        command = option(command)
-    return command
+class DataOptions(Options):
+    dense: bool = option(
+        "--dense",
+        "Read delimited numbers: a label, then the values of features 1, 2, ... or, if the model has a feature 0, of"
+        " 0, 1, ...",
+        bool,
+    )
+    delimiter: str = option(
+        "--delim C",
+        "Delimiter of --dense. A blank matches any run of blanks; \\t is a tab.",
+        default=",",
+        callback=one_character,
+    )
+    unlabelled: bool = option("--unlabelled", "Read rows without labels.", bool)
+    #: bytes
+    max_line: int = megabytes(
+        "--max-line", "Maximum length of a line; a longer one is malformed. Takes a few times as much memory."
+    )
+    scale_file: "str | None" = scale(
+        "Range file of svm-scale, or scale file of write.svm (R's e1071). Rows are scaled while they are read; with a"
+        " range file, to the same bytes as svm-scale -r."
+    )
+
+    def check(self) -> None:
+        if not self.dense and "delimiter" in self.given:
+            why = "other rows are index:value pairs with blanks between them"
+            raise click.UsageError(f"--delim goes with --dense: {why}.")
 
 
-def check_data_options(dense: bool) -> None:
-    if not dense and was_given("delimiter"):
-        raise click.UsageError("--delim goes with --dense: other rows are index:value pairs with blanks between them.")
+threads: Any = Option("--threads N", "Number of threads, 0 for all.", Count(0), 0, "all available processors")
 
 
-threads_option = click.option(
-    "--threads",
-    type=Count(0),
-    default=0,
-    show_default="all available processors",
-    metavar="N",
-    help="Number of threads, 0 for all.",
-)
-
-
-def dask_option(words: str, more: str = "") -> "Callable":
+def dask(words: str, more: str = "") -> Any:
     where = "tcp://HOST:8786, or local:N for N processes on this machine"
-    return click.option("--dask", metavar="ADDRESS", help=f"{words}: {where}.{more} Needs pip install 'fastsvm[dask]'.")
+    return Option("--dask ADDRESS", f"{words}: {where}.{more} Needs pip install 'fastsvm[dask]'.")
 
 
 def check_dask(address: "str | None") -> None:
@@ -174,20 +220,16 @@ def check_dask(address: "str | None") -> None:
     try:
         Address(address)
     except ValueError as error:
-        raise click.UsageError(f"--dask: {error}.") from None
+        raise click.UsageError(f"{spelled('dask')}: {error}.") from None
 
 
-def quiet_option(words: str = "Print no summary, warnings or progress bar.") -> "Callable":
-    return click.option("-q", "--quiet", is_flag=True, help=words)
+def quiet(words: str = "Print no summary, warnings or progress bar.") -> Any:
+    return Option("-q --quiet", words, bool)
 
 
-def seed_option(words: str) -> "Callable":
-    return click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="S", help=words)
+def seed(words: str) -> Any:
+    return Option("--seed S", words, click.IntRange(0), 0)
 
 
-def json_option(words: str) -> "Callable":
-    return click.option("--json", "as_json", is_flag=True, help=words)
-
-
-def model_arguments(command: "Callable") -> "Callable":
-    return click.argument("model_file")(click.argument("output_file", required=False)(command))
+def json(words: str) -> Any:
+    return Option("--json", words, bool)

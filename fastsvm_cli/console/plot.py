@@ -1,19 +1,15 @@
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from fastsvm_cli.console.options import Option
+
 _KINDS = ("svg", "png", "pdf")
 
 
-def plot_option(words: str) -> "Callable":
-    return click.option(
-        "--plot",
-        "plot_file",
-        metavar="FILE",
-        help=f"{words} (.svg, .png or .pdf; needs pip install 'fastsvm[plot]').",
-    )
+def plot_option(words: str) -> Any:
+    said = f"{words} (.svg, .png or .pdf; needs pip install 'fastsvm[plot]')."
+    return Option("--plot FILE", said)
 
 
 def check_plot(plot_file: "str | None") -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.estimators.rows import Rows
-from fastsvm_cli.methods.parallel import over_blocks
+from fastsvm_cli.methods.parallel import over_blocks, threads_here
 from fastsvm_cli.prediction.answers import Answer, Answerer, Request
 from fastsvm_cli.text.data import MOST_VALUES
 
@@ -35,19 +35,11 @@ class Station:
     ) -> "np.ndarray":
         """Return all blocks' results, (rows, ...). result: makes one block's, in new memory. threads: None: the calling
         thread's setting; 0: the process's. Raise ValueError for a row that cannot be evaluated."""
-        if threads is None:
-            return self._run(rows, result)
-        before = _native.set_threads_here(threads)
-        try:
-            return self._run(rows, result)
-        finally:
-            _native.set_threads_here(before)
-
-    def _run(self, rows: Rows, result: "Callable[[Answer, Answerer], np.ndarray]") -> np.ndarray:
         most = max(1, min(int(MOST_ENTRIES / max(rows.entries, 1)), MOST_VALUES // self._values))
-        if rows.rows <= min(most, LEAST_ROWS):
-            return self._answer(rows, 0, rows.rows, result)
-        return self._many(rows, most, result)
+        with threads_here(threads):
+            if rows.rows <= min(most, LEAST_ROWS):
+                return self._answer(rows, 0, rows.rows, result)
+            return self._many(rows, most, result)
 
     def _answer(
         self, rows: Rows, first: int, last: int, result: "Callable[[Answer, Answerer], np.ndarray]"
@@ -83,12 +75,9 @@ class Station:
             return out
 
         def some(block: slice) -> None:
-            threads = _native.set_threads_here(1)
-            try:
+            with threads_here(1):
                 first, last = done + block.start, done + block.stop
                 out[first:last] = self._answer(rows, first, last, result)
-            finally:
-                _native.set_threads_here(threads)
 
         over_blocks(rest, size, some)
         return out

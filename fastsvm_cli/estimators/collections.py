@@ -5,6 +5,7 @@ import pickle
 import sys
 import threading
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -70,15 +71,14 @@ def _ask(collection: Any, method: str, fast: FastSVM, *, unlabelled: bool = Fals
     for module, name, answer in (
         ("dask.array", "Array", _of_array),
         ("dask.dataframe", "DataFrame", _of_frame),
-        ("dask.bag", "Bag", _of_bag),
+        ("dask.bag", "Bag", partial(_of_bag, labelled=not unlabelled)),
         ("dask.delayed", "Delayed", _of_delayed),
     ):
         # A collection's module is loaded already.
-        kind = getattr(sys.modules.get(module), name, None)
-        if kind is not None and isinstance(collection, kind):
+        if isinstance(collection, getattr(sys.modules.get(module), name, ())):
             if unlabelled and name != "Bag":
                 raise TypeError("unlabelled= is about the lines of a bag")
-            return answer(collection, method, fast, **({"unlabelled": unlabelled} if name == "Bag" else {}))
+            return answer(collection, method, fast)
     raise TypeError(
         f"{type(collection).__name__} found, expected a dask array, dataframe, bag or delayed matrix"
         " (fastsvm_cli.load(model) takes arrays and frames)"
@@ -151,9 +151,11 @@ def _client() -> Any:
 # ---- the collections
 
 
-def _columns_checked(rows: Any, method: str, fast: FastSVM) -> "tuple[np.dtype, tuple[int, ...]]":
-    answer = getattr(fast, method)(rows)
-    return answer.dtype, answer.shape[1:]
+def _answer(rows: Any, model: Carried, method: str, where: str = "") -> np.ndarray:
+    try:
+        return getattr(model.fast, method)(rows)
+    except ValueError as fault:
+        raise ValueError(f"{where}{fault}") from None
 
 
 def _zeros(columns: int, dtype: "np.dtype | type" = np.float64) -> "np.ndarray | csr_matrix":
@@ -170,43 +172,28 @@ def _of_array(X: Any, method: str, fast: FastSVM) -> Any:
     columns = X.shape[1]
     known = columns == columns  # else NaN
     rows = _zeros(columns, X.dtype) if known else _zeros(max(fast.n_features_in_, 1))
-    dtype, tail = _columns_checked(rows, method, fast)
+    empty = getattr(fast, method)(rows)[:0]  # checks the columns
     if X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
-    empty = np.empty((0, *tail), dtype=dtype)
-    shape: dict[str, Any] = {"chunks": (X.chunks[0], tail)} if tail else {"drop_axis": 1}
-    return X.map_blocks(
-        _answer_block,
-        model=_placed(fast),
-        method=method,
-        empty=empty,
-        dtype=dtype,
-        meta=empty,
-        **shape,
-    )
+    shape: dict[str, Any] = {"chunks": (X.chunks[0], empty.shape[1:])} if empty.ndim > 1 else {"drop_axis": 1}
+    how = {"model": _placed(fast), "method": method, "empty": empty}
+    return X.map_blocks(_answer_block, **how, dtype=empty.dtype, meta=empty, **shape)
 
 
 def _answer_block(
     X: Any, model: Carried, method: str, empty: np.ndarray, block_id: "tuple[int, ...]" = ()
 ) -> np.ndarray:
-    if not X.shape[0]:
-        return empty
-    try:
-        return getattr(model.fast, method)(X)
-    except ValueError as fault:
-        raise ValueError(f"block {block_id[0]}: {fault}") from None
+    return _answer(X, model, method, f"block {block_id[0]}: ") if X.shape[0] else empty
 
 
 def _of_frame(X: Any, method: str, fast: FastSVM) -> Any:
     import pandas
 
     row = pandas.DataFrame(np.zeros((1, len(X.columns))), columns=X.columns)
-    dtype, tail = _columns_checked(row, method, fast)
-    names = _names(method, fast) if tail else None
-    empty = np.empty((0, *tail), dtype=dtype)
-    return X.map_partitions(
-        _answer_frame, _placed(fast), method, empty, names, meta=_as_frame(empty, X._meta.index[:0], names)
-    )
+    empty = getattr(fast, method)(row)[:0]  # checks the columns
+    names = _names(method, fast) if empty.ndim > 1 else None
+    meta = _as_frame(empty, X._meta.index[:0], names)
+    return X.map_partitions(_answer_frame, _placed(fast), method, empty, names, meta=meta)
 
 
 def _names(method: str, fast: FastSVM) -> "list[Any] | None":
@@ -224,29 +211,19 @@ def _as_frame(values: np.ndarray, index: Any, names: "list[Any] | None") -> Any:
 
 
 def _answer_frame(X: Any, model: Carried, method: str, empty: np.ndarray, names: "list[Any] | None") -> Any:
-    if not len(X):
-        return _as_frame(empty, X.index, names)
-    try:
-        values = getattr(model.fast, method)(X)
-    except ValueError as fault:
-        raise ValueError(f"partition of index {X.index[0]!r} to {X.index[-1]!r}: {fault}") from None
-    return _as_frame(values, X.index, names)
+    if len(X):
+        empty = _answer(X, model, method, f"partition of index {X.index[0]!r} to {X.index[-1]!r}: ")
+    return _as_frame(empty, X.index, names)
 
 
-def _of_bag(X: Any, method: str, fast: FastSVM, unlabelled: bool) -> Any:
+def _of_bag(X: Any, method: str, fast: FastSVM, labelled: bool) -> Any:
     if fast.transform is not None:
         raise ValueError("the model has scaling in front of it, which lines of text do not pass through")
     getattr(fast, method)  # raises AttributeError if missing
     from dask.bag import from_sequence
 
-    count = X.npartitions
-    return X.map_partitions(
-        _answer_lines,
-        from_sequence(range(count), npartitions=count),
-        model=_placed(fast),
-        method=method,
-        labelled=not unlabelled,
-    )
+    numbers = from_sequence(range(X.npartitions), npartitions=X.npartitions)
+    return X.map_partitions(_answer_lines, numbers, model=_placed(fast), method=method, labelled=labelled)
 
 
 def _answer_lines(
@@ -265,16 +242,9 @@ def _answer_lines(
         raise ValueError(f"{where}, line {fault[0]}: {fault[1]}")
     if chunk.rows != count:
         raise ValueError(f"{where}: {chunk.rows} lines in {count} elements found, expected one in each")
-    try:
-        return getattr(model.fast, method)(ParsedRows(chunk)).tolist()
-    except ValueError as fault:
-        raise ValueError(f"{where}: {fault}") from None
+    return _answer(ParsedRows(chunk), model, method, f"{where}: ").tolist()
 
 
 def _of_delayed(X: Any, method: str, fast: FastSVM) -> Any:
     getattr(fast, method)
-    return dask.delayed(_answer_delayed, pure=True)(X, _placed(fast), method)
-
-
-def _answer_delayed(X: Any, model: Carried, method: str) -> np.ndarray:
-    return getattr(model.fast, method)(X)
+    return dask.delayed(_answer, pure=True)(X, _placed(fast), method)

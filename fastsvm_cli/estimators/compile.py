@@ -8,21 +8,23 @@ from math import inf
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+import click
 import numpy as np
 
-from fastsvm_cli.console.exact_model import SourceModel
+from fastsvm_cli.console.exact_model import SourceModel, demand_compilable, read_back
 from fastsvm_cli.console.progress import Progress
-from fastsvm_cli.errors import FastsvmError
+from fastsvm_cli.errors import FastsvmError, in_python
 from fastsvm_cli.estimators.agreement import Agreement
 from fastsvm_cli.estimators.doubts import warn_of_labels, warn_of_time
 from fastsvm_cli.estimators.export import demand_readable, readable_text
 from fastsvm_cli.estimators.fitted import Fitted
 from fastsvm_cli.estimators.labelled import labelled_chunks
-from fastsvm_cli.estimators.methods import compile_source, in_python, silent
 from fastsvm_cli.estimators.pipelines import read_estimator
 from fastsvm_cli.estimators.predictor import FastSVM
-from fastsvm_cli.methods import attempts, methods, names
+from fastsvm_cli.methods import attempts, find, methods, names
+from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models.base import Model
+from fastsvm_cli.text.data import read_chunks
 from fastsvm_cli.text.fingerprint import fingerprint
 
 if TYPE_CHECKING:
@@ -120,6 +122,39 @@ def _progress(wanted: "Callable[..., None] | bool | None") -> "Iterator[Callable
             yield progress
 
 
+def compile_source(
+    name: str, source: SourceModel, given: "dict[str, Any]", on_progress: "Callable[..., None] | None" = None
+) -> "tuple[Model, float]":
+    """Compile an exact model. Return the model, read back from its text, and the option target (a share) or 0.
+
+    given: {long option name, _ for -: value}; a flag is True; None: not given. `data` may be a list of chunks. Raise
+    TypeError for an unknown option, ValueError for a conflict, ModelFormatError and FileError."""
+    method, variant = find(name)
+    path, rows, given = source.model.path, None, dict(given)
+    if isinstance(given.get("data"), list):
+        rows, given["data"] = given["data"], "data"
+    with in_python():
+        try:
+            options = method.read_options(given, variant, path)
+            with threads_here(options.threads or None):
+                demand_compilable(source.model)
+                method.check_model(source.model, options)
+                if rows is None and given.get("data") is not None:
+                    rows = list(read_chunks(options.data_file))
+                if rows is not None and not sum(chunk.rows for chunk in rows):
+                    raise click.UsageError("data without a row found, expected some")
+                compiled = method.compile(source, options, on_progress or silent, rows)
+            text, model = read_back(compiled.model, path)
+            options.check_size(len(text))
+        except click.ClickException as fault:
+            raise ValueError(f"{method.name}: {fault.format_message()}") from None
+    return model, getattr(options, "target", None) or 0.0
+
+
+def silent(share: float, words: str = "") -> None:
+    pass
+
+
 def _source(found: Fitted) -> SourceModel:
     text = readable_text(found.model)
     return SourceModel(found.model, len(text), found.fingerprint or fingerprint(text))
@@ -129,7 +164,7 @@ def _demand_no_options(method: str, options: "dict[str, Any]") -> None:
     if options:
         name = next(iter(options))
         its = f"its options are {', '.join(_AUTO)}" if method == "auto" else "it has none"
-        others = [f'method="{each.name}"' for each in methods() if name in each.python_options]
+        others = [f'method="{each.name}"' for each in methods() if name in each.keywords]
         raise TypeError(f"{method} has no option {name!r}; {its}{': say ' if others else ''}{' or '.join(others)}")
 
 
@@ -206,7 +241,8 @@ def _choose(
     add("exact", behind, 0.0)
     every = attempts(source.model, max_size * 1e6, patience)
     for at, each in enumerate(every):
-        name = in_python(each.name)
+        with in_python():
+            name = each.name
         on_progress(at / len(every), name)
         options = {"method": each.command, **each.options}
         others = {option: value for option, value in options.items() if option != "method"}

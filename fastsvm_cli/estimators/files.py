@@ -5,8 +5,6 @@ from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from fastsvm_cli import _native
-
 if TYPE_CHECKING:
     from fastsvm_cli.estimators.predictor import FastSVM
     from fastsvm_cli.models.base import Model
@@ -50,6 +48,7 @@ def predict_file(
     from fastsvm_cli.console.data_fit import doubts
     from fastsvm_cli.errors import FastsvmWarning
     from fastsvm_cli.estimators.predictor import as_fast
+    from fastsvm_cli.methods.parallel import threads_here
     from fastsvm_cli.prediction.pipeline import predict
     from fastsvm_cli.prediction.scores import run_document, run_values
     from fastsvm_cli.text.bad_rows import BadRows
@@ -89,8 +88,7 @@ def predict_file(
         if on_progress is not None:
             on_progress(tally.rows, bytes_read, total)
 
-    before = _native.set_threads_here(n_threads or 0)
-    try:
+    with threads_here(n_threads or 0):
         with (
             Output(out) as output,
             LineBlocks(
@@ -117,8 +115,6 @@ def predict_file(
                 bad_rows=bad_rows,
                 on_chunk=note,
             )
-    finally:
-        _native.set_threads_here(before)
     for line in scaling.warnings() if scaling is not None else ():
         warnings.warn(line.removeprefix("Warning: "), FastsvmWarning, stacklevel=2)
     for doubt in doubts(

@@ -19,6 +19,7 @@ from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.estimators.calibration import nearly_equal
 from fastsvm_cli.estimators.fitted import KERNELS, read_svm
 from fastsvm_cli.estimators.rows import chunk_of
+from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.text.data import MOST_VALUES
 
@@ -223,8 +224,7 @@ class Engine:
         step = max(1, min(MOST_ENTRIES // max(X.shape[1], 1), MOST_VALUES // max(model.pairs, 1)))
         decisions, predictions = model.decisions(wanted), _native.Predictions()
         few = rows * model.header.total_sv * X.shape[1] < LEAST_PRODUCTS
-        before = _native.set_threads_here(1 if few else engine_threads or 0)
-        try:
+        with threads_here(1 if few else engine_threads or 0):
             for first in range(0, rows, step):
                 block = X if step >= rows else X[first : first + step]
                 model.decision_values(chunk_of(block, "X"), decisions, wanted)
@@ -233,8 +233,6 @@ class Engine:
                 out[first : first + step] = predictions.label if labels else decisions.value
                 if decisions.reference_rows:
                     open_rows += (first + np.flatnonzero(decisions.evaluations)).tolist()
-        finally:
-            _native.set_threads_here(before)
         self._answered, self._left = self._answered + rows, self._left + len(open_rows)
         self.pays = self._left < max(MOST_LEFT, self._answered // 4)
         return out, open_rows

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from fastsvm_cli.errors import FileError
 
@@ -21,19 +21,15 @@ class Options:
         self.single, self.prefix, self.progmem = single, prefix, progmem
 
 
-class Export:
+class Export(NamedTuple):
     """texts: {file ending: content}, the output's own first. sizes: a line for the user. answers(longest_row): run
     here. main(longest_row): {ending: content} of the program that reads rows, or {}. nbytes: of the model."""
 
-    def __init__(
-        self,
-        texts: "dict[str, bytes]",
-        sizes: str,
-        answers: "Callable[[int], Answers]",
-        main: "Callable[[int], dict[str, bytes]]",
-        nbytes: int,
-    ):
-        self.texts, self.sizes, self.answers, self.main, self.nbytes = texts, sizes, answers, main, nbytes
+    texts: "dict[str, bytes]"
+    sizes: str
+    answers: "Callable[[int], Answers]"
+    main: "Callable[[int], dict[str, bytes]]"
+    nbytes: int
 
 
 def export(description: "Description", target: str, output: str, options: Options) -> Export:

@@ -1,6 +1,6 @@
 from math import hypot, inf, log10
 
-from fastsvm_cli.figures.style import short_number, ticks_between
+from fastsvm_cli.figures import style
 
 _STEP = 1.5  # points between places
 _APART = 5.5  # points between cases
@@ -37,7 +37,7 @@ class Across:
         out = [] if self.band is None else [((self.band[0] + self.band[1]) / 2, zero)]
         if self.band is None or self.border is not None:
             ends = 10**self.first, 10**self.right
-            out += [(log10(tick), short_number(tick)) for tick in ticks_between(*ends)]
+            out += [(log10(tick), style.short_number(tick)) for tick in style.ticks_between(*ends)]
         return out
 
     def spread(self, heights: "list[list[float | None]]") -> "list[float]":

@@ -12,22 +12,10 @@ from matplotlib.transforms import Bbox
 
 from fastsvm_cli.benchmarks.case import CLOCKS, END_TO_END, SCORING
 from fastsvm_cli.benchmarks.environment import short
+from fastsvm_cli.figures import style
 from fastsvm_cli.figures.across import Across
 from fastsvm_cli.figures.marks import mark_of, ring, short_name
 from fastsvm_cli.figures.panels import LEFT, draw_legend, two_panels
-from fastsvm_cli.figures.style import (
-    BLACK,
-    INCH,
-    TYPE,
-    WIDTH,
-    printable,
-    set_side_label,
-    set_ticks,
-    set_title,
-    short_number,
-    style,
-    ticks_between,
-)
 
 _CLOCKS = ((END_TO_END, "end_to_end", CLOCKS[END_TO_END]), (SCORING, "scoring", CLOCKS[SCORING]))
 # Inches.
@@ -59,20 +47,20 @@ def draw(document: dict) -> Figure:
     points = _points(document)
     rows_of_legend = -(-len(_legend_entries(document, points)) // _LEGEND_COLUMNS)
     legend = rows_of_legend * _LEGEND_LINE + 0.06
-    with style():
+    with style.applied():
         figure, upper, lower = two_panels(_PANEL, _RIGHT, legend)
         axes = dict(zip((END_TO_END, SCORING), (upper, lower)))
         limits = {clock: _limits(points, clock) for clock in axes}
         shares = [(point.across[0], point.across[2]) for point in points if point.across is not None]
         most = inf if document["regression"] else 2.0
-        scale = Across(shares, len(points) - len(shares), INCH * (WIDTH - LEFT - _RIGHT), most)
+        scale = Across(shares, len(points) - len(shares), style.INCH * (style.WIDTH - LEFT - _RIGHT), most)
         at = _places(points, scale, limits)
         for clock, key, words in _CLOCKS:
             _draw_panel(axes[clock], document, points, at, scale, clock, limits[clock], words)
             _draw_ratio(axes[clock], document, clock, key)
         what = f"{document['rows']:,} rows, {document['total_sv']:,} vectors"
         names = [os.path.basename(document["test_file"]), short(document["machine"])]
-        set_title(upper, names, f"{{}}: {what}; {{}}")
+        style.set_title(upper, names, f"{{}}: {what}; {{}}")
         _draw_scale(document, upper, lower, scale)
         draw_legend(figure, _legend_entries(document, points), _LEGEND_COLUMNS)
         for clock, axis in axes.items():
@@ -120,7 +108,7 @@ def _places(points: "list[Point]", scale: Across, limits: "dict[str, tuple[float
     for clock, (bottom, top) in limits.items():
         for mine, each in zip(heights, equal):
             speed = points[each].speeds.get(clock)
-            mine.append(None if speed is None else INCH * _PANEL * (log10(speed.value) - bottom) / (top - bottom))
+            mine.append(None if speed is None else style.INCH * _PANEL * (log10(speed.value) - bottom) / (top - bottom))
     for each, place_of_it in zip(equal, scale.spread(heights) if equal else []):
         at[each] = place_of_it
     return at
@@ -139,9 +127,9 @@ def _draw_panel(
     axis.set_xlim(scale.left, scale.right)
     axis.set_yscale("log")
     axis.set_ylim(10 ** limits[0], 10 ** limits[1])
-    ticks = ticks_between(10 ** limits[0], 10 ** limits[1])
-    set_ticks(axis.yaxis, ticks, [short_number(tick) for tick in ticks])
-    set_side_label(axis, f"rows / s, {words}")
+    ticks = style.ticks_between(10 ** limits[0], 10 ** limits[1])
+    style.set_ticks(axis.yaxis, ticks, [style.short_number(tick) for tick in ticks])
+    style.set_side_label(axis, f"rows / s, {words}")
     if scale.band is not None:
         axis.axvspan(*scale.band, color="0.95", linewidth=0, zorder=0, gid="band of 0")
     shown = [(point, x) for point, x in zip(points, at) if clock in point.speeds]
@@ -160,7 +148,7 @@ def _draw_panel(
     # Draw front and references over the rest.
     for point, x in sorted(shown, key=lambda each: _importance(document, each[0].case, clock)):
         speed, mark = point.speeds[clock], mark_of(point.case)
-        colour = "0.3" if mark.edge == BLACK else mark.edge
+        colour = "0.3" if mark.edge == style.BLACK else mark.edge
         axis.plot([x, x], [speed.low, speed.high], color=colour, linewidth=0.5, zorder=2, gid="interval of time")
         if point.across is not None:
             ends = max(point.across[1], scale.first), point.across[2]
@@ -182,10 +170,10 @@ def _draw_ratio(axis: Axes, document: dict, clock: str, key: str) -> None:
     twin.set_yscale("log")
     low, high = (end / rate for end in axis.get_ylim())
     twin.set_ylim(low, high)
-    ticks = ticks_between(low, high)
-    set_ticks(twin.yaxis, ticks, [short_number(tick) for tick in ticks])
+    ticks = style.ticks_between(low, high)
+    style.set_ticks(twin.yaxis, ticks, [style.short_number(tick) for tick in ticks])
     twin.grid(False)
-    set_side_label(twin, f"speed, {printable(reference.removesuffix(', in process'), 16)} = 1", "right")
+    style.set_side_label(twin, f"speed, {style.printable(reference.removesuffix(', in process'), 16)} = 1", "right")
 
 
 def _draw_scale(document: dict, upper: Axes, lower: Axes, scale: Across) -> None:
@@ -198,7 +186,7 @@ def _draw_scale(document: dict, upper: Axes, lower: Axes, scale: Across) -> None
         zero = "0" if limit is None else f"0 (< {100 * limit:.2g})"
     ticks = scale.ticks(zero)
     for axis, words_shown in ((upper, False), (lower, True)):
-        set_ticks(axis.xaxis, [tick for tick, _ in ticks], [words if words_shown else "" for _, words in ticks])
+        style.set_ticks(axis.xaxis, [tick for tick, _ in ticks], [words if words_shown else "" for _, words in ticks])
     lower.set_xlabel(
         "root mean square difference, % of the values' spread" if document["regression"] else "labels that differ, %"
     )
@@ -232,9 +220,9 @@ def _draw_labels(
         if not importance:
             break
         label = axis.annotate(
-            printable(short_name(case)), (x, y), xytext=(0, 0), textcoords="offset points", gid="label"
+            style.printable(short_name(case)), (x, y), xytext=(0, 0), textcoords="offset points", gid="label"
         )
-        label.set(fontsize=TYPE, weight="bold" if case["name"] == document["picked"] else "normal", zorder=6)
+        label.set(fontsize=style.TYPE, weight="bold" if case["name"] == document["picked"] else "normal", zorder=6)
         # Beside all marks; the pick, if need be, over some.
         picked = importance == 4
         beside = [*marks, *labels, *([around["picked"]] if "picked" in around and not picked else [])]

@@ -8,33 +8,22 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fastsvm_cli.benchmarks.quality import interval_95
+from fastsvm_cli.figures import style
 from fastsvm_cli.figures.marks import points
 from fastsvm_cli.figures.panels import BELOW, LEFT, TITLE
-from fastsvm_cli.figures.style import (
-    BLACK,
-    BLUE,
-    GREEN,
-    INCH,
-    SKY_BLUE,
-    TYPE,
-    VERMILLION,
-    WIDTH,
-    empty_figure,
-    panel,
-    set_side_label,
-    set_ticks,
-    set_title,
-    short_number,
-    style,
-    ticks_between,
-)
 from fastsvm_cli.text.numbers import size_text
 
 # Inches.
 _RIGHT, _KEY, _PANEL = 0.08, 0.17, 1.45
 _BAR, _NAME, _BARS, _AXIS = 0.17, 0.78, 1.2, 0.34
 #: By degree; 0: not an expansion.
-_LINES = {0: (BLACK, "X"), 1: (SKY_BLUE, "o"), 2: (BLUE, "d"), 3: (GREEN, "^"), 4: (VERMILLION, "s")}
+_LINES = {
+    0: (style.BLACK, "X"),
+    1: (style.SKY_BLUE, "o"),
+    2: (style.BLUE, "d"),
+    3: (style.GREEN, "^"),
+    4: (style.VERMILLION, "s"),
+}
 _DECADES = 6  # maximum shown
 
 
@@ -60,17 +49,17 @@ def draw(data: str, model: str, found: "list[Proven]") -> Figure:
     top = TITLE if regression else TITLE + _KEY
     height = top + _PANEL + BELOW + listed
     low, high = _radii(found)
-    with style():
-        figure = empty_figure(height)
-        axis = panel(figure, LEFT, listed + BELOW, WIDTH - _RIGHT, height - top)
+    with style.applied():
+        figure = style.empty_figure(height)
+        axis = style.panel(figure, LEFT, listed + BELOW, style.WIDTH - _RIGHT, height - top)
         axis.set_xscale("log")
         axis.set_xlim(low, high)
         axis.set_ylim(-2, 104)
-        ticks = ticks_between(low, high)
-        set_ticks(axis.xaxis, ticks, [short_number(tick) for tick in ticks])
-        set_ticks(axis.yaxis, [0.0, 25.0, 50.0, 75.0, 100.0], ["0", "25", "50", "75", "100"])
+        ticks = style.ticks_between(low, high)
+        style.set_ticks(axis.xaxis, ticks, [style.short_number(tick) for tick in ticks])
+        style.set_ticks(axis.yaxis, [0.0, 25.0, 50.0, 75.0, 100.0], ["0", "25", "50", "75", "100"])
         axis.set_xlabel("radius, the proven bound of |f - f_exact|")
-        set_side_label(axis, "rows, %")
+        style.set_side_label(axis, "rows, %")
         for each in found:
             color, marker = _LINES[each.degree]
             radii = [low, *(radius for radius, _, _ in each.curve), high]
@@ -87,7 +76,9 @@ def draw(data: str, model: str, found: "list[Proven]") -> Figure:
             axis.plot(radii, proven, gid=f"proven {each.words}", linewidth=1.2, **own)
             _mark(axis, radii, proven, color, marker)
             axis.add_line(_point(high / 1.1, proven[-1], color, marker))
-        set_title(axis, [data, model], f"{{}}: {found[0].rows:,} rows, {{}}", pad=3.0 if regression else _KEY * INCH)
+        style.set_title(
+            axis, [data, model], f"{{}}: {found[0].rows:,} rows, {{}}", pad=3.0 if regression else _KEY * style.INCH
+        )
         if not regression:
             _draw_key(figure, height)
         _list(figure, found, listed, regression)
@@ -116,20 +107,20 @@ def _mark(axis: Axes, radii: "list[float]", shares: "list[float]", color: str, m
 
 
 def _point(x: float, y: float, color: str, marker: str) -> Line2D:
-    line = points([x], [y], marker, 4.4, color, BLACK, 0.4)
+    line = points([x], [y], marker, 4.4, color, style.BLACK, 0.4)
     line.set_zorder(4)
     return line
 
 
 def _draw_key(figure: Figure, height: float) -> None:
     lines = [
-        Line2D([], [], color=BLACK, linewidth=1.2, label="rows proven"),
-        Line2D([], [], color=BLACK, linewidth=0.7, linestyle=(0, (2, 1.5)), label="all rows"),
+        Line2D([], [], color=style.BLACK, linewidth=1.2, label="rows proven"),
+        Line2D([], [], color=style.BLACK, linewidth=0.7, linestyle=(0, (2, 1.5)), label="all rows"),
     ]
     figure.legend(
         handles=lines,
         loc="lower left",
-        bbox_to_anchor=(LEFT / WIDTH, (height - TITLE - _KEY - 0.02) / height),
+        bbox_to_anchor=(LEFT / style.WIDTH, (height - TITLE - _KEY - 0.02) / height),
         ncol=2,
         frameon=False,
         borderpad=0.0,
@@ -142,15 +133,15 @@ def _draw_key(figure: Figure, height: float) -> None:
 
 def _list(figure: Figure, found: "list[Proven]", listed: float, regression: bool) -> None:
     bottom = listed - len(found) * _BAR
-    axis = panel(figure, _NAME, bottom, _NAME + _BARS, listed)
+    axis = style.panel(figure, _NAME, bottom, _NAME + _BARS, listed)
     axis.set_ylim(len(found) - 0.5, -0.5)
     axis.set_xlim(0, 100)
-    set_ticks(axis.yaxis, [], [])
+    style.set_ticks(axis.yaxis, [], [])
     axis.grid(False)
     if regression:
         axis.set_axis_off()
     else:
-        set_ticks(axis.xaxis, [0.0, 50.0, 100.0], ["0", "50", "100"])
+        style.set_ticks(axis.xaxis, [0.0, 50.0, 100.0], ["0", "50", "100"])
         axis.set_xlabel("rows proven, %")
     to_left = LEFT / 2 / _BARS
     for at, each in enumerate(found):
@@ -162,14 +153,14 @@ def _list(figure: Figure, found: "list[Proven]", listed: float, regression: bool
         axis.text(to_left - _NAME / _BARS - 0.02, at, each.words, transform=across, ha="left", va="center_baseline")
         if each.proven is None:
             words = f"radius of half: {each.median:.2g}, of 95 %: {each.upper:.2g}; {size_text(each.size)}"
-            axis.text(0.0, at, words, transform=across, ha="left", va="center_baseline", fontsize=TYPE)
+            axis.text(0.0, at, words, transform=across, ha="left", va="center_baseline", fontsize=style.TYPE)
             continue
         share = 100 * each.proven / each.rows
-        axis.barh([at], [share], height=0.62, color=color, edgecolor=BLACK, linewidth=0.4, zorder=2)
+        axis.barh([at], [share], height=0.62, color=color, edgecolor=style.BLACK, linewidth=0.4, zorder=2)
         low, high = interval_95(each.proven, each.rows)
-        axis.plot([100 * low, 100 * high], [at, at], color=BLACK, linewidth=0.8, zorder=3, gid="interval")
+        axis.plot([100 * low, 100 * high], [at, at], color=style.BLACK, linewidth=0.8, zorder=3, gid="interval")
         words = f"{_percent(each.proven, each.rows)}, {size_text(each.size)}"
-        axis.text(1.05, at, words, transform=across, ha="left", va="center_baseline", fontsize=TYPE)
+        axis.text(1.05, at, words, transform=across, ha="left", va="center_baseline", fontsize=style.TYPE)
 
 
 def _percent(proven: int, rows: int) -> str:

@@ -4,14 +4,14 @@ from typing import NamedTuple
 
 from matplotlib.lines import Line2D
 
-from fastsvm_cli.figures.style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY_BLUE, VERMILLION
+from fastsvm_cli.figures import style
 from fastsvm_cli.methods import methods
 
 _SIZE = 4.4  # points
 #: Size of a ring, in points.
 RING = 10.0
 #: By method; approx has a shape per degree.
-_MARKS = (("8", BLUE), ("X", VERMILLION), (">", PURPLE), ("P", GREEN))
+_MARKS = (("8", style.BLUE), ("X", style.VERMILLION), (">", style.PURPLE), ("P", style.GREEN))
 _DEGREES = {1: "o", 2: "d", 3: "^", 4: "s"}
 
 
@@ -30,7 +30,7 @@ def points(x: "list[float]", y: "list[float]", marker: str, size: float, face: s
 
 
 def ring(x: "list[float]", y: "list[float]") -> Line2D:
-    line = points(x, y, "o", RING - 0.5, BLACK, BLACK, 0.8)
+    line = points(x, y, "o", RING - 0.5, style.BLACK, style.BLACK, 0.8)
     line.set(fillstyle="none", zorder=4, gid="picked")  # some SVG converters fill transparent colors
     return line
 
@@ -54,24 +54,28 @@ def mark_of(case: dict) -> Mark:
     role, kind = case["role"], case["kind"]
     if role == "reference":
         own = case["end_to_end"] is not None
-        return Mark("svm-predict" if own else "libsvm", "+" if own else "x", BLACK, BLACK, 5.5, 0 if own else 1)
+        return Mark(
+            "svm-predict" if own else "libsvm", "+" if own else "x", style.BLACK, style.BLACK, 5.5, 0 if own else 1
+        )
     if role == "exact":
-        return Mark("exact model", "*", BLACK, BLACK, 6.5, 2)
+        return Mark("exact model", "*", style.BLACK, style.BLACK, 6.5, 2)
     exact = case["with_exact"]
     more = ", --exact" if exact else ""
     if kind == "maclaurin":
         degree, many = case["degree"], (case["centers"] or 1) > 1
-        face = "white" if exact else SKY_BLUE if many else BLUE
+        face = "white" if exact else style.SKY_BLUE if many else style.BLUE
         words = f"degree {degree}{', centers' if many else ''}{more}"
         rank = 10 + 10 * many + 20 * exact + degree
-        return Mark(words, _DEGREES.get(degree, "8"), face, BLUE if not many or exact else BLACK, _SIZE, rank)
+        return Mark(
+            words, _DEGREES.get(degree, "8"), face, style.BLUE if not many or exact else style.BLACK, _SIZE, rank
+        )
     for at, method in enumerate(methods()):
         if kind in method.kinds:
             marker, colour = _MARKS[at % len(_MARKS)]
             face = "white" if exact else colour
             return Mark(method.name + more, marker, face, colour, _SIZE + 0.4, 60 + 2 * at + exact)
     words = "other LIBSVM model" if kind == "LIBSVM" else str(kind)
-    return Mark(words + more, "h", "white" if exact else ORANGE, ORANGE, _SIZE, 95 + exact)
+    return Mark(words + more, "h", "white" if exact else style.ORANGE, style.ORANGE, _SIZE, 95 + exact)
 
 
 def short_name(case: dict) -> str:

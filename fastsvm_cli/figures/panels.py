@@ -2,7 +2,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from fastsvm_cli.figures.style import WIDTH, empty_figure, panel
+from fastsvm_cli.figures import style
 
 #: Inches: left of panels (vertical axis), above (title) and below them (horizontal axis).
 LEFT, TITLE, BELOW = 0.46, 0.17, 0.36
@@ -12,9 +12,9 @@ _BETWEEN = 0.09
 def two_panels(height: float, right: float, legend: float) -> "tuple[Figure, Axes, Axes]":
     """right: margin; legend: space below; all in inches."""
     whole = TITLE + 2 * height + _BETWEEN + BELOW + legend
-    figure = empty_figure(whole)
-    upper = panel(figure, LEFT, whole - TITLE - height, WIDTH - right, whole - TITLE)
-    lower = panel(figure, LEFT, legend + BELOW, WIDTH - right, legend + BELOW + height)
+    figure = style.empty_figure(whole)
+    upper = style.panel(figure, LEFT, whole - TITLE - height, style.WIDTH - right, whole - TITLE)
+    lower = style.panel(figure, LEFT, legend + BELOW, style.WIDTH - right, legend + BELOW + height)
     return figure, upper, lower
 
 

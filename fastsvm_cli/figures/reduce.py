@@ -8,20 +8,10 @@ from matplotlib.lines import Line2D
 
 from fastsvm_cli.benchmarks.environment import describe, short
 from fastsvm_cli.benchmarks.sizes import Size, Sizes
+from fastsvm_cli.figures import style
 from fastsvm_cli.figures.across import Across
 from fastsvm_cli.figures.marks import points, ring
 from fastsvm_cli.figures.panels import draw_legend, two_panels
-from fastsvm_cli.figures.style import (
-    BLACK,
-    INCH,
-    VERMILLION,
-    set_side_label,
-    set_ticks,
-    set_title,
-    short_number,
-    style,
-    ticks_between,
-)
 
 # Inches.
 _RIGHT, _PANEL, _LEGEND_LINE = 0.08, 1.3, 0.15
@@ -32,17 +22,17 @@ def draw(data: str, found: Sizes) -> Figure:
     legend = _LEGEND_LINE * len({each.finished for each in found.sizes}) + 0.04
     least, most = found.sizes[0].vectors, found.sizes[-1].vectors
     low, high = least / 1.3, max(most, 2 * least) * 1.3
-    with style():
+    with style.applied():
         figure, upper, lower = two_panels(_PANEL, _RIGHT, legend)
-        ticks = ticks_between(low, high, 7)
+        ticks = style.ticks_between(low, high, 7)
         for axis in (upper, lower):
             axis.set_xscale("log")
             axis.set_xlim(low, high)
-            set_ticks(axis.xaxis, ticks, ["" if axis is upper else short_number(tick) for tick in ticks])
+            style.set_ticks(axis.xaxis, ticks, ["" if axis is upper else style.short_number(tick) for tick in ticks])
         _draw_distances(upper, found)
         _draw_times(lower, found)
         lower.set_xlabel("vectors")
-        set_title(upper, [data, short(describe(0))], f"{{}}: {found.rows:,} rows; {{}}")
+        style.set_title(upper, [data, short(describe(0))], f"{{}}: {found.rows:,} rows; {{}}")
         _draw_entries(figure, found)
         return figure
 
@@ -50,13 +40,13 @@ def draw(data: str, found: Sizes) -> Figure:
 def _draw_distances(axis: Axes, found: Sizes) -> None:
     shares = [(log10(100 * each.distance), log10(100 * each.distance_95[1])) for each in found.sizes if each.distance]
     none = sum(not each.distance for each in found.sizes)
-    scale = Across(shares, none, INCH * _PANEL, inf if found.regression else 2.0)
+    scale = Across(shares, none, style.INCH * _PANEL, inf if found.regression else 2.0)
     axis.set_ylim(scale.left, scale.right)
     if scale.band is not None:
         axis.axhspan(*scale.band, color="0.95", linewidth=0, zorder=0, gid="band of 0")
     ticks = scale.ticks("0")
-    set_ticks(axis.yaxis, [tick for tick, _ in ticks], [words for _, words in ticks])
-    set_side_label(axis, "RMS difference, % of spread" if found.regression else "labels that differ, %")
+    style.set_ticks(axis.yaxis, [tick for tick, _ in ticks], [words for _, words in ticks])
+    style.set_side_label(axis, "RMS difference, % of spread" if found.regression else "labels that differ, %")
     heights = [log10(100 * each.distance) if each.distance else ticks[0][0] for each in found.sizes]
     for each, height in zip(found.sizes, heights):
         low, high = each.distance_95
@@ -77,12 +67,14 @@ def _draw_times(axis: Axes, found: Sizes) -> None:
     low, high = min(ends) / 1.5, max(ends) * 2.2
     axis.set_yscale("log")
     axis.set_ylim(low, high)
-    ticks = ticks_between(low, high)
-    set_ticks(axis.yaxis, ticks, [short_number(tick) for tick in ticks])
-    set_side_label(axis, "time of a row, \N{MICRO SIGN}s")
+    ticks = style.ticks_between(low, high)
+    style.set_ticks(axis.yaxis, ticks, [style.short_number(tick) for tick in ticks])
+    style.set_side_label(axis, "time of a row, \N{MICRO SIGN}s")
     exact = found.exact
     axis.axhspan(*(1e6 * end for end in exact.seconds_95), color="0.85", linewidth=0, zorder=0.5)
-    axis.axhline(1e6 * exact.seconds, color=BLACK, linewidth=0.8, linestyle=(0, (4, 1.5)), zorder=1, gid="exact model")
+    axis.axhline(
+        1e6 * exact.seconds, color=style.BLACK, linewidth=0.8, linestyle=(0, (4, 1.5)), zorder=1, gid="exact model"
+    )
     axis.text(
         0.02,
         1e6 * max(exact.seconds, exact.seconds_95[1]),
@@ -95,7 +87,7 @@ def _draw_times(axis: Axes, found: Sizes) -> None:
     _draw_sizes(axis, found, microseconds)
 
 
-_WHISKER = {"color": VERMILLION, "linewidth": 0.6, "zorder": 2}
+_WHISKER = {"color": style.VERMILLION, "linewidth": 0.6, "zorder": 2}
 
 
 def _draw_sizes(axis: Axes, found: Sizes, heights: "list[float]") -> None:
@@ -106,7 +98,7 @@ def _draw_sizes(axis: Axes, found: Sizes, heights: "list[float]") -> None:
 
 
 def _mark(size: Size, x: "list[float]", y: "list[float]") -> Line2D:
-    line = points(x, y, "X", 5.0, VERMILLION if size.finished else "white", VERMILLION, 0.7)
+    line = points(x, y, "X", 5.0, style.VERMILLION if size.finished else "white", style.VERMILLION, 0.7)
     line.set(zorder=3, gid="finished" if size.finished else "not finished")
     return line
 

@@ -68,7 +68,7 @@ _STYLE = {
 
 
 @contextmanager
-def style() -> "Iterator[None]":
+def applied() -> "Iterator[None]":
     with matplotlib.rc_context({**matplotlib.rcParamsDefault, **_STYLE, "backend": "agg"}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # missing glyphs are drawn as boxes
         yield
@@ -85,7 +85,7 @@ def content(figure: Figure, kind: str) -> bytes:
     """kind: svg, png or pdf."""
     written = io.BytesIO()
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
-    with style():
+    with applied():
         figure.savefig(written, format=kind, metadata=undated)
     return written.getvalue()
 

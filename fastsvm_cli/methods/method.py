@@ -1,10 +1,9 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
-import click
-
 from fastsvm_cli.console.exact_model import CompilerOptions
-from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.console.options import Option
+from fastsvm_cli.errors import ModelFormatError, spelled
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
@@ -34,36 +33,28 @@ class Made(NamedTuple):
     model: Any
 
 
-class Attempt:
+class Attempt(NamedTuple):
     """A method with options, to try on a model.
 
     options: by long name, _ for -; True for a flag. exact: also try --exact. skipped: reason; limit: the option that
     causes it. refused: why the method refuses the model.
     """
 
-    def __init__(
-        self,
-        command: str,
-        options: "dict[str, Any]",
-        *,
-        exact: bool = False,
-        skipped: "str | None" = None,
-        limit: "str | None" = None,
-        refused: "str | None" = None,
-    ):
-        self.command, self.options, self.exact = command, options, exact
-        self.skipped, self.limit, self.refused = skipped, limit, refused
-
-    @property
-    def arguments(self) -> "list[str]":
-        words = [self.command]
-        for name, value in self.options.items():
-            words += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
-        return words
+    command: str
+    options: "dict[str, Any]"
+    exact: bool = False
+    skipped: "str | None" = None
+    limit: "str | None" = None
+    refused: "str | None" = None
 
     @property
     def name(self) -> str:
-        return " ".join(self.arguments)
+        options = (spelled(name, "" if value is True else str(value)) for name, value in self.options.items())
+        return " ".join([self.command, *options])
+
+    @property
+    def arguments(self) -> "list[str]":
+        return self.name.split()
 
     @property
     def reduces(self) -> bool:
@@ -81,44 +72,27 @@ class Method:
     name: str
     kinds: "tuple[str, ...]"
     Options: "type[MethodOptions]"
-    parameters: "list[click.Parameter]"
     variants: ClassVar["dict[str, dict[str, str]]"] = {}
     better: str
     command_only = frozenset({"scale_file", "y_scale_file", "plot_file", "quiet"})
 
     @property
-    def python_options(self) -> "dict[str, click.Option]":
-        """Options of fastsvm_cli.compile, by long name, _ for -."""
-        return {
-            word.lstrip("-").replace("-", "_"): each
-            for each in self.parameters
-            if isinstance(each, click.Option) and each.name not in self.command_only
-            for word in each.opts
-        }
+    def keywords(self) -> "dict[str, tuple[str, Option]]":
+        """Options of fastsvm_cli.compile, by long name, _ for -: attribute of Options, record."""
+        own = ((name, each) for name, each in self.Options.records().items() if isinstance(each, Option))
+        return {word: (name, each) for name, each in own if name not in self.command_only for word in each.keywords}
 
     def read_options(self, given: "dict[str, Any]", variant: "str | None", model_file: str) -> Any:
-        """Return the options record for Python's {name: value}, checked like a command line. Raise TypeError for an
-        unknown name, ValueError for a wrong type, UsageError."""
-        values: dict[str, Any] = dict(self.variants[variant]) if variant is not None else {}
-        for name, value in given.items():
-            option = self.python_options.get(name)
-            if option is None:
-                its = ", ".join(sorted(self.python_options))
-                raise TypeError(f"{self.name} has no option {name!r}; its options are {its}")
+        """Return the options record for Python's {name: value}. Raise TypeError for an unknown name, UsageError."""
+        values: dict[str, Any] = self.variants.get(variant or "", {}).copy()
+        for keyword, value in given.items():
+            if keyword not in self.keywords:
+                its = ", ".join(sorted(self.keywords))
+                raise TypeError(f"{self.name} has no option {keyword!r}; its options are {its}")
             if value is not None:
-                values[str(option.name)] = self._value(name, option, value)
-        command = click.Command(self.name, params=self.parameters)
-        with command.make_context(self.name, ["--", model_file], default_map=values) as context:
-            return self.Options(**context.params)
-
-    def _value(self, name: str, option: click.Option, value: Any) -> Any:
-        if option.is_flag:
-            if type(value).__name__ not in ("bool", "bool_"):
-                raise ValueError(f"{self.name}: {name}={value!r} found, expected True or False")
-            return bool(value) != (option.flag_value is False)  # --no-finish sets False
-        if isinstance(value, (list, tuple, dict, bool)) or getattr(value, "shape", None):
-            raise ValueError(f"{self.name}: {name} of type {type(value).__name__} found, expected one value")
-        return str(value)
+                name, record = self.keywords[keyword]
+                values[name] = record.read(keyword, value)
+        return self.Options(frozenset(values), **{**self.Options.defaults(), **values, "model_file": model_file})
 
     def check_model(self, model: "ExactModel", options: Any) -> None:
         """Check before data is read. Raise UsageError or ModelFormatError."""
@@ -141,14 +115,6 @@ class Method:
     def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
         """Return attempts of `bench --try`. max_bytes: per compiled model. patience: seconds, if known beforehand."""
         raise NotImplementedError
-
-
-def listed(*decorators: "Callable[[Any], Any]") -> "list[click.Parameter]":
-    def carrier() -> None: ...
-
-    for decorate in reversed(decorators):
-        decorate(carrier)
-    return list(reversed(carrier.__click_params__))  # type: ignore[attr-defined]
 
 
 def part_of(

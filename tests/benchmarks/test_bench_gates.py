@@ -58,8 +58,6 @@ USAGE = [
     (["--budget", "nan", "rows", "rings.model"], "'nan' is not a share"),
     (["--budget", "half", "rows", "rings.model"], "'half' is not a share"),
     (["--keep", "k", "rows", "rings.model"], "--keep goes with"),
-    (["--dask", "local", "rows", "rings.model"], "--dask goes with --try"),
-    (["--try", "--dask", "local:x", "rows", "rings.model"], "--dask: 'local:x' found, expected tcp://HOST:PORT"),
     (["--keep", "k", "--try", "rows", "rings.model"], "--keep goes with"),
     (["--max-disagreement", "0", "rows", "rings.model"], "named models"),
     (["--plot", "p.gif", "rows", "rings.model"], "none of them"),

@@ -6,40 +6,20 @@ from importlib import import_module
 import pytest
 
 from fastsvm_cli.cli import COMMANDS
-from fastsvm_cli.console.options import Options
 from fastsvm_cli.console.values import Share
 from support import forked
 from support.places import DATA, ROOT
 from support.training import train_on
 
 
-def records(module):
-    """Records in a command's module, or in its method."""
-    if hasattr(module, "METHOD"):
-        return [module.METHOD.Options]
-    kinds = [each for each in vars(module).values() if isinstance(each, type) and issubclass(each, Options)]
-    return [kind for kind in kinds if kind is not Options]
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_record_has_the_parameters_of_its_command(name):
-    module = import_module(f"fastsvm_cli.commands.{name}")
-    (record,) = records(module)
-    named = [word for kind in record.__mro__ for word in vars(kind).get("__annotations__", {})]
-    assert sorted(named) == sorted(each.name for each in module.command.params)
-    assert record.check is not Options.check or name == "approx"  # all of approx's faults need the model
-
-
 def test_what_does_not_go_together_is_refused_when_the_record_is_made():
     import click
 
-    from fastsvm_cli.methods.reduce import ReduceOptions
+    from fastsvm_cli.methods.reduce import METHOD
 
-    given = dict(vectors=None, ratio=0.1, target=None, data_file=None, scale_file=None, y_scale_file=None)
-    given |= dict(plot_file=None, lossless=False, init="greedy", optimizer="none", finishing=True)
-    assert ReduceOptions(**given).count(57) == 6
+    assert METHOD.read_options({"ratio": 0.1}, None, "m").count(57) == 6
     with pytest.raises(click.UsageError, match="--vectors and --ratio do not go together"):
-        ReduceOptions(**given | {"vectors": 3})
+        METHOD.read_options({"ratio": 0.1, "vectors": 3}, None, "m")
 
 
 #: (options without effect, part of the message)

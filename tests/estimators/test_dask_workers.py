@@ -1,10 +1,7 @@
-"""Work on cluster workers (two processes): answers for collections, sums of certificates, compilations of bench."""
+"""Work on cluster workers (two processes): answers for collections, sums of certificates."""
 
-import json
 import os
 import signal
-import subprocess
-import sys
 
 import dask
 import dask.array as da
@@ -16,18 +13,12 @@ from sklearn.datasets import load_svmlight_file
 import fastsvm_cli
 import fastsvm_cli.dask as lazy
 from fastsvm_cli import _native
-from fastsvm_cli.benchmarks import on_cluster as attempts
-from fastsvm_cli.benchmarks.on_cluster import side_by_side
 from fastsvm_cli.cluster.scheduler import demanding_workers
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.methods.approx import on_cluster as pair_sums
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.methods.approx.pair_sums import PairSums, totals
-from fastsvm_cli.methods.method import Attempt
 from fastsvm_cli.models import parse_model
-from support.benching import first_rows
-from support.processes import PATIENCE
-from support.training import train_on
 
 
 @pytest.fixture(scope="module")
@@ -149,13 +140,6 @@ def test_lost_workers_are_one_line(client):
         client.submit(die, 0, 1, pure=False).result()
 
 
-class Folder:
-    """A bench as compilations use it."""
-
-    def __init__(self, exact_file, threads=()):
-        self.exact_file, self.thread_words = str(exact_file), lambda: list(threads)
-
-
 @pytest.mark.full
 def test_sums_that_are_lost_are_one_line(client, monkeypatch):
     """A dying scheduler cancels futures, which then have no result."""
@@ -173,68 +157,7 @@ def test_sums_that_are_lost_are_one_line(client, monkeypatch):
     assert "\n" not in str(told.value)
 
 
-@pytest.mark.full
-def test_attempts_are_compiled_side_by_side_into_the_files_of_the_commands(folder, cluster, fastsvm, tmp_path):
-    model, shown = folder / "rings.model", []
-    tried = [
-        Attempt("approx", {"degree": 3}),
-        Attempt("approx", {"centers": 100000, "rank": 2, "tolerance": 1}),
-        Attempt("order", {"method": "geometry"}, refused="a reason"),
-        Attempt("reduce", {"ratio": 0.01}),
-        Attempt("order", {"method": "triangle"}),
-    ]
-    paths = [str(tmp_path / f"tried{at}") for at in range(len(tried))]
-    compile_all = side_by_side(cluster.scheduler_address, Folder(model), PATIENCE)
-    outcomes = list(compile_all(list(zip(tried, paths)), shown.append))
-    assert [each.failed is None for each in outcomes] == [True, False, False, True, True]
-    assert "two ways to say the same thing" in outcomes[1].failed and outcomes[2].failed == f"{model}: a reason"
-    for each, path, outcome in zip(tried, paths, outcomes):
-        if outcome.failed is None:
-            fastsvm(*each.arguments, "-q", model, "made")
-            assert (tmp_path / "made").read_bytes() == open(path, "rb").read() and outcome.seconds > 0
-    assert shown[0] == "5 attempts on the cluster" and shown[-1] == "5 of 5 attempts compiled on the cluster"
-
-
-def test_attempts_that_take_too_long_end_on_the_workers_too(folder, cluster, tmp_path):
-    tried = [Attempt("reduce", {"ratio": ratio}) for ratio in (0.1, 0.2, 0.3, 0.4)]
-    paths = [str(tmp_path / f"tried{at}") for at in range(4)]
-    compile_all = side_by_side(cluster.scheduler_address, Folder(folder / "rings.model"), 1e-9)
-    outcomes = list(compile_all(list(zip(tried, paths)), lambda what: None))
-    words = {each.failed for each in outcomes}
-    assert words <= {"given up after 1e-09 s (--patience)"} | {
-        f"not tried: {each.name} took too long" for each in tried
-    }
-    assert any(each.given_up for each in outcomes) and not any(map(os.path.exists, paths))
-
-
-def test_a_worker_ends_what_nobody_waits_for():
-    """A command that has begun, and one that begins after the end."""
-    for begun_first in (True, False):
-        owner = f"owner {begun_first}"
-        process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
-        steps = [lambda: attempts.note(owner, process), lambda: attempts.end_processes(owner)]
-        for step in steps if begun_first else reversed(steps):
-            step()
-        assert process.wait(timeout=PATIENCE) == -signal.SIGKILL
-
-
-@pytest.mark.full
-def test_bench_tries_on_workers(folder, cluster, fastsvm, tmp_path):
-    train_on(tmp_path / "m", "rings.train", "-t 0", 50)
-    first_rows(tmp_path, "rows", "rings.test", 100)
-    done = fastsvm(
-        *("bench", "--try", "--json", "-q", "--runs", 1, "--max-size", 0.0006),
-        *("--dask", cluster.scheduler_address, "rows", "m"),
-    )
-    tried = {each["name"]: each for each in json.loads(done.out)["cases"] if each["role"] == "compiled"}
-    case = tried["approx --certify"]
-    assert not case["failed"] and case["compile_seconds"] > 0 and case["end_to_end"]["median"] > 0
-
-
 def test_what_is_no_address_or_does_not_go_with_it(fastsvm, folder):
-    model, rows = folder / "rings.model", folder / "rings.test"
+    model = folder / "rings.model"
     assert "it goes with --certify" in fastsvm("approx", "--dask", "local:2", model, code=2).err
-    assert (
-        "it compiles there; what is timed runs here" in fastsvm("bench", "--dask", "local:2", rows, model, code=2).err
-    )
     assert "'nowhere' found, expected" in fastsvm("approx", "--certify", "--dask", "nowhere", model, code=2).err

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fastsvm_cli.benchmarks.attempts import compile_attempts, one_by_one
+from fastsvm_cli.benchmarks.attempts import compile_attempts
 from fastsvm_cli.methods import attempts
 from fastsvm_cli.methods.approx import certificates
 from fastsvm_cli.methods.approx import expansion as maclaurin
@@ -150,5 +150,5 @@ def test_a_certificate_that_would_be_refused_is_a_row_that_says_why(fastsvm, tmp
     monkeypatch.setattr("fastsvm_cli.benchmarks.child_processes.run", started)
     tried = [each for each in attempts(model, 1e9, 1e9) if "--certify" in each.arguments]
     assert [each.name for each in tried] == ["approx --degree 2 --certify", "approx --degree 3 --certify"]
-    compile_attempts(Bench(), tried, one_by_one(Bench(), [], 1.0), Onlooker())
+    compile_attempts(Bench(), tried, [], 1.0, Onlooker())
     assert [f"Error: {case.failed}\n" for case in Bench.cases] == [done.err] * 2

@@ -42,7 +42,7 @@ ROOMS = {
     "cluster": GROUND - {"streams"} | {"models", "prediction"},
     "console": GROUND | {"cluster", "comparisons", "models", "prediction"},
     "methods": GROUND | {"bounds", "cluster", "comparisons", "console", "models"},
-    "benchmarks": GROUND | {"cluster", "comparisons", "methods", "models", "prediction"},
+    "benchmarks": GROUND | {"comparisons", "methods", "models", "prediction"},
     "figures": {"benchmarks", "methods", "text"},
     "commands": GROUND
     | {"benchmarks", "cluster", "comparisons", "console", "export", "figures", "methods", "models", "prediction"},
@@ -79,7 +79,6 @@ LIBRARIES = {
     "estimators/collections": {"dask", "distributed", "pandas"},
     "dask": {"dask"},
     "benchmarks": {"numpy", "rich", "libsvm", "importlib"},
-    "benchmarks/on_cluster": {"distributed", "tempfile"},
     "figures": {"matplotlib"},
     "console/plot": {"matplotlib"},
     "console/progress": {"rich"},

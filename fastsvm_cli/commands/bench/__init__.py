@@ -4,138 +4,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fastsvm_cli.commands.bench.options import BenchOptions
-from fastsvm_cli.console.options import (
-    FileCommand,
-    dask_option,
-    json_option,
-    quiet_option,
-    scale_option,
-    seed_option,
-    threads_option,
-)
-from fastsvm_cli.console.plot import plot_option
+from fastsvm_cli.console.options import FileCommand
 from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
-from fastsvm_cli.console.values import LIMIT, POSITIVE, Share
 
 if TYPE_CHECKING:
     from fastsvm_cli.benchmarks.case import Case
     from fastsvm_cli.benchmarks.cases import Bench
 
 
-@click.command("bench", cls=FileCommand)
-@click.option(
-    "--try",
-    "attempt",
-    is_flag=True,
-    help=("Compile the exact model in every way that applies, in a temporary directory, and measure the results too."),
-)
-@click.option(
-    "--all",
-    "everything",
-    is_flag=True,
-    help=(
-        "Show every model and every column. By default, of the models of --try, only those that no other beats in both"
-        " time and labels, and the one that --budget picks."
-    ),
-)
-@click.option(
-    "--budget",
-    type=Share(),
-    metavar="P",
-    help=(
-        "Largest share of labels that may differ, of all rows and of each class (0.5% or 0.005). Marks the"
-        " fastest model within it, and prints the commands to make and use it."
-    ),
-)
-@click.option(
-    "--keep",
-    metavar="PATH",
-    help="Output file for the model that --try and --budget pick.",
-)
-@click.option(
-    "--max-disagreement",
-    type=Share(),
-    metavar="P",
-    help=(
-        "Largest share of labels that a named model may change, of all rows or of a class; beyond it, the"
-        " exit code is 3."
-    ),
-)
-@click.option(
-    "--cross-validate",
-    "splits",
-    type=click.IntRange(2),
-    metavar="K",
-    help="Number of splits of TEST_FILE to train, compile and predict on, with -c and -g, without a model.",
-)
-@click.option(
-    "-c",
-    "--cost",
-    type=POSITIVE,
-    show_default="1",
-    metavar="C",
-    help="Parameter C of the models of --cross-validate.",
-)
-@click.option(
-    "-g",
-    "--gamma",
-    type=POSITIVE,
-    show_default="1 / number of features",
-    metavar="G",
-    help="Parameter gamma of the models of --cross-validate.",
-)
-@click.option(
-    "--degree",
-    type=click.IntRange(1, 4),
-    default=2,
-    show_default=True,
-    metavar="P",
-    help="Degree of the expansions of --cross-validate.",
-)
-@click.option(
-    "--runs",
-    type=click.IntRange(1),
-    default=5,
-    show_default=True,
-    metavar="N",
-    help="Timed runs per case, after one warm-up run.",
-)
-@click.option(
-    "--max-seconds",
-    type=POSITIVE,
-    default=20.0,
-    show_default=True,
-    metavar="S",
-    help="Seconds for the runs of one case. A slower case is run fewer times, at least three.",
-)
-@click.option(
-    "--patience",
-    type=POSITIVE,
-    default=30.0,
-    show_default=True,
-    metavar="S",
-    help="Time limit per compilation of --try, in seconds.",
-)
-@click.option(
-    "--max-size",
-    type=LIMIT,
-    default=64,
-    show_default=True,
-    metavar="MB",
-    help="Maximum size of a model of --try.",
-)
-@dask_option(
-    "Dask scheduler whose workers compile the models of --try, each with one thread (or --threads)",
-    " Timed runs stay on this machine, one at a time.",
-)
-@json_option("Print everything as JSON instead of tables.")
-@plot_option("Figure of rows per second, end to end and in memory, against labels that differ")
-@scale_option("Range file of svm-scale. Every program gets the rows of TEST_FILE scaled as by svm-scale -r.")
-@seed_option("Seed of the splits of --cross-validate.")
-@threads_option
-@quiet_option("Print no progress bar or notes.")
-@click.argument("test_file")
-@click.argument("model_files", nargs=-1, metavar="MODEL_FILE...")
+@click.command("bench", cls=FileCommand, params=BenchOptions.parameters())
 def command(**parsed):
     """Compare models by time, labels that differ and size; pick one.
 

@@ -1,4 +1,4 @@
-from fastsvm_cli.benchmarks.attempts import compile_attempts, one_by_one
+from fastsvm_cli.benchmarks.attempts import compile_attempts
 from fastsvm_cli.benchmarks.case import CLOCKS, END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.cases import Bench
 from fastsvm_cli.benchmarks.timing import Timed, seconds_left
@@ -17,12 +17,6 @@ class Measuring:
 
     def try_everything(self, fastsvm: "list[str]") -> None:
         bench, options, screen = self._bench, self._options, self._screen
-        if options.dask is None:
-            compile_all = one_by_one(bench, fastsvm, options.patience)
-        else:
-            from fastsvm_cli.benchmarks.on_cluster import side_by_side
-
-            compile_all = side_by_side(options.dask, bench, options.patience)
         found = attempts(bench.answers.model, options.max_size * 1e6, options.patience)
         tried = [each for each in found if each.skipped is None]
         self._attempted = len(tried)
@@ -34,7 +28,7 @@ class Measuring:
                 bench.run_once([case])
                 screen.say(lines.of(case))
         self._show_tried()
-        compile_attempts(bench, tried, compile_all, self)
+        compile_attempts(bench, tried, fastsvm, options.patience, self)
 
     def begins(self, what: str) -> None:
         self._screen.doing(what)

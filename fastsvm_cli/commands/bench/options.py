@@ -3,37 +3,73 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.file_checks import check_document, check_outputs
-from fastsvm_cli.console.options import Options, check_dask, first_given
-from fastsvm_cli.console.plot import check_plot
+from fastsvm_cli.console.options import option
+from fastsvm_cli.console.plot import check_plot, plot_option
+from fastsvm_cli.console.values import LIMIT, POSITIVE, Share
 
 if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model
 
 
-class BenchOptions(Options):
-    attempt: bool
-    everything: bool
-    budget: "float | None"
-    keep: "str | None"
-    max_disagreement: "float | None"
-    scale_file: "str | None"
-    splits: "int | None"
-    cost: "float | None"
-    gamma: "float | None"
-    degree: int
-    runs: int
-    max_seconds: float
-    patience: float
-    max_size: float  # MB
-    dask: "str | None"
-    as_json: bool
-    plot_file: "str | None"
-    seed: int
-    threads: int
-    quiet: bool
-    test_file: str
-    model_files: "tuple[str, ...]"
+class BenchOptions(shared.Options):
+    attempt: bool = option(
+        "--try",
+        "Compile the exact model in every way that applies, in a temporary directory, and measure the results too.",
+        bool,
+    )
+    everything: bool = option(
+        "--all",
+        "Show every model and every column. By default, of the models of --try, only those that no other beats in both"
+        " time and labels, and the one that --budget picks.",
+        bool,
+    )
+    budget: "float | None" = option(
+        "--budget P",
+        "Largest share of labels that may differ, of all rows and of each class (0.5% or 0.005). Marks the fastest"
+        " model within it, and prints the commands to make and use it.",
+        Share(),
+    )
+    keep: "str | None" = option("--keep PATH", "Output file for the model that --try and --budget pick.")
+    max_disagreement: "float | None" = option(
+        "--max-disagreement P",
+        "Largest share of labels that a named model may change, of all rows or of a class; beyond it, the exit code is"
+        " 3.",
+        Share(),
+    )
+    splits: "int | None" = option(
+        "--cross-validate K",
+        "Number of splits of TEST_FILE to train, compile and predict on, with -c and -g, without a model.",
+        click.IntRange(2),
+    )
+    cost: "float | None" = option("-c --cost C", "Parameter C of the models of --cross-validate.", POSITIVE, shown="1")
+    gamma: "float | None" = option(
+        "-g --gamma G", "Parameter gamma of the models of --cross-validate.", POSITIVE, shown="1 / number of features"
+    )
+    degree: int = option("--degree P", "Degree of the expansions of --cross-validate.", click.IntRange(1, 4), 2)
+    runs: int = option("--runs N", "Timed runs per case, after one warm-up run.", click.IntRange(1), 5)
+    max_seconds: float = option(
+        "--max-seconds S",
+        "Seconds for the runs of one case. A slower case is run fewer times, at least three.",
+        POSITIVE,
+        20.0,
+    )
+    patience: float = option("--patience S", "Time limit per compilation of --try, in seconds.", POSITIVE, 30.0)
+    #: MB
+    max_size: float = option("--max-size MB", "Maximum size of a model of --try.", LIMIT, 64)
+    as_json: bool = shared.json("Print everything as JSON instead of tables.")
+    plot_file: "str | None" = plot_option(
+        "Figure of rows per second, end to end and in memory, against labels that differ"
+    )
+    scale_file: "str | None" = shared.scale(
+        "Range file of svm-scale. Every program gets the rows of TEST_FILE scaled as by svm-scale -r."
+    )
+    seed: int = shared.seed("Seed of the splits of --cross-validate.")
+    threads: int = shared.threads
+    quiet: bool = shared.quiet("Print no progress bar or notes.")
+    test_file: str = shared.argument()
+    model_files: "tuple[str, ...]" = shared.argument(False, -1, "MODEL_FILE...")
 
     def check(self) -> None:
         if "-" in (self.test_file, self.scale_file, *self.model_files):
@@ -45,7 +81,7 @@ class BenchOptions(Options):
                     "--cross-validate takes a data file alone and trains its own models: it goes with -c, -g, --degree,"
                     " --seed and --json, not with --plot or the others."
                 )
-            given = first_given("runs", "max_seconds")
+            given = self.first_given("runs", "max_seconds")
             if given is not None:
                 raise click.UsageError(f"{given} does not go with --cross-validate, which times nothing.")
         elif not self.model_files:
@@ -54,14 +90,11 @@ class BenchOptions(Options):
             raise click.UsageError("-g goes with --cross-validate; other models have their gamma.")
         if self.cost is not None and self.splits is None:
             raise click.UsageError("-c goes with --cross-validate; other models have their C.")
-        given = first_given("patience", "max_size") if not self.attempt else None
+        given = self.first_given("patience", "max_size") if not self.attempt else None
         if given is not None:
             raise click.UsageError(f"{given} goes with --try: it is about what is compiled there.")
-        if self.splits is None and first_given("degree"):
+        if self.splits is None and self.first_given("degree"):
             raise click.UsageError("--degree goes with --cross-validate; --try compiles to every degree.")
-        if self.dask is not None and not self.attempt:
-            raise click.UsageError("--dask goes with --try: it compiles there; what is timed runs here.")
-        check_dask(self.dask)
         if self.keep is not None and not (self.attempt and budget):
             raise click.UsageError("--keep goes with --try and --budget: it keeps what they pick.")
         if gate and len(self.model_files) < 2:

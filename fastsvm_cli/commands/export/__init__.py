@@ -4,15 +4,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.file_checks import check_outputs, summary_stream
-from fastsvm_cli.console.options import (
-    FileCommand,
-    Options,
-    check_y_scale,
-    model_arguments,
-    quiet_option,
-    y_scale_option,
-)
+from fastsvm_cli.console.options import option
 from fastsvm_cli.export.targets import TARGETS, is_prefix
 
 if TYPE_CHECKING:
@@ -42,28 +36,48 @@ class Bytes(click.ParamType):
         return int(found[1]) << {"": 0, "k": 10, "m": 20}[found[2].lower()]
 
 
-class ExportOptions(Options):
-    model_file: str
-    output_file: "str | None"
-    target: str
-    precision: str
-    features: "int | None"
-    scale_file: "str | None"
-    y_scale_file: "str | None"
-    test_file: "str | None"
-    prefix: "str | None"
-    progmem: bool
-    radius: bool
-    fit: "int | None"
-    data_file: "str | None"
-    size: bool
-    quiet: bool
+class ExportOptions(shared.Options):
+    target: str = option("--to", "Form of the result.", click.Choice(TARGETS), required=True)
+    precision: str = option(
+        "--precision", "Precision of rows, tables and sums.", click.Choice(["single", "double"]), default="single"
+    )
+    features: "int | None" = option(
+        "--features N", "Number of features of a row.", click.IntRange(1), shown="the model's last"
+    )
+    scale_file: "str | None" = option(
+        "--scale RANGE_FILE",
+        "Range file of svm-scale (or scale file of R's e1071) of the model's training rows. The result takes raw rows.",
+    )
+    y_scale_file: "str | None" = shared.y_scale("The result then predicts unscaled y, as with a range file of y.")
+    test_file: "str | None" = option(
+        "--test DATA_FILE",
+        "Rows to try the result on here, and to compare with fastsvm predict. For C, also writes a main function that"
+        " reads such rows.",
+    )
+    radius: bool = option(
+        "--no-radius", "Omit the radii of a certified model, for a smaller result.", bool, default=True
+    )
+    fit: "int | None" = option(
+        "--fit BYTES",
+        "Maximum size of the result's tables, in bytes (32K is 32,768). An exact model is compiled to what fits, by"
+        " degree, rank or number of vectors; the result is the one with the fewest labels that differ.",
+        Bytes(),
+    )
+    data_file: "str | None" = option(
+        "--data DATA_FILE", "Rows on which --fit compares labels.", shown="the support vectors"
+    )
+    size: bool = option("--size", "Print the sizes of the result, and write nothing.", bool)
+    prefix: "str | None" = option("--prefix NAME", "First part of every name in C.", shown="the output's name")
+    progmem: bool = option("--progmem", "Tables in the flash memory of an AVR (C).", bool)
+    quiet: bool = shared.quiet()
+    model_file: str = shared.argument()
+    output_file: "str | None" = shared.argument(required=False)
 
     def check(self) -> None:
-        check_y_scale(self.scale_file, self.y_scale_file)
-        for option, given in (("--prefix", self.prefix is not None), ("--progmem", self.progmem)):
+        shared.check_y_scale(self.scale_file, self.y_scale_file)
+        for name, given in (("--prefix", self.prefix is not None), ("--progmem", self.progmem)):
             if given and self.target != "c":
-                raise click.UsageError(f"{option} is of C: it goes with --to c.")
+                raise click.UsageError(f"{name} is of C: it goes with --to c.")
         if self.data_file is not None and self.fit is None:
             raise click.UsageError("--data goes with --fit: it says on which rows labels are compared.")
         if self.progmem and self.test_file is not None:
@@ -82,63 +96,7 @@ class ExportOptions(Options):
         return self.output_file or f"{name}.{self.target}"
 
 
-@click.command("export", cls=FileCommand)
-@click.option("--to", "target", type=click.Choice(TARGETS), required=True, help="Form of the result.")
-@click.option(
-    "--precision",
-    type=click.Choice(["single", "double"]),
-    default="single",
-    show_default=True,
-    help="Precision of rows, tables and sums.",
-)
-@click.option(
-    "--features",
-    type=click.IntRange(1),
-    show_default="the model's last",
-    metavar="N",
-    help="Number of features of a row.",
-)
-@click.option(
-    "--scale",
-    "scale_file",
-    metavar="RANGE_FILE",
-    help="Range file of svm-scale (or scale file of R's e1071) of the model's training rows. The result takes raw"
-    " rows.",
-)
-@y_scale_option("The result then predicts unscaled y, as with a range file of y.")
-@click.option(
-    "--test",
-    "test_file",
-    metavar="DATA_FILE",
-    help="Rows to try the result on here, and to compare with fastsvm predict. For C, also writes a main function that"
-    " reads such rows.",
-)
-@click.option(
-    "--no-radius",
-    "radius",
-    flag_value=False,
-    default=True,
-    help="Omit the radii of a certified model, for a smaller result.",
-)
-@click.option(
-    "--fit",
-    type=Bytes(),
-    metavar="BYTES",
-    help="Maximum size of the result's tables, in bytes (32K is 32,768). An exact model is compiled to what fits, by"
-    " degree, rank or number of vectors; the result is the one with the fewest labels that differ.",
-)
-@click.option(
-    "--data",
-    "data_file",
-    metavar="DATA_FILE",
-    show_default="the support vectors",
-    help="Rows on which --fit compares labels.",
-)
-@click.option("--size", is_flag=True, help="Print the sizes of the result, and write nothing.")
-@click.option("--prefix", metavar="NAME", show_default="the output's name", help="First part of every name in C.")
-@click.option("--progmem", is_flag=True, help="Tables in the flash memory of an AVR (C).")
-@quiet_option()
-@model_arguments
+@click.command("export", cls=shared.FileCommand, params=ExportOptions.parameters())
 def command(**parsed):
     """Write a model as a graph of ONNX, or as C99.
 

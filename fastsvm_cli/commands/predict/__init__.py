@@ -7,19 +7,8 @@ import click
 
 from fastsvm_cli.commands.predict.options import PredictOptions
 from fastsvm_cli.console.file_checks import check_document, check_outputs, summary_stream
-from fastsvm_cli.console.options import (
-    FileCommand,
-    dask_option,
-    data_options,
-    json_option,
-    megabytes_option,
-    model_arguments,
-    quiet_option,
-    threads_option,
-    y_scale_option,
-)
+from fastsvm_cli.console.options import FileCommand
 from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
-from fastsvm_cli.console.values import Count, Number, ZeroOrOne
 from fastsvm_cli.errors import display
 
 if TYPE_CHECKING:
@@ -32,105 +21,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.text.scaling import Scaling
 
 
-@click.command("predict", cls=FileCommand)
-@click.option(
-    "-b",
-    "--probability",
-    type=ZeroOrOne(),
-    default=0,
-    show_default=True,
-    metavar="0|1",
-    help="Predict probabilities too (1), as svm-predict -b 1.",
-)
-@quiet_option()
-@click.option(
-    "--values",
-    is_flag=True,
-    help=(
-        "Append the decision values, one per pair of classes in the order of the model's labels (1/2, 1/3,"
-        " ..., 2/3, ...), then the radii of a certified model."
-    ),
-)
-@click.option(
-    "--evaluations",
-    is_flag=True,
-    help="Append the number of kernel evaluations, repeated ones included. For models of fastsvm order.",
-)
-@click.option(
-    "--exact",
-    "exact_file",
-    metavar="MODEL",
-    help=(
-        "LIBSVM model that MODEL_FILE was made from, by approx --certify or reduce. It evaluates the rows whose"
-        " label is not proven, so that every label is svm-predict's."
-    ),
-)
-@click.option(
-    "--tolerance",
-    type=Number(0),
-    metavar="E",
-    help=(
-        "Largest error of a regression value. With --exact, rows with a larger radius are evaluated exactly"
-        " (with --open-rows, written); with an ordered model, rows stop once proven within E of svm-predict's"
-        " value."
-    ),
-)
-@click.option(
-    "--steps",
-    type=Count(1),
-    metavar="K",
-    help=(
-        "Number of points after which every row stops (fastsvm order --method geometry). --values then prints"
-        " value, radius and the probability of a positive value (DeCoste, eq. 32). Labels may differ from"
-        " svm-predict's where the radius reaches beyond zero."
-    ),
-)
-@json_option("Print the summary as one line of JSON; on standard error if the rows go to standard output.")
-@click.option(
-    "--on-bad-row",
-    type=click.Choice(["stop", "skip", "nan"]),
-    default="stop",
-    show_default=True,
-    help=(
-        "Action on a malformed line, or on a row that the model cannot evaluate: stop the run, skip the row, or"
-        " write a line of nan. skip and nan name the first ten and count all."
-    ),
-)
-@click.option(
-    "--resume",
-    is_flag=True,
-    help=(
-        "Keep finished lines in OUTPUT_FILE.partial; after a stop, the same command continues from there. For"
-        " files only."
-    ),
-)
-@click.option(
-    "--open-rows",
-    "open_file",
-    metavar="FILE",
-    help=(
-        "Output file for rows whose label a certified model leaves unproven, as LIBSVM data with line numbers"
-        " (1 3:0.5 # 17); with --exact, these were evaluated exactly. Rows of --unlabelled data get the label"
-        " 0."
-    ),
-)
-@click.option(
-    "--outside-rows",
-    "outside_file",
-    metavar="FILE",
-    help=("Output file for rows outside the bound of an RBF expansion (Claesen et al., eq. 3.11), in the same format."),
-)
-@y_scale_option("It scales the labels, so that the summary is in the unit of the predictions.")
-@dask_option(
-    "Dask scheduler whose workers predict",
-    " TEST_FILE is a path, URL or pattern; OUTPUT_FILE is the directory of the parts. A second run writes only the"
-    " missing ones.",
-)
-@megabytes_option("--block", "Size of the parts of --dask. A compressed file is one part.")
-@threads_option
-@data_options
-@click.argument("test_file")
-@model_arguments
+@click.command("predict", cls=FileCommand, params=PredictOptions.parameters())
 def command(**parsed):
     """Predict rows with any model file, exact or compiled.
 

@@ -4,8 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fastsvm_cli.console.options import Options, check_dask, check_data_options, check_y_scale, was_given
+from fastsvm_cli.console import options as shared
+from fastsvm_cli.console.options import option
 from fastsvm_cli.console.scaling import refuse_twice
+from fastsvm_cli.console.values import Count, Number, ZeroOrOne
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Header
@@ -15,45 +17,93 @@ if TYPE_CHECKING:
     from fastsvm_cli.text.scaling import Scaling
 
 
-class PredictOptions(Options):
+class PredictOptions(shared.DataOptions):
     """Options of `predict`. start: by time.monotonic."""
 
-    probability: int
-    quiet: bool
-    values: bool
-    evaluations: bool
-    exact_file: "str | None"
-    tolerance: "float | None"
-    steps: "int | None"
-    as_json: bool
-    on_bad_row: str
-    resume: bool
-    dask: "str | None"
-    block: int  # bytes
-    open_file: "str | None"
-    outside_file: "str | None"
-    threads: int
-    dense: bool
-    delimiter: str
-    unlabelled: bool
-    max_line: int  # bytes
-    scale_file: "str | None"
-    y_scale_file: "str | None"
-    test_file: str
-    model_file: str
-    output_file: "str | None"
+    probability: int = option(
+        "-b --probability 0|1", "Predict probabilities too (1), as svm-predict -b 1.", ZeroOrOne(), 0
+    )
+    quiet: bool = shared.quiet()
+    values: bool = option(
+        "--values",
+        "Append the decision values, one per pair of classes in the order of the model's labels (1/2, 1/3, ..., 2/3,"
+        " ...), then the radii of a certified model.",
+        bool,
+    )
+    evaluations: bool = option(
+        "--evaluations",
+        "Append the number of kernel evaluations, repeated ones included. For models of fastsvm order.",
+        bool,
+    )
+    exact_file: "str | None" = option(
+        "--exact MODEL",
+        "LIBSVM model that MODEL_FILE was made from, by approx --certify or reduce. It evaluates the rows whose label"
+        " is not proven, so that every label is svm-predict's.",
+    )
+    tolerance: "float | None" = option(
+        "--tolerance E",
+        "Largest error of a regression value. With --exact, rows with a larger radius are evaluated exactly (with"
+        " --open-rows, written); with an ordered model, rows stop once proven within E of svm-predict's value.",
+        Number(0),
+    )
+    steps: "int | None" = option(
+        "--steps K",
+        "Number of points after which every row stops (fastsvm order --method geometry). --values then prints value,"
+        " radius and the probability of a positive value (DeCoste, eq. 32). Labels may differ from svm-predict's where"
+        " the radius reaches beyond zero.",
+        Count(1),
+    )
+    as_json: bool = shared.json(
+        "Print the summary as one line of JSON; on standard error if the rows go to standard output."
+    )
+    on_bad_row: str = option(
+        "--on-bad-row",
+        "Action on a malformed line, or on a row that the model cannot evaluate: stop the run, skip the row, or write"
+        " a line of nan. skip and nan name the first ten and count all.",
+        click.Choice(["stop", "skip", "nan"]),
+        default="stop",
+    )
+    resume: bool = option(
+        "--resume",
+        "Keep finished lines in OUTPUT_FILE.partial; after a stop, the same command continues from there. For files"
+        " only.",
+        bool,
+    )
+    open_file: "str | None" = option(
+        "--open-rows FILE",
+        "Output file for rows whose label a certified model leaves unproven, as LIBSVM data with line numbers (1 3:0.5"
+        " # 17); with --exact, these were evaluated exactly. Rows of --unlabelled data get the label 0.",
+    )
+    outside_file: "str | None" = option(
+        "--outside-rows FILE",
+        "Output file for rows outside the bound of an RBF expansion (Claesen et al., eq. 3.11), in the same format.",
+    )
+    y_scale_file: "str | None" = shared.y_scale(
+        "It scales the labels, so that the summary is in the unit of the predictions."
+    )
+    dask: "str | None" = shared.dask(
+        "Dask scheduler whose workers predict",
+        " TEST_FILE is a path, URL or pattern; OUTPUT_FILE is the directory of the parts. A second run writes only the"
+        " missing ones.",
+    )
+    #: bytes
+    block: int = shared.megabytes("--block", "Size of the parts of --dask. A compressed file is one part.")
+    threads: int = shared.threads
+    test_file: str = shared.argument()
+    model_file: str = shared.argument()
+    output_file: "str | None" = shared.argument(required=False)
 
     def check(self) -> None:
         self.start = monotonic()
         if self.test_file == "-" and self.model_file == "-":
             raise click.UsageError("TEST_FILE and MODEL_FILE cannot both be standard input.")
-        check_data_options(self.dense)
-        check_y_scale(self.scale_file, self.y_scale_file)
+        super().check()
+        shared.check_y_scale(self.scale_file, self.y_scale_file)
         if self.y_scale_file is not None and self.unlabelled:
             raise click.UsageError("--y-scale scales labels: it does not go with --unlabelled, whose rows have none.")
         if self.dask is not None:
             self._check_dask()
-        elif was_given("block"):
+        elif "block" in self.given:
             raise click.UsageError("--block goes with --dask, which cuts the data into blocks.")
         if not self.resume:
             return
@@ -72,7 +122,7 @@ class PredictOptions(Options):
             raise click.UsageError("--resume needs an OUTPUT_FILE that is a file, to keep what is finished beside it.")
 
     def _check_dask(self) -> None:
-        check_dask(self.dask)
+        shared.check_dask(self.dask)
         if self.resume:
             raise click.UsageError("--dask does not go with --resume: run again, it does what is missing by itself.")
         if self.open_file is not None or self.outside_file is not None:

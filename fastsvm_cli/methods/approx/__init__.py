@@ -4,18 +4,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fastsvm_cli.console.options import (
-    carry_option,
-    check_dask,
-    check_y_scale,
-    dask_option,
-    model_arguments,
-    quiet_option,
-    threads_option,
-    y_scale_option,
-)
+from fastsvm_cli.console import options as shared
+from fastsvm_cli.console.options import option
 from fastsvm_cli.console.values import LIMIT, POSITIVE
-from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, listed
+from fastsvm_cli.errors import spelled
+from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
@@ -27,52 +20,96 @@ _CENTERS = (4, 16, 64)
 
 
 class ApproxOptions(MethodOptions):
-    center: "str | None"
-    degree: "int | None"
-    centers: "int | None"
-    rank: "int | None"
-    tolerance: "float | None"
-    certify: bool
-    precision: "str | None"
-    scale_file: "str | None"
-    y_scale_file: "str | None"
-    max_size: float  # MB
-    dask: "str | None"
+    center: "str | None" = option(
+        "--center",
+        "Center of an RBF expansion: the mean of the support vectors, the origin (as in the paper), or the mean of"
+        " each pair of classes (more accurate, but larger).",
+        click.Choice(["mean", "origin", "pair"]),
+        shown="mean",
+    )
+    degree: "int | None" = option(
+        "--degree P",
+        "Degree of an RBF expansion. Each higher one is more accurate, and about d/degree times larger and slower."
+        " Other kernels keep their own.",
+        click.IntRange(1, 4),
+        shown="2",
+    )
+    centers: "int | None" = option(
+        "--centers K",
+        "Number of expansions, each about the mean of a cluster of support vectors (k-means, 30 rounds): K times the"
+        " cost, for much larger gamma.",
+        click.IntRange(1, 100000),
+    )
+    rank: "int | None" = option(
+        "--rank R", "Number of eigenvalues of the matrix M to keep, largest first (degree 2).", click.IntRange(1)
+    )
+    tolerance: "float | None" = option(
+        "--tolerance E",
+        "Largest change of a decision value, for rows as near the center as the support vectors, when M is compressed"
+        " to as few eigenvalues as possible (degree 2).",
+        POSITIVE,
+    )
+    certify: bool = option(
+        "--certify",
+        "Store the data for a proven error bound on every row, in about n_SV * n_SV * d / 2 operations (fewer for"
+        " sparse vectors).",
+        bool,
+    )
+    dask: "str | None" = shared.dask("Dask scheduler whose workers share the operations of --certify, and nothing else")
+    precision: "str | None" = option(
+        "--precision",
+        "Precision of the stored numbers.",
+        click.Choice(["single", "double"]),
+        shown="single for RBF, double for linear and polynomial kernels",
+    )
+    scale_file: "str | None" = shared.carry("--scale")
+    y_scale_file: "str | None" = shared.y_scale("The model then predicts unscaled y, as with a range file of y.")
+    threads: int = shared.threads
+    #: MB
+    max_size: float = option(
+        "--max-size MB", "Maximum size of the compiled model; a larger one is refused.", LIMIT, 256
+    )
+    quiet: bool = shared.quiet()
 
     def check(self) -> None:
         if self.dask is not None and not self.certify:
-            raise click.UsageError("--dask shares the sums of a certificate: it goes with --certify.")
-        check_dask(self.dask)
-        check_y_scale(self.scale_file, self.y_scale_file)
+            raise click.UsageError(
+                f"{spelled('dask')} shares the sums of a certificate: it goes with {spelled('certify')}."
+            )
+        shared.check_dask(self.dask)
+        shared.check_y_scale(self.scale_file, self.y_scale_file)
 
     def check_model(self, model: "ExactModel") -> None:
         gaussian, kernel = model.header.kernel_type == "rbf", model.header.kernel_type
         if self.center is not None and not gaussian:
             raise click.UsageError(
-                f"--center is for RBF kernels; a {kernel} kernel's expansion is exact about the origin."
+                f"{spelled('center')} is for RBF kernels; a {kernel} kernel's expansion is exact about the origin."
             )
         if self.centers is not None and (self.center is not None or not gaussian):
             raise click.UsageError(
-                "--centers is for RBF kernels, and chooses the centers itself: it does not go with --center."
+                f"{spelled('centers')} is for RBF kernels, and chooses the centers itself: it does not go with"
+                f" {spelled('center')}."
             )
         if self.dask is not None and not gaussian:
             raise click.UsageError(
-                f"--dask is for RBF kernels: the certificate of a {kernel} kernel has no sums over pairs of vectors."
+                f"{spelled('dask')} is for RBF kernels: the certificate of a {kernel} kernel has no sums over pairs of"
+                " vectors."
             )
+        both = f"{spelled('rank')} and {spelled('tolerance')}"
         if self.rank is not None and self.tolerance is not None:
-            raise click.UsageError("--rank and --tolerance are two ways to say the same thing.")
+            raise click.UsageError(f"{both} are two ways to say the same thing.")
         if self.rank or self.tolerance:
             from fastsvm_cli.methods.approx.expansion import own_degree
 
             if (self.degree or own_degree(model.header)) != 2:
-                raise click.UsageError("--rank and --tolerance compress a matrix: they go with degree 2.")
+                raise click.UsageError(f"{both} compress a matrix: they go with degree 2.")
 
     def check_size(self, size: int) -> None:
         from fastsvm_cli.errors import ModelFormatError
         from fastsvm_cli.text.numbers import size_text
 
         if size > self.max_size * 1e6:
-            limit = f"{self.max_size:g} MB (--max-size)"
+            limit = f"{self.max_size:g} MB ({spelled('max_size')})"
             why = f"the compiled model takes {size_text(size)}, beyond the limit of {limit}"
             raise ModelFormatError(self.model_file, why)
 
@@ -92,79 +129,6 @@ class Approx(Method):
     kinds = ("maclaurin",)
     better = "a higher degree, more centers"
     Options = ApproxOptions
-    parameters = listed(
-        click.option(
-            "--center",
-            type=click.Choice(["mean", "origin", "pair"]),
-            show_default="mean",
-            help=(
-                "Center of an RBF expansion: the mean of the support vectors, the origin (as in the paper),"
-                " or the mean of each pair of classes (more accurate, but larger)."
-            ),
-        ),
-        click.option(
-            "--degree",
-            type=click.IntRange(1, 4),
-            show_default="2",
-            metavar="P",
-            help=(
-                "Degree of an RBF expansion. Each higher one is more accurate, and about d/degree times"
-                " larger and slower. Other kernels keep their own."
-            ),
-        ),
-        click.option(
-            "--centers",
-            type=click.IntRange(1, 100000),
-            metavar="K",
-            help=(
-                "Number of expansions, each about the mean of a cluster of support vectors (k-means, 30"
-                " rounds): K times the cost, for much larger gamma."
-            ),
-        ),
-        click.option(
-            "--rank",
-            type=click.IntRange(1),
-            metavar="R",
-            help="Number of eigenvalues of the matrix M to keep, largest first (degree 2).",
-        ),
-        click.option(
-            "--tolerance",
-            type=POSITIVE,
-            metavar="E",
-            help=(
-                "Largest change of a decision value, for rows as near the center as the support vectors, when"
-                " M is compressed to as few eigenvalues as possible (degree 2)."
-            ),
-        ),
-        click.option(
-            "--certify",
-            is_flag=True,
-            help=(
-                "Store the data for a proven error bound on every row, in about n_SV * n_SV * d / 2"
-                " operations (fewer for sparse vectors)."
-            ),
-        ),
-        dask_option("Dask scheduler whose workers share the operations of --certify, and nothing else"),
-        click.option(
-            "--precision",
-            type=click.Choice(["single", "double"]),
-            show_default="single for RBF, double for linear and polynomial kernels",
-            help="Precision of the stored numbers.",
-        ),
-        carry_option("--scale"),
-        y_scale_option("The model then predicts unscaled y, as with a range file of y."),
-        threads_option,
-        click.option(
-            "--max-size",
-            type=LIMIT,
-            default=256,
-            show_default=True,
-            metavar="MB",
-            help="Maximum size of the compiled model; a larger one is refused.",
-        ),
-        quiet_option(),
-        model_arguments,
-    )
 
     def compile(
         self, source: "SourceModel", options: ApproxOptions, progress: Progress, rows: "list[Chunk] | None" = None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import MAX_DEGREE, Center, Certificate, Expansion, Header, MaclaurinFile
-from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.errors import ModelFormatError, spelled
 from fastsvm_cli.methods.approx.costs import coefficient_count, compressed_count
 from fastsvm_cli.methods.method import demand, part_of
 from fastsvm_cli.models.base import ExactModel, Model
@@ -19,7 +19,6 @@ from fastsvm_cli.models.centers import center_point
 if TYPE_CHECKING:
     from fastsvm_cli.methods.approx.pair_sums import AddUp
 
-CENTERS = ("mean", "origin", "pair")
 FORMED = 1 << 28  # numbers in memory during compression
 
 
@@ -180,7 +179,7 @@ class _OneExpansion:
             raise TooLargeError(
                 self._model.path,
                 f"the compiled model would take about {estimate / 1e6:.3g} MB ({what}), beyond the limit of"
-                f" {max_bytes / 1e6:.3g} MB (--max-size)",
+                f" {max_bytes / 1e6:.3g} MB ({spelled('max_size')})",
             )
 
     def expand(

@@ -1,9 +1,9 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from fastsvm_cli import _native
 from fastsvm_cli.cluster.scheduler import demanding_workers
 from fastsvm_cli.methods.approx.pair_sums import AddUp, PairSums, totals
+from fastsvm_cli.methods.parallel import threads_here
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -57,8 +57,5 @@ def _in_order(
 
 def _sums(pairs: PairSums, first: int, last: int) -> "list[list[float]]":
     """Use one thread: Dask runs one per task."""
-    before = _native.set_threads_here(1)
-    try:
+    with threads_here(1):
         return [pairs.parts.sums(part) for part in range(first, last)]
-    finally:
-        _native.set_threads_here(before)

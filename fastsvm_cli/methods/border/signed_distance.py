@@ -12,7 +12,7 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import class_pairs
-from fastsvm_cli.errors import FileError, ModelFormatError
+from fastsvm_cli.errors import FileError, ModelFormatError, spelled
 from fastsvm_cli.methods.border.density import check_weight, classes_of, dense_rows, density_header
 from fastsvm_cli.methods.border.gradients import DensityFunction, MachineFunction
 from fastsvm_cli.methods.border.rows import CLOUD_CELLS, drawn_rows, places_among, rows_for
@@ -59,7 +59,8 @@ def compile_border(
         if not isfinite(level):
             raise ModelFormatError(
                 model.path,
-                "both classes are as likely at a decision value that overflows: sample where it is 0 (--raw)",
+                f"both classes are as likely at a decision value that overflows: sample where it is 0"
+                f" ({spelled('raw')})",
             )
         levels.append(level)
     return sample_border(

@@ -5,18 +5,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import click
 
-from fastsvm_cli.console.options import (
-    carry_option,
-    check_y_scale,
-    model_arguments,
-    quiet_option,
-    scale_option,
-    seed_option,
-    threads_option,
-    y_scale_option,
-)
+from fastsvm_cli.console import options as shared
+from fastsvm_cli.console.options import option
 from fastsvm_cli.console.values import POSITIVE
-from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, listed
+from fastsvm_cli.errors import spelled
+from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk, Kernel
@@ -29,55 +22,105 @@ ORDERS = ("geometry", "triangle")
 
 
 class OrderOptions(MethodOptions):
-    method: str
-    points: "int | None"
-    sequence: "str | None"
-    fold_file: "str | None"
-    lists: "int | None"
-    seed: int
-    own_kernel: "str | None"
-    gamma: "float | None"
-    coef0: "float | None"
-    degree: "int | None"
-    vectors_file: "str | None"
-    scale_file: "str | None"
-    carry_file: "str | None"
-    y_scale_file: "str | None"
+    method: str = option(
+        "--method",
+        "Bound that stops a row. geometry: intervals from the kernel values of a few points (linear kernels;"
+        " polynomial and RBF with gamma and coef0 of 0 or more). triangle: lists of support vectors by distance from a"
+        " pivot (RBF).",
+        click.Choice(ORDERS),
+        default="geometry",
+    )
+    points: "int | None" = option(
+        "--points K",
+        "geometry: maximum number of points before a row is evaluated in full.",
+        click.IntRange(1),
+        shown="max(z, sqrt(z n)) for n support vectors of z non-zeros each, at most 2,048",
+    )
+    sequence: "str | None" = option(
+        "--sequence",
+        "geometry: order of the points. greedy: by what each takes from the uncertainty of the decision functions."
+        " sgma: by what it takes from the kernel matrix, as in the paper.",
+        click.Choice(["greedy", "sgma"]),
+        shown="greedy",
+    )
+    fold_file: "str | None" = option(
+        "--fold TRAIN_FILE",
+        "geometry, two classes: training file of a linear SVM (C = 1), whose two folded weight vectors come first.",
+    )
+    lists: "int | None" = option(
+        "--lists K",
+        "triangle: number of pivots, each with a list: the support vectors nearest to as many cluster means (k-means,"
+        " 30 rounds).",
+        click.IntRange(1),
+        shown="the number of classes, at least 2",
+    )
+    seed: int = shared.seed("Seed of the candidates of sgma and of k-means.")
+    own_kernel: "str | None" = option(
+        "--kernel",
+        "Kernel of a model trained with a precomputed kernel (-t 4): exp(-gamma |x-z|), or k(x,z)/sqrt(k(x,x)k(z,z))"
+        " with k = (gamma x.z + coef0)^degree.",
+        click.Choice(["exponential", "normalized-polynomial"]),
+    )
+    gamma: "float | None" = option("-g --gamma G", "Parameter gamma of --kernel.", POSITIVE)
+    coef0: "float | None" = option(
+        "-r --coef0 C", "Parameter coef0 of --kernel normalized-polynomial; above 0.", POSITIVE, shown="1"
+    )
+    degree: "int | None" = option(
+        "-d --degree D", "Parameter degree of --kernel normalized-polynomial.", click.IntRange(1, 50), shown="3"
+    )
+    vectors_file: "str | None" = option(
+        "--vectors TRAIN_FILE", "Training rows that the model's serial numbers refer to, for --kernel."
+    )
+    scale_file: "str | None" = shared.scale(
+        "Scale the rows of --vectors or --fold while they are read, as svm-scale -r RANGE_FILE does."
+    )
+    carry_file: "str | None" = shared.carry("--carry")
+    y_scale_file: "str | None" = shared.y_scale(
+        "The model then predicts unscaled y, as with a range file of y.", "--carry"
+    )
+    threads: int = shared.threads
+    quiet: bool = shared.quiet()
 
     def check(self) -> None:
         for name, value, of in (
-            ("--points", self.points, "geometry"),
-            ("--sequence", self.sequence, "geometry"),
-            ("--fold", self.fold_file, "geometry"),
-            ("--lists", self.lists, "triangle"),
+            ("points", self.points, "geometry"),
+            ("sequence", self.sequence, "geometry"),
+            ("fold", self.fold_file, "geometry"),
+            ("lists", self.lists, "triangle"),
         ):
             if value is not None and self.method != of:
-                raise click.UsageError(f"{name} goes with --method {of}.")
+                raise click.UsageError(f"{spelled(name)} goes with {spelled('method', of)}.")
         if self.scale_file is not None and self.vectors_file is None and self.fold_file is None:
             raise click.UsageError(
-                "--scale goes with --vectors or --fold: it scales those rows (--carry those to come)."
+                f"{spelled('scale')} goes with {spelled('vectors')} or {spelled('fold')}: it scales those rows"
+                f" ({spelled('carry')} those to come)."
             )
-        check_y_scale(self.carry_file, self.y_scale_file, "--carry")
+        shared.check_y_scale(self.carry_file, self.y_scale_file, "--carry")
+        kernel, others = spelled("kernel"), f"{spelled('coef0')} and {spelled('degree')}"
         if (self.own_kernel is None) != (self.vectors_file is None):
             raise click.UsageError(
-                "--kernel and --vectors go together: a precomputed model knows neither its kernel nor its vectors."
+                f"{kernel} and {spelled('vectors')} go together: a precomputed model knows neither its kernel"
+                " nor its vectors."
             )
         parameters = (self.gamma, self.coef0, self.degree)
         if self.own_kernel is None and parameters != (None, None, None):
-            raise click.UsageError("--gamma, --coef0 and --degree go with --kernel; other models name their own.")
+            raise click.UsageError(f"{spelled('gamma')}, {others} go with {kernel}; other models name their own.")
         if self.own_kernel is not None and self.gamma is None:
-            raise click.UsageError("--kernel needs --gamma.")
+            raise click.UsageError(f"{kernel} needs {spelled('gamma')}.")
         if self.own_kernel == "exponential" and parameters[1:] != (None, None):
-            raise click.UsageError("--coef0 and --degree are for --kernel normalized-polynomial.")
+            raise click.UsageError(f"{others} are for {spelled('kernel', 'normalized-polynomial')}.")
 
     def check_model(self, model: "ExactModel") -> None:
         header = model.header
         if self.own_kernel is not None and header.kernel_type != "precomputed":
             raise click.UsageError(
-                f"--kernel is for models of a precomputed kernel; {self.model_file} has a {header.kernel_type} kernel."
+                f"{spelled('kernel')} is for models of a precomputed kernel; {self.model_file} has a"
+                f" {header.kernel_type} kernel."
             )
         if self.fold_file is not None and not (header.classification and header.nr_class == 2):
-            raise click.UsageError("--fold is for models of two classes: their linear SVM has two folded vectors.")
+            raise click.UsageError(
+                f"{spelled('fold')} is for models of two classes: their linear SVM has two folded vectors."
+            )
 
     @property
     def kernel(self) -> "Kernel":
@@ -96,93 +139,6 @@ class Order(Method):
     variants: ClassVar = {name: {"method": name} for name in ORDERS}
     command_only = Method.command_only - {"scale_file"} | {"carry_file", "method"}
     Options = OrderOptions
-    parameters = listed(
-        click.option(
-            "--method",
-            type=click.Choice(ORDERS),
-            default="geometry",
-            show_default=True,
-            help=(
-                "Bound that stops a row. geometry: intervals from the kernel values of a few points (linear"
-                " kernels; polynomial and RBF with gamma and coef0 of 0 or more). triangle: lists of support"
-                " vectors by distance from a pivot (RBF)."
-            ),
-        ),
-        click.option(
-            "--points",
-            type=click.IntRange(1),
-            show_default="max(z, sqrt(z n)) for n support vectors of z non-zeros each, at most 2,048",
-            metavar="K",
-            help="geometry: maximum number of points before a row is evaluated in full.",
-        ),
-        click.option(
-            "--sequence",
-            type=click.Choice(["greedy", "sgma"]),
-            show_default="greedy",
-            help=(
-                "geometry: order of the points. greedy: by what each takes from the uncertainty of the"
-                " decision functions. sgma: by what it takes from the kernel matrix, as in the paper."
-            ),
-        ),
-        click.option(
-            "--fold",
-            "fold_file",
-            metavar="TRAIN_FILE",
-            help=(
-                "geometry, two classes: training file of a linear SVM (C = 1), whose two folded weight"
-                " vectors come first."
-            ),
-        ),
-        click.option(
-            "--lists",
-            type=click.IntRange(1),
-            show_default="the number of classes, at least 2",
-            metavar="K",
-            help=(
-                "triangle: number of pivots, each with a list: the support vectors nearest to as many cluster"
-                " means (k-means, 30 rounds)."
-            ),
-        ),
-        seed_option("Seed of the candidates of sgma and of k-means."),
-        click.option(
-            "--kernel",
-            "own_kernel",
-            type=click.Choice(["exponential", "normalized-polynomial"]),
-            help=(
-                "Kernel of a model trained with a precomputed kernel (-t 4): exp(-gamma |x-z|), or"
-                " k(x,z)/sqrt(k(x,x)k(z,z)) with k = (gamma x.z + coef0)^degree."
-            ),
-        ),
-        click.option("-g", "--gamma", type=POSITIVE, metavar="G", help="Parameter gamma of --kernel."),
-        click.option(
-            "-r",
-            "--coef0",
-            type=POSITIVE,
-            show_default="1",
-            metavar="C",
-            help="Parameter coef0 of --kernel normalized-polynomial; above 0.",
-        ),
-        click.option(
-            "-d",
-            "--degree",
-            type=click.IntRange(1, 50),
-            show_default="3",
-            metavar="D",
-            help="Parameter degree of --kernel normalized-polynomial.",
-        ),
-        click.option(
-            "--vectors",
-            "vectors_file",
-            metavar="TRAIN_FILE",
-            help="Training rows that the model's serial numbers refer to, for --kernel.",
-        ),
-        scale_option("Scale the rows of --vectors or --fold while they are read, as svm-scale -r RANGE_FILE does."),
-        carry_option("--carry"),
-        y_scale_option("The model then predicts unscaled y, as with a range file of y.", "--carry"),
-        threads_option,
-        quiet_option(),
-        model_arguments,
-    )
 
     def compile(
         self,
@@ -236,11 +192,7 @@ def _with_own_kernel(model: "ExactModel", options: OrderOptions, scaling: "Scali
 
 
 def _ordered(
-    model: "ExactModel",
-    fingerprint: str,
-    options: OrderOptions,
-    progress: Progress,
-    scaling: "Scaling | None",
+    model: "ExactModel", fingerprint: str, options: OrderOptions, progress: Progress, scaling: "Scaling | None"
 ) -> "Model":
     if options.method == "triangle":
         from fastsvm_cli.methods.order.triangle import compile_triangle

@@ -4,18 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fastsvm_cli.console.options import (
-    check_y_scale,
-    fold_option,
-    model_arguments,
-    quiet_option,
-    seed_option,
-    threads_option,
-    y_scale_option,
-)
+from fastsvm_cli.console import options as shared
+from fastsvm_cli.console.options import option
 from fastsvm_cli.console.plot import check_plot, plot_option
 from fastsvm_cli.console.values import Number, Target
-from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, listed
+from fastsvm_cli.errors import spelled
+from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
@@ -28,49 +22,86 @@ _RATIOS = (0.002, 0.005, 0.01, 0.02, 0.05)
 
 
 class ReduceOptions(MethodOptions):
-    vectors: "int | None"
-    ratio: "float | None"
-    target: "float | None"
-    data_file: "str | None"
-    plot_file: "str | None"
-    scale_file: "str | None"
-    y_scale_file: "str | None"
-    lossless: bool
-    init: str
-    optimizer: str
-    finishing: bool
-    seed: int
+    vectors: "int | None" = option("--vectors L", "Maximum number of vectors.", click.IntRange(1))
+    ratio: "float | None" = option(
+        "--ratio R", "Number of vectors, as a share of the support vectors (0.05).", Number(0, 1, min_open=True)
+    )
+    target: "float | None" = option(
+        "--target E",
+        "Largest share of labels that may differ (0.002 or 0.2%) on --data, or on the support vectors; for regression,"
+        " the largest root mean square difference. The smallest such set is written.",
+        Target(),
+    )
+    data_file: "str | None" = option(
+        "--data FILE",
+        "Rows to measure disagreement on; if they have labels, accuracy too, and a model's probability parameters are"
+        " fitted to them.",
+    )
+    lossless: bool = option("--lossless", "Merge equal support vectors only.", bool)
+    init: str = option(
+        "--init",
+        "Start of each vector. greedy: the support vector that lowers the squared distance most. random: drawn. alpha:"
+        " drawn by coefficient. cluster: kernel k-means (20 rounds, on at most 4,000 drawn support vectors of each"
+        " side).",
+        click.Choice(["greedy", "random", "alpha", "cluster"]),
+        default="greedy",
+    )
+    optimizer: str = option(
+        "--optimizer",
+        "Placement of each vector before the next is added: at its start, by iRprop+ (100 steps), or by fixed-point"
+        " iteration (1,000 steps, from 10 starts), which often does not converge. The paper uses --init random"
+        " --optimizer irprop.",
+        click.Choice(["none", "irprop", "fixed-point"]),
+        default="none",
+    )
+    finishing: bool = option(
+        "--no-finish",
+        "Skip the final descent on all vectors (L-BFGS, 100 rounds). The run then takes seconds, and the squared"
+        " distance is several times larger.",
+        bool,
+        default=True,
+    )
+    plot_file: "str | None" = plot_option(
+        "Figure of disagreement and time against the number of vectors, for 8 sizes up to this one"
+    )
+    scale_file: "str | None" = shared.fold(
+        " One scale for all features is what a LIBSVM model can hold. Rows of --data are raw ones."
+    )
+    y_scale_file: "str | None" = shared.y_scale("The model then predicts unscaled y, as with a range file of y.")
+    seed: int = shared.seed("Seed of random draws.")
+    threads: int = shared.threads
+    quiet: bool = shared.quiet("Print no summary or progress bar.")
 
     def check(self) -> None:
-        check_y_scale(self.scale_file, self.y_scale_file)
-        sizes = {"--vectors": self.vectors, "--ratio": self.ratio, "--target": self.target}
-        wanted = [name for name, value in sizes.items() if value is not None] + ["--lossless"] * self.lossless
-        if len(wanted) != 1:
-            raise click.UsageError(
-                f"{' and '.join(wanted)} do not go together."
-                if wanted
-                else "how many vectors? Say --vectors L, --ratio R or --target E (or --lossless)."
+        shared.check_y_scale(self.scale_file, self.y_scale_file)
+        sizes = {"vectors": self.vectors, "ratio": self.ratio, "target": self.target, "lossless": self.lossless or None}
+        wanted = [spelled(name) for name, value in sizes.items() if value is not None]
+        if len(wanted) > 1:
+            raise click.UsageError(f"{' and '.join(wanted)} do not go together.")
+        if not wanted:
+            *ways, lossless = (
+                spelled("vectors", "L"),
+                spelled("ratio", "R"),
+                spelled("target", "E"),
+                spelled("lossless"),
             )
+            raise click.UsageError(f"how many vectors? Say {ways[0]}, {ways[1]} or {ways[2]} (or {lossless}).")
         if self.lossless and (self.init != "greedy" or self.optimizer != "none" or not self.finishing):
             raise click.UsageError(
-                "--lossless places no vectors: it does not go with --init, --optimizer or --no-finish."
+                f"{spelled('lossless')} places no vectors: it does not go with {spelled('init')},"
+                f" {spelled('optimizer')} or {spelled('no_finish')}."
             )
         if self.plot_file is not None and self.lossless:
             raise click.UsageError("--plot is of sets of several sizes: it does not go with --lossless.")
         check_plot(self.plot_file)
         if self.optimizer == "none" and self.init == "cluster" and self.target is not None:
             raise click.UsageError(
-                "--target grows a set vector by vector; kernel k-means makes another one for every number."
+                f"{spelled('target')} grows a set vector by vector; kernel k-means makes another one for every number."
             )
 
     @property
     def how(self) -> "dict[str, Any]":
-        return {
-            "init": self.init,
-            "optimizer": self.optimizer,
-            "finishing": self.finishing,
-            "seed": self.seed,
-        }
+        return {"init": self.init, "optimizer": self.optimizer, "finishing": self.finishing, "seed": self.seed}
 
     def count(self, total_sv: int) -> int:
         return self.vectors or max(1, round((self.ratio or 0.0) * total_sv))
@@ -81,75 +112,6 @@ class Reduce(Method):
     kinds = ("reduced",)
     better = "more vectors"
     Options = ReduceOptions
-    parameters = listed(
-        click.option("--vectors", type=click.IntRange(1), metavar="L", help="Maximum number of vectors."),
-        click.option(
-            "--ratio",
-            type=Number(0, 1, min_open=True),
-            metavar="R",
-            help="Number of vectors, as a share of the support vectors (0.05).",
-        ),
-        click.option(
-            "--target",
-            type=Target(),
-            metavar="E",
-            help=(
-                "Largest share of labels that may differ (0.002 or 0.2%) on --data, or on the support"
-                " vectors; for regression, the largest root mean square difference. The smallest such set is"
-                " written."
-            ),
-        ),
-        click.option(
-            "--data",
-            "data_file",
-            metavar="FILE",
-            help=(
-                "Rows to measure disagreement on; if they have labels, accuracy too, and a model's"
-                " probability parameters are fitted to them."
-            ),
-        ),
-        click.option("--lossless", is_flag=True, help="Merge equal support vectors only."),
-        click.option(
-            "--init",
-            type=click.Choice(["greedy", "random", "alpha", "cluster"]),
-            default="greedy",
-            show_default=True,
-            help=(
-                "Start of each vector. greedy: the support vector that lowers the squared distance most."
-                " random: drawn. alpha: drawn by coefficient. cluster: kernel k-means (20 rounds, on at most"
-                " 4,000 drawn support vectors of each side)."
-            ),
-        ),
-        click.option(
-            "--optimizer",
-            type=click.Choice(["none", "irprop", "fixed-point"]),
-            default="none",
-            show_default=True,
-            help=(
-                "Placement of each vector before the next is added: at its start, by iRprop+ (100 steps), or"
-                " by fixed-point iteration (1,000 steps, from 10 starts), which often does not converge. The"
-                " paper uses --init random --optimizer irprop."
-            ),
-        ),
-        click.option(
-            "--no-finish",
-            "finishing",
-            is_flag=True,
-            flag_value=False,
-            default=True,
-            help=(
-                "Skip the final descent on all vectors (L-BFGS, 100 rounds). The run then takes seconds, and"
-                " the squared distance is several times larger."
-            ),
-        ),
-        plot_option("Figure of disagreement and time against the number of vectors, for 8 sizes up to this one"),
-        fold_option(" One scale for all features is what a LIBSVM model can hold. Rows of --data are raw ones."),
-        y_scale_option("The model then predicts unscaled y, as with a range file of y."),
-        seed_option("Seed of random draws."),
-        threads_option,
-        quiet_option("Print no summary or progress bar."),
-        model_arguments,
-    )
 
     def compile(
         self, source: "SourceModel", options: ReduceOptions, progress: Progress, rows: "list[Chunk] | None" = None

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from fastsvm_cli import _native
-from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.errors import ModelFormatError, spelled
 from fastsvm_cli.models.base import ExactModel
 from fastsvm_cli.models.wanted import Wanted
 
@@ -39,7 +39,7 @@ def refit(model: ExactModel, chunks: "Iterable[_native.Chunk]") -> ExactModel:
         header = header.changed(probA=a, probB=b)
     if not np.all(np.isfinite([*(header.probA or []), *(header.probB or [])])):
         raise ModelFormatError(
-            model.path, "a probability parameter fitted to the rows of --data overflows: scale the data"
+            model.path, f"a probability parameter fitted to the rows of {spelled('data')} overflows: scale the data"
         )
     return model.with_header(header)
 

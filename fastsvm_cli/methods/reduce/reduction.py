@@ -13,7 +13,7 @@ from scipy.linalg import solve_triangular
 from fastsvm_cli import _native
 from fastsvm_cli.bounds import UNIT
 from fastsvm_cli.comparisons.agreement import agreement
-from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.errors import ModelFormatError, spelled
 from fastsvm_cli.methods.feature_space import FeatureSpace
 from fastsvm_cli.methods.method import demand, part_of
 from fastsvm_cli.methods.reduce.duplicates import merge_duplicates
@@ -172,7 +172,7 @@ def compile_reduced_set(
             model.path,
             (
                 "fixed-point iteration came to no rest from any of its starts, so that there is no vector to write:"
-                " --optimizer irprop reaches any number"
+                f" {spelled('optimizer', 'irprop')} reaches any number"
                 if missing
                 else "no vector could be placed: scale the data"
             ),
