@@ -11,7 +11,7 @@ from fastsvm_cli import __version__
 from fastsvm_cli.errors import FastsvmError, FastsvmWarning, FileError
 
 #: Commands, in help order. Each is a module of commands/ with a click command named `command`.
-COMMANDS = ("approx", "predict", "bound", "bench", "reduce", "order", "border", "export")
+COMMANDS = ("approx", "predict", "bound", "bench", "cascade", "reduce", "order", "border", "export")
 
 
 class _Lazy(click.Group):

@@ -67,6 +67,15 @@ class Share(click.ParamType):
         return 0 <= share <= 1
 
 
+class Fraction(Share):
+    """Share above 0 and below 1."""
+
+    _expected = "a share above 0 and below 1, as 0.005 or 0.5%"
+
+    def _holds(self, share: float) -> bool:
+        return 0 < share < 1
+
+
 class Target(Share):
     """Value of --target: above 0; a share, except for regression."""
 

@@ -5,7 +5,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.models.base import ExactModel
 
 #: Modules here with a METHOD, and commands.
-METHODS = ("approx", "reduce", "order", "border")
+METHODS = ("approx", "cascade", "reduce", "order", "border")
 
 
 def methods() -> "list[Method]":

@@ -18,6 +18,8 @@ THRESHOLDS = 32 * 0.85 ** np.arange(36)
 _MOST_STAGES = 3
 _FITTED, _HELD_OUT = 0.15, 0.15  # of the rows; the others test
 _MOST_FITTED = 8192  # rows, of each of these parts
+#: Another stage must take this share of the time without it.
+_STAGE_WORTH = 0.97
 #: A cascade must take at most this share of the exact model's time.
 _WORTH = 0.8
 
@@ -170,7 +172,7 @@ def _choose(candidates: Candidates, costs: _Costs, answers: _Answers, budget: fl
                     break
                 run = looser
             cost = costs.of(stages, run.reached)
-            if cost < least:
+            if cost < least * (1 if count == len(best) else _STAGE_WORTH):
                 best, least = stages, cost
     return best
 

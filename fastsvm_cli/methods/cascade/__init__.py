@@ -1,0 +1,82 @@
+"""cascade: cheap stages in front of the exact model, calibrated on rows."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from fastsvm_cli.console import options as shared
+from fastsvm_cli.console.options import option
+from fastsvm_cli.console.values import Fraction
+from fastsvm_cli.errors import spelled
+from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, demand
+
+if TYPE_CHECKING:
+    from fastsvm_cli._native import Chunk
+    from fastsvm_cli.console.exact_model import SourceModel
+    from fastsvm_cli.methods.cascade.calibration import Calibration
+    from fastsvm_cli.models.base import ExactModel
+
+
+class CascadeOptions(MethodOptions):
+    data_file: "str | None" = option(
+        "--data FILE",
+        "Rows like those to predict, to calibrate on; labels are not used. Rows unlike them void the guarantee.",
+    )
+    budget: float = option(
+        "--budget SHARE", "Largest share of rows that may get another label (0.001 or 0.1%).", Fraction(), 0.001, "0.1%"
+    )
+    confidence: float = option(
+        "--confidence SHARE", "Probability that the budget holds (0.95 or 95%).", Fraction(), 0.95, "95%"
+    )
+    unlabelled: bool = option("--unlabelled", "Read rows of --data without labels.", bool)
+    scale_file: "str | None" = shared.carry("--scale", " Rows of --data are raw ones.")
+    seed: int = shared.seed("Seed of the parts of --data, and of the candidates for vectors.")
+    threads: int = shared.threads
+    quiet: bool = shared.quiet()
+
+    def check(self) -> None:
+        if self.data_file is None:
+            raise click.UsageError(f"rows to calibrate on? Say {spelled('data', 'FILE')}.")
+
+
+class Cascade(Method):
+    name = "cascade"
+    kinds = ("cascade",)
+    better = "a smaller budget"
+    Options = CascadeOptions
+    command_only = Method.command_only | {"unlabelled"}
+
+    def compile(
+        self, source: "SourceModel", options: CascadeOptions, progress: Progress, rows: "list[Chunk] | None" = None
+    ) -> "Calibration":
+        """Raise FileError too if the rows are too few."""
+        from fastsvm_cli._native import Chunk
+        from fastsvm_cli.methods.cascade.calibration import calibrate
+
+        demand(source.model.path, self.refusal(source.model))
+        return calibrate(
+            source.model,
+            Chunk.concatenate(rows or []),
+            options.data_file or "data",
+            fingerprint=source.fingerprint,
+            budget=options.budget,
+            confidence=options.confidence,
+            seed=options.seed,
+            on_progress=progress,
+        )
+
+    def refusal(self, model: "ExactModel") -> "str | None":
+        header = model.header
+        if header.regression:
+            return "a regression model found; cascade takes classifiers: a value has no margin to stop at"
+        if header.kernel_type == "precomputed":
+            return "a precomputed kernel found; cascade needs the vectors"
+        if header.kernel_type == "linear":
+            return "a linear kernel found, which is as cheap as any stage"
+        return None
+
+    def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
+        return []
+
+
+METHOD = Cascade()
