@@ -19,11 +19,11 @@ def parse_model(text: bytes, path: str, *, warn: bool = True) -> Model:
     """Read a model's text. warn: about its notes (FastsvmWarning). Raises ModelFormatError."""
     file = _native.read_model(text, path)
     model = (ExactModel if isinstance(file, _native.LibsvmFile) else Model)(file, path)
-    if file.scaling is not None:
+    if file.carried_scaling is not None:
         from fastsvm_cli.models.carried import Carried
         from fastsvm_cli.text.scaling import Scaling
 
-        model.carried = Carried(Scaling(path, file.scaling, file.carried), path)
+        model.carried = Carried(Scaling(path, file.carried_scaling, tuple(file.carried_texts)), path)
     if warn:
         warn_of(model, path, 4)
     return model

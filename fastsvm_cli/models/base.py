@@ -40,8 +40,12 @@ class Model:
     first_index         LIBSVM index of column 0 of dense rows: 0 if the model or its range knows it, else 1
     columns             of a dense row that holds all known features
     used_indices        LIBSVM indices of its numbers
+    pairs               number of decision functions
     serials             rows are a precomputed kernel's: 0:serial, then a kernel value per training row
     nbytes              approximate size in memory
+    bounded             eq. (3.11) holds of its centers; judged_by_bound: and only that, for degree 2, of its values'
+                        errors
+    raw_rows            why it takes raw rows, as the end of a sentence, or None
     unbounded           message of `fastsvm bound` for a model without vectors, centers or radii
 
     Methods:
@@ -68,6 +72,12 @@ class Model:
     used_indices: "Sequence[int]"
     nbytes: int
     unbounded: str
+    pairs: int
+    max_index: int
+    first_index: int
+    bounded: bool
+    judged_by_bound: bool
+    raw_rows: "str | None"
     _carried: "Carried | None" = None
 
     def __init__(self, file: "_native.ModelFile", path: str = "model"):
@@ -90,47 +100,16 @@ class Model:
     @carried.setter
     def carried(self, carried: "Carried | None") -> None:
         self._carried = carried
-        self.file.carried = () if carried is None else carried.texts
+        self.file.carry(*(((), None) if carried is None else (carried.texts, carried.whole)))
 
     @property
     def native(self) -> "_native.Model":
         """The core's evaluation."""
-        engine = self._engine()
-        engine.labels_back = None if self.carried is None else self.carried.labels_back
-        return engine
-
-    def _engine(self) -> "_native.Model":
         return self.file.model()
-
-    @property
-    def max_index(self) -> int:
-        return max(self.file.max_index, 0 if self.carried is None else self.carried.max_index)
-
-    @property
-    def first_index(self) -> int:
-        return _native.first_index(self.used_indices, None if self.carried is None else self.carried.native)
 
     @property
     def columns(self) -> int:
         return self.max_index + 1 - self.first_index
-
-    @property
-    def pairs(self) -> int:
-        return self.header.pairs
-
-    @property
-    def bounded(self) -> bool:
-        return self.centers is not None and self.header.kernel_type == "rbf"
-
-    @property
-    def judged_by_bound(self) -> bool:
-        """Whether only eq. (3.11), for degree 2, judges its values' errors."""
-        return self.bounded and not self.certified and self.degree == 2
-
-    @property
-    def raw_rows(self) -> "str | None":
-        """Why it takes raw rows, as the end of a sentence."""
-        return _native.raw_rows_because(self.carried is not None, self.folded is not None) or None
 
     def row_scaling(self) -> "Scaling | None":
         """Return the scaling for one reading of text."""
@@ -208,5 +187,6 @@ class _StoppedModel(Model):
         super().__init__(whole.file, whole.path)
         self._carried, self._stopped = whole.carried, engine
 
-    def _engine(self) -> "_native.Model":
+    @property
+    def native(self) -> "_native.Model":
         return self._stopped

@@ -2,7 +2,6 @@
 
 Rows are scaled where they are made; `decision_values`, radii and the model of --exact take scaled rows."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from fastsvm_cli import _native
@@ -11,12 +10,12 @@ from fastsvm_cli.text.scaling import Scaling, parse_scaling, with_labels
 
 
 class Carried:
-    """texts: of the range file, and of e1071's y scale file if any; lines end in LF.
+    """texts: of the range file, and of e1071's y scale file if any; lines end in LF. native: without labels.
     labels_back: (from, scale, to): y becomes to + (y - from) * scale; None: unchanged."""
 
     def __init__(self, scaling: Scaling, path: str):
         self.path = path
-        self.native = scaling.native.features_alone()
+        self.whole, self.native = scaling.native, scaling.native.features_alone()
         self.texts = tuple(map(_with_line_feeds, scaling.texts))
         line = scaling.native.label_line()
         self.labels_back = None if line is None else scaling.native.labels_back()
@@ -40,10 +39,6 @@ class Carried:
         return 1.0 if self.labels_back is None else self.labels_back[1]
 
     @property
-    def max_index(self) -> int:
-        return self.native.max_index
-
-    @property
     def shifted(self) -> int:
         """Number of features that scaling adds to a row without them."""
         return self.native.shifted
@@ -56,10 +51,7 @@ class Carried:
 def check(scaling: Scaling, model: Any, path: str) -> None:
     """Raise ModelFormatError if the model (None: classes of rows) cannot carry the scaling."""
     name = "its range" if path == scaling.path else scaling.path
-    asked: tuple[bool, str, bool, Sequence[int], str] = (False, "", False, [], name)
-    if model is not None:
-        asked = (model.header.regression, model.raw_rows or "", model.serials, model.used_indices, name)
-    if (fault := _native.carried_fault(scaling.native, *asked)) is not None:
+    if (fault := _native.carried_fault(scaling.native, None if model is None else model.file, name)) is not None:
         why, of_model = fault
         raise ModelFormatError(path if of_model else scaling.path, why)
 

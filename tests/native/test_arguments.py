@@ -76,3 +76,18 @@ def test_as_many_nearest_border_samples_as_the_format_lets_a_file_have():
     for local in (0, MAX_LOCAL + 1):
         with pytest.raises(ValueError, match="cannot be weighed"):
             BorderFile(header, **of, local=local).model()
+
+
+def test_a_border_has_samples_for_each_pair():
+    header = Header("one_class", "rbf", gamma=1.0, nr_class=2, total_sv=0, rho=[0.0])
+    for samples in ([], [Samples(0.5, 0, np.zeros(0))] * 2):
+        with pytest.raises(ValueError, match="wrong number of pairs"):
+            BorderFile(header, fingerprint="f", features=[1], samples=samples)
+    with pytest.raises(ValueError, match="wrong number of values"):
+        BorderFile(header, fingerprint="f", features=[1], samples=[Samples(0.5, 1, np.zeros(1))])
+
+
+@pytest.mark.parametrize("types", [("c_svc", "exponential"), ("svc", "rbf")])
+def test_a_header_is_of_libsvms_types(types):
+    with pytest.raises(ValueError, match="no such svm_type or kernel_type"):
+        Header(*types, nr_class=2, total_sv=0, rho=[0.0])

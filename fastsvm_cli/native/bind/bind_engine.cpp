@@ -75,18 +75,7 @@ void bind_wanted(nb::module_& m) {
 }
 
 void bind_engines(nb::module_& m) {
-    nb::class_<Model>(m, "Model", "A model that the core evaluates; immutable except labels_back.")
-        .def_prop_rw(
-            "labels_back",
-            [](const Model& self) -> std::optional<std::tuple<double, double, double>> {
-                if (!self.labels_back) return std::nullopt;
-                return std::make_tuple(self.labels_back->from, self.labels_back->scale, self.labels_back->to);
-            },
-            [](Model& self, std::optional<std::tuple<double, double, double>> back) {
-                self.labels_back.reset();
-                if (back) self.labels_back = {std::get<0>(*back), std::get<1>(*back), std::get<2>(*back)};
-            },
-            nb::arg().none(), "(from, scale, to): a value y is answered as to + (y - from) * scale; None: unchanged.")
+    nb::class_<Model>(m, "Model", "A model that the core evaluates; immutable.")
         .def(
             "decisions",
             [](const Model& self, const Wanted& wanted, bool radius) { return self.decisions(wanted, radius); },

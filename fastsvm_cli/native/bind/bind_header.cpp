@@ -6,6 +6,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "answers/predictions.h"
 #include "engine/header.h"
 #include "engine/model.h"
+#include "exact/kernel.h"
 
 using namespace nb::literals;
 using namespace fastsvm;
@@ -38,6 +40,10 @@ void bind_header(nb::module_& m) {
             [](Header* self, std::string svm_type, std::string kernel_type, std::int64_t nr_class,
                std::int64_t total_sv, std::vector<double> rho, int degree, double gamma, double coef0, Wholes label,
                Numbers prob_a, Numbers prob_b, Numbers marks, Wholes nr_sv) {
+                const auto kernels = kernel_names.begin() + libsvm_kernels;
+                if (std::find(svm_type_names.begin(), svm_type_names.end(), svm_type) == svm_type_names.end() ||
+                    std::find(kernel_names.begin(), kernels, kernel_type) == kernels)
+                    throw nb::value_error("no such svm_type or kernel_type");
                 new (self) Header{std::move(svm_type),
                                   std::move(kernel_type),
                                   degree,

@@ -111,22 +111,30 @@ void bind_files_of_models(nb::module_& m) {
                      })
         .def_prop_ro("features", [](nb::handle self) { return view_of(std::vector<std::int32_t>(), self); })
         .def_prop_ro("centers", [](nb::handle) { return nb::none(); })
-        .def_prop_ro("serials", [](const ModelFile&) { return false; })
-        .def_prop_rw(
-            "carried",
-            [](const ModelFile& self) {
-                std::vector<nb::bytes> out;
-                for (const std::string& text : self.carried.texts) out.push_back(bytes_of(text));
-                return out;
+        .def_prop_ro("serials", &ModelFile::serials)
+        .def(
+            "carry",
+            [](ModelFile& self, const std::vector<nb::bytes>& texts, std::shared_ptr<Scaling> scaling) {
+                CarriedRange carried{{}, std::move(scaling)};
+                for (const nb::bytes& text : texts) carried.texts.emplace_back(text.c_str(), text.size());
+                self.carry(std::move(carried));
             },
-            [](ModelFile& self, const std::vector<nb::bytes>& texts) {
-                self.carried = {};
-                for (const nb::bytes& text : texts) self.carried.texts.emplace_back(text.c_str(), text.size());
-            },
-            "texts of the range file, and of e1071's y scale file if any, that it applies to raw rows")
-        .def_prop_ro(
-            "scaling", [](const ModelFile& self) { return std::const_pointer_cast<Scaling>(self.carried.scaling); },
-            "of these texts; None unless they were read with the model")
+            "texts"_a, "scaling"_a.none(),
+            "Apply a scaling to raw rows from now on; None: no more. texts: of the range file, and of e1071's y scale "
+            "file if any.")
+        .def_prop_ro("carried_texts",
+                     [](const ModelFile& self) {
+                         std::vector<nb::bytes> out;
+                         for (const std::string& text : self.carried().texts) out.push_back(bytes_of(text));
+                         return out;
+                     })
+        .def_prop_ro("carried_scaling",
+                     [](const ModelFile& self) { return std::const_pointer_cast<Scaling>(self.carried().scaling); })
+        .def_prop_ro("first_index", &ModelFile::first_index)
+        .def_prop_ro("pairs", [](const ModelFile& self) { return self.header.pairs(); })
+        .def_prop_ro("raw_rows", [](const ModelFile& self) { return or_none(self.raw_rows()); })
+        .def_prop_ro("bounded", &ModelFile::bounded)
+        .def_prop_ro("judged_by_bound", &ModelFile::judged_by_bound)
         .def_prop_ro("used_indices", &ModelFile::used_indices)
         .def_prop_ro("max_index", &ModelFile::max_index)
         .def_prop_ro("nbytes", &ModelFile::bytes)
@@ -177,7 +185,6 @@ void bind_files_of_models(nb::module_& m) {
             "model's file, or the rows, for fastsvm's line. origin: of a reduced set.")
         .def_ro("kernel", &LibsvmFile::kernel)
         .def_ro("origin", &LibsvmFile::origin)
-        .def_prop_ro("serials", &LibsvmFile::serials)
         .def_prop_ro("inheritance", &LibsvmFile::inheritance, "mark that a model compiled from it takes raw rows")
         .def_prop_ro("svm_model", &LibsvmFile::svm_model)
         .def("plain", &LibsvmFile::plain, "The model without fastsvm's line.")
@@ -271,16 +278,10 @@ void bind_border(nb::module_& m) {
         .def_ro("count", &Samples::count)
         .def_prop_ro("rows", [](nb::handle self) { return view_of(nb::cast<const Samples&>(self).rows, self); });
     nb::class_<BorderFile, CompiledFile>(m, "BorderFile", "A border model.")
-        .def(
-            "__init__",
-            [](BorderFile* self, const Header& header, std::string fingerprint, std::vector<std::int32_t> features,
-               std::vector<std::shared_ptr<const Samples>> samples, int local, bool single,
-               std::optional<Folded> folded) {
-                new (self) BorderFile(header, std::move(fingerprint), std::move(features), std::move(samples), local,
-                                      single, std::move(folded));
-            },
-            "header"_a, nb::kw_only(), "fingerprint"_a, "features"_a, "samples"_a, "local"_a = 1, "single"_a = false,
-            "folded"_a.none() = nb::none(), "local, single: FORMAT.md.")
+        .def(nb::init<Header, std::string, std::vector<std::int32_t>, std::vector<std::shared_ptr<const Samples>>, int,
+                      bool, std::optional<Folded>>(),
+             "header"_a, nb::kw_only(), "fingerprint"_a, "features"_a, "samples"_a, "local"_a = 1, "single"_a = false,
+             "folded"_a.none() = nb::none(), "local, single: FORMAT.md.")
         .def_prop_ro("features",
                      [](nb::handle self) { return view_of(nb::cast<const BorderFile&>(self).features, self); })
         .def_ro("samples", &BorderFile::samples)
@@ -324,13 +325,8 @@ void bind_ordered(nb::module_& m) {
             "Fill values and radii, without the exact evaluation. steps: the last number of points, or 0. Returns the "
             "unsettled rows. For tests.");
     nb::class_<TriangleFile, OrderedFile>(m, "TriangleFile", "A triangle model.")
-        .def(
-            "__init__",
-            [](TriangleFile* self, std::shared_ptr<LibsvmFile> exact, std::string fingerprint,
-               std::vector<std::int64_t> pivots) {
-                new (self) TriangleFile(std::move(exact), std::move(fingerprint), std::move(pivots));
-            },
-            "exact"_a, "fingerprint"_a, nb::kw_only(), "pivots"_a, "pivots: rows of exact.vectors, one per list.")
+        .def(nb::init<std::shared_ptr<const LibsvmFile>, std::string, std::vector<std::int64_t>>(), "exact"_a,
+             "fingerprint"_a, nb::kw_only(), "pivots"_a, "pivots: rows of exact.vectors, one per list.")
         .def_ro("pivots", &TriangleFile::pivots);
     nb::class_<GeometryFile, OrderedFile>(m, "GeometryFile", "A geometry model.")
         .def(
@@ -413,19 +409,13 @@ void bind_model_files(nb::module_& m) {
         "text"_a, "path"_a, "A model of any kind, as its own class.");
     m.def(
         "carried_fault",
-        [](const Scaling& scaling, bool regression, std::string raw_rows, bool serials,
-           std::vector<std::int32_t> used_indices,
+        [](const Scaling& scaling, const ModelFile* model,
            const std::string& name) -> std::optional<std::pair<std::string, bool>> {
-            const auto fault =
-                carried_fault(scaling, {regression, std::move(raw_rows), serials, std::move(used_indices)}, name);
+            const auto fault = carried_fault(scaling, model, name);
             if (!fault) return std::nullopt;
             return std::pair(fault->why, fault->of_model);
         },
-        "scaling"_a, "regression"_a, "raw_rows"_a, "serials"_a, "used_indices"_a, "name"_a,
-        "(why a model cannot carry the scaling of the file `name`, whether the model is at fault), or None.");
-    m.def("first_index", &first_index, "used_indices"_a, "carried"_a.none(),
-          "LIBSVM index of column 0 of dense rows: 0 if these features, or those of the scaling, begin at 0, else 1.");
-    m.def("raw_rows_because", &raw_rows_because, "carries"_a, "folds"_a);
-    m.def("no_certificates", &no_certificates, "certified"_a, "folds"_a, "proves"_a, "compiled"_a,
-          "Why a model proves nothing about the exact one, or ''.");
+        "scaling"_a, "model"_a.none(), "name"_a,
+        "(why a model (None: classes of rows) cannot carry the scaling of the file `name`, whether the model is at "
+        "fault), or None.");
 }

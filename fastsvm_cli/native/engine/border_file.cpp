@@ -18,6 +18,7 @@ BorderFile::BorderFile(Header header, std::string fingerprint, std::vector<std::
       samples(std::move(samples)),
       local(local),
       single(single) {
+    if (this->samples.size() != this->header.rho.size()) throw std::invalid_argument("wrong number of pairs");
     for (const auto& each : this->samples)
         if (each->count < 0 || each->rows.size() != 2 * static_cast<std::size_t>(each->count) * this->features.size())
             throw std::invalid_argument("wrong number of values");

@@ -24,28 +24,19 @@ std::optional<CarriedFault> label_fault(const Scaling& scaling, bool regression)
 
 }  // namespace
 
-std::optional<CarriedFault> carried_fault(const Scaling& scaling, const ScaledModel& model, const std::string& name) {
-    if (auto fault = label_fault(scaling, model.regression)) return fault;
-    if (!model.raw_rows.empty())
-        return CarriedFault{"it takes raw rows, " + model.raw_rows + ": give no --scale", true};
-    if (model.serials)
+std::optional<CarriedFault> carried_fault(const Scaling& scaling, const ModelFile* model, const std::string& name) {
+    if (auto fault = label_fault(scaling, model && model->header.regression())) return fault;
+    if (!model) return std::nullopt;
+    if (const std::string why = model->raw_rows(); !why.empty())
+        return CarriedFault{"it takes raw rows, " + why + ": give no --scale", true};
+    if (model->serials())
         return CarriedFault{"a precomputed kernel found, whose rows hold kernel values: no --scale", true};
-    for (std::int32_t index : model.used_indices)
+    for (std::int32_t index : model->used_indices())
         if (!scaling.find(index))
             return CarriedFault{"support vectors with feature " + std::to_string(index) + " found, which " + name +
                                     " does not hold: expected the file that its training rows were scaled with",
                                 true};
     return std::nullopt;
-}
-
-std::int32_t first_index(const std::vector<std::int32_t>& used, const Scaling* carried) {
-    const bool has_0 = (!used.empty() && used.front() == 0) || (carried && carried->names(0));
-    return has_0 ? 0 : 1;
-}
-
-std::string raw_rows_because(bool carries, bool folds) {
-    if (carries) return "because it carries a range file";
-    return folds ? "because --scale is folded into it" : "";
 }
 
 Scaling read_carried(const std::vector<RangeText>& ranges) {

@@ -15,7 +15,9 @@ namespace fastsvm {
 
 DensityFile::DensityFile(Header header, std::string fingerprint, double weight, std::shared_ptr<const Rows> rows)
     : CompiledFile(std::move(header), std::move(fingerprint), std::nullopt), weight(weight), rows(std::move(rows)) {
-    if (!this->header.nr_sv) throw std::invalid_argument("a density estimate without classes");
+    const std::size_t classes = this->header.nr_sv ? this->header.nr_sv->size() : 0;
+    if (classes < 2 || this->header.rho.size() != classes * (classes - 1) / 2)
+        throw std::invalid_argument("a density estimate without the pairs of two or more classes");
 }
 
 std::unique_ptr<CompiledFile> DensityFile::read(std::string_view text) {

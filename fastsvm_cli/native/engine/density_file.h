@@ -25,7 +25,6 @@ public:
 
     const char* kind() const override { return "density"; }
     std::vector<std::int32_t> used_indices() const override;
-    std::int64_t max_index() const override { return rows->max_index; }
     std::size_t bytes() const override { return bytes_of(*rows); }
     std::string unbounded() const override {
         return "a density estimate found, whose gamma is another one for every row: it has no bound";
@@ -34,6 +33,7 @@ public:
 protected:
     void write(std::string& out) const override;
     std::shared_ptr<Model> make_model() const override;
+    std::int64_t own_max_index() const override { return rows->max_index; }
 };
 
 constexpr std::int64_t most_density_cells = std::int64_t{1} << 28;  // rows times features, a dense matrix

@@ -76,7 +76,9 @@ std::shared_ptr<Model> GeometryFile::make_model() const {
 }
 
 std::shared_ptr<Model> GeometryFile::stopped_after(std::int64_t steps) const {
-    return std::static_pointer_cast<GeometryModel>(model())->stopped_after(steps);
+    auto out = std::static_pointer_cast<GeometryModel>(model())->stopped_after(steps);
+    out->labels_back = model()->labels_back;
+    return out;
 }
 
 }  // namespace fastsvm

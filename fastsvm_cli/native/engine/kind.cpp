@@ -158,12 +158,10 @@ std::unique_ptr<ModelFile> read_model(std::string_view text) {
                                     [&](const CompiledKind& each) { return each.name == kind.name; });
     std::unique_ptr<CompiledFile> out = found->read(opened.text);
     if (opened.ranges.empty()) return out;
-    const Scaling scaling = read_carried(opened.ranges);
-    const ScaledModel asked{out->header.regression(), raw_rows_because(false, out->folded.has_value()), false,
-                            out->used_indices()};
-    if (const auto fault = carried_fault(scaling, asked, "its range")) throw ModelFault(fault->why);
-    for (RangeText& range : opened.ranges) out->carried.texts.push_back(std::move(range.text));
-    out->carried.scaling = std::make_shared<const Scaling>(scaling);
+    CarriedRange carried{{}, std::make_shared<const Scaling>(read_carried(opened.ranges))};
+    if (const auto fault = carried_fault(*carried.scaling, out.get(), "its range")) throw ModelFault(fault->why);
+    for (RangeText& range : opened.ranges) carried.texts.push_back(std::move(range.text));
+    out->carry(std::move(carried));
     return out;
 }
 

@@ -208,7 +208,9 @@ SvmModel LibsvmFile::svm_model() const {
 
 std::vector<std::int32_t> LibsvmFile::used_indices() const { return fastsvm::used_indices(*vectors); }
 
-std::int64_t LibsvmFile::max_index() const { return serials() ? largest_serial(*vectors) : vectors->max_index; }
+std::int64_t LibsvmFile::own_max_index() const {
+    return serials() ? largest_serial(*vectors) : ModelFile::own_max_index();
+}
 
 std::shared_ptr<Model> LibsvmFile::make_model() const {
     if (origin) return std::make_shared<ReducedModel>(header, svm_model(), *origin);

@@ -43,14 +43,14 @@ public:
     std::string to_text() const override;
     bool proves() const override { return true; }
     bool certified() const override { return origin.has_value(); }
-    bool serials() const { return kernel.type == KernelType::precomputed; }
+    bool serials() const override { return kernel.type == KernelType::precomputed; }
     std::shared_ptr<const Rows> support_vectors() const override { return vectors; }
     std::vector<std::int32_t> used_indices() const override;
-    std::int64_t max_index() const override;
     std::size_t bytes() const override { return bytes_of(*vectors); }
 
 protected:
     std::shared_ptr<Model> make_model() const override;
+    std::int64_t own_max_index() const override;
 };
 
 // Largest serial of a precomputed kernel's vectors.

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "engine/carried.h"
 #include "engine/checksum.h"
 #include "engine/kind.h"
 #include "engine/libsvm_file.h"
@@ -14,20 +13,15 @@ LoadedModel load_model(std::string_view text) {
     LoadedModel out;
     const std::unique_ptr<ModelFile> file = read_model(text);
     out.kind = file->kind();
-    out.serials = dynamic_cast<const LibsvmFile*>(file.get()) && file->header.kernel_type == "precomputed";
+    out.serials = file->serials();
     out.folds = file->folded && !file->folded->inherited;
     out.inherits = file->folded && file->folded->inherited;
     out.notes = std::move(file->notes);
     out.model = file->model();
-    if (file->carried.scaling) {
-        const Scaling& scaling = *file->carried.scaling;
-        out.carried = std::make_shared<const Scaling>(scaling.features_alone());
-        if (scaling.scales_labels()) out.model->labels_back = scaling.labels_back();
-    }
-    const std::vector<std::int32_t> used = file->used_indices();
-    const std::int32_t last = used.empty() ? 0 : used.back();
-    out.features = {first_index(used, out.carried.get()), out.carried ? std::max(last, out.carried->max_index()) : last,
-                    file->support_vectors()};
+    if (file->carried().scaling)
+        out.carried = std::make_shared<const Scaling>(file->carried().scaling->features_alone());
+    const std::int64_t largest = out.serials ? 0 : file->max_index();
+    out.features = {file->first_index(), static_cast<std::int32_t>(largest), file->support_vectors()};
     return out;
 }
 

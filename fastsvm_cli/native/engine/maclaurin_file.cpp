@@ -194,8 +194,7 @@ std::size_t MaclaurinFile::bytes() const {
 }
 
 std::shared_ptr<Model> MaclaurinFile::make_model() const {
-    const bool gaussian = header.kernel_type == "rbf";
-    auto evaluator = std::make_shared<Maclaurin>(keys.features, gaussian, header.gamma, keys.degree, header.rho);
+    auto evaluator = std::make_shared<Maclaurin>(keys.features, bounded(), header.gamma, keys.degree, header.rho);
     for (const auto& center : centers) evaluator->add_center(center->point.data(), center->largest_norm);
     const std::int64_t d = evaluator->dimension();
     for (const auto& each : expansions) {
@@ -211,7 +210,7 @@ std::shared_ptr<Model> MaclaurinFile::make_model() const {
     evaluator->set_rounding(header.kernel_type == "linear" ? linear : kernel_of(header), keys.longest_vector);
     auto out = std::make_shared<CompiledModel<Maclaurin>>(header, evaluator);
     out->certified = certified();
-    out->judged_by_bound = gaussian && keys.degree == 2 && !out->certified;
+    out->judged_by_bound = judged_by_bound();
     return out;
 }
 

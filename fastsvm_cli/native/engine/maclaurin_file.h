@@ -53,6 +53,8 @@ public:
 
     const char* kind() const override { return "maclaurin"; }
     bool certified() const override { return keys.highest_norm > 0; }
+    bool bounded() const override { return header.kernel_type == "rbf"; }
+    bool judged_by_bound() const override { return bounded() && keys.degree == 2 && !certified(); }
     std::vector<std::int32_t> used_indices() const override { return keys.features; }
     std::size_t bytes() const override;
 

@@ -1,6 +1,7 @@
 #include "engine/model_file.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/body.h"
 #include "engine/checksum.h"
@@ -12,15 +13,40 @@ std::shared_ptr<Model> ModelFile::model() const {
     std::call_once(once_, [&] {
         model_ = make_model();
         model_->fingerprint = fingerprint;
+        model_->labels_back = labels_back();
     });
     return model_;
 }
 
+void ModelFile::carry(CarriedRange carried) {
+    carried_ = std::move(carried);
+    if (model_) model_->labels_back = labels_back();
+}
+
+std::optional<Scaling::LabelsBack> ModelFile::labels_back() const {
+    if (!carried_.scaling || !carried_.scaling->scales_labels()) return std::nullopt;
+    return carried_.scaling->labels_back();
+}
+
 std::int64_t ModelFile::max_index() const {
+    return std::max<std::int64_t>(own_max_index(), carried_.scaling ? carried_.scaling->max_index() : 0);
+}
+
+std::int64_t ModelFile::own_max_index() const {
+    if (const auto vectors = support_vectors()) return vectors->max_index;
     const std::vector<std::int32_t> used = used_indices();
-    const std::int64_t last = used.empty() ? 0 : used.back();
-    const auto vectors = support_vectors();
-    return vectors ? std::max<std::int64_t>(vectors->max_index, last) : last;
+    return used.empty() ? 0 : used.back();
+}
+
+std::int32_t ModelFile::first_index() const {
+    const std::vector<std::int32_t> used = used_indices();
+    const bool has_0 = (!used.empty() && used.front() == 0) || (carried_.scaling && carried_.scaling->names(0));
+    return has_0 ? 0 : 1;
+}
+
+std::string ModelFile::raw_rows() const {
+    if (carried_.scaling) return "because it carries a range file";
+    return folded ? "because --scale is folded into it" : "";
 }
 
 std::string ModelFile::unbounded() const {
@@ -28,9 +54,9 @@ std::string ModelFile::unbounded() const {
 }
 
 std::string CompiledFile::to_text() const {
-    std::string out = first_line(kind(), !carried.texts.empty()) + header.lines();
+    std::string out = first_line(kind(), !carried().texts.empty()) + header.lines();
     write(out);
-    seal_compiled(out, carried.texts);
+    seal_compiled(out, carried().texts);
     return out;
 }
 

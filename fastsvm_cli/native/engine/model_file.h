@@ -32,7 +32,7 @@ struct ModelNote {
 // The range file, then e1071's y scale file, that a model applies to raw rows; in the file of a compiled one.
 struct CarriedRange {
     std::vector<std::string> texts;          // or empty
-    std::shared_ptr<const Scaling> scaling;  // of a model that was read
+    std::shared_ptr<const Scaling> scaling;  // or null
 };
 
 // Immutable once made, except for what it carries.
@@ -47,12 +47,14 @@ public:
     const std::string fingerprint;  // of the exact model's file or the training rows; empty for a plain LIBSVM model
     const std::optional<Folded> folded;
     std::vector<ModelNote> notes;
-    CarriedRange carried;
 
     virtual const char* kind() const = 0;  // name in the file's first line, or LIBSVM
     virtual std::string to_text() const = 0;
     // The model that answers rows, built on first use. Thread-safe.
     std::shared_ptr<Model> model() const;
+    // From now on it applies this to raw rows. scaling: null for none.
+    void carry(CarriedRange carried);
+    const CarriedRange& carried() const { return carried_; }
     // A model that uses only the first `steps` points; null for other kinds.
     virtual std::shared_ptr<Model> stopped_after(std::int64_t steps) const { return (void)steps, nullptr; }
 
@@ -64,15 +66,29 @@ public:
     virtual std::shared_ptr<const Rows> support_vectors() const { return nullptr; }
     // LIBSVM indices of its numbers, increasing.
     virtual std::vector<std::int32_t> used_indices() const = 0;
-    virtual std::int64_t max_index() const;  // the largest, 0 if none; for a precomputed kernel the largest serial
-    virtual std::size_t bytes() const = 0;   // approximate size in memory
+    // The largest, also of the range, 0 if none; for a precomputed kernel the largest serial.
+    std::int64_t max_index() const;
+    // LIBSVM index of column 0 of dense rows: 0 if the model, or the range that it carries, knows feature 0, else 1.
+    std::int32_t first_index() const;
+    // Why it takes raw rows, as the end of a sentence; or "".
+    std::string raw_rows() const;
+    // Whether its rows hold kernel values (precomputed kernel).
+    virtual bool serials() const { return false; }
+    // Whether it has RBF expansions, which eq. (3.11) of Claesen et al. bounds, and whether only that, for degree 2,
+    // judges its values' errors.
+    virtual bool bounded() const { return false; }
+    virtual bool judged_by_bound() const { return false; }
+    virtual std::size_t bytes() const = 0;  // approximate size in memory
     // Message of `fastsvm bound` for a model without vectors, centers or radii.
     virtual std::string unbounded() const;
 
 protected:
     virtual std::shared_ptr<Model> make_model() const = 0;
+    virtual std::int64_t own_max_index() const;
 
 private:
+    std::optional<Scaling::LabelsBack> labels_back() const;
+    CarriedRange carried_;
     mutable std::once_flag once_;
     mutable std::shared_ptr<Model> model_;
 };
