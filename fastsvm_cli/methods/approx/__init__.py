@@ -171,8 +171,7 @@ class Approx(Method):
     def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
         import fastsvm_cli.methods.approx.certificates as certificates
         from fastsvm_cli._native import used_indices
-        from fastsvm_cli.methods.approx.costs import certify_seconds, file_bytes
-        from fastsvm_cli.methods.approx.expansion import own_degree
+        from fastsvm_cli.methods.approx.expansion import certify_seconds, file_bytes, own_degree
         from fastsvm_cli.models.maclaurin import MAX_DEGREE
         from fastsvm_cli.text.numbers import digits, size_text
 

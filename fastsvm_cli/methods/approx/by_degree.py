@@ -1,8 +1,7 @@
 from collections.abc import Callable
 
 from fastsvm_cli import _native
-from fastsvm_cli.methods.approx.costs import certify_seconds, file_bytes
-from fastsvm_cli.methods.approx.expansion import compile_maclaurin, own_degree, refusal
+from fastsvm_cli.methods.approx.expansion import certify_seconds, compile_maclaurin, file_bytes, own_degree, refusal
 from fastsvm_cli.methods.method import demand, part_of
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.base import Model

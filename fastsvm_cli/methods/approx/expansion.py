@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from fastsvm_cli.methods.approx.pair_sums import AddUp
 
 CENTERS = ("mean", "origin", "pair")
+_NUMBER_BYTES = 11  # per coefficient in a file
+_CERTIFY_OPERATIONS = 2e9  # per second
 FORMED = 1 << 28  # numbers in memory during compression
 
 
@@ -317,3 +319,12 @@ def _about_centers(
 
 def _mean(vectors: _native.Chunk, features: "list[int]", rows: "list[int]") -> "array[float]":
     return array("d", center_point(*_native.column_ranges(vectors, features, rows)))
+
+
+def file_bytes(header: Header, features: int, degree: int, expansions: int = 1) -> int:
+    """Estimate bytes. expansions: per decision function."""
+    return coefficient_count(features, degree) * header.pairs * expansions * _NUMBER_BYTES
+
+
+def certify_seconds(header: Header, features: int) -> float:
+    return header.total_sv**2 * features / 2 / _CERTIFY_OPERATIONS * max(1, header.nr_class - 1)
