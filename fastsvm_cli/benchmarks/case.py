@@ -1,7 +1,6 @@
 import os
 
-from fastsvm_cli.benchmarks.changed import Changed
-from fastsvm_cli.benchmarks.quality import Quality
+from fastsvm_cli.benchmarks.quality import Changed, Quality
 from fastsvm_cli.benchmarks.timing import Timed, Timings
 
 #: Clocks, and their names in tables.

@@ -4,7 +4,7 @@ from typing import Generic, TypeVar
 
 from fastsvm_cli.benchmarks.case import CLOCKS, END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.cases import Bench
-from fastsvm_cli.benchmarks.changed import Changed
+from fastsvm_cli.benchmarks.quality import Changed
 from fastsvm_cli.benchmarks.timing import Timings
 
 #: Medians closer than this share of their sum are equal, however small their spread.

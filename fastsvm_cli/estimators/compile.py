@@ -2,6 +2,7 @@
 
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import inf
@@ -11,19 +12,20 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
+from fastsvm_cli.comparisons.on_support_vectors import DOUBTFUL, agreement_with_exact, doubtful_gain, trial
 from fastsvm_cli.console.exact_model import SourceModel, demand_compilable, read_back
 from fastsvm_cli.console.progress import Progress
-from fastsvm_cli.errors import FastsvmError, in_python
+from fastsvm_cli.errors import FastsvmError, FastsvmWarning, in_python
 from fastsvm_cli.estimators.agreement import Agreement
-from fastsvm_cli.estimators.doubts import warn_of_labels, warn_of_time
 from fastsvm_cli.estimators.export import demand_readable, readable_text
 from fastsvm_cli.estimators.fitted import Fitted
-from fastsvm_cli.estimators.labelled import labelled_chunks
 from fastsvm_cli.estimators.pipelines import read_estimator
 from fastsvm_cli.estimators.predictor import FastSVM
+from fastsvm_cli.estimators.rows import labelled_chunks
 from fastsvm_cli.methods import attempts, find, methods, names
 from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.exact import ExactModel
 from fastsvm_cli.text.data import read_chunks
 from fastsvm_cli.text.fingerprint import fingerprint
 
@@ -149,6 +151,42 @@ def compile_source(
         except click.ClickException as fault:
             raise ValueError(f"{method.name}: {fault.format_message()}") from None
     return model, getattr(options, "target", None) or 0.0
+
+
+def warn_of_labels(method: str, model: Model, source: ExactModel, wanted: float) -> None:
+    """Warn if the share of changed support-vector labels exceeds DOUBTFUL and `wanted`."""
+    if model.proves and not model.reduced:
+        return
+    seen = agreement_with_exact(model, source)
+    if seen is None or seen.share <= max(DOUBTFUL, wanted):
+        return
+    share = f"{100 * seen.share:.3g} %"
+    what = (
+        f"the values of {seen.rows} support vectors by {share} of their spread"
+        if seen.regression
+        else f"{share} of the labels of {seen.rows} support vectors, which are harder than most rows"
+    )
+    _warn(f'method="{method}" changes {what}; try {find(method)[0].better}, or method="exact", which changes none')
+
+
+def warn_of_time(method: str, model: Model, source: ExactModel) -> None:
+    products = getattr(model, "products", inf)  # per row
+    if not doubtful_gain(products, source):
+        return
+    tried = trial(model, source)
+    if tried is not None and tried.speed_up < 1:
+        _warn(
+            f'method="{method}" takes {1 / tried.speed_up:.3g} times as long as method="exact", on {tried.rows} support'
+            " vectors"
+        )
+
+
+def _warn(message: str) -> None:
+    """Warn at the line that called fastsvm_cli."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("fastsvm_cli."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, FastsvmWarning, stacklevel=level)
 
 
 def silent(share: float, words: str = "") -> None:

@@ -7,8 +7,8 @@ import pytest
 from libsvm.svmutil import svm_read_problem
 
 from fastsvm_cli.benchmarks.cases import Bench
-from fastsvm_cli.benchmarks.changed import Changed
 from fastsvm_cli.benchmarks.choice import Candidate, pick, within, within_of_all
+from fastsvm_cli.benchmarks.quality import Changed
 from fastsvm_cli.benchmarks.report import picked_lines
 from fastsvm_cli.benchmarks.timing import Timings
 from fastsvm_cli.benchmarks.trial_lines import TrialLines
