@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Reading:
-    """How to read data: `how` has parameters of LineBlocks. watch: receives models and data file names before reading;
+    """How to read data: `how` has parameters of read_chunks. watch: receives models and data file names before reading;
     the objects it returns receive every chunk."""
 
     def __init__(

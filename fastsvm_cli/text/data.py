@@ -1,13 +1,16 @@
 """Rows and content of data files."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.text.content import Content
-from fastsvm_cli.text.line_blocks import LineBlocks
-from fastsvm_cli.text.line_blocks import Place as Place
+from fastsvm_cli.text.line_blocks import BLOCK_BYTES, MAX_LINE, LineBlocks, Place
+
+if TYPE_CHECKING:
+    from fastsvm_cli.text.bad_rows import BadRows
+    from fastsvm_cli.text.scaling import Scaling
 
 #: Maximum decision values at a time: a megabyte of short rows, with 300 classes, would give twenty gigabytes.
 MOST_VALUES: int = _native.MOST_VALUES
@@ -16,10 +19,52 @@ MAX_MODEL_LINE = 1 << 30
 _START = 1 << 12
 
 
-def read_chunks(path: str, *, name: "str | None" = None, **how: Any) -> Iterator[_native.Chunk]:
-    """Yield the rows of a data file in order, as chunks. name: of the file in messages. Other parameters, and errors:
-    LineBlocks'. With `bad_rows`, chunks may be empty; else, DataFormatError comes after the rows before the fault."""
-    with LineBlocks(path, **how) as blocks:
+def read_chunks(
+    path: str,
+    *,
+    labelled: bool = True,
+    dense: bool = False,
+    delimiter: str = ",",
+    first_index: int = 1,
+    size: int = BLOCK_BYTES,
+    max_line: int = MAX_LINE,
+    on_read: "Callable[[int], None] | None" = None,
+    name: "str | None" = None,
+    place: "Place | None" = None,
+    bad_rows: "BadRows | None" = None,
+    scaling: "Scaling | None" = None,
+) -> Iterator[_native.Chunk]:
+    """Yield the rows of a data file in order, as chunks. The rules are svm-predict's, but stricter where it loses data
+    silently (commands/README.md).
+
+    path: a file, or "-" for standard input; may be compressed.
+    labelled: every row begins with its label.
+    dense: delimited values.
+    delimiter: of dense rows; a blank matches any run of blanks.
+    first_index: feature of a dense row's first value.
+    size: bytes of text per chunk.
+    max_line: bytes in the longest permitted line.
+    on_read: called with the bytes read so far.
+    name: of the file in messages.
+    place: where to begin; advanced past each chunk before it is yielded.
+    bad_rows: receives malformed lines; chunks may then be empty.
+    scaling: applied to every row; counts the entries.
+
+    Raises FileError, ValueError for an invalid delimiter and, without `bad_rows`, DataFormatError after the rows before
+    the fault."""
+    with LineBlocks(
+        path,
+        labelled=labelled,
+        dense=dense,
+        delimiter=delimiter,
+        first_index=first_index,
+        size=size,
+        max_line=max_line,
+        on_read=on_read,
+        place=place,
+        bad_rows=bad_rows,
+        scaling=scaling,
+    ) as blocks:
         yield from blocks.chunks(name)
 
 

@@ -24,24 +24,10 @@ def may_delimit(character: str) -> bool:
 
 
 class LineBlocks:
-    """Blocks of a data file; a context manager for one reading. The rules are svm-predict's, but stricter where it
-    loses data silently (commands/README.md).
+    """Blocks of a data file; a context manager for one reading.
 
-    path: a file, or "-" for standard input; may be compressed.
-    labelled: every row begins with its label.
-    dense: delimited values.
-    delimiter: of dense rows; a blank matches any run of blanks.
-    first_index: feature of a dense row's first value.
-    size: bytes of text per block.
-    max_line: bytes in the longest permitted line.
-    on_read: called with the bytes read so far.
-    place: where to begin; advanced past each block before it is yielded.
-    bad_rows: receives malformed lines.
-    scaling: applied to every row; counts the entries.
-    content: source to read, from its beginning, instead of the file; closed on exit.
-    native: the core's blocks, inside the context.
-
-    Raises FileError, ValueError for an invalid delimiter and, without `bad_rows`, DataFormatError."""
+    Parameters and errors are as in read_chunks. content: source to read, from its beginning, instead of the file;
+    closed on exit. native: the core's blocks, inside the context."""
 
     def __init__(
         self,
