@@ -24,8 +24,7 @@ from fastsvm_cli.estimators.predictor import FastSVM
 from fastsvm_cli.estimators.rows import labelled_chunks
 from fastsvm_cli.methods import attempts, find, methods, names
 from fastsvm_cli.methods.parallel import threads_here
-from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.base import ExactModel
+from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.text.data import read_chunks
 from fastsvm_cli.text.fingerprint import fingerprint
 

@@ -25,8 +25,9 @@ _WORTH = 0.8
 
 
 class Calibration(NamedTuple):
-    """A cascade, and its test. bound: of the share that differs, with the confidence. shares: rows answered by each stage, of the tested ones, then by the exact model. gain:
-    estimated time of the exact model for a row, over the cascade's."""
+    """A cascade, and its test. bound: of the share that differs, with the confidence. shares: of the tested rows,
+    answered by each stage, then by the exact model. evaluations: kernel evaluations a row. gain: estimated time of the
+    exact model for a row, over the cascade's."""
 
     model: Model
     bound: float
@@ -81,9 +82,10 @@ def calibrate(
         stages.append(its)
     most = max(each.vectors for each in stages)
     vectors = [0, *(each.vectors for each in stages)]
-    evaluations = sum(
-        reached * (more - before) for reached, before, more in zip(taken.reached, vectors, vectors[1:])
-    ) + taken.reached[-1] * model.header.total_sv
+    evaluations = (
+        sum(reached * (more - before) for reached, before, more in zip(taken.reached, vectors, vectors[1:]))
+        + taken.reached[-1] * model.header.total_sv
+    )
     shares = [here - after for here, after in zip(taken.reached, taken.reached[1:])]
     file = _native.CascadeFile(
         model.file,
@@ -147,13 +149,16 @@ class _Costs:
     def __init__(self, model: ExactModel, candidates: Candidates, cascade: _native.Cascade, entries: float):
         vectors = [each.vectors for each in candidates.stages]
         self._stages = {
-            (stage, known): cascade.cost(stage, entries, known) for stage in range(len(vectors)) for known in {0, *vectors}
+            (stage, known): cascade.cost(stage, entries, known)
+            for stage in range(len(vectors))
+            for known in {0, *vectors}
         }
         self._vectors, self.exact = vectors, model.evaluator.label_cost + 20 + entries
 
     def of(self, stages: "tuple[int, ...]", reached: "list[float]") -> float:
         known = [0, *(self._vectors[each] for each in stages)]
-        return sum(share * self._stages[its] for share, its in zip(reached, zip(stages, known))) + reached[-1] * self.exact
+        through = sum(share * self._stages[its] for share, its in zip(reached, zip(stages, known)))
+        return through + reached[-1] * self.exact
 
 
 def _choose(candidates: Candidates, costs: _Costs, answers: _Answers, budget: float) -> "tuple[int, ...]":

@@ -1,5 +1,5 @@
-"""The guarantee of a cascade: with confidence 1 - delta, at most a share `budget` of rows drawn like the tested ones get
-another label than the exact model's.
+"""The guarantee of a cascade: with confidence 1 - delta, at most a share `budget` of rows drawn like the tested ones
+get another label than the exact model's.
 
 Let p(t) be the probability that the cascade with threshold t gives a row another label. The thresholds t_1 > t_2 > ...
 and the stages are fixed before the tested rows are looked at. Of n such rows, drawn independently, k(t) differ.

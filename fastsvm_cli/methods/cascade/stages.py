@@ -263,9 +263,7 @@ class _Pursuit:
 
     def weights(self, count: int) -> np.ndarray:
         """Return the solution of the first `count` terms of `order`: (count, targets)."""
-        return solve_triangular(
-            self._factor[self.order[:count], :count], self._solved[:count], lower=True, trans="T"
-        )
+        return solve_triangular(self._factor[self.order[:count], :count], self._solved[:count], lower=True, trans="T")
 
 
 def _sample(rows: _native.Chunk, most: int, rng: np.random.Generator) -> _native.Chunk:

@@ -21,10 +21,10 @@ void bind_cascade(nb::module_& m) {
             "__init__",
             [](CascadeStage* self, int degree, std::int64_t vectors, double threshold, const NumberArray& polynomial,
                const NumberArray& coefficients) {
-                new (self) CascadeStage{degree, vectors, threshold,
-                                        std::vector<double>(polynomial.data(), polynomial.data() + polynomial.size()),
-                                        std::vector<double>(coefficients.data(),
-                                                            coefficients.data() + coefficients.size())};
+                new (self)
+                    CascadeStage{degree, vectors, threshold,
+                                 std::vector<double>(polynomial.data(), polynomial.data() + polynomial.size()),
+                                 std::vector<double>(coefficients.data(), coefficients.data() + coefficients.size())};
             },
             "degree"_a, "vectors"_a, "threshold"_a, "polynomial"_a, "coefficients"_a,
             "polynomial: (pairs, packed coefficients), coefficients: (pairs, vectors), both flat.")
@@ -34,8 +34,8 @@ void bind_cascade(nb::module_& m) {
         .def_ro("polynomial", &CascadeStage::polynomial)
         .def_ro("coefficients", &CascadeStage::coefficients);
     nb::class_<Cascade>(m, "Cascade", "Stages that give rows a label, or leave them.")
-        .def(nb::init<const SvmModel&, const std::vector<std::int64_t>&, std::vector<std::int32_t>,
-                      std::vector<double>, double, std::vector<CascadeStage>>(),
+        .def(nb::init<const SvmModel&, const std::vector<std::int64_t>&, std::vector<std::int32_t>, std::vector<double>,
+                      double, std::vector<CascadeStage>>(),
              "exact"_a, "chosen"_a, "features"_a, "center"_a, "longest"_a, "stages"_a)
         .def("cost", &Cascade::cost, "stage"_a, "entries"_a, "known"_a,
              "Estimated nanoseconds of a row with this many entries and `known` kernel values.")
@@ -71,10 +71,9 @@ void bind_cascade(nb::module_& m) {
                double confidence, std::int64_t tested, std::int64_t differing, std::vector<std::int64_t> chosen,
                std::vector<std::int32_t> features, std::vector<double> center, double longest,
                std::vector<CascadeStage> stages) {
-                new (self) CascadeFile(std::move(exact), std::move(fingerprint),
-                                       {budget, confidence, tested, differing},
-                                       {std::move(features), std::move(center), longest, std::move(chosen),
-                                        std::move(stages)});
+                new (self) CascadeFile(
+                    std::move(exact), std::move(fingerprint), {budget, confidence, tested, differing},
+                    {std::move(features), std::move(center), longest, std::move(chosen), std::move(stages)});
             },
             "exact"_a, "fingerprint"_a, nb::kw_only(), "budget"_a, "confidence"_a, "tested"_a, "differing"_a,
             "chosen"_a, "features"_a, "center"_a, "longest"_a, "stages"_a)

@@ -77,8 +77,8 @@ CascadeFile::CascadeFile(std::shared_ptr<const LibsvmFile> exact, std::string fi
     : WithExactFile(std::move(exact), std::move(fingerprint)), guarantee(guarantee), parts(std::move(parts)) {}
 
 std::unique_ptr<CompiledFile> CascadeFile::read(std::string_view text) {
-    WithExactText read = WithExactText::read(
-        text, {"features", "budget", "confidence", "tested", "longest", "nr_chosen", "nr_stages"});
+    WithExactText read =
+        WithExactText::read(text, {"features", "budget", "confidence", "tested", "longest", "nr_chosen", "nr_stages"});
     const OwnKeys& own = read.file.own;
     Body& body = read.file.body;
     const Header& header = read.file.header;
@@ -115,12 +115,11 @@ std::shared_ptr<Cascade> CascadeFile::cascade() const {
 }
 
 void CascadeFile::write(std::string& out) const {
-    const std::string lines = features_line(parts.features) + "budget " + in_header(guarantee.budget) +
-                              "\nconfidence " + in_header(guarantee.confidence) + "\ntested " +
-                              std::to_string(guarantee.tested) + ' ' + std::to_string(guarantee.differing) +
-                              "\nlongest " + in_header(parts.longest) + "\nnr_chosen " +
-                              std::to_string(parts.chosen.size()) + "\nnr_stages " +
-                              std::to_string(parts.stages.size()) + '\n';
+    const std::string lines =
+        features_line(parts.features) + "budget " + in_header(guarantee.budget) + "\nconfidence " +
+        in_header(guarantee.confidence) + "\ntested " + std::to_string(guarantee.tested) + ' ' +
+        std::to_string(guarantee.differing) + "\nlongest " + in_header(parts.longest) + "\nnr_chosen " +
+        std::to_string(parts.chosen.size()) + "\nnr_stages " + std::to_string(parts.stages.size()) + '\n';
     write_vectors(out, lines);
     out += "chosen\n";
     add_whole_numbers(out, parts.chosen);

@@ -20,9 +20,9 @@ struct Guarantee {
 // The stages of a cascade, as its file holds them.
 struct CascadeStages {
     std::vector<std::int32_t> features;
-    std::vector<double> center;          // (features)
-    double longest;                      // squared norm; longer rows go to the exact model
-    std::vector<std::int64_t> chosen;    // rows of the vectors
+    std::vector<double> center;        // (features)
+    double longest;                    // squared norm; longer rows go to the exact model
+    std::vector<std::int64_t> chosen;  // rows of the vectors
     std::vector<CascadeStage> stages;
 };
 

@@ -278,7 +278,8 @@ double Cascade::cost(std::size_t stage, double entries, std::int64_t known) cons
     }
     if (new_values > 0) out += 40 + d;
     if (pairs_ > 1)
-        out += 60 + 1.4 * static_cast<double>(classes_ - 1) * (7 + 0.055 * static_cast<double>(prepared_[stage].length));
+        out +=
+            60 + 1.4 * static_cast<double>(classes_ - 1) * (7 + 0.055 * static_cast<double>(prepared_[stage].length));
     else
         out += 0.03 * static_cast<double>(its.vectors);
     return out * single.of(features) / its_value + new_values * single.of(d);
@@ -306,8 +307,7 @@ void Cascade::label(const Rows& rows, std::int32_t* winner, std::int64_t* stoppe
                         continue;
                     }
                     if (stride_ && left < r)
-                        std::copy_n(block.terms.data() + static_cast<std::int64_t>(r) * stride_,
-                                    linear_ + block.known,
+                        std::copy_n(block.terms.data() + static_cast<std::int64_t>(r) * stride_, linear_ + block.known,
                                     block.terms.data() + static_cast<std::int64_t>(left) * stride_);
                     block.live[left++] = block.live[r];
                 }

@@ -16,19 +16,19 @@ namespace fastsvm {
 // A stage approximates the decision functions by a polynomial of the row and kernel values of a few vectors. Each
 // function is in units of its own error, so that one threshold serves all.
 struct CascadeStage {
-    int degree = 0;                      // of the polynomial, 0 to 3
-    std::int64_t vectors = 0;            // the first of the cascade's
-    double threshold = 0;                // of the margin; rows above it stop here
-    std::vector<double> polynomial;      // (pairs, coefficients): tensors about the cascade's center, as Polynomial's
-    std::vector<double> coefficients;    // (pairs, vectors)
+    int degree = 0;                    // of the polynomial, 0 to 3
+    std::int64_t vectors = 0;          // the first of the cascade's
+    double threshold = 0;              // of the margin; rows above it stop here
+    std::vector<double> polynomial;    // (pairs, coefficients): tensors about the cascade's center, as Polynomial's
+    std::vector<double> coefficients;  // (pairs, vectors)
 };
 
 // Cheap stages that give most rows a label; the exact model answers the others. Labels are calibrated (a statistical
 // bound, see cascade.py), not proven: single precision, no radii.
 class Cascade {
 public:
-    // chosen: the stages' vectors, of an RBF model. center: (features). longest: rows with a larger squared norm, longer
-    // than any calibrated one, are left. Throws std::invalid_argument.
+    // chosen: the stages' vectors, of an RBF model. center: (features). longest: rows with a larger squared norm,
+    // longer than any calibrated one, are left. Throws std::invalid_argument.
     Cascade(const SvmModel& exact, const std::vector<std::int64_t>& chosen, std::vector<std::int32_t> features,
             std::vector<double> center, double longest, std::vector<CascadeStage> stages);
     ~Cascade();
