@@ -164,7 +164,8 @@ class _Costs:
 def _choose(candidates: Candidates, costs: _Costs, answers: _Answers, budget: float) -> "tuple[int, ...]":
     """Return the stages of least time, at the loosest threshold that keeps half of the budget."""
     allowed = int(budget / 2 * answers.rows)
-    best, least = (0,), np.inf
+    best: tuple[int, ...] = (0,)
+    least = np.inf
     for count in range(1, _MOST_STAGES + 1):
         for stages in combinations(range(len(candidates.stages)), count):
             vectors = [candidates.stages[each].vectors for each in stages]
