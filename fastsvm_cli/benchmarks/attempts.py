@@ -19,9 +19,16 @@ class Onlooker(Protocol):
 
 
 def compile_attempts(
-    bench: Bench, tried: "list[Attempt]", fastsvm: "list[str]", patience: float, onlooker: Onlooker
+    bench: Bench,
+    tried: "list[Attempt]",
+    fastsvm: "list[str]",
+    patience: float,
+    onlooker: Onlooker,
+    budget: "float | None" = None,
 ) -> None:
-    """Compile attempts, each for at most `patience` seconds; after one reduced set is given up, skip larger ones. Add
+    """budget: of attempts that calibrate.
+
+    Compile attempts, each for at most `patience` seconds; after one reduced set is given up, skip larger ones. Add
     the models to the bench and run each once. A failure becomes a case."""
     too_slow: str | None = None
     for at, each in enumerate(tried):
@@ -34,7 +41,10 @@ def compile_attempts(
         elif too_slow is not None and each.reduces:
             failed = f"not tried: {too_slow} took too long"
         else:
-            words = [*fastsvm, *each.arguments, *bench.thread_words(), "-q", bench.exact_file, path]
+            words = [*fastsvm, *each.arguments, *bench.thread_words(), "-q"]
+            if each.calibrates:
+                words += ["--data", bench.calibration_file(), *(["--budget", repr(budget)] if budget else [])]
+            words += [bench.exact_file, path]
             try:
                 code, said = child_processes.run(words, timeout=patience, on_wait=bench.on_wait)
                 failed = None if code == 0 else said.strip().removeprefix("Error: ")
@@ -49,9 +59,11 @@ def compile_attempts(
             onlooker.ended([case])
             continue
         onlooker.begins(f"{each.name}: labels")
-        cases = bench.add_model(path, name=each.name, exact=each.exact)
+        cases = bench.add_model(path, name=each.name, exact=each.exact, calibrated=each.calibrates)
         for case in cases:
             case.compile_seconds, case.made_by = seconds, each.arguments
+            if each.calibrates:  # again, on all rows
+                case.made_by += [*(["--budget", f"{budget:g}"] if budget else []), "--data", bench.test_file]
         onlooker.begins(f"{each.name}: first run")
         bench.run_once(cases)
         onlooker.ended(cases)

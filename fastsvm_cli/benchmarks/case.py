@@ -13,7 +13,8 @@ class Case:
 
     role: "reference" (svm-predict; libsvm), "start-up", "exact" or "compiled". size: bytes. kind: of the model,
     "reduced" for a reduced set. centers: per decision function. made_by: arguments of fastsvm. compile_seconds: as a
-    new process. changed: output lines that differ from the reference's. failed: reason. note: after the name."""
+    new process. changed: output lines that differ from the reference's. measured: rows whose
+    labels count. failed: reason. note: after the name."""
 
     def __init__(self, name: str, role: str, path: "str | None" = None):
         self.name, self.role, self.path = name, role, path
@@ -27,6 +28,7 @@ class Case:
         self.scoring: Timed | None = None
         self.quality: Quality | None = None
         self.changed: Changed | None = None
+        self.measured = slice(None)
         self.failed: str | None = None
         self.note: str | None = None
         self.with_exact = self.raw_rows = False

@@ -108,21 +108,29 @@ class Bench:
         return case
 
     def add_model(
-        self, path: str, *, name: "str | None" = None, role: str = "compiled", exact: "bool | None" = None
+        self,
+        path: str,
+        *,
+        name: "str | None" = None,
+        role: str = "compiled",
+        exact: "bool | None" = None,
+        calibrated: bool = False,
     ) -> "list[Case]":
         """Add a model file; a certified classifier of the exact model also with `predict --exact`, unless `exact` is
-        False."""
+        False. calibrated: on `calibration_file`."""
         name = name or os.path.basename(path)
         if any(case.name == name for case in self.cases):
             name = path
         added = [Case(name, role, path)]
+        if calibrated:
+            added[0].measured = slice(1, None, 2)
         self.cases += added
         try:
             model = self.model if path == self.exact_file else parse_model(read_bytes(path), path)
             if model.raw_rows:
                 self._take_raw_rows(model, path)
             _describe(added[0], model)
-            added[0].quality = quality(model, self.answers, self._rows_for(model)[0])
+            added[0].quality = quality(model, self.answers, self._rows_for(model)[0], added[0].measured)
             self._time_predict(added[0], model)
         except (FastsvmError, ValueError, OSError) as error:
             added[0].failed = str(error) if path in str(error) else f"{path}: {error}"
@@ -145,6 +153,15 @@ class Bench:
         if role == "compiled" and model.fingerprint not in (None, self._fingerprint):
             added[0].note = "compiled from another model"
         return added
+
+    def calibration_file(self) -> str:
+        """Write every other row, from the first on, for a model that is measured on the others."""
+        path = os.path.join(self.folder, "calibration")
+        if not os.path.exists(path):
+            rows = _native.Chunk.concatenate(self.chunks)
+            with open(path, "wb") as file:
+                file.write(_native.format_rows(rows.select(list(range(0, rows.rows, 2)))))
+        return path
 
     def _take_raw_rows(self, model: Model, path: str) -> None:
         why = f"it takes raw rows, {model.raw_rows}"
@@ -261,7 +278,7 @@ class Bench:
         for case in self.cases:
             lines = self._lines(case) if case.role != "start-up" else None
             if lines is not None and reference is not None and len(lines) == len(reference) == self.rows:
-                case.changed = self.answers.changed([a != b for a, b in zip(lines, reference)])
+                case.changed = self.answers.changed([a != b for a, b in zip(lines, reference)], case.measured)
 
     def _lines(self, case: Case) -> "list[bytes] | None":
         if case.output is None or not os.path.exists(case.output) or case.timings(END_TO_END) is None:

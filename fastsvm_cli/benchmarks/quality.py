@@ -7,7 +7,7 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.comparisons.agreement import answers
 from fastsvm_cli.models.base import ExactModel, Model
-from fastsvm_cli.models.wanted import Wanted
+from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.text.data import smaller_chunks
 
 #: Decision values kept in memory (128 MB); others are evaluated again per model.
@@ -140,13 +140,13 @@ class Answers:
         with np.errstate(all="ignore"):
             return max(float(every.std()), 1e-6 * abs(float(every[0])))
 
-    def changed(self, differ: "np.ndarray | list[bool]") -> "Changed | None":
-        """Return None for regression. differ: (rows)."""
+    def changed(self, differ: "np.ndarray | list[bool]", only: slice = slice(None)) -> "Changed | None":
+        """Return None for regression. differ: (rows). only: count these rows."""
         header = self.model.header
         if header.regression:
             return None
         known = (-1.0, 1.0) if header.svm_type == "one_class" else map(float, header.label or ())
-        return Changed(np.concatenate(self.labels), np.asarray(differ, bool), known)
+        return Changed(np.concatenate(self.labels)[only], np.asarray(differ, bool)[only], known)
 
     def values(self, at: int) -> np.ndarray:
         """Return decision values (rows, pairs)."""
@@ -158,9 +158,12 @@ class Answers:
         )
 
 
-def quality(model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" = None) -> Quality:
-    """Compare a model with the exact one. chunks: rows in the model's own form, if different. Raise ValueError for
-    other classes; in another order, compare labels only."""
+def quality(
+    model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" = None, only: slice = slice(None)
+) -> Quality:
+    """Compare a model with the exact one. chunks: rows in the model's own form, if different. only: count labels that
+    differ of these rows. Raise ValueError for other classes; in another order, and of a cascade, whose values are the
+    exact model's, compare labels only."""
     mine, theirs = model.header, exact.model.header
     if (sorted(mine.label or []), mine.pairs, mine.regression, mine.svm_type == "one_class") != (
         sorted(theirs.label or []),
@@ -169,17 +172,18 @@ def quality(model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" =
         theirs.svm_type == "one_class",
     ):
         raise ValueError("other classes than the exact model's")
-    comparable = mine.label == theirs.label
+    by_labels = model.kind == "cascade"
+    comparable = mine.label == theirs.label and not by_labels
     out, total, count = Quality(), 0.0, 0
     differ: list[np.ndarray] = []
     radii = model.certified and not model.proves
     out.proven = 0 if radii else None
     for at, (chunk, decisions, predictions) in enumerate(
-        answers(model, exact.chunks if chunks is None else chunks, Wanted.values(), radii)
+        answers(model, exact.chunks if chunks is None else chunks, LABELS if by_labels else Wanted.values(), radii)
     ):
         out.rows += chunk.rows
         differ.append(np.asarray(predictions.label) != exact.labels[at])
-        difference = np.abs(np.asarray(decisions.value) - exact.values(at))
+        difference = np.zeros(0) if by_labels else np.abs(np.asarray(decisions.value) - exact.values(at))
         if difference.size and comparable:
             out.largest = max(out.largest, float(difference.max()))
             total += float(difference.sum())
@@ -191,7 +195,7 @@ def quality(model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" =
         if radii:
             out.proven += chunk.rows - len(_native.unsettled(mine.task(), decisions))
         out.score.add(chunk, predictions)
-    out.changed = exact.changed(np.concatenate(differ)) if differ else None
+    out.changed = exact.changed(np.concatenate(differ), only) if differ else None
     out.mean = total / count if count else 0.0
     if not isfinite(out.largest) or not comparable:
         out.largest = out.mean = out.squares = out.fourths = nan

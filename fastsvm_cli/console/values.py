@@ -58,7 +58,7 @@ class Share(click.ParamType):
     def convert(
         self, value: "str | float", parameter: "click.Parameter | None", context: "click.Context | None"
     ) -> float:
-        share = _number(value)
+        share = number(value)
         if not self._holds(share):
             self.fail(f"'{value}' is not a {self.name}: expected {self._expected}.", parameter, context)
         return share
@@ -86,9 +86,10 @@ class Target(Share):
         return 0 < share < inf
 
 
-def _number(value: "str | float") -> float:
-    if isinstance(value, float):
-        return value
+def number(value: "str | float") -> float:
+    """Return a share, as 0.005 or 0.5%; nan for other words."""
+    if not isinstance(value, str):
+        return float(value)
     try:
         return float(value[:-1]) / 100 if value.endswith("%") else float(value)
     except ValueError:

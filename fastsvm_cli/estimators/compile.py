@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
+from fastsvm_cli._native import Chunk
 from fastsvm_cli.comparisons.on_support_vectors import DOUBTFUL, agreement_with_exact, doubtful_gain, trial
 from fastsvm_cli.console.exact_model import SourceModel, demand_compilable, read_back
 from fastsvm_cli.console.progress import Progress
+from fastsvm_cli.console.values import number
 from fastsvm_cli.errors import FastsvmError, FastsvmWarning, in_python
 from fastsvm_cli.estimators.agreement import Agreement
 from fastsvm_cli.estimators.export import demand_readable, readable_text
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.benchmarks.timing import Timings
 
 _RUNS = 3  # timings per candidate
+_AUTO_BUDGET = 0.005
 _AUTO = {"max_size": 64.0, "patience": 30.0}  # MB, seconds: as in bench --try
 
 
@@ -40,7 +43,7 @@ def compile(
     method: str = "exact",
     *,
     X: Any = None,
-    budget: float = 0.005,
+    budget: "float | str | None" = None,
     exact: "bool | float" = False,
     n_threads: "int | None" = None,
     on_progress: "Callable[..., None] | bool | None" = None,
@@ -52,14 +55,16 @@ def compile(
     StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler and one of them; a CalibratedClassifierCV
     (ensemble=False) or fitted search around them; the result of libsvm-official's svm_train; or a LIBSVM model's path.
 
-    method: "exact" or "order" (no label changes), "approx", "reduce" or "border"; "geometry" (default) and "triangle"
-    are methods of order. Options are the command's, _ for -: compile(svc, "approx", degree=3, certify=True). `data`: a
-    file, X, or (X, y).
+    method: "exact" or "order" (no label changes), "approx", "cascade", "reduce" or "border"; "geometry" (default) and
+    "triangle" are methods of order. Options are the command's, _ for -: compile(svc, "approx", degree=3, certify=True).
+    `data`: a file, X, or (X, y).
 
-    method="auto" tries all on X and returns the fastest that changes at most the share `budget` of all labels and of
-    each class's (regression: of the values' standard deviation, as a root mean square); among equally fast ones the
-    exact model, or the one that changes the fewest labels. Options: max_size (MB of a model), patience (seconds per
-    compilation). attempts_ of the result lists all; class_share is a class's largest changed share.
+    budget: a share, 0.005 or "0.5%". method="auto" (default 0.5 %) tries all on X and returns the fastest that changes
+    at most this share of all labels and of each class's (regression: of the values' standard deviation, as a root mean
+    square); among equally fast ones the exact model, or the one that changes the fewest labels. A cascade is calibrated
+    on one half of X and measured on the other. Options: max_size (MB of a model), patience (seconds per compilation).
+    attempts_ of the result lists all; class_share is a class's largest changed share. method="cascade": as the
+    command's option.
 
     exact: True: the exact model answers rows whose label is not proven; needs certificates (approx with certify=True,
     reduce). A number, for regression: the largest radius of a value that is kept. n_threads: of the result.
@@ -90,14 +95,15 @@ def compile(
     if method == "auto":
         if X is None:
             raise ValueError('method="auto" needs rows to measure on: X=')
-        if not 0 <= budget < inf:
-            raise ValueError(f"budget={budget!r} found, expected a share of the labels, 0 or more")
+        share = _AUTO_BUDGET if budget is None else _share(budget)
         settings = {**_AUTO, **{name: options.pop(name) for name in _AUTO if name in options}}
         _demand_no_options(method, options)
         with _progress(on_progress) as progress:
-            return _choose(found, source, X, budget, n_threads, progress, **settings)
+            return _choose(found, source, X, share, n_threads, progress, **settings)
     if method not in names():
         raise ValueError(f"method {method!r} found, expected exact, {', '.join(names())} or auto")
+    if budget is not None:
+        options["budget"] = budget
     told = {"method": method, **options, **({"exact": exact} if exact is not False else {})}
     if options.get("data") is not None and not isinstance(options["data"], (str, bytes, PathLike)):
         options["data"] = labelled_chunks(options["data"], found, method)
@@ -197,6 +203,14 @@ def _source(found: Fitted) -> SourceModel:
     return SourceModel(found.model, len(text), found.fingerprint or fingerprint(text))
 
 
+def _share(budget: "float | str") -> float:
+    """Raise ValueError."""
+    share = number(budget)
+    if not 0 <= share < inf:
+        raise ValueError(f"budget={budget!r} found, expected a share of the labels, 0 or more, as 0.005 or '0.5%'")
+    return share
+
+
 def _demand_no_options(method: str, options: "dict[str, Any]") -> None:
     if options:
         name = next(iter(options))
@@ -265,8 +279,8 @@ def _choose(
     tried: list[dict[str, Any]] = []
     candidates: list[Candidate[Any]] = []
 
-    def add(name: str, fast: FastSVM, seconds: float) -> None:
-        seen = Agreement(np.asarray(fast.predict(X)), reference, regression, None)
+    def add(name: str, fast: FastSVM, seconds: float, measured: slice = slice(None)) -> None:
+        seen = Agreement(np.asarray(fast.predict(X))[measured], reference[measured], regression, None)
         timings = time_predictions(fast, X)
         row = {"name": name, "share": seen.share, "seconds": timings.median, "compile_seconds": seconds}
         if seen.changed is not None:
@@ -283,6 +297,12 @@ def _choose(
         on_progress(at / len(every), name)
         options = {"method": each.command, **each.options}
         others = {option: value for option, value in options.items() if option != "method"}
+        measured = slice(1, None, 2) if each.calibrates else slice(None)
+        if each.calibrates:
+            rows = Chunk.concatenate(labelled_chunks(X, found, each.command))
+            others["data"] = [rows.select(list(range(0, rows.rows, 2)))]
+            if budget:
+                options["budget"] = others["budget"] = budget
         why = each.skipped or each.refused
         start = time.monotonic()
 
@@ -303,7 +323,7 @@ def _choose(
             continue
         seconds = time.monotonic() - start
         fast = _behind(found, source, model, options, n_threads=n_threads)
-        add(each.name, fast, seconds)
+        add(each.name, fast, seconds, measured)
         if each.exact and not regression and model.certified and hasattr(fast, "proven"):
             fast = _behind(found, source, model, {**options, "exact": True}, exact=True, n_threads=n_threads)
             add(f"{each.name}, exact", fast, seconds)

@@ -37,7 +37,8 @@ class Attempt(NamedTuple):
     """A method with options, to try on a model.
 
     options: by long name, _ for -; True for a flag. exact: also try --exact. skipped: reason; limit: the option that
-    causes it. refused: why the method refuses the model.
+    causes it. refused: why the method refuses the model. calibrates: on a half of the
+    rows (--data), with the budget.
     """
 
     command: str
@@ -46,6 +47,7 @@ class Attempt(NamedTuple):
     skipped: "str | None" = None
     limit: "str | None" = None
     refused: "str | None" = None
+    calibrates: bool = False
 
     @property
     def name(self) -> str:

@@ -28,7 +28,7 @@ class Measuring:
                 bench.run_once([case])
                 screen.say(lines.of(case))
         self._show_tried()
-        compile_attempts(bench, tried, fastsvm, options.patience, self)
+        compile_attempts(bench, tried, fastsvm, options.patience, self, options.budget)
 
     def begins(self, what: str) -> None:
         self._screen.doing(what)

@@ -18,6 +18,8 @@ THRESHOLDS = 32 * 0.85 ** np.arange(36)
 _MOST_STAGES = 3
 _FITTED, _HELD_OUT = 0.15, 0.15  # of the rows; the others test
 _MOST_FITTED = 8192  # rows, of each of these parts
+#: Rows of a job that reads the model's file once, and nanoseconds of each number in it.
+_JOB_ROWS, _NUMBER_NS = 10_000, 30.0
 #: Another stage must take this share of the time without it.
 _STAGE_WORTH = 0.97
 #: A cascade must take at most this share of the exact model's time.
@@ -144,7 +146,7 @@ class _Answers:
 
 
 class _Costs:
-    """Estimated nanoseconds of a row with this many entries."""
+    """Estimated nanoseconds of a row with this many entries, with its share in reading the stages."""
 
     def __init__(self, model: ExactModel, candidates: Candidates, cascade: _native.Cascade, entries: float):
         vectors = [each.vectors for each in candidates.stages]
@@ -153,12 +155,15 @@ class _Costs:
             for stage in range(len(vectors))
             for known in {0, *vectors}
         }
+        self._reading = [
+            (len(each.polynomial) + len(each.coefficients)) * _NUMBER_NS / _JOB_ROWS for each in candidates.stages
+        ]
         self._vectors, self.exact = vectors, model.evaluator.label_cost + 20 + entries
 
     def of(self, stages: "tuple[int, ...]", reached: "list[float]") -> float:
         known = [0, *(self._vectors[each] for each in stages)]
         through = sum(share * self._stages[its] for share, its in zip(reached, zip(stages, known)))
-        return through + reached[-1] * self.exact
+        return through + reached[-1] * self.exact + sum(self._reading[each] for each in stages)
 
 
 def _choose(candidates: Candidates, costs: _Costs, answers: _Answers, budget: float) -> "tuple[int, ...]":

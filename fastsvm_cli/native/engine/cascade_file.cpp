@@ -1,19 +1,131 @@
 #include "engine/cascade_file.h"
 
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <mutex>
+#include <numeric>
 #include <utility>
 
 #include "engine/model_fault.h"
+#include "exact/rounding.h"
+#include "exact/strips.h"
+#include "exact/votes.h"
+#include "simd/loops.h"
 #include "simd/packed.h"
 
 namespace fastsvm {
 
 namespace {
 
-// Labels of the cascade, and of the exact model for rows that it leaves. Everything else is the exact model's.
+// Labels of the exact model for the rows that the stages leave. The first ones are evaluated in double precision, side
+// by side, and by the reference sum: the exact model's own layout takes longer to make than they to answer.
+class LeftRows {
+public:
+    explicit LeftRows(std::shared_ptr<const ExactModel> exact) : exact_(std::move(exact)) {}
+
+    // left: not empty. Sets their winners in `out`, and counts.
+    void label(const Rows& rows, const std::vector<std::int64_t>& left, Decisions& out) const {
+        const Rows part = select_rows(rows, left);
+        Decisions found(exact_->pairs(), false, true);
+        const bool first = seen_.fetch_add(part.rows, std::memory_order_relaxed) + part.rows <= first_rows;
+        if (first && exact_->svm_model().kernel.type == KernelType::rbf)
+            label_first(part, found);
+        else
+            exact_->decision_values(part, Wanted(), found);
+        for (std::size_t i = 0; i < left.size(); ++i) out.winner[static_cast<std::size_t>(left[i])] = found.winner[i];
+        out.rung_rows = found.rung_rows;
+        out.reference_rows = found.reference_rows;
+    }
+
+private:
+    static constexpr std::int64_t first_rows = 512;
+
+    void label_first(const Rows& rows, Decisions& out) const {
+        std::call_once(once_, [&] { rounding_ = std::make_unique<const Rounding>(exact_->svm_model(), false, false); });
+        out.resize(rows.rows);
+        std::vector<std::int64_t> open;
+        std::vector<double> sums;
+        for (std::int64_t first = 0; first < rows.rows; first += strip) {
+            const std::int64_t n = std::min<std::int64_t>(strip, rows.rows - first);
+            values(rows, first, n, sums);
+            elect(rows, first, n, sums, out, open);
+        }
+        out.rung_rows[double_rung] = rows.rows - static_cast<std::int64_t>(open.size());
+        if (open.empty()) return;
+        Decisions reference(out.pairs);
+        exact_->reference_values(select_rows(rows, open), reference);
+        Votes votes(classes());
+        for (std::size_t i = 0; i < open.size(); ++i) {
+            const double* value = reference.value.data() + static_cast<std::int64_t>(i) * out.pairs;
+            votes.begin();
+            for (int c = 0; c < classes(); ++c)
+                for (int other = c + 1; other < classes(); ++other) votes.cast(c, other, *value++ > 0);
+            out.winner[static_cast<std::size_t>(open[i])] = votes.elect();
+        }
+        out.reference_rows = out.rung_rows[reference_rung] = static_cast<std::int64_t>(open.size());
+    }
+
+    // Decision values of a strip of rows: (pairs, strip).
+    void values(const Rows& rows, std::int64_t first, std::int64_t n, std::vector<double>& sums) const {
+        const SvmModel& model = exact_->svm_model();
+        const Rows& vectors = *model.vectors;
+        std::vector<std::int64_t> order(strip, -1);
+        std::iota(order.begin(), order.begin() + n, first);
+        const Strips strips(model.kernel, rows, order);
+        StripRow vector;
+        double kernel[strip];
+        std::vector<double> scratch;
+        sums.assign(static_cast<std::size_t>(model.pairs()) * strip, 0.0);
+        std::int64_t at = 0;
+        for (std::int64_t c = 0; c < model.classes(); ++c)
+            for (const std::int64_t last = at + model.nr_sv[static_cast<std::size_t>(c)]; at < last; ++at) {
+                strips.take(vectors, at, vector);
+                strips.kernel_values(vector, 0, strip, kernel, scratch);
+                for_each_pair(model, c, [&](std::int64_t pair, std::int64_t column) {
+                    loops().add_scaled(strip, vectors.leading[at * vectors.leading_count + column], kernel,
+                                       sums.data() + pair * strip);
+                });
+            }
+        for (std::int64_t pair = 0; pair < model.pairs(); ++pair)
+            for (std::int64_t r = 0; r < n; ++r)
+                sums[static_cast<std::size_t>(pair * strip + r)] -= model.rho[static_cast<std::size_t>(pair)];
+    }
+
+    void elect(const Rows& rows, std::int64_t first, std::int64_t n, const std::vector<double>& sums, Decisions& out,
+               std::vector<std::int64_t>& open) const {
+        Votes votes(classes());
+        for (std::int64_t r = 0; r < n; ++r) {
+            const Rounding::Row rounding = rounding_->row(rows, first + r, false);
+            votes.begin();
+            std::int64_t pair = 0;
+            for (int c = 0; c < classes(); ++c)
+                for (int other = c + 1; other < classes(); ++other, ++pair) {
+                    const double value = sums[static_cast<std::size_t>(pair * strip + r)];
+                    if (std::fabs(value) > rounding_->radius(pair, rounding, value))  // false for NaN
+                        votes.cast(c, other, value > 0);
+                    else
+                        votes.leave_open(c, other);
+                }
+            const int winner = votes.elect();
+            out.winner[static_cast<std::size_t>(first + r)] = winner;
+            if (winner < 0) open.push_back(first + r);
+        }
+    }
+
+    int classes() const { return static_cast<int>(std::max<std::int64_t>(exact_->svm_model().classes(), 2)); }
+
+    const std::shared_ptr<const ExactModel> exact_;
+    mutable std::atomic<std::int64_t> seen_{0};
+    mutable std::once_flag once_;
+    mutable std::unique_ptr<const Rounding> rounding_;
+};
+
+// Labels of the stages, and of the exact model for the rows that they leave. Everything else is the exact model's.
 class CascadeModel : public Model {
 public:
     CascadeModel(std::shared_ptr<const ExactModel> exact, std::shared_ptr<const Cascade> cascade)
-        : Model(exact->header), exact_(std::move(exact)), cascade_(std::move(cascade)) {}
+        : Model(exact->header), exact_(std::move(exact)), left_rows_(exact_), cascade_(std::move(cascade)) {}
 
     Decisions decisions(const Wanted& wanted, bool with_radius) const override {
         return exact_->decisions(wanted, with_radius);
@@ -25,16 +137,12 @@ public:
         cascade_->label(rows, out.winner.data(), stopped.data());
         for (std::int64_t row = 0; row < rows.rows; ++row)
             if (out.winner[static_cast<std::size_t>(row)] < 0) left.push_back(row);
-        if (left.empty()) return;
-        Decisions rest(pairs(), false, true);
-        exact_->decision_values(select_rows(rows, left), wanted, rest);
-        for (std::size_t i = 0; i < left.size(); ++i) out.winner[static_cast<std::size_t>(left[i])] = rest.winner[i];
-        out.rung_rows = rest.rung_rows;
-        out.reference_rows = rest.reference_rows;
+        if (!left.empty()) left_rows_.label(rows, left, out);
     }
 
 private:
     const std::shared_ptr<const ExactModel> exact_;
+    const LeftRows left_rows_;
     const std::shared_ptr<const Cascade> cascade_;
 };
 
