@@ -28,10 +28,9 @@ def test_every_argument_that_does_not_fit_is_said_and_no_memory_is_kept(client):
 def test_an_instruction_set_that_is_none_is_said_when_a_model_is_loaded(client):
     done = run(client, 200, FASTSVM_INSTRUCTIONS="baseline")
     assert done.returncode == 0, done.stderr
-    words = [str(client("answers")), str(GOLDEN / "c_svc.model"), str(GOLDEN / "data"), "labels", "sparse"]
-    done = subprocess.run(words, capture_output=True, text=True, env={"FASTSVM_INSTRUCTIONS": "avx1"}, timeout=PATIENCE)
-    assert done.returncode == 3
-    assert done.stdout.startswith("error 4 line 0 row -1 FASTSVM_INSTRUCTIONS: 'avx1' found, expected")
+    done = run(client, 0, FASTSVM_INSTRUCTIONS="avx1")
+    assert done.returncode == 1 and "fastsvm_load" in done.stderr
+    assert "4 FASTSVM_INSTRUCTIONS: 'avx1' found, expected" in done.stderr
 
 
 def test_damaged_models_from_memory_are_read_or_refused(client):

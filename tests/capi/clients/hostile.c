@@ -31,7 +31,8 @@ static const char *path_of(const char *name) {
 
 static fastsvm_model *loaded(const char *name) {
     fastsvm_model *model = NULL;
-    EXPECT(fastsvm_load(path_of(name), &model, &error) == FASTSVM_OK && model && error.text[0] == 0 && error.row == -1);
+    if (fastsvm_load(path_of(name), &model, &error) != FASTSVM_OK) fprintf(stderr, "%d %s\n", (int)error.status, error.text);
+    EXPECT(model && error.status == FASTSVM_OK && error.text[0] == 0 && error.row == -1);
     return model;
 }
 
