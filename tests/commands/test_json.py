@@ -1,7 +1,6 @@
 """--json and exit codes: the commands match the page, key by key."""
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -11,10 +10,10 @@ import pytest
 import fastsvm_cli
 from fastsvm_cli.text.fingerprint import fingerprint
 from support import forked
-from support.benching import ONE_THREAD, first_rows, train
+from support.benching import first_rows, train
 from support.compiling import compile_all
 from support.places import FASTSVM, ROOT
-from support.processes import PATIENCE, default_signals
+from support.processes import PATIENCE
 
 PAGE = (ROOT / "fastsvm_cli" / "commands" / "README.md").read_text()
 CLOCKS = r"^cases\[\]\.scoring\."  # has the same keys as end_to_end
@@ -160,30 +159,6 @@ def test_a_document_is_not_added_to_a_file_of_the_run(place, tmp_path, words, on
 # ---- exit codes
 
 
-def code_of(place, words, stop=None):
-    """stop: a signal sent while the command waits for standard input."""
-    child = subprocess.Popen(
-        [FASTSVM, *words.split()],
-        cwd=place,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        preexec_fn=default_signals,
-        env={**os.environ, **ONE_THREAD},
-    )
-    try:
-        if stop is not None:
-            child.stdin.write((place / "rows").read_bytes()), child.stdin.flush()
-            assert child.stdout.readline()  # it has begun
-            child.send_signal(stop)
-            return child.wait(PATIENCE)
-        child.communicate(timeout=PATIENCE)
-        return child.returncode
-    finally:
-        child.kill()
-        child.communicate()
-
-
 ENDS = {
     0: ("predict rows m out", None),
     1: ("predict bad m out", None),
@@ -198,8 +173,3 @@ ENDS = {
 def test_exit_codes_are_those_of_the_page(place):
     rows = PAGE.split("## Exit codes\n")[1].strip().split("\n\n")[0].splitlines()[2:]
     assert [int(row.split("|")[1]) for row in rows] == list(ENDS)
-
-
-@pytest.mark.parametrize("code", ENDS)
-def test_an_exit_code(place, code):
-    assert code_of(place, *ENDS[code]) == code

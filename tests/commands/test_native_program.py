@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from support.places import DATA, GOLDEN, PROGRAM
+from support.places import GOLDEN, PROGRAM
 
 #: Else, the core predicts for both (test_both_ways.py).
 BY_CLICK = "from fastsvm_cli import start; start._predicted = lambda: False; start.run()"
@@ -178,11 +178,6 @@ def test_other_compression_is_refused_by_name(folder):
     assert not (folder / "out").exists()
 
 
-def test_a_carried_range(folder):
-    model = next(name for name in MODELS if name.startswith("version3") and name.endswith("approx"))
-    assert both(folder, "rows", str(GOLDEN / model), "out")[0] == 0
-
-
 def test_the_previous_output_stays_and_keeps_its_mode(folder):
     output = folder / "out"
     output.write_text("previous")
@@ -308,10 +303,3 @@ def test_under_the_name_svm_predict(folder):
         mine, its = (run([each, *words, "rows", "exact", name], folder) for each, name in ((ours, "a"), (theirs, "b")))
         assert mine.returncode == its.returncode == 0 and mine.stdout.split()[:3] == its.stdout.split()[:3]
         assert (folder / "a").read_bytes() == (folder / "b").read_bytes()
-
-
-def test_data_of_the_project(tmp_path):
-    """Rows with unknown features, in several blocks."""
-    from fastsvm_cli import _native  # noqa: F401  # the package is there
-
-    both(tmp_path, str(DATA / "colors.test"), str(GOLDEN / "three_classes.model"), "out")

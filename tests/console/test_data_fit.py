@@ -6,10 +6,7 @@ import warnings
 import pytest
 
 import fastsvm_cli
-from fastsvm_cli import _native
-from fastsvm_cli.models import parse_model
 from fastsvm_cli.prediction.pipeline import Tally
-from fastsvm_cli.text.data import read_chunks
 from support import forked
 from support.places import FASTSVM
 from support.processes import PATIENCE
@@ -166,13 +163,3 @@ def test_predict_file_warns_in_its_own_words(place):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fastsvm_cli.predict_file(*arguments, dense=True, unlabelled=True)
-
-
-def test_the_core_counts_labels(tmp_path):
-    (tmp_path / "rows").write_text("4 1:1\n7\n0\n-4\n4.5\n-0\n")
-    (chunk,) = read_chunks(str(tmp_path / "rows"))
-    found = {
-        name: _native.unknown_labels(parse_model(text.encode(), name).header.task(), chunk)
-        for name, text in MODELS.items()
-    }
-    assert found == {"m": (4, 2), "one": (6, 2), "value": (0, 0)}
