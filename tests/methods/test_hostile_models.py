@@ -126,18 +126,6 @@ def test_reduce_takes_the_ends_of_a_double(tmp_path, machine, optimizer):
     assert refused is None or "overflow" in refused
 
 
-@pytest.mark.full
-def test_twins_far_from_the_origin_are_reduced(fastsvm, tmp_path):
-    """This was a traceback."""
-    (tmp_path / "m").write_bytes(FAR.text())
-    done = fastsvm("reduce", "--vectors", 1, "m", "out")
-    assert (
-        done.out.startswith("2 support vectors -> 1 vectors\n")
-        and done.err == ""
-        and load_model(str(tmp_path / "out")).header.total_sv == 1
-    )
-
-
 @pytest.mark.parametrize(
     "words",
     [["--degree", 1], ["--center", "origin", "--precision", "double"], ["--centers", 2], ["--rank", 1], ["--certify"]],

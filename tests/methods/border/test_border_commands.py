@@ -12,7 +12,7 @@ from libsvm.svmutil import svm_load_model, svm_read_problem
 from support.bordering import TEXT, check_samples, samples_of, trained_model
 from support.messages import COMPILED_MODEL, no_label
 from support.oracles import BorderFile, Machine
-from support.places import DATA, ROOT
+from support.places import DATA
 
 
 def cut_model(
@@ -351,12 +351,6 @@ def test_labels_that_the_model_does_not_know_are_no_fault(fastsvm, tmp_path, wav
         (tmp_path / "other").write_text("".join(f"{label} {line.split(None, 1)[1]}\n" for line in lines))
         fastsvm("border", "-q", "--data", "other", wavy[0], "b")
         assert samples_of(tmp_path / "b") == [100]
-
-
-def test_commands_that_are_recommended_exist(fastsvm):
-    text = (ROOT / "fastsvm_cli" / "commands" / "border.py").read_text()
-    for name in set(re.findall(r"fastsvm (\w+)", text.split('@click.command("border"')[1])) - {"fastsvm"}:
-        assert name in ("import",) or fastsvm(name, "--help", code=None).code == 0, name
 
 
 @pytest.mark.full

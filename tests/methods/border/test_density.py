@@ -324,18 +324,3 @@ def test_a_file_that_lacks_rows():
     last = text[: text.index(b"checksum")].rstrip(b"\n").rfind(b"\n") + 1
     assert "6 rows found, expected 7" in fault_of(sealed(text[:last] + text[text.index(b"checksum") :]))
     assert "the last line is not 'end'" in fault_of(text[:-4])
-
-
-def test_the_native_core_refuses_what_does_not_fit():
-    chunk = parse([{1: 1.0}, {1: 2.0}, {1: 3.0}])
-    for nr_sv, weight in (
-        ([1, 1], 1.0),
-        ([3], 1.0),
-        ([1, 2], 3.0),
-        ([1, 2], 0.0),
-        ([1, 2], float("nan")),
-        ([3, 0], 1.0),
-        ([4, -1], 1.0),
-    ):
-        with pytest.raises(ValueError):
-            _native.Density(nr_sv, weight, chunk)

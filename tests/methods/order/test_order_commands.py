@@ -52,29 +52,6 @@ def test_train_order_predict(svm_predict, fastsvm, tmp_path, trained, name, meth
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", ["rings-polynomial", "colors-linear"])
-def test_kernels_that_are_inner_products_are_ordered_by_geometry(svm_predict, fastsvm, tmp_path, trained, name):
-    model, test = trained[name]
-    fastsvm("order", model, "ordered")
-    theirs = subprocess.run(
-        [svm_predict, str(test), str(model), "theirs"], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    assert fastsvm("predict", test, "ordered", "ours").out == theirs.stdout
-    assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("name", ["rings", "colors", "waves"])
-def test_probabilities_and_values_are_those_of_the_exact_model_to_the_byte(fastsvm, trained, ordered, name, method):
-    model, test = trained[name]
-    some = "".join(test.read_text().splitlines(keepends=True)[:400])
-    for options in (["-b", 1], ["--values"]):
-        exact = fastsvm("predict", "-q", *options, "-", model, input=some).out
-        assert fastsvm("predict", "-q", *options, "-", ordered(name, method), input=some).out == exact and exact
-
-
-@pytest.mark.full
 @pytest.mark.parametrize("method", METHODS)
 def test_regression_stops_within_a_tolerance_and_else_is_evaluated_in_full(fastsvm, trained, ordered, method):
     (model, test), stopping = trained["waves"], ordered("waves", method)
@@ -163,16 +140,6 @@ def test_ordered_models_go_through_pipes_and_compressed_files(fastsvm, tmp_path,
         == fastsvm("predict", "-q", test, "-", input=done.out).out
         == fastsvm("predict", "-q", "--threads", 1, test, "z.gz").out
     )
-
-
-@pytest.mark.full
-def test_quiet_prints_nothing(fastsvm, trained, tmp_path):
-    model, test = trained["colors-linear"]  # no gain: warns without -q
-    done = fastsvm("order", "-q", model, "o")
-    assert done.out == done.err == ""
-    for options in ([], ["--steps", 3], ["--values"]):
-        done = fastsvm("predict", "-q", *options, test, "o", "out")
-        assert done.out == done.err == ""
 
 
 @pytest.mark.parametrize("method", ["geometry", "triangle"])
@@ -268,9 +235,3 @@ def test_bound_tells_of_an_ordered_model_or_says_what_it_is(fastsvm, trained, or
         assert done.code == 0 or (
             done.code == 1 and done.err.startswith(f"Error: {path}: ") and done.err.count("\n") == 1
         ), str(done)
-
-
-def test_help_of_order_fits_a_narrow_terminal_and_names_every_method(fastsvm):
-    text = fastsvm("order", "--help", env={"COLUMNS": "60"}).out
-    assert text.startswith("Usage: fastsvm order") and max(map(len, text.splitlines())) <= 80
-    assert all(method in text for method in METHODS) and "order" in fastsvm("--help").out

@@ -166,16 +166,6 @@ def test_another_gamma_is_warned_of(fastsvm, kernel_files, wrong):
 
 
 @pytest.mark.full
-def test_other_vectors_are_warned_of(fastsvm, kernel_files, tmp_path):
-    folder = kernel_files["exponential"]
-    head("colors.train", 130, tmp_path / "other", first=500)
-    done = fastsvm(
-        "order", "--kernel", "exponential", "--gamma", 0.4, "--vectors", "other", folder / "kernel.model", "o"
-    )
-    assert "are not where training puts them" in done.err
-
-
-@pytest.mark.full
 def test_vectors_of_many_chunks_stand_behind_their_serial_numbers(svm_predict, fastsvm, tmp_path):
     """The same rows beyond the first two megabytes of a file; and a pipe."""
     head("rings.train", 60, tmp_path / "train")

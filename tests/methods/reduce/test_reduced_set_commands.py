@@ -215,25 +215,6 @@ def test_ctrl_c_leaves_the_previous_output_and_the_bar_shows_how_the_distance_fa
     assert sorted(os.listdir(tmp_path)) == ["m", "out"] and (tmp_path / "out").read_text() == "before\n"
 
 
-def test_help_names_every_option(fastsvm):
-    text = fastsvm("reduce", "--help", env={"COLUMNS": "60"}).out
-    assert max(map(len, text.splitlines())) <= 80
-    for option in (
-        "--vectors",
-        "--ratio",
-        "--target",
-        "--data",
-        "--lossless",
-        "--init",
-        "--optimizer",
-        "--no-finish",
-        "--seed",
-        "--threads",
-        "--quiet",
-    ):
-        assert option in text
-
-
 # ---- the line after the last vector
 
 

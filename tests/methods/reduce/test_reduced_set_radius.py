@@ -18,7 +18,6 @@ from support.oracles import EXTENDED, Machine, random_machine, random_rows
 from support.reducing import (
     INITS,
     OPTIMIZERS,
-    TYPES,
     Dense,
     exact_model,
     fingerprint,
@@ -106,17 +105,6 @@ def test_the_radius_of_a_trained_model_covers_rows_near_far_and_at_the_vectors(t
     assert np.all(np.abs(value - reference(exact, parse(rows))) <= radius) and np.all(np.abs(value - truth) <= radius)
     assert np.abs(truth - approximate).max() > 1e-3  # an approximation
     assert np.all(radius <= np.array(words[4 : 4 + len(machine.pairs)], float) * 1.001)
-
-
-@pytest.mark.full
-def test_a_model_read_back_has_the_same_values_and_radii():
-    for seed, (svm_type, classes) in enumerate(TYPES):
-        model = reduce(some_machine(seed, svm_type, classes), 10).model
-        again = parse_model(model.to_text(), "reduced")
-        assert again.to_text() == model.to_text()
-        chunk = parse(random_rows(np.random.default_rng(seed), 20, [1, 2, 3, 4, 5, 6]))
-        for one, other in zip(decide(model, chunk), decide(again, chunk)):
-            np.testing.assert_array_equal(one, other)
 
 
 def test_the_radius_of_a_pair_without_vectors_is_a_number():

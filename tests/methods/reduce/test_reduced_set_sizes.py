@@ -207,33 +207,6 @@ def test_vectors_that_all_cancel_leave_a_model_without_vectors(svm_predict, fast
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(
-    "svm_type, option", [("c_svc", ["--lossless"]), ("one_class", ["--lossless"]), ("epsilon_svr", ["--vectors", 1])]
-)
-def test_duplicates_of_every_svm_type_are_merged_by_the_command(fastsvm, tmp_path, svm_type, option):
-    """A wrong count of vectors crashes the process."""
-    machine = Machine(
-        svm_type, "rbf", [{1: 1.0}, {1: 1.0}, {2: 1.0}], np.array([[1.0], [0.5], [0.25]]), [0.1], gamma=0.5
-    )
-    if svm_type == "c_svc":
-        machine.label, machine.nr_sv = [1, -1], [2, 1]
-    (tmp_path / "m").write_bytes(machine.text())
-    (tmp_path / "rows").write_bytes(data_text(machine.vectors))
-    done = fastsvm("reduce", *option, "m", "small")
-    small, _ = split((tmp_path / "small").read_bytes())
-    assert (
-        f"3 support vectors, 1 of them equal to others or of coefficient 0 -> {len(small.vectors)} vectors\n"
-        in done.out
-    )
-    assert len(small.vectors) == (2 if option == ["--lossless"] else 1)
-    head = (tmp_path / "small").read_text().split("SV\n")[0].splitlines()
-    assert f"total_sv {len(small.vectors)}" in head
-    exact = [fastsvm("predict", "-q", "rows", "m").out.split(), fastsvm("predict", "-q", "rows", "small").out.split()]
-    if option == ["--lossless"]:
-        np.testing.assert_allclose(np.array(exact[0], float), np.array(exact[1], float), rtol=1e-12)
-
-
-@pytest.mark.full
 def test_a_trained_model_with_duplicates_is_reduced_without_loss(fastsvm, tmp_path):
     y, x = svm_read_problem(str(DATA / "rings.train"))
     svm_save_model(str(tmp_path / "m"), svm_train(y[:200] + y[:100], x[:200] + x[:100], "-q -g 0.5 -c 1"))
