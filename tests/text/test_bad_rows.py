@@ -3,7 +3,6 @@ are named and counted."""
 
 import json
 import random
-import re
 import subprocess
 
 import pytest
@@ -91,12 +90,6 @@ def test_a_bad_row_ends_the_run_unless_it_is_said(fastsvm, models, tmp_path):
     assert "bad_rows" not in json.loads(
         fastsvm("predict", "--json", models / "rings.rows", models / "rings.approx", "out").out
     )
-
-
-def test_quiet_names_nothing(fastsvm, models, tmp_path):
-    (tmp_path / "bad").write_text("1 1:1\nfoo\n1 1:1\n")
-    done = fastsvm("predict", "-q", "--on-bad-row", "nan", "bad", models / "rings.approx")
-    assert done.err == "" and re.fullmatch(r"-?1\nnan\n-?1\n", done.out)
 
 
 def test_without_bad_rows_nothing_is_said_of_them(fastsvm, models):
