@@ -107,16 +107,6 @@ def test_an_object_keeps_what_is_not_given_in_its_place(folder, tmp_path):
         fastsvm_cli.predict_file(tmp_path / "rows.csv", fast, tmp_path / "out", exact=source, **how)
 
 
-def test_dense_and_unlabelled_data(folder, tmp_path):
-    (tmp_path / "rows.csv").write_text("\n".join(",".join(["0.5"] * 8) for _ in range(5)) + "\n")
-    found = fastsvm_cli.predict_file(
-        tmp_path / "rows.csv", folder / "rings.model", tmp_path / "out", dense=True, unlabelled=True
-    )
-    assert found["rows"] == 5 and "accuracy" not in found
-    expected = fastsvm_cli.load(folder / "rings.model").predict(np.full((5, 8), 0.5))
-    assert np.array_equal(np.loadtxt(tmp_path / "out"), expected)
-
-
 def test_bad_rows(folder, tmp_path):
     (tmp_path / "rows").write_text("1 1:1\n1 x\n1 2:1\n")
     (tmp_path / "out").write_text("as it was")
