@@ -36,10 +36,7 @@ def test_a_row_for_every_model_and_reference(measured, svm_predict):
         "rings.approx",
         "rings.cert",
         "rings.cert, predict --exact",
-        "rings.red",
-        "rings.border",
-        "rings.order",
-        "other.approx",
+        *"rings.red rings.border rings.order other.approx".split(),
     ]
     assert (
         measured["rows"] == ROWS

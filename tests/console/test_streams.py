@@ -412,21 +412,7 @@ def test_bench_tells_such_names_too(place):
     os.rename(place / "m", name)
     for options in ([], ["--json"]):
         done = subprocess.run(
-            [
-                FASTSVM,
-                "bench",
-                "-q",
-                "--runs",
-                "1",
-                "--max-seconds",
-                "0.1",
-                "--plot",
-                "p.svg",
-                *options,
-                "rows",
-                name,
-                "fast",
-            ],
+            [FASTSVM, *"bench -q --runs 1 --max-seconds 0.1 --plot p.svg".split(), *options, "rows", name, "fast"],
             cwd=place,
             capture_output=True,
             env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"},

@@ -169,14 +169,7 @@ def test_a_feature_without_a_column_is_told_with_its_line(fastsvm, tmp_path):
     data = tmp_path / "rows"
     data.write_text("1 1:0.5\n1 99:1\n")
     done = fastsvm(
-        "export",
-        "--to",
-        "onnx",
-        "--test",
-        data,
-        GOLDEN / "version2" / "c_svc.approx",
-        tmp_path / "out.onnx",
-        code=1,
+        *"export --to onnx --test".split(), data, GOLDEN / "version2" / "c_svc.approx", tmp_path / "out.onnx", code=1
     )
     assert f"{data}:2: feature 99 found" in done.err and "--features" in done.err
     assert not (tmp_path / "out.onnx").exists()

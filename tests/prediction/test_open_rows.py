@@ -301,12 +301,7 @@ def test_probabilities_that_the_radii_leave_open(fastsvm, folder, tmp_path, exac
     for name in ("two", "three"):
         summary = json.loads(
             fastsvm(
-                "predict",
-                "--json",
-                "-b",
-                1,
-                "--open-rows",
-                "open",
+                *"predict --json -b 1 --open-rows open".split(),
                 *more(name),
                 folder / f"{name}.rows",
                 folder / f"{name}.fast",

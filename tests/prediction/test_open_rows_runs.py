@@ -113,12 +113,7 @@ def test_rows_and_answers_cannot_both_be_standard_output(fastsvm, folder, tmp_pa
     done = fastsvm("predict", "--open-rows", "-", folder / "two.rows", folder / "two.fast", code=1)
     assert done.out == "" and "two outputs would be written to it" in done.err
     fastsvm(
-        "predict",
-        "-q",
-        "--open-rows",
-        "/dev/null",
-        "--outside-rows",
-        "/dev/null",
+        *"predict -q --open-rows /dev/null --outside-rows /dev/null".split(),
         folder / "two.rows",
         folder / "two.fast",
         "/dev/null",
@@ -130,19 +125,7 @@ def test_a_reduced_sets_probabilities_need_the_exact_model(fastsvm, folder):
     fastsvm("reduce", "-q", "--ratio", 0.2, "--no-finish", folder / "two.model", "small")
     done = fastsvm("predict", "-b", 1, "--open-rows", "o", folder / "two.rows", "small", "out", code=2)
     assert "--open-rows with -b 1 needs --exact" in done.err
-    fastsvm(
-        "predict",
-        "-q",
-        "-b",
-        1,
-        "--open-rows",
-        "o",
-        "--exact",
-        folder / "two.model",
-        folder / "two.rows",
-        "small",
-        "out",
-    )
+    fastsvm(*"predict -q -b 1 --open-rows o --exact".split(), folder / "two.model", folder / "two.rows", "small", "out")
 
 
 def test_a_run_that_fails_leaves_every_file_as_it_was(fastsvm, folder, tmp_path):
@@ -161,10 +144,7 @@ def test_a_run_that_fails_leaves_every_file_as_it_was(fastsvm, folder, tmp_path)
 
 def test_nothing_goes_down_a_pipe_before_the_exact_model_is_known(fastsvm, folder):
     done = fastsvm(
-        "predict",
-        "--open-rows",
-        "-",
-        "--exact",
+        *"predict --open-rows - --exact".split(),
         folder / "three.model",
         folder / "two.rows",
         folder / "two.fast",

@@ -22,18 +22,7 @@ FRONT, REFERENCE = PAGES["README.md"], PAGES["fastsvm_cli/commands/README.md"]
 CONTEXT = click.Context(group)
 #: Programs of other projects in command lines.
 OTHERS = {
-    *(
-        "svm-train",
-        "svm-predict",
-        "svm-scale",
-        "svm-checkdata",
-        "svm-subset",
-        "svm-grid",
-        "pip",
-        "python3",
-        "jq",
-        "ssh",
-    ),
+    *(*"svm-train svm-predict svm-scale svm-checkdata svm-subset svm-grid pip python3 jq ssh".split(),),
     *("zcat", "sort", "uniq", "echo", "sha256sum", "head", "tail", "sed", "cat", "cmp", "ls", "mkdir", "mv", "gzip"),
     *("ln", "read", "split", "xargs", "parallel"),
     *("dask", "helm", "mapred"),
@@ -42,13 +31,8 @@ OTHERS = {
 #: Their options in pages, besides those that scripts use.
 OPTIONS_OF_OTHERS = {
     *(
-        "--nworkers",
-        "--nthreads",
-        "--memory-limit",
-        "--hostfile",
-        "--remote-python",
-        "--lifetime",
-        "--lifetime-stagger",
+        *"--nworkers --nthreads --memory-limit --hostfile --remote-python --lifetime".split(),
+        *"--lifetime-stagger".split(),
     ),
     *("--sshloginfile", "--joblog", "--resume-failed", "--retries", "--filter-hosts", "--port", "--files", "--glob"),
     *("--repo", "--create-namespace", "--generate-name"),

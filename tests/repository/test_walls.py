@@ -233,9 +233,7 @@ def models(tmp_path_factory):
 @pytest.mark.parametrize(
     "model",
     [
-        "exact",
-        "compiled",
-        "density",
+        *"exact compiled density".split(),
         "certified --open-rows /dev/null",
         "geometry",
         "triangle",

@@ -189,16 +189,7 @@ def test_rows_of_a_model_with_its_vectors_are_plain_rows(fastsvm, kernel_files, 
     """The header still says `precomputed`; rows need no serial numbers and may be dense."""
     folder = kernel_files["exponential"]
     fastsvm(
-        "order",
-        "-q",
-        "--kernel",
-        "exponential",
-        "--gamma",
-        0.4,
-        "--vectors",
-        folder / "train",
-        folder / "kernel.model",
-        "o",
+        *"order -q --kernel exponential --gamma 0.4 --vectors".split(), folder / "train", folder / "kernel.model", "o"
     )
     labels, rows = svm_read_problem(str(folder / "test"))
     last = max(max(row, default=1) for row in rows)
