@@ -10,7 +10,7 @@ import pytest
 from libsvm.svmutil import svm_load_model, svm_read_problem
 
 from support.bordering import TEXT, check_samples, samples_of, trained_model
-from support.messages import COMPILED_MODEL, no_label
+from support.messages import COMPILED_MODEL, no_label, sentences
 from support.oracles import BorderFile, Machine
 from support.places import DATA
 
@@ -148,38 +148,11 @@ def test_local_is_taken_where_it_is_better(fastsvm, tmp_path, wavy):
     ) in done.out
 
 
-USAGE = [
-    (["--target", 0.1, "--samples", 100], "--samples and --target do not go together"),
-    (["--target", 0], "'0' is not a target: expected a number above 0, as 0.005 or 0.5%"),
-    (["--target", "few"], "'few' is not a target"),
-    (["--target", "nan"], "'nan' is not a target"),
-    (["--samples", 0], "'--samples'"),
-    (["--samples", 100001], "'--samples'"),
-    (["--bandwidth", "adaptive"], "--bandwidth adaptive and -W go together"),
-    (["-W", 5], "go together"),
-    (["--bandwidth", 1, "-W", 5], "go together"),
-    (["--bandwidth", "wide"], "neither 'adaptive' nor a number from"),
-    (["--bandwidth", 0], "neither"),
-    (["--bandwidth", "nan"], "neither"),
-    (["--bandwidth", "inf"], "neither"),
-    (["--bandwidth", 1, "--data", "m"], "does not go with --data or --raw"),
-    (["--bandwidth", 1, "--raw"], "does not go with --data or --raw"),
-    (["--bandwidth", "adaptive", "-W", 0], "'-W'"),
-    (["--local", 0], "'--local'"),
-    (["--local", 65], "'--local'"),
-    (["--tolerance", 0], "'--tolerance'"),
-    (["--sampling", "sparse"], "'--sampling'"),
-    (["--seed", -1], "'--seed'"),
-]
-
-
 @pytest.mark.full(few=4)
-@pytest.mark.parametrize(
-    "options, words", USAGE, ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else ""
-)
+@pytest.mark.parametrize("options, words", sentences("border"))
 def test_wrong_usage_is_exit_code_2(fastsvm, tmp_path, options, words):
     cut_model(tmp_path / "m")
-    done = fastsvm("border", *options, "m", code=2)
+    done = fastsvm("border", *options.split(), "m", code=2)
     assert words in done.err and done.out == "" and os.listdir(tmp_path) == ["m"], str(done)
 
 

@@ -16,7 +16,7 @@ from fastsvm_cli.models.density import DensityModel
 from fastsvm_cli.models.exact import ExactModel
 from support import oracles
 from support.evaluation import fault_of, parse, values
-from support.messages import no_pair, not_finite, values_of_key
+from support.messages import no_pair, not_finite, sentences, values_of_key
 from support.oracles import Machine, data_text
 from support.sealing import sealed
 
@@ -215,28 +215,9 @@ def test_every_command_copes(fastsvm, tmp_path, train):
 
 
 @pytest.mark.full(few=3)
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        (["--density"], "--density goes with --bandwidth"),
-        *[
-            (["--density", "--bandwidth", 1, *more], f"it does not go with {more[0]}")
-            for more in (
-                ["--samples", 9],
-                ["--target", 0.1],
-                ["--sampling", "dense"],
-                ["--local", 2],
-                ["--tolerance", 1],
-                ["--seed", 3],
-            )
-        ],
-        (["--density", "--bandwidth", 1, "--raw"], "does not go with --data or --raw"),
-        (["--density", "--bandwidth", "adaptive"], "go together"),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("options, message", sentences("density"))
 def test_wrong_usage(fastsvm, train, options, message):
-    assert message in fastsvm("border", *options, "train", code=2).err
+    assert message in fastsvm("border", *options.split(), "train", code=2).err
 
 
 @pytest.mark.full

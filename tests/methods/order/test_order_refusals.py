@@ -4,58 +4,17 @@ import os
 
 import pytest
 
-from support.messages import COMPILED_MODEL
+from support.messages import COMPILED_MODEL, sentences
 from support.ordering import METHODS, RBF, cut_model
 from support.places import DATA, GOLDEN
 
-USAGE = [
-    (["--method", "triangle", "--points", 5], "--points goes with --method geometry."),
-    (["--method", "triangle", "--sequence", "greedy"], "--sequence goes with --method geometry."),
-    (["--lists", 2], "--lists goes with --method triangle."),
-    (["--kernel", "exponential", "--gamma", 1], "--kernel and --vectors go together"),
-    (["--vectors", "train"], "--kernel and --vectors go together"),
-    (["--gamma", 1], "--gamma, --coef0 and --degree go with --kernel"),
-    (["--coef0", 1], "--gamma, --coef0 and --degree go with --kernel"),
-    (["--degree", 2], "--gamma, --coef0 and --degree go with --kernel"),
-    (["--kernel", "exponential", "--vectors", "train"], "--kernel needs --gamma."),
-    (
-        ["--kernel", "exponential", "--gamma", 1, "--degree", 2, "--vectors", "train"],
-        "--coef0 and --degree are for --kernel normalized-polynomial.",
-    ),
-    (
-        ["--kernel", "exponential", "--gamma", 1, "--coef0", 2, "--vectors", "train"],
-        "--coef0 and --degree are for --kernel normalized-polynomial.",
-    ),
-    (
-        ["--kernel", "exponential", "--gamma", 1, "--vectors", "train"],
-        "--kernel is for models of a precomputed kernel; m has a rbf kernel.",
-    ),
-    (["--kernel", "exponential", "--gamma", 0, "--vectors", "train"], "'--gamma': 0.0 is not in the range"),
-    (
-        ["--kernel", "normalized-polynomial", "--gamma", 1, "--coef0", 0, "--vectors", "train"],
-        "'--coef0': 0.0 is not in the range",
-    ),
-    (
-        ["--kernel", "normalized-polynomial", "--gamma", 1, "--degree", 0, "--vectors", "train"],
-        "'--degree': 0 is not in the range",
-    ),
-    (["--kernel", "sigmoid"], "'sigmoid' is not one of"),
-    (["--points", 0], "'--points': 0 is not in the range"),
-    (["--method", "triangle", "--lists", 0], "'--lists': 0 is not in the range"),
-    (["--method", "border"], "'border' is not one of"),
-    (["--sequence", "random"], "'random' is not one of"),
-    (["--seed", -1], "'--seed': -1 is not in the range"),
-]
-
 
 @pytest.mark.full(few=5)
-@pytest.mark.parametrize(
-    "options, words", USAGE, ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else ""
-)
+@pytest.mark.parametrize("options, words", sentences("order"))
 def test_wrong_usage_of_order_is_exit_code_2(fastsvm, tmp_path, options, words):
     cut_model(tmp_path / "m", RBF)
     (tmp_path / "train").write_text("1 1:1\n-1 2:1\n")
-    done = fastsvm("order", *options, "m", code=2)
+    done = fastsvm("order", *options.split(), "m", code=2)
     assert words in done.err and done.out == "" and not (tmp_path / "m.order").exists(), str(done)
 
 
