@@ -75,14 +75,6 @@ def test_quality_is_the_same_where_values_are_too_many_to_be_kept(place, monkeyp
     assert again.mean == pytest.approx(kept.mean, rel=1e-12)
 
 
-def test_the_largest_difference_of_an_exact_model_is_none(place):
-    found = quality(
-        load_model(str(place / "rings.model")),
-        Answers(load_model(str(place / "rings.model")), list(read_chunks(str(place / "rows")))),
-    )
-    assert found.changed.different == found.largest == found.mean == 0 and found.proven is None
-
-
 @pytest.mark.full
 def test_regression_has_errors_and_no_labels(bench, place):
     document = json.loads(bench("--json", place / "waves.rows", place / "waves.model", place / "waves.approx").out)

@@ -15,7 +15,7 @@ from fastsvm_cli.export.tolerance import tolerance
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import load_model
 from support.evaluation import reference
-from support.exporting import KERNELS, WARNINGS, Library, chunk_of, made_up, predicted, rows_for
+from support.exporting import WARNINGS, Library, any_model, chunk_of, made_up, predicted, rows_for
 from support.model_files import BORDERS, COMPILED, EXACT, ORDERED, REDUCED
 from support.places import GOLDEN
 from support.profiles import calm
@@ -24,7 +24,6 @@ COMPILERS = [
     pytest.param(each, marks=pytest.mark.skipif(shutil.which(each) is None, reason=f"{each} is not installed"))
     for each in ("gcc", "clang")
 ]
-SVM_TYPES = ("c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr")
 #: Models that cannot be exported, and why.
 REFUSED = {
     "version2/exponential-triangle.order": "exponential kernel",
@@ -65,39 +64,13 @@ def test_golden_models_answer_as_fastsvm_predict(name, tmp_path):
         agrees(model, description, Library(Program(description, single=single, prefix="m"), tmp_path), rows, single)
 
 
-@calm(60)
-@given(
-    seed=st.integers(0, 10**6),
-    svm_type=st.sampled_from(SVM_TYPES),
-    kernel=st.sampled_from(sorted(KERNELS)),
-    classes=st.integers(2, 5),
-    d=st.integers(1, 9),
-    full=st.sampled_from([0.1, 0.6, 1.0]),
-    single=st.booleans(),
-)
-def test_models_of_any_kind_answer_as_fastsvm_predict(tmp_path, seed, svm_type, kernel, classes, d, full, single):
-    model = made_up(seed, svm_type=svm_type, kernel=kernel, classes=classes, d=d, full=full)
-    description = describe(model, "m", inputs=d + 2)
+@calm(100)
+@given(data=st.data(), single=st.booleans())
+def test_models_of_any_kind_answer_as_fastsvm_predict(tmp_path, data, single):
+    model, seed = data.draw(any_model(single))
+    description = describe(model, "m", inputs=model.max_index + 2)
     library = Library(Program(description, single=single, prefix=f"m{seed}"), tmp_path)
     agrees(model, description, library, rows_for(seed, description.inputs), single)
-
-
-@calm(40)
-@given(
-    seed=st.integers(0, 10**6),
-    svm_type=st.sampled_from(SVM_TYPES),
-    classes=st.integers(2, 4),
-    options=st.sampled_from(
-        [{"degree": 1}, {"degree": 2}, {"degree": 3}, {"degree": 4}, {"rank": 2}, {"clusters": 3}, {"center": "pair"}]
-    ),
-    single=st.booleans(),
-)
-def test_expansions_answer_as_fastsvm_predict(tmp_path, seed, svm_type, classes, options, single):
-    exact = made_up(seed, svm_type=svm_type, classes=classes, d=4)
-    model = compile_maclaurin(exact, fingerprint="f", single=single, **options)
-    description = describe(model, "m", inputs=6)
-    library = Library(Program(description, single=single, prefix=f"m{seed}"), tmp_path)
-    agrees(model, description, library, rows_for(seed, 6), single)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "polynomial"])

@@ -59,12 +59,3 @@ def test_a_carried_range_begins_at_feature_0(tmp_path):
     values = Library(Program(description, single=False, prefix="m"), tmp_path).values(rows)
     assert values == pytest.approx(expected, abs=0.02)  # svm-scale's six digits are not reproduced
     assert graph_run(description, False, rows)["variable"] == pytest.approx(values, abs=1e-9)
-
-
-@pytest.mark.parametrize("target", ["c", "onnx"])
-@pytest.mark.full
-def test_the_command_compares_rows_with_feature_0(target, fastsvm, tmp_path):
-    (tmp_path / "model").write_bytes(made_up(1, d=3, first=0).to_text())
-    (tmp_path / "rows").write_text("1 0:0.5 2:-1\n-1 0:-2 1:0.25\n1\n")
-    done = fastsvm("export", "--to", target, "--test", tmp_path / "rows", tmp_path / "model", tmp_path / f"o.{target}")
-    assert done.code == 0 and "0 of 3 labels differ" in done.out

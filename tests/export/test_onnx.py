@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,14 +13,11 @@ from fastsvm_cli.estimators.predictor import FastSVM
 from fastsvm_cli.export.description import describe
 from fastsvm_cli.export.onnx import model_of
 from fastsvm_cli.export.tolerance import tolerance
-from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import load_model, parse_model
-from support.exporting import KERNELS, chunk_of, made_up, predicted, rows_for
+from support.exporting import any_model, chunk_of, graph_run, made_up, predicted, rows_for
 from support.model_files import BORDERS, COMPILED, ORDERED, REDUCED
 from support.places import GOLDEN
 from support.profiles import calm
-
-SVM_TYPES = ("c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr")
 
 
 def run(description, rows, single):
@@ -29,9 +25,7 @@ def run(description, rows, single):
     proto = model_of(description, single)
     onnx.checker.check_model(proto, full_check=True)
     assert {each.domain for each in proto.opset_import} == {""}
-    session = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
-    outputs = [each.name for each in session.get_outputs()]
-    return dict(zip(outputs, session.run(None, {"X": rows.astype(np.float32 if single else np.float64)})))
+    return graph_run(description, single, rows)
 
 
 def agrees(model, description, rows, single):
@@ -47,35 +41,12 @@ def agrees(model, description, rows, single):
     return found
 
 
-@calm(100)
-@given(
-    seed=st.integers(0, 10**6),
-    svm_type=st.sampled_from(SVM_TYPES),
-    kernel=st.sampled_from(sorted(KERNELS)),
-    classes=st.integers(2, 5),
-    d=st.integers(1, 9),
-    single=st.booleans(),
-)
-def test_models_of_any_kind_answer_as_fastsvm_predict(seed, svm_type, kernel, classes, d, single):
-    model = made_up(seed, svm_type=svm_type, kernel=kernel, classes=classes, d=d)
-    description = describe(model, "m", inputs=d + 2)
+@calm(160)
+@given(data=st.data(), single=st.booleans())
+def test_models_of_any_kind_answer_as_fastsvm_predict(data, single):
+    model, seed = data.draw(any_model(single))
+    description = describe(model, "m", inputs=model.max_index + 2)
     agrees(model, description, rows_for(seed, description.inputs), single)
-
-
-@calm(60)
-@given(
-    seed=st.integers(0, 10**6),
-    svm_type=st.sampled_from(SVM_TYPES),
-    classes=st.integers(2, 4),
-    options=st.sampled_from(
-        [{"degree": 1}, {"degree": 2}, {"degree": 3}, {"degree": 4}, {"rank": 2}, {"clusters": 3}, {"center": "pair"}]
-    ),
-    single=st.booleans(),
-)
-def test_expansions_answer_as_fastsvm_predict(seed, svm_type, classes, options, single):
-    exact = made_up(seed, svm_type=svm_type, classes=classes, d=4)
-    model = compile_maclaurin(exact, fingerprint="f", single=single, **options)
-    agrees(model, describe(model, "m", inputs=6), rows_for(seed, 6), single)
 
 
 @pytest.mark.full(few=3)
@@ -146,7 +117,6 @@ def test_it_says_what_it_was_made_from():
 
 def test_numbers_beyond_single_precision_are_refused():
     text = re.sub(rb"rho .*", b"rho 1e300", made_up(1).to_text())
-
     model = parse_model(text, "m")
     with pytest.raises(ModelFormatError, match="--precision double"):
         model_of(describe(model, "m"), True)

@@ -3,7 +3,6 @@
 import gzip
 import json
 import os
-import signal
 import stat
 import subprocess
 import sys
@@ -12,9 +11,8 @@ import pytest
 
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.prediction import resume
-from fastsvm_cli.prediction.resume import ResumableOutput, can_be_kept
+from fastsvm_cli.prediction.resume import ResumableOutput
 from fastsvm_cli.text.line_blocks import Place
-from fastsvm_cli.text.output import Output
 from support.messages import SKIPPED, no_label
 from support.outputs import timeless
 from support.places import FASTSVM, SCRIPTS
@@ -78,20 +76,6 @@ def test_a_run_that_is_stopped_before_its_first_row_leaves_nothing(models, tmp_p
     )
 
 
-def test_without_the_option_a_stopped_run_keeps_nothing(models, tmp_path):
-    def prepare():
-        write = Output.write
-
-        def stopped(self, data):
-            write(self, data[: len(data) // 2])
-            os.kill(os.getpid(), signal.SIGTERM)
-
-        Output.write = stopped
-
-    forked(tmp_path, "predict", models / "rings.rows", models / "rings.approx", "out", prepare=prepare, code=143)
-    assert os.listdir(tmp_path) == []
-
-
 def test_a_checkpoint_is_due_after_some_seconds_or_later_where_it_takes_long(tmp_path, monkeypatch):
     now, begun, ended = 0.0, [], [0.0]
     costs = [0.0, 0.0, 2.0, 0.125, 1.0, 0.0]
@@ -114,18 +98,6 @@ def test_a_checkpoint_is_due_after_some_seconds_or_later_where_it_takes_long(tmp
             output.on_chunk(output.tally)
     waited = [start - end for start, end in zip(begun[: len(costs)], ended)]
     assert waited == pytest.approx([0.0, 5.0, 5.0, 40.0, 5.0, 20.0])  # the first one at once
-
-
-def test_what_can_be_kept(tmp_path):
-    (tmp_path / "file").write_text("")
-    os.mkfifo(tmp_path / "pipe")
-    assert can_be_kept(str(tmp_path / "file")) and can_be_kept(str(tmp_path / "new"))
-    assert not any(
-        map(
-            can_be_kept,
-            (None, "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/2", str(tmp_path / "pipe"), str(tmp_path)),
-        )
-    )
 
 
 def test_an_output_that_must_not_be_written_is_not(tmp_path, monkeypatch):

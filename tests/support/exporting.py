@@ -7,9 +7,11 @@ import subprocess
 from zlib import crc32
 
 import numpy as np
+from hypothesis import strategies as st
 
 from fastsvm_cli import _native
 from fastsvm_cli.export.onnx import model_of
+from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.wanted import Wanted
 
@@ -21,6 +23,16 @@ KERNELS = {
     "rbf": "kernel_type rbf\ngamma 0.375\n",
     "sigmoid": "kernel_type sigmoid\ngamma 0.25\ncoef0 -0.5\n",
 }
+SVM_TYPES = ("c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr")
+EXPANSIONS = [
+    {"degree": 1},
+    {"degree": 2},
+    {"degree": 3},
+    {"degree": 4},
+    {"rank": 2},
+    {"clusters": 3},
+    {"center": "pair"},
+]
 _NUMBERS = itertools.count()
 
 
@@ -57,6 +69,18 @@ def made_up(seed, *, svm_type="c_svc", kernel="rbf", classes=2, d=5, n=20, full=
         ]
         lines.append(" ".join(coefficients + entries) + "\n")
     return parse_model("".join(lines).encode(), f"made up of {seed!r}")
+
+
+@st.composite
+def any_model(draw, single):
+    """(model, seed): an exact model, or an expansion as often."""
+    seed, svm_type = draw(st.integers(0, 10**6)), draw(st.sampled_from(SVM_TYPES))
+    if draw(st.booleans()):
+        exact = made_up(seed, svm_type=svm_type, classes=draw(st.integers(2, 4)), d=4)
+        return compile_maclaurin(exact, fingerprint="f", single=single, **draw(st.sampled_from(EXPANSIONS))), seed
+    kernel, full = draw(st.sampled_from(sorted(KERNELS))), draw(st.sampled_from([0.1, 0.6, 1.0]))
+    classes, d = draw(st.integers(2, 5)), draw(st.integers(1, 9))
+    return made_up(seed, svm_type=svm_type, kernel=kernel, classes=classes, d=d, full=full), seed
 
 
 def rows_for(seed, d, n=40, full=0.7):
