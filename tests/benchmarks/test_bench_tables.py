@@ -35,12 +35,8 @@ def test_a_row_for_every_model_and_reference(measured, svm_predict):
         "rings.cert, predict --exact",
         *"rings.red rings.border rings.order other.approx".split(),
     ]
-    assert (
-        measured["rows"] == ROWS
-        and measured["picked"] is None
-        and measured["test_file"] == "rows"
-        and measured["exact_model"] == "rings.model"
-    )
+    assert measured["rows"] == ROWS
+    assert measured["picked"] is None and measured["test_file"] == "rows" and measured["exact_model"] == "rings.model"
     assert {"processor", "cores", "threads", "kernels", "python", "fastsvm", "libsvm_official", "svm_predict"} <= set(
         measured["machine"]
     )
@@ -71,10 +67,8 @@ def test_a_row_for_every_model_and_reference(measured, svm_predict):
         == 0
     )
     assert 0 < records["rings.cert"]["rows_proven"] == records["rings.cert, predict --exact"]["rows_proven"]
-    assert (
-        records["rings.border"]["labels_that_differ"] > 0
-        and records["other.approx"]["note"] == "compiled from another model"
-    )
+    assert records["rings.border"]["labels_that_differ"] > 0
+    assert records["other.approx"]["note"] == "compiled from another model"
     for name in ("svm-predict, empty file", "fastsvm, empty file"):
         assert 0 < records[name]["end_to_end"]["median"] and records[name]["end_to_end"]["rows_per_second"] is None
 
@@ -152,11 +146,8 @@ def test_a_model_that_fails_is_a_row_that_says_why(bench, place, tmp_path):
     for name, why in whys.items():
         assert why in records[name]["failed"] and records[name]["end_to_end"] is None, records[name]
         assert any(line.startswith("Error: ") and why in line for line in done.err.splitlines()), str(done)
-    assert (
-        records["rings.red"]["failed"] is None
-        and records["rings.red"]["end_to_end"]["median"] > 0
-        and records["exact model"]["scoring"]
-    )
+    assert records["rings.red"]["failed"] is None
+    assert records["rings.red"]["end_to_end"]["median"] > 0 and records["exact model"]["scoring"]
     assert len(done.err.splitlines()) == len(whys)
     table = bench(place / "rows", place / "rings.model", "missing", code=1).out
     assert len(re.findall(r"\bmissing\b.*No such file", table)) == 1

@@ -42,9 +42,8 @@ def test_quality_is_what_the_printed_values_say(fastsvm, place, name, rows, exac
     values, ours = np.array(values), lines[:, 1 : 1 + len(values[0])]
     different = int(np.sum(lines[:, 0] != labels))
     assert (found.rows, found.changed.different, found.changed.share) == (len(y), different, different / len(y))
-    assert found.largest == pytest.approx(np.abs(ours - values).max(), abs=1e-8) and found.mean == pytest.approx(
-        np.abs(ours - values).mean(), abs=1e-8
-    )
+    assert found.largest == pytest.approx(np.abs(ours - values).max(), abs=1e-8)
+    assert found.mean == pytest.approx(np.abs(ours - values).mean(), abs=1e-8)
     assert upper_95(found.changed.different, found.rows) == pytest.approx(wilson(different, len(y)), rel=1e-4)
     assert found.score.correct == np.sum(lines[:, 0] == y)
     if name.endswith("cert"):

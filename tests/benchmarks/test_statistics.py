@@ -99,11 +99,8 @@ def test_cases_take_turns_and_the_warm_up_is_not_counted():
     )
     assert log == list("abc") * 4
     assert (a.timings.seconds, b.timings.seconds, c.timings.seconds) == ([1, 2, 3], [1, 1.25, 1.5], [1, 1, 1])
-    assert (
-        heard[:3] == [("a", timing.WARM_UP, 9), ("b", timing.WARM_UP, 2), ("c", timing.WARM_UP, 7)]
-        and heard[3:6] == [("a", 0, 1), ("b", 0, 1), ("c", 0, 1)]
-        and len(heard) == 12
-    )
+    assert heard[:3] == [("a", timing.WARM_UP, 9), ("b", timing.WARM_UP, 2), ("c", timing.WARM_UP, 7)]
+    assert heard[3:6] == [("a", 0, 1), ("b", 0, 1), ("c", 0, 1)] and len(heard) == 12
     assert (a.warm_up, b.warm_up) == (9, 8) and a.failed is b.failed is None
 
 
@@ -135,11 +132,8 @@ def test_a_case_that_raises_is_left_out_and_the_others_go_on():
     )
     interleave([at_once, later, silent, good], 3, 100, clock=clock)
     assert (at_once.failed, later.failed, silent.failed, good.failed) == ("no file", "odd", "KeyError", None)
-    assert (
-        (at_once.timings.seconds, later.timings.seconds, good.timings.seconds) == ([], [2], [1, 1, 1])
-        and log.count("good") == 4
-        and log.count("later") == 3
-    )
+    assert (at_once.timings.seconds, later.timings.seconds, good.timings.seconds) == ([], [2], [1, 1, 1])
+    assert log.count("good") == 4 and log.count("later") == 3
     with pytest.raises(KeyboardInterrupt):  # it must reach the user
         interleave([timed("stop", [KeyboardInterrupt()], log, clock)], 3, 100, clock=clock)
 
@@ -311,9 +305,8 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
                 assert timings["speed_up"] is timings["rows_per_second"] is None
                 ratio_cell, speed_cell = "", ""
             else:
-                assert timings["speed_up"] == pytest.approx(ratio) and timings["rows_per_second"] == pytest.approx(
-                    per_second
-                )
+                assert timings["speed_up"] == pytest.approx(ratio)
+                assert timings["rows_per_second"] == pytest.approx(per_second)
                 assert own or timings["speed_up_error"] == pytest.approx(error)
                 ratio_cell, speed_cell = (
                     ("1" if own else f"{digits(ratio, 3)} +- {digits(error, 2)}"),

@@ -106,11 +106,8 @@ def test_certified_models_are_named(fastsvm, trained):
 @pytest.mark.full
 def test_json_summary(fastsvm, trained, rings):
     summary = json.loads(fastsvm("predict", "--json", DATA / "rings.test", rings, "out").out)
-    assert (
-        summary["rows"] == 6000
-        and summary["correct"] == round(6000 * summary["accuracy"])
-        and 0 <= summary["rows_outside_bound"] <= 6000
-    )
+    assert summary["rows"] == 6000
+    assert summary["correct"] == round(6000 * summary["accuracy"]) and 0 <= summary["rows_outside_bound"] <= 6000
     assert (
         json.loads(fastsvm("predict", "--json", DATA / "waves.train", trained / "waves.model").err)[
             "mean_squared_error"

@@ -307,12 +307,8 @@ def test_the_cursor_comes_back(place):
     except OSError:  # the terminal was closed
         pass
     os.close(main)
-    assert (
-        process.wait(PATIENCE) == 130
-        and b"\x1b[?25l" in said
-        and said.endswith(b"\x1b[?25h")
-        and b"Traceback" not in said
-    )
+    assert process.wait(PATIENCE) == 130
+    assert b"\x1b[?25l" in said and said.endswith(b"\x1b[?25h") and b"Traceback" not in said
 
 
 @pytest.mark.full

@@ -140,12 +140,8 @@ def test_a_command_that_needs_no_standard_stream_does_its_work_without(place, wo
 )
 def test_a_closed_stream_that_is_needed_is_an_error_and_nothing_is_lost(place, words, stream, why, closed):
     ran = shell(place, f"{words} {closed}")
-    assert (
-        ran.code == 1
-        and ran.output == "before\n"
-        and ran.out == ""
-        and sorted(os.listdir(place)) == ["fast", "m", "out", "rows"]
-    ), ran
+    assert ran.code == 1, ran
+    assert ran.output == "before\n" and ran.out == "" and sorted(os.listdir(place)) == ["fast", "m", "out", "rows"], ran
     assert ran.err == ("" if "2>&-" in closed.split() else f"Error: {why}\n"), ran
 
 
@@ -289,12 +285,8 @@ def test_no_input_is_written_over(place, words, given, link):
         os.link(place / given, place / "link")
     before = {each: (place / each).read_bytes() for each in os.listdir(place)}
     ran = shell(place, words.replace("OUT", name))
-    assert (
-        ran.code == 1
-        and ran.err.startswith(f"Error: {name}: the output would replace ")
-        and ran.err.endswith("; name another output file\n")
-        and ran.err.count("\n") == 1
-    ), ran
+    assert ran.code == 1 and ran.err.startswith(f"Error: {name}: the output would replace "), ran
+    assert ran.err.endswith("; name another output file\n") and ran.err.count("\n") == 1, ran
     assert {each: (place / each).read_bytes() for each in os.listdir(place)} == before
 
 

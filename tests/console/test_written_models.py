@@ -37,12 +37,8 @@ def test_an_expansion_that_overflows_is_refused_and_the_output_stays(fastsvm, tm
     (tmp_path / "m").write_text(model(kernel, value))
     (tmp_path / "out").write_text("before\n")
     done = fastsvm("approx", *options, "m", "out", code=1)
-    assert (
-        done.err.startswith("Error: m: ")
-        and done.err.endswith(": scale the data\n")
-        and done.err.count("\n") == 1
-        and done.out == ""
-    )
+    assert done.err.startswith("Error: m: ")
+    assert done.err.endswith(": scale the data\n") and done.err.count("\n") == 1 and done.out == ""
     assert (tmp_path / "out").read_text() == "before\n"
 
 
@@ -79,10 +75,8 @@ def test_a_model_that_cannot_be_read_back_is_not_written(command, tmp_path):
         timeout=PATIENCE,
     )
     assert done.returncode == 1 and done.stdout == "", done.stderr
-    assert (
-        done.stderr.startswith(
-            f"Error: {GOLDEN / 'c_svc.model'}: the compiled model could not be read back (the checksum"
-        )
-        and done.stderr.count("\n") == 1
+    assert done.stderr.startswith(
+        f"Error: {GOLDEN / 'c_svc.model'}: the compiled model could not be read back (the checksum"
     )
+    assert done.stderr.count("\n") == 1
     assert (tmp_path / "out").read_text() == "before\n" and sorted(path.name for path in tmp_path.iterdir()) == ["out"]

@@ -26,9 +26,8 @@ def test_refused_in_one_line_before_any_work(fastsvm, folder, tmp_path, options,
     os.link(tmp_path / "out", tmp_path / "hard")
     done = fastsvm("predict", *options.split(), "rows", folder / model, "out", code=None)
     assert done.code in (1, 2) and done.err.splitlines()[-1] == message.format(folder / model)
-    assert (
-        sorted(os.listdir(tmp_path)) == ["hard", "link", "out", "rows"] and (tmp_path / "out").read_text() == "before"
-    )
+    assert sorted(os.listdir(tmp_path)) == ["hard", "link", "out", "rows"]
+    assert (tmp_path / "out").read_text() == "before"
 
 
 def test_rows_and_answers_cannot_both_be_standard_output(fastsvm, folder, tmp_path):

@@ -31,9 +31,8 @@ def test_a_run_that_is_not_stopped_leaves_the_output_alone(fastsvm, models, tmp_
     done = fastsvm("predict", "--resume", models / "rings.rows", models / "rings.approx", "out")
     assert (done.out, done.err) == (plain.out, plain.err)
     assert os.readlink(tmp_path / "out") == "folder/target" and os.listdir(tmp_path / "folder") == ["target"]
-    assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes() and stat.S_IMODE(
-        (tmp_path / "out").stat().st_mode
-    ) == 0o640
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes()
+    assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o640
 
 
 @pytest.mark.full
@@ -69,11 +68,8 @@ def test_an_empty_input_and_one_of_bad_rows_alone(models, tmp_path):
 def test_a_run_that_is_stopped_before_its_first_row_leaves_nothing(models, tmp_path):
     (tmp_path / "rows").write_text("foo\n1 1:1\n")
     done = forked(tmp_path, "predict", "--resume", "rows", models / "rings.approx", "out", code=1)
-    assert (
-        done.err.splitlines()[-1] == f"Error: rows:1: {no_label('foo')}{SKIPPED}"
-        and "are kept" not in done.err
-        and os.listdir(tmp_path) == ["rows"]
-    )
+    assert done.err.splitlines()[-1] == f"Error: rows:1: {no_label('foo')}{SKIPPED}"
+    assert "are kept" not in done.err and os.listdir(tmp_path) == ["rows"]
 
 
 def test_a_checkpoint_is_due_after_some_seconds_or_later_where_it_takes_long(tmp_path, monkeypatch):

@@ -79,10 +79,8 @@ def test_a_bad_row_ends_the_run_unless_it_is_said(fastsvm, models, tmp_path):
     (tmp_path / "out").write_text("before\n")
     for options in ([], ["--on-bad-row", "stop"]):
         done = fastsvm("predict", *options, "bad", models / "rings.approx", "out", code=1)
-        assert (
-            done.err.splitlines()[-1] == f"Error: bad:2: {no_label('foo')}{SKIPPED}"
-            and (tmp_path / "out").read_text() == "before\n"
-        )
+        assert done.err.splitlines()[-1] == f"Error: bad:2: {no_label('foo')}{SKIPPED}"
+        assert (tmp_path / "out").read_text() == "before\n"
     assert (
         json.loads(fastsvm("predict", "--json", "bad", models / "rings.approx", "out", code=1, input="").out or "{}")
         == {}
@@ -149,10 +147,8 @@ def test_a_compressed_file_that_is_cut_off_is_no_bad_row(fastsvm, models, tmp_pa
     (tmp_path / "cut").write_bytes(COMPRESS[kind]((models / "rings.rows").read_bytes() * 20)[:-9])
     (tmp_path / "out").write_text("before\n")
     done = fastsvm("predict", "--on-bad-row", mode, "cut", models / "rings.approx", "out", code=1)
-    assert (
-        done.err.splitlines()[-1] == f"Error: cut: the {kind} data ends too early"
-        and (tmp_path / "out").read_text() == "before\n"
-    )
+    assert done.err.splitlines()[-1] == f"Error: cut: the {kind} data ends too early"
+    assert (tmp_path / "out").read_text() == "before\n"
 
 
 def test_dense_rows_are_as_long_as_the_first_good_one(fastsvm, models, tmp_path):

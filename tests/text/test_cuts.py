@@ -121,9 +121,8 @@ def test_rows_are_those_of_sklearn(file):
         for chunk in read_chunks(str(file(text)), size=size):
             part = expected[at : at + chunk.rows]
             assert np.array_equal(np.asarray(chunk.leading)[:, 0], labels[at : at + chunk.rows])
-            assert np.array_equal(np.asarray(chunk.indptr), part.indptr) and np.array_equal(
-                np.asarray(chunk.indices), part.indices
-            )
+            assert np.array_equal(np.asarray(chunk.indptr), part.indptr)
+            assert np.array_equal(np.asarray(chunk.indices), part.indices)
             assert np.array_equal(np.asarray(chunk.values), part.data)
             at += chunk.rows
         assert at == 500

@@ -89,22 +89,16 @@ def test_a_chain_of_links_and_a_link_to_nothing_yet_are_followed(tmp_path):
     (tmp_path / "first").symlink_to("second")
     (tmp_path / "second").symlink_to(tmp_path / "third")
     write(tmp_path / "first", b"x")
-    assert (
-        (tmp_path / "first").is_symlink()
-        and (tmp_path / "second").is_symlink()
-        and not (tmp_path / "third").is_symlink()
-    )
+    assert (tmp_path / "first").is_symlink()
+    assert (tmp_path / "second").is_symlink() and not (tmp_path / "third").is_symlink()
     assert (tmp_path / "third").read_bytes() == b"x"
 
 
 def test_a_link_to_a_device_is_written_through(tmp_path):
     (tmp_path / "null").symlink_to("/dev/null")
     write(tmp_path / "null", b"x" * 100)
-    assert (
-        os.readlink(tmp_path / "null") == "/dev/null"
-        and os.listdir(tmp_path) == ["null"]
-        and stat.S_ISCHR(os.stat("/dev/null").st_mode)
-    )
+    assert os.readlink(tmp_path / "null") == "/dev/null"
+    assert os.listdir(tmp_path) == ["null"] and stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 
 class Stopped(BaseException):
@@ -143,11 +137,8 @@ def test_a_named_pipe_is_written_directly(tmp_path):
     reader.start()
     write(path, b"one\n", b"two\n" * 50_000)
     reader.join(PATIENCE)
-    assert (
-        got == [b"one\n" + b"two\n" * 50_000]
-        and stat.S_ISFIFO(path.stat().st_mode)
-        and os.listdir(tmp_path) == ["pipe"]
-    )
+    assert got == [b"one\n" + b"two\n" * 50_000]
+    assert stat.S_ISFIFO(path.stat().st_mode) and os.listdir(tmp_path) == ["pipe"]
 
 
 def test_a_reader_that_has_gone_is_a_broken_pipe(tmp_path):

@@ -78,12 +78,8 @@ def test_a_comment_begins_after_a_label_and_a_blank(line, token):
 
 def test_a_label_alone_is_the_zero_vector():
     chunk, fault, _, _ = _native.parse(b"3\n-2 \n")
-    assert (
-        fault is None
-        and rows_in(chunk) == [(3.0, []), (-2.0, [])]
-        and chunk.squared_norms.tolist() == [0.0, 0.0]
-        and chunk.max_index == 0
-    )
+    assert fault is None and rows_in(chunk) == [(3.0, []), (-2.0, [])]
+    assert chunk.squared_norms.tolist() == [0.0, 0.0] and chunk.max_index == 0
 
 
 def test_index_0_is_allowed_and_counts_in_the_norm():
@@ -222,11 +218,8 @@ def test_zeros_of_any_spelling_are_not_underflow():
 
 def test_the_largest_index_and_leading_zeros_and_plus_signs_are_read():
     chunk, fault, _, _ = _native.parse(b"+1 +1:+2 0000000000000003:4 2147483647:5\n")
-    assert (
-        fault is None
-        and rows_in(chunk) == [(1.0, [(1, 2.0), (3, 4.0), (2147483647, 5.0)])]
-        and chunk.max_index == 2147483647
-    )
+    assert fault is None
+    assert rows_in(chunk) == [(1.0, [(1, 2.0), (3, 4.0), (2147483647, 5.0)])] and chunk.max_index == 2147483647
 
 
 def test_the_largest_double_is_read():
@@ -277,12 +270,8 @@ def test_several_numbers_may_lead_a_row_as_in_a_model():
 def test_parsing_starts_at_an_offset_and_stops_after_the_rows_wanted():
     text = b"header\n1 1:2\n3 4:5\nrest 9\n"
     chunk, fault, _, consumed = _native.parse(text, offset=7, max_rows=2, first_line=2)
-    assert (
-        fault is None
-        and rows_in(chunk) == [(1.0, [(1, 2.0)]), (3.0, [(4, 5.0)])]
-        and text[consumed:] == b"rest 9\n"
-        and chunk.first_line == 2
-    )
+    assert fault is None and rows_in(chunk) == [(1.0, [(1, 2.0)]), (3.0, [(4, 5.0)])]
+    assert text[consumed:] == b"rest 9\n" and chunk.first_line == 2
     chunk, fault, _, consumed = _native.parse(text, offset=7, max_rows=0, first_line=2)
     assert fault is None and chunk.rows == 0 and consumed == 7
     assert _native.parse(text, offset=7, first_line=2)[1] == (4, no_label("rest"))

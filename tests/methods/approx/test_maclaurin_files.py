@@ -56,9 +56,8 @@ def test_a_compiled_model_is_written_back_byte_for_byte(trained, svm_type, kerne
         assert again.highest_norm == compiled.highest_norm and again.certified == options.get("certify", False)
         assert not again.certified or again.longest_vector == compiled.longest_vector
         for a, b in zip(again.expansions, compiled.expansions, strict=True):
-            assert (a.pair, a.center, a.rank) == (b.pair, b.center, b.rank) and (a.certificate is None) == (
-                b.certificate is None
-            )
+            assert (a.pair, a.center, a.rank) == (b.pair, b.center, b.rank)
+            assert (a.certificate is None) == (b.certificate is None)
             assert a.certificate is None or list(a.certificate.numbers()) == list(b.certificate.numbers())
         assert np.array_equal(values_of(again, [ROWS]), values_of(compiled, [ROWS]))
 

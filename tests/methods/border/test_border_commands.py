@@ -43,9 +43,8 @@ def test_train_border_predict(fastsvm, tmp_path, wavy):
     model, train, test = wavy
     done = fastsvm("border", "--data", train, model)
     lines, total = done.out.splitlines(), svm_load_model(str(model)).get_nr_sv()
-    assert lines[0] == f"{total} support vectors -> 100 border samples in 2 features" and os.listdir(tmp_path) == [
-        "wavy.model.border"
-    ]
+    assert lines[0] == f"{total} support vectors -> 100 border samples in 2 features"
+    assert os.listdir(tmp_path) == ["wavy.model.border"]
     assert re.fullmatch(r"[\d.]+ (bytes|KB) -> [\d.]+ (bytes|KB): wavy.model.border", lines[1]), str(done)
     measured = re.fullmatch(rf"labels that differ on 750 rows of {train}, held out: (\d+) \(([\d.e-]+) %\)", lines[2])
     assert float(measured[2]) == pytest.approx(100 * int(measured[1]) / 750, rel=0.01) and float(measured[2]) < 2
@@ -122,10 +121,8 @@ def test_target_takes_as_many_samples_as_it_needs(fastsvm, tmp_path, wavy):
     counts = []
     for target in (0.1, 0.03, 0.01):
         done = fastsvm("border", "--target", target, "--data", train, model, "b")
-        assert (
-            float(re.search(r"held out: \d+ \(([\d.e-]+) %\)", done.out)[1]) <= 100 * target
-            and "target" not in done.err
-        ), str(done)
+        assert float(re.search(r"held out: \d+ \(([\d.e-]+) %\)", done.out)[1]) <= 100 * target, str(done)
+        assert "target" not in done.err, str(done)
         counts += samples_of(tmp_path / "b")
     assert counts == sorted(counts) and counts[0] < counts[-1] < 1000, counts
     done = fastsvm("border", "--target", 1e-9, "--tolerance", 1e-300, "--data", train, model, "b")
@@ -158,10 +155,8 @@ def test_wrong_usage_is_exit_code_2(fastsvm, tmp_path, options, words):
 
 @pytest.mark.full
 def test_one_class_models_need_data(fastsvm, tmp_path, one_class):
-    assert (
-        "a one-class model needs --data TRAIN_FILE" in fastsvm("border", one_class, code=2).err
-        and os.listdir(tmp_path) == []
-    )
+    assert "a one-class model needs --data TRAIN_FILE" in fastsvm("border", one_class, code=2).err
+    assert os.listdir(tmp_path) == []
     rows = "".join(" ".join(line.split()[:3]) + "\n" for line in (DATA / "rings.train").read_text().splitlines()[:400])
     (tmp_path / "train").write_text(rows)
     fastsvm("border", "-q", "--data", "train", one_class, "b")
@@ -206,9 +201,8 @@ def test_what_is_no_model_for_a_border_is_refused_in_one_line(fastsvm, tmp_path,
         ),
     ):
         done = fastsvm("border", *words, "out", code=1)
-        assert done.err.startswith("Error: ") and fault in done.err and done.err.count("\n") == 1 and done.out == "", (
-            str(done)
-        )
+        assert done.err.startswith("Error: "), str(done)
+        assert fault in done.err and done.err.count("\n") == 1 and done.out == "", str(done)
         assert (tmp_path / "out").read_text() == "before\n"
 
 
@@ -223,9 +217,8 @@ def test_other_commands_refuse_a_border_in_one_line(fastsvm, tmp_path, wavy):
         ["predict", "-b", 1, wavy[2], "b", "out"],
     ):
         done = fastsvm(*words, code=1)
-        assert done.err.startswith("Error: b: ") and done.err.count("\n") == 1 and not (tmp_path / "out").exists(), str(
-            done
-        )
+        assert done.err.startswith("Error: b: "), str(done)
+        assert done.err.count("\n") == 1 and not (tmp_path / "out").exists(), str(done)
     for words in (["--steps", 3], ["--tolerance", 0.1]):
         fastsvm("predict", *words, wavy[2], "b", "out", code=2)
 
@@ -301,20 +294,16 @@ def test_few_border_points_one_hot_data_and_poor_agreement_are_warned_of(fastsvm
     rows = [f"{a} 1:{b + i / 30}" for a, b in (("0.5", 1.0), ("-0.5", -2.0)) for i in range(30)]
     cut_model(tmp_path / "line", classes="label 1 -1\nnr_sv 30 30\n", rows=rows)
     done = fastsvm("border", "line", "b")
-    assert "1 of 1 pairs have fewer samples than asked for" in done.err and 1 <= samples_of(tmp_path / "b")[0] < 100, (
-        str(done)
-    )
+    assert "1 of 1 pairs have fewer samples than asked for" in done.err, str(done)
+    assert 1 <= samples_of(tmp_path / "b")[0] < 100, str(done)
     assert (
         fastsvm("border", colors, "b").err.count("Warning: most features have one value besides 0, as one-hot data has")
         == 1
     )
     y, x = svm_read_problem(str(DATA / "rings.train"))
     done = fastsvm("border", trained_model(x[:600], y[:600], "-g 0.5 -c 10", tmp_path / "rings"), "b")
-    assert (
-        "poor agreement is to be expected" in done.err
-        and "one-hot" not in done.err
-        and float(re.search(r"\(([\d.]+) %\)", done.out)[1]) > 5
-    )
+    assert "poor agreement is to be expected" in done.err
+    assert "one-hot" not in done.err and float(re.search(r"\(([\d.]+) %\)", done.out)[1]) > 5
 
 
 @pytest.mark.full

@@ -48,9 +48,8 @@ def test_many_points_at_a_time_give_what_each_gives_alone(monkeypatch):
     ):
         value, gradient = function.value_and_gradient(z)
         alone = [function.value_and_gradient(row[None]) for row in z]
-        assert value == pytest.approx(
-            np.array([each[0][0] for each in alone]), abs=1e-12
-        ) and gradient == pytest.approx(np.array([each[1][0] for each in alone]), abs=1e-10)
+        assert value == pytest.approx(np.array([each[0][0] for each in alone]), abs=1e-12)
+        assert gradient == pytest.approx(np.array([each[1][0] for each in alone]), abs=1e-10)
 
 
 @pytest.mark.full(few=4)

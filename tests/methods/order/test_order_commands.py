@@ -46,9 +46,8 @@ def test_train_order_predict(svm_predict, fastsvm, tmp_path, trained, name, meth
         r"Kernel evaluations: (\d+) of (\d+) \((\S+) % saved\)\.\n", ours.err
     ).groups()
     rows = len(test.read_text().splitlines())
-    assert int(whole) == rows * total and float(saved) == pytest.approx(
-        100 * (1 - int(done_evaluations) / int(whole)), abs=0.06
-    )
+    assert int(whole) == rows * total
+    assert float(saved) == pytest.approx(100 * (1 - int(done_evaluations) / int(whole)), abs=0.06)
 
 
 @pytest.mark.full
@@ -65,10 +64,8 @@ def test_regression_stops_within_a_tolerance_and_else_is_evaluated_in_full(fasts
         assert np.all(np.abs(np.array(done.out.split(), float) - exact) <= tolerance * (1 + 1e-9))
         evaluations.append(int(re.search(r"Kernel evaluations: (\d+) of", done.err)[1]))
         assert "--tolerance E" not in done.err
-    assert (
-        evaluations == sorted(evaluations, reverse=True)
-        and evaluations[-1] < len(exact) * svm_load_model(str(model)).get_nr_sv()
-    )
+    assert evaluations == sorted(evaluations, reverse=True)
+    assert evaluations[-1] < len(exact) * svm_load_model(str(model)).get_nr_sv()
 
 
 @pytest.mark.full
@@ -79,16 +76,11 @@ def test_summary_as_json(fastsvm, trained, ordered):
         done = fastsvm("predict", "--json", test, ordered("rings", method), "out")
         summary = json.loads(done.out)
         assert summary["rows_proven"] == rows and done.err == "" and done.out.count("\n") == 1
-        assert (
-            summary["rows"] == rows
-            and summary["kernel_evaluations_of_exact"] == rows * total
-            and 0 < summary["kernel_evaluations"]
-        )
+        assert summary["rows"] == rows
+        assert summary["kernel_evaluations_of_exact"] == rows * total and 0 < summary["kernel_evaluations"]
         plain = fastsvm("predict", test, ordered("rings", method), "out")
-        assert (
-            f"Kernel evaluations: {summary['kernel_evaluations']} of {rows * total} " in plain.err
-            and f"({summary['correct']}/{rows})" in plain.out
-        )
+        assert f"Kernel evaluations: {summary['kernel_evaluations']} of {rows * total} " in plain.err
+        assert f"({summary['correct']}/{rows})" in plain.out
     summary = json.loads(fastsvm("predict", "--json", "--steps", 20, test, ordered("rings", "geometry"), "out").out)
     assert "rows_proven" not in summary and 0 < summary["rows_decided"] < rows
     assert 0 < summary["rows_decided"] < rows and 0 < summary["kernel_evaluations"] <= 20 * rows
@@ -123,16 +115,10 @@ def test_no_rows_and_no_support_vectors_end_well(fastsvm, tmp_path, ordered, met
 def test_ordered_models_go_through_pipes_and_compressed_files(fastsvm, tmp_path, trained, ordered, method):
     model, test = trained["colors"]
     done = fastsvm("order", "--method", method, "-", input=model.read_bytes())
-    assert (
-        done.out == ordered("colors", method).read_text()
-        and done.out.startswith(f"fastsvm_model {method} 2\n")
-        and done.out.endswith("\nend\n")
-    )
-    assert (
-        "support vectors," in done.err
-        and done.err.splitlines()[1].endswith(": standard output")
-        and "Trial on" in done.err
-    )
+    assert done.out == ordered("colors", method).read_text()
+    assert done.out.startswith(f"fastsvm_model {method} 2\n") and done.out.endswith("\nend\n")
+    assert "support vectors," in done.err
+    assert done.err.splitlines()[1].endswith(": standard output") and "Trial on" in done.err
     (tmp_path / "z.gz").write_bytes(gzip.compress(done.out.encode()))
     labels = fastsvm("predict", "-q", test, model).out
     assert (

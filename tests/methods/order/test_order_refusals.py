@@ -93,10 +93,6 @@ def test_other_files_are_refused_in_one_line(fastsvm, trained, ordered, tmp_path
         ("nowhere", "No such file or directory"),
     ):
         done = fastsvm("order", "--method", method, path, "out", code=1)
-        assert (
-            words in done.err
-            and done.err.startswith("Error: ")
-            and done.err.count("\n") == 1
-            and not (tmp_path / "out").exists()
-        ), str(done)
+        assert words in done.err and done.err.startswith("Error: "), str(done)
+        assert done.err.count("\n") == 1 and not (tmp_path / "out").exists(), str(done)
     assert "a compiled model found" in fastsvm("approx", ordered("rings", method), "out", code=1).err

@@ -126,9 +126,8 @@ def test_rows_without_any_do_not_stand_for_others(fastsvm, tmp_path, trained):
 def test_standard_output_standard_input_and_the_default_name(fastsvm, tmp_path, trained):
     model = trained["rings"][0]
     done = fastsvm("reduce", "--vectors", 10, "--no-finish", model)
-    assert os.listdir(tmp_path) == ["rings.model.reduced"] and re.fullmatch(
-        r"Warning: .* of these labels are not the exact model's.*\n", done.err
-    )
+    assert os.listdir(tmp_path) == ["rings.model.reduced"]
+    assert re.fullmatch(r"Warning: .* of these labels are not the exact model's.*\n", done.err)
     text = (tmp_path / "rings.model.reduced").read_text()
     piped = fastsvm("reduce", "--vectors", 10, "--no-finish", "-", input=model.read_bytes())
     assert piped.out == text and piped.err == done.out.replace(": rings.model.reduced", ": standard output") + done.err

@@ -173,21 +173,15 @@ def test_lossless_merges_across_two_classes_and_only_within_one_of_more():
         "c_svc", "rbf", twins, np.array([[2.0], [1.0], [-0.5], [-1.0]]), [0.1], gamma=0.5, label=[1, -1], nr_sv=[2, 2]
     )
     small, _ = split(lossless(exact_model(two), "x").model.to_text())
-    assert (
-        small.vectors == [{1: 1.0}, {1: 2.0}, {1: 3.0}]
-        and small.coef[:, 0].tolist() == [1.5, 1.0, -1.0]
-        and small.nr_sv == [2, 1]
-    )
+    assert small.vectors == [{1: 1.0}, {1: 2.0}, {1: 3.0}]
+    assert small.coef[:, 0].tolist() == [1.5, 1.0, -1.0] and small.nr_sv == [2, 1]
     three = Machine("c_svc", "rbf", twins, np.ones((4, 2)), [0.1] * 3, gamma=0.5, label=[1, 2, 3], nr_sv=[2, 1, 1])
     small, _ = split(lossless(exact_model(three), "x").model.to_text())
     assert small.vectors == twins and small.nr_sv == [2, 1, 1]
     three.nr_sv = [3, 1, 0]
     small, _ = split(lossless(exact_model(three), "x").model.to_text())
-    assert (
-        small.vectors == [{1: 1.0}, {1: 2.0}, {1: 3.0}]
-        and small.coef.tolist() == [[2.0, 2.0], [1.0, 1.0], [1.0, 1.0]]
-        and small.nr_sv == [2, 1, 0]
-    )
+    assert small.vectors == [{1: 1.0}, {1: 2.0}, {1: 3.0}]
+    assert small.coef.tolist() == [[2.0, 2.0], [1.0, 1.0], [1.0, 1.0]] and small.nr_sv == [2, 1, 0]
 
 
 @pytest.mark.full
@@ -218,11 +212,8 @@ def test_a_trained_model_with_duplicates_is_reduced_without_loss(fastsvm, tmp_pa
         f"{len(machine.vectors)} support vectors, {len(machine.vectors) - len(expected)} of them equal to others or of"
         f" coefficient 0 -> {len(expected)} vectors"
     )
-    assert (
-        done.out.splitlines()[0] == first
-        and "labels that differ on the support vectors: 0 of" in done.out
-        and "squared distance" not in done.out
-    )
+    assert done.out.splitlines()[0] == first
+    assert "labels that differ on the support vectors: 0 of" in done.out and "squared distance" not in done.out
     rows = [{k: v for k, v in row.items() if v} for row in x[300:400]]
     assert np.abs(oracles.decision_values(machine, rows) - oracles.decision_values(small, rows)).max() < 1e-9
 

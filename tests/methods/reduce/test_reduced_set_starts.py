@@ -70,9 +70,8 @@ def test_starts_by_coefficient_are_stochastic_universal_sampling():
         a *= 10 ** rng.uniform(-2, 1, a.shape)
         chosen = placement.initial_order("alpha", x, a, 0.5, 30, np.random.default_rng(seed))
         hits, expected = np.bincount(chosen, minlength=40), 30 * np.abs(a[:, 0]) / np.abs(a).sum()
-        assert (
-            np.all(hits >= np.floor(expected - 1e-9)) and np.all(hits <= np.ceil(expected + 1e-9)) and hits.sum() == 30
-        )
+        assert np.all(hits >= np.floor(expected - 1e-9))
+        assert np.all(hits <= np.ceil(expected + 1e-9)) and hits.sum() == 30
 
 
 def papers_kernel_means(x, gamma, start):
