@@ -13,14 +13,7 @@ from libsvm.svmutil import svm_predict as libsvm_predict
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
 from fastsvm_cli.text.data import read_chunks
-from support.benching import (
-    ONE_THREAD,
-    by_name,
-    first_rows,
-    run,
-    terminal_tables,
-    train,
-)
+from support.benching import ONE_THREAD, by_name, first_rows, run, terminal_tables, train
 from support.places import DATA, FASTSVM
 
 
@@ -165,11 +158,7 @@ def test_splits_are_disjoint_and_stratified_and_as_accurate_as_libsvm(tmp_path, 
     keys = [tuple(sorted(row.items())) for row in x]
     place_of = {key: at for at, key in enumerate(keys)}
     trained = []
-    monkeypatch.setattr(
-        cross_validation,
-        "train",
-        lambda *given: trained.append(given[:2]) or train_by_fastsvm(*given),
-    )
+    monkeypatch.setattr(cross_validation, "train", lambda *given: trained.append(given[:2]) or train_by_fastsvm(*given))
     splits = cross_validation.cross_validate(
         list(read_chunks(str(path))), str(path), 4, cost=2.0, gamma=0.05, degree=2, folder=str(tmp_path), seed=3
     )

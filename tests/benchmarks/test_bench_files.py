@@ -8,10 +8,7 @@ import subprocess
 
 import pytest
 
-from support.benching import (
-    ONE_THREAD,
-    by_name,
-)
+from support.benching import ONE_THREAD, by_name
 from support.places import FASTSVM
 from support.processes import PATIENCE, default_signals, wait_until
 

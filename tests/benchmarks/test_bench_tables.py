@@ -12,12 +12,7 @@ import sys
 import pytest
 
 from fastsvm_cli.benchmarks import cases as bench_cases
-from support.benching import (
-    ONE_THREAD,
-    ROWS,
-    by_name,
-    terminal_tables,
-)
+from support.benching import ONE_THREAD, ROWS, by_name, terminal_tables
 from support.places import FASTSVM, SCRIPTS
 
 
@@ -159,13 +154,7 @@ def test_two_models_of_one_name_can_be_told_apart(bench, place, tmp_path):
     (tmp_path / "b").mkdir()
     shutil.copy(place / "rings.red", tmp_path / "b" / "rings.approx")
     document = json.loads(
-        bench(
-            "--json",
-            place / "rows",
-            place / "rings.model",
-            place / "rings.approx",
-            "b/rings.approx",
-        ).out
+        bench("--json", place / "rows", place / "rings.model", place / "rings.approx", "b/rings.approx").out
     )
     assert len(by_name(document)) == len(document["cases"]), [case["name"] for case in document["cases"]]
 

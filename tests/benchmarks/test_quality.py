@@ -11,10 +11,7 @@ from libsvm.svmutil import svm_predict as libsvm_predict
 from fastsvm_cli.benchmarks.quality import Answers, quality, upper_95
 from fastsvm_cli.models import load_model
 from fastsvm_cli.text.data import read_chunks
-from support.benching import (
-    by_name,
-    wilson,
-)
+from support.benching import by_name, wilson
 from support.places import FASTSVM
 
 

@@ -75,11 +75,7 @@ def test_rows_that_no_text_can_hold_are_answered_as_libsvm_does(client, name):
 
 
 #: Kernels to insert into a golden model.
-KERNELS = {
-    "linear": "linear",
-    "polynomial": "polynomial\ndegree 3\ncoef0 0.5",
-    "sigmoid": "sigmoid\ncoef0 -0.25",
-}
+KERNELS = {"linear": "linear", "polynomial": "polynomial\ndegree 3\ncoef0 0.5", "sigmoid": "sigmoid\ncoef0 -0.25"}
 
 
 @pytest.mark.parametrize(

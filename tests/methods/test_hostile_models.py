@@ -209,12 +209,7 @@ OPTIONS = {
         st.sampled_from(["", "--no-finish", "--data rows"]),
     ),
     "order": st.sampled_from(
-        [
-            ["--points 3"],
-            ["--sequence sgma"],
-            ["--method triangle"],
-            ["--method triangle", "--lists 4"],
-        ]
+        [["--points 3"], ["--sequence sgma"], ["--method triangle"], ["--method triangle", "--lists 4"]]
     ),
     "border": st.tuples(
         st.sampled_from(["--samples 5", "--target 0.3"]),

@@ -172,12 +172,7 @@ def test_unlabelled_rows(fastsvm, models, tmp_path):
     (tmp_path / "bare").write_text("1:0.5 2:-1\n\nfoo\n1:1\n")
     done = fastsvm("predict", "--unlabelled", "--on-bad-row", "nan", "bare", models / "rings.approx")
     # A blank line of unlabelled data is the zero vector.
-    assert [line == "nan" for line in done.out.splitlines()] == [
-        False,
-        False,
-        True,
-        False,
-    ]
+    assert [line == "nan" for line in done.out.splitlines()] == [False, False, True, False]
     assert "Accuracy" not in done.err and "Bad rows: 1 of 4 lines, each a line of nan.\n" in done.err
 
 

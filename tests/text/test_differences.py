@@ -151,11 +151,7 @@ MODEL_FAULTS = {  # name -> (old, new, message)
     "a value too large": (b"2:2", b"2:1e999", f"m:9: {too_large('2:1e999')}"),
     "a value too small": (b"2:2", b"2:1e-999", f"m:9: {too_small('2:1e-999')}"),
     "an index -0": (b"2:2", b"-0:2", f"m:9: {no_pair('-0:2')}"),
-    "an index that wraps": (
-        b"3:-1",
-        b"4294967299:-1",
-        f"m:9: {too_far('4294967299:-1')}",
-    ),
+    "an index that wraps": (b"3:-1", b"4294967299:-1", f"m:9: {too_far('4294967299:-1')}"),
     "a word that is no entry": (b"3:-1", b"3 -1", f"m:9: {no_pair('3')}"),
     "a carriage return": (
         b" 3:-1",
@@ -178,11 +174,7 @@ MODEL_FAULTS = {  # name -> (old, new, message)
     "a blank line": (b"-0.5 2:2", b"\n-0.5 2:2", "m:9: a blank line found, expected a coefficient"),
     "fewer vectors": (b"total_sv 3", b"total_sv 4", "m:11: 3 support vectors found, expected 4: the file ends"),
     "a negative degree": (b"rbf", b"polynomial\ncoef0 1\ndegree -2", "m:4: a negative degree found"),
-    "a number that wraps": (
-        b"total_sv 3",
-        b"total_sv 4294967299",
-        f"m:5: total_sv {not_whole('4294967299')}",
-    ),
+    "a number that wraps": (b"total_sv 3", b"total_sv 4294967299", f"m:5: total_sv {not_whole('4294967299')}"),
     "no gamma": (b"gamma 0.1\n", b"", "m:6: the header ends without 'gamma', which the rbf kernel needs"),
 }
 

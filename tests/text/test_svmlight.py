@@ -38,10 +38,7 @@ def test_what_scikit_learn_writes_is_read(file):
     datasets.dump_svmlight_file(x, y, text, zero_based=False, comment="two\nlines: 1:2", query_id=queries)
     written = text.getvalue().decode()
     assert written.startswith("#") and "qid:8" in written
-    assert read(file(written)) == (
-        [(1.0, [(1, 0.5), (3, -1.0)]), (-1.0, []), (1.0, [(1, 2.0), (2, 3.0)])],
-        None,
-    )
+    assert read(file(written)) == ([(1.0, [(1, 0.5), (3, -1.0)]), (-1.0, []), (1.0, [(1, 2.0), (2, 3.0)])], None)
 
 
 def test_a_line_that_is_a_comment_is_no_row(file):
@@ -248,11 +245,7 @@ def test_a_run_over_them_is_gone_on_with(fastsvm, dressed_models, tmp_path):
 @pytest.mark.parametrize(
     "text, words, message",
     [
-        (
-            "# c\n1,2,3\n",
-            "predict data MODEL",
-            f"data:2: {no_label('1,2,3')}; if these are delimited numbers",
-        ),
+        ("# c\n1,2,3\n", "predict data MODEL", f"data:2: {no_label('1,2,3')}; if these are delimited numbers"),
         ("# c\n#\n1:2\n", "predict data MODEL", f"data:3: {no_label('1:2')} (is the data unlabelled?); if"),
         ("# c\n1 1:2\n", "predict MODEL data", "the test file comes before the model: fastsvm predict data MODEL"),
         ("# c\n1 1:2\n", "approx data", f"data:1: {DATA_FILE}"),

@@ -10,13 +10,7 @@ from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
 from support import oracles
 from support.oracles import EXTENDED, random_machine, random_rows
-from support.ordering import (
-    COMPILERS,
-    UNKNOWN,
-    exact_model,
-    order,
-    spread,
-)
+from support.ordering import COMPILERS, UNKNOWN, exact_model, order, spread
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 

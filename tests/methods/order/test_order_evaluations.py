@@ -7,11 +7,7 @@ import pytest
 
 from fastsvm_cli.text.fingerprint import fingerprint
 from support.oracles import random_machine, random_rows
-from support.ordering import (
-    COMPILERS,
-    exact_model,
-    spread,
-)
+from support.ordering import COMPILERS, exact_model, spread
 from support.outputs import timeless
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")

@@ -84,10 +84,7 @@ def test_other_files_are_refused_in_one_line(fastsvm, trained, ordered, tmp_path
     )
     for path, words in (
         (ordered("rings", method), COMPILED_MODEL),
-        (
-            GOLDEN / "version2" / "c_svc.approx",
-            COMPILED_MODEL,
-        ),
+        (GOLDEN / "version2" / "c_svc.approx", COMPILED_MODEL),
         ("precomputed", "a precomputed kernel found: name its vectors with --vectors and its kernel with --kernel"),
         (test, "this looks like a data file"),
         ("nowhere", "No such file or directory"),

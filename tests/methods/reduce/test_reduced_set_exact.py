@@ -11,13 +11,7 @@ from fastsvm_cli.prediction.pipeline import Fallback
 from support.evaluation import parse, reference
 from support.in_process import Libsvm
 from support.oracles import data_text, random_rows
-from support.reducing import (
-    exact_model,
-    fingerprint,
-    lines,
-    reduce,
-    some_machine,
-)
+from support.reducing import exact_model, fingerprint, lines, reduce, some_machine
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 

@@ -10,13 +10,7 @@ from fastsvm_cli.methods.reduce.fit import Fit
 from fastsvm_cli.methods.reduce.problem import Problem
 from support import oracles
 from support.oracles import Machine
-from support.reducing import (
-    Dense,
-    as_rows,
-    exact_model,
-    members,
-    some_machine,
-)
+from support.reducing import Dense, as_rows, exact_model, members, some_machine
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 

@@ -15,17 +15,7 @@ from support.evaluation import decide, parse, reference
 from support.hostile import hostile_machine, hostile_rows
 from support.in_process import Libsvm, mirrored
 from support.oracles import EXTENDED, Machine, random_machine, random_rows
-from support.reducing import (
-    INITS,
-    OPTIMIZERS,
-    Dense,
-    exact_model,
-    fingerprint,
-    lines,
-    reduce,
-    some_machine,
-    split,
-)
+from support.reducing import INITS, OPTIMIZERS, Dense, exact_model, fingerprint, lines, reduce, some_machine, split
 from support.sealing import sealed_line
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")

@@ -17,17 +17,7 @@ from support.evaluation import parse, values
 from support.in_process import run_both
 from support.oracles import Machine, data_text, random_rows
 from support.places import DATA
-from support.reducing import (
-    INITS,
-    OPTIMIZERS,
-    TYPES,
-    exact_model,
-    labels,
-    machine_of,
-    reduce,
-    some_machine,
-    split,
-)
+from support.reducing import INITS, OPTIMIZERS, TYPES, exact_model, labels, machine_of, reduce, some_machine, split
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
