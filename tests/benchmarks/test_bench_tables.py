@@ -168,10 +168,8 @@ def test_every_case_writes_a_file_of_its_own(place, tmp_path):
         fastsvm=[FASTSVM],
         svm_predict="/usr/bin/svm-predict",
     )
-    (
-        bench.add_references(libsvm=True),
-        bench.add_model(str(place / "rings.model"), name="exact model", role="exact"),
-        bench.add_model(str(place / "rings.cert")),
-    )
+    bench.add_references(libsvm=True)
+    bench.add_model(str(place / "rings.model"), name="exact model", role="exact")
+    bench.add_model(str(place / "rings.cert"))
     outputs = [case.output for case in bench.cases if case.output is not None]
     assert len(set(outputs)) == len(outputs) == 6, outputs

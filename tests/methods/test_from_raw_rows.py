@@ -121,10 +121,8 @@ def test_nothing_is_proven_of_the_model_of_scaled_rows(tmp_path):
     """Only the raw-row model's labels are proven."""
     with pytest.raises(ValueError, match="exact= goes with a certified model: --scale is folded into it: "):
         fastsvm_cli.load(RAW / "c_svc.folded", exact=GOLDEN / "c_svc.model")
-    fast, exact = (
-        fastsvm_cli.load(RAW / "c_svc.approx", exact=RAW / "c_svc.folded"),
-        fastsvm_cli.load(RAW / "c_svc.folded"),
-    )
+    fast = fastsvm_cli.load(RAW / "c_svc.approx", exact=RAW / "c_svc.folded")
+    exact = fastsvm_cli.load(RAW / "c_svc.folded")
     X = np.random.default_rng(0).normal(size=(200, 8)) * 4
     assert np.array_equal(fast.predict(X), exact.predict(X))
 

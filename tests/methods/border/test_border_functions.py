@@ -98,11 +98,8 @@ def test_the_weights_add_up_at_rows_themselves_whatever_the_unit(scale):
 @pytest.mark.parametrize("away", [1e3, 1e6])
 def test_data_far_from_the_origin_have_the_same_density_and_decision_values(away):
     rng = np.random.default_rng(5)
-    x, z, y = (
-        np.round(rng.standard_normal((30, 2)), 3),
-        np.round(rng.standard_normal((8, 2)), 3),
-        np.where(np.arange(30) % 3, 1.0, -1.0),
-    )
+    x = np.round(rng.standard_normal((30, 2)), 3)
+    z, y = np.round(rng.standard_normal((8, 2)), 3), np.where(np.arange(30) % 3, 1.0, -1.0)
     far_x, far_z = x + away, z + away
     for near, far in (
         (MachineFunction(x, 5 * y, 0.1, Kernel("rbf", 0.5)), MachineFunction(far_x, 5 * y, 0.1, Kernel("rbf", 0.5))),
