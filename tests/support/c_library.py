@@ -12,7 +12,7 @@ import fastsvm_cli
 _NAME = "libfastsvm.0.dylib" if sys.platform == "darwin" else "libfastsvm.so.0"
 
 
-class _Error(ctypes.Structure):
+class Error(ctypes.Structure):
     _fields_ = (
         ("status", ctypes.c_int),
         ("line", ctypes.c_int64),
@@ -21,7 +21,7 @@ class _Error(ctypes.Structure):
     )
 
 
-class _Rows(ctypes.Structure):
+class Rows(ctypes.Structure):
     _fields_ = (
         ("count", ctypes.c_int64),
         ("doubles", ctypes.c_void_p),
@@ -66,7 +66,7 @@ class CModel:
             self._library.fastsvm_free(model)
 
     def _call(self, name, *arguments):
-        error = _Error()
+        error = Error()
         if getattr(self._library, f"fastsvm_{name}")(*arguments, ctypes.byref(error)):
             raise ValueError(error.text.decode())
 
@@ -100,7 +100,7 @@ def dense_rows(x):
     wide = np.full((len(x), x.shape[1] + 3), 7, dtype=x.dtype)
     wide[:, : x.shape[1]] = x
     kind = "doubles" if x.dtype == np.float64 else "floats"
-    rows = _Rows(count=len(x), columns=x.shape[1], stride=wide.shape[1], **{kind: wide.ctypes.data})
+    rows = Rows(count=len(x), columns=x.shape[1], stride=wide.shape[1], **{kind: wide.ctypes.data})
     rows.kept = wide
     return rows
 
@@ -109,6 +109,6 @@ def sparse_rows(starts, indices, values):
     """Rows with LIBSVM's indices. The first start may be any."""
     kept = np.array(starts, np.int64), np.array(indices, np.int32), np.array(values, np.float64)
     places = dict(zip(("starts", "indices", "values"), (each.ctypes.data for each in kept)))
-    rows = _Rows(count=len(starts) - 1, **places)
+    rows = Rows(count=len(starts) - 1, **places)
     rows.kept = kept
     return rows
