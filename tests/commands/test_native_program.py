@@ -121,28 +121,16 @@ def test_standard_input_and_output(folder):
     assert b"Warning: no row was predicted.\n" in both(folder, "-", "exact", "out", input=b"")[2]
 
 
+WORDS = (
+    "missing exact out|rows missing out|rows rows out|exact rows out|exact exact out|"
+    "rows exact rows|rows exact ./rows|rows exact exact|rows exact no/folder/out|rows exact .|"
+    "rows . out|. exact out|rows empty out|-b 1 rows without out|rows unknown-key out|"
+    "rows exact /dev/full"
+)
+
+
 @pytest.mark.parametrize(
-    "words",
-    [
-        ("missing", "exact", "out"),
-        ("rows", "missing", "out"),
-        ("rows", "rows", "out"),
-        ("exact", "rows", "out"),
-        ("exact", "exact", "out"),
-        ("rows", "exact", "rows"),
-        ("rows", "exact", "./rows"),
-        ("rows", "exact", "exact"),
-        ("rows", "exact", "no/folder/out"),
-        ("rows", "exact", "."),
-        ("rows", ".", "out"),
-        (".", "exact", "out"),
-        ("rows", "exact", ""),
-        ("rows", "empty", "out"),
-        ("-b", "1", "rows", "without", "out"),
-        ("rows", "unknown-key", "out"),
-        ("rows", "exact", "/dev/full"),
-    ],
-    ids=" ".join,
+    "words", [*(tuple(each.split()) for each in WORDS.split("|")), ("rows", "exact", "")], ids=" ".join
 )
 def test_what_cannot_be_done(folder, words):
     """Messages are the same, and so are hints without an option that fastsvm-predict lacks."""

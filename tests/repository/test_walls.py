@@ -10,18 +10,7 @@ import pytest
 from support.places import DATA, ROOT, TESTS
 
 PACKAGE = ROOT / "fastsvm_cli"
-HEAVY = {
-    "numpy",
-    "scipy",
-    "rich",
-    "libsvm",
-    "matplotlib",
-    "tempfile",
-    "concurrent",
-    "importlib.metadata",
-    "dataclasses",
-    "sklearn",
-}
+HEAVY = set("numpy scipy rich libsvm matplotlib tempfile concurrent importlib.metadata dataclasses sklearn".split())
 HEAVY |= {"dask", "distributed", "fsspec", "pandas", "onnx", "onnxruntime"}
 
 GROUND = {"__version__", "_native", "errors", "interruption", "platform", "streams", "text"}

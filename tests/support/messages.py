@@ -1,5 +1,7 @@
 """Messages about rows and models that several tests expect; their wording is only here and in messages.txt."""
 
+import re
+
 import pytest
 
 from support.places import TESTS
@@ -71,3 +73,10 @@ def sentences(section):
         text = text.replace(f"{{{name}}}", globals()[name])
     cases = [line.split(" => ") for line in text.splitlines()]
     return [pytest.param(*case, id=case[0]) for case in cases]
+
+
+def told(sentence, lines):
+    """line -> message. lines: one by one between |; the faulty word is in braces."""
+    return {
+        each.replace("{", "").replace("}", ""): sentence(re.search(r"{(.*)}", each)[1]) for each in lines.split("|")
+    }

@@ -15,35 +15,23 @@ from support.places import FASTSVM
 from support.processes import PATIENCE
 from support.reading import COMPRESS
 
+#: Model -> options.
+GOOD = {
+    "rings.model": ["", "-b 1", "--values", "-b 1 --values"],
+    "rings.approx": ["--values"],
+    "rings.cert": ["--values", "-b 1 --values", "--exact rings.model", "--exact rings.model --values -b 1"],
+    "colors.model": ["-b 1", "--values"],
+    "colors.cert": ["-b 1 --values --exact colors.model"],
+    "colors.red": ["--values", "-b 1 --exact colors.model"],
+    "waves.model": ["", "-b 1 --values"],
+    "one.model": ["-b 1 --values", ""],
+    "rings.order": ["--values", "--steps 3 --values"],
+    "colors.order": ["--steps 3 --values", "-b 1"],
+}
+
 
 @pytest.mark.full(few=1)
-@pytest.mark.parametrize(
-    "model, options",
-    [
-        ("rings.model", ""),
-        ("rings.model", "-b 1"),
-        ("rings.model", "--values"),
-        ("rings.model", "-b 1 --values"),
-        ("rings.approx", "--values"),
-        ("rings.cert", "--values"),
-        ("rings.cert", "-b 1 --values"),
-        ("rings.cert", "--exact rings.model"),
-        ("rings.cert", "--exact rings.model --values -b 1"),
-        ("colors.model", "-b 1"),
-        ("colors.model", "--values"),
-        ("colors.cert", "-b 1 --values --exact colors.model"),
-        ("colors.red", "--values"),
-        ("colors.red", "-b 1 --exact colors.model"),
-        ("waves.model", ""),
-        ("waves.model", "-b 1 --values"),
-        ("one.model", "-b 1 --values"),
-        ("one.model", ""),
-        ("rings.order", "--values"),
-        ("rings.order", "--steps 3 --values"),
-        ("colors.order", "--steps 3 --values"),
-        ("colors.order", "-b 1"),
-    ],
-)
+@pytest.mark.parametrize("model, options", [(model, each) for model in GOOD for each in GOOD[model]])
 def test_the_good_rows_are_those_of_the_file_without_the_bad_ones(fastsvm, models, tmp_path, model, options):
     name = model.split(".")[0]
     options = [str(models / word) if word.endswith(".model") else word for word in options.split()]

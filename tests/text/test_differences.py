@@ -43,20 +43,9 @@ def data_fault(folder, text, **options):
 @pytest.mark.parametrize("byte", NAMES, ids=ascii)
 @pytest.mark.parametrize(
     "row",
-    [
-        b"1 1:2%s3:4",
-        b"1 1:2 %s3:4",
-        b"1 1:2%s 3:4",
-        b"1 %s1:2",
-        b"1%s1:2",
-        b"1%s 1:2",
-        b"%s1 1:2",
-        b"1 1:%s2",
-        b"1 1%s:2",
-        b"1 1:2 %s",
-        b"1 1:2%s ",
-        b"1%s",
-    ],
+    b"1 1:2%s3:4|1 1:2 %s3:4|1 1:2%s 3:4|1 %s1:2|1%s1:2|1%s 1:2|%s1 1:2|1 1:%s2|1 1%s:2|1 1:2 %s|1 1:2%s |1%s".split(
+        b"|"
+    ),
 )
 def test_bytes_that_libsvm_takes_in_two_ways_are_faults_of_a_row(tmp_path, row, byte):
     text = b"1 1:1\n" + row % byte + (b"\n" if byte != b"\r" else b" \n")
