@@ -14,6 +14,7 @@ import pytest
 from fastsvm_cli.benchmarks import cases as bench_cases
 from support.benching import ONE_THREAD, ROWS, by_name, terminal_tables
 from support.places import FASTSVM, SCRIPTS
+from support.processes import outcome
 
 
 @pytest.mark.full
@@ -61,7 +62,7 @@ def test_the_script_tabulates_the_json(measured, tmp_path):
 
     def tabulated(*options):
         words = [sys.executable, SCRIPTS / "tabulate_bench.py", *options, tmp_path / "bench.json"]
-        return subprocess.run(words, capture_output=True, check=True, text=True).stdout.splitlines()
+        return outcome(words, check=True).stdout.splitlines()
 
     lines = tabulated()
     assert all(len(re.findall(r"(?<!\\)\|", line)) == 9 for line in lines)

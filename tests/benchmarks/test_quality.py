@@ -1,7 +1,6 @@
 """fastsvm bench: differences between two models."""
 
 import json
-import subprocess
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from fastsvm_cli.models import load_model
 from fastsvm_cli.text.data import read_chunks
 from support.benching import by_name, wilson
 from support.places import FASTSVM
+from support.processes import outcome
 
 
 @pytest.mark.parametrize(
@@ -78,9 +78,7 @@ def test_regression_has_errors_and_no_labels(bench, place):
     exact, _, _ = libsvm_predict(y, x, svm_load_model(str(place / "waves.model")), "-q")
     ours = [
         float(line)
-        for line in subprocess.run(
-            [FASTSVM, "predict", "-q", place / "waves.rows", place / "waves.approx"], capture_output=True, text=True
-        ).stdout.split()
+        for line in outcome([FASTSVM, "predict", "-q", place / "waves.rows", place / "waves.approx"]).stdout.split()
     ]
     records = by_name(document)
     for name, values in (("exact model", exact), ("waves.approx", ours)):

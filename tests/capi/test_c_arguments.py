@@ -17,7 +17,7 @@ from libsvm.svm import svm_node
 from support.c_library import Error, Rows
 from support.damage import FILES, made_good
 from support.places import GOLDEN
-from support.processes import PATIENCE
+from support.processes import PATIENCE, outcome
 
 pytestmark = pytest.mark.full
 
@@ -339,7 +339,7 @@ print(status, library.fastsvm_instructions().decode(), error.raw[24:].partition(
 def test_an_instruction_set_that_is_none_is_said_when_a_model_is_loaded(library):
     words = [sys.executable, "-c", LOADED, library / "lib" / "libfastsvm.so", GOLDEN / "c_svc.model"]
     for name, said in (("baseline", "0 baseline "), ("avx1", "4 ")):
-        done = subprocess.run(words, capture_output=True, text=True, env={"FASTSVM_INSTRUCTIONS": name})
+        done = outcome(words, env={"FASTSVM_INSTRUCTIONS": name})
         assert done.stdout.startswith(said), done
     assert "FASTSVM_INSTRUCTIONS: 'avx1' found, expected" in done.stdout
 

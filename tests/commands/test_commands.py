@@ -11,7 +11,7 @@ from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
 from support.messages import DATA_FILE
 from support.places import DATA, FASTSVM
-from support.processes import PATIENCE
+from support.processes import PATIENCE, outcome
 
 
 @pytest.fixture(scope="module")
@@ -279,7 +279,4 @@ def test_help_names_every_command_and_every_command_has_help(fastsvm):
     for name in ("approx", "bound", "predict"):
         assert name in listing
         assert fastsvm(name, "-h").out.startswith(f"Usage: fastsvm {name}")
-    assert (
-        subprocess.run([sys.executable, "-m", "fastsvm_cli", "--version"], capture_output=True, text=True).stdout
-        == fastsvm("--version").out
-    )
+    assert outcome([sys.executable, "-m", "fastsvm_cli", "--version"]).stdout == fastsvm("--version").out

@@ -3,7 +3,6 @@
 import json
 import re
 import signal
-import subprocess
 
 import pytest
 
@@ -13,7 +12,7 @@ from support import forked
 from support.benching import first_rows, train
 from support.compiling import compile_all
 from support.places import FASTSVM, ROOT
-from support.processes import PATIENCE
+from support.processes import outcome
 
 PAGE = (ROOT / "fastsvm_cli" / "commands" / "README.md").read_text()
 CLOCKS = r"^cases\[\]\.scoring\."  # has the same keys as end_to_end
@@ -149,9 +148,7 @@ def test_a_document_is_not_added_to_a_file_of_the_run(place, tmp_path, words, on
     for name in ("m", "rows"):
         (tmp_path / name).write_bytes((place / name).read_bytes())
     (tmp_path / onto).write_bytes((place / source).read_bytes())
-    done = subprocess.run(
-        f"{FASTSVM} {words} >> {onto}", shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
-    )
+    done = outcome((f"{FASTSVM} {words} >> {onto}"), shell=True, cwd=tmp_path)
     assert done.returncode == 1 and done.stderr.startswith("Error: ") and done.stderr.count("\n") == 1
     assert "DATA" in done.stderr and (tmp_path / onto).read_bytes() == (place / source).read_bytes()
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 
 import pytest
 
@@ -10,6 +9,7 @@ from support import forked
 from support.compiling import compile_all
 from support.messages import SKIPPED, sentences
 from support.places import DATA, GOLDEN
+from support.processes import outcome
 from support.scaling import raw_rows, run_svm_scale, scaled_folder
 from support.training import train
 
@@ -56,7 +56,7 @@ def check(folder, svm_predict, fastsvm, said, training):
     assert ("left out" in done.err) == ("was not seen" in said)
     if probability or training.startswith(("-s 3", "-s 4")):
         return  # last digits depend on the build of svm-predict
-    theirs = subprocess.run([svm_predict, "scaled", "model", "theirs"], cwd=folder, capture_output=True, text=True)
+    theirs = outcome([svm_predict, "scaled", "model", "theirs"], cwd=folder)
     assert (folder / "ours").read_bytes() == (folder / "theirs").read_bytes()
     assert done.out == theirs.stdout
     # The same for models that carry the range.

@@ -12,7 +12,7 @@ from support import forked
 from support.compiling import compile_all
 from support.messages import ADD_DENSE, DATA_FILE, SKIPPED, sentences
 from support.places import DATA, FASTSVM
-from support.processes import PATIENCE
+from support.processes import outcome
 
 
 @pytest.fixture(scope="module")
@@ -122,13 +122,7 @@ def test_several_files_are_for_dask(place, tmp_path):
         ("s3://a/b", "s3://a/b: No such file or directory; --dask reads a URL, and writes a folder"),
         ("none", "none: No such file or directory"),
     ):
-        done = subprocess.run(
-            [FASTSVM, "predict", name, place / "m", "out"],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-        )
+        done = outcome([FASTSVM, "predict", name, place / "m", "out"], cwd=tmp_path)
         assert (done.returncode, done.stderr) == (1, f"Error: {message}\n")
     assert "--dask" not in errors(place, "predict", "rows", "ro*") + errors(place, "bound", "ro*")
 

@@ -16,6 +16,7 @@ from fastsvm_cli.cli import COMMANDS
 from fastsvm_cli.cli import fastsvm as group
 from fastsvm_cli.console.man_page import man_pages
 from support.places import SCRIPTS
+from support.processes import outcome
 
 FOLDER = Path(sys.prefix, "share", "man", "man1")
 
@@ -110,5 +111,5 @@ def test_the_script_of_the_build_makes_what_is_installed(tmp_path):
     assert len(made) == len(COMMANDS) + 4
     for path, text in made.items():
         assert text == Path(sys.prefix, path).read_text(), path
-    done = subprocess.run([sys.executable, SCRIPTS / "make_shell_files.py"], capture_output=True, text=True)
+    done = outcome([sys.executable, SCRIPTS / "make_shell_files.py"])
     assert (done.returncode, done.stderr) == (1, "usage: scripts/make_shell_files.py FOLDER\n")

@@ -1,12 +1,11 @@
 """Compiled models are read back before they become the output."""
 
-import subprocess
 import sys
 
 import pytest
 
 from support.places import GOLDEN
-from support.processes import PATIENCE
+from support.processes import outcome
 
 
 def model(kernel, value):
@@ -67,13 +66,7 @@ main()
 def test_a_model_that_cannot_be_read_back_is_not_written(command, tmp_path):
     kind, words = COMMANDS[command]
     (tmp_path / "out").write_text("before\n")
-    done = subprocess.run(
-        [sys.executable, "-c", DAMAGED, kind, *words, str(GOLDEN / "c_svc.model"), "out"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+    done = outcome([sys.executable, "-c", DAMAGED, kind, *words, str(GOLDEN / "c_svc.model"), "out"], cwd=tmp_path)
     assert done.returncode == 1 and done.stdout == "", done.stderr
     assert done.stderr.startswith(
         f"Error: {GOLDEN / 'c_svc.model'}: the compiled model could not be read back (the checksum"

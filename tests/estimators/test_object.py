@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-import subprocess
 import sys
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 import fastsvm_cli
 from support.arrays import sparse_rows
 from support.places import GOLDEN
+from support.processes import outcome
 
 
 @pytest.fixture(scope="module")
@@ -253,7 +253,7 @@ X = numpy.random.default_rng(0).integers(0, 2, (400, fast.n_features_in_)).astyp
 parts = joblib.Parallel(n_jobs=4)(joblib.delayed(fast.predict)(part) for part in numpy.array_split(X, 8))
 assert numpy.array_equal(numpy.concatenate(parts), fast.predict(X))
 """
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    done = outcome([sys.executable, "-c", code], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 
@@ -309,5 +309,5 @@ pickle.loads(pickle.dumps(copy.deepcopy(fast))).predict(X)
 assert "<pre>FastSVM" in fast._repr_html_() and "FastSVM" in repr(fast)
 assert not {{"sklearn", "scipy", "libsvm", "rich"}} & set(sys.modules)
 """
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    done = outcome([sys.executable, "-c", code], cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -2,7 +2,6 @@
 
 import pydoc
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,10 +9,11 @@ import pytest
 
 import fastsvm_cli
 from support.places import GOLDEN, ROOT
+from support.processes import outcome
 
 
 def _python(code, cwd, *options):
-    return subprocess.run([sys.executable, *options, "-c", code], cwd=cwd, capture_output=True, text=True)
+    return outcome([sys.executable, *options, "-c", code], cwd=cwd)
 
 
 def test_help_begins_with_compile_and_load():

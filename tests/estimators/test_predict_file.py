@@ -16,7 +16,7 @@ import fastsvm_cli
 from support import forked
 from support.outputs import timeless
 from support.places import FASTSVM, GOLDEN
-from support.processes import PATIENCE, default_signals, wait_until
+from support.processes import PATIENCE, default_signals, outcome, wait_until
 
 
 def _command(folder, out, *arguments):
@@ -212,9 +212,7 @@ except KeyboardInterrupt:
 batches.Station._answer = answered
 print(len(fast.predict(X[:1000])))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, preexec_fn=default_signals
-    )
+    done = outcome([sys.executable, "-c", code], cwd=tmp_path, preexec_fn=default_signals)
     assert done.stdout == "interrupted\n1000\n", done.stderr
 
 

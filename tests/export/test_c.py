@@ -1,7 +1,6 @@
 """C99 exported from every kind of model, compiled and called, answers as fastsvm predict."""
 
 import shutil
-import subprocess
 
 import numpy as np
 import pytest
@@ -18,6 +17,7 @@ from support.evaluation import reference
 from support.exporting import WARNINGS, Library, any_model, chunk_of, made_up, predicted, rows_for
 from support.model_files import BORDERS, COMPILED, EXACT, ORDERED, REDUCED
 from support.places import GOLDEN
+from support.processes import outcome
 from support.profiles import calm
 
 COMPILERS = [
@@ -112,9 +112,9 @@ def test_every_compiler_and_optimization_takes_it_without_a_warning(compiler, fl
         for name, text in (("m.h", program.header()), ("m.c", program.source()), ("main.c", program.main(5))):
             (tmp_path / name).write_text(text)
         words = [compiler, *WARNINGS, *flags.split(), "-o", "main", "m.c", "main.c", "-lm"]
-        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+        done = outcome(words, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
-        done = subprocess.run(["./main", data], cwd=tmp_path, capture_output=True, text=True)
+        done = outcome(["./main", data], cwd=tmp_path)
         assert done.returncode == 0 and not done.stderr and len(done.stdout.splitlines()) == 4
 
 

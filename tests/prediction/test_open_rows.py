@@ -19,7 +19,7 @@ from support.bad_rows import spoil
 from support.evaluation import decide
 from support.open_rows import CASES, UNKNOWN, bits, expected_open, parsed
 from support.places import DATA, FASTSVM
-from support.processes import PATIENCE
+from support.processes import outcome
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
@@ -224,9 +224,7 @@ def test_both_files_and_a_pipeline(fastsvm, folder, tmp_path):
     command = (
         f"'{FASTSVM}' predict -q --open-rows - '{rows}' '{model}' out3 | '{FASTSVM}' predict -q - '{folder}/two.model'"
     )
-    labels = subprocess.run(
-        command, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
-    ).stdout.split()
+    labels = outcome(command, shell=True, cwd=tmp_path).stdout.split()
     numbers = [parsed(line)[2] for line in piped.out.splitlines()]
     fastsvm("predict", "-q", "--exact", folder / "two.model", rows, model, "exact")
     merged = (tmp_path / "out").read_text().split()
@@ -265,9 +263,7 @@ def test_other_readers(fastsvm, folder, tmp_path, svm_predict):
         stored = {int(index) + 1: bits(value) for index, value in zip(x[r].indices, x[r].data)}
         assert stored == row
 
-    stripped = subprocess.run(
-        "sed 's/ *#.*//' open", shell=True, cwd=tmp_path, capture_output=True, text=True, check=True
-    ).stdout
+    stripped = outcome("sed 's/ *#.*//' open", shell=True, cwd=tmp_path, check=True).stdout
     (tmp_path / "stripped").write_text(stripped)
     y, x = svm_read_problem(str(tmp_path / "stripped"))
     found, _, _ = svm_predict(y, x, svm_load_model(str(folder / "two.model")), "-q")

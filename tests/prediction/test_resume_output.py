@@ -4,7 +4,6 @@ import gzip
 import json
 import os
 import stat
-import subprocess
 import sys
 
 import pytest
@@ -16,7 +15,7 @@ from fastsvm_cli.text.line_blocks import Place
 from support.messages import SKIPPED, no_label
 from support.outputs import timeless
 from support.places import FASTSVM, SCRIPTS
-from support.processes import PATIENCE
+from support.processes import outcome
 from support.resuming import Disk, forked, resumable
 
 # ---- the output file
@@ -113,7 +112,7 @@ def test_an_output_that_must_not_be_written_is_not(tmp_path, monkeypatch):
 def test_the_check_on_a_large_file_on_a_small_one(models, tmp_path, compressed):
     text = (models / "rings.rows").read_bytes()
     (tmp_path / "rows").write_bytes(gzip.compress(text * 20) if compressed else text)
-    done = subprocess.run(
+    done = outcome(
         [
             sys.executable,
             SCRIPTS / "check_resume.py",
@@ -124,9 +123,6 @@ def test_the_check_on_a_large_file_on_a_small_one(models, tmp_path, compressed):
             tmp_path / "rows",
             models / "rings.approx",
         ],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
         env={**os.environ, "PATH": f"{os.path.dirname(FASTSVM)}:{os.environ['PATH']}"},
     )
     assert done.returncode == 0, done.stdout + done.stderr

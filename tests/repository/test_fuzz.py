@@ -1,24 +1,18 @@
 """scripts/fuzz.py, briefly and without sanitizers: input is refused in one line, or read and predicted with."""
 
-import subprocess
 import sys
 from collections import Counter
 
 import pytest
 
 from support.places import SCRIPTS
-from support.processes import PATIENCE
+from support.processes import outcome
 
 SCRIPT = SCRIPTS / "fuzz.py"
 
 
 def worker(*arguments):
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT), "--worker", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+    done = outcome([sys.executable, str(SCRIPT), "--worker", *map(str, arguments)])
     assert done.returncode == 0, done.stderr[-2000:]
     return [line.split("\t") for line in done.stdout.splitlines() if line.startswith("end")]
 
@@ -48,7 +42,5 @@ def test_what_it_finds_is_said(tmp_path):
         "b.BorderModel.decision_values = fails\n"
     )
     words = [sys.executable, str(SCRIPT), "--worker", "--seed", "5", "--inputs", "20", "--only", "border 2"]
-    done = subprocess.run(
-        words, capture_output=True, text=True, env={"PYTHONPATH": str(tmp_path), "PATH": ""}, timeout=PATIENCE
-    )
+    done = outcome(words, env={"PYTHONPATH": str(tmp_path), "PATH": ""})
     assert "\tfound\tKeyError: 'x' (" in done.stdout, done.stderr[-2000:]

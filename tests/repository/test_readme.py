@@ -17,6 +17,7 @@ from fastsvm_cli.console.help_page import option_words
 from support import forked
 from support.pages import PAGES, anchors, blocks, command_lines, inline, links, prose, stages
 from support.places import DATA, ROOT, SCRIPTS
+from support.processes import outcome
 
 FRONT, REFERENCE = PAGES["README.md"], PAGES["fastsvm_cli/commands/README.md"]
 CONTEXT = click.Context(group)
@@ -266,7 +267,7 @@ def test_the_python_of_its_page_runs(tmp_path):
     code = blocks(PAGES["fastsvm_cli/PYTHON.md"], "python")
     shapes = "assert values.shape == proven.shape == (len(truth), 1)"
     (tmp_path / "program.py").write_text("\n".join(line for block in [*code, [shapes]] for line in block) + "\n")
-    done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True)
+    done = outcome([sys.executable, "program.py"], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 

@@ -3,7 +3,6 @@
 import ctypes
 import itertools
 import random
-import subprocess
 from zlib import crc32
 
 import numpy as np
@@ -14,6 +13,7 @@ from fastsvm_cli.export.onnx import model_of
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.wanted import Wanted
+from support.processes import outcome
 
 #: Compiler flags for every C file.
 WARNINGS = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
@@ -124,7 +124,7 @@ def compiled(programs, folder, compiler="gcc", flags=("-O2",)):
         source.write_text(program.source())
     out = folder / f"{next(_NUMBERS)}.so"  # a loaded library must not be overwritten
     words = [compiler, *WARNINGS, *flags, "-shared", "-fPIC", "-o", out, *sources, "-lm"]
-    done = subprocess.run(words, capture_output=True, text=True)
+    done = outcome(words)
     assert done.returncode == 0, done.stderr
     return ctypes.CDLL(str(out))
 

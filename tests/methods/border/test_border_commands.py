@@ -3,8 +3,6 @@
 import gzip
 import os
 import re
-import subprocess
-import sys
 
 import pytest
 from libsvm.svmutil import svm_load_model, svm_read_problem
@@ -89,30 +87,6 @@ def test_seed_threads_and_samples(fastsvm, tmp_path, wavy, colors, monkeypatch):
     assert max(samples_of(tmp_path / "few")) == 7 and len(samples_of(tmp_path / "few")) == 6
     fastsvm("border", "-q", "--samples", 1, wavy[0], "one")
     assert samples_of(tmp_path / "one") == [1]
-
-
-@pytest.mark.full
-def test_threads_are_for_numpy_too(wavy, tmp_path):
-    code = (
-        "import sys\n"
-        "from fastsvm_cli.cli import main\n"
-        "try:\n"
-        "    main()\n"
-        "except SystemExit as end:\n"
-        "    assert not end.code\n"
-        "from threadpoolctl import threadpool_info\n"
-        "print(max(pool['num_threads'] for pool in threadpool_info() if pool['user_api'] == 'blas'))\n"
-    )
-    env = {key: value for key, value in os.environ.items() if key != "OPENBLAS_NUM_THREADS"}
-    for words in (("--data", wavy[1], wavy[0]), ("--bandwidth", "0.1", wavy[1])):
-        done = subprocess.run(
-            [sys.executable, "-I", "-c", code, "border", "-q", "--threads", "1", *map(str, words), "out"],
-            cwd=tmp_path,
-            env=env,
-            capture_output=True,
-            text=True,
-        )
-        assert done.stdout == "1\n", (words, done.stdout, done.stderr[-500:])
 
 
 @pytest.mark.full

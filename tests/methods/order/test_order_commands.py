@@ -4,7 +4,6 @@ import gzip
 import json
 import os
 import re
-import subprocess
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from libsvm.svmutil import svm_load_model
 
 from support import oracles
 from support.ordering import METHODS, RBF
+from support.processes import outcome
 
 # ---- the whole path
 
@@ -35,9 +35,7 @@ def test_train_order_predict(svm_predict, fastsvm, tmp_path, trained, name, meth
     assert len(lines) == 3 and os.listdir(tmp_path) == [f"{name}.model.order"]
     assert (tmp_path / f"{name}.model.order").read_text().startswith(f"fastsvm_model {method} 2\n")
 
-    theirs = subprocess.run(
-        [svm_predict, str(test), str(model), "theirs"], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
+    theirs = outcome([svm_predict, str(test), str(model), "theirs"], cwd=tmp_path, check=True)
     ours = fastsvm("predict", test, f"{name}.model.order", "ours")
     assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
     assert ours.out == theirs.stdout

@@ -1,7 +1,6 @@
 """Kernels that LIBSVM takes as precomputed, from the rows to the labels."""
 
 import re
-import subprocess
 import sys
 
 import numpy as np
@@ -10,7 +9,7 @@ from libsvm.svmutil import svm_load_model, svm_read_problem, svm_save_model, svm
 
 from support import oracles
 from support.ordering import METHODS, SCRIPT, head
-from support.processes import PATIENCE
+from support.processes import outcome
 
 KERNELS = {
     "exponential": (["--gamma", 0.4], {"gamma": 0.4}),
@@ -22,13 +21,7 @@ KERNELS = {
 
 
 def precompute(folder, *arguments, code=0):
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT), *map(str, arguments)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+    done = outcome([sys.executable, str(SCRIPT), *map(str, arguments)], cwd=folder)
     assert done.returncode == code and "Traceback" not in done.stderr, done.stderr
     return done
 
@@ -59,13 +52,7 @@ def test_the_whole_path_of_a_kernel_that_libsvm_does_not_know(
     svm_predict, fastsvm, kernel_files, tmp_path, kernel, method
 ):
     folder = kernel_files[kernel]
-    theirs = subprocess.run(
-        [svm_predict, "test.kernel", "kernel.model", str(tmp_path / "theirs")],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    theirs = outcome([svm_predict, "test.kernel", "kernel.model", str(tmp_path / "theirs")], cwd=folder, check=True)
     done = fastsvm(
         "order",
         "--method",
