@@ -14,14 +14,7 @@ def test_the_native_cores_kernels_are_pythons():
 
 def _model(kernel, vectors):
     return _native.SvmModel(
-        kernel=kernel,
-        gamma=0.5,
-        coef0=1.0,
-        degree=3,
-        regression=False,
-        nr_sv=[0],
-        rho=[],
-        vectors=vectors,
+        kernel=kernel, gamma=0.5, coef0=1.0, degree=3, regression=False, nr_sv=[0], rho=[], vectors=vectors
     )
 
 
