@@ -4,73 +4,20 @@ import shutil
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.export.c import Program
 from fastsvm_cli.export.description import describe
-from fastsvm_cli.export.tolerance import tolerance
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
-from fastsvm_cli.models import load_model
 from support.evaluation import reference
-from support.exporting import WARNINGS, Library, any_model, chunk_of, made_up, predicted, rows_for
-from support.model_files import BORDERS, COMPILED, EXACT, ORDERED, REDUCED
+from support.exporting import WARNINGS, Library, chunk_of, made_up, predicted, rows_for
 from support.places import GOLDEN
 from support.processes import outcome
-from support.profiles import calm
 
 COMPILERS = [
     pytest.param(each, marks=pytest.mark.skipif(shutil.which(each) is None, reason=f"{each} is not installed"))
     for each in ("gcc", "clang")
 ]
-#: Models that cannot be exported, and why.
-REFUSED = {
-    "version2/exponential-triangle.order": "exponential kernel",
-    "version2/normalized_polynomial-geometry.order": "normalized_polynomial kernel",
-    "version2/one_class.border": "feature 2000000000",
-    "version2/three_classes.border": "3 nearest samples",
-}
-
-
-def agrees(model, description, library, rows, single):
-    """Dense and sparse rows agree; labels may differ only within the tolerance of zero."""
-    chunk = chunk_of(rows)
-    labels, values, _ = predicted(model, chunk)
-    allowed = tolerance(description, chunk, single)
-    found = library.values(rows)
-    assert np.array_equal(found, library.values(rows, sparse=True))
-    assert (abs(found - values) <= allowed + 1e-300).all()
-    answers = library.predict(rows)
-    assert np.array_equal(answers, library.predict(rows, sparse=True))
-    if model.header.regression:
-        assert np.array_equal(answers, found[:, 0])
-    else:
-        sure = (abs(values) > allowed).all(axis=1)
-        assert sure.any() and np.array_equal(answers[sure], labels[sure])
-
-
-@pytest.mark.full(few=6)
-@pytest.mark.parametrize("name", EXACT + COMPILED + ORDERED + REDUCED + BORDERS)
-def test_golden_models_answer_as_fastsvm_predict(name, tmp_path):
-    model = load_model(str(GOLDEN / name))
-    if name in REFUSED:
-        with pytest.raises(ModelFormatError, match=REFUSED[name]):
-            describe(model, name)
-        return
-    rows = rows_for(name, max(model.max_index, 1))
-    for single in (True, False):
-        description = describe(model, name)
-        agrees(model, description, Library(Program(description, single=single, prefix="m"), tmp_path), rows, single)
-
-
-@calm(100)
-@given(data=st.data(), single=st.booleans())
-def test_models_of_any_kind_answer_as_fastsvm_predict(tmp_path, data, single):
-    model, seed = data.draw(any_model(single))
-    description = describe(model, "m", inputs=model.max_index + 2)
-    library = Library(Program(description, single=single, prefix=f"m{seed}"), tmp_path)
-    agrees(model, description, library, rows_for(seed, description.inputs), single)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "polynomial"])

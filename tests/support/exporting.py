@@ -9,7 +9,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from fastsvm_cli import _native
+from fastsvm_cli.export.c import Program
 from fastsvm_cli.export.onnx import model_of
+from fastsvm_cli.export.tolerance import tolerance
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.wanted import Wanted
@@ -96,11 +98,14 @@ def chunk_of(rows, first=1):
 
 
 def graph_run(description, single, rows):
-    """Outputs of the graph by name."""
+    """Outputs of the graph by name; the checker accepts it."""
+    import onnx
     import onnxruntime
 
-    text, kind = model_of(description, single).SerializeToString(), np.float32 if single else np.float64
-    session = onnxruntime.InferenceSession(text, providers=["CPUExecutionProvider"])
+    proto, kind = model_of(description, single), np.float32 if single else np.float64
+    onnx.checker.check_model(proto, full_check=True)
+    assert {each.domain for each in proto.opset_import} == {""}
+    session = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
     return dict(zip([each.name for each in session.get_outputs()], session.run(None, {"X": rows.astype(kind)})))
 
 
@@ -164,3 +169,24 @@ class Library:
     def radius(self, rows, sparse=False):
         """(proven, radii)"""
         return self._call("radius", rows, self._program.description.header.pairs, sparse)
+
+
+def agrees(model, description, rows, single, folder, *, first=1, graph=True):
+    """C, from dense and from sparse rows, and the graph answer as fastsvm predict: labels may differ only within the
+    tolerance of 0. Returns the values of C."""
+    chunk, regression = chunk_of(rows, first), model.header.regression
+    labels, values, _ = predicted(model, chunk)
+    allowed = tolerance(description, chunk, single) + 1e-300
+    library = Library(Program(description, single=single, prefix=f"m{next(_NUMBERS)}"), folder)
+    answers = [(library.values(rows, sparse), library.predict(rows, sparse)) for sparse in (False, True)]
+    assert all(np.array_equal(*each) for each in zip(*answers))
+    if graph:
+        found = graph_run(description, single, rows)
+        assert not regression or next(iter(found)) == "variable"
+        answers.append((found["variable"],) * 2 if regression else (found["values"], found["label"]))
+    sure = (abs(values) > allowed).all(axis=1)
+    assert regression or sure.any()
+    for found, answer in answers:
+        assert (abs(found - values) <= allowed).all()
+        assert np.array_equal(answer.ravel()[sure], found[sure, 0] if regression else labels[sure])
+    return answers[0][0]
