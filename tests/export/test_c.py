@@ -1,4 +1,4 @@
-"""C99 exported from every kind of model, compiled and called, answers as fastsvm predict."""
+"""Exported C99, compiled and called: the last bit, probabilities, compilers, sizes, the command."""
 
 import shutil
 

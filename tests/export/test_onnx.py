@@ -1,4 +1,4 @@
-"""ONNX graphs exported from every kind of model, run in onnxruntime, answer as fastsvm predict."""
+"""Exported ONNX graphs in onnxruntime: outputs, probabilities, marks, the command."""
 
 import re
 
