@@ -266,7 +266,7 @@ def test_other_readers(fastsvm, folder, tmp_path, svm_predict):
     stripped = outcome("sed 's/ *#.*//' open", shell=True, cwd=tmp_path, check=True).stdout
     (tmp_path / "stripped").write_text(stripped)
     y, x = svm_read_problem(str(tmp_path / "stripped"))
-    found, _, _ = svm_predict(y, x, svm_load_model(str(folder / "two.model")), "-q")
+    found, _, _ = libsvm_predict(y, x, svm_load_model(str(folder / "two.model")), "-q")
     assert [str(int(label)) for label in found] == expected
 
 
