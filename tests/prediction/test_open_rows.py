@@ -10,6 +10,7 @@ import subprocess
 import numpy as np
 import pytest
 from libsvm.svmutil import svm_load_model, svm_read_problem
+from libsvm.svmutil import svm_predict as libsvm_predict
 
 from fastsvm_cli.models import load_model
 from fastsvm_cli.text.bad_rows import BadRows
