@@ -14,7 +14,7 @@ CONFIG = os.path.join(os.path.dirname(sys.executable), "fastsvm-config")
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("source", "headers"), [("one_row", ["--cflags"]), ("libsvm", ["--cflags", "--libsvm"])])
+@pytest.mark.parametrize(("source", "headers"), [("one_row", ["--cflags"]), ("damaged", ["--cflags", "--libsvm"])])
 def test_a_program_is_built_on_what_it_prints(source, headers, tmp_path):
     require("cc")
     include, linked = run(CONFIG, *headers).split(), run(CONFIG, "--libs").split()
