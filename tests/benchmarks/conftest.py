@@ -66,11 +66,7 @@ def bench(fastsvm):
 def measured(place):
     """JSON for all kinds of models."""
     done = run(
-        "bench",
-        "-q",
-        "--runs",
-        3,
-        "--json",
+        *"bench -q --runs 3 --json".split(),
         *"rows rings.model rings.approx rings.cert rings.red rings.border rings.order other.approx".split(),
         cwd=place,
     )

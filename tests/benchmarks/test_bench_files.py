@@ -8,10 +8,7 @@ import subprocess
 
 import pytest
 
-from support.benching import (
-    ONE_THREAD,
-    by_name,
-)
+from support.benching import ONE_THREAD, by_name
 from support.places import FASTSVM
 from support.processes import PATIENCE, default_signals, wait_until
 
@@ -70,9 +67,7 @@ def test_a_closed_pipe_is_not_a_crash(place, tmp_path, options, reader):
 def test_plot_is_svg_or_png_and_names_every_method(bench, place, tmp_path):
     pytest.importorskip("matplotlib")
     bench(
-        "-q",
-        "--plot",
-        "p.svg",
+        *"-q --plot p.svg".split(),
         place / "rows",
         place / "rings.model",
         place / "rings.cert",
@@ -118,9 +113,7 @@ def test_plot_without_matplotlib_is_one_line(bench, place, tmp_path, how):
             "raise ImportError('numpy.core.multiarray failed to import')\n"
         )
     done = bench(
-        "-q",
-        "--plot",
-        "p.svg",
+        *"-q --plot p.svg".split(),
         place / "rows",
         place / "rings.model",
         place / "rings.red",

@@ -4,9 +4,7 @@ import json
 
 import pytest
 
-from support.benching import (
-    by_name,
-)
+from support.benching import by_name
 
 
 @pytest.mark.full
@@ -24,15 +22,6 @@ def test_max_disagreement_is_a_gate(bench, place):
     of_a_class = records["rings.border"]["largest_class_disagreement"]
     assert bench("--max-disagreement", of_a_class, *models).err == ""  # the limit is inclusive
     bench("--max-disagreement", 0, *models, "nowhere", code=3)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("word, expected", [("0.5%", "Fastest within 0.5 %"), ("0.005", "Fastest within 0.5 %")])
-def test_shares(bench, place, word, expected):
-    done = bench("-q", "--budget", word, place / "rows", place / "rings.model")
-    assert f"{expected}: exact model, " in done.out and done.out.endswith(
-        f"predict {place / 'rows'} {place / 'rings.model'} out\n"
-    ), str(done)
 
 
 def test_shares_in_memory():

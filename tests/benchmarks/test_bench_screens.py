@@ -303,11 +303,7 @@ def test_try_on_a_terminal(linear, columns, locale):
     assert code == 0, text
     assert "\x1b[?25l" in text and text.rindex("\x1b[?25h") > text.rindex("\x1b[?25l")
     plain = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", text).replace("\r", "\n")
-    for name in (
-        "approx --certify",
-        "border --samples 30",
-        "order --method geometry",
-    ):
+    for name in ("approx --certify", "border --samples 30", "order --method geometry"):
         assert re.search(rf"^{name}, \d+", plain, re.M) and re.search(rf"^{name}\s+[\d.,]+x\s", plain, re.M)
     assert re.search(r"\d+ %: 2 of 3 tried", plain) and "fastest so far within 50 %: " in plain
     assert re.search(r"in memory: (some seconds|about .*) left", plain)

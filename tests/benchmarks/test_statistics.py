@@ -19,16 +19,7 @@ from fastsvm_cli.benchmarks import cases as bench_cases
 from fastsvm_cli.benchmarks import timing
 from fastsvm_cli.benchmarks.quality import rms_interval_95
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
-from support.benching import (
-    ROWS,
-    STATISTICS,
-    by_name,
-    first_rows,
-    ratio_and_error,
-    terminal_tables,
-    train,
-    wilson,
-)
+from support.benching import ROWS, STATISTICS, by_name, first_rows, ratio_and_error, terminal_tables, train, wilson
 from support.places import FASTSVM
 
 
@@ -89,21 +80,15 @@ class Clock:
 
 def test_cases_take_turns_and_the_warm_up_is_not_counted():
     log, heard, clock = [], [], Clock()
-    a, b, c = (
-        timed("a", [9, 1, 2, 3], log, clock),
-        timed("b", [8, 4, 5, 6], log, clock, divisor=4.0),
-        timed("c", [7, 1, 1, 1], log, clock),
-    )
+    a = timed("a", [9, 1, 2, 3], log, clock)
+    b, c = timed("b", [8, 4, 5, 6], log, clock, divisor=4.0), timed("c", [7, 1, 1, 1], log, clock)
     interleave(
         [a, b, c], 3, 1000.0, lambda case, round, seconds: heard.append((case.name, round, seconds)), clock=clock
     )
     assert log == list("abc") * 4
     assert (a.timings.seconds, b.timings.seconds, c.timings.seconds) == ([1, 2, 3], [1, 1.25, 1.5], [1, 1, 1])
-    assert (
-        heard[:3] == [("a", timing.WARM_UP, 9), ("b", timing.WARM_UP, 2), ("c", timing.WARM_UP, 7)]
-        and heard[3:6] == [("a", 0, 1), ("b", 0, 1), ("c", 0, 1)]
-        and len(heard) == 12
-    )
+    assert heard[:3] == [("a", timing.WARM_UP, 9), ("b", timing.WARM_UP, 2), ("c", timing.WARM_UP, 7)]
+    assert heard[3:6] == [("a", 0, 1), ("b", 0, 1), ("c", 0, 1)] and len(heard) == 12
     assert (a.warm_up, b.warm_up) == (9, 8) and a.failed is b.failed is None
 
 
@@ -135,11 +120,8 @@ def test_a_case_that_raises_is_left_out_and_the_others_go_on():
     )
     interleave([at_once, later, silent, good], 3, 100, clock=clock)
     assert (at_once.failed, later.failed, silent.failed, good.failed) == ("no file", "odd", "KeyError", None)
-    assert (
-        (at_once.timings.seconds, later.timings.seconds, good.timings.seconds) == ([], [2], [1, 1, 1])
-        and log.count("good") == 4
-        and log.count("later") == 3
-    )
+    assert (at_once.timings.seconds, later.timings.seconds, good.timings.seconds) == ([], [2], [1, 1, 1])
+    assert log.count("good") == 4 and log.count("later") == 3
     with pytest.raises(KeyboardInterrupt):  # it must reach the user
         interleave([timed("stop", [KeyboardInterrupt()], log, clock)], 3, 100, clock=clock)
 
@@ -227,10 +209,8 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
     from fastsvm_cli.benchmarks import child_processes, environment
     from fastsvm_cli.commands.bench import command
 
-    rows, model = (
-        first_rows(tmp_path, "rows", "rings.test", ROWS),
-        train(tmp_path, "linear.model", "rings.train", "-t 0 -c 1", 200),
-    )
+    rows = first_rows(tmp_path, "rows", "rings.test", ROWS)
+    model = train(tmp_path, "linear.model", "rings.train", "-t 0 -c 1", 200)
     labels, _, _ = libsvm_predict(*svm_read_problem(str(rows)), svm_load_model(str(model)), "-q")
     monkeypatch.setattr(environment, "fastsvm_command", lambda: [FASTSVM])
     describe = environment.describe
@@ -301,24 +281,18 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
             for statistic, formula in STATISTICS.items():
                 assert timings[statistic] == pytest.approx(formula(runs)), (name, clock, statistic)
             ratio, error = ratio_and_error(reference[clock], runs)
-            middle, spread, per_second = (
-                np.median(runs),
-                STATISTICS["spread"](runs),
-                (ROWS if key == "end_to_end" else 1) / np.median(runs),
-            )
+            middle = np.median(runs)
+            spread, per_second = STATISTICS["spread"](runs), (ROWS if key == "end_to_end" else 1) / np.median(runs)
             own = record["role"] == "reference"
             if record["role"] == "start-up":
                 assert timings["speed_up"] is timings["rows_per_second"] is None
                 ratio_cell, speed_cell = "", ""
             else:
-                assert timings["speed_up"] == pytest.approx(ratio) and timings["rows_per_second"] == pytest.approx(
-                    per_second
-                )
+                assert timings["speed_up"] == pytest.approx(ratio)
+                assert timings["rows_per_second"] == pytest.approx(per_second)
                 assert own or timings["speed_up_error"] == pytest.approx(error)
-                ratio_cell, speed_cell = (
-                    ("1" if own else f"{digits(ratio, 3)} +- {digits(error, 2)}"),
-                    f"{per_second:,.0f}",
-                )
+                ratio_cell = "1" if own else f"{digits(ratio, 3)} +- {digits(error, 2)}"
+                speed_cell = f"{per_second:,.0f}"
             cells += (
                 [f"{middle:.3g} +- {spread:.1g} s", ratio_cell, speed_cell]
                 if key == "end_to_end"

@@ -1,16 +1,14 @@
 """libfastsvm gives the answers of the Python package, for all forms of rows."""
 
-import subprocess
-
 import numpy as np
 import pytest
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
-from fastsvm_cli import load_model, read_chunks
+from fastsvm_cli import Chunk, load_model, read_chunks
 from fastsvm_cli.prediction.answers import Answerer, Fallback, Request
+from support.c_library import CModel, dense_rows, sparse_rows
 from support.model_files import exact_name
 from support.places import DATA, GOLDEN
-from support.processes import PATIENCE
 
 pytestmark = pytest.mark.full
 
@@ -22,11 +20,24 @@ MODELS = sorted(
 )
 
 
-def asked(client, model, rows, question, form="sparse", *exact):
-    words = [client("answers"), model, rows, question, form, *exact]
-    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=PATIENCE)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return np.array([[float(word) for word in line.split()] for line in done.stdout.splitlines()])
+def asked(model, rows, question, form="sparse", exact=None):
+    """The library's answers, (rows, numbers). form: sparse, one (row by row), doubles, floats, or memory (which the
+    models are loaded from)."""
+    known = load_model(str(model))
+    library = CModel(model, known.pairs, exact=exact, memory=form == "memory")
+    chunk = Chunk.concatenate(read_chunks(str(rows)))
+    starts, *entries = (np.array(each) for each in (chunk.indptr, chunk.indices, chunk.values))
+    if form in ("doubles", "floats"):
+        x = np.zeros((chunk.rows, 64))
+        x[np.repeat(np.arange(chunk.rows), np.diff(starts)), entries[0] - known.first_index] = entries[1]
+        given = [dense_rows(x.astype("f8" if form == "doubles" else "f4"))]
+    elif form == "one":
+        given = [sparse_rows(starts[at : at + 2], *entries) for at in range(chunk.rows)]
+    else:
+        given = [sparse_rows(starts, *entries)]
+    for _ in range(3):  # the first few rows are answered in another way
+        found = [library.ask(question, each, known.header.nr_class) for each in given]
+    return np.concatenate(found)
 
 
 def expected(model, rows, question, exact=None):
@@ -54,22 +65,22 @@ def assert_alike(found, wanted, regression=False):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_golden_models_answer_as_in_python(client, name):
+def test_golden_models_answer_as_in_python(name):
     path = GOLDEN / name
     rows = path.parent / "data" if "version3" in name else GOLDEN / "data"
     model = load_model(str(path))
     regression, probabilities = "svr" in model.header.svm_type, model.header.has_probability
-    labels = asked(client, path, rows, "labels")
+    labels = asked(path, rows, "labels")
     assert_alike(labels, expected(model, rows, "labels"), regression)
     for form in ("one", "memory"):
-        assert_alike(asked(client, path, rows, "labels", form), labels, regression)
-    values = asked(client, path, rows, "values")
+        assert_alike(asked(path, rows, "labels", form), labels, regression)
+    values = asked(path, rows, "values")
     assert_alike(values, expected(model, rows, "values")[:, : values.shape[1]])
     if model.certified:
-        both, known = asked(client, path, rows, "radii"), expected(model, rows, "radii")
+        both, known = asked(path, rows, "radii"), expected(model, rows, "radii")
         assert both == pytest.approx(known, rel=1e-10, abs=1e-11)
     if probabilities and not regression:
-        assert_alike(asked(client, path, rows, "probabilities"), expected(model, rows, "probabilities"))
+        assert_alike(asked(path, rows, "probabilities"), expected(model, rows, "probabilities"))
 
 
 @pytest.mark.parametrize(
@@ -79,10 +90,10 @@ def test_golden_models_answer_as_in_python(client, name):
         for name in ("c_svc-certified.approx", "nu_svc-certified.approx", "c_svc.reduced", "epsilon_svr.reduced")
     ],
 )
-def test_a_certified_model_with_its_exact_one_has_svm_predicts_labels(client, name):
+def test_a_certified_model_with_its_exact_one_has_svm_predicts_labels(name):
     path, exact, rows = GOLDEN / name, GOLDEN / exact_name(name), GOLDEN / "data"
     regression = "svr" in name
-    found = asked(client, path, rows, "labels", "sparse", exact)
+    found = asked(path, rows, "labels", "sparse", exact)
     assert_alike(found, expected(load_model(str(path)), rows, "labels", exact), regression)
     assert_alike(found, expected(load_model(str(exact)), rows, "labels"), regression)
 
@@ -97,14 +108,14 @@ def trained(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", ["rings", "colors", "waves"])
-def test_forms_of_rows_are_one(client, trained, name):
+def test_forms_of_rows_are_one(trained, name):
     """Dense doubles with a stride equal sparse rows; floats are close."""
     model, rows = trained / name, DATA / ("waves.train" if name == "waves" else f"{name}.test")
     regression = name == "waves"
     for question in ("labels", "values", *(["probabilities"] if name == "rings" else [])):
-        sparse = asked(client, model, rows, question)
+        sparse = asked(model, rows, question)
         assert_alike(sparse, expected(load_model(str(model)), rows, question), regression)
-        assert_alike(asked(client, model, rows, question, "doubles"), sparse, regression)
-        assert_alike(asked(client, model, rows, question, "one"), sparse, regression)
-    values = asked(client, model, rows, "values")
-    assert asked(client, model, rows, "values", "floats") == pytest.approx(values, abs=1e-3)
+        assert_alike(asked(model, rows, question, "doubles"), sparse, regression)
+        assert_alike(asked(model, rows, question, "one"), sparse, regression)
+    values = asked(model, rows, "values")
+    assert asked(model, rows, "values", "floats") == pytest.approx(values, abs=1e-3)

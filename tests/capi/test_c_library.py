@@ -7,8 +7,9 @@ import subprocess
 import pytest
 
 import fastsvm_cli
-from support.building import CLIENTS, run
+from support.building import run
 from support.model_files import BORDERS, COMPILED, EXACT, REDUCED
+from support.pages import PAGES, blocks
 from support.places import GOLDEN
 
 pytestmark = pytest.mark.full
@@ -45,11 +46,17 @@ def test_headers_compile(library, tmp_path, language):
     run("cc", "-x", *language.split(), *strict, *include, source)
 
 
+def labels_program(folder):
+    """Path of the page's first program."""
+    (block,) = (each for each in blocks(PAGES["fastsvm_cli/native/capi/README.md"], "c") if "labels.c" in each[0])
+    (folder / "labels.c").write_text("\n".join(block) + "\n")
+    return folder / "labels.c"
+
+
 def test_a_static_library_needs_no_other(library, tmp_path):
-    program = tmp_path / "answers"
     linked = library / "lib" / "libfastsvm.a", "-lm", "-lpthread", "-ldl", "-lstdc++"
-    run("cc", f"-I{library / 'include'}", CLIENTS / "answers.c", *linked, "-o", program)
-    assert run(program, GOLDEN / "c_svc.model", GOLDEN / "data", "labels", "one").split() != []
+    run("cc", f"-I{library / 'include'}", labels_program(tmp_path), *linked, "-o", tmp_path / "labels")
+    assert run(tmp_path / "labels", GOLDEN / "c_svc.model").split() != []
 
 
 def test_cmake_finds_it(library, tmp_path):
@@ -57,18 +64,20 @@ def test_cmake_finds_it(library, tmp_path):
         "cmake_minimum_required(VERSION 3.18)\n"
         "project(clients LANGUAGES C)\n"
         f"find_package(fastsvm {fastsvm_cli.__version__} REQUIRED)\n"
-        f"add_executable(shared {CLIENTS}/answers.c)\n"
+        f"add_executable(shared {labels_program(tmp_path)})\n"
         "target_link_libraries(shared fastsvm::fastsvm)\n"
-        f"add_executable(static {CLIENTS}/answers.c)\n"
+        "add_executable(static labels.c)\n"
         "target_link_libraries(static fastsvm::fastsvm_static)\n"
-        f"add_executable(libsvm {CLIENTS}/libsvm.c)\n"
+        "add_executable(libsvm libsvm.c)\n"
         "target_link_libraries(libsvm fastsvm::libsvm)\n"
     )
+    program = "#include <svm.h>\nint main(int count, char **words) { return !svm_load_model(words[count - 1]); }\n"
+    (tmp_path / "libsvm.c").write_text(program)
     run("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={library}")
     run("cmake", "--build", tmp_path / "build")
-    words = GOLDEN / "c_svc.model", GOLDEN / "data", "labels", "one"
-    assert run(tmp_path / "build" / "shared", *words) == run(tmp_path / "build" / "static", *words)
-    assert run(tmp_path / "build" / "libsvm", GOLDEN / "c_svc.model", input="1:1\n").count("\n") == 2
+    model = GOLDEN / "c_svc.model"
+    assert run(tmp_path / "build" / "shared", model) == run(tmp_path / "build" / "static", model)
+    run(tmp_path / "build" / "libsvm", model)
 
 
 def test_a_newer_version_is_not_found(library, tmp_path):
@@ -85,7 +94,7 @@ def test_pkg_config_finds_it(library, tmp_path):
     environment = {"PKG_CONFIG_PATH": str(library / "lib" / "pkgconfig"), "PATH": "/usr/bin:/bin"}
     assert run("pkg-config", "--modversion", "fastsvm", env=environment).strip() == fastsvm_cli.__version__
     flags = run("pkg-config", "--cflags", "--libs", "fastsvm", env=environment).split()
-    run("cc", CLIENTS / "answers.c", *flags, "-o", tmp_path / "answers")
+    run("cc", labels_program(tmp_path), *flags, "-o", tmp_path / "labels")
     folder = run("pkg-config", "--variable=libsvm", "fastsvm", env=environment).strip()
     assert folder == str(library / "include" / "libsvm-on-fastsvm")
 

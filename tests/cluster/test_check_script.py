@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.places import SCRIPTS
-from support.processes import PATIENCE, default_signals, wait_until
+from support.processes import PATIENCE, default_signals, outcome, wait_until
 
 
 @pytest.mark.full
@@ -25,7 +25,7 @@ from support.processes import PATIENCE, default_signals, wait_until
 )
 def test_what_it_finds(arguments, told, tmp_path):
     command = [sys.executable, SCRIPTS / "check_cluster.py", "--folder", tmp_path, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    done = outcome(command)
     assert done.returncode == 0, done.stdout + done.stderr
     assert all(words in done.stdout for words in told) and not list(tmp_path.iterdir())
 

@@ -12,11 +12,11 @@ from fastsvm_cli.cluster import scheduler
 from fastsvm_cli.errors import FastsvmError
 from support.dasking import parts, run_here
 from support.places import FASTSVM
-from support.processes import PATIENCE, default_signals, interrupted, wait_until
+from support.processes import PATIENCE, default_signals, interrupted, outcome, wait_until
 
 
 def fastsvm(folder, *arguments, code=0):
-    done = subprocess.run([FASTSVM, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=PATIENCE)
+    done = outcome([FASTSVM, *map(str, arguments)], cwd=folder)
     assert done.returncode == code and "Traceback" not in done.stderr, done.stderr
     return done
 
@@ -126,13 +126,7 @@ def test_what_is_no_address(text):
 
 @pytest.mark.parametrize("command", ["predict rows m out", "approx --certify m"])
 def test_what_is_no_address_is_refused_before_any_work(tmp_path, command):
-    done = subprocess.run(
-        [FASTSVM, *command.split(), "--dask", "head:8786"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+    done = outcome([FASTSVM, *command.split(), "--dask", "head:8786"], cwd=tmp_path)
     assert done.returncode == 2 and done.stdout == ""
     assert done.stderr.endswith(
         "Error: --dask: 'head:8786' found, expected tcp://HOST:PORT, tls://HOST:PORT, local or local:N.\n"

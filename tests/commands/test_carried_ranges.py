@@ -240,18 +240,7 @@ def test_a_regression_model_predicts_raw_labels(regression, tmp_path, command):
 @pytest.mark.full
 def test_objects_answer_in_the_unit_of_raw_labels(regression, tmp_path):
     truth = -3 + (numbers(regression / "expected") + 1) * 4
-    run(
-        tmp_path,
-        "approx",
-        "-q",
-        "--certify",
-        "--degree",
-        "3",
-        "--scale",
-        regression / "range",
-        regression / "model",
-        "a",
-    )
+    run(tmp_path, *"approx -q --certify --degree 3 --scale".split(), regression / "range", regression / "model", "a")
     run(tmp_path, "order", "-q", "--carry", regression / "range", regression / "model", "o")
     rows = [line.split() for line in (regression / "raw").read_text().splitlines()]
     X = np.zeros((len(rows), 29))

@@ -1,7 +1,6 @@
 """One model and one set of rows through every interface: the same answers."""
 
 import random
-import subprocess
 
 import numpy as np
 import onnxruntime
@@ -21,6 +20,7 @@ from support.both_programs import theirs
 from support.c_library import CModel
 from support.exporting import KERNELS, Library, made_up
 from support.places import PROGRAM
+from support.processes import outcome
 from support.profiles import calm
 
 
@@ -80,9 +80,7 @@ def test_every_interface_has_the_same_answers(
     assert values.shape == (12, pairs)
     dense = forked.fastsvm([*words, "--dense", "--unlabelled", "csv", "m", "-"], cwd=folder, text=True, check=True)
     assert np.array_equal(read(dense.stdout), found)
-    native = subprocess.run(
-        [PROGRAM, "-q", "--values", "rows", "m", "-"], cwd=folder, capture_output=True, text=True, check=True
-    )
+    native = outcome([PROGRAM, "-q", "--values", "rows", "m", "-"], cwd=folder, check=True)
     assert np.array_equal(read(native.stdout), found)
     expected = theirs(svm_predict, folder, rows.encode(), model.to_text())[:12]
     if model.header.regression:

@@ -1,20 +1,18 @@
 """--json and exit codes: the commands match the page, key by key."""
 
 import json
-import os
 import re
 import signal
-import subprocess
 
 import pytest
 
 import fastsvm_cli
 from fastsvm_cli.text.fingerprint import fingerprint
 from support import forked
-from support.benching import ONE_THREAD, first_rows, train
+from support.benching import first_rows, train
 from support.compiling import compile_all
 from support.places import FASTSVM, ROOT
-from support.processes import PATIENCE, default_signals
+from support.processes import outcome
 
 PAGE = (ROOT / "fastsvm_cli" / "commands" / "README.md").read_text()
 CLOCKS = r"^cases\[\]\.scoring\."  # has the same keys as end_to_end
@@ -150,38 +148,12 @@ def test_a_document_is_not_added_to_a_file_of_the_run(place, tmp_path, words, on
     for name in ("m", "rows"):
         (tmp_path / name).write_bytes((place / name).read_bytes())
     (tmp_path / onto).write_bytes((place / source).read_bytes())
-    done = subprocess.run(
-        f"{FASTSVM} {words} >> {onto}", shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
-    )
+    done = outcome((f"{FASTSVM} {words} >> {onto}"), shell=True, cwd=tmp_path)
     assert done.returncode == 1 and done.stderr.startswith("Error: ") and done.stderr.count("\n") == 1
     assert "DATA" in done.stderr and (tmp_path / onto).read_bytes() == (place / source).read_bytes()
 
 
 # ---- exit codes
-
-
-def code_of(place, words, stop=None):
-    """stop: a signal sent while the command waits for standard input."""
-    child = subprocess.Popen(
-        [FASTSVM, *words.split()],
-        cwd=place,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        preexec_fn=default_signals,
-        env={**os.environ, **ONE_THREAD},
-    )
-    try:
-        if stop is not None:
-            child.stdin.write((place / "rows").read_bytes()), child.stdin.flush()
-            assert child.stdout.readline()  # it has begun
-            child.send_signal(stop)
-            return child.wait(PATIENCE)
-        child.communicate(timeout=PATIENCE)
-        return child.returncode
-    finally:
-        child.kill()
-        child.communicate()
 
 
 ENDS = {
@@ -198,8 +170,3 @@ ENDS = {
 def test_exit_codes_are_those_of_the_page(place):
     rows = PAGE.split("## Exit codes\n")[1].strip().split("\n\n")[0].splitlines()[2:]
     assert [int(row.split("|")[1]) for row in rows] == list(ENDS)
-
-
-@pytest.mark.parametrize("code", ENDS)
-def test_an_exit_code(place, code):
-    assert code_of(place, *ENDS[code]) == code

@@ -1,13 +1,12 @@
 """Without a package, a command works or names it in one line."""
 
 import os
-import subprocess
 import sys
 
 import pytest
 
 from support.places import GOLDEN
-from support.processes import PATIENCE
+from support.processes import outcome
 
 MODEL, ROWS = GOLDEN / "c_svc.model", GOLDEN / "data"
 
@@ -18,13 +17,7 @@ def fastsvm_without(package, folder, *arguments):
         "from fastsvm_cli.start import run\n"
         "run()"
     )
-    return subprocess.run(
-        [sys.executable, "-I", "-c", code, *map(str, arguments)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+    return outcome([sys.executable, "-I", "-c", code, *map(str, arguments)], cwd=folder)
 
 
 @pytest.mark.parametrize("package", ["numpy", "scipy"])
@@ -75,5 +68,5 @@ def test_a_libsvm_that_does_not_load_is_named_in_one_line(tmp_path):
         "from fastsvm_cli.methods.training import load_libsvm\n"
         "load_libsvm()"
     )
-    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, timeout=PATIENCE)
+    done = outcome([sys.executable, "-I", "-c", code])
     assert done.stderr.endswith("FileError: libsvm-official: it does not load: libsvm.so: wrong ELF class\n")

@@ -2,14 +2,14 @@
 
 import json
 import re
-import subprocess
 
 import pytest
 
 from support import forked
 from support.compiling import compile_all
-from support.messages import COMPILED_MODEL, SKIPPED
+from support.messages import SKIPPED, sentences
 from support.places import DATA, GOLDEN
+from support.processes import outcome
 from support.scaling import raw_rows, run_svm_scale, scaled_folder
 from support.training import train
 
@@ -56,7 +56,7 @@ def check(folder, svm_predict, fastsvm, said, training):
     assert ("left out" in done.err) == ("was not seen" in said)
     if probability or training.startswith(("-s 3", "-s 4")):
         return  # last digits depend on the build of svm-predict
-    theirs = subprocess.run([svm_predict, "scaled", "model", "theirs"], cwd=folder, capture_output=True, text=True)
+    theirs = outcome([svm_predict, "scaled", "model", "theirs"], cwd=folder)
     assert (folder / "ours").read_bytes() == (folder / "theirs").read_bytes()
     assert done.out == theirs.stdout
     # The same for models that carry the range.
@@ -226,105 +226,7 @@ def test_reduce_says_what_rows_must_not_have(scaled, tmp_path):
 
 
 @pytest.mark.full(few=2)
-@pytest.mark.parametrize(
-    "words, code, why",
-    [
-        ("predict --scale rows rows model o", 1, "this looks like data: svm-scale -s RANGE_FILE rows writes its range"),
-        ("predict --scale model rows model o", 1, "model:1: 'svm_type c_svc' found, expected x or y"),
-        ("predict --scale none rows model o", 1, "Error: none: No such file or directory"),
-        ("predict --scale - - model o", 2, "only one of the files can be standard input."),
-        ("predict --scale range rows model range", 1, "range: the output would replace the input"),
-        ("predict --y-scale y rows model o", 2, "--y-scale goes with --scale: write.svm writes both files."),
-        ("predict --scale r --y-scale none rows model o", 1, "Error: none: No such file or directory"),
-        ("predict --scale r --y-scale r rows model o", 1, "Error: r:2: '1 0.5' found, expected the end of the file"),
-        ("predict --scale r --y-scale bad rows model o", 1, "bad:1: '1 -2' found, expected a scale above 0 after"),
-        ("predict --scale bad rows model o", 1, "bad:1: '1 -2' found, expected a scale above 0 after the center"),
-        ("predict --scale range --y-scale r rows model o", 1, "range:1: a range file of svm-scale found, expected"),
-        ("approx --y-scale y model o", 2, "--y-scale goes with --scale: write.svm writes both files."),
-        (
-            "reduce --lossless --scale range --y-scale r model o",
-            1,
-            "range:1: a range file of svm-scale found, expected",
-        ),
-        ("bound --scale model rows", 1, "this is a model file"),
-        (
-            "reduce --vectors 5 --scale range model o",
-            1,
-            "range scales feature 8 by 0.254075 and feature 1 by 0.736705, which",
-        ),
-        (
-            "reduce --vectors 5 --scale range model o",
-            1,
-            "leave --scale out here and give it to predict, or use fastsvm",
-        ),
-        (
-            "border --density --bandwidth 1 --scale range rows o",
-            1,
-            "no LIBSVM model with an rbf kernel can hold: scale",
-        ),
-        ("approx --scale r2 model o", 1, "model: support vectors with feature 2 found, which r2 does not hold"),
-        (
-            "predict --scale range rows carried o",
-            2,
-            "carried takes raw rows, because it carries a range file: give it no",
-        ),
-        ("bound --scale range carried rows", 1, "carried: it carries a range file: measure it apart, without --scale"),
-        ("bound carried model rows", 1, "carried: it carries a range file that another model does not: measure it"),
-        ("bench -q --runs 1 rows model carried", 1, "the exact model takes scaled ones, so bench needs that --scale"),
-        ("bench -q --runs 1 --scale far rows model carried", 1, "a range file, but another one than far"),
-        ("approx carried o", 1, "carried: a compiled model found, expected the LIBSVM model it was made from"),
-        ("order --carry y2 model o", 1, "y2: the range file scales y, but this is a classification model"),
-        ("order --carry r2 model o", 1, "model: support vectors with feature 2 found, which r2 does not hold"),
-        ("order --carry range raw o", 1, "raw: it takes raw rows, because --scale is folded into it: give no --scale"),
-        ("order --carry - - o", 2, "only one of the files can be standard input."),
-        ("order --carry range model range", 1, "range: the output would replace the input"),
-        ("order --y-scale y model o", 2, "--y-scale goes with --carry: write.svm writes both files."),
-        (
-            "order --carry range precomputed o",
-            1,
-            "a precomputed kernel found, whose rows hold kernel values: no --scale",
-        ),
-        ("approx --scale rows model o", 1, "this looks like data: svm-scale -s RANGE_FILE rows writes its range"),
-        ("approx --scale - - o", 2, "only one of the files can be standard input."),
-        ("approx --scale range model range", 1, "range: the output would replace the input"),
-        ("reduce --lossless --scale far model o", 1, "far: feature 1 lies too far from 0 for its spread"),
-        ("border --scale y2 model o", 1, "y2: the range file scales y, but this is a classification model"),
-        (
-            "predict --scale range rows folded o",
-            2,
-            "folded takes raw rows, because --scale is folded into it: give it no",
-        ),
-        (
-            "predict --exact model rows classes o",
-            1,
-            "classes: --scale is folded into it: svm-predict's labels are of rows",
-        ),
-        (
-            "predict --open-rows x rows classes o",
-            1,
-            "classes: --scale is folded into it: svm-predict's labels are of rows",
-        ),
-        ("bound --scale range folded rows", 1, "folded: it takes raw rows, because --scale is folded into it: measure"),
-        (
-            "bench -q --runs 1 rows model folded",
-            1,
-            "the exact model takes scaled ones, so bench needs that --scale, too",
-        ),
-        ("bench -q --runs 1 --scale far rows model folded", 1, "folded into it, but another file than far"),
-        ("approx --scale range raw o", 1, "raw: it takes raw rows, because --scale is folded into it: give no --scale"),
-        ("reduce --lossless --scale range raw o", 1, "raw: it takes raw rows, because --scale is folded into it: give"),
-        ("predict --scale range rows raw o", 2, "raw takes raw rows, because --scale is folded into it: give it no"),
-        ("bench -q --runs 1 --scale range rows raw", 1, "raw: a compiled model found, expected the LIBSVM model first"),
-        ("order folded o", 1, f"folded: {COMPILED_MODEL}"),
-        (
-            "order --scale range model o",
-            2,
-            "--scale goes with --vectors or --fold: it scales those rows (--carry those to come).",
-        ),
-        ("bench --scale - rows model", 2, "none of them can be standard input."),
-        ("predict --scale range serials precomputed o", 2, "--scale does not go with a precomputed kernel"),
-    ],
-)
+@pytest.mark.parametrize("words, code, why", sentences("ranges"))
 def test_what_does_not_go_with_a_range_file_is_said_in_a_line(scaled, tmp_path, words, code, why):
     from support.bad_rows import PRECOMPUTED
 
@@ -342,7 +244,7 @@ def test_what_does_not_go_with_a_range_file_is_said_in_a_line(scaled, tmp_path, 
     (tmp_path / "y2").write_text("y\n0 1\n-1 1\n" + (scaled / "range").read_text())
     (tmp_path / "serials").write_text("1 0:1 1:0.5 2:0.25 3:0.125\n")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    done = run(tmp_path, *words.split(), code=code, text="")
+    done = run(tmp_path, *words.split(), code=int(code), text="")
     last = done.stderr.splitlines()[-1]
     assert why in last and "--dense" not in last
     assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir()}

@@ -47,9 +47,8 @@ def test_approx_counts_the_labels_that_differ_on_support_vectors(fastsvm, tmp_pa
     classes = len(load_model(str(models / name)).header.label)
     (tmp_path / "rows").write_text("".join("0 " + line.split(" ", classes - 1)[-1] + "\n" for line in vectors))
     one, other = (fastsvm("predict", "-q", "rows", file).out.split() for file in (models / name, "out"))
-    assert int(differ) == sum(a != b for a, b in zip(one, other, strict=True)) and float(percent) == pytest.approx(
-        100 * int(differ) / int(rows), rel=5e-3
-    )
+    assert int(differ) == sum(a != b for a, b in zip(one, other, strict=True))
+    assert float(percent) == pytest.approx(100 * int(differ) / int(rows), rel=5e-3)
     if name == "held":
         assert done.err == "" and float(percent) <= 1
     else:
@@ -100,10 +99,8 @@ def test_quiet_says_nothing(fastsvm, models):
 
 
 def test_summaries_go_where_the_model_does_not(fastsvm, models):
-    assert (
-        re.search(LINE, fastsvm("approx", models / "held", "-").err)
-        and "labels that differ" not in fastsvm("approx", models / "held", "-").out
-    )
+    assert re.search(LINE, fastsvm("approx", models / "held", "-").err)
+    assert "labels that differ" not in fastsvm("approx", models / "held", "-").out
 
 
 @pytest.mark.full
@@ -175,11 +172,8 @@ def test_values_that_are_all_the_same_have_no_spread_to_measure_by(off, doubtful
         for rho in (-4.0, -4.0 - off)
     )
     seen = agreement(other, one, [parse([{1: 1.0}, {1: 1.0}])])
-    assert (
-        seen.spread == 0
-        and seen.share == pytest.approx(off / 5e-6, rel=1e-6, abs=1e-9)
-        and (seen.share > on_support_vectors.DOUBTFUL) == doubtful
-    )
+    assert seen.spread == 0 and seen.share == pytest.approx(off / 5e-6, rel=1e-6, abs=1e-9)
+    assert (seen.share > on_support_vectors.DOUBTFUL) == doubtful
 
 
 def test_the_spread_is_that_of_all_rows_however_they_are_parted():

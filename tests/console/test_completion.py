@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from fastsvm_cli.cli import COMMANDS
 from fastsvm_cli.cli import fastsvm as group
 from fastsvm_cli.console.completion import SHELLS, script, taken
 from support.places import FASTSVM
+from support.processes import outcome
 from support.shells import completed, listed
 
 #: Installed folder of the shells' completion files.
@@ -101,9 +101,7 @@ def test_the_installed_scripts_are_those_of_the_commands(tmp_path):
                     assert (
                         word if shell != "fish" else f"-l {word[2:]}" if word[:2] == "--" else f"-s {word[1]}"
                     ) in text
-        done = subprocess.run(
-            [FASTSVM], env={**os.environ, "_FASTSVM_COMPLETE": f"{shell}_source"}, capture_output=True, text=True
-        )
+        done = outcome([FASTSVM], env={**os.environ, "_FASTSVM_COMPLETE": f"{shell}_source"})
         assert (done.returncode, done.stdout, done.stderr) == (0, text, "")
 
 
@@ -154,7 +152,7 @@ def test_what_a_script_holds_of_a_command():
 
 def test_a_shell_that_is_none_of_these_is_told():
     for wish in ("tcsh_source", "bash_complete", ""):
-        done = subprocess.run([FASTSVM], env={**os.environ, "_FASTSVM_COMPLETE": wish}, capture_output=True, text=True)
+        done = outcome([FASTSVM], env={**os.environ, "_FASTSVM_COMPLETE": wish})
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr == (
             f"Error: _FASTSVM_COMPLETE is '{wish}', expected one of bash_source, zsh_source, fish_source.\n"

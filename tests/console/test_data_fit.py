@@ -6,13 +6,10 @@ import warnings
 import pytest
 
 import fastsvm_cli
-from fastsvm_cli import _native
-from fastsvm_cli.models import parse_model
 from fastsvm_cli.prediction.pipeline import Tally
-from fastsvm_cli.text.data import read_chunks
 from support import forked
 from support.places import FASTSVM
-from support.processes import PATIENCE
+from support.processes import PATIENCE, outcome
 
 HEAD = "svm_type {}\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 2\nrho 0\n{}SV\n1 1:1 3:1\n-1 2:1\n"
 CLASSES = HEAD.format("c_svc", "label 4 7\nnr_sv 1 1\n")
@@ -119,7 +116,7 @@ def test_features_of_another_data_set(place, model, text, expected):
     (place / "m").write_text(model)
     found = warned(place, "rows", "m", text=text)
     assert found == ([] if expected is None else [expected])
-    done = subprocess.run([f"{FASTSVM}-predict", "rows", "m", "out"], cwd=place, capture_output=True, text=True)
+    done = outcome([f"{FASTSVM}-predict", "rows", "m", "out"], cwd=place)
     assert done.stderr == "".join(f"Warning: {each}.\n" for each in found)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -154,7 +151,7 @@ def test_a_run_that_goes_on_counts_all_rows(place):
     command = [FASTSVM, "predict", "--resume", "rows", "m", "out"]
     assert subprocess.run(command, cwd=place, capture_output=True, timeout=PATIENCE).returncode == 1
     command.insert(2, "--on-bad-row=skip")
-    done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=PATIENCE)
+    done = outcome(command, cwd=place)
     assert "Warning: 7 of 10 rows have labels other than the model's (4, 7).\n" in done.stderr
 
 
@@ -166,13 +163,3 @@ def test_predict_file_warns_in_its_own_words(place):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fastsvm_cli.predict_file(*arguments, dense=True, unlabelled=True)
-
-
-def test_the_core_counts_labels(tmp_path):
-    (tmp_path / "rows").write_text("4 1:1\n7\n0\n-4\n4.5\n-0\n")
-    (chunk,) = read_chunks(str(tmp_path / "rows"))
-    found = {
-        name: _native.unknown_labels(parse_model(text.encode(), name).header.task(), chunk)
-        for name, text in MODELS.items()
-    }
-    assert found == {"m": (4, 2), "one": (6, 2), "value": (0, 0)}

@@ -73,11 +73,9 @@ def test_another_model_is_refused_before_anything_is_written(fastsvm, place, tmp
     ],
 )
 def test_what_is_no_model_at_all_is_said(fastsvm, place, tmp_path, name, words):
-    (
-        (tmp_path / "data").write_bytes((place / "some").read_bytes()),
-        (tmp_path / "compiled").write_bytes((place / "compiled").read_bytes()),
-        (tmp_path / "empty").write_bytes(b""),
-    )
+    (tmp_path / "data").write_bytes((place / "some").read_bytes())
+    (tmp_path / "compiled").write_bytes((place / "compiled").read_bytes())
+    (tmp_path / "empty").write_bytes(b"")
     done = fastsvm("predict", "--exact", name, place / "proven", place / "compiled", "out", code=1)
     assert done.err.splitlines()[-1].startswith(f"Error: {name}{words}") and not (tmp_path / "out").exists()
 

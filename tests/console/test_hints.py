@@ -10,15 +10,9 @@ from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
 from support import forked
 from support.compiling import compile_all
-from support.messages import DATA_FILE, SKIPPED, no_label, no_number, no_pair
+from support.messages import ADD_DENSE, DATA_FILE, SKIPPED, sentences
 from support.places import DATA, FASTSVM
-from support.processes import PATIENCE
-
-MODEL_FOUND = no_label("svm_type")
-DATA_FOUND = DATA_FILE
-A_MODEL = "expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model ...')"
-A_RANGE = "this is a range file of svm-scale, which --scale takes"
-ADD_DENSE = "if these are delimited numbers, add --dense"
+from support.processes import outcome
 
 
 @pytest.fixture(scope="module")
@@ -54,133 +48,7 @@ def errors(place, *words, code=1, input=None):
 
 
 @pytest.mark.full(few=2)
-@pytest.mark.parametrize(
-    "words, message",
-    [
-        # svm-train's order of arguments
-        ("predict m rows", f"rows:1: {DATA_FOUND}; the test file comes before the model: fastsvm predict rows m"),
-        (
-            "predict fast rows out",
-            f"rows:1: {DATA_FOUND}; the test file comes before the model: fastsvm predict rows fast out",
-        ),
-        (
-            "predict -b 1 --exact m fast rows out",
-            f"rows:1: {DATA_FOUND}; the test file comes before the model: fastsvm predict -b 1 --exact m rows fast out",
-        ),
-        (
-            "predict my=model rows out",
-            f"rows:1: {DATA_FOUND}; the test file comes before the model: fastsvm predict rows 'my model' out",
-        ),
-        (
-            "predict m n.csv out",
-            (
-                "n.csv:1: 'CSV' found, expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model"
-                " ...'); the test file comes before the model: fastsvm predict n.csv m out"
-            ),
-        ),
-        ("predict m fast", f"m:1: {MODEL_FOUND}; this is a model file, expected rows of data"),
-        (
-            "predict --exact fast rows m",
-            (
-                "m: a LIBSVM model found, whose labels are exact already; "
-                "--exact names the exact model, MODEL_FILE the compiled one: fastsvm predict --exact m rows fast"
-            ),
-        ),
-        ("predict rows rows", f"rows:1: {DATA_FOUND}"),
-        ("bench m rows", f"m:1: {MODEL_FOUND}; the test file comes first: fastsvm bench rows m"),
-        ("bench m fast", f"m:1: {MODEL_FOUND}; this is a model file, expected rows of data"),
-        # data instead of a model to compile
-        ("approx rows", f"rows:1: {DATA_FOUND}; svm-train rows makes a model of it"),
-        ("order rows", f"rows:1: {DATA_FOUND}; svm-train rows makes a model of it"),
-        ("reduce --ratio 0.1 rows", f"rows:1: {DATA_FOUND}; svm-train rows makes a model of it"),
-        ("border rows", f"rows:1: {DATA_FOUND}; svm-train rows makes a model of it, --bandwidth a border without one"),
-        ("approx rows m", f"rows:1: {DATA_FOUND}; the model comes first, and there is no data: fastsvm approx m"),
-        ("approx rows fast", f"rows:1: {DATA_FOUND}; svm-train rows makes a model of it"),
-        # data that svm-train does not read
-        ("approx bare", f"bare:1: {DATA_FOUND}"),
-        ("approx rows.gz", f"rows.gz:1: {DATA_FOUND}"),
-        ("order commented", f"commented:1: {DATA_FOUND}"),
-        ("border commented", f"commented:1: {DATA_FOUND}; --bandwidth makes a border of it"),
-        ("approx n.csv", f"n.csv:1: 'CSV' found, {A_MODEL}"),
-        ("order page", f"page:1: '<a href=\"http://x\"/>' found, {A_MODEL}"),
-        # a range file
-        ("predict range m", f"range:1: 'x' found, expected a label; {A_RANGE}"),
-        ("predict --exact range rows fast", f"range:1: 'x' found, {A_MODEL}; {A_RANGE}"),
-        ("predict m range", f"range:1: 'x' found, {A_MODEL}; {A_RANGE}"),
-        ("bound range", f"range:1: 'x' found, expected a label; {A_RANGE}"),
-        ("approx range", f"range:1: 'x' found, {A_MODEL}; {A_RANGE}"),
-        # neither
-        ("predict m page", f"page:1: '<a href=\"http://x\"/>' found, {A_MODEL}"),
-        ("reduce --ratio 0.1 --data m m", f"m:1: {MODEL_FOUND}; this is a model file, expected rows of data"),
-        # delimited numbers
-        ("predict n.csv m", f"n.csv:1: '1,0.25,-0.5,1e-3,0' found, expected a label; {ADD_DENSE}"),
-        ("predict one.csv m", f"one.csv:1: '1,0.5' found, expected a label; {ADD_DENSE}"),
-        (
-            "predict wide.csv m",
-            f"wide.csv:1: '1,0.12345,0.12345,0.12345,0.12345,0.1234...' found, expected a label; {ADD_DENSE}",
-        ),
-        ("predict n.tsv m", rf"n.tsv:1: '0.25' found, expected index:value; {ADD_DENSE} --delim '\t'"),
-        ("predict n.scsv m", f"n.scsv:1: '1;0.25;-0.5;1e-3;0' found, expected a label; {ADD_DENSE} --delim ';'"),
-        ("predict n.blank m", f"n.blank:1: '0.25' found, expected index:value; {ADD_DENSE} --delim ' '"),
-        (
-            "predict --dense n.scsv m",
-            f"n.scsv:1: {no_label('1;0.25;-0.5;1e-3;0')}; no ',' in it, its numbers have ';' between them: "
-            "add --delim ';'",
-        ),
-        (
-            r"predict --dense --delim \t n.csv m",
-            r"n.csv:1: 'CSV' found, expected a label; no '\t' in it, its numbers have ',' between them: "
-            "leave --delim out",
-        ),
-        ("predict --unlabelled n.csv m", f"n.csv:1: '1,0.25,-0.5,1e-3,0' found, expected index:value; {ADD_DENSE}"),
-        (
-            "predict head.csv m",
-            (
-                f"head.csv:1: {no_label('label,width,height')}; "
-                "if this is the heading of delimited numbers: tail -n +2 head.csv | fastsvm predict --dense - ..."
-            ),
-        ),
-        (
-            "predict --dense head.csv m",
-            (
-                f"head.csv:1: {no_label('label')}; "
-                "if this is the heading of delimited numbers: tail -n +2 head.csv | fastsvm predict --dense - ..."
-            ),
-        ),
-        ("bound n.csv", f"n.csv:1: '1,0.25,-0.5,1e-3,0' found, expected a label; {ADD_DENSE}"),
-        (
-            "reduce --ratio 0.1 --data n.csv m",
-            (
-                f"n.csv:1: {no_label('1,0.25,-0.5,1e-3,0')}; "
-                "these are delimited numbers, and fastsvm reduce reads rows of index:value"
-            ),
-        ),
-        (
-            "bench n.csv m",
-            (
-                f"n.csv:1: {no_label('1,0.25,-0.5,1e-3,0')}; "
-                "these are delimited numbers, and fastsvm bench reads rows of index:value"
-            ),
-        ),
-        # the reverse
-        (
-            "predict --dense rows m",
-            f"rows:1: {no_label('LABEL')}; these are index:value pairs: leave --dense out",
-        ),
-        (
-            "predict --dense --unlabelled bare m",
-            f"bare:1: {no_number('PAIR')}; these are index:value pairs: leave --dense out",
-        ),
-        (
-            "predict --unlabelled rows m",
-            f"rows:1: {no_pair('LABEL')}; the rows have labels: leave --unlabelled out",
-        ),
-        (
-            "predict bare m",
-            f"bare:1: {no_label('PAIR')} (is the data unlabelled?); if they have none, add --unlabelled",
-        ),
-    ],
-)
+@pytest.mark.parametrize("words, message", sentences("hints"))
 def test_the_mistake_is_told_in_one_line(place, words, message):
     first = (place / "rows").read_text().split()
     message = message.replace("LABEL", first[0]).replace("PAIR", first[1]).replace("'CSV'", "'1,0.25,-0.5,1e-3,0'")
@@ -254,13 +122,7 @@ def test_several_files_are_for_dask(place, tmp_path):
         ("s3://a/b", "s3://a/b: No such file or directory; --dask reads a URL, and writes a folder"),
         ("none", "none: No such file or directory"),
     ):
-        done = subprocess.run(
-            [FASTSVM, "predict", name, place / "m", "out"],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-        )
+        done = outcome([FASTSVM, "predict", name, place / "m", "out"], cwd=tmp_path)
         assert (done.returncode, done.stderr) == (1, f"Error: {message}\n")
     assert "--dask" not in errors(place, "predict", "rows", "ro*") + errors(place, "bound", "ro*")
 
@@ -296,7 +158,7 @@ def test_a_pipe_is_not_read_again(place):
     rows = (place / "rows").read_bytes()
     assert (
         errors(place, "predict", "m", "-", "out", input=rows)
-        == f"Error: standard input:1: {DATA_FOUND}; the test file comes before the model: fastsvm predict - m out\n"
+        == f"Error: standard input:1: {DATA_FILE}; the test file comes before the model: fastsvm predict - m out\n"
     )
     assert "the test file" not in errors(place, "predict", "-", "rows", input=rows)
 

@@ -9,7 +9,6 @@ import threading
 import numpy as np
 import pytest
 
-from fastsvm_cli import _native
 from fastsvm_cli.comparisons import agreement as comparing
 from fastsvm_cli.console import progress
 from fastsvm_cli.methods import feature_space
@@ -21,7 +20,6 @@ from fastsvm_cli.methods.order.triangle import compile_triangle
 from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models import parse_model
 from support.oracles import random_machine, random_rows
-from support.processes import PATIENCE
 
 pytestmark = pytest.mark.usefixtures("best_instruction_set", "serial_libsvm")
 
@@ -116,14 +114,6 @@ def test_what_takes_long_is_announced_once_where_no_bar_is_drawn(monkeypatch, cl
             clock[0] = 100.0 + at
             shown(share)
     assert screen.getvalue() == said
-
-
-@pytest.mark.full
-def test_reduce_goes_on_to_compare_with_an_estimate(fastsvm, tmp_path, model):
-    assert PATIENCE and _native  # the command's own clock: nothing is announced within a minute
-    (tmp_path / "m").write_bytes(model.to_text())
-    done = fastsvm("reduce", "--vectors", 4, "m", "out")
-    assert "to go" not in done.err and "labels that differ" in done.out
 
 
 class Terminal(io.StringIO):

@@ -16,6 +16,7 @@ from fastsvm_cli.cli import COMMANDS
 from fastsvm_cli.cli import fastsvm as group
 from fastsvm_cli.console.man_page import man_pages
 from support.places import SCRIPTS
+from support.processes import outcome
 
 FOLDER = Path(sys.prefix, "share", "man", "man1")
 
@@ -53,9 +54,8 @@ def test_a_page_has_its_sections_and_every_option(groff, name):
     shown = groff(FOLDER / f"fastsvm-{name}.1")
     heads = re.findall(r"^[A-Z ]+$", shown, re.M)
     assert heads == ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", "SEE ALSO"]
-    assert re.search(rf"NAME\n +fastsvm-{name} - [a-z]", shown) and re.search(
-        rf"^ +fastsvm {name} \[options\]", shown, re.M
-    )
+    assert re.search(rf"NAME\n +fastsvm-{name} - [a-z]", shown)
+    assert re.search(rf"^ +fastsvm {name} \[options\]", shown, re.M)
     words = " ".join(shown.split())
     for option in group.get_command(click.Context(group), name).params:
         if isinstance(option, click.Option):
@@ -111,5 +111,5 @@ def test_the_script_of_the_build_makes_what_is_installed(tmp_path):
     assert len(made) == len(COMMANDS) + 4
     for path, text in made.items():
         assert text == Path(sys.prefix, path).read_text(), path
-    done = subprocess.run([sys.executable, SCRIPTS / "make_shell_files.py"], capture_output=True, text=True)
+    done = outcome([sys.executable, SCRIPTS / "make_shell_files.py"])
     assert (done.returncode, done.stderr) == (1, "usage: scripts/make_shell_files.py FOLDER\n")

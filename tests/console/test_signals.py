@@ -13,7 +13,7 @@ import pytest
 
 from fastsvm_cli import interruption
 from support.places import DATA, FASTSVM
-from support.processes import PATIENCE, wait_until
+from support.processes import PATIENCE, outcome, wait_until
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
@@ -162,7 +162,7 @@ def test_before_anything_is_imported(module):
     code = (
         f"import sys\nbefore = set(sys.modules)\nimport fastsvm_cli.{module}\nprint(*sorted(set(sys.modules) - before))"
     )
-    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
+    done = outcome([sys.executable, "-I", "-c", code], check=True)
     assert done.stdout.split() == ["fastsvm_cli", f"fastsvm_cli.{module}"]
 
 
@@ -173,10 +173,7 @@ def test_the_library_handles_no_signals():
         "print(signal.getsignal(signal.SIGINT) is signal.default_int_handler, end=' ')\n"
         "print(signal.getsignal(signal.SIGTERM) == signal.SIG_DFL)\n"
     )
-    assert (
-        subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True).stdout
-        == "True True\n"
-    )
+    assert outcome([sys.executable, "-I", "-c", code], check=True).stdout == "True True\n"
 
 
 class Ended(BaseException):
@@ -307,12 +304,8 @@ def test_the_cursor_comes_back(place):
     except OSError:  # the terminal was closed
         pass
     os.close(main)
-    assert (
-        process.wait(PATIENCE) == 130
-        and b"\x1b[?25l" in said
-        and said.endswith(b"\x1b[?25h")
-        and b"Traceback" not in said
-    )
+    assert process.wait(PATIENCE) == 130
+    assert b"\x1b[?25l" in said and said.endswith(b"\x1b[?25h") and b"Traceback" not in said
 
 
 @pytest.mark.full

@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -48,11 +49,8 @@ def shell(place, words, program=FASTSVM, **options):
 
 
 CLOSED = [" ".join(each) for count in (1, 2, 3) for each in itertools.combinations(("<&-", ">&-", "2>&-"), count)]
-INPUT_IS_CLOSED, OUTPUT_IS_CLOSED, ERROR_IS_CLOSED = (
-    "standard input: it is closed",
-    "standard output: it is closed",
-    "/dev/stderr: it is closed",
-)
+INPUT_IS_CLOSED = "standard input: it is closed"
+OUTPUT_IS_CLOSED, ERROR_IS_CLOSED = "standard output: it is closed", "/dev/stderr: it is closed"
 
 
 @pytest.mark.full
@@ -97,37 +95,20 @@ def test_a_command_that_needs_no_standard_stream_does_its_work_without(place, wo
             (
                 "<&-",
                 INPUT_IS_CLOSED,
-                [
-                    "predict - m out",
-                    "predict rows - out",
-                    "approx - out",
-                    "order - out",
-                    "reduce --ratio 0.1 - out",
-                    "reduce --ratio 0.1 --data - m out",
-                    "border - out",
-                    "bound -",
-                    "bound m -",
-                ],
+                (
+                    "predict - m out|predict rows - out|approx - out|order - out|reduce --ratio 0.1 - out|"
+                    "reduce --ratio 0.1 --data - m out|border - out|bound -|bound m -"
+                ).split("|"),
             ),
             ("<&-", "/dev/stdin: it is closed", ["predict /dev/stdin m out"]),
             (
                 ">&-",
                 OUTPUT_IS_CLOSED,
-                [
-                    "predict rows m",
-                    "predict rows m -",
-                    "predict /dev/null m",
-                    "predict --json rows m out",
-                    "approx m -",
-                    "order m -",
-                    "reduce --ratio 0.1 m -",
-                    "bound rows",
-                    "bound --json m",
-                    "bench rows m",
-                    "--version",
-                    "--help",
-                    "predict --help",
-                ],
+                (
+                    "predict rows m|predict rows m -|predict /dev/null m|predict --json rows m out|approx m -|"
+                    "order m -|reduce --ratio 0.1 m -|bound rows|bound --json m|bench rows m|--version|--help|"
+                    "predict --help"
+                ).split("|"),
             ),
             (">&-", "/dev/stdout: it is closed", ["predict rows m /dev/stdout"]),
             (">&-", "/dev/fd/1: it is closed", ["border m /dev/fd/1"]),
@@ -140,12 +121,8 @@ def test_a_command_that_needs_no_standard_stream_does_its_work_without(place, wo
 )
 def test_a_closed_stream_that_is_needed_is_an_error_and_nothing_is_lost(place, words, stream, why, closed):
     ran = shell(place, f"{words} {closed}")
-    assert (
-        ran.code == 1
-        and ran.output == "before\n"
-        and ran.out == ""
-        and sorted(os.listdir(place)) == ["fast", "m", "out", "rows"]
-    ), ran
+    assert ran.code == 1, ran
+    assert ran.output == "before\n" and ran.out == "" and sorted(os.listdir(place)) == ["fast", "m", "out", "rows"], ran
     assert ran.err == ("" if "2>&-" in closed.split() else f"Error: {why}\n"), ran
 
 
@@ -256,32 +233,23 @@ def test_standard_input_is_read_once(place):
 # ---- outputs that are inputs
 
 
+#: The input that is the output is in braces.
+INPUTS = (
+    "approx {m} OUT|order {m} OUT|order --fold {rows} m OUT|"
+    "order --kernel exponential --gamma 1 --vectors {rows} m OUT|reduce --ratio 0.1 {m} OUT|"
+    "reduce --ratio 0.1 --data {rows} m OUT|border {m} OUT|border --data {rows} m OUT|"
+    "border --bandwidth 1 {rows} OUT|predict {rows} m OUT|predict rows {m} OUT|"
+    "predict --exact {m} rows fast OUT|predict --exact m rows {fast} OUT|predict - m OUT < {rows}|"
+    "approx - OUT < {m}|bench --try --budget 1 --keep OUT {rows} m|"
+    "bench --try --budget 1 --keep OUT rows m {fast}|bench --try --budget 1 --keep OUT rows {m}"
+)
+
+
 @pytest.mark.full(few=3)
 @pytest.mark.parametrize("link", ["same", "symbolic", "hard"])
-@pytest.mark.parametrize(
-    "words, given",
-    [
-        ("approx m OUT", "m"),
-        ("order m OUT", "m"),
-        ("order --fold rows m OUT", "rows"),
-        ("order --kernel exponential --gamma 1 --vectors rows m OUT", "rows"),
-        ("reduce --ratio 0.1 m OUT", "m"),
-        ("reduce --ratio 0.1 --data rows m OUT", "rows"),
-        ("border m OUT", "m"),
-        ("border --data rows m OUT", "rows"),
-        ("border --bandwidth 1 rows OUT", "rows"),
-        ("predict rows m OUT", "rows"),
-        ("predict rows m OUT", "m"),
-        ("predict --exact m rows fast OUT", "m"),
-        ("predict --exact m rows fast OUT", "fast"),
-        ("predict - m OUT < rows", "rows"),
-        ("approx - OUT < m", "m"),
-        ("bench --try --budget 1 --keep OUT rows m", "rows"),
-        ("bench --try --budget 1 --keep OUT rows m fast", "fast"),
-        ("bench --try --budget 1 --keep OUT rows m", "m"),
-    ],
-)
-def test_no_input_is_written_over(place, words, given, link):
+@pytest.mark.parametrize("words", INPUTS.split("|"))
+def test_no_input_is_written_over(place, words, link):
+    given, words = re.search(r"{(.*)}", words)[1], re.sub("[{}]", "", words)
     name = {"same": given, "symbolic": "link", "hard": "link"}[link]
     if link == "symbolic":
         (place / "link").symlink_to(given)
@@ -289,12 +257,8 @@ def test_no_input_is_written_over(place, words, given, link):
         os.link(place / given, place / "link")
     before = {each: (place / each).read_bytes() for each in os.listdir(place)}
     ran = shell(place, words.replace("OUT", name))
-    assert (
-        ran.code == 1
-        and ran.err.startswith(f"Error: {name}: the output would replace ")
-        and ran.err.endswith("; name another output file\n")
-        and ran.err.count("\n") == 1
-    ), ran
+    assert ran.code == 1 and ran.err.startswith(f"Error: {name}: the output would replace "), ran
+    assert ran.err.endswith("; name another output file\n") and ran.err.count("\n") == 1, ran
     assert {each: (place / each).read_bytes() for each in os.listdir(place)} == before
 
 
@@ -412,21 +376,7 @@ def test_bench_tells_such_names_too(place):
     os.rename(place / "m", name)
     for options in ([], ["--json"]):
         done = subprocess.run(
-            [
-                FASTSVM,
-                "bench",
-                "-q",
-                "--runs",
-                "1",
-                "--max-seconds",
-                "0.1",
-                "--plot",
-                "p.svg",
-                *options,
-                "rows",
-                name,
-                "fast",
-            ],
+            [FASTSVM, *"bench -q --runs 1 --max-seconds 0.1 --plot p.svg".split(), *options, "rows", name, "fast"],
             cwd=place,
             capture_output=True,
             env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"},

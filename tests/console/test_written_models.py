@@ -1,12 +1,11 @@
 """Compiled models are read back before they become the output."""
 
-import subprocess
 import sys
 
 import pytest
 
 from support.places import GOLDEN
-from support.processes import PATIENCE
+from support.processes import outcome
 
 
 def model(kernel, value):
@@ -37,12 +36,8 @@ def test_an_expansion_that_overflows_is_refused_and_the_output_stays(fastsvm, tm
     (tmp_path / "m").write_text(model(kernel, value))
     (tmp_path / "out").write_text("before\n")
     done = fastsvm("approx", *options, "m", "out", code=1)
-    assert (
-        done.err.startswith("Error: m: ")
-        and done.err.endswith(": scale the data\n")
-        and done.err.count("\n") == 1
-        and done.out == ""
-    )
+    assert done.err.startswith("Error: m: ")
+    assert done.err.endswith(": scale the data\n") and done.err.count("\n") == 1 and done.out == ""
     assert (tmp_path / "out").read_text() == "before\n"
 
 
@@ -66,18 +61,11 @@ main()
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_model_that_cannot_be_read_back_is_not_written(command, tmp_path):
     (tmp_path / "out").write_text("before\n")
-    done = subprocess.run(
-        [sys.executable, "-c", DAMAGED, *COMMANDS[command], str(GOLDEN / "c_svc.model"), "out"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+    words = [sys.executable, "-c", DAMAGED, *COMMANDS[command], str(GOLDEN / "c_svc.model"), "out"]
+    done = outcome(words, cwd=tmp_path)
     assert done.returncode == 1 and done.stdout == "", done.stderr
-    assert (
-        done.stderr.startswith(
-            f"Error: {GOLDEN / 'c_svc.model'}: the compiled model could not be read back (the checksum"
-        )
-        and done.stderr.count("\n") == 1
+    assert done.stderr.startswith(
+        f"Error: {GOLDEN / 'c_svc.model'}: the compiled model could not be read back (the checksum"
     )
+    assert done.stderr.count("\n") == 1
     assert (tmp_path / "out").read_text() == "before\n" and sorted(path.name for path in tmp_path.iterdir()) == ["out"]

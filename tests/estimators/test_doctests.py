@@ -4,7 +4,6 @@ import doctest
 import importlib
 import json
 import pkgutil
-import subprocess
 import sys
 
 import numpy as np
@@ -14,6 +13,7 @@ import fastsvm_cli
 import fastsvm_cli.estimators
 from support.arrays import sparse_rows
 from support.places import DATA, SCRIPTS
+from support.processes import outcome
 
 MODULES = [f"fastsvm_cli.estimators.{each.name}" for each in pkgutil.iter_modules(fastsvm_cli.estimators.__path__)]
 
@@ -38,9 +38,7 @@ def test_public_things_have_examples(name):
 
 @pytest.mark.full
 def test_the_tutorial_runs(tmp_path):
-    done = subprocess.run(
-        [sys.executable, SCRIPTS / "python_tutorial.py"], cwd=tmp_path, capture_output=True, text=True
-    )
+    done = outcome([sys.executable, SCRIPTS / "python_tutorial.py"], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "proven or exact: 0 labels differ" in done.stdout and "\nexact: 0 labels differ" in done.stdout
     assert done.stdout.count("the same labels: True") == 2
@@ -54,7 +52,7 @@ def test_the_measurement_runs(tmp_path):
         words += ["--rows", "1", "200", "--seconds", "0.001", "--json", tmp_path / "found"]
         words += ["--methods", "predict", "decision_function"]
         script = [sys.executable, SCRIPTS / "measure_sklearn.py", *map(str, words)]
-        done = subprocess.run(script, cwd=tmp_path, capture_output=True, text=True)
+        done = outcome(script, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         found = json.loads((tmp_path / "found").read_text())["predict, 200 rows"]
         assert found["fastsvm exact"][2] == found["scikit-learn, patched"][2] == 0

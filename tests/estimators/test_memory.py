@@ -1,9 +1,10 @@
 """Memory grows neither with rows times pairs, nor with copies of the rows."""
 
-import subprocess
 import sys
 
 import pytest
+
+from support.processes import outcome
 
 ROWS, COLUMNS = 100_000, 64
 
@@ -37,7 +38,7 @@ before = peak()
 fast.decision_function(X)  # 21 MB of result
 print(peak() - before)
 """
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    done = outcome([sys.executable, "-c", code], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     first, second = done.stdout.splitlines()
     grown, rows = map(int, first.split())

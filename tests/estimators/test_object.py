@@ -1,9 +1,7 @@
 """The object of fastsvm_cli.load: methods, file, copies, use in scikit-learn."""
 
 import copy
-import gzip
 import pickle
-import subprocess
 import sys
 
 import numpy as np
@@ -11,7 +9,8 @@ import pytest
 
 import fastsvm_cli
 from support.arrays import sparse_rows
-from support.places import FASTSVM, GOLDEN
+from support.places import GOLDEN
+from support.processes import outcome
 
 
 @pytest.fixture(scope="module")
@@ -202,16 +201,6 @@ def test_save_keeps_the_file_that_was_read(folder, tmp_path):
         fast.save(tmp_path / "none" / "m")
 
 
-def test_compressed_models_and_faulty_ones(folder, tmp_path):
-    (tmp_path / "m.gz").write_bytes(gzip.compress((folder / "colors.model").read_bytes()))
-    assert repr(fastsvm_cli.load(tmp_path / "m.gz")) == repr(fastsvm_cli.load(folder / "colors.model"))
-    (tmp_path / "cut").write_bytes((folder / "colors.model").read_bytes()[:-5])
-    with pytest.raises(fastsvm_cli.FastsvmError, match="cut"):
-        fastsvm_cli.load(tmp_path / "cut")
-    with pytest.raises(fastsvm_cli.FastsvmError, match="looks like a data file"):
-        fastsvm_cli.load(folder / "colors.test")
-
-
 # ---- copies
 
 
@@ -227,39 +216,6 @@ class Even:
 
     def probabilities(self, values):
         return np.abs(values) / np.abs(values).sum(axis=1, keepdims=True)
-
-
-COPIES = {
-    "copy": copy.copy,
-    "deepcopy": copy.deepcopy,
-    "pickle": lambda it: pickle.loads(pickle.dumps(it)),
-    "old pickle": lambda it: pickle.loads(pickle.dumps(it, protocol=2)),
-    "clone": lambda it: __import__("sklearn.base").base.clone(it),
-    "parameters": lambda it: type(it)(**it.get_params()),
-}
-
-
-@pytest.mark.full(few=1)
-@pytest.mark.parametrize("way", COPIES)
-def test_copies_answer_alike(folder, colors, way):
-    _, X, _ = colors
-    fast = fastsvm_cli.load(
-        folder / "colors.model.approx", exact=folder / "colors.model", decision_function_shape="ovo", n_threads=1
-    )
-    made = [
-        fast,
-        fastsvm_cli.FastSVM(fast.model, classes=list("abcd"), transform=Halves(), n_features_in=fast.n_features_in_),
-        fastsvm_cli.FastSVM(fast.model, calibrator=Even(), feature_names_in=[f"f{j}" for j in range(X.shape[1])]),
-    ]
-    for each in made:
-        other = COPIES[way](each)
-        assert other is not each and type(other) is fastsvm_cli.FastSVM and repr(other) == repr(each)
-        for method in ("predict", "decision_function", "predict_proba", "radius", "proven"):
-            if method == "proven" and each.calibrator is not None:  # nothing is proven about a calibrator's labels
-                assert not hasattr(other, method)
-                continue
-            assert np.array_equal(getattr(other, method)(X), getattr(each, method)(X)), method
-        assert other.own_fingerprint == each.own_fingerprint
 
 
 @pytest.mark.parametrize("name", sorted(f"version2/{path.name}" for path in (GOLDEN / "version2").glob("*-*.*")))
@@ -297,7 +253,7 @@ X = numpy.random.default_rng(0).integers(0, 2, (400, fast.n_features_in_)).astyp
 parts = joblib.Parallel(n_jobs=4)(joblib.delayed(fast.predict)(part) for part in numpy.array_split(X, 8))
 assert numpy.array_equal(numpy.concatenate(parts), fast.predict(X))
 """
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    done = outcome([sys.executable, "-c", code], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 
@@ -353,15 +309,5 @@ pickle.loads(pickle.dumps(copy.deepcopy(fast))).predict(X)
 assert "<pre>FastSVM" in fast._repr_html_() and "FastSVM" in repr(fast)
 assert not {{"sklearn", "scipy", "libsvm", "rich"}} & set(sys.modules)
 """
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    done = outcome([sys.executable, "-c", code], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-
-
-def test_the_saved_model_serves_the_command(folder, tmp_path):
-    fast = fastsvm_cli.load(folder / "colors.model.approx", exact=folder / "colors.model")
-    fast.exact.save(tmp_path / "exact")
-    copy.copy(fast).set_params(exact=None).save(tmp_path / "fast")
-    command = [FASTSVM, "predict", "-q", "--exact", "exact", folder / "colors.test", "fast", "out"]
-    subprocess.run(command, cwd=tmp_path, check=True)
-    X, _ = sparse_rows(folder / "colors.test", fast.n_features_in_)
-    assert np.array_equal(np.loadtxt(tmp_path / "out"), fast.predict(X))

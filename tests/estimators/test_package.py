@@ -2,7 +2,6 @@
 
 import pydoc
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,10 +9,11 @@ import pytest
 
 import fastsvm_cli
 from support.places import GOLDEN, ROOT
+from support.processes import outcome
 
 
 def _python(code, cwd, *options):
-    return subprocess.run([sys.executable, *options, "-c", code], cwd=cwd, capture_output=True, text=True)
+    return outcome([sys.executable, *options, "-c", code], cwd=cwd)
 
 
 def test_help_begins_with_compile_and_load():
@@ -54,24 +54,3 @@ def test_a_folder_named_fastsvm_is_no_package(tmp_path):
     assert done.returncode == 1 and done.stderr.splitlines()[-1] == (
         "ModuleNotFoundError: fastsvm's Python package is fastsvm_cli: import fastsvm_cli as fastsvm"
     )
-
-
-def test_messages_name_the_parameters_of_python():
-    model = str(GOLDEN / "c_svc.model")
-    for options, words in (
-        ({"rank": 2, "tolerance": 0.1}, "approx: rank and tolerance are two ways"),
-        ({"degree": 9}, "'degree': 9 is not in the range"),
-        ({"max_size": 1e-6}, r"\(max_size\)"),
-        ({"method": "reduce"}, "vectors=L, ratio=R or target=E"),
-        ({"method": "triangle", "points": 3}, 'points goes with method="geometry"'),
-        ({"method": "exact", "degree": 3}, 'it has none: say method="approx"'),
-    ):
-        with pytest.raises((ValueError, TypeError, fastsvm_cli.FastsvmError), match=words) as found:
-            fastsvm_cli.compile(model, **{"method": "approx", **options})
-        assert "--" not in str(found.value)
-    for call in (
-        lambda: fastsvm_cli.load(GOLDEN / "version2" / "c_svc.approx").radius,
-        lambda: fastsvm_cli.load(GOLDEN / "version2" / "c_svc.approx", exact=model),
-    ):
-        with pytest.raises((AttributeError, ValueError), match=r'compile\(model, method="approx", certify=True\)'):
-            call()

@@ -16,7 +16,7 @@ import fastsvm_cli
 from support import forked
 from support.outputs import timeless
 from support.places import FASTSVM, GOLDEN
-from support.processes import PATIENCE, default_signals, wait_until
+from support.processes import PATIENCE, default_signals, outcome, wait_until
 
 
 def _command(folder, out, *arguments):
@@ -105,16 +105,6 @@ def test_an_object_keeps_what_is_not_given_in_its_place(folder, tmp_path):
     source = fastsvm_cli.FastSVM(fastsvm_cli.compile(calibrated, "exact").model)
     with pytest.raises(ValueError, match="exact= does not go with a calibrator"):
         fastsvm_cli.predict_file(tmp_path / "rows.csv", fast, tmp_path / "out", exact=source, **how)
-
-
-def test_dense_and_unlabelled_data(folder, tmp_path):
-    (tmp_path / "rows.csv").write_text("\n".join(",".join(["0.5"] * 8) for _ in range(5)) + "\n")
-    found = fastsvm_cli.predict_file(
-        tmp_path / "rows.csv", folder / "rings.model", tmp_path / "out", dense=True, unlabelled=True
-    )
-    assert found["rows"] == 5 and "accuracy" not in found
-    expected = fastsvm_cli.load(folder / "rings.model").predict(np.full((5, 8), 0.5))
-    assert np.array_equal(np.loadtxt(tmp_path / "out"), expected)
 
 
 def test_bad_rows(folder, tmp_path):
@@ -222,9 +212,7 @@ except KeyboardInterrupt:
 batches.Station._answer = answered
 print(len(fast.predict(X[:1000])))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, preexec_fn=default_signals
-    )
+    done = outcome([sys.executable, "-c", code], cwd=tmp_path, preexec_fn=default_signals)
     assert done.stdout == "interrupted\n1000\n", done.stderr
 
 

@@ -13,12 +13,7 @@ import fastsvm_cli
 from support.fitting import CLASSIFIERS, KERNELS, KINDS, fit, pairwise, scale
 from support.profiles import seeded
 
-SCALERS = [
-    StandardScaler,
-    MinMaxScaler,
-    RobustScaler,
-    lambda: MinMaxScaler(clip=True),
-]
+SCALERS = [StandardScaler, MinMaxScaler, RobustScaler, lambda: MinMaxScaler(clip=True)]
 SCALES = [MaxAbsScaler, lambda: StandardScaler(with_mean=False), lambda: RobustScaler(with_centering=False)]
 
 

@@ -8,7 +8,6 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.svm import SVC
 
 import fastsvm_cli
-from fastsvm_cli import _native
 
 ROWS, COLUMNS = 600, 3  # several blocks
 X = np.random.default_rng(0).random((ROWS, COLUMNS))
@@ -105,31 +104,6 @@ def test_a_sum_that_overflows(models):
     matrix = scipy.sparse.csr_matrix(([1.5e308, 1.5e308], [1, 1], [0, 2]), shape=(1, COLUMNS))
     with pytest.raises(ValueError, match="row 0: entries of one column found whose sum overflows"):
         models[0].predict(matrix)
-
-
-def test_the_core_by_itself():
-    """Views of any length, type and stride; messages count rows from the given number."""
-    from_columns = _native.Chunk.from_columns
-    starts, columns, values = np.array([4, 6, 7]), np.array([2, 0, 1]), np.array([1.0, 2.0, 3.0])
-    chunk = from_columns(starts, columns, values, 3, 10)
-    assert np.asarray(chunk.indices).tolist() == [1, 3, 2] and np.asarray(chunk.values).tolist() == [2, 1, 3]
-    assert np.asarray(chunk.squared_norms).tolist() == [5, 9] and chunk.max_index == 3
-    wide = np.zeros(6, dtype=np.int32)
-    wide[::2] = columns
-    assert np.asarray(from_columns(starts, wide[::2], values, 3, 10).indices).tolist() == [1, 3, 2]
-    for arguments, words in (
-        ((np.array([4, 8, 7]), columns, values, 3, 10), "row 10: indptr 4 and 8"),
-        ((starts, columns[:2], values[:2], 3, 10), "row 11: indptr 6 and 7"),
-        ((starts, columns, values[:2], 3, 10), "values: 2 numbers found, expected 3"),
-        ((starts.astype(float), columns, values, 3, 10), "indptr: real numbers found"),
-        ((starts, columns.astype(float), values, 3, 10), "indices: real numbers found"),
-        ((starts, columns, values, 2, 10), "row 10: column 2 found, expected columns from 0 to 1"),
-        ((starts, columns, np.array([1.0, np.nan, 1.0]), 3, 10), "row 10: a value nan found"),
-        ((starts[:0], columns, values, 3, 10), "indptr: no numbers found"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            from_columns(*arguments)
-    assert from_columns(starts[:1], columns[:0], values[:0], 3, 10).rows == 0
 
 
 pandas = pytest.importorskip("pandas")

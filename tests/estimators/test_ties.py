@@ -2,7 +2,6 @@
 
 import itertools
 import pickle
-import subprocess
 import sys
 
 import numpy as np
@@ -17,6 +16,7 @@ import fastsvm_cli
 from fastsvm_cli.estimators import patching
 from fastsvm_cli.sklearn import patched
 from support.fitting import KERNELS, fit
+from support.processes import outcome
 
 SCALERS = {
     "none": None,
@@ -99,9 +99,7 @@ def test_without_scikit_learn_svm_predict_decides(tmp_path):
         "fast, rows = pickle.load(open(sys.argv[1], 'rb'))\n"
         "print(*fast.predict(rows), *fast.set_params(sklearn=None).predict(rows))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, tmp_path / "fast.pkl"], capture_output=True, text=True, cwd=tmp_path
-    )
+    done = outcome([sys.executable, "-c", code, tmp_path / "fast.pkl"], cwd=tmp_path)
     found = done.stdout.split()
     assert done.returncode == 0 and len(found) == 2 * len(rows) and found[: len(rows)] == found[len(rows) :]
 

@@ -1,103 +1,23 @@
-"""C99 exported from every kind of model, compiled and called, answers as fastsvm predict."""
+"""Exported C99, compiled and called: the last bit, probabilities, compilers, sizes, the command."""
 
 import shutil
-import subprocess
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.export.c import Program
 from fastsvm_cli.export.description import describe
-from fastsvm_cli.export.tolerance import tolerance
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
-from fastsvm_cli.models import load_model
 from support.evaluation import reference
-from support.exporting import KERNELS, WARNINGS, Library, chunk_of, made_up, predicted, rows_for
-from support.model_files import BORDERS, COMPILED, EXACT, ORDERED, REDUCED
+from support.exporting import WARNINGS, Library, chunk_of, made_up, predicted, rows_for
 from support.places import GOLDEN
-from support.profiles import calm
+from support.processes import outcome
 
 COMPILERS = [
     pytest.param(each, marks=pytest.mark.skipif(shutil.which(each) is None, reason=f"{each} is not installed"))
     for each in ("gcc", "clang")
 ]
-SVM_TYPES = ("c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr")
-#: Models that cannot be exported, and why.
-REFUSED = {
-    "version2/exponential-triangle.order": "exponential kernel",
-    "version2/normalized_polynomial-geometry.order": "normalized_polynomial kernel",
-    "version2/one_class.border": "feature 2000000000",
-    "version2/three_classes.border": "3 nearest samples",
-}
-
-
-def agrees(model, description, library, rows, single):
-    """Dense and sparse rows agree; labels may differ only within the tolerance of zero."""
-    chunk = chunk_of(rows)
-    labels, values, _ = predicted(model, chunk)
-    allowed = tolerance(description, chunk, single)
-    found = library.values(rows)
-    assert np.array_equal(found, library.values(rows, sparse=True))
-    assert (abs(found - values) <= allowed + 1e-300).all()
-    answers = library.predict(rows)
-    assert np.array_equal(answers, library.predict(rows, sparse=True))
-    if model.header.regression:
-        assert np.array_equal(answers, found[:, 0])
-    else:
-        sure = (abs(values) > allowed).all(axis=1)
-        assert sure.any() and np.array_equal(answers[sure], labels[sure])
-
-
-@pytest.mark.full(few=6)
-@pytest.mark.parametrize("name", EXACT + COMPILED + ORDERED + REDUCED + BORDERS)
-def test_golden_models_answer_as_fastsvm_predict(name, tmp_path):
-    model = load_model(str(GOLDEN / name))
-    if name in REFUSED:
-        with pytest.raises(ModelFormatError, match=REFUSED[name]):
-            describe(model, name)
-        return
-    rows = rows_for(name, max(model.max_index, 1))
-    for single in (True, False):
-        description = describe(model, name)
-        agrees(model, description, Library(Program(description, single=single, prefix="m"), tmp_path), rows, single)
-
-
-@calm(60)
-@given(
-    seed=st.integers(0, 10**6),
-    svm_type=st.sampled_from(SVM_TYPES),
-    kernel=st.sampled_from(sorted(KERNELS)),
-    classes=st.integers(2, 5),
-    d=st.integers(1, 9),
-    full=st.sampled_from([0.1, 0.6, 1.0]),
-    single=st.booleans(),
-)
-def test_models_of_any_kind_answer_as_fastsvm_predict(tmp_path, seed, svm_type, kernel, classes, d, full, single):
-    model = made_up(seed, svm_type=svm_type, kernel=kernel, classes=classes, d=d, full=full)
-    description = describe(model, "m", inputs=d + 2)
-    library = Library(Program(description, single=single, prefix=f"m{seed}"), tmp_path)
-    agrees(model, description, library, rows_for(seed, description.inputs), single)
-
-
-@calm(40)
-@given(
-    seed=st.integers(0, 10**6),
-    svm_type=st.sampled_from(SVM_TYPES),
-    classes=st.integers(2, 4),
-    options=st.sampled_from(
-        [{"degree": 1}, {"degree": 2}, {"degree": 3}, {"degree": 4}, {"rank": 2}, {"clusters": 3}, {"center": "pair"}]
-    ),
-    single=st.booleans(),
-)
-def test_expansions_answer_as_fastsvm_predict(tmp_path, seed, svm_type, classes, options, single):
-    exact = made_up(seed, svm_type=svm_type, classes=classes, d=4)
-    model = compile_maclaurin(exact, fingerprint="f", single=single, **options)
-    description = describe(model, "m", inputs=6)
-    library = Library(Program(description, single=single, prefix=f"m{seed}"), tmp_path)
-    agrees(model, description, library, rows_for(seed, 6), single)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "polynomial"])
@@ -139,9 +59,9 @@ def test_every_compiler_and_optimization_takes_it_without_a_warning(compiler, fl
         for name, text in (("m.h", program.header()), ("m.c", program.source()), ("main.c", program.main(5))):
             (tmp_path / name).write_text(text)
         words = [compiler, *WARNINGS, *flags.split(), "-o", "main", "m.c", "main.c", "-lm"]
-        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+        done = outcome(words, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
-        done = subprocess.run(["./main", data], cwd=tmp_path, capture_output=True, text=True)
+        done = outcome(["./main", data], cwd=tmp_path)
         assert done.returncode == 0 and not done.stderr and len(done.stdout.splitlines()) == 4
 
 
@@ -150,9 +70,8 @@ def test_nothing_is_allocated_and_no_array_on_the_stack_is_as_long_as_the_vector
     program = Program(describe(model, "m"), single=True, prefix="m")
     text = program.source()
     assert "malloc" not in text and "alloca" not in text
-    assert program.stack_bytes < 4 * 97 and not [
-        line for line in text.splitlines() if "[97]" in line and "const" not in line
-    ]
+    assert program.stack_bytes < 4 * 97
+    assert not [line for line in text.splitlines() if "[97]" in line and "const" not in line]
 
 
 def test_the_bytes_that_are_told_are_those_of_the_tables():

@@ -1,7 +1,5 @@
 """Text from outside in C: names of files and classes."""
 
-import subprocess
-
 import numpy as np
 import pytest
 
@@ -9,10 +7,11 @@ import fastsvm_cli
 from fastsvm_cli.export.c import Program
 from fastsvm_cli.export.description import describe
 from support.exporting import WARNINGS, made_up
+from support.processes import outcome
 
 
 def compiles(folder, *names):
-    done = subprocess.run(["gcc", *WARNINGS, "-c", *names], cwd=folder, capture_output=True, text=True)
+    done = outcome(["gcc", *WARNINGS, "-c", *names], cwd=folder)
     assert done.returncode == 0, done.stderr
 
 

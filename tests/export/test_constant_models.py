@@ -7,28 +7,23 @@ from fastsvm_cli.export.c import Program
 from fastsvm_cli.export.description import describe
 from fastsvm_cli.export.tolerance import tolerance
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
-from support.exporting import KERNELS, Library, chunk_of, graph_run, made_up, predicted, rows_for
+from support.exporting import KERNELS, Library, agrees, chunk_of, made_up, predicted, rows_for
 
 SVM_TYPES = ["c_svc", "one_class", "epsilon_svr"]
 
 
-def agrees(model, inputs, single, folder):
+def check(model, inputs, single, folder):
     description = describe(model, "m", inputs=inputs)
     assert description.inputs == max(inputs, 1)
     rows = rows_for(1, description.inputs)
-    chunk = chunk_of(rows)
-    _, values, _ = predicted(model, chunk)
-    allowed = tolerance(description, chunk, single)
-    library = Library(Program(description, single=single, prefix="m"), folder)
-    graph = graph_run(description, single, rows)
-    of_graph = graph.get("values", graph.get("variable"))
-    for found in (library.values(rows), library.values(rows, sparse=True), of_graph):
-        assert (abs(found - values) <= allowed).all()
+    values = agrees(model, description, rows, single, folder)
     # Another feature counts in a distance alone.
     more = np.column_stack([rows, np.zeros((len(rows), 3 - inputs)), rows[:, :1]]).astype(rows.dtype)
-    _, values, _ = predicted(model, chunk_of(more))
-    assert (abs(library.values(more, sparse=True) - values) <= allowed + 1e-6).all()
-    return library.values(rows)
+    _, expected, _ = predicted(model, chunk_of(more))
+    library = Library(Program(description, single=single, prefix="more"), folder)
+    allowed = tolerance(description, chunk_of(rows), single) + 1e-6
+    assert (abs(library.values(more, sparse=True) - expected) <= allowed).all()
+    return values
 
 
 @pytest.mark.parametrize("single", [True, False])
@@ -37,7 +32,7 @@ def agrees(model, inputs, single, folder):
 @pytest.mark.parametrize("kernel", sorted(KERNELS))
 def test_vectors_without_entries_are_written(kernel, svm_type, inputs, single, tmp_path):
     model = made_up(1, svm_type=svm_type, kernel=kernel, classes=3, n=6, full=0.0)
-    values = agrees(model, inputs, single, tmp_path)
+    values = check(model, inputs, single, tmp_path)
     assert (np.ptp(values, axis=0) == 0).all() == (kernel != "rbf")
 
 
@@ -45,14 +40,14 @@ def test_vectors_without_entries_are_written(kernel, svm_type, inputs, single, t
 @pytest.mark.parametrize("svm_type", SVM_TYPES)
 @pytest.mark.parametrize("kernel", sorted(KERNELS))
 def test_models_without_vectors_are_constants(kernel, svm_type, single, tmp_path):
-    values = agrees(made_up(1, svm_type=svm_type, kernel=kernel, classes=3, n=0), 0, single, tmp_path)
+    values = check(made_up(1, svm_type=svm_type, kernel=kernel, classes=3, n=0), 0, single, tmp_path)
     assert (np.ptp(values, axis=0) == 0).all()
 
 
 @pytest.mark.parametrize("n", [0, 6])
 def test_compiled_models_without_features_are_written(n, tmp_path):
     model = compile_maclaurin(made_up(1, classes=3, n=n, full=0.0), fingerprint="f", certify=True, degree=3)
-    agrees(model, 2, False, tmp_path)
+    check(model, 2, False, tmp_path)
 
 
 def test_the_command_writes_a_constant(fastsvm, tmp_path):

@@ -5,12 +5,11 @@ import pytest
 
 from fastsvm_cli.export.c import Program
 from fastsvm_cli.export.description import describe
-from fastsvm_cli.export.tolerance import tolerance
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models.carried import Carried
 from fastsvm_cli.text.scaling import parse_scaling
 from support.evaluation import reference
-from support.exporting import Library, chunk_of, graph_run, made_up, predicted, rows_for
+from support.exporting import Library, agrees, chunk_of, graph_run, made_up, predicted, rows_for
 
 RANGE = b"x\n-1 1\n0 -3 5\n1 0 7\n3 10 11\n4 -1 1\n"
 
@@ -22,16 +21,7 @@ def test_column_0_is_feature_0(kernel, single, tmp_path):
     description = describe(model, "m", inputs=6)
     assert (describe(model, "m").inputs, description.inputs, description.first_index) == (4, 6, 0)
     rows = rows_for(kernel, 6)
-    chunk = chunk_of(rows, first=0)
-    labels, values, _ = predicted(model, chunk)
-    allowed = tolerance(description, chunk, single) + 1e-300
-    library = Library(Program(description, single=single, prefix="m"), tmp_path)
-    graph = graph_run(description, single, rows)
-    for found in (library.values(rows), library.values(rows, sparse=True), graph["values"]):
-        assert (abs(found - values) <= allowed).all()
-    sure = (abs(values) > allowed).all(axis=1)
-    for found in (library.predict(rows), library.predict(rows, sparse=True), graph["label"]):
-        assert np.array_equal(found[sure], labels[sure])
+    agrees(model, description, rows, single, tmp_path, first=0)
     assert "feature j + 0" in Program(description, single=single, prefix="m").header()
 
 
@@ -59,12 +49,3 @@ def test_a_carried_range_begins_at_feature_0(tmp_path):
     values = Library(Program(description, single=False, prefix="m"), tmp_path).values(rows)
     assert values == pytest.approx(expected, abs=0.02)  # svm-scale's six digits are not reproduced
     assert graph_run(description, False, rows)["variable"] == pytest.approx(values, abs=1e-9)
-
-
-@pytest.mark.parametrize("target", ["c", "onnx"])
-@pytest.mark.full
-def test_the_command_compares_rows_with_feature_0(target, fastsvm, tmp_path):
-    (tmp_path / "model").write_bytes(made_up(1, d=3, first=0).to_text())
-    (tmp_path / "rows").write_text("1 0:0.5 2:-1\n-1 0:-2 1:0.25\n1\n")
-    done = fastsvm("export", "--to", target, "--test", tmp_path / "rows", tmp_path / "model", tmp_path / f"o.{target}")
-    assert done.code == 0 and "0 of 3 labels differ" in done.out

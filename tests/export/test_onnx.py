@@ -1,94 +1,18 @@
-"""ONNX graphs exported from every kind of model, run in onnxruntime, answer as fastsvm predict."""
+"""Exported ONNX graphs in onnxruntime: outputs, probabilities, marks, the command."""
 
 import re
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.estimators.predictor import FastSVM
 from fastsvm_cli.export.description import describe
 from fastsvm_cli.export.onnx import model_of
-from fastsvm_cli.export.tolerance import tolerance
-from fastsvm_cli.methods.approx.expansion import compile_maclaurin
-from fastsvm_cli.models import load_model, parse_model
-from support.exporting import KERNELS, chunk_of, made_up, predicted, rows_for
-from support.model_files import BORDERS, COMPILED, ORDERED, REDUCED
+from fastsvm_cli.models import parse_model
+from support.exporting import graph_run, made_up, rows_for
 from support.places import GOLDEN
-from support.profiles import calm
-
-SVM_TYPES = ("c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr")
-
-
-def run(description, rows, single):
-    """Outputs by name; the checker accepts the graph."""
-    proto = model_of(description, single)
-    onnx.checker.check_model(proto, full_check=True)
-    assert {each.domain for each in proto.opset_import} == {""}
-    session = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
-    outputs = [each.name for each in session.get_outputs()]
-    return dict(zip(outputs, session.run(None, {"X": rows.astype(np.float32 if single else np.float64)})))
-
-
-def agrees(model, description, rows, single):
-    chunk = chunk_of(rows)
-    labels, values, _ = predicted(model, chunk)
-    found, allowed = run(description, rows, single), tolerance(description, chunk, single)
-    if model.header.regression:
-        assert next(iter(found)) == "variable" and (abs(found["variable"] - values) <= allowed).all()
-        return found
-    assert (abs(found["values"] - values) <= allowed).all()
-    sure = (abs(values) > allowed).all(axis=1)
-    assert sure.any() and np.array_equal(found["label"].ravel()[sure], labels[sure])
-    return found
-
-
-@calm(100)
-@given(
-    seed=st.integers(0, 10**6),
-    svm_type=st.sampled_from(SVM_TYPES),
-    kernel=st.sampled_from(sorted(KERNELS)),
-    classes=st.integers(2, 5),
-    d=st.integers(1, 9),
-    single=st.booleans(),
-)
-def test_models_of_any_kind_answer_as_fastsvm_predict(seed, svm_type, kernel, classes, d, single):
-    model = made_up(seed, svm_type=svm_type, kernel=kernel, classes=classes, d=d)
-    description = describe(model, "m", inputs=d + 2)
-    agrees(model, description, rows_for(seed, description.inputs), single)
-
-
-@calm(60)
-@given(
-    seed=st.integers(0, 10**6),
-    svm_type=st.sampled_from(SVM_TYPES),
-    classes=st.integers(2, 4),
-    options=st.sampled_from(
-        [{"degree": 1}, {"degree": 2}, {"degree": 3}, {"degree": 4}, {"rank": 2}, {"clusters": 3}, {"center": "pair"}]
-    ),
-    single=st.booleans(),
-)
-def test_expansions_answer_as_fastsvm_predict(seed, svm_type, classes, options, single):
-    exact = made_up(seed, svm_type=svm_type, classes=classes, d=4)
-    model = compile_maclaurin(exact, fingerprint="f", single=single, **options)
-    agrees(model, describe(model, "m", inputs=6), rows_for(seed, 6), single)
-
-
-@pytest.mark.full(few=3)
-@pytest.mark.parametrize("name", COMPILED + ORDERED + REDUCED + BORDERS)
-def test_golden_models_answer_as_fastsvm_predict(name):
-    model = load_model(str(GOLDEN / name))
-    try:
-        description = describe(model, name, inputs=model.max_index + 1)
-    except ModelFormatError as fault:
-        assert "found" in str(fault)
-        return
-    for single in (True, False):
-        agrees(model, description, rows_for(name, description.inputs), single)
 
 
 @pytest.mark.parametrize("classes", [2, 3, 5])
@@ -97,7 +21,7 @@ def test_outputs_are_scikit_learns(classes, single):
     """Columns are in the order of the sorted classes."""
     model = made_up(classes, classes=classes, d=4, n=30)
     rows = rows_for(classes, 4)
-    found, fast = run(describe(model, "m"), rows, single), FastSVM(model)
+    found, fast = graph_run(describe(model, "m"), single, rows), FastSVM(model)
     expected = fast.decision_function(rows)
     if classes == 2:
         expected = np.column_stack([-expected, expected])
@@ -110,7 +34,7 @@ def test_outputs_are_scikit_learns(classes, single):
 def test_probabilities_are_libsvms_coupling(classes, single):
     model = made_up(classes, classes=classes, n=30, probability=True)
     rows = rows_for(classes, 5)
-    found = run(describe(model, "m"), rows, single)["probabilities"]
+    found = graph_run(describe(model, "m"), single, rows)["probabilities"]
     # The iteration may stop a round earlier or later: within 0.005 / classes of its limit.
     assert found == pytest.approx(FastSVM(model).predict_proba(rows), abs=0.01 if single else 1e-12)
 
@@ -119,16 +43,16 @@ def test_labels_of_text_come_out_as_text():
     model = made_up(3, classes=3)
     description = describe(model, "m")
     description.classes = np.array(["one", "two", "three"])
-    found = run(description, rows_for(3, 5), True)
+    found = graph_run(description, True, rows_for(3, 5))
     assert set(found["label"]) <= {"one", "two", "three"}
 
 
 def test_a_row_is_answered_alone_as_among_others():
     model = made_up(9, classes=4, probability=True)
     rows = rows_for(9, 5)
-    together = run(describe(model, "m"), rows, False)
+    together = graph_run(describe(model, "m"), False, rows)
     for name, numbers in together.items():
-        alone = np.concatenate([run(describe(model, "m"), rows[at : at + 1], False)[name] for at in range(3)])
+        alone = np.concatenate([graph_run(describe(model, "m"), False, rows[at : at + 1])[name] for at in range(3)])
         assert np.allclose(alone, numbers[:3], rtol=0, atol=1e-12), name
 
 
@@ -146,7 +70,6 @@ def test_it_says_what_it_was_made_from():
 
 def test_numbers_beyond_single_precision_are_refused():
     text = re.sub(rb"rho .*", b"rho 1e300", made_up(1).to_text())
-
     model = parse_model(text, "m")
     with pytest.raises(ModelFormatError, match="--precision double"):
         model_of(describe(model, "m"), True)
@@ -169,14 +92,7 @@ def test_a_feature_without_a_column_is_told_with_its_line(fastsvm, tmp_path):
     data = tmp_path / "rows"
     data.write_text("1 1:0.5\n1 99:1\n")
     done = fastsvm(
-        "export",
-        "--to",
-        "onnx",
-        "--test",
-        data,
-        GOLDEN / "version2" / "c_svc.approx",
-        tmp_path / "out.onnx",
-        code=1,
+        *"export --to onnx --test".split(), data, GOLDEN / "version2" / "c_svc.approx", tmp_path / "out.onnx", code=1
     )
     assert f"{data}:2: feature 99 found" in done.err and "--features" in done.err
     assert not (tmp_path / "out.onnx").exists()

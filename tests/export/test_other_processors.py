@@ -1,7 +1,6 @@
 """C compiled for other processors: a Cortex-M without floating point, under qemu, and WebAssembly."""
 
 import shutil
-import subprocess
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from fastsvm_cli.export.c import Program
 from fastsvm_cli.export.description import describe
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from support.exporting import WARNINGS, chunk_of, made_up, predicted, rows_for
-from support.processes import PATIENCE
+from support.processes import outcome
 
 #: qemu's mps2-an385: 4 MB of code from address 0, 4 MB of memory.
 LINK = """ENTRY(_start)
@@ -37,7 +36,7 @@ def needs(*programs):
 
 
 def run(folder, *words):
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=PATIENCE)
+    done = outcome(words, cwd=folder)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -1,18 +1,16 @@
 """Models that take raw rows: a carried range, also of y, and folded scaling."""
 
 import numpy as np
-import onnxruntime
 import pytest
 
 from fastsvm_cli.export.c import Program
 from fastsvm_cli.export.description import describe
-from fastsvm_cli.export.onnx import model_of
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import load_model
 from fastsvm_cli.models.carried import Carried
 from fastsvm_cli.text.scaling import parse_scaling
 from support.evaluation import reference
-from support.exporting import Library, chunk_of, made_up, predicted, rows_for
+from support.exporting import Library, chunk_of, graph_run, made_up, predicted, rows_for
 from support.places import GOLDEN
 
 RANGE = b"y\n-1 1\n0 250\nx\n-1 1\n1 -3 5\n2 0 7\n3 -0.125 4\n4 10 11\n5 -1 1\n"
@@ -24,11 +22,7 @@ def both(model, rows, single, folder):
     description = describe(model, "m", inputs=rows.shape[1])
     library = Library(Program(description, single=single, prefix="m"), folder)
     radii = None if description.certified is None else library.radius(rows)[1]
-    session = onnxruntime.InferenceSession(
-        model_of(description, single).SerializeToString(), providers=["CPUExecutionProvider"]
-    )
-    names = [each.name for each in session.get_outputs()]
-    found = dict(zip(names, session.run(None, {"X": rows.astype(np.float32 if single else np.float64)})))
+    found = graph_run(description, single, rows)
     return [(library.values(rows), radii), (found.get("values", found.get("variable")), found.get("radius"))]
 
 

@@ -13,6 +13,7 @@ from fastsvm_cli.figures.marks import mark_of, short_name
 from fastsvm_cli.figures.style import content
 from support.drawing import bench_document, boxes_of, texts_with_gid, with_gid
 from support.places import SCRIPTS
+from support.processes import outcome
 
 CLOCKS = {"end to end": "end_to_end", "scoring": "scoring"}
 
@@ -227,7 +228,7 @@ def test_what_json_printed_can_be_drawn_again(tmp_path):
     words = [sys.executable, str(SCRIPTS / "draw_bench.py"), "b.json"]
     subprocess.run([*words, "b.svg"], cwd=tmp_path, check=True)
     assert (tmp_path / "b.svg").read_bytes() == content(draw(document), "svg")
-    done = subprocess.run([*words, "b.gif"], cwd=tmp_path, capture_output=True, text=True)
+    done = outcome([*words, "b.gif"], cwd=tmp_path)
     assert done.returncode == 2 and "none of them" in done.stderr and not (tmp_path / "b.gif").exists()
 
 

@@ -1,7 +1,5 @@
 """reduce --scale: a LIBSVM model of raw rows with the original model's decision values for scaled rows."""
 
-import subprocess
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,6 +13,7 @@ from fastsvm_cli.text.scaling import parse_scaling
 from support import oracles
 from support.evaluation import parse, values
 from support.oracles import random_machine, random_rows
+from support.processes import outcome
 from support.profiles import calm
 from support.scaling import unrounded
 
@@ -180,7 +179,7 @@ def test_svm_predict_reads_what_reduce_folds(svm_predict, fastsvm, tmp_path):
         said = fastsvm("reduce", *options, "--scale", "range", "model", "folded").out
         assert "range is part of it: it takes raw rows\n" in said
         ours = fastsvm("predict", "raw", "folded", "ours")
-        theirs = subprocess.run([svm_predict, "raw", "folded", "theirs"], cwd=tmp_path, capture_output=True, text=True)
+        theirs = outcome([svm_predict, "raw", "folded", "theirs"], cwd=tmp_path)
         assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes() and ours.out == theirs.stdout
         if options == ["--lossless"]:
             fastsvm("predict", "--scale", "range", "raw", "model", "exact")

@@ -107,27 +107,6 @@ def place(tmp_path):
 
 
 @pytest.mark.full(few=1)
-@pytest.mark.parametrize("name", FILES)
-def test_no_command_scales_rows_for_it(fastsvm, place, name):
-    twice = f"{name} takes raw rows, because --scale is folded into it: give it no --scale."
-    assert twice in fastsvm("predict", "--scale", "range", "rows", name, "o", code=2).err
-    if "border" not in name:
-        said = fastsvm("bound", "--scale", "range", name, "rows", code=1).err
-        assert said == f"Error: {name}: it takes raw rows, because --scale is folded into it: measure it apart," + (
-            " without --scale\n"
-        )
-    if name == "c_svc.approx":
-        (place / "model").write_bytes((GOLDEN / "c_svc.model").read_bytes())
-        said = fastsvm("bench", "-q", "--runs", "1", "rows", "model", name, code=1).err
-        assert "the exact model takes scaled ones, so bench needs that --scale, too" in said
-    if name == "c_svc.reduced":
-        for command in ("approx", "reduce --lossless", "border"):
-            said = fastsvm(*command.split(), "--scale", "range", name, "o", code=1).err
-            assert f"{name}: it takes raw rows, because --scale is folded into it: give no --scale" in said
-    assert not (place / "o").exists()
-
-
-@pytest.mark.full(few=1)
 @pytest.mark.parametrize("name", ["c_svc.approx", "c_svc.reduced"])
 def test_what_it_proves_is_the_label_of_the_model_of_raw_rows(fastsvm, place, name):
     fastsvm("predict", "-q", "rows", "c_svc.folded", "expected")
@@ -142,10 +121,8 @@ def test_nothing_is_proven_of_the_model_of_scaled_rows(tmp_path):
     """Only the raw-row model's labels are proven."""
     with pytest.raises(ValueError, match="exact= goes with a certified model: --scale is folded into it: "):
         fastsvm_cli.load(RAW / "c_svc.folded", exact=GOLDEN / "c_svc.model")
-    fast, exact = (
-        fastsvm_cli.load(RAW / "c_svc.approx", exact=RAW / "c_svc.folded"),
-        fastsvm_cli.load(RAW / "c_svc.folded"),
-    )
+    fast = fastsvm_cli.load(RAW / "c_svc.approx", exact=RAW / "c_svc.folded")
+    exact = fastsvm_cli.load(RAW / "c_svc.folded")
     X = np.random.default_rng(0).normal(size=(200, 8)) * 4
     assert np.array_equal(fast.predict(X), exact.predict(X))
 

@@ -1,6 +1,5 @@
 """Blocks of kernel values: every kernel, dense and sparse, by every path of the core."""
 
-import subprocess
 import sys
 
 import numpy as np
@@ -11,6 +10,7 @@ from fastsvm_cli import _native
 from fastsvm_cli._native import Kernel
 from fastsvm_cli.methods.kernel_matrix import KernelMatrix
 from support.oracles import EXTENDED
+from support.processes import outcome
 
 pytestmark = pytest.mark.usefixtures("best_instruction_set")
 
@@ -125,7 +125,7 @@ def test_products_with_weights_keep_no_matrix_of_sparse_rows_either():
         "sums = matrix.times(z, np.ones((20_000, 1)))\n"
         "print(np.abs(sums[:7] - matrix(z[:7]).sum(axis=1, keepdims=True)).max() < 1e-9)\n"
     )
-    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True)
+    done = outcome([sys.executable, "-I", "-c", code])
     assert done.stdout == "True\n", done.stderr
 
 

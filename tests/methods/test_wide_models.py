@@ -1,8 +1,6 @@
 """Models of many features and few entries: refused before the work, or compiled in memory that depends on the
 entries."""
 
-import re
-
 import numpy as np
 import pytest
 
@@ -81,33 +79,6 @@ def test_the_size_is_known_before_any_clusters(no_clusters, wide, options, what)
         ),
     ):
         compile_maclaurin(exact_model(machine), fingerprint="f", max_bytes=1e6, **options)
-
-
-@pytest.mark.full(few=1)
-@pytest.mark.parametrize(
-    "words, message",
-    [
-        (
-            ["--centers", 10],
-            (
-                r"the compiled model would take about \S+ MB \(1 decision function of \d+ features, degree 2, 10"
-                r" centers\), beyond the limit of 256 MB \(--max-size\)"
-            ),
-        ),
-        (
-            ["--rank", 3],
-            r"\d+ features found: their matrix takes \S+ GB before it is compressed, expected at most 2.15 GB",
-        ),
-        (
-            ["--tolerance", 0.1],
-            r"\d+ features found: their matrix takes \S+ GB before it is compressed, expected at most 2.15 GB",
-        ),
-    ],
-)
-def test_what_does_not_fit_is_refused_in_one_line(fastsvm, wide, tmp_path, words, message):
-    done = fastsvm("approx", *words, wide, "out", code=1)
-    assert re.fullmatch(rf"Error: {wide}: {message}\n", done.err), done.err
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.full

@@ -108,11 +108,7 @@ SOUND = b"x\n0 1\n" + b"".join(b"%d -4 4\n" % i for i in (1, 2, 4, 7, 8))
         ([SOUND.replace(b"0 1", b"-1e999 1")], 2, "'-1e999 1' found, expected two numbers, the limits of x"),
         ([b"y\n"], 2, "the end of the file found, expected two numbers, the limits of y"),
         ([b""], 1, "the end of the file found, expected x or y, as svm-scale -s writes, or a center and a scale"),
-        (
-            [Y + SOUND],
-            None,
-            "the range file scales y, but this is a classification model: use a range file without y",
-        ),
+        ([Y + SOUND], None, "the range file scales y, but this is a classification model: use a range file without y"),
         ([SOUND, b"0 1\n"], 9, "a range file of svm-scale found, expected the scale file of write.svm"),
     ],
 )

@@ -23,8 +23,7 @@ from support.sealing import CHANGED, sealed
 every_kind = pytest.mark.parametrize("kind", KINDS)
 #: The shortest file of every kind; all files with --full.
 every_file = pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=() if name in SHORTEST.values() else pytest.mark.full) for name in FILES],
+    "name", [pytest.param(name, marks=() if name in SHORTEST.values() else pytest.mark.full) for name in FILES]
 )
 
 
@@ -229,15 +228,7 @@ def test_the_command_refuses_a_damaged_file_in_one_line_and_keeps_what_was_there
 @calm(500)
 @given(
     st.binary(max_size=200),
-    st.sampled_from(
-        [
-            b"",
-            b"svm_type ",
-            b"svm_type c_svc\n",
-            b"fastsvm_model ",
-            b"fastsvm_model maclaurin 2\n",
-        ]
-    ),
+    st.sampled_from([b"", b"svm_type ", b"svm_type c_svc\n", b"fastsvm_model ", b"fastsvm_model maclaurin 2\n"]),
     st.sampled_from([b"", b"\nend\n", b"\nSV\n", b"\n"]),
 )
 def test_junk_is_refused(junk, start, end):

@@ -16,10 +16,8 @@ def test_a_trained_model_is_read_and_gives_libsvms_values(trained, svm_type, ker
     path = str(trained(svm_type, kernel, classes))
     model, theirs = load_model(path), svm_load_model(path)
     assert isinstance(model, ExactModel) and (model.header.svm_type, model.header.kernel_type) == (svm_type, kernel)
-    assert (
-        model.header.total_sv == model.vectors.rows == theirs.get_nr_sv()
-        and model.header.nr_class == theirs.get_nr_class()
-    )
+    assert model.header.total_sv == model.vectors.rows == theirs.get_nr_sv()
+    assert model.header.nr_class == theirs.get_nr_class()
     assert model.header.label == (theirs.get_labels() if model.header.classification else None)
     assert model.vectors.leading_count == model.header.nr_class - 1 and model.pairs == classes * (classes - 1) // 2
     expected = [libsvm_values(theirs, row, model.pairs) for row in libsvm_rows(ROWS)]
@@ -43,9 +41,8 @@ def test_an_exact_model_is_written_with_the_same_numbers_for_libsvm_too(trained,
         ]
     (tmp_path / "written").write_bytes(text)
     old, new = svm_load_model(str(path)), svm_load_model(str(tmp_path / "written"))
-    assert (
-        old.get_sv_coef() == new.get_sv_coef() and old.get_SV() == new.get_SV() and old.get_nr_sv() == new.get_nr_sv()
-    )
+    assert old.get_sv_coef() == new.get_sv_coef()
+    assert old.get_SV() == new.get_SV() and old.get_nr_sv() == new.get_nr_sv()
 
 
 @pytest.mark.parametrize(
@@ -61,15 +58,12 @@ def test_probability_parameters_are_read(trained, svm_type, classes):
         for line in path.read_text().splitlines()
         if line.startswith("prob")
     }
-    assert (
-        words
-        == {
-            key: getattr(header, key)
-            for key in ("probA", "probB", "prob_density_marks")
-            if getattr(header, key) is not None
-        }
-        and words
-    )
+    assert words == {
+        key: getattr(header, key)
+        for key in ("probA", "probB", "prob_density_marks")
+        if getattr(header, key) is not None
+    }
+    assert words
     assert not load_model(str(trained(svm_type, "rbf", classes))).header.has_probability
 
 
@@ -86,9 +80,8 @@ def test_a_model_of_a_single_class_without_support_vectors_is_read(tmp_path):
     assert parse_model(model.to_text(), "again").to_text() == model.to_text()
     assert values_of(model, [ROWS]).shape == (4, 0)
     compiled = compile_maclaurin(model, fingerprint="f")
-    assert parse_model(compiled.to_text(), "again").to_text() == compiled.to_text() and values_of(
-        compiled, [ROWS]
-    ).shape == (4, 0)
+    assert parse_model(compiled.to_text(), "again").to_text() == compiled.to_text()
+    assert values_of(compiled, [ROWS]).shape == (4, 0)
 
 
 def test_a_model_without_support_vectors_answers_minus_rho():

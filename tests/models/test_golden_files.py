@@ -65,9 +65,8 @@ def test_golden_reduced_sets_give_the_decision_values_computed_once(name):
     out, exact = _native.Decisions(model.pairs, True), golden_values(exact_name(name))
     for chunk in chunks:
         model.decision_values(chunk, out)
-        assert np.all(np.abs(golden_values(name, "values-reduced") - exact) <= np.asarray(out.radius)) and np.all(
-            np.asarray(out.radius) < 1
-        )
+        assert np.all(np.abs(golden_values(name, "values-reduced") - exact) <= np.asarray(out.radius))
+        assert np.all(np.asarray(out.radius) < 1)
 
 
 def test_a_golden_libsvm_model_of_raw_rows_gives_the_decision_values_computed_once():
@@ -139,9 +138,8 @@ def test_golden_ordered_models_are_of_every_kind_and_kernel():
         ("triangle", "rbf"),
         ("triangle", "exponential"),
     }
-    assert any("2 of them folded" in model.ordered_by for model in models) and any(
-        "sgma" in model.ordered_by for model in models
-    )
+    assert any("2 of them folded" in model.ordered_by for model in models)
+    assert any("sgma" in model.ordered_by for model in models)
 
 
 @pytest.mark.parametrize("name", EXACT)

@@ -163,14 +163,6 @@ def test_what_means_nothing_in_a_regression_is_in_no_compiled_model():
         assert b"label" not in text and b"nr_sv" not in text and parse_model(text, "m").to_text() == text
 
 
-def test_a_file_that_begins_with_blank_lines_is_read_by_the_command(fastsvm, tmp_path):
-    base, *changes = ALIKE["blank lines before all"]
-    (tmp_path / "model").write_bytes(changed(base, *changes))
-    (tmp_path / "rows").write_bytes(ROWS_OF[base])
-    fastsvm("predict", "rows", "model", "out")
-    assert (tmp_path / "out").read_text().split() == ["1", "1", "1", "-1", "1", "1"]
-
-
 # ---- written by other programs, refused by LIBSVM
 
 OTHERS = {
@@ -209,35 +201,19 @@ NEITHER = {  # name -> (message, model, its changes)
         REGRESSION,
         (b"rbf", b"laplacian"),
     ),
-    "PLSSVM's labels that are words": (
-        f"m:9: label {not_whole('cat')}",
-        TWO,
-        (b"label 1 -1", b"label cat dog"),
-    ),
+    "PLSSVM's labels that are words": (f"m:9: label {not_whole('cat')}", TWO, (b"label 1 -1", b"label cat dog")),
     "labels that are not whole": (f"m:9: label {not_whole('1.5')}", TWO, (b"label 1", b"label 1.5")),
     "degree of an old LIBSVM": (f"m:3: degree {not_whole('2.5')}", TWO, (b"degree 3", b"degree 2.5")),
     "rho too few": (f"m:7: {values_of_key(2, 'rho', 3)}", THREE, (b"rho 0.25 ", b"rho ")),
     "rho too many": (f"m:7: {values_of_key(4, 'rho', 3)}", THREE, (b"rho ", b"rho 0 ")),
     "the first of two rho too many": (f"m:8: {values_of_key(2, 'rho', 1)}", TWO, (b"rho", b"rho 0 1\nrho")),
     "label too few in a regression": ("m:7: 1 labels found, expected 2", REGRESSION, (b"SV", b"label 0\nSV")),
-    "nr_sv too many in a regression": (
-        f"m:7: {values_of_key(3, 'nr_sv', 2)}",
-        REGRESSION,
-        (b"SV", b"nr_sv 0 0 0\nSV"),
-    ),
+    "nr_sv too many in a regression": (f"m:7: {values_of_key(3, 'nr_sv', 2)}", REGRESSION, (b"SV", b"nr_sv 0 0 0\nSV")),
     "probA too many": (f"m:10: {values_of_key(2, 'probA', 1)}", TWO, (b"probA", b"probA 0")),
     "probB too few": (f"m:10: {values_of_key(2, 'probB', 3)}", THREE, (b"probB 0.5", b"probB")),
-    "density marks too few": (
-        f"m:6: {values_of_key(9, 'prob_density_marks', 10)}",
-        ONE_CLASS,
-        (b"marks -5", b"marks"),
-    ),
+    "density marks too few": (f"m:6: {values_of_key(9, 'prob_density_marks', 10)}", ONE_CLASS, (b"marks -5", b"marks")),
     "no value": (f"m:3: {values_of_key(0, 'gamma', 1)}", REGRESSION, (b"gamma 0.1", b"gamma")),
-    "nr_class in another form": (
-        f"m:5: nr_class {not_whole('3.0')}",
-        THREE,
-        (b"nr_class 3", b"nr_class 3.0"),
-    ),
+    "nr_class in another form": (f"m:5: nr_class {not_whole('3.0')}", THREE, (b"nr_class 3", b"nr_class 3.0")),
     "a decimal comma": (f"m:3: gamma {not_finite('0,1')}", REGRESSION, (b"0.1\n", b"0,1\n")),
     "a key in capitals": (
         "m:3: unknown key 'GAMMA'; is this another program's model?",

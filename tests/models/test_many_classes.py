@@ -136,10 +136,8 @@ def test_labels_alone_are_those_of_all_values(best_instruction_set):
     for density in (0.02, 0.5, 1.0):
         vectors = random_rows(rng, 300, list(range(1, 121)), density=density)
         machine = random_machine(rng, "c_svc", "rbf", vectors, nr_class=9, gamma=0.02)
-        model, chunk = (
-            parse_model(machine.text(), "m"),
-            parse(random_rows(rng, 200, list(range(1, 130)), density=density)),
-        )
+        model = parse_model(machine.text(), "m")
+        chunk = parse(random_rows(rng, 200, list(range(1, 130)), density=density))
         for build in _native.instruction_sets():
             assert _native.select_instruction_set(build)
             for threads in (1, 2):

@@ -91,10 +91,7 @@ def test_a_large_rho_swallows_no_terms_that_decide_even_odds(tmp_path):
     x = dict.fromkeys(range(1, many + 1), 0.4 * oracles.UNIT)
     machine = Machine("c_svc", "linear", [x, {}], np.array([[1.0], [-1.0]]), [1.0], label=[1, -1], nr_sv=[1, 1])
     # Even odds at f = -1 + 200 u; exactly f = -1 + 400 u.
-    machine.probA, machine.probB = (
-        [-slope],
-        [slope * (200 * oracles.UNIT - 1)],
-    )
+    machine.probA, machine.probB = ([-slope], [slope * (200 * oracles.UNIT - 1)])
     row = dict.fromkeys(x, 1.0)
     model, theirs = both(machine, tmp_path)
     text, _ = written_lines(model, [parse([row])], probability=True)
@@ -163,11 +160,7 @@ def test_where_even_odds_are_lost_to_rounding_the_label_is_libsvms(tmp_path):
     machine, rows = mirrored(np.random.default_rng(7), "rbf")
     machine.coef *= 1e6
     # Exactly t = 2^-54, where e^-t begins to differ from 1.
-    machine.probA, machine.probB, machine.rho = (
-        [oracles.UNIT / 2],
-        [0.0],
-        [-1.0],
-    )
+    machine.probA, machine.probB, machine.rho = ([oracles.UNIT / 2], [0.0], [-1.0])
     model, theirs = both(machine, tmp_path)
     text, _ = written_lines(model, [parse(rows)], probability=True)
     expected = [line[0] for line in theirs.lines(rows, True)]
@@ -212,21 +205,7 @@ def test_a_value_on_a_density_mark_gives_libsvms_step(tmp_path):
     rng = np.random.default_rng(10)
     machine, rows = mirrored(rng, "rbf", svm_type="one_class")
     # Exactly f = 0.25.
-    machine.rho, machine.marks = (
-        [-0.25],
-        [
-            -1.0,
-            -0.5,
-            -0.25,
-            0.0,
-            0.125,
-            0.25,
-            0.5,
-            0.75,
-            1.0,
-            2.0,
-        ],
-    )
+    machine.rho, machine.marks = ([-0.25], [-1.0, -0.5, -0.25, 0.0, 0.125, 0.25, 0.5, 0.75, 1.0, 2.0])
     model, theirs = both(machine, tmp_path)
     text, tally = written_lines(model, [parse(rows)], probability=True)
     assert tally.reference_rows == len(rows)

@@ -14,10 +14,7 @@ AVX2 = ["-mavx2", "-mfma", "-mbmi", "-mbmi2", "-mlzcnt"]
 # Moves of half or a quarter of a register, as in loops over longer vectors.
 PIECES = re.compile(r"\s(vmov[lh]p[sd]|vmovq|vmovs[sd]|vpinsr[dq]|vpextr[dq]|vinsertps|vextractps)\s")
 
-pytestmark = [
-    pytest.mark.full,
-    pytest.mark.skipif(platform.machine() != "x86_64", reason="instructions of x86-64"),
-]
+pytestmark = [pytest.mark.full, pytest.mark.skipif(platform.machine() != "x86_64", reason="instructions of x86-64")]
 
 
 @pytest.fixture(scope="module")

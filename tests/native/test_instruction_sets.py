@@ -52,11 +52,8 @@ def test_another_word_is_refused_in_one_line(fastsvm, value):
     done = fastsvm("bound", DATA / "rings.train", code=2, env={"FASTSVM_INSTRUCTIONS": value})
     found = "".join(c if " " <= c <= "~" else "?" * len(c.encode()) for c in value)
     start = f"Error: FASTSVM_INSTRUCTIONS: '{found}' found, expected an instruction set of this machine: "
-    assert (
-        done.out == ""
-        and done.err.startswith(start)
-        and done.err.endswith(" or baseline\n" if ALL[1:] else "baseline\n")
-    )
+    assert done.out == ""
+    assert done.err.startswith(start) and done.err.endswith(" or baseline\n" if ALL[1:] else "baseline\n")
     assert done.err.count("\n") == 1
     assert (
         b"ImportError: " + start.removeprefix("Error: ").encode() in python("import fastsvm_cli._native", value).stderr

@@ -1,11 +1,10 @@
 """A signal while the core works: Python's handler is called, and its exception ends the call."""
 
-import subprocess
 import sys
 
 import pytest
 
-from support.processes import PATIENCE, default_signals
+from support.processes import default_signals, outcome
 
 #: Hours of work, which a handler interrupts.
 CODE = """
@@ -35,12 +34,5 @@ except Told:
 @pytest.mark.full
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_handler_ends_a_long_call(tmp_path, threads):
-    done = subprocess.run(
-        [sys.executable, "-c", CODE.format(threads=threads)],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        preexec_fn=default_signals,
-    )
+    done = outcome([sys.executable, "-c", CODE.format(threads=threads)], cwd=tmp_path, preexec_fn=default_signals)
     assert done.stdout == "told\n", done.stderr

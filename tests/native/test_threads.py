@@ -20,6 +20,7 @@ from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import load_model
 from support.oracles import random_machine
 from support.places import DATA
+from support.processes import outcome
 from support.reducing import as_rows
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
@@ -105,13 +106,7 @@ def test_the_matrix_library_has_one_thread_in_every_command(models, tmp_path, wo
         "print('threads', *{pool['num_threads'] for pool in threadpool_info() if pool['user_api'] == 'blas'})\n"
     )
     env = {**os.environ, "OPENBLAS_NUM_THREADS": "3"}
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", code, *words_of(words, models)],
-        cwd=tmp_path,
-        env=env,
-        capture_output=True,
-        text=True,
-    )
+    done = outcome([sys.executable, "-I", "-c", code, *words_of(words, models)], cwd=tmp_path, env=env)
     assert done.stdout.splitlines()[-1] == "threads 1", (done.stdout[-300:], done.stderr[-500:])
 
 
@@ -140,12 +135,7 @@ def threadless(tmp_path_factory):
 
 def test_no_thread_starts_there(threadless):
     code = "import threading\ntry:\n    threading.Thread(target=print).start()\nexcept RuntimeError:\n    print('none')"
-    assert (
-        subprocess.run(
-            [sys.executable, "-c", code], env={**os.environ, **threadless}, capture_output=True, text=True
-        ).stdout
-        == "none\n"
-    )
+    assert outcome([sys.executable, "-c", code], env={**os.environ, **threadless}).stdout == "none\n"
 
 
 @pytest.mark.full

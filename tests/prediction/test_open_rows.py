@@ -9,9 +9,9 @@ import subprocess
 
 import numpy as np
 import pytest
-from libsvm.svmutil import svm_load_model, svm_predict, svm_read_problem
+from libsvm.svmutil import svm_load_model, svm_read_problem
+from libsvm.svmutil import svm_predict as libsvm_predict
 
-from fastsvm_cli import _native
 from fastsvm_cli.models import load_model
 from fastsvm_cli.text.bad_rows import BadRows
 from fastsvm_cli.text.data import read_chunks
@@ -20,7 +20,7 @@ from support.bad_rows import spoil
 from support.evaluation import decide
 from support.open_rows import CASES, UNKNOWN, bits, expected_open, parsed
 from support.places import DATA, FASTSVM
-from support.processes import PATIENCE
+from support.processes import outcome
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
@@ -214,17 +214,6 @@ def test_nothing_is_known_only_where_nothing_is(fastsvm, folder, tmp_path, sourc
     assert done.err == ("" if ending is None else note)
 
 
-def test_decisions_mark_the_rows_outside(folder):
-    model = load_model(str(folder / "plain"))
-    near, far = " ".join(f"{i}:0.5" for i in range(1, 9)), " ".join(f"{i}:50" for i in range(1, 9))
-    chunk = _native.parse("".join(f"1 {far if at in (0, 3, 200, 299) else near}\n" for at in range(300)).encode())[0]
-    decisions = _native.Decisions(model.pairs)
-    model.decision_values(chunk, decisions)
-    assert decisions.outside_rows == [0, 3, 200, 299] and decisions.outside == 4
-    load_model(str(folder / "two.model")).decision_values(chunk, decisions)
-    assert decisions.outside_rows == [] and decisions.outside == 0
-
-
 def test_both_files_and_a_pipeline(fastsvm, folder, tmp_path):
     """Open rows go through a pipe to the exact model, and return as labels."""
     rows, model = folder / "two.rows", folder / "two.fast"
@@ -236,9 +225,7 @@ def test_both_files_and_a_pipeline(fastsvm, folder, tmp_path):
     command = (
         f"'{FASTSVM}' predict -q --open-rows - '{rows}' '{model}' out3 | '{FASTSVM}' predict -q - '{folder}/two.model'"
     )
-    labels = subprocess.run(
-        command, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
-    ).stdout.split()
+    labels = outcome(command, shell=True, cwd=tmp_path).stdout.split()
     numbers = [parsed(line)[2] for line in piped.out.splitlines()]
     fastsvm("predict", "-q", "--exact", folder / "two.model", rows, model, "exact")
     merged = (tmp_path / "out").read_text().split()
@@ -277,17 +264,11 @@ def test_other_readers(fastsvm, folder, tmp_path, svm_predict):
         stored = {int(index) + 1: bits(value) for index, value in zip(x[r].indices, x[r].data)}
         assert stored == row
 
-    stripped = subprocess.run(
-        "sed 's/ *#.*//' open", shell=True, cwd=tmp_path, capture_output=True, text=True, check=True
-    ).stdout
+    stripped = outcome("sed 's/ *#.*//' open", shell=True, cwd=tmp_path, check=True).stdout
     (tmp_path / "stripped").write_text(stripped)
     y, x = svm_read_problem(str(tmp_path / "stripped"))
-    found, _, _ = predict_quietly(y, x, folder / "two.model")
+    found, _, _ = libsvm_predict(y, x, svm_load_model(str(folder / "two.model")), "-q")
     assert [str(int(label)) for label in found] == expected
-
-
-def predict_quietly(y, x, path):
-    return svm_predict(y, x, svm_load_model(str(path)), "-q")
 
 
 @pytest.mark.full(few=1)
@@ -301,12 +282,7 @@ def test_probabilities_that_the_radii_leave_open(fastsvm, folder, tmp_path, exac
     for name in ("two", "three"):
         summary = json.loads(
             fastsvm(
-                "predict",
-                "--json",
-                "-b",
-                1,
-                "--open-rows",
-                "open",
+                *"predict --json -b 1 --open-rows open".split(),
                 *more(name),
                 folder / f"{name}.rows",
                 folder / f"{name}.fast",

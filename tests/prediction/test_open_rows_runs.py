@@ -9,6 +9,7 @@ from fastsvm_cli.prediction.pipeline import predict
 from fastsvm_cli.text import data
 from fastsvm_cli.text.bad_rows import BadRows
 from fastsvm_cli.text.data import read_chunks
+from support.messages import sentences
 from support.open_rows import expected_open, parsed
 from support.places import FASTSVM
 from support.processes import peak_memory
@@ -17,108 +18,23 @@ pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 
 @pytest.mark.full(few=5)
-@pytest.mark.parametrize(
-    "options, model, message",
-    [
-        (
-            ["--open-rows", "o"],
-            "plain",
-            (
-                "Error: {0}: the model has no certificates: fastsvm approx --certify and fastsvm reduce make models"
-                " that do"
-            ),
-        ),
-        (["--open-rows", "o"], "two.model", "Error: {0}: a LIBSVM model found, whose labels are exact already"),
-        (["--open-rows", "o"], "steps.fast", "Error: {0}: its labels are exact already"),
-        (
-            ["--outside-rows", "o"],
-            "two.model",
-            "Error: {0}: the model has no bound (eq. 3.11): only RBF expansions, from fastsvm approx, have one",
-        ),
-        (
-            ["--outside-rows", "o"],
-            "reduced.fast",
-            "Error: {0}: the model has no bound (eq. 3.11): only RBF expansions, from fastsvm approx, have one",
-        ),
-        (
-            ["--open-rows", "o"],
-            "regression.fast",
-            "Error: --open-rows needs --tolerance for a regression model: the largest radius a value may keep.",
-        ),
-        (
-            ["--open-rows", "o", "--tolerance", "1"],
-            "two.fast",
-            "Error: --tolerance is for regression models; a label is proven or it is not.",
-        ),
-        (
-            ["--open-rows", "o", "--resume"],
-            "two.fast",
-            "Error: --resume keeps the lines of OUTPUT_FILE alone: it does not go with --open-rows.",
-        ),
-        (
-            ["--outside-rows", "o", "--resume"],
-            "two.fast",
-            "Error: --resume keeps the lines of OUTPUT_FILE alone: it does not go with --outside-rows.",
-        ),
-        (
-            ["--open-rows", "out"],
-            "two.fast",
-            "Error: out: two outputs would be written to it; name another file for one of them",
-        ),
-        (
-            ["--open-rows", "link"],
-            "two.fast",
-            "Error: link: two outputs would be written to it (it is out too); name another file for one of them",
-        ),
-        (
-            ["--open-rows", "hard"],
-            "two.fast",
-            "Error: hard: two outputs would be written to it (it is out too); name another file for one of them",
-        ),
-        (
-            ["--open-rows", "new", "--outside-rows", "./new"],
-            "two.fast",
-            "Error: ./new: two outputs would be written to it (it is new too); name another file for one of them",
-        ),
-        (
-            ["--open-rows", "rows"],
-            "two.fast",
-            "Error: rows: the output would replace the input; name another output file",
-        ),
-        (
-            ["--outside-rows", "rows"],
-            "two.fast",
-            "Error: rows: the output would replace the input; name another output file",
-        ),
-        (
-            ["--open-rows", "nowhere/o"],
-            "two.fast",
-            "Error: nowhere/o: No such file or directory: the output's directory must exist",
-        ),
-    ],
-)
+@pytest.mark.parametrize("options, model, message", sentences("open rows"))
 def test_refused_in_one_line_before_any_work(fastsvm, folder, tmp_path, options, model, message):
     (tmp_path / "rows").write_text("this is no row\n")  # would be reported if read
     (tmp_path / "out").write_text("before")
     os.symlink("out", tmp_path / "link")
     os.link(tmp_path / "out", tmp_path / "hard")
-    done = fastsvm("predict", *options, "rows", folder / model, "out", code=None)
+    done = fastsvm("predict", *options.split(), "rows", folder / model, "out", code=None)
     assert done.code in (1, 2) and done.err.splitlines()[-1] == message.format(folder / model)
-    assert (
-        sorted(os.listdir(tmp_path)) == ["hard", "link", "out", "rows"] and (tmp_path / "out").read_text() == "before"
-    )
+    assert sorted(os.listdir(tmp_path)) == ["hard", "link", "out", "rows"]
+    assert (tmp_path / "out").read_text() == "before"
 
 
 def test_rows_and_answers_cannot_both_be_standard_output(fastsvm, folder, tmp_path):
     done = fastsvm("predict", "--open-rows", "-", folder / "two.rows", folder / "two.fast", code=1)
     assert done.out == "" and "two outputs would be written to it" in done.err
     fastsvm(
-        "predict",
-        "-q",
-        "--open-rows",
-        "/dev/null",
-        "--outside-rows",
-        "/dev/null",
+        *"predict -q --open-rows /dev/null --outside-rows /dev/null".split(),
         folder / "two.rows",
         folder / "two.fast",
         "/dev/null",
@@ -130,19 +46,7 @@ def test_a_reduced_sets_probabilities_need_the_exact_model(fastsvm, folder):
     fastsvm("reduce", "-q", "--ratio", 0.2, "--no-finish", folder / "two.model", "small")
     done = fastsvm("predict", "-b", 1, "--open-rows", "o", folder / "two.rows", "small", "out", code=2)
     assert "--open-rows with -b 1 needs --exact" in done.err
-    fastsvm(
-        "predict",
-        "-q",
-        "-b",
-        1,
-        "--open-rows",
-        "o",
-        "--exact",
-        folder / "two.model",
-        folder / "two.rows",
-        "small",
-        "out",
-    )
+    fastsvm(*"predict -q -b 1 --open-rows o --exact".split(), folder / "two.model", folder / "two.rows", "small", "out")
 
 
 def test_a_run_that_fails_leaves_every_file_as_it_was(fastsvm, folder, tmp_path):
@@ -161,10 +65,7 @@ def test_a_run_that_fails_leaves_every_file_as_it_was(fastsvm, folder, tmp_path)
 
 def test_nothing_goes_down_a_pipe_before_the_exact_model_is_known(fastsvm, folder):
     done = fastsvm(
-        "predict",
-        "--open-rows",
-        "-",
-        "--exact",
+        *"predict --open-rows - --exact".split(),
         folder / "three.model",
         folder / "two.rows",
         folder / "two.fast",

@@ -155,10 +155,8 @@ def test_a_signal_keeps_every_row_that_was_finished(models, tmp_path, stop, code
         (tmp_path / "expected").read_bytes().splitlines(keepends=True)[:kept]
     )
     second = forked(tmp_path, *command)
-    assert (
-        f"Continuing after row {kept}, from out.partial.\n" in second.err
-        and (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes()
-    )
+    assert f"Continuing after row {kept}, from out.partial.\n" in second.err
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes()
 
 
 class Full(Disk):
@@ -189,16 +187,13 @@ def test_a_full_disk_keeps_what_reached_it(models, tmp_path):
     went_on = set()
     for at in range(1, 60, 4):
         done = forked(tmp_path, *command, "--resume", "out", prepare=lambda: Full(at), code=1)
-        assert (
-            re.search(r"^Error: out(\.partial)?: No space left on device$", done.err, re.M)
-            and (tmp_path / "out").read_text() == "before\n"
-        )
+        assert re.search(r"^Error: out(\.partial)?: No space left on device$", done.err, re.M)
+        assert (tmp_path / "out").read_text() == "before\n"
         done = forked(tmp_path, *command, "--resume", "out", prepare=lambda: Full(12), code=1)  # a second time
         went_on.add("Continuing" in done.err)
         done = forked(tmp_path, *command, "--resume", "out")
-        assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes() and sorted(
-            os.listdir(tmp_path)
-        ) == ["expected", "out"]
+        assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes()
+        assert sorted(os.listdir(tmp_path)) == ["expected", "out"]
         (tmp_path / "out").write_text("before\n")
     assert went_on == {False, True}
 
@@ -217,11 +212,8 @@ def test_a_bad_row_ends_the_run_and_the_next_goes_on_past_it(models, tmp_path):
     expected = forked(tmp_path, *command, "--on-bad-row", "nan", "expected")
     last = forked(tmp_path, *command, "--resume", "--on-bad-row", "nan", "out")
     assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes() and last.out == expected.out
-    assert (
-        lines_of(last.err) == lines_of(expected.err)
-        and "Warning: rows:124: 'foo'" in last.err
-        and "Warning: rows:252: 'bar'" in last.err
-    )
+    assert lines_of(last.err) == lines_of(expected.err)
+    assert "Warning: rows:124: 'foo'" in last.err and "Warning: rows:252: 'bar'" in last.err
 
 
 @pytest.mark.parametrize("kind", COMPRESS)
@@ -232,7 +224,5 @@ def test_a_compressed_file_that_is_cut_off_keeps_the_rows_before(models, tmp_pat
     kept = int(re.search(r"^(\d+) rows are kept", done.err, re.M)[1])
     assert 0 < kept < ROWS and done.err.splitlines()[-1] == f"Error: rows: the {kind} data ends too early"
     again = forked(tmp_path, "predict", "--resume", "rows", models / "rings.approx", "out", code=1)
-    assert (
-        f"Continuing after row {kept}," in again.err
-        and again.err.splitlines()[-1] == f"Error: rows: the {kind} data ends too early"
-    )
+    assert f"Continuing after row {kept}," in again.err
+    assert again.err.splitlines()[-1] == f"Error: rows: the {kind} data ends too early"

@@ -3,22 +3,19 @@
 import gzip
 import json
 import os
-import signal
 import stat
-import subprocess
 import sys
 
 import pytest
 
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.prediction import resume
-from fastsvm_cli.prediction.resume import ResumableOutput, can_be_kept
+from fastsvm_cli.prediction.resume import ResumableOutput
 from fastsvm_cli.text.line_blocks import Place
-from fastsvm_cli.text.output import Output
 from support.messages import SKIPPED, no_label
 from support.outputs import timeless
 from support.places import FASTSVM, SCRIPTS
-from support.processes import PATIENCE
+from support.processes import outcome
 from support.resuming import Disk, forked, resumable
 
 # ---- the output file
@@ -33,9 +30,8 @@ def test_a_run_that_is_not_stopped_leaves_the_output_alone(fastsvm, models, tmp_
     done = fastsvm("predict", "--resume", models / "rings.rows", models / "rings.approx", "out")
     assert (done.out, done.err) == (plain.out, plain.err)
     assert os.readlink(tmp_path / "out") == "folder/target" and os.listdir(tmp_path / "folder") == ["target"]
-    assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes() and stat.S_IMODE(
-        (tmp_path / "out").stat().st_mode
-    ) == 0o640
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes()
+    assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o640
 
 
 @pytest.mark.full
@@ -51,9 +47,7 @@ def test_an_empty_input_and_one_of_bad_rows_alone(models, tmp_path):
         for at in range(4, 70, 5):
             first = forked(
                 tmp_path,
-                "predict",
-                "--json",
-                "--resume",
+                *"predict --json --resume".split(),
                 *options,
                 rows,
                 models / "rings.model",
@@ -73,25 +67,8 @@ def test_an_empty_input_and_one_of_bad_rows_alone(models, tmp_path):
 def test_a_run_that_is_stopped_before_its_first_row_leaves_nothing(models, tmp_path):
     (tmp_path / "rows").write_text("foo\n1 1:1\n")
     done = forked(tmp_path, "predict", "--resume", "rows", models / "rings.approx", "out", code=1)
-    assert (
-        done.err.splitlines()[-1] == f"Error: rows:1: {no_label('foo')}{SKIPPED}"
-        and "are kept" not in done.err
-        and os.listdir(tmp_path) == ["rows"]
-    )
-
-
-def test_without_the_option_a_stopped_run_keeps_nothing(models, tmp_path):
-    def prepare():
-        write = Output.write
-
-        def stopped(self, data):
-            write(self, data[: len(data) // 2])
-            os.kill(os.getpid(), signal.SIGTERM)
-
-        Output.write = stopped
-
-    forked(tmp_path, "predict", models / "rings.rows", models / "rings.approx", "out", prepare=prepare, code=143)
-    assert os.listdir(tmp_path) == []
+    assert done.err.splitlines()[-1] == f"Error: rows:1: {no_label('foo')}{SKIPPED}"
+    assert "are kept" not in done.err and os.listdir(tmp_path) == ["rows"]
 
 
 def test_a_checkpoint_is_due_after_some_seconds_or_later_where_it_takes_long(tmp_path, monkeypatch):
@@ -118,18 +95,6 @@ def test_a_checkpoint_is_due_after_some_seconds_or_later_where_it_takes_long(tmp
     assert waited == pytest.approx([0.0, 5.0, 5.0, 40.0, 5.0, 20.0])  # the first one at once
 
 
-def test_what_can_be_kept(tmp_path):
-    (tmp_path / "file").write_text("")
-    os.mkfifo(tmp_path / "pipe")
-    assert can_be_kept(str(tmp_path / "file")) and can_be_kept(str(tmp_path / "new"))
-    assert not any(
-        map(
-            can_be_kept,
-            (None, "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/2", str(tmp_path / "pipe"), str(tmp_path)),
-        )
-    )
-
-
 def test_an_output_that_must_not_be_written_is_not(tmp_path, monkeypatch):
     (tmp_path / "out").write_text("before\n")
     # Tests may run as root, who may write anything.
@@ -147,26 +112,17 @@ def test_an_output_that_must_not_be_written_is_not(tmp_path, monkeypatch):
 def test_the_check_on_a_large_file_on_a_small_one(models, tmp_path, compressed):
     text = (models / "rings.rows").read_bytes()
     (tmp_path / "rows").write_bytes(gzip.compress(text * 20) if compressed else text)
-    done = subprocess.run(
+    done = outcome(
         [
             sys.executable,
             SCRIPTS / "check_resume.py",
             "--size",
             "0.005" if compressed else "0.02",
-            "--kills",
-            "2",
-            "--every",
-            "0",
-            "--seed",
-            "1",
-            "--folder",
+            *"--kills 2 --every 0 --seed 1 --folder".split(),
             tmp_path,
             tmp_path / "rows",
             models / "rings.approx",
         ],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
         env={**os.environ, "PATH": f"{os.path.dirname(FASTSVM)}:{os.environ['PATH']}"},
     )
     assert done.returncode == 0, done.stdout + done.stderr

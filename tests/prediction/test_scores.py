@@ -1,6 +1,6 @@
 """Numbers of svm-predict's summary that are not ordinary quotients."""
 
-import subprocess
+from support.processes import outcome
 
 
 def test_a_correlation_over_minus_zero_is_svm_predicts(svm_predict, fastsvm, tmp_path):
@@ -9,6 +9,6 @@ def test_a_correlation_over_minus_zero_is_svm_predicts(svm_predict, fastsvm, tmp
         "svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho -0.5926409106271656\nSV\n0 1:1\n"
     )
     (tmp_path / "rows").write_text("0.13042279608514273 1:1\n" * 3)
-    theirs = subprocess.run([svm_predict, "rows", "model", "out"], cwd=tmp_path, capture_output=True, text=True).stdout
+    theirs = outcome([svm_predict, "rows", "model", "out"], cwd=tmp_path).stdout
     assert fastsvm("predict", "rows", "model", "out").out == theirs
     assert "coefficient = -inf (regression)" in theirs

@@ -61,11 +61,7 @@ def test_whoever_calls_the_package_keeps_its_limit(five_of_seven, tmp_path):
     seen = set()
     fast = fastsvm_cli.load(tmp_path / "m")
     told = fastsvm_cli.predict_file(
-        tmp_path / "rows",
-        fast,
-        tmp_path / "out",
-        n_threads=2,
-        on_progress=lambda *_: seen.add(_native.get_threads()),
+        tmp_path / "rows", fast, tmp_path / "out", n_threads=2, on_progress=lambda *_: seen.add(_native.get_threads())
     )
     assert told["rows"] == 40_000 and seen == {2} and _native.get_threads() == 5
     fast.n_threads = 3

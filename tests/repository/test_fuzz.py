@@ -1,24 +1,18 @@
 """scripts/fuzz.py, briefly and without sanitizers: input is refused in one line, or read and predicted with."""
 
-import subprocess
 import sys
 from collections import Counter
 
 import pytest
 
 from support.places import SCRIPTS
-from support.processes import PATIENCE
+from support.processes import outcome
 
 SCRIPT = SCRIPTS / "fuzz.py"
 
 
 def worker(*arguments):
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT), "--worker", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+    done = outcome([sys.executable, str(SCRIPT), "--worker", *map(str, arguments)])
     assert done.returncode == 0, done.stderr[-2000:]
     return [line.split("\t") for line in done.stdout.splitlines() if line.startswith("end")]
 
@@ -29,11 +23,8 @@ def test_damaged_input_is_refused_or_read():
     assert [line for line in seen if line[3] == "found"] == []
     outcomes = Counter((line[2], line[3]) for line in seen)
     readers = {name for name, _ in outcomes}
-    assert (
-        len(seen) == 900
-        and len(readers) == 19
-        and all(outcomes[name, end] for name in readers for end in ("refused", "read"))
-    )
+    assert len(seen) == 900
+    assert len(readers) == 19 and all(outcomes[name, end] for name in readers for end in ("refused", "read"))
 
 
 @pytest.mark.full
@@ -49,7 +40,5 @@ def test_what_it_finds_is_said(tmp_path):
         "import fastsvm_cli.models.base as b\ndef fails(*_): raise KeyError('x')\nb.Model.decision_values = fails\n"
     )
     words = [sys.executable, str(SCRIPT), "--worker", "--seed", "5", "--inputs", "20", "--only", "border 2"]
-    done = subprocess.run(
-        words, capture_output=True, text=True, env={"PYTHONPATH": str(tmp_path), "PATH": ""}, timeout=PATIENCE
-    )
+    done = outcome(words, env={"PYTHONPATH": str(tmp_path), "PATH": ""})
     assert "\tfound\tKeyError: 'x' (" in done.stdout, done.stderr[-2000:]

@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 
 from support.pages import PAGES, blocks, sections
 from support.places import DATA, GOLDEN, ROOT, SCRIPTS
-from support.processes import PATIENCE
+from support.processes import outcome
 
 PAGE = PAGES["fastsvm_cli/commands/PIPELINES.md"]
 TOOLS = ("svm-checkdata", "svm-subset", "svm-grid", "svm-easy")
@@ -37,9 +36,7 @@ def run(folder, lines):
     """Output of lines of shell, as one script that ends at the first failure."""
     (folder / "data").symlink_to(DATA)
     script = "\n".join(["set -eo pipefail", *lines])
-    done = subprocess.run(
-        ["bash", "-c", script], cwd=folder, env=environment(), capture_output=True, text=True, timeout=PATIENCE
-    )
+    done = outcome(["bash", "-c", script], cwd=folder, env=environment())
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -140,9 +137,7 @@ def test_what_parts_lose_is_as_the_page_says(tmp_path):
         (f"ls rows | xargs -I{{}} fastsvm predict -q {{}} {model} {{}}.out", 123, "rows:31"),
         (f"split -l 20 --filter='fastsvm predict -q - {model}' rows", 1, "standard input:11"),
     ):
-        done = subprocess.run(
-            ["bash", "-c", command], cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=PATIENCE
-        )
+        done = outcome(["bash", "-c", command], cwd=tmp_path, env=environment())
         assert done.returncode == code and f"Error: {name}: 'foo' found, expected a label" in done.stderr
         assert len(done.stdout.splitlines()) == (30 if command.startswith("split") else 0)
     assert not (tmp_path / "rows.out").exists() and "xargs says 123" in page and "with 1, as" in page
@@ -152,7 +147,7 @@ def test_what_parts_lose_is_as_the_page_says(tmp_path):
 def test_the_script_that_times_parts_compares_their_outputs(tmp_path):
     script = [sys.executable, ROOT / SCRIPTS / "measure_parts.py", "--copies", "3", "--runs", "1", "--jobs", "2"]
     words = [*script, "--folder", tmp_path, DATA / "colors.train", GOLDEN / "c_svc.model"]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE)
+    done = outcome(words)
     assert done.returncode == 0, done.stderr
     head, *times = done.stdout.splitlines()
     assert head == "0.2 MB, 2 jobs, outputs equal"

@@ -17,23 +17,13 @@ from fastsvm_cli.console.help_page import option_words
 from support import forked
 from support.pages import PAGES, anchors, blocks, command_lines, inline, links, prose, stages
 from support.places import DATA, ROOT, SCRIPTS
+from support.processes import outcome
 
 FRONT, REFERENCE = PAGES["README.md"], PAGES["fastsvm_cli/commands/README.md"]
 CONTEXT = click.Context(group)
 #: Programs of other projects in command lines.
 OTHERS = {
-    *(
-        "svm-train",
-        "svm-predict",
-        "svm-scale",
-        "svm-checkdata",
-        "svm-subset",
-        "svm-grid",
-        "pip",
-        "python3",
-        "jq",
-        "ssh",
-    ),
+    *(*"svm-train svm-predict svm-scale svm-checkdata svm-subset svm-grid pip python3 jq ssh".split(),),
     *("zcat", "sort", "uniq", "echo", "sha256sum", "head", "tail", "sed", "cat", "cmp", "ls", "mkdir", "mv", "gzip"),
     *("ln", "read", "split", "xargs", "parallel"),
     *("dask", "helm", "mapred"),
@@ -42,13 +32,8 @@ OTHERS = {
 #: Their options in pages, besides those that scripts use.
 OPTIONS_OF_OTHERS = {
     *(
-        "--nworkers",
-        "--nthreads",
-        "--memory-limit",
-        "--hostfile",
-        "--remote-python",
-        "--lifetime",
-        "--lifetime-stagger",
+        *"--nworkers --nthreads --memory-limit --hostfile --remote-python --lifetime".split(),
+        *"--lifetime-stagger".split(),
     ),
     *("--sshloginfile", "--joblog", "--resume-failed", "--retries", "--filter-hosts", "--port", "--files", "--glob"),
     *("--repo", "--create-namespace", "--generate-name"),
@@ -282,7 +267,7 @@ def test_the_python_of_its_page_runs(tmp_path):
     code = blocks(PAGES["fastsvm_cli/PYTHON.md"], "python")
     shapes = "assert values.shape == proven.shape == (len(truth), 1)"
     (tmp_path / "program.py").write_text("\n".join(line for block in [*code, [shapes]] for line in block) + "\n")
-    done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True)
+    done = outcome([sys.executable, "program.py"], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 

@@ -23,6 +23,8 @@ import reproduce_triangle
 from libsvm_training import Kernel, Trainer, as_chunk, dense, predicted
 from svm_predict import Build
 
+from support.processes import outcome
+
 GAMMA, RIDGE = 0.3, 0.5
 
 
@@ -43,7 +45,7 @@ def write_rows(path, x, y):
 def write_model(folder, *options):
     """(exit code, standard error) of kernel_fisher.py on `rows`"""
     script = [sys.executable, str(SCRIPTS / "kernel_fisher.py"), *map(str, options), "rows"]
-    done = subprocess.run(script, cwd=folder, capture_output=True, text=True)
+    done = outcome(script, cwd=folder)
     return done.returncode, done.stderr
 
 
@@ -191,12 +193,12 @@ def test_the_benchmark_tabulates_and_compares(tmp_path):
     found = tmp_path / "found.json"
     script = [sys.executable, SCRIPTS / "benchmark.py", "--runs", "1", "--json", found]
     script += ["--tuned", tmp_path / "tuned", "--published", tmp_path / "published", "tuned", "published", "few-rows"]
-    out = subprocess.run(list(map(str, script)), capture_output=True, text=True, check=True).stdout
+    out = outcome(list(map(str, script)), check=True).stdout
     assert len(re.findall(r"^\| rings +\| [\d.,]+x +\| [\d.,]+x +\| [\d.,]+x +\|$", out, re.MULTILINE)) == 1
     assert re.search(r"^\| cpc2 +\| `-b 1` +\| [\d.,]+x +\|$", out, re.MULTILINE) and "1 row: svm-predict" in out
     before = json.loads(found.read_text())
     before["tables"]["tuned"]["rings"]["labels"][""] = [1e9, 0.0, "x"]
     (tmp_path / "old.json").write_text(json.dumps(before))
     script += ["--compare", tmp_path / "old.json"]
-    out = subprocess.run(list(map(str, script)), capture_output=True, text=True, check=True).stdout
+    out = outcome(list(map(str, script)), check=True).stdout
     assert "\ntuned, rings, labels: 1e+09 +- 0 before, " in out

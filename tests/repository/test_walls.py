@@ -2,26 +2,15 @@
 
 import ast
 import re
-import subprocess
 import sys
 
 import pytest
 
 from support.places import DATA, ROOT, TESTS
+from support.processes import outcome
 
 PACKAGE = ROOT / "fastsvm_cli"
-HEAVY = {
-    "numpy",
-    "scipy",
-    "rich",
-    "libsvm",
-    "matplotlib",
-    "tempfile",
-    "concurrent",
-    "importlib.metadata",
-    "dataclasses",
-    "sklearn",
-}
+HEAVY = set("numpy scipy rich libsvm matplotlib tempfile concurrent importlib.metadata dataclasses sklearn".split())
 HEAVY |= {"dask", "distributed", "fsspec", "pandas", "onnx", "onnxruntime"}
 
 GROUND = {"__version__", "_native", "errors", "interruption", "platform", "streams", "text"}
@@ -208,7 +197,7 @@ def _modules_after(*arguments):
         "except SystemExit as e: assert not e.code, e.code\n"
         "print(*sys.modules, file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, cwd=DATA)
+    done = outcome([sys.executable, "-c", code, *map(str, arguments)], cwd=DATA)
     assert done.returncode == 0, done.stderr
     return set(done.stderr.split())
 
@@ -232,9 +221,7 @@ def models(tmp_path_factory):
 @pytest.mark.parametrize(
     "model",
     [
-        "exact",
-        "compiled",
-        "density",
+        *"exact compiled density".split(),
         "certified --open-rows /dev/null",
         "geometry",
         "triangle",
@@ -275,7 +262,7 @@ def test_approx_and_its_trial_load_no_numpy(models):
 def test_the_package_itself_loads_nothing():
     """Everything is loaded on first use."""
     code = "import sys; before = set(sys.modules); import fastsvm_cli; print(*set(sys.modules) - before)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=DATA)
+    done = outcome([sys.executable, "-c", code], check=True, cwd=DATA)
     assert done.stdout.split() == ["fastsvm_cli"]
 
 

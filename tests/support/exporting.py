@@ -3,15 +3,19 @@
 import ctypes
 import itertools
 import random
-import subprocess
 from zlib import crc32
 
 import numpy as np
+from hypothesis import strategies as st
 
 from fastsvm_cli import _native
+from fastsvm_cli.export.c import Program
 from fastsvm_cli.export.onnx import model_of
+from fastsvm_cli.export.tolerance import tolerance
+from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.wanted import Wanted
+from support.processes import outcome
 
 #: Compiler flags for every C file.
 WARNINGS = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
@@ -21,6 +25,16 @@ KERNELS = {
     "rbf": "kernel_type rbf\ngamma 0.375\n",
     "sigmoid": "kernel_type sigmoid\ngamma 0.25\ncoef0 -0.5\n",
 }
+SVM_TYPES = ("c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr")
+EXPANSIONS = [
+    {"degree": 1},
+    {"degree": 2},
+    {"degree": 3},
+    {"degree": 4},
+    {"rank": 2},
+    {"clusters": 3},
+    {"center": "pair"},
+]
 _NUMBERS = itertools.count()
 
 
@@ -59,6 +73,18 @@ def made_up(seed, *, svm_type="c_svc", kernel="rbf", classes=2, d=5, n=20, full=
     return parse_model("".join(lines).encode(), f"made up of {seed!r}")
 
 
+@st.composite
+def any_model(draw, single):
+    """(model, seed): an exact model, or an expansion as often."""
+    seed, svm_type = draw(st.integers(0, 10**6)), draw(st.sampled_from(SVM_TYPES))
+    if draw(st.booleans()):
+        exact = made_up(seed, svm_type=svm_type, classes=draw(st.integers(2, 4)), d=4)
+        return compile_maclaurin(exact, fingerprint="f", single=single, **draw(st.sampled_from(EXPANSIONS))), seed
+    kernel, full = draw(st.sampled_from(sorted(KERNELS))), draw(st.sampled_from([0.1, 0.6, 1.0]))
+    classes, d = draw(st.integers(2, 5)), draw(st.integers(1, 9))
+    return made_up(seed, svm_type=svm_type, kernel=kernel, classes=classes, d=d, full=full), seed
+
+
 def rows_for(seed, d, n=40, full=0.7):
     """(n, d) in single precision; some rows are sparse."""
     rng = np.random.default_rng(crc32(str(seed).encode()))
@@ -72,11 +98,14 @@ def chunk_of(rows, first=1):
 
 
 def graph_run(description, single, rows):
-    """Outputs of the graph by name."""
+    """Outputs of the graph by name; the checker accepts it."""
+    import onnx
     import onnxruntime
 
-    text, kind = model_of(description, single).SerializeToString(), np.float32 if single else np.float64
-    session = onnxruntime.InferenceSession(text, providers=["CPUExecutionProvider"])
+    proto, kind = model_of(description, single), np.float32 if single else np.float64
+    onnx.checker.check_model(proto, full_check=True)
+    assert {each.domain for each in proto.opset_import} == {""}
+    session = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
     return dict(zip([each.name for each in session.get_outputs()], session.run(None, {"X": rows.astype(kind)})))
 
 
@@ -100,7 +129,7 @@ def compiled(programs, folder, compiler="gcc", flags=("-O2",)):
         source.write_text(program.source())
     out = folder / f"{next(_NUMBERS)}.so"  # a loaded library must not be overwritten
     words = [compiler, *WARNINGS, *flags, "-shared", "-fPIC", "-o", out, *sources, "-lm"]
-    done = subprocess.run(words, capture_output=True, text=True)
+    done = outcome(words)
     assert done.returncode == 0, done.stderr
     return ctypes.CDLL(str(out))
 
@@ -140,3 +169,24 @@ class Library:
     def radius(self, rows, sparse=False):
         """(proven, radii)"""
         return self._call("radius", rows, self._program.description.header.pairs, sparse)
+
+
+def agrees(model, description, rows, single, folder, *, first=1, graph=True):
+    """C, from dense and from sparse rows, and the graph answer as fastsvm predict: labels may differ only within the
+    tolerance of 0. Returns the values of C."""
+    chunk, regression = chunk_of(rows, first), model.header.regression
+    labels, values, _ = predicted(model, chunk)
+    allowed = tolerance(description, chunk, single) + 1e-300
+    library = Library(Program(description, single=single, prefix=f"m{next(_NUMBERS)}"), folder)
+    answers = [(library.values(rows, sparse), library.predict(rows, sparse)) for sparse in (False, True)]
+    assert all(np.array_equal(*each) for each in zip(*answers))
+    if graph:
+        found = graph_run(description, single, rows)
+        assert not regression or next(iter(found)) == "variable"
+        answers.append((found["variable"],) * 2 if regression else (found["values"], found["label"]))
+    sure = (abs(values) > allowed).all(axis=1)
+    assert regression or sure.any()
+    for found, answer in answers:
+        assert (abs(found - values) <= allowed).all()
+        assert np.array_equal(answer.ravel()[sure], found[sure, 0] if regression else labels[sure])
+    return answers[0][0]

@@ -17,20 +17,7 @@ from support.places import FASTSVM
 from support.processes import PATIENCE
 
 # Read when an interpreter, a library or the core is loaded.
-_READ_ONCE = (
-    "PYTHON",
-    "LD_",
-    "OMP_",
-    "GOMP_",
-    "OPENBLAS_",
-    "MKL_",
-    "BLIS_",
-    "FASTSVM_",
-    "LC_",
-    "LANG",
-    "MPL",
-    "GLIBC_",
-)
+_READ_ONCE = (*"PYTHON LD_ OMP_ GOMP_ OPENBLAS_ MKL_ BLIS_ FASTSVM_ LC_ LANG MPL GLIBC_".split(),)
 
 
 def fastsvm(words, *, cwd=None, input=None, env=None, text=False, check=False, timeout=PATIENCE):

@@ -35,11 +35,8 @@ def hostile_vectors(rng, n, d, gamma):
 
 
 def hostile_machine(rng, kernel="rbf"):
-    n, d, gamma = (
-        int(rng.integers(1, 51)),
-        int(rng.integers(1, 21 if rng.random() < 0.2 else 7)),
-        10 ** rng.uniform(-4, 1),
-    )
+    n = int(rng.integers(1, 51))
+    d, gamma = int(rng.integers(1, 21 if rng.random() < 0.2 else 7)), 10 ** rng.uniform(-4, 1)
     x = hostile_vectors(rng, n, d, gamma)
     svm_type, classes = SVM_TYPES[rng.integers(5)], int(rng.choice([2, 2, 2, 3, 4]))
     parameters = (

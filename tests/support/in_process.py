@@ -1,7 +1,6 @@
 """LIBSVM 3.37 in this process, and fastsvm's pipeline for the same model."""
 
 import ctypes
-import subprocess
 
 import numpy as np
 from libsvm import svm as libsvm
@@ -11,6 +10,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.prediction.pipeline import predict
 from support.oracles import Machine
+from support.processes import outcome
 
 
 class Libsvm:
@@ -96,9 +96,7 @@ def mirrored(rng, kernel, n=30, d=6, *, size=1.0, lean=0.0, svm_type="c_svc"):
 
 def run_both(svm_predict, fastsvm, folder, test, model, *options):
     """(lines, summary) of svm-predict and of fastsvm predict"""
-    theirs = subprocess.run(
-        [svm_predict, *options, str(test), str(model), "theirs"], cwd=folder, capture_output=True, text=True, check=True
-    )
+    theirs = outcome([svm_predict, *options, str(test), str(model), "theirs"], cwd=folder, check=True)
     ours = fastsvm("predict", *options, test, model, "ours")
     return ((folder / "theirs").read_text(), theirs.stdout), ((folder / "ours").read_text(), ours.out)
 

@@ -1,10 +1,18 @@
-"""Messages about rows and models that several tests expect; their wording is only here."""
+"""Messages about rows and models that several tests expect; their wording is only here and in messages.txt."""
 
+import re
+
+import pytest
+
+from support.places import TESTS
+
+A_MODEL = "expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model ...')"
+A_RANGE = "this is a range file of svm-scale, which --scale takes"
+ADD_DENSE = "if these are delimited numbers, add --dense"
 BLANK = "a blank line found, expected a label"
 COMPILED_MODEL = "a compiled model found, expected the LIBSVM model it was made from"
 DATA_FILE = "this looks like a data file, expected a LIBSVM or fastsvm model"
 NUL = "a NUL byte found, expected text"
-
 
 #: Advice of predict on a malformed line that has no other.
 SKIPPED = "; --on-bad-row skip leaves such lines out"
@@ -56,3 +64,19 @@ def several_labels(word):
 
 def values_of_key(found, key, expected):
     return f"{found} values of '{key}' found, expected {expected}"
+
+
+def sentences(section):
+    """Cases of a section of messages.txt: words of a command, then what is said."""
+    text = (TESTS / "messages.txt").read_text().split(f"[{section}]\n")[1].split("\n[")[0]
+    for name in ("A_MODEL", "A_RANGE", "ADD_DENSE", "DATA_FILE", "COMPILED_MODEL"):
+        text = text.replace(f"{{{name}}}", globals()[name])
+    cases = [line.split(" => ") for line in text.splitlines()]
+    return [pytest.param(*case, id=case[0]) for case in cases]
+
+
+def told(sentence, lines):
+    """line -> message. lines: one by one between |; the faulty word is in braces."""
+    return {
+        each.replace("{", "").replace("}", ""): sentence(re.search(r"{(.*)}", each)[1]) for each in lines.split("|")
+    }

@@ -220,7 +220,6 @@ def truths(machine, rows, folder):
 
 METHODS = tuple(COMPILERS)
 SCRIPT = SCRIPTS / "precompute_kernel.py"
-LINEAR = {"linear": "-t 0", "polynomial": "-t 1 -d 2 -g 0.2 -r 1"}
 JOBS = {
     "rings": ("rings.train", "rings.test", "-g 0.5 -c 10 -b 1"),
     "colors": ("colors.train", "colors.test", "-g 0.05 -b 1"),

@@ -46,6 +46,11 @@ def interrupted(child):
     return said.splitlines()
 
 
+def outcome(words, **options):
+    """subprocess.run, with both streams as text."""
+    return subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, **options)
+
+
 class Finished:
     """code, out, err (text); str() is for failing tests"""
 
@@ -70,13 +75,7 @@ def peak_memory(*command, cwd):
         "done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)\n"
         "print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", code, *map(str, command)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+    done = outcome([sys.executable, "-S", "-c", code, *map(str, command)], cwd=cwd)
     code, kilobytes = map(int, done.stdout.split())
     assert code == 0, done.stderr
     return kilobytes * 1024

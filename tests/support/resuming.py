@@ -74,11 +74,7 @@ class Disk:
     def __init__(self, at, power=False, death=lambda: os.kill(os.getpid(), signal.SIGKILL)):
         self.at, self.power, self.death, self.calls = at, power, death, 0
         self.real = {name: getattr(os, name) for name in CALLS}
-        self.files, self.synced, self.undo = (
-            [],
-            {},
-            [],
-        )  # descriptors, safe bytes of inodes, undoings of renames
+        self.files, self.synced, self.undo = ([], {}, [])  # descriptors, safe bytes of inodes, undoings of renames
         for name in CALLS:
             setattr(os, name, getattr(self, name))
 

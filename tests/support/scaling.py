@@ -1,13 +1,13 @@
 """svm-scale 3.37 reimplemented, and data to scale."""
 
 import random
-import subprocess
 
 import numpy as np
 
 from fastsvm_cli.text.data import read_chunks, read_pieces
 from fastsvm_cli.text.scaling import parse_scaling
 from support.places import DATA
+from support.processes import outcome
 from support.training import train
 
 
@@ -52,7 +52,7 @@ def scaled_text(ranges, text):
 
 def run_svm_scale(program, folder, *options):
     """(standard output, standard error)"""
-    done = subprocess.run([program, *map(str, options)], cwd=folder, capture_output=True, text=True, check=True)
+    done = outcome([program, *map(str, options)], cwd=folder, check=True)
     return done.stdout, done.stderr
 
 

@@ -79,8 +79,7 @@ def test_a_text_of_bad_rows_alone_is_passed_over_in_one_go():
 
 @pytest.mark.full(few=2)
 @pytest.mark.parametrize(
-    "bad",
-    [lambda at: True, lambda at: at % 2, lambda at: at == 300, lambda at: 100 < at < 200_000],
+    "bad", [lambda at: True, lambda at: at % 2, lambda at: at == 300, lambda at: 100 < at < 200_000]
 )
 def test_rows_that_a_model_refuses_are_tried_a_few_times_each(tmp_path, bad):
     """Rows without a serial, for a precomputed kernel. One that tried all others again for each would never finish."""

@@ -200,94 +200,44 @@ def whole(*values):
     return numbers(*values, kind=np.int64)
 
 
+OTHER_TYPE = "numbers of another type found, expected float64, float32, int64 or int32"
+#: Message -> what differs from a row of label 1 and 1:1.
 REFUSED = {
-    f"row 1: {falling(2, 2)}": (
-        numbers(1, 2),
-        whole(0, 1, 3),
-        whole(5, 2, 2),
-        numbers(1, 2, 3),
+    f"row 1: {falling(2, 2)}": dict(leading=[1, 2], indptr=[0, 1, 3], indices=[5, 2, 2], values=[1, 2, 3]),
+    f"row 0: {falling(1, 2)}": dict(indptr=[0, 2], indices=[2, 1], values=[1, 2]),
+    "row 0: index -1 found, expected an index of 0 or more": dict(indices=[-1]),
+    "indices: 2147483648 found, expected indices from 0 to 2147483647": dict(indices=[2**31]),
+    "indices: 4294967297 found, expected indices from 0 to 2147483647": dict(indices=[2**32 + 1]),
+    "row 0: a value nan found, expected a finite number": dict(values=[np.nan]),
+    "row 1: a value -inf found, expected a finite number": dict(
+        leading=[1, 2], indptr=[0, 1, 2], indices=[1, 1], values=[1, -np.inf]
     ),
-    f"row 0: {falling(1, 2)}": (
-        numbers(1),
-        whole(0, 2),
-        whole(2, 1),
-        numbers(1, 2),
+    "row 1: a leading number nan found, expected a finite number": dict(
+        leading=[[1, 2], [3, np.nan]], indptr=[0, 0, 0], indices=[], values=[]
     ),
-    "row 0: index -1 found, expected an index of 0 or more": (numbers(1), whole(0, 1), whole(-1), numbers(1)),
-    "indices: 2147483648 found, expected indices from 0 to 2147483647": (
-        numbers(1),
-        whole(0, 1),
-        whole(2**31),
-        numbers(1),
-    ),
-    "indices: 4294967297 found, expected indices from 0 to 2147483647": (
-        numbers(1),
-        whole(0, 1),
-        whole(2**32 + 1),
-        numbers(1),
-    ),
-    "row 0: a value nan found, expected a finite number": (numbers(1), whole(0, 1), whole(1), numbers(np.nan)),
-    "row 1: a value -inf found, expected a finite number": (
-        numbers(1, 2),
-        whole(0, 1, 2),
-        whole(1, 1),
-        numbers(1, -np.inf),
-    ),
-    "row 1: a leading number nan found, expected a finite number": (
-        numbers([1, 2], [3, np.nan]),
-        whole(0, 0, 0),
-        whole(),
-        numbers(),
-    ),
-    "indptr: 2 numbers found, expected 3: one more than rows": (numbers(1, 2), whole(0, 1), whole(1), numbers(1)),
-    "indptr: 1 found first, expected 0": (numbers(1), whole(1, 1), whole(1), numbers(1)),
-    "indptr: 1 found after 2, expected numbers that do not fall": (numbers(1, 2), whole(0, 2, 1), whole(1), numbers(1)),
-    "indptr: 9223372036854775807 as the last one found, expected 1: as many as indices": (
-        numbers(1),
-        whole(0, 2**63 - 1),
-        whole(1),
-        numbers(1),
-    ),
-    "indptr: 1 as the last one found, expected 2: as many as indices": (
-        numbers(1),
-        whole(0, 1),
-        whole(1, 2),
-        numbers(1, 2),
-    ),
-    "values: 1 numbers found, expected 2: as many as indices": (numbers(1), whole(0, 2), whole(1, 2), numbers(1)),
-    "indices: real numbers found, expected whole ones (int32 or int64)": (
-        numbers(1),
-        whole(0, 1),
-        numbers(1),
-        numbers(1),
-    ),
-    "indptr: real numbers found, expected whole ones (int32 or int64)": (
-        numbers(1),
-        numbers(0, 1),
-        whole(1),
-        numbers(1),
-    ),
-    "values: numbers of another type found, expected float64, float32, int64 or int32": (
-        numbers(1),
-        whole(0, 1),
-        whole(1),
-        numbers(1, kind=complex),
-    ),
-    "indices: numbers of another type found, expected float64, float32, int64 or int32": (
-        numbers(1),
-        whole(0, 1),
-        numbers(1, kind=">i4"),
-        numbers(1),
-    ),
-    "leading: 3 dimensions found, expected 1 or 2": (numbers([[1]]), whole(0, 1), whole(1), numbers(1)),
-    "values: 2 dimensions found, expected 1": (numbers(1), whole(0, 1), whole(1), numbers([1])),
+    "indptr: 2 numbers found, expected 3: one more than rows": dict(leading=[1, 2]),
+    "indptr: 1 found first, expected 0": dict(indptr=[1, 1]),
+    "indptr: 1 found after 2, expected numbers that do not fall": dict(leading=[1, 2], indptr=[0, 2, 1]),
+    "indptr: 9223372036854775807 as the last one found, expected 1: as many as indices": dict(indptr=[0, 2**63 - 1]),
+    "indptr: 1 as the last one found, expected 2: as many as indices": dict(indices=[1, 2], values=[1, 2]),
+    "values: 1 numbers found, expected 2: as many as indices": dict(indptr=[0, 2], indices=[1, 2]),
+    "indices: real numbers found, expected whole ones (int32 or int64)": dict(indices=numbers(1)),
+    "indptr: real numbers found, expected whole ones (int32 or int64)": dict(indptr=numbers(0, 1)),
+    f"values: {OTHER_TYPE}": dict(values=numbers(1, kind=complex)),
+    f"indices: {OTHER_TYPE}": dict(indices=numbers(1, kind=">i4")),
+    "leading: 3 dimensions found, expected 1 or 2": dict(leading=[[[1]]]),
+    "values: 2 dimensions found, expected 1": dict(values=[[1]]),
 }
 
 
 @pytest.mark.parametrize("why", REFUSED)
 def test_sparse_arrays_are_refused_as_text_would_be(why):
     with pytest.raises(ValueError) as caught:
-        Chunk.from_csr(*REFUSED[why])
+        row = {"leading": [1], "indptr": [0, 1], "indices": [1], "values": [1], **REFUSED[why]}
+        kinds = {"indptr": np.int64, "indices": np.int64}
+        Chunk.from_csr(
+            **{name: v if isinstance(v, np.ndarray) else np.array(v, kinds.get(name, float)) for name, v in row.items()}
+        )
     assert str(caught.value) == why
 
 

@@ -43,20 +43,9 @@ def data_fault(folder, text, **options):
 @pytest.mark.parametrize("byte", NAMES, ids=ascii)
 @pytest.mark.parametrize(
     "row",
-    [
-        b"1 1:2%s3:4",
-        b"1 1:2 %s3:4",
-        b"1 1:2%s 3:4",
-        b"1 %s1:2",
-        b"1%s1:2",
-        b"1%s 1:2",
-        b"%s1 1:2",
-        b"1 1:%s2",
-        b"1 1%s:2",
-        b"1 1:2 %s",
-        b"1 1:2%s ",
-        b"1%s",
-    ],
+    b"1 1:2%s3:4|1 1:2 %s3:4|1 1:2%s 3:4|1 %s1:2|1%s1:2|1%s 1:2|%s1 1:2|1 1:%s2|1 1%s:2|1 1:2 %s|1 1:2%s |1%s".split(
+        b"|"
+    ),
 )
 def test_bytes_that_libsvm_takes_in_two_ways_are_faults_of_a_row(tmp_path, row, byte):
     text = b"1 1:1\n" + row % byte + (b"\n" if byte != b"\r" else b" \n")
@@ -151,11 +140,7 @@ MODEL_FAULTS = {  # name -> (old, new, message)
     "a value too large": (b"2:2", b"2:1e999", f"m:9: {too_large('2:1e999')}"),
     "a value too small": (b"2:2", b"2:1e-999", f"m:9: {too_small('2:1e-999')}"),
     "an index -0": (b"2:2", b"-0:2", f"m:9: {no_pair('-0:2')}"),
-    "an index that wraps": (
-        b"3:-1",
-        b"4294967299:-1",
-        f"m:9: {too_far('4294967299:-1')}",
-    ),
+    "an index that wraps": (b"3:-1", b"4294967299:-1", f"m:9: {too_far('4294967299:-1')}"),
     "a word that is no entry": (b"3:-1", b"3 -1", f"m:9: {no_pair('3')}"),
     "a carriage return": (
         b" 3:-1",
@@ -178,11 +163,7 @@ MODEL_FAULTS = {  # name -> (old, new, message)
     "a blank line": (b"-0.5 2:2", b"\n-0.5 2:2", "m:9: a blank line found, expected a coefficient"),
     "fewer vectors": (b"total_sv 3", b"total_sv 4", "m:11: 3 support vectors found, expected 4: the file ends"),
     "a negative degree": (b"rbf", b"polynomial\ncoef0 1\ndegree -2", "m:4: a negative degree found"),
-    "a number that wraps": (
-        b"total_sv 3",
-        b"total_sv 4294967299",
-        f"m:5: total_sv {not_whole('4294967299')}",
-    ),
+    "a number that wraps": (b"total_sv 3", b"total_sv 4294967299", f"m:5: total_sv {not_whole('4294967299')}"),
     "no gamma": (b"gamma 0.1\n", b"", "m:6: the header ends without 'gamma', which the rbf kernel needs"),
 }
 
@@ -216,48 +197,10 @@ def test_keys_in_an_order_that_libsvm_cannot_read_are_read(tmp_path):
 # ---- at random
 
 BITS = [
-    b"\r",
-    b"\v",
-    b"\f",
-    b"\0",
-    b"-0",
-    b"0",
-    b"1e400",
-    b"1e-400",
-    b"1e-310",
-    b"nan",
-    b"inf",
-    b"0x10",
-    b"1e",
-    b"+",
-    b"-",
-    b":",
-    b"#",
-    b" #",
-    b" # a:b",
-    b"\t",
-    b"  ",
-    b"\n",
-    b"\r\n",
-    b" \r\n",
-    b"4294967297",
-    b"2147483648",
-    b"2147483647",
-    b"abc",
-    b".",
-    b",",
-    b"\xff",
-    b"\x1c",
-    b": ",
-    b" :",
-    b"1:",
-    b"\r:1",
-    b"SV",
-    b"rho 1",
-    b"\n\n",
-    b"-1",
-    b"1 2:3",
-    b"label 1 2",
+    *(b"\r", b"\v", b"\f", b"\0", b"-0", b"0", b"1e400", b"1e-400", b"1e-310", b"nan", b"inf", b"0x10", b"1e"),
+    *(b"+", b"-", b":", b"#", b" #", b" # a:b", b"\t", b"  ", b"\n", b"\r\n", b" \r\n", b"4294967297"),
+    *(b"2147483648", b"2147483647", b"abc", b".", b",", b"\xff", b"\x1c", b": ", b" :", b"1:", b"\r:1", b"SV"),
+    *(b"rho 1", b"\n\n", b"-1", b"1 2:3", b"label 1 2"),
 ]
 
 

@@ -88,16 +88,7 @@ def test_a_line_without_end_takes_no_memory(fastsvm, models, tmp_path):
     assert done.err.startswith("Error: endless.gz:2: a line of more than 256 MB found")
     small, passed = (
         peak_memory(
-            FASTSVM,
-            "predict",
-            "-q",
-            "--on-bad-row",
-            "skip",
-            "--max-line",
-            20,
-            name,
-            models / "rings.approx",
-            cwd=tmp_path,
+            FASTSVM, *"predict -q --on-bad-row skip --max-line 20".split(), name, models / "rings.approx", cwd=tmp_path
         )
         for name in ("short", "endless.gz")
     )

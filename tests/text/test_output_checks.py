@@ -26,10 +26,8 @@ def test_an_output_that_is_an_input_is_refused(tmp_path, kind):
     with pytest.raises(FileError) as caught:
         check_output(path, [None, "nowhere", str(given)])
     whose = "the input" if kind == "same" else f"{given}, which is the same file"
-    assert (
-        str(caught.value) == f"{path}: the output would replace {whose}; name another output file"
-        and given.read_bytes() == b"precious"
-    )
+    assert str(caught.value) == f"{path}: the output would replace {whose}; name another output file"
+    assert given.read_bytes() == b"precious"
 
 
 def test_devices_and_other_files_may_be_read_and_written(tmp_path):

@@ -48,12 +48,8 @@ def test_a_file_in_a_folder_that_cannot_be_written_is_written_in_place(tmp_path)
     folder.chmod(0o555)
     try:
         done = in_new_process(WRITE_ONE, path, preexec_fn=as_owner_only)
-        assert (
-            done.returncode == 0
-            and path.read_bytes() == b"after\n"
-            and path.stat().st_ino == number
-            and os.listdir(folder) == ["out"]
-        ), done.stderr
+        assert done.returncode == 0 and path.read_bytes() == b"after\n", done.stderr
+        assert path.stat().st_ino == number and os.listdir(folder) == ["out"], done.stderr
         done = in_new_process(WRITE_ONE, folder / "new", preexec_fn=as_owner_only)
         assert done.stderr == f"{folder / 'new'}: cannot write: Permission denied\n"
         # A failure before anything is written leaves the file as it was.
@@ -78,9 +74,8 @@ def test_another_owner_s_file_stays_theirs(tmp_path, owner, group, mode, rights)
     path.chmod(mode)
     before = path.stat()
     done = in_new_process(WRITE_ONE, path, "fail", preexec_fn=rights)
-    assert (
-        "ValueError" in done.stderr and path.read_bytes() == b"before, and longer\n" and os.listdir(tmp_path) == ["out"]
-    )
+    assert "ValueError" in done.stderr
+    assert path.read_bytes() == b"before, and longer\n" and os.listdir(tmp_path) == ["out"]
     done = in_new_process(WRITE_ONE, path, preexec_fn=rights)
     assert done.returncode == 0 and path.read_bytes() == b"after\n" and os.listdir(tmp_path) == ["out"], done.stderr
     after = path.stat()
@@ -118,8 +113,5 @@ def test_extended_attributes_stay(tmp_path):
     except OSError as error:
         pytest.skip(f"no extended attributes here: {error}")
     write(path, b"after")
-    assert (
-        path.read_bytes() == b"after"
-        and os.getxattr(path, "user.origin") == b"here"
-        and os.listdir(tmp_path) == ["out"]
-    )
+    assert path.read_bytes() == b"after"
+    assert os.getxattr(path, "user.origin") == b"here" and os.listdir(tmp_path) == ["out"]

@@ -4,7 +4,6 @@ file without them, line numbers those of the file with them."""
 import io
 import random
 import re
-import subprocess
 
 import pytest
 
@@ -13,6 +12,7 @@ from fastsvm_cli.text.data import Place, read_chunks
 from support.messages import DATA_FILE, no_coefficient, no_label, no_pair, several_labels
 from support.outputs import timeless
 from support.places import DATA
+from support.processes import outcome
 from support.reading import dressed, read, rows_in
 
 
@@ -38,10 +38,7 @@ def test_what_scikit_learn_writes_is_read(file):
     datasets.dump_svmlight_file(x, y, text, zero_based=False, comment="two\nlines: 1:2", query_id=queries)
     written = text.getvalue().decode()
     assert written.startswith("#") and "qid:8" in written
-    assert read(file(written)) == (
-        [(1.0, [(1, 0.5), (3, -1.0)]), (-1.0, []), (1.0, [(1, 2.0), (2, 3.0)])],
-        None,
-    )
+    assert read(file(written)) == ([(1.0, [(1, 0.5), (3, -1.0)]), (-1.0, []), (1.0, [(1, 2.0), (2, 3.0)])], None)
 
 
 def test_a_line_that_is_a_comment_is_no_row(file):
@@ -154,7 +151,7 @@ def test_svm_predict_refuses_what_is_read_here_alone(svm_predict, dressed_models
     for line in ("# c", "#", "1 qid:3 1:0.5", "1,3 5:0.2", ""):
         (tmp_path / "data").write_text(f"1 1:0.5\n{line}\n")
         words = [svm_predict, "data", dressed_models / "rings.model", "out"]
-        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+        done = outcome(words, cwd=tmp_path)
         assert done.returncode and "Wrong input format at line 2" in done.stderr
 
 
@@ -163,7 +160,7 @@ def test_and_svm_scale_loses_what_stands_behind_a_qid_or_a_comma(svm_scale, tmp_
         (tmp_path / "data").write_text(f"1 1:0.25\n{line}\n")
         (tmp_path / "range").write_text("x\n0 1\n1 0 1\n")
         words = [svm_scale, "-r", "range", "data"]
-        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+        done = outcome(words, cwd=tmp_path)
         assert done.stdout.splitlines()[1:] == ([] if left is None else [left])
         assert bool(done.returncode) == (left is None)
 
@@ -248,11 +245,7 @@ def test_a_run_over_them_is_gone_on_with(fastsvm, dressed_models, tmp_path):
 @pytest.mark.parametrize(
     "text, words, message",
     [
-        (
-            "# c\n1,2,3\n",
-            "predict data MODEL",
-            f"data:2: {no_label('1,2,3')}; if these are delimited numbers",
-        ),
+        ("# c\n1,2,3\n", "predict data MODEL", f"data:2: {no_label('1,2,3')}; if these are delimited numbers"),
         ("# c\n#\n1:2\n", "predict data MODEL", f"data:3: {no_label('1:2')} (is the data unlabelled?); if"),
         ("# c\n1 1:2\n", "predict MODEL data", "the test file comes before the model: fastsvm predict data MODEL"),
         ("# c\n1 1:2\n", "approx data", f"data:1: {DATA_FILE}"),

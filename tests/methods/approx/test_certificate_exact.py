@@ -128,23 +128,6 @@ def test_exact_regression_values_are_within_the_tolerance(tolerance):
 
 
 @pytest.mark.full
-def test_another_exact_model_is_refused(fastsvm, tmp_path):
-    rng = np.random.default_rng(19)
-    machine, rows = balanced(rng, 6, 3, 0.3)
-    (tmp_path / "rows").write_bytes(data_text(rows))
-    (tmp_path / "a.model").write_bytes(machine.text())
-    machine.rho = [1e-9]
-    (tmp_path / "other.model").write_bytes(machine.text())
-    fastsvm("approx", "a.model", "plain")
-    fastsvm("approx", "--certify", "a.model", "certified")
-    fastsvm("predict", "--exact", "a.model", "rows", "certified", "out")
-    assert "fingerprint" in fastsvm("predict", "--exact", "other.model", "rows", "certified", "out", code=1).err
-    assert "certif" in fastsvm("predict", "--exact", "a.model", "rows", "plain", "out", code=1).err
-    fastsvm("predict", "--exact", "a.model", "rows", "a.model", "out", code=1)
-    fastsvm("predict", "--exact", "missing.model", "rows", "certified", "out", code=1)
-
-
-@pytest.mark.full
 def test_the_exact_model_is_made_only_when_a_row_needs_it_and_its_file_is_the_right_one_all_the_same(fastsvm, tmp_path):
     machine = Machine(
         "c_svc", "rbf", [{1: 1.0}, {1: -1.0}], np.array([[1.0], [-1.0]]), [0.0], gamma=0.1, label=[3, -4], nr_sv=[1, 1]

@@ -77,10 +77,8 @@ def test_degree_norms_of_many_vectors_that_cancel_are_bounded(threads):
                 computed = _native.degree_norms(x, a, gamma, 3, 7)
                 total, t = a.astype(EXTENDED).sum(), EXTENDED(2 * gamma)
                 for k in range(3, 8):
-                    true, moment = (
-                        total**2 * np.exp(-t) * t**k / factorial(k),
-                        float(np.abs(a).sum() * np.exp(-gamma) * np.sqrt(2 * gamma) ** k),
-                    )
+                    true = total**2 * np.exp(-t) * t**k / factorial(k)
+                    moment = float(np.abs(a).sum() * np.exp(-gamma) * np.sqrt(2 * gamma) ** k)
                     assert bounds.degree_norm(computed[k - 3], k, moment, n, 1, gamma) ** 2 >= true, (n, small, k)
     finally:
         _native.set_threads(0)
@@ -108,10 +106,8 @@ def winner(signs, classes):
 def test_a_row_is_settled_only_where_every_consistent_sign_pattern_has_one_winner(classes):
     rng = np.random.default_rng(13)
     pairs, rows = classes * (classes - 1) // 2, 600
-    value, radius = (
-        rng.standard_normal((rows, pairs)),
-        rng.exponential(rng.choice([0.05, 0.5], (rows, 1)), (rows, pairs)),
-    )
+    value = rng.standard_normal((rows, pairs))
+    radius = rng.exponential(rng.choice([0.05, 0.5], (rows, 1)), (rows, pairs))
     value[:, 0][::7], radius[:, 0][::7] = -0.5, 0.5  # exactly -radius: f <= 0 is proven
     value[:, 0][1::7], radius[:, 0][1::7] = 0.5, 0.5  # exactly radius: f > 0 is not proven
     value[2::7, 0], radius[2::7, 0] = 0.0, 0.0  # f = 0 gives the second class

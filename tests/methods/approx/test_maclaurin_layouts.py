@@ -204,10 +204,3 @@ def test_a_coefficient_whose_double_is_beyond_single_precision_is_kept(d):
     out = _native.Decisions(1)
     model.decision_values(parse(rows), out)
     np.testing.assert_array_equal(np.array(out.value)[:, 0], largest * np.array([0.25, 0, -4, 6]))
-
-
-def test_progress_ends_at_one():
-    seen = []
-    machine, _ = gaussian(np.random.default_rng(21), nr_class=3)
-    compiled(machine, on_progress=seen.append)
-    assert seen == sorted(seen) and seen[-1] == pytest.approx(1)

@@ -8,8 +8,6 @@ from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import load_model, parse_model
 from fastsvm_cli.prediction.pipeline import Fallback, predict
 from fastsvm_cli.text.data import read_chunks
-from support import oracles
-from support.evaluation import parse
 from support.expanding import compiled, decide, gaussian
 from support.in_process import written_lines
 from support.oracles import data_text, random_rows
@@ -38,26 +36,6 @@ def test_lines_depend_neither_on_threads_nor_on_chunks_nor_on_neighbours(tmp_pat
         assert len(seen) == len(tallies) == 1
         alone = np.vstack([decide(model, [row])[0] for row in rows])
         np.testing.assert_array_equal(alone, decide(model, rows)[0])
-
-
-@pytest.mark.parametrize("svm_type", oracles.SVM_TYPES)
-def test_labels_and_probabilities_follow_from_the_values(svm_type):
-    rng = np.random.default_rng(23)
-    machine, rows = gaussian(rng, svm_type, nr_class=4, probability=True)
-    model = compiled(machine)
-    values, _ = decide(model, rows)
-    for probability in (False, True):
-        written = []
-        predict(model, [parse(rows)], written.append, path="rows", probability=probability)
-        lines = [line.split() for line in b"".join(written).decode().splitlines()]
-        if not probability or svm_type in ("epsilon_svr", "nu_svr"):
-            assert [float(line[0]) for line in lines] == oracles.labels(machine, values)
-            continue
-        exact = oracles.probabilities(machine, values)
-        np.testing.assert_allclose(np.array([line[1:] for line in lines[1:]], float), exact, rtol=1e-5)
-        names = machine.label if machine.classification else None
-        expected = [names[int(np.argmax(p))] for p in exact] if names else oracles.labels(machine, values)
-        assert [float(line[0]) for line in lines[1:]] == pytest.approx(expected, rel=1e-5)
 
 
 # ---- benchmark data

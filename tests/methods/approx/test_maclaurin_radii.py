@@ -1,6 +1,5 @@
 """The radius of a Maclaurin model bounds the distance to the formula and to LIBSVM's own sum."""
 
-import itertools
 import warnings
 from math import sqrt
 
@@ -19,7 +18,7 @@ from support import evaluation, oracles
 from support.evaluation import parse
 from support.expanding import compiled, decide, expanded, gaussian
 from support.in_process import written_lines
-from support.oracles import Machine, random_machine, random_rows
+from support.oracles import random_machine, random_rows
 from support.profiles import seeded
 
 
@@ -189,60 +188,8 @@ def test_a_row_that_an_expansion_skips_is_skipped_by_all_about_its_centre():
     assert np.all(exact > 2e-12) and np.all(np.abs(np.asarray(out.value) - exact) <= np.asarray(out.radius))
 
 
-@pytest.mark.parametrize("classes", [2, 3, 4])
-def test_votes_are_settled_where_no_value_within_its_radius_changes_the_label(classes):
-    rng = np.random.default_rng(38)
-    machine = random_machine(rng, "c_svc", "rbf", [], nr_class=classes)
-    task, pairs = parse_model(machine.text(), "a.model").header.task(), len(machine.pairs)
-    for _ in range(5):
-        out = _native.Decisions(pairs, True)
-        out.resize(400)
-        values, radii = np.asarray(out.value), np.asarray(out.radius)
-        values[:], radii[:] = rng.integers(-3, 4, values.shape), rng.choice([0, 1, 2], radii.shape)
-        open_rows = []
-        for row, (value, radius) in enumerate(zip(values, radii)):
-            # The ends have every sign that the interval allows; 0 votes for the second class.
-            ends = itertools.product(*({v - r, v + r} for v, r in zip(value, radius)))
-            if len(set(oracles.labels(machine, list(ends)))) > 1:
-                open_rows.append(row)
-        assert 0 < len(open_rows) < 400
-        assert _native.unsettled(task, out, False, 0.0) == open_rows
-
-
 def lines_of(model, rows, **options):
     return written_lines(model, [parse(rows)], **options)
-
-
-@pytest.mark.full(few=7)
-@pytest.mark.parametrize(
-    "options", [{}, {"degree": 1}, {"clusters": 3}, {"rank": 2}, {"center": "pair", "degree": 3}], ids=str
-)
-@pytest.mark.parametrize("probability", [False, True], ids=["labels", "probabilities"])
-@pytest.mark.parametrize("svm_type", oracles.SVM_TYPES)
-def test_with_the_exact_model_behind_it_every_line_is_the_exact_models(svm_type, probability, options):
-    settled = 0
-    for seed, nr_class in enumerate((2, 2, 3, 5)):
-        rng = np.random.default_rng([seed, 30])
-        machine, rows = gaussian(rng, svm_type, n=60, d=5, gamma=0.02, nr_class=nr_class, probability=True)
-        rows += [dict(x) for x in machine.vectors]
-        exact = parse_model(machine.text(), "a.model")
-        model = parse_model(compiled(machine, certify=True, **options).to_text(), "a.approx")
-        expected, _ = lines_of(exact, rows, probability=probability)
-        ours, tally = lines_of(model, rows, probability=probability, exact=Fallback(lambda exact=exact: exact))
-        settled += len(rows) - tally.evaluated
-        if svm_type.endswith("svr"):
-            assert [float(v) for v in ours.split()] == [v for (v,) in reference(machine, rows)]
-        elif probability:
-            for a, b in zip(ours.splitlines(), expected.splitlines(), strict=True):
-                assert a.split()[0] == b.split()[0]
-                if a != b:  # the sixth digit may be rounded either way
-                    np.testing.assert_allclose(
-                        [float(v) for v in a.split()], [float(v) for v in b.split()], rtol=1.1e-5
-                    )
-        else:
-            assert ours == expected
-    if svm_type in ("c_svc", "nu_svc", "one_class") and not probability:
-        assert settled > 0
 
 
 def test_regression_within_a_tolerance_needs_no_exact_model_where_radii_are_smaller():
@@ -255,26 +202,3 @@ def test_regression_within_a_tolerance_needs_no_exact_model_where_radii_are_smal
     assert tally.evaluated == np.sum(radii > tolerance)
     assert 0 < tally.evaluated < len(rows)
     assert np.all(np.abs(np.array(text.split(), float) - reference(machine, rows)[:, 0]) <= tolerance)
-
-
-def test_where_f_is_zero_the_exact_models_label_is_taken():
-    rng = np.random.default_rng(32)
-    half = [{i: float(rng.standard_normal()) for i in range(1, 7)} for _ in range(30)]
-    a, order = rng.uniform(0.1, 3, 30), rng.permutation(30)
-    image = [{**half[i], 1: -half[i][1]} for i in order]
-    machine = Machine(
-        "c_svc",
-        "rbf",
-        half + image,
-        np.concatenate([a, -a[order]])[:, None],
-        [0.0],
-        gamma=0.05,
-        label=[5, -2],
-        nr_sv=[30, 30],
-    )
-    rows = [{i: float(rng.standard_normal()) for i in range(2, 9)} for _ in range(200)]
-    exact = parse_model(machine.text(), "a.model")
-    ours, tally = lines_of(compiled(machine, certify=True), rows, exact=Fallback(lambda: exact))
-    assert tally.evaluated == tally.reference_rows == len(rows)
-    assert [float(v) for v in ours.split()] == oracles.labels(machine, reference(machine, rows))
-    assert 20 < ours.count(b"-2") < 180

@@ -37,12 +37,8 @@ def test_files_are_written_back_byte_for_byte_and_say_the_same(svm_type, classes
         ).model
         text = model.to_text()
         again = parse_model(text, "again")
-        assert (
-            again.to_text() == text
-            and again.header.lines() == model.header.lines()
-            and again.fingerprint == "0123abcd"
-            and text.isascii()
-        )
+        assert again.to_text() == text and again.header.lines() == model.header.lines()
+        assert again.fingerprint == "0123abcd" and text.isascii()
         assert precision in text or not any(map(len, BorderFile.read(text).samples))
         np.testing.assert_allclose(
             values_of(again, rows),

@@ -48,9 +48,8 @@ def test_many_points_at_a_time_give_what_each_gives_alone(monkeypatch):
     ):
         value, gradient = function.value_and_gradient(z)
         alone = [function.value_and_gradient(row[None]) for row in z]
-        assert value == pytest.approx(
-            np.array([each[0][0] for each in alone]), abs=1e-12
-        ) and gradient == pytest.approx(np.array([each[1][0] for each in alone]), abs=1e-10)
+        assert value == pytest.approx(np.array([each[0][0] for each in alone]), abs=1e-12)
+        assert gradient == pytest.approx(np.array([each[1][0] for each in alone]), abs=1e-10)
 
 
 @pytest.mark.full(few=4)
@@ -99,11 +98,8 @@ def test_the_weights_add_up_at_rows_themselves_whatever_the_unit(scale):
 @pytest.mark.parametrize("away", [1e3, 1e6])
 def test_data_far_from_the_origin_have_the_same_density_and_decision_values(away):
     rng = np.random.default_rng(5)
-    x, z, y = (
-        np.round(rng.standard_normal((30, 2)), 3),
-        np.round(rng.standard_normal((8, 2)), 3),
-        np.where(np.arange(30) % 3, 1.0, -1.0),
-    )
+    x = np.round(rng.standard_normal((30, 2)), 3)
+    z, y = np.round(rng.standard_normal((8, 2)), 3), np.where(np.arange(30) % 3, 1.0, -1.0)
     far_x, far_z = x + away, z + away
     for near, far in (
         (MachineFunction(x, 5 * y, 0.1, Kernel("rbf", 0.5)), MachineFunction(far_x, 5 * y, 0.1, Kernel("rbf", 0.5))),

@@ -5,11 +5,10 @@ import pytest
 
 from fastsvm_cli import _native
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.prediction.pipeline import predict
 from support import oracles
 from support.bordering import values_of
 from support.evaluation import parse
-from support.oracles import EXTENDED, BorderFile, Machine, border_values, data_text, random_machine, random_rows
+from support.oracles import EXTENDED, BorderFile, border_values, data_text, random_machine, random_rows
 
 HEADS = {
     2: "svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 0\nrho 0\nlabel 1 -1\nnr_sv 0 0\n",
@@ -110,21 +109,6 @@ def test_values_depend_neither_on_threads_nor_on_chunks_nor_on_other_rows(best_i
                     parts.append(np.array(out.value))
                 seen.add(np.concatenate(parts).tobytes())
         assert len(seen) == 1
-
-
-def test_several_classes_vote_as_libsvm_has_it():
-    rng = np.random.default_rng(13)
-    seen = set()
-    for counts in ([20, 20, 20], [20, 0, 5], [0, 0, 0]):
-        border, model = random_border(rng, counts, 2)
-        rows = rows_for(rng, border) * 3
-        written = []
-        predict(model, [parse(rows)], written.append, path="rows")
-        machine = Machine("c_svc", "linear", [], np.zeros((0, 2)), [0.0] * 3, label=[4, -1, 7], nr_sv=[0, 0, 0])
-        expected = oracles.labels(machine, border_values(border, rows)[0])
-        assert b"".join(written).decode().split() == list(map(str, expected))
-        seen |= set(expected)
-    assert seen == {4, -1, 7}
 
 
 @pytest.mark.full

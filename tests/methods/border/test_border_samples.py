@@ -156,10 +156,8 @@ def test_refined_samples_beat_random_ones_and_more_samples_beat_fewer_on_unseen_
 @pytest.mark.full
 def test_a_border_with_room_for_more_samples_gives_them_to_every_sampling(wavy):
     """Thousands of lines connect 200 rows."""
-    model, train = (
-        parse_model(wavy[0].read_bytes(), "m"),
-        _native.parse(b"".join(wavy[1].read_bytes().splitlines(keepends=True)[:200]))[0],
-    )
+    model = parse_model(wavy[0].read_bytes(), "m")
+    train = _native.parse(b"".join(wavy[1].read_bytes().splitlines(keepends=True)[:200]))[0]
     counts = {
         sampling: (
             compile_border(model, fingerprint="f", sampling=sampling, count=300, chunks=[train]).model.samples[0].count

@@ -15,7 +15,7 @@ from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.base import ExactModel
 from support import oracles
 from support.evaluation import fault_of, parse, values
-from support.messages import no_pair, not_finite, values_of_key
+from support.messages import no_pair, not_finite, sentences, values_of_key
 from support.oracles import Machine, data_text
 from support.sealing import sealed
 
@@ -167,11 +167,8 @@ def test_of_a_fixed_bandwidth_it_is_a_libsvm_model(fastsvm, tmp_path, svm_predic
     done = fastsvm("border", "--bandwidth", bandwidth, "--density", "train", "model")
     assert f"a LIBSVM model, the density estimate of bandwidth {bandwidth:g}" in done.out
     machine = Machine.read((tmp_path / "model").read_bytes())
-    assert (
-        machine.gamma == 1 / (2 * bandwidth**2)
-        and set(machine.rho) == {0.0}
-        and set(np.ravel(machine.coef)) <= {1.0, -1.0}
-    )
+    assert machine.gamma == 1 / (2 * bandwidth**2)
+    assert set(machine.rho) == {0.0} and set(np.ravel(machine.coef)) <= {1.0, -1.0}
     assert svm_load_model(str(tmp_path / "model")) and machine.label == ([1, -1] if labels == [-1, 1] else labels)
     columns = sorted(set().union(*rows, *z))
     x, at = oracles.dense(rows, columns), oracles.dense(z, columns)
@@ -214,28 +211,9 @@ def test_every_command_copes(fastsvm, tmp_path, train):
 
 
 @pytest.mark.full(few=3)
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        (["--density"], "--density goes with --bandwidth"),
-        *[
-            (["--density", "--bandwidth", 1, *more], f"it does not go with {more[0]}")
-            for more in (
-                ["--samples", 9],
-                ["--target", 0.1],
-                ["--sampling", "dense"],
-                ["--local", 2],
-                ["--tolerance", 1],
-                ["--seed", 3],
-            )
-        ],
-        (["--density", "--bandwidth", 1, "--raw"], "does not go with --data or --raw"),
-        (["--density", "--bandwidth", "adaptive"], "go together"),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("options, message", sentences("density"))
 def test_wrong_usage(fastsvm, train, options, message):
-    assert message in fastsvm("border", *options, "train", code=2).err
+    assert message in fastsvm("border", *options.split(), "train", code=2).err
 
 
 @pytest.mark.full
@@ -277,12 +255,8 @@ def estimate():
 def test_the_file_reads_back():
     text = estimate()
     model = parse_model(text, "m")
-    assert (
-        model.to_text() == text
-        and model.weight == 2.5
-        and model.header.label == [2, 1, 4]
-        and model.header.nr_sv == [2, 2, 3]
-    )
+    assert model.to_text() == text
+    assert model.weight == 2.5 and model.header.label == [2, 1, 4] and model.header.nr_sv == [2, 2, 3]
     assert np.asarray(model.rows.leading)[:, 0].tolist() == [2, 2, 1, 1, 4, 4, 4]
     chunk = parse(some_rows(np.random.default_rng(4), 9, 3))
     assert np.array_equal(values(parse_model(text.replace(b"\n", b"\r\n"), "m"), chunk), values(model, chunk))

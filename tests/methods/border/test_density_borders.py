@@ -15,11 +15,8 @@ def test_borders_of_density_estimates(fastsvm, tmp_path, wavy, options):
     rows = wavy[1].read_text().splitlines(keepends=True)[:400]
     (tmp_path / "train").write_text("".join(rows))
     done = fastsvm("border", *options, "--samples", 60, "train")
-    assert (
-        done.out.startswith("400 training rows -> 60 border samples in 2 features\n")
-        and "support vectors" not in done.out
-        and "Trial" not in done.out
-    )
+    assert done.out.startswith("400 training rows -> 60 border samples in 2 features\n")
+    assert "support vectors" not in done.out and "Trial" not in done.out
     border = BorderFile.read((tmp_path / "train.border").read_bytes())
     y, x = svm_read_problem(str(tmp_path / "train"))
     x, y = numbers(x, 2), np.array(y)
@@ -69,9 +66,8 @@ def test_labels_of_density_borders_are_in_svm_trains_order(fastsvm, tmp_path, la
     fastsvm("border", "-q", "--bandwidth", 0.4, "--samples", 15, "train", "b")
     border = BorderFile.read((tmp_path / "b").read_bytes())
     model = Machine.read(trained_model(x, y, "-c 1", tmp_path / "m").read_bytes())
-    assert list(map(int, border.header["label"])) == model.label and border.header["nr_sv"] == [
-        str(y.count(label)) for label in model.label
-    ]
+    assert list(map(int, border.header["label"])) == model.label
+    assert border.header["nr_sv"] == [str(y.count(label)) for label in model.label]
     assert len(border.samples) == len(labels) * (len(labels) - 1) // 2 and min(map(len, border.samples)) > 0
     found = list(map(int, fastsvm("predict", "-q", "train", "b").out.split()))
     assert np.mean(np.array(found) == y) > 0.9
@@ -114,8 +110,5 @@ def test_extreme_bandwidths_end_in_a_model_or_one_line(fastsvm, tmp_path, wavy, 
 def test_rows_without_features_have_no_border(fastsvm, tmp_path):
     (tmp_path / "train").write_text("1\n-1\n1\n-1\n")
     done = fastsvm("border", "--bandwidth", 1, "train", "b")
-    assert (
-        "no border between the rows" in done.err
-        and samples_of(tmp_path / "b") == [0]
-        and fastsvm("predict", "-q", "train", "b").out.count("\n") == 4
-    )
+    assert "no border between the rows" in done.err
+    assert samples_of(tmp_path / "b") == [0] and fastsvm("predict", "-q", "train", "b").out.count("\n") == 4

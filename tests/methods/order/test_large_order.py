@@ -47,9 +47,8 @@ def test_the_factorisation_is_bounded_and_the_points_are_support_vectors(model, 
     extra = len(folded or [])
     assert factors[0].size >= 300 * 20 and factors[1].size == (50 + extra) * (20 + extra)
     assert len(set(bounded.points)) == len(bounded.points) == 20 + extra == len(whole.points)
-    assert max(bounded.points) < 300 + extra and [p for p in bounded.points if p >= 300] == list(
-        range(300, 300 + extra)
-    )
+    assert max(bounded.points) < 300 + extra
+    assert [p for p in bounded.points if p >= 300] == list(range(300, 300 + extra))
     assert bounded.points != whole.points
     again = compile_geometry(model, **how)
     assert again.to_text() == bounded.to_text()  # the same seed

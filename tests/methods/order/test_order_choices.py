@@ -10,13 +10,7 @@ from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
 from support import oracles
 from support.oracles import EXTENDED, random_machine, random_rows
-from support.ordering import (
-    COMPILERS,
-    UNKNOWN,
-    exact_model,
-    order,
-    spread,
-)
+from support.ordering import COMPILERS, UNKNOWN, exact_model, order, spread
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
@@ -72,12 +66,8 @@ def test_folded_vectors_come_first_and_are_no_support_vectors():
     machine = spread(np.random.default_rng(33), 40, "rbf")
     folded = [{1: 0.5, 3: -0.25}, {2: 1.0, UNKNOWN: 2.0}]
     model = order(machine, "geometry", folded=folded, points=5)
-    assert (
-        model.points[:2] == [40, 41]
-        and len(model.points) == 7
-        and model.all_vectors.rows == 42
-        and model.exact.vectors.rows == 40
-    )
+    assert model.points[:2] == [40, 41]
+    assert len(model.points) == 7 and model.all_vectors.rows == 42 and model.exact.vectors.rows == 40
     assert "2 of them folded" in model.ordered_by
 
 

@@ -7,11 +7,7 @@ import pytest
 
 from fastsvm_cli.text.fingerprint import fingerprint
 from support.oracles import random_machine, random_rows
-from support.ordering import (
-    COMPILERS,
-    exact_model,
-    spread,
-)
+from support.ordering import COMPILERS, exact_model, spread
 from support.outputs import timeless
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
@@ -62,9 +58,8 @@ def test_evaluations_with_steps_and_an_exact_model(fastsvm, ordered_file, tmp_pa
     summary = json.loads(
         fastsvm("predict", "--json", "--steps", 9, "--exact", "exact", "rows", "ordered", "labels").out
     )
-    assert (
-        summary["kernel_evaluations"] == 9 * 70 + 120 * summary["rows_evaluated"] and 0 < summary["rows_evaluated"] < 70
-    )
+    assert summary["kernel_evaluations"] == 9 * 70 + 120 * summary["rows_evaluated"]
+    assert 0 < summary["rows_evaluated"] < 70
     counts = [line.split()[1] for line in (tmp_path / "out").read_text().splitlines()]
     assert set(counts) == {"9", "129"} and counts.count("129") == summary["rows_evaluated"]
 
@@ -140,7 +135,5 @@ def test_a_resumed_run_counts_the_evaluations_of_the_rows_before(fastsvm, ordere
 def test_evaluations_are_for_ordered_models(fastsvm, ordered_file, tmp_path):
     ordered_file("geometry")
     done = fastsvm("predict", "--evaluations", "rows", "exact", "out", code=2)
-    assert (
-        "--evaluations goes with a model of fastsvm order, which exact is not" in done.err
-        and not (tmp_path / "out").exists()
-    )
+    assert "--evaluations goes with a model of fastsvm order, which exact is not" in done.err
+    assert not (tmp_path / "out").exists()

@@ -66,9 +66,8 @@ def test_folding_begins_with_both_weight_vectors_of_a_linear_model(fastsvm, tmp_
     assert points[:2] == [str(total), str(total + 1)] and len(points) == 22
     rows = [line.split() for line in lines[lines.index("SV") + 1 + total : lines.index("points")]]
     for row, expected in zip(rows, folded_means(tmp_path / "train"), strict=True):
-        assert row[0] == "0" and {int(i): float(v) for i, v in (word.split(":") for word in row[1:])} == pytest.approx(
-            expected, abs=1e-9
-        )
+        assert row[0] == "0"
+        assert {int(i): float(v) for i, v in (word.split(":") for word in row[1:])} == pytest.approx(expected, abs=1e-9)
     assert fastsvm("predict", "-q", "test", "o").out == fastsvm("predict", "-q", "test", "m").out
     values = [
         np.array(
@@ -100,6 +99,5 @@ def test_the_file_to_fold_is_data_like_any_other(fastsvm, trained, tmp_path):
 def test_a_file_that_cannot_be_folded_is_one_line_with_its_name(fastsvm, trained, tmp_path, text):
     (tmp_path / "train").write_text(text)
     done = fastsvm("order", "--fold", "train", trained["rings"][0], "o", code=1)
-    assert done.err.startswith("Error: train:") and done.err.count("\n") == 1 and not (tmp_path / "o").exists(), str(
-        done
-    )
+    assert done.err.startswith("Error: train:"), str(done)
+    assert done.err.count("\n") == 1 and not (tmp_path / "o").exists(), str(done)

@@ -33,10 +33,7 @@ FIRST_STOPS = {
     6: [1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64],
     20: [4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64],
 }
-KERNELS = {
-    "geometry": ["rbf", "linear", "polynomial", *OWN_KERNELS],
-    "triangle": ["rbf", "exponential"],
-}
+KERNELS = {"geometry": ["rbf", "linear", "polynomial", *OWN_KERNELS], "triangle": ["rbf", "exponential"]}
 
 
 def stopped(model, chunk, tolerance=0.0, task=None):

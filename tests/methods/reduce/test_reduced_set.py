@@ -78,9 +78,8 @@ def test_all_but_the_vectors_and_offsets_is_the_exact_models(svm_type, classes):
         assert getattr(small, key) == getattr(machine, key), key
     assert len(small.vectors) == 10 and (not small.nr_sv or sum(small.nr_sv) == 10)
     assert set(small.features) <= set(machine.features)
-    assert words[:5] == [b"2", fingerprint(machine.text()).encode(), b"40", b"5", *words[4:5]] and len(
-        words
-    ) == 4 + 2 * len(machine.pairs)
+    assert words[:5] == [b"2", fingerprint(machine.text()).encode(), b"40", b"5", *words[4:5]]
+    assert len(words) == 4 + 2 * len(machine.pairs)
 
 
 def test_indices_are_those_of_the_support_vectors():
@@ -167,10 +166,8 @@ def test_the_summary_is_what_a_dense_computation_says(fastsvm, tmp_path, trained
     else:
         assert first[3].startswith(f"labels that differ on {test}: {np.sum(a != b)} of {len(a)} (") and np.any(a != b)
         y = np.concatenate([np.asarray(chunk.leading)[:, 0] for chunk in chunks])
-        assert (
-            f"({np.sum(b == y)}/{len(y)})" in first[4].split(";")[0]
-            and f"({np.sum(a == y)}/{len(y)})" in first[4].split(";")[1]
-        )
+        assert f"({np.sum(b == y)}/{len(y)})" in first[4].split(";")[0]
+        assert f"({np.sum(a == y)}/{len(y)})" in first[4].split(";")[1]
     warned = "Warning: values are off by " if name == "waves" else "Warning: "
     assert done.err == "" or (done.err.startswith(warned) and done.err.count("\n") == 1)
 

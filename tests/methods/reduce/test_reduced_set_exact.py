@@ -1,8 +1,6 @@
 """predict --exact with a reduced set."""
 
 import json
-import os
-import re
 
 import numpy as np
 import pytest
@@ -13,13 +11,7 @@ from fastsvm_cli.prediction.pipeline import Fallback
 from support.evaluation import parse, reference
 from support.in_process import Libsvm
 from support.oracles import data_text, random_rows
-from support.reducing import (
-    exact_model,
-    fingerprint,
-    lines,
-    reduce,
-    some_machine,
-)
+from support.reducing import exact_model, fingerprint, lines, reduce, some_machine
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
@@ -69,35 +61,6 @@ def test_exact_regression_values_are_within_the_tolerance(tolerance):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(
-    "name, count", [("rings", 80), ("rings-probability", 80), ("rings-one-class", 20), ("colors", 60)]
-)
-def test_the_command_gives_the_exact_models_lines_to_the_byte(fastsvm, trained, reduced, name, count):
-    model, test = trained[name]
-    for options in ([], ["-b", 1]) if "probability" in name else ([],):
-        exact = fastsvm("predict", "-q", *options, test, model).out
-        done = fastsvm("predict", *options, "--exact", model, test, reduced(name, count))
-        assert done.out == exact != fastsvm("predict", "-q", *options, test, reduced(name, count)).out
-        proven, rows = map(int, re.search(r"Proven: (\d+) of (\d+) rows", done.err).groups())
-        assert rows == len(exact.splitlines()) - bool(options)
-        assert proven > 0 or options  # six digits of a probability need smaller radii
-
-
-@pytest.mark.full
-def test_the_command_keeps_a_regression_value_within_the_tolerance(fastsvm, trained, reduced):
-    model, test = trained["waves"]
-    exact = np.array(fastsvm("predict", "-q", test, model).out.split(), float)
-    for tolerance in (1e-9, 100):
-        ours = np.array(
-            fastsvm(
-                "predict", "-q", "--exact", model, "--tolerance", tolerance, test, reduced("waves", 20)
-            ).out.split(),
-            float,
-        )
-        assert np.all(np.abs(ours - exact) <= tolerance * (1 + 1e-9)) and np.any(ours != exact) == (tolerance == 100)
-
-
-@pytest.mark.full
 @pytest.mark.parametrize("name", ["rings-probability", "colors-probability"])
 def test_exact_probabilities_are_the_exact_models_also_where_those_of_the_set_were_fitted_anew(
     fastsvm, trained, reduced, name
@@ -121,16 +84,6 @@ def test_the_scale_of_exact_regression_noise_is_the_exact_models(fastsvm, tmp_pa
         for options, file in (([], model), (["--exact", model, "--tolerance", 0.1], refitted))
     ]
     assert said[0] == said[1] and "sigma=" in said[0][1]
-
-
-def test_another_exact_model_is_refused(fastsvm, tmp_path, trained, reduced):
-    done = fastsvm("predict", "--exact", trained["rings-nu"][0], trained["rings"][1], reduced("rings"), "out", code=1)
-    assert (
-        done.err
-        == f"Error: {trained['rings-nu'][0]}: this is not the model that {reduced('rings')} was compiled from (their"
-        " fingerprints differ)\n"
-    )
-    assert os.listdir(tmp_path) == []
 
 
 def test_a_reduced_set_may_itself_be_the_exact_model(fastsvm, tmp_path):

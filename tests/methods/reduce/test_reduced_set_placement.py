@@ -10,14 +10,7 @@ from fastsvm_cli.methods.reduce.fit import Fit
 from fastsvm_cli.methods.reduce.problem import Problem
 from support import oracles
 from support.oracles import Machine
-from support.reducing import (
-    Dense,
-    as_rows,
-    exact_model,
-    members,
-    reduce,
-    some_machine,
-)
+from support.reducing import Dense, as_rows, exact_model, members, some_machine
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
@@ -206,16 +199,3 @@ def test_fixed_point_iteration_rests_at_fixed_points_only():
             assert error < 0 and np.all(np.isfinite(z))
             assert np.linalg.norm(following - z) <= 1e-3 * (1 + np.linalg.norm(z))
     assert 20 < rested < 150  # it also stalls
-
-
-@pytest.mark.parametrize("optimizer", ["irprop", "fixed-point"])
-def test_placed_vectors_are_nearer_than_where_they_started(optimizer):
-    """One vector from the same start: E(z) falls, and rho^2 with it."""
-    for seed in range(5):
-        machine = some_machine(seed, n=30, d=2)
-        machine.coef = np.abs(machine.coef)
-        placed, still = (
-            reduce(machine, 1, init="alpha", optimizer=chosen, finishing=False, seed=seed)
-            for chosen in (optimizer, "none")
-        )
-        assert placed.distance < still.distance

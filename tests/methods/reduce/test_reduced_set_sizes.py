@@ -17,17 +17,7 @@ from support.evaluation import parse, values
 from support.in_process import run_both
 from support.oracles import Machine, data_text, random_rows
 from support.places import DATA
-from support.reducing import (
-    INITS,
-    OPTIMIZERS,
-    TYPES,
-    exact_model,
-    labels,
-    machine_of,
-    reduce,
-    some_machine,
-    split,
-)
+from support.reducing import INITS, OPTIMIZERS, TYPES, exact_model, labels, machine_of, reduce, some_machine, split
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
@@ -173,21 +163,15 @@ def test_lossless_merges_across_two_classes_and_only_within_one_of_more():
         "c_svc", "rbf", twins, np.array([[2.0], [1.0], [-0.5], [-1.0]]), [0.1], gamma=0.5, label=[1, -1], nr_sv=[2, 2]
     )
     small, _ = split(lossless(exact_model(two), "x").model.to_text())
-    assert (
-        small.vectors == [{1: 1.0}, {1: 2.0}, {1: 3.0}]
-        and small.coef[:, 0].tolist() == [1.5, 1.0, -1.0]
-        and small.nr_sv == [2, 1]
-    )
+    assert small.vectors == [{1: 1.0}, {1: 2.0}, {1: 3.0}]
+    assert small.coef[:, 0].tolist() == [1.5, 1.0, -1.0] and small.nr_sv == [2, 1]
     three = Machine("c_svc", "rbf", twins, np.ones((4, 2)), [0.1] * 3, gamma=0.5, label=[1, 2, 3], nr_sv=[2, 1, 1])
     small, _ = split(lossless(exact_model(three), "x").model.to_text())
     assert small.vectors == twins and small.nr_sv == [2, 1, 1]
     three.nr_sv = [3, 1, 0]
     small, _ = split(lossless(exact_model(three), "x").model.to_text())
-    assert (
-        small.vectors == [{1: 1.0}, {1: 2.0}, {1: 3.0}]
-        and small.coef.tolist() == [[2.0, 2.0], [1.0, 1.0], [1.0, 1.0]]
-        and small.nr_sv == [2, 1, 0]
-    )
+    assert small.vectors == [{1: 1.0}, {1: 2.0}, {1: 3.0}]
+    assert small.coef.tolist() == [[2.0, 2.0], [1.0, 1.0], [1.0, 1.0]] and small.nr_sv == [2, 1, 0]
 
 
 @pytest.mark.full
@@ -207,33 +191,6 @@ def test_vectors_that_all_cancel_leave_a_model_without_vectors(svm_predict, fast
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(
-    "svm_type, option", [("c_svc", ["--lossless"]), ("one_class", ["--lossless"]), ("epsilon_svr", ["--vectors", 1])]
-)
-def test_duplicates_of_every_svm_type_are_merged_by_the_command(fastsvm, tmp_path, svm_type, option):
-    """A wrong count of vectors crashes the process."""
-    machine = Machine(
-        svm_type, "rbf", [{1: 1.0}, {1: 1.0}, {2: 1.0}], np.array([[1.0], [0.5], [0.25]]), [0.1], gamma=0.5
-    )
-    if svm_type == "c_svc":
-        machine.label, machine.nr_sv = [1, -1], [2, 1]
-    (tmp_path / "m").write_bytes(machine.text())
-    (tmp_path / "rows").write_bytes(data_text(machine.vectors))
-    done = fastsvm("reduce", *option, "m", "small")
-    small, _ = split((tmp_path / "small").read_bytes())
-    assert (
-        f"3 support vectors, 1 of them equal to others or of coefficient 0 -> {len(small.vectors)} vectors\n"
-        in done.out
-    )
-    assert len(small.vectors) == (2 if option == ["--lossless"] else 1)
-    head = (tmp_path / "small").read_text().split("SV\n")[0].splitlines()
-    assert f"total_sv {len(small.vectors)}" in head
-    exact = [fastsvm("predict", "-q", "rows", "m").out.split(), fastsvm("predict", "-q", "rows", "small").out.split()]
-    if option == ["--lossless"]:
-        np.testing.assert_allclose(np.array(exact[0], float), np.array(exact[1], float), rtol=1e-12)
-
-
-@pytest.mark.full
 def test_a_trained_model_with_duplicates_is_reduced_without_loss(fastsvm, tmp_path):
     y, x = svm_read_problem(str(DATA / "rings.train"))
     svm_save_model(str(tmp_path / "m"), svm_train(y[:200] + y[:100], x[:200] + x[:100], "-q -g 0.5 -c 1"))
@@ -245,11 +202,8 @@ def test_a_trained_model_with_duplicates_is_reduced_without_loss(fastsvm, tmp_pa
         f"{len(machine.vectors)} support vectors, {len(machine.vectors) - len(expected)} of them equal to others or of"
         f" coefficient 0 -> {len(expected)} vectors"
     )
-    assert (
-        done.out.splitlines()[0] == first
-        and "labels that differ on the support vectors: 0 of" in done.out
-        and "squared distance" not in done.out
-    )
+    assert done.out.splitlines()[0] == first
+    assert "labels that differ on the support vectors: 0 of" in done.out and "squared distance" not in done.out
     rows = [{k: v for k, v in row.items() if v} for row in x[300:400]]
     assert np.abs(oracles.decision_values(machine, rows) - oracles.decision_values(small, rows)).max() < 1e-9
 

@@ -70,9 +70,8 @@ def test_starts_by_coefficient_are_stochastic_universal_sampling():
         a *= 10 ** rng.uniform(-2, 1, a.shape)
         chosen = placement.initial_order("alpha", x, a, 0.5, 30, np.random.default_rng(seed))
         hits, expected = np.bincount(chosen, minlength=40), 30 * np.abs(a[:, 0]) / np.abs(a).sum()
-        assert (
-            np.all(hits >= np.floor(expected - 1e-9)) and np.all(hits <= np.ceil(expected + 1e-9)) and hits.sum() == 30
-        )
+        assert np.all(hits >= np.floor(expected - 1e-9))
+        assert np.all(hits <= np.ceil(expected + 1e-9)) and hits.sum() == 30
 
 
 def papers_kernel_means(x, gamma, start):
@@ -229,29 +228,3 @@ def test_finishing_lowers_the_distance(svm_type, classes):
         finished, not_finished = (reduce(machine, 10, finishing=finishing, **options) for finishing in (True, False))
         assert finished.distance < 0.97 * not_finished.distance
         assert finished.model.header.total_sv == not_finished.model.header.total_sv
-
-
-@pytest.mark.full
-def test_finishing_narrows_the_spread_over_seeds():
-    machine = some_machine(19, n=60, d=2)
-    spread = {}
-    for finishing in (True, False):
-        found = [
-            reduce(machine, 10, init="random", optimizer="irprop", finishing=finishing, seed=seed).distance
-            for seed in range(8)
-        ]
-        spread[finishing] = np.ptp(found)
-    assert spread[True] < spread[False]
-
-
-def test_progress_goes_up_from_0_to_1():
-    for options in ({}, {"init": "random", "optimizer": "irprop"}):
-        seen = []
-        reduce(
-            some_machine(20, classes=3), 10, on_progress=lambda share, words="": seen.append((share, words)), **options
-        )
-        assert (
-            [share for share, _ in seen] == sorted(share for share, _ in seen) and 0 <= seen[0][0] and seen[-1][0] <= 1
-        )
-        distances = [float(words.split()[-1]) for _, words in seen if words]
-        assert len(distances) > 3 and distances[-1] < distances[0]

@@ -9,10 +9,7 @@ EXTENDED = np.longdouble
 UNIT = 2.0**-53
 SVM_TYPES = ("c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr")
 KERNELS = ("linear", "polynomial", "rbf", "sigmoid", "precomputed")
-OWN_KERNELS = (
-    "exponential",
-    "normalized_polynomial",
-)  # fastsvm's own: in LIBSVM they are precomputed kernels
+OWN_KERNELS = ("exponential", "normalized_polynomial")  # fastsvm's own: in LIBSVM they are precomputed kernels
 
 
 @dataclass
