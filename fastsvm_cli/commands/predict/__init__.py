@@ -37,7 +37,7 @@ def command(**parsed):
       fastsvm predict test.txt train.model.approx out
       zcat big.gz | fastsvm predict - train.model.approx | sort | uniq -c
       fastsvm predict --open-rows open.txt test.txt train.model.approx out
-      fastsvm predict --audit 1% --exact train.model test.txt train.model.approx out
+      fastsvm predict --audit 1% test.txt train.model.cascade out
       fastsvm predict --dask tcp://head:8786 's3://rows/*' train.model s3://out
     """
     from fastsvm_cli import _native
