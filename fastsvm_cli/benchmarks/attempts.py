@@ -43,7 +43,11 @@ def compile_attempts(
         else:
             words = [*fastsvm, *each.arguments, *bench.thread_words(), "-q"]
             if each.calibrates:
-                words += ["--data", bench.calibration_file(), *(["--budget", repr(budget)] if budget else [])]
+                words += [
+                    "--data",
+                    bench.calibration_file(),
+                    *(["--budget", repr(budget)] if budget and budget < 1 else []),
+                ]
             words += [bench.exact_file, path]
             try:
                 code, said = child_processes.run(words, timeout=patience, on_wait=bench.on_wait)
@@ -63,7 +67,11 @@ def compile_attempts(
         for case in cases:
             case.compile_seconds, case.made_by = seconds, each.arguments
             if each.calibrates:  # again, on all rows
-                case.made_by += [*(["--budget", f"{budget:g}"] if budget else []), "--data", bench.test_file]
+                case.made_by += [
+                    *(["--budget", f"{budget:g}"] if budget and budget < 1 else []),
+                    "--data",
+                    bench.test_file,
+                ]
         onlooker.begins(f"{each.name}: first run")
         bench.run_once(cases)
         onlooker.ended(cases)

@@ -141,7 +141,9 @@ def warn_of_disagreement(seen: "Comparison", ways_out: str, wanted: float = 0.0)
         if seen.regression
         else f"{100 * seen.share:.3g} % of these labels are not the exact model's"
     )
+    cascade = "" if seen.regression else ", fastsvm cascade --data ROWS"
     print(
-        f"Warning: {what}; try {ways_out}, or the exact model as it is (fastsvm bench --try measures them all).",
+        f"Warning: {what}; try {ways_out}{cascade}, or the exact model as it is (fastsvm bench --try measures them"
+        " all).",
         file=sys.stderr,
     )

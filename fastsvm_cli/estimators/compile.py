@@ -112,9 +112,10 @@ def compile(
         raise ValueError(f"{method}: data in a file found, expected X or (X, y): the scalers are in front of the model")
     with _progress(on_progress) as progress:
         compiled, wanted = compile_source(method, source, options, progress)
-    if exact is False:
-        warn_of_labels(method, compiled, source.model, wanted)
-    warn_of_time(method, compiled, source.model)
+    if compiled.kind != "cascade":  # tested on rows; support vectors lie where it leaves them
+        if exact is False:
+            warn_of_labels(method, compiled, source.model, wanted)
+        warn_of_time(method, compiled, source.model)
     return _behind(found, source, compiled, told, exact=exact, n_threads=n_threads)
 
 
@@ -171,7 +172,8 @@ def warn_of_labels(method: str, model: Model, source: ExactModel, wanted: float)
         if seen.regression
         else f"{share} of the labels of {seen.rows} support vectors, which are harder than most rows"
     )
-    _warn(f'method="{method}" changes {what}; try {find(method)[0].better}, or method="exact", which changes none')
+    ways_out = find(method)[0].better + ("" if seen.regression else ', method="cascade" with data=')
+    _warn(f'method="{method}" changes {what}; try {ways_out}, or method="exact", which changes none')
 
 
 def warn_of_time(method: str, model: Model, source: ExactModel) -> None:
@@ -301,7 +303,7 @@ def _choose(
         if each.calibrates:
             rows = Chunk.concatenate(labelled_chunks(X, found, each.command))
             others["data"] = [rows.select(list(range(0, rows.rows, 2)))]
-            if budget:
+            if 0 < budget < 1:
                 options["budget"] = others["budget"] = budget
         why = each.skipped or each.refused
         start = time.monotonic()

@@ -43,7 +43,8 @@ def test_train_compile_predict(fastsvm, trained, tmp_path):
     differ = int(re.search(r"(\d+) of 1000", done.out)[1])
     warning = (
         f"Warning: {differ / 10:.3g} % of these labels are not the exact model's; try a higher --degree, more"
-        " --centers, fastsvm reduce, or the exact model as it is (fastsvm bench --try measures them all).\n"
+        " --centers, fastsvm reduce, fastsvm cascade --data ROWS, or the exact model as it is (fastsvm bench --try"
+        " measures them all).\n"
     )
     assert done.err == (warning if differ > 10 else ""), str(done)
     exact = fastsvm("predict", DATA / "rings.test", trained / "rings.model", "exact")

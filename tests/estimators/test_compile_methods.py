@@ -144,7 +144,7 @@ def test_nothing_is_proven_of_labels_that_follow_values(how, method):
     ("options", "fault", "words"),
     [
         ({"certify": np.True_, "precision": "half"}, ValueError, "'half' is not one of 'single', 'double'"),
-        ({"method": "fast"}, ValueError, "method 'fast' found, expected exact, approx, reduce, order, border"),
+        ({"method": "fast"}, ValueError, "method 'fast' found, expected exact, approx, cascade, reduce, order, border"),
         ({"colour": 3}, TypeError, "approx has no option 'colour'; its options are center, centers, certify, dask"),
         ({"degree": 9}, ValueError, "9 is not in the range 1<=x<=4"),
         ({"degree": [2]}, ValueError, "degree of type list found, expected one value"),

@@ -7,6 +7,7 @@ from fastsvm_cli.methods import attempts
 from fastsvm_cli.methods.approx import certificates
 from fastsvm_cli.methods.approx import expansion as maclaurin
 from fastsvm_cli.methods.border import signed_distance as border
+from fastsvm_cli.methods.cascade import METHOD as cascade
 from fastsvm_cli.methods.order import geometry, triangle
 from fastsvm_cli.methods.reduce import reduction as reduced_set
 from fastsvm_cli.models import parse_model
@@ -124,6 +125,7 @@ def test_bench_tries_what_is_not_refused(name):
     found = attempts(model, 1e9, 1e9)
     names = {each.name if each.name.startswith("order") else each.arguments[0] for each in found}
     accepted = [command for command, refusal in zip(COMPILERS, refusals) if refusal is None]
+    accepted += ["cascade"] * (cascade.refusal(model) is None)
     assert names == {command if command.startswith("order") else command.split()[0] for command in accepted}
     assert not [each.name for each in found if each.refused is not None]
 

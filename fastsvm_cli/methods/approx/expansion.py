@@ -19,6 +19,7 @@ from fastsvm_cli.models.centers import center_point
 if TYPE_CHECKING:
     from fastsvm_cli.methods.approx.pair_sums import AddUp
 
+CENTERS = ("mean", "origin", "pair")
 FORMED = 1 << 28  # numbers in memory during compression
 
 

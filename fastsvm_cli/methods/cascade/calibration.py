@@ -19,7 +19,7 @@ _MOST_STAGES = 3
 _FITTED, _HELD_OUT = 0.15, 0.15  # of the rows; the others test
 _MOST_FITTED = 8192  # rows, of each of these parts
 #: Rows of a job that reads the model's file once, and nanoseconds of each number in it.
-_JOB_ROWS, _NUMBER_NS = 10_000, 30.0
+_JOB_ROWS, _NUMBER_NS = 10_000, 50.0
 #: Another stage must take this share of the time without it.
 _STAGE_WORTH = 0.97
 #: A cascade must take at most this share of the exact model's time.

@@ -18,8 +18,9 @@ namespace fastsvm {
 
 namespace {
 
-// Labels of the exact model for the rows that the stages leave. The first ones are evaluated in double precision, side
-// by side, and by the reference sum: the exact model's own layout takes longer to make than they to answer.
+// Labels of the exact model for the rows that the stages leave. The first ones are evaluated in double precision, by
+// the entries of sparse vectors, and by the reference sum: a layout of the vectors, and a trial of lower precision,
+// take longer than few rows.
 class LeftRows {
 public:
     explicit LeftRows(std::shared_ptr<const ExactModel> exact) : exact_(std::move(exact)) {}
@@ -29,8 +30,11 @@ public:
         const Rows part = select_rows(rows, left);
         Decisions found(exact_->pairs(), false, true);
         const bool first = seen_.fetch_add(part.rows, std::memory_order_relaxed) + part.rows <= first_rows;
-        if (first && exact_->svm_model().kernel.type == KernelType::rbf)
+        const SvmModel& model = exact_->svm_model();
+        if (first && model.kernel.type == KernelType::rbf && model.pairs() == 1 && sparse(*model.vectors))
             label_first(part, found);
+        else if (first)
+            exact_->evaluator().labels_of_few(part, found);
         else
             exact_->decision_values(part, Wanted(), found);
         for (std::size_t i = 0; i < left.size(); ++i) out.winner[static_cast<std::size_t>(left[i])] = found.winner[i];
@@ -40,6 +44,10 @@ public:
 
 private:
     static constexpr std::int64_t first_rows = 512;
+
+    static bool sparse(const Rows& vectors) {
+        return 4 * vectors.indices.size() < vectors.rows * static_cast<std::int64_t>(used_indices(vectors).size());
+    }
 
     void label_first(const Rows& rows, Decisions& out) const {
         std::call_once(once_, [&] { rounding_ = std::make_unique<const Rounding>(exact_->svm_model(), false, false); });

@@ -331,7 +331,7 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
         if (odds) block.coupling.take(*odds);
         RungRows settled{};
         if (out.labels_alone) {
-            label(rows, first, last, block, out, settled);
+            label(rows, first, last, false, block, out, settled);
             first = last;
         }
         block.open.clear();

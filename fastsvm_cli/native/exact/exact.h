@@ -43,6 +43,8 @@ public:
     // without_serials.
     void decision_values(const Rows& rows, bool precise, const std::vector<Threshold>& thresholds,
                          const std::optional<Odds>& odds, Decisions& out) const;
+    // Labels alone, without the rungs below double precision, which take longer to make than few rows save.
+    void labels_of_few(const Rows& rows, Decisions& out) const;
     // Values with rounding radii, which also hold against exact arithmetic. Not for precomputed kernels.
     void fast_values(const Rows& rows, Decisions& out) const;
     // fast_values at the model's own support vectors; each kernel value serves both vectors. Requires meets_itself().
@@ -63,7 +65,7 @@ private:
     void take_rows(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block) const;
     void evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n, bool sized, Block& block,
                   double* value) const;
-    void label(const Rows& rows, std::int64_t first, std::int64_t last, Block& block, Decisions& out,
+    void label(const Rows& rows, std::int64_t first, std::int64_t last, bool few, Block& block, Decisions& out,
                RungRows& settled) const;
     void elect(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block, std::int32_t* winner) const;
     void decide(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block, std::int32_t* winner) const;

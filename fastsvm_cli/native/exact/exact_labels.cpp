@@ -202,13 +202,13 @@ void Exact::label_by_reference(const Rows& rows, Block& block, std::int32_t* win
     }
 }
 
-void Exact::label(const Rows& rows, std::int64_t first, std::int64_t last, Block& block, Decisions& out,
+void Exact::label(const Rows& rows, std::int64_t first, std::int64_t last, bool few, Block& block, Decisions& out,
                   RungRows& settled) const {
     std::int32_t* const winner = out.winner.data();
     block.open.resize(static_cast<std::size_t>(last - first));
     std::iota(block.open.begin(), block.open.end(), first);
     if (model_.kernel.type != KernelType::precomputed) {
-        ladder().settle(rows, block.open, winner, settled);
+        if (!few) ladder().settle(rows, block.open, winner, settled);
         // Kernel values stay in bounded memory.
         const std::int64_t fit = numbers_per_thread() / std::max<std::int64_t>(padded_, 1);
         const std::int64_t most = model_.pairs() == 1 ? block_rows : std::clamp<std::int64_t>(fit, 1, block_rows);
@@ -227,6 +227,13 @@ void Exact::label(const Rows& rows, std::int64_t first, std::int64_t last, Block
     for (std::int64_t r : block.open) out.evaluations[r] += model_.total_sv();
     label_by_reference(rows, block, winner);
     settled[reference_rung] += static_cast<std::int64_t>(block.open.size());
+}
+
+void Exact::labels_of_few(const Rows& rows, Decisions& out) const {
+    out.resize(rows.rows);
+    const auto leased = this->block();
+    label(rows, 0, rows.rows, true, *leased, out, out.rung_rows);
+    out.reference_rows = out.rung_rows[reference_rung];
 }
 
 }  // namespace fastsvm
