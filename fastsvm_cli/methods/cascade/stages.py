@@ -138,7 +138,9 @@ class _Points:
         if self.linear:
             self.center = np.asarray(x.mean(axis=0)).ravel()
             spread = np.sqrt(np.maximum(np.asarray(x.multiply(x).mean(axis=0)).ravel() - self.center**2, 0))
-            self.spread = np.where(spread > 1e-12 * (1 + np.abs(self.center)), spread, 1.0)
+            size = np.abs(self.center)
+            # The mean square less the square of the mean loses half of the digits.
+            self.spread = np.where(spread > 1e-12 + 1e-7 * size, spread, np.maximum(size, 1.0))
         parts = [self.without_outliers(_sample(part, _POINTS, rng)) for part in (rows, vectors)]
         self.parts = [(part, exact_values(model, part)) for part in parts]
         if not max(np.abs(values).max() for _, values in self.parts) < _LARGEST:
