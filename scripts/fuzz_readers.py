@@ -11,7 +11,7 @@ from fuzz_damage import EXTREMES, damaged, flip, remove, repeat, splice, truncat
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden"
-KINDS = ("maclaurin", "border", "density", "geometry", "triangle")
+KINDS = ("maclaurin", "border", "density", "geometry", "triangle", "cascade")
 
 DATA = [
     (GOLDEN / "data").read_bytes(),
@@ -50,14 +50,17 @@ MODELS = {
     end: sorted(
         path for folder in (GOLDEN, GOLDEN / "version2", GOLDEN / "version3") for path in folder.glob(f"*{end}")
     )
-    for end in (".model", ".precomputed", ".reduced", ".approx", ".border", ".density", ".order", ".folded")
+    for end in (".model", ".precomputed", ".reduced", ".approx", ".border", ".density", ".order", ".folded", ".cascade")
 }
 
 
 def seeds() -> "dict[str, list[bytes]]":
     out = {"exact model": [path.read_bytes() for end in (".model", ".precomputed") for path in MODELS[end]]}
-    for path in MODELS[".reduced"] + MODELS[".approx"] + MODELS[".border"] + MODELS[".density"] + MODELS[".order"]:
-        text = path.read_bytes()
+    for text in (
+        path.read_bytes()
+        for end in (".reduced", ".approx", ".border", ".density", ".order", ".cascade")
+        for path in MODELS[end]
+    ):
         first = text.split(b"\n", 1)[0].decode().split()
         kind = f"{first[1]} {first[2]}" if first[0] == "fastsvm_model" else "reduced set"
         out.setdefault(kind, []).append(text)
@@ -208,8 +211,7 @@ class Data:
         if (rows, fault) != (others, other_fault):
             raise AssertionError(f"rows depend on the size of a chunk ({sizes[1]})")
         if self._models is None:
-            ends = (".model", ".approx", ".order", ".border", ".density", ".reduced", ".folded")
-            self._models = [load_model(str(path)) for end in ends for path in MODELS[end]]
+            self._models = [load_model(str(path)) for end in MODELS if end != ".precomputed" for path in MODELS[end]]
         model = rng.choice(self._models)
         labelled = options.get("labelled", True)
         try:

@@ -59,8 +59,8 @@ def command(**parsed):
         file=report,
     )
     print(
-        f"labels that differ: {model.differing} of {model.tested} tested rows; with {_percent(options.confidence)}"
-        f" confidence at most {_percent(found.bound)} of rows like these (budget {_percent(options.budget)})",
+        f"labels that differ: {model.differing} of {model.tested} tested rows; with {100 * options.confidence:.10g} %"
+        f" confidence at most {_bound(found.bound)} of rows like these (budget {100 * options.budget:.10g} %)",
         file=report,
     )
 
@@ -69,6 +69,12 @@ def _described(stage) -> str:
     if stage.vectors:
         return f"{stage.vectors} vectors{' and a linear function' if stage.degree else ''}"
     return "a linear function" if stage.degree == 1 else f"a polynomial of degree {stage.degree}"
+
+
+def _bound(share: float) -> str:
+    from decimal import ROUND_CEILING, Context
+
+    return f"{Context(prec=3, rounding=ROUND_CEILING).create_decimal_from_float(100 * share).normalize():f} %"
 
 
 def _percent(share: float) -> str:

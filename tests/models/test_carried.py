@@ -39,6 +39,7 @@ def test_there_is_a_golden_file_of_every_kind():
     assert {load_model(str(VERSION_3 / name)).kind for name in NAMES} == {
         "maclaurin",
         "border",
+        "cascade",
         "density",
         "geometry",
         "triangle",
@@ -59,7 +60,9 @@ def test_golden_models_answer_raw_rows_with_the_values_computed_once(name):
     with_y = name.startswith("epsilon_svr")
     assert text == carrying((GOLDEN / "version2" / name).read_bytes(), WITH_Y if with_y else RANGE)
     assert model.to_text() == text and model.max_index == 2000000000
-    expected = golden_values(exact_name(name) if path.suffix == ".order" else name, VALUES.get(path.suffix, "values"))
+    expected = golden_values(
+        exact_name(name) if path.suffix in (".order", ".cascade") else name, VALUES.get(path.suffix, "values")
+    )
     chunks = list(read_chunks(str(VERSION_3 / "data"), scaling=model.row_scaling()))
     values = np.concatenate([in_full(model, chunk) for chunk in chunks])
     assert values[:11] == pytest.approx(expected[:11], abs=1e-11, rel=1e-11)

@@ -17,6 +17,7 @@ from fastsvm_cli.prediction.pipeline import predict
 from fastsvm_cli.text.data import read_chunks
 from support.model_files import (
     BORDERS,
+    CASCADES,
     COMPILED,
     DENSITIES,
     EXACT,
@@ -32,6 +33,9 @@ from support.ordering import settle
 from support.places import GOLDEN
 from support.sealing import sealed, sealed_line
 
+#: One of every kind at least.
+KINDS_OF_OURS = COMPILED + ORDERED + BORDERS + DENSITIES + CASCADES
+
 
 def test_there_is_a_golden_model_of_every_svm_type_and_a_compiled_one_of_every_kind():
     assert {load_model(str(GOLDEN / name)).header.svm_type for name in EXACT} == {
@@ -42,7 +46,7 @@ def test_there_is_a_golden_model_of_every_svm_type_and_a_compiled_one_of_every_k
         "nu_svr",
     }
     assert {load_model(str(GOLDEN / name)).header.kernel_type for name in COMPILED} == {"rbf", "linear", "polynomial"}
-    first_lines = {(GOLDEN / name).read_text().split("\n")[0] for name in COMPILED + ORDERED + BORDERS + DENSITIES}
+    first_lines = {(GOLDEN / name).read_text().split("\n")[0] for name in KINDS_OF_OURS}
     # A new kind adds its own.
     assert first_lines == {f"fastsvm_model {kind} 2" for kind in _native.COMPILED_KINDS} and len(REDUCED) == 3
 
@@ -93,6 +97,15 @@ def test_golden_density_estimates_give_the_decision_values_computed_once(name):
     for size in (1, 1 << 20):
         values = values_of(model, read_chunks(str(GOLDEN / "data"), size=size))
         assert values == pytest.approx(expected, abs=1e-11, rel=1e-11)
+
+
+@pytest.mark.parametrize("name", CASCADES)
+def test_golden_cascades_give_the_margins_computed_once_and_the_exact_values(name):
+    model, expected = load_model(str(GOLDEN / name)), golden_values(name, "values-cascade")
+    (chunk,) = read_chunks(str(GOLDEN / "data"))
+    margins = np.array([model.cascade().margins(chunk, stage)[1] for stage in range(len(model.stages))]).T
+    assert margins == pytest.approx(expected, rel=1e-5, abs=1e-5)
+    assert values_of(model, [chunk]) == pytest.approx(golden_values(exact_name(name)), abs=1e-12, rel=1e-12)
 
 
 def values_behind(name):
@@ -151,7 +164,7 @@ def test_golden_values_are_those_of_libsvm(name):
             assert libsvm_values(model, row, expected.shape[1]) == pytest.approx(values, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", COMPILED + ORDERED + BORDERS + DENSITIES)
+@pytest.mark.parametrize("name", KINDS_OF_OURS)
 def test_golden_compiled_models_are_written_back_byte_for_byte(name):
     text = (GOLDEN / name).read_bytes()
     assert parse_model(text, name).to_text() == text == sealed(text)
@@ -163,7 +176,7 @@ def test_golden_reduced_sets_are_written_back_byte_for_byte(name):
     assert parse_model(text, name).to_text() == text == sealed_line(text)
 
 
-@pytest.mark.parametrize("name", COMPILED + ORDERED + BORDERS + REDUCED)
+@pytest.mark.parametrize("name", COMPILED + ORDERED + BORDERS + REDUCED + CASCADES)
 def test_golden_compiled_models_keep_the_header_of_their_exact_model(name):
     exact, compiled = (load_model(str(GOLDEN / file)) for file in (exact_name(name), name))
     assert name in REDUCED or exact.header.lines() == compiled.header.lines()
@@ -180,7 +193,7 @@ def test_golden_radii_cover_the_distance_to_the_exact_model(name):
         assert np.median(np.asarray(out.radius)) < 0.05  # informative
 
 
-@pytest.mark.parametrize("name", EXACT + COMPILED + ORDERED + BORDERS + DENSITIES + REDUCED)
+@pytest.mark.parametrize("name", EXACT + KINDS_OF_OURS + REDUCED)
 def test_a_models_bytes_are_about_those_of_its_numbers(name):
     model, text = load_model(str(GOLDEN / name)), (GOLDEN / name).read_bytes()
     assert len(text) / 20 < model.nbytes < 8 * len(text)  # 1 to 20 characters per number

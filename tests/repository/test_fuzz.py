@@ -24,7 +24,7 @@ def test_damaged_input_is_refused_or_read():
     outcomes = Counter((line[2], line[3]) for line in seen)
     readers = {name for name, _ in outcomes}
     assert len(seen) == 900
-    assert len(readers) == 19 and all(outcomes[name, end] for name in readers for end in ("refused", "read"))
+    assert len(readers) == 21 and all(outcomes[name, end] for name in readers for end in ("refused", "read"))
 
 
 @pytest.mark.full

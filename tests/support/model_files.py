@@ -18,9 +18,9 @@ from support.training import train
 # ---- golden files
 
 EXACT = sorted(path.name for path in GOLDEN.glob("*.model"))
-COMPILED, ORDERED, BORDERS, REDUCED, DENSITIES = (
+COMPILED, ORDERED, BORDERS, REDUCED, DENSITIES, CASCADES = (
     sorted(f"version2/{path.name}" for path in (GOLDEN / "version2").glob(f"*.{end}"))
-    for end in ("approx", "order", "border", "reduced", "density")
+    for end in ("approx", "order", "border", "reduced", "density", "cascade")
 )
 
 

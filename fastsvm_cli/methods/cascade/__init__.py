@@ -52,6 +52,9 @@ class Cascade(Method):
     Options = CascadeOptions
     command_only = Method.command_only | {"unlabelled"}
 
+    def check_model(self, model: "ExactModel", options: CascadeOptions) -> None:
+        demand(model.path, self.refusal(model))
+
     def compile(
         self, source: "SourceModel", options: CascadeOptions, progress: Progress, rows: "list[Chunk] | None" = None
     ) -> "Calibration":
@@ -74,6 +77,8 @@ class Cascade(Method):
 
     def refusal(self, model: "ExactModel") -> "str | None":
         header = model.header
+        if not model.pairs or not header.total_sv:
+            return "no support vectors found, expected some"
         if header.regression:
             return "a regression model found; cascade takes classifiers: a value has no margin to stop at"
         if header.kernel_type == "precomputed":

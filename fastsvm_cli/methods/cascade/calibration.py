@@ -24,6 +24,10 @@ _STAGE_NUMBER_NS, _NUMBER_NS = 60.0, 12.0
 _STAGE_WORTH = 0.97
 #: A cascade must take at most this share of the exact model's time.
 _WORTH = 0.8
+_NOTHING_FASTER = (
+    f"no cascade found that takes at most {100 * _WORTH:.0f} % of the exact model's time: predict with the model as it"
+    " is"
+)
 
 
 class Calibration(NamedTuple):
@@ -59,9 +63,11 @@ def calibrate(
     fitted, held_out, tested = _parts(rows, needed, rng)
     if tested.rows < needed or fitted.rows < 1:
         raise FileError(path, _too_few(rows.rows, budget, confidence))
-    candidates = fit_stages(model, fitted, held_out, rng, lambda share: progress(0.7 * share, "fitting stages"))
+    candidates = fit_stages(model, fitted, held_out, path, rng, lambda share: progress(0.7 * share, "fitting stages"))
     everything = candidates.cascade(model)
     progress(0.7, "choosing stages")
+    if not candidates.stages:
+        raise ModelFormatError(model.path, _NOTHING_FASTER)
     trial = _Answers(model, candidates, everything, held_out)
     costs = _Costs(model, candidates, everything, len(rows.indices) / rows.rows, job or rows.rows)
     chosen = _choose(candidates, costs, trial, budget)
@@ -74,11 +80,7 @@ def calibrate(
     taken = differing[place]
     gain = costs.exact / costs.of(chosen, taken.reached)
     if gain * _WORTH < 1:
-        raise ModelFormatError(
-            model.path,
-            f"no cascade found that takes at most {100 * _WORTH:.0f} % of the exact model's time for"
-            f" {job or rows.rows} rows: predict with the model as it is",
-        )
+        raise ModelFormatError(model.path, _NOTHING_FASTER)
     stages = []
     for each in chosen:
         its = candidates.stages[each]
@@ -194,9 +196,10 @@ def _choose(candidates: Candidates, costs: _Costs, answers: _Answers, budget: fl
 
 def _too_few(rows: int, budget: float, confidence: float, differing: int = 0) -> str:
     needed = rows_needed(budget, confidence, differing)
+    count = f"{needed if needed < 1e15 else f'{needed:.3g}'} rows to test on"
+    which = f"of which {differing} differ" if differing else "without a difference"
     least = upper_bound(differing, max(int((1 - _FITTED - _HELD_OUT) * rows), 1), confidence)
     return (
-        f"{rows} rows found, expected more: a budget of {100 * budget:g} % with {100 * confidence:g} % confidence needs"
-        f" {needed} rows to test on{f' of which {differing} differ' if differing else ' without a difference'}, beside"
-        f" those to fit on; these can show {100 * least:.2g} %"
+        f"{rows} rows found, expected more: a budget of {100 * budget:.10g} % with {100 * confidence:.10g} % confidence"
+        f" needs {count} {which}, beside those to fit on; these can show {100 * least:.2g} %"
     )

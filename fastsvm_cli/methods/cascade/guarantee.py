@@ -24,7 +24,7 @@ def rows_needed(budget: float, confidence: float, differing: int = 0) -> int:
     if not 0 < budget < 1:
         raise ValueError("expected a budget between 0 and 1")
     low, high = differing, differing + 1
-    while upper_bound(differing, high, confidence) > budget:
+    while upper_bound(differing, high, confidence) > budget and high < 1 << 1000:  # float has no more
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2

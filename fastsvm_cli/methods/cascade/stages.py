@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from fastsvm_cli import _native
+from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.methods.approx.costs import coefficient_count, packed_size
 from fastsvm_cli.methods.feature_space import matrix
 from fastsvm_cli.models.base import ExactModel
@@ -25,6 +26,8 @@ _POLYNOMIAL_PAIRS = 6  # with more decision functions, kernel values are cheaper
 _RIDGE = 1e-7  # relative to the diagonal of the normal equations
 _RANK = 1e-7  # a candidate must keep this share of its square
 _STEP = 1024  # points at a time
+_FARTHEST = 1e6  # of a row to fit: spreads of the support vectors from their mean, in a feature
+_LARGEST = 1e100  # number of a model
 
 
 class Candidates:
@@ -43,12 +46,15 @@ def fit_stages(
     model: ExactModel,
     rows: _native.Chunk,
     held_out: _native.Chunk,
+    path: str,
     rng: np.random.Generator,
     on_progress: "Callable[[float], None] | None" = None,
 ) -> Candidates:
     """Return candidates fitted to the model's values at `rows` and at its support vectors, in units of their errors at
-    the rows `held_out`."""
-    points = _Points(model, rows, rng)
+    the rows `held_out`. Far outliers are left out. path: of the rows. Raise ModelFormatError or FileError for numbers
+    too large."""
+    points = _Points(model, rows, path, rng)
+    rows, held_out = points.without_outliers(rows), points.without_outliers(held_out)
     longest = max(max(each.squared_norms, default=0.0) for each in (rows, held_out))
     candidates = _Candidates(model, points, rng)
     out = Candidates([], points.features, points.center, longest)
@@ -63,8 +69,10 @@ def fit_stages(
         terms = len(weights) - vectors
         numbers = points.tensors(degree, weights[:terms]), weights[terms:].T
         # The file has single precision.
-        polynomial, coefficients = (each.astype(np.float32).astype(float).ravel() for each in numbers)
-        out.stages.append(_native.CascadeStage(degree, vectors, np.inf, polynomial, coefficients))
+        with np.errstate(over="ignore"):
+            polynomial, coefficients = (each.astype(np.float32).astype(float).ravel() for each in numbers)
+        if np.isfinite(polynomial).all() and np.isfinite(coefficients).all():
+            out.stages.append(_native.CascadeStage(degree, vectors, np.inf, polynomial, coefficients))
 
     degrees = points.degrees
     if degrees:
@@ -117,10 +125,10 @@ Basis = Callable[[_native.Chunk], "Iterator[np.ndarray]"]
 class _Points:
     """Rows to fit, with targets (n, pairs) and weights (n)."""
 
-    def __init__(self, model: ExactModel, rows: _native.Chunk, rng: np.random.Generator):
-        vectors = model.vectors
-        parts = [_sample(rows, _POINTS, rng), _sample(vectors, _POINTS, rng)]
-        self.parts = [(part, exact_values(model, part)) for part in parts]
+    def __init__(self, model: ExactModel, rows: _native.Chunk, path: str, rng: np.random.Generator):
+        self.path, vectors = path, model.vectors
+        if not max(vectors.squared_norms) < _LARGEST:
+            raise ModelFormatError(model.path, "support vectors too long for a fit found: scale the data")
         self.pairs, self.classes = model.pairs, model.header.nr_class
         x, features = matrix(vectors)
         self.features = features.tolist()
@@ -130,21 +138,36 @@ class _Points:
         if self.linear:
             self.center = np.asarray(x.mean(axis=0)).ravel()
             spread = np.sqrt(np.maximum(np.asarray(x.multiply(x).mean(axis=0)).ravel() - self.center**2, 0))
-            self.spread = np.where(spread > 1e-12 * (1 + np.abs(self.center)), spread, 1.0)
+            size = np.abs(self.center)
+            # The mean square less the square of the mean loses half of the digits.
+            self.spread = np.where(spread > 1e-12 + 1e-7 * size, spread, np.maximum(size, 1.0))
+        parts = [self.without_outliers(_sample(part, _POINTS, rng)) for part in (rows, vectors)]
+        self.parts = [(part, exact_values(model, part)) for part in parts]
+        if not max(np.abs(values).max() for _, values in self.parts) < _LARGEST:
+            raise ModelFormatError(model.path, "decision values too large for a fit found: scale the data")
         nearest = np.abs(np.vstack([values for _, values in self.parts])).min(axis=1)
-        self._near = max(float(np.median(nearest)) / 2, 1e-300) if self.pairs == 1 else None
+        self._near = max(float(np.median(nearest)) / 2, 1e-100) if self.pairs == 1 else None
 
     @property
     def degrees(self) -> "list[int]":
         if not self.linear:
             return []
         d, points = len(self.features), sum(part.rows for part, _ in self.parts)
-        highest = 3 if self.pairs <= _POLYNOMIAL_PAIRS else 1
+        highest = 3 if d and self.pairs <= _POLYNOMIAL_PAIRS else 1
         return [
             degree
             for degree in range(1, highest + 1)
             if coefficient_count(d, degree) <= min(_COEFFICIENTS, points / 3) or degree == 1
         ]
+
+    def without_outliers(self, rows: _native.Chunk) -> _native.Chunk:
+        """Return the rows whose monomials do not overflow, nor drown the others'. Raise FileError if there are none."""
+        with np.errstate(over="ignore"):
+            near = [(np.abs(block) <= _FARTHEST).all(1) for block in self.basis(self.linear)(rows)]
+        kept = np.isfinite(rows.squared_norms) & np.concatenate(near)
+        if not kept.any():
+            raise FileError(self.path, "rows far from the support vectors found, expected rows like those to predict")
+        return rows if kept.all() else rows.select(np.flatnonzero(kept).tolist())
 
     def basis(self, degree: int) -> Basis:
         """Return monomials up to `degree`, as packed as tensors, of standardized features."""
@@ -195,7 +218,7 @@ class _Candidates:
 
     def __init__(self, model: ExactModel, points: _Points, rng: np.random.Generator):
         self.which: list[int] = []
-        if model.kernel.type != "rbf" or not model.kernel.gamma > 0:
+        if model.kernel.type != "rbf" or not 1e-100 < model.kernel.gamma < 1e100:  # SingleTiles::holds
             return
         n = model.vectors.rows
         self.which = sorted(rng.choice(n, min(n, _CANDIDATES), replace=False).tolist())
@@ -254,7 +277,9 @@ class _Pursuit:
         self.forced = len(self.order)
         used[:forced] = True
         for _ in range(most):
-            gain = np.where(used | (left < _RANK * diagonal), -1.0, (rest**2).sum(1) / np.maximum(left, 1e-300))
+            gain = np.where(
+                used | (left < _RANK * diagonal), -1.0, (rest**2).sum(1) / np.maximum(left, _RANK * diagonal)
+            )
             best = int(np.argmax(gain))
             if gain[best] <= 0:
                 break

@@ -225,6 +225,12 @@ std::unique_ptr<CompiledFile> CascadeFile::read(std::string_view text) {
     return std::make_unique<CascadeFile>(std::move(read.exact), own.word("fingerprint"), guarantee, std::move(parts));
 }
 
+std::size_t CascadeFile::bytes() const {
+    std::size_t numbers = parts.center.size();
+    for (const CascadeStage& stage : parts.stages) numbers += stage.polynomial.size() + stage.coefficients.size();
+    return exact->bytes() + numbers * sizeof(double);
+}
+
 std::shared_ptr<Cascade> CascadeFile::cascade() const {
     return std::make_shared<Cascade>(exact->svm_model(), parts.chosen, parts.features, parts.center, parts.longest,
                                      parts.stages);

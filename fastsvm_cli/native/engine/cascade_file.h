@@ -37,6 +37,7 @@ public:
     const Guarantee guarantee;
     const CascadeStages parts;
 
+    std::size_t bytes() const override;
     const char* kind() const override { return "cascade"; }
     std::shared_ptr<Cascade> cascade() const;
 
