@@ -159,10 +159,11 @@ class _Costs:
             for stage in range(len(vectors))
             for known in {0, *vectors}
         }
+        unit = _native.Cascade.time_unit / job
         self._reading = [
-            (len(each.polynomial) + len(each.coefficients)) * _STAGE_NUMBER_NS / job for each in candidates.stages
+            (len(each.polynomial) + len(each.coefficients)) * _STAGE_NUMBER_NS * unit for each in candidates.stages
         ]
-        self._checking = (len(model.vectors.values) + len(model.vectors.leading)) * _NUMBER_NS / job
+        self._checking = (len(model.vectors.values) + len(model.vectors.leading)) * _NUMBER_NS * unit
         self._vectors, self.exact = vectors, model.evaluator.label_cost + 20 + entries
 
     def of(self, stages: "tuple[int, ...]", reached: "list[float]") -> float:
