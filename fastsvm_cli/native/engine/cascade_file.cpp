@@ -246,7 +246,7 @@ void CascadeFile::write(std::string& out) const {
     out += "chosen\n";
     add_whole_numbers(out, parts.chosen);
     out += "center\n";
-    add_numbers(out, parts.center.data(), static_cast<std::int64_t>(parts.center.size()));
+    if (!parts.center.empty()) add_numbers(out, parts.center.data(), static_cast<std::int64_t>(parts.center.size()));
     const std::int64_t pairs = header.pairs();
     for (const CascadeStage& stage : parts.stages) {
         out += "stage " + std::to_string(stage.degree) + ' ' + std::to_string(stage.vectors) + '\n';

@@ -1,0 +1,146 @@
+"""Cascades of trained models: labels of stages and of the exact model, files, and what is refused."""
+
+import os
+import re
+
+import numpy as np
+import pytest
+
+from fastsvm_cli import _native
+from fastsvm_cli.models import load_model
+from fastsvm_cli.text.data import read_chunks
+from support import forked
+from support.cascading import Stages
+from support.places import DATA
+from support.training import train_on
+
+#: Options of svm-train, --budget of cascade, and the kinds of stages that it chooses.
+CASES = {
+    "binary": ("rings", "-g 2 -c 1", "1%"),
+    "one_class": ("rings", "-s 2 -n 0.3 -g 0.5", "1%"),
+    "nu_svc": ("rings", "-s 1 -n 0.3 -g 1", "2%"),
+    "polynomial": ("rings", "-t 1 -d 5 -g 1 -r 1 -c 1", "2%"),
+    "sigmoid": ("rings", "-t 3 -g 0.1 -r -0.5", "1%"),
+    "four_classes": ("colors", "-g 0.1 -c 1 -b 1", "3%"),
+}
+every_case = pytest.mark.parametrize("name", CASES)
+#: Beside usual rows: empty, an unknown feature, unknown ones alone, longer than any calibrated one.
+UNUSUAL = "0\n1 1:0.5 2:0.5 3:0.25 900:0.5\n-1 700:1 900:2\n1 1:50 2:-50 8:1e5\n0 3:1e300\n"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder, done = tmp_path_factory.mktemp("cascades"), set()
+
+    def make(name):
+        """Return the folder, with name (a model), name.cascade, name.said, and rows."""
+        data, options, budget = CASES[name]
+        if name not in done:
+            done.add(name)
+            train_on(folder / name, f"{data}.train", options)
+            words = ["cascade", "--budget", budget, "--data", DATA / f"{data}.test", name]
+            (folder / f"{name}.said").write_text(forked.fastsvm(words, cwd=folder, text=True, check=True).stdout)
+            lines = (DATA / f"{data}.train").read_text().splitlines(keepends=True)[:700]
+            (folder / f"{data}.rows").write_text("".join([*lines[:100], *UNUSUAL.splitlines(keepends=True), *lines]))
+        return folder, load_model(str(folder / f"{name}.cascade")), folder / f"{data}.rows"
+
+    return make
+
+
+def run(folder, *words, code=0, **given):
+    done = forked.fastsvm(words, cwd=folder, text=True, **given)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def chunk_of(path):
+    (chunk,) = read_chunks(str(path))
+    return chunk
+
+
+@pytest.mark.full(few=3)
+@every_case
+def test_a_row_has_the_label_of_its_stage_or_of_the_exact_model(made, name):
+    folder, model, rows = made(name)
+    chunk, cascade = chunk_of(rows), model.cascade()
+    winner, stopped = map(np.array, cascade.label(chunk))
+    expected = np.full(chunk.rows, -1)
+    for number, stage in enumerate(model.stages):
+        its, margin = map(np.asarray, cascade.margins(chunk, number))
+        stops = (expected < 0) & (margin > stage.threshold)
+        expected[stops] = its[stops]
+        assert stopped[number] == stops.sum()
+    assert np.array_equal(winner, expected) and (winner[103:105] == -1).all() and (winner >= 0).mean() > 0.5
+    exact = run(folder, "predict", rows, name).stdout.split()
+    labels = ["1", "-1"] if model.header.label is None else list(map(str, model.header.label))
+    answer = [labels[place] if place >= 0 else theirs for place, theirs in zip(winner, exact)]
+    assert run(folder, "predict", rows, f"{name}.cascade").stdout.split() == answer
+    # The budget is many times the difference that the part of equal rows allows.
+    assert sum(map(str.__ne__, answer, exact)) <= 3 * model.budget * len(exact)
+    for options in (["--values"], *[["-b", "1"]] * model.header.has_probability):
+        ours, theirs = (run(folder, "predict", *options, rows, each).stdout for each in (f"{name}.cascade", name))
+        assert ours == theirs
+
+
+@pytest.mark.full(few=3)
+@every_case
+def test_margins_are_those_of_the_files_numbers(made, name):
+    _, model, rows = made(name)
+    chunk, stages = chunk_of(rows).slice(60, 180), Stages(model)
+    assert [each[:3] for each in stages.stages] == [(s.degree, s.vectors, s.threshold) for s in model.stages]
+    for number in range(len(stages.stages)):
+        winner, margin = map(np.asarray, model.cascade().margins(chunk, number))
+        theirs, expected = stages.elected(number, chunk)
+        sure = expected > 0.01
+        assert np.array_equal(winner[sure], theirs[sure]) and sure.mean() > 0.8
+        assert margin[sure] == pytest.approx(expected[sure], rel=1e-3, abs=1e-2)
+        assert (margin[np.asarray(chunk.squared_norms) > stages.longest] == -np.inf).all()
+
+
+@pytest.mark.parametrize("name", ["binary", "four_classes"])
+def test_a_rows_answer_depends_on_that_row_alone(made, all_threads, name):
+    _, model, rows = made(name)
+    chunk, cascade = chunk_of(rows), model.cascade()
+    expected = np.array(cascade.label(chunk)[0])
+    order = np.random.default_rng(2).permutation(chunk.rows).tolist()
+    for threads in (1, 2, 5):
+        _native.set_threads(threads)
+        assert np.array_equal(cascade.label(chunk.select(order))[0], expected[order])
+    assert [cascade.label(chunk.select([row]))[0][0] for row in order[:60]] == expected[order[:60]].tolist()
+
+
+@pytest.mark.full
+def test_the_same_seed_gives_the_same_file_and_threads_do_not_matter(made):
+    folder, _, _ = made("binary")
+    words = ["cascade", "--budget", "1%", "--data", DATA / "rings.test", "binary"]
+    text = (folder / "binary.cascade").read_bytes()
+    for options, same in ((["--threads", 1], True), (["--threads", 3, "--seed", 0], True), (["--seed", 1], False)):
+        assert (run(folder, *words, "again", *options).returncode, (folder / "again").read_bytes() == text) == (0, same)
+
+
+def test_the_summary(made, tmp_path):
+    folder, model, _ = made("binary")
+    said = (folder / "binary.said").read_text().splitlines()
+    stages = "".join(r"stage \d: .*(vectors|polynomial|linear).* answers [\d.]+ % of the rows\n" for _ in model.stages)
+    assert re.fullmatch(
+        stages + r"exact model: \d+ support vectors, [\d.]+ %\n"
+        r"[\d.]+ KB -> [\d.]+ KB: binary.cascade\n"
+        r"[\d.]+ kernel evaluations a row, [\d.]+ times less time than the exact model \(estimated; .*\)\n"
+        rf"labels that differ: {model.differing} of {model.tested} tested rows; with 95 % confidence at most [\d.]+ %"
+        r" of rows like these \(budget 1 %\)",
+        "\n".join(said),
+    )
+    assert float(re.search(r"at most ([\d.]+) %", said[-1])[1]) / 100 >= model_bound(model)
+    words = ["cascade", "--data", "-", "--unlabelled", "--budget", "1%", "--confidence", "99.9999%", folder / "binary"]
+    rows = re.sub(r"^\S+ ", "", (DATA / "rings.test").read_text(), flags=re.M)
+    done = run(tmp_path, *words, "-", input=rows, env={**os.environ, "COLUMNS": "40"})
+    assert done.stdout.startswith("fastsvm_model cascade 2\n") and "standard output" in done.stderr
+    assert "with 99.9999 % confidence at most" in done.stderr
+    done = run(tmp_path, *words, "-q", input=rows)
+    assert (done.stdout, done.stderr, os.listdir(tmp_path)) == ("", "", ["binary.cascade"])
+
+
+def model_bound(model):
+    from scipy.stats import beta
+
+    return beta.ppf(model.confidence, model.differing + 1, model.tested - model.differing)
