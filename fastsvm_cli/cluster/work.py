@@ -10,7 +10,7 @@ from fastsvm_cli.errors import DataFormatError, FastsvmError
 from fastsvm_cli.models import parse_libsvm, parse_model
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.carried import Carried
-from fastsvm_cli.prediction.answers import Fallback
+from fastsvm_cli.prediction.answers import Audit, Fallback
 from fastsvm_cli.prediction.pipeline import predict
 from fastsvm_cli.text.bad_rows import BadRows, still_hold
 from fastsvm_cli.text.fingerprint import digest_of
@@ -33,7 +33,8 @@ class File(NamedTuple):
 class Job:
     """Options and models of a run; can be pickled. Each process parses the models once.
 
-    exact_tolerance: largest radius of a kept regression value. carried: by the model. reading: arguments of LineBlocks.
+    exact_tolerance: largest radius of a kept regression value. audit: share and seed of a sample, to which the exact
+    model gives a label too; it then answers nothing else. carried: by the model. reading: arguments of LineBlocks.
     asked: arguments of `predict`. made_with: what determines the output besides the rows. threads: per block. out: URL
     of OUT_DIR; shown: its name in messages. fields: numbers of a dense row, as LineBlocks counts them, or -1. run:
     identity in the manifest."""
@@ -46,6 +47,7 @@ class Job:
         self.scale: File | None = None
         self.y_scale: File | None = None
         self.exact_tolerance = 0.0
+        self.audit: tuple[float, int] | None = None
         self.steps: int | None = None
         self.reading: dict[str, Any] = {}
         self.asked: dict[str, Any] = {}
@@ -68,7 +70,7 @@ class Job:
         return digest_of([self.made_with, self.fields, *block])
 
     def models(self) -> "tuple[Model, Fallback | None]":
-        """Return the model and --exact's Fallback. Raise ModelFormatError."""
+        """Return the model, and the exact one of --exact or of an audit. Raise ModelFormatError."""
         with self._lock:
             if self._models is None:
                 model = parse_model(self.model.text, self.model.path, warn=False)
@@ -77,6 +79,8 @@ class Job:
                 exact, behind = self.exact, None
                 if exact is not None:
                     behind = Fallback(lambda: parse_libsvm(exact.text, exact.path).plain(), self.exact_tolerance)
+                elif self.audit is not None:
+                    behind = Fallback(lambda: model.exact)
                 self._models = stopped, behind
             return self._models
 
@@ -142,6 +146,11 @@ def answer_block(job: Job, block: Block, where: Folder) -> "dict[str, Any]":
     """Predict a block into its part; return the receipt, written before the part gets its name."""
     _demand_claim(job, where)
     (model, exact), scaling = job.models(), job.scaling()
+    behind: dict[str, Any] = {"exact": exact}
+    if job.audit is not None and exact is not None:
+        share, seed = job.audit
+        # Lines are numbered by part: each has a seed of its own.
+        behind = {"audit": Audit(lambda: exact.model, share, int(digest_of([seed, block.part]), 16))}
     bad_rows = None if job.on_bad_row == "stop" else BadRows(block.name, job.on_bad_row == "nan")
     place, size, checksum = Place(fields=job.fields), 0, 0
     before = _native.set_threads_here(job.threads)
@@ -154,7 +163,7 @@ def answer_block(job: Job, block: Block, where: Folder) -> "dict[str, Any]":
                 size, checksum = size + len(data), crc32(data, checksum)
 
             tally = predict(
-                model, lines, count, path=block.name, exact=exact, bad_rows=bad_rows, head=block.first, **job.asked
+                model, lines, count, path=block.name, bad_rows=bad_rows, head=block.first, **behind, **job.asked
             )
             receipt = {
                 "job": job.digest(block),

@@ -11,7 +11,7 @@ EXIT_STATUS = (
     ("0", "Done; also where the reader of a pipe has what it wanted."),
     ("1", "Bad data or a bad model: one line on standard error says where, what was found and what was expected."),
     ("2", "Wrong usage."),
-    ("3", "A limit that was set is exceeded (bench --max-disagreement)."),
+    ("3", "The limit of --max-disagreement (bench, predict) is exceeded."),
     ("128 + N", "Stopped by signal N: 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP."),
 )
 

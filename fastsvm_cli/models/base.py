@@ -126,8 +126,12 @@ class Model:
         return self.proves and self.certified
 
     @property
+    def holds_exact(self) -> bool:
+        return hasattr(self.file, "exact")
+
+    @property
     def exact(self) -> "ExactModel":
-        """The LIBSVM model that an ordered one holds."""
+        """The LIBSVM model that an ordered one, or a cascade, holds."""
         return ExactModel(self.file.exact, self.path)
 
     def to_text(self) -> bytes:

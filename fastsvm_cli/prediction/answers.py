@@ -32,12 +32,35 @@ class Fallback:
             return self._model
 
 
-class Request:
-    """exact: the model for open rows. asked: options of _native.Request."""
+class Audit(Fallback):
+    """A random sample of the rows, to which the exact model gives a label too.
 
-    def __init__(self, model: Model, *, exact: "Fallback | None" = None, **asked: Any):
-        self.model, self.exact = model, exact
-        self.native = _native.Request(model.native, exact=None if exact is None else exact.native, **asked)
+    load, check: as of Fallback. share: of the rows. seed: any whole number."""
+
+    native: _native.Audit
+
+    def __init__(
+        self,
+        load: Callable[[], Model],
+        share: float,
+        seed: int,
+        check: "Callable[[bool], None]" = lambda at_end: None,
+    ):
+        super().__init__(load, check=check)
+        self.native = _native.Audit(lambda: self.model.native, share, seed % 2**64)
+
+
+class Request:
+    """exact: the model for open rows. audit: changes no line. asked: options of _native.Request."""
+
+    def __init__(self, model: Model, *, exact: "Fallback | None" = None, audit: "Audit | None" = None, **asked: Any):
+        self.model, self.exact, self.audit = model, exact, audit
+        self.native = _native.Request(
+            model.native,
+            exact=None if exact is None else exact.native,
+            audit=None if audit is None else audit.native,
+            **asked,
+        )
         self.with_radius = self.native.with_radius
 
 

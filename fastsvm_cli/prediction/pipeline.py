@@ -6,7 +6,7 @@ from typing import Any
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.prediction.answers import Fallback, Request
+from fastsvm_cli.prediction.answers import Audit, Fallback, Request
 from fastsvm_cli.text.bad_rows import BadRows
 from fastsvm_cli.text.line_blocks import LineBlocks
 
@@ -18,6 +18,7 @@ class Tally(_native.Tally):
     evaluated: rows left open by the radii, which the exact model evaluated.
     reference_rows: rows that only LIBSVM's order of operations decides.
     undecided: open rows, with --steps or --open-rows.
+    audited: rows of an audit's sample; audit_differing: of these, with another label than the exact model's.
     unknown_labels: rows whose label the model never predicts; zero_labels: of these, label 0.
     rows_beyond, rows_with_zero: rows with features beyond the model's, or with a feature 0.
     largest_feature: of all rows.
@@ -25,6 +26,7 @@ class Tally(_native.Tally):
 
     COUNTS = (
         *("rows", "outside", "evaluated", "reference_rows", "kernel_evaluations", "undecided"),
+        *("audited", "audit_differing"),
         *("grid_rows", "single_rows", "double_rows", "unknown_labels", "zero_labels"),
         *("rows_beyond", "rows_with_zero", "largest_feature"),
     )
@@ -51,6 +53,7 @@ def predict(
     path: str,
     labelled: bool = True,
     exact: "Fallback | None" = None,
+    audit: "Audit | None" = None,
     bad_rows: "BadRows | None" = None,
     tally: "Tally | None" = None,
     head: bool = True,
@@ -64,6 +67,7 @@ def predict(
 
     rows: chunks, each on all threads; or blocks of a file, each on one.
     exact: for open rows of a certified model.
+    audit: a sample to count; without `exact`.
     tally: of earlier rows, to add to.
     head: whether to write the lines before the first row.
     on_chunk: called after a chunk's lines are written.
@@ -73,13 +77,14 @@ def predict(
     request = Request(
         model,
         exact=exact,
+        audit=audit,
         open_rows=write_open is not None,
         outside_rows=write_outside is not None,
         around=bad_rows is not None,
         largest_feature=model.max_index,
         **asked,
     )
-    counted = tally or Tally(labelled)
+    counted, behind = tally or Tally(labelled), exact or audit
     run = _native.Run(
         request.native,
         counted,
@@ -87,7 +92,7 @@ def predict(
         write,
         write_open,
         write_outside,
-        before_writing=None if exact is None else lambda: exact.check(False),
+        before_writing=None if behind is None else lambda: behind.check(False),
         after_chunk=None if on_chunk is None else lambda: on_chunk(counted),
     )
     try:
@@ -100,6 +105,6 @@ def predict(
                 run.answer_chunk(chunk)
     except _native.DataFault as fault:
         raise DataFormatError(path, *fault.args) from None
-    if exact is not None:
-        exact.check(True)
+    if behind is not None:
+        behind.check(True)
     return counted

@@ -15,7 +15,7 @@ from fastsvm_cli.text.data import Place
 #: Minimum seconds between checkpoints, and largest share of time for them.
 SECONDS = 5.0
 SHARE = 0.05
-_FIRST_LINE = b"fastsvm_resume 2 %08x"  # checksum of the rest
+_FIRST_LINE = b"fastsvm_resume 3 %08x"  # checksum of the rest
 _TAIL_BYTES = 4096  # end of the output whose checksum is stored
 
 

@@ -31,9 +31,11 @@ def run_values(
     open_rows: bool = False,
     stopped: bool = False,
     bad_rows: "int | None" = None,
+    audit_upper: "float | None" = None,
 ) -> "dict[str, object]":
     """Return a run's results. header: of the model whose answers were written. proven: an exact model was the fallback.
-    open_rows: open rows were written. stopped: every row stopped early. bad_rows: their number, if permitted."""
+    open_rows: open rows were written. stopped: every row stopped early. bad_rows: their number, if permitted.
+    audit_upper: bound of the share of rows with another label than the exact model's, if audited."""
     out: dict[str, object] = {"rows": tally.rows}
     if bad_rows is not None:
         out["bad_rows"] = bad_rows
@@ -64,6 +66,8 @@ def run_values(
         out["kernel_evaluations_per_row"] = tally.kernel_evaluations / tally.rows if tally.rows else None
     if stopped:
         out["rows_decided"] = tally.rows - tally.undecided
+    if audit_upper is not None:
+        out.update(audited=tally.audited, audit_differing=tally.audit_differing, audit_upper=audit_upper)
     return out
 
 

@@ -105,6 +105,13 @@ def test_fastsvm_predict_in_the_place_of_svm_predict(svm_predict, tmp_path):
     assert len(said) == 2 and said[0] == said[1]
 
 
+def test_a_nightly_audit_tells_that_labels_differ(tmp_path):
+    lines = lines_of(sections(PAGE, 2)["A nightly job that watches its drift"])
+    assert "drift" not in run(tmp_path, lines)
+    (tmp_path / "data").unlink()
+    assert run(tmp_path, [line.replace("--degree 3", "--degree 1") for line in lines]).endswith("drift\n")
+
+
 @pytest.mark.full
 def test_parts_give_the_bytes_of_one_process(svm_scale, tmp_path):
     """The page's own lines compare them."""

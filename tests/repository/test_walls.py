@@ -50,6 +50,7 @@ LIBRARIES = {
     "interruption": {"tempfile"},
     "comparisons/inside_bound": {"numpy", "tempfile"},
     "comparisons/proven_rows": {"numpy"},
+    "comparisons/sampled": {"scipy"},
     "methods": {"numpy", "scipy", "libsvm"},
     "methods/approx/on_cluster": {"distributed"},
     "export": {"numpy"},

@@ -11,7 +11,7 @@ FLOAT = np.longdouble
 
 
 class Stages:
-    """stages: (degree, number of vectors, threshold, weights (pairs, terms) of monomials, then of kernel values)."""
+    """stages: (degree, number of vectors, threshold, weights of monomials and of kernel values: (pairs, terms))."""
 
     def __init__(self, model):
         self.model = model

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from fastsvm_cli.text.scaling import Scaling
 
 
+#: Of --audit's bound.
+CONFIDENCE = 0.95
+
+
 @click.command("predict", cls=FileCommand, params=PredictOptions.parameters())
 def command(**parsed):
     """Predict rows with any model file, exact or compiled.
@@ -33,6 +37,7 @@ def command(**parsed):
       fastsvm predict test.txt train.model.approx out
       zcat big.gz | fastsvm predict - train.model.approx | sort | uniq -c
       fastsvm predict --open-rows open.txt test.txt train.model.approx out
+      fastsvm predict --audit 1% test.txt train.model.cascade out
       fastsvm predict --dask tcp://head:8786 's3://rows/*' train.model s3://out
     """
     from fastsvm_cli import _native
@@ -66,7 +71,7 @@ def command(**parsed):
     del text
     model = options.settled(model)
     scaling = given or model.row_scaling()
-    exact = options.fallback(model, exact_model)
+    audit, exact = options.audited(model, exact_model), options.fallback(model, exact_model)
     header = options.printed_header(model, exact)
     summary = Summary(options, model, header, exact, digest)
     summary.begin()
@@ -121,6 +126,7 @@ def command(**parsed):
                 **options.asked(model),
                 labelled=not options.unlabelled,
                 exact=exact,
+                audit=audit,
                 bad_rows=summary.bad_rows,
                 write_open=open_rows.write if open_rows is not None else None,
                 open_tolerance=open_tolerance or 0.0,
@@ -194,7 +200,20 @@ class Summary:
             self.say(line)
 
     def end(self, tally: "Tally", fields: int = -1) -> None:
-        """fields: values in a row of --dense, -1 if unknown."""
+        """fields: values in a row of --dense, -1 if unknown. Exit with 3 if --max-disagreement is exceeded."""
+        self._tell(tally, fields)
+        limit, upper = self.options.max_disagreement, self._upper(tally)
+        if limit is None or upper is None or upper <= limit:
+            return
+        print(
+            f"Error: {display(self.options.model_file)}: up to {100 * upper:.3g} % of the labels may differ from the"
+            f" exact model's ({tally.audit_differing} of {tally.audited} sampled ones do; {100 * CONFIDENCE:.0f} %"
+            f" confidence), more than {100 * limit:.3g} % (--max-disagreement)",
+            file=sys.stderr,
+        )
+        raise click.exceptions.Exit(3)
+
+    def _tell(self, tally: "Tally", fields: int) -> None:
         from fastsvm_cli import _native
         from fastsvm_cli.console.data_fit import doubts
 
@@ -228,6 +247,12 @@ class Summary:
         if bad_rows is not None and bad_rows.count:
             became = "each a line of nan" if self.options.on_bad_row == "nan" else "left out"
             self.warn(f"Bad rows: {bad_rows.count} of {bad_rows.count + tally.rows} lines, {became}.")
+        upper = self._upper(tally)
+        if upper is not None:
+            self.warn(
+                f"Audit: {tally.audit_differing} of {tally.audited} sampled labels differ from the exact model's; with"
+                f" {100 * CONFIDENCE:.0f} % confidence, at most {100 * upper:.3g} % of all."
+            )
         if self.exact is not None:
             self.warn(_native.proven_note(tally.rows, tally.evaluated, tally.reference_rows))
         elif self.model.ordered:
@@ -249,7 +274,16 @@ class Summary:
             open_rows=self.options.open_file is not None,
             stopped=self.options.steps is not None,
             bad_rows=None if self.bad_rows is None else self.bad_rows.count,
+            audit_upper=self._upper(tally),
         )
+
+    def _upper(self, tally: "Tally") -> "float | None":
+        """Return the bound of --audit."""
+        if self.options.audit is None:
+            return None
+        from fastsvm_cli.comparisons.sampled import upper_bound
+
+        return upper_bound(tally.audit_differing, tally.audited, CONFIDENCE)
 
     def _say_saved(self, tally: "Tally") -> None:
         from fastsvm_cli import _native

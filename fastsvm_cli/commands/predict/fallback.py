@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fastsvm_cli.models.base import ExactModel, Model
-    from fastsvm_cli.prediction.pipeline import Fallback
+    from fastsvm_cli.prediction.pipeline import Audit, Fallback
 
 #: Larger texts are read twice.
 KEPT = 1 << 24
@@ -38,6 +38,35 @@ def fallback(
     return Fallback(file.load, tolerance or 0.0, file.check)
 
 
+def audit(model: "Model", model_file: str, file: "ExactFile | None", share: float, seed: int, wait: bool) -> "Audit":
+    """Return the sample that the exact model answers too: the one of `file`, or else the one that the model holds.
+    wait: as of `fallback`. Raise UsageError and ModelFormatError."""
+    import click
+
+    from fastsvm_cli.errors import ModelFormatError
+    from fastsvm_cli.prediction.pipeline import Audit
+
+    if model.header.regression:
+        why = "a regression model found; --audit counts labels that differ, and a value is no label"
+        raise ModelFormatError(model_file, why)
+    if model.folded is not None and not model.folded.inherited and not model.holds_exact:
+        why = "--scale is folded into it: it takes raw rows, and the model that it was made from scaled ones"
+        raise ModelFormatError(model_file, why)
+    if model.proves and not model.certified:
+        raise ModelFormatError(model_file, _exact_already(model))
+    if file is None:
+        if not model.holds_exact:
+            raise click.UsageError(f"--audit needs --exact MODEL, which {model_file} was compiled from.")
+        return Audit(lambda: model.exact, share, seed)
+    assert model.fingerprint is not None  # no exact model
+    file.expect(model.fingerprint, model_file, wait)
+    return Audit(file.load, share, seed, file.check)
+
+
+def _exact_already(model: "Model") -> str:
+    return f"{'a LIBSVM model found, whose' if model.fingerprint is None else 'its'} labels are exact already"
+
+
 def _demand_certificates(model: "Model", model_file: str, option: str, tolerance: "float | None") -> None:
     import click
 
@@ -55,7 +84,7 @@ def _demand_certificates(model: "Model", model_file: str, option: str, tolerance
     if not model.certified:
         what = "the model has no certificates: fastsvm approx --certify and fastsvm reduce make models that do"
         if model.proves:
-            what = f"{'a LIBSVM model found, whose' if model.fingerprint is None else 'its'} labels are exact already"
+            what = _exact_already(model)
         raise ModelFormatError(model_file, what)
 
 

@@ -39,9 +39,14 @@ def predict_on_dask(options: "PredictOptions", new_summary: "Callable[..., Any]"
     model = options.settled(parse_model(text, options.model_file))
     job.carried = model.carried
     scaling = given or model.row_scaling()
+    options.audited(model, exact_file)  # refuses; each worker makes its own
     exact = options.fallback(model, exact_file)
-    if exact is not None and exact_file is not None:
-        job.exact, job.exact_tolerance = File(exact_file.path, exact_file.text()), exact.tolerance
+    if exact_file is not None:
+        job.exact = File(exact_file.path, exact_file.text())
+    if exact is not None:
+        job.exact_tolerance = exact.tolerance
+    if options.audit is not None:
+        job.audit = options.audit, options.seed
     header = options.printed_header(model, exact)
     job.reading = options.reading(model)
     job.asked = {**options.asked(model), "labelled": not options.unlabelled}

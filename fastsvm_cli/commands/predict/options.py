@@ -7,13 +7,13 @@ import click
 from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.options import option
 from fastsvm_cli.console.scaling import refuse_twice
-from fastsvm_cli.console.values import Count, Number, ZeroOrOne
+from fastsvm_cli.console.values import Count, Number, Share, ZeroOrOne
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Header
     from fastsvm_cli.commands.predict.fallback import ExactFile
     from fastsvm_cli.models.base import Model
-    from fastsvm_cli.prediction.pipeline import Fallback
+    from fastsvm_cli.prediction.pipeline import Audit, Fallback
     from fastsvm_cli.text.scaling import Scaling
 
 
@@ -53,6 +53,20 @@ class PredictOptions(shared.DataOptions):
         " the radius reaches beyond zero.",
         Count(1),
     )
+    audit: "float | None" = option(
+        "--audit SHARE",
+        "Give this share of the rows (0.01 or 1%), a random sample, to the exact model too, and count the labels that"
+        " differ. The rows written stay MODEL_FILE's: --exact names the exact model, and does only this. A cascade"
+        " holds its own.",
+        Share(),
+    )
+    max_disagreement: "float | None" = option(
+        "--max-disagreement P",
+        "With --audit: largest share of rows that may get another label than the exact model's. If the upper bound at"
+        " 95 % confidence is larger, the exit code is 3.",
+        Share(),
+    )
+    seed: int = shared.seed("Seed of the sample of --audit.")
     as_json: bool = shared.json(
         "Print the summary as one line of JSON; on standard error if the rows go to standard output."
     )
@@ -101,6 +115,9 @@ class PredictOptions(shared.DataOptions):
         shared.check_y_scale(self.scale_file, self.y_scale_file)
         if self.y_scale_file is not None and self.unlabelled:
             raise click.UsageError("--y-scale scales labels: it does not go with --unlabelled, whose rows have none.")
+        alone = None if self.audit is not None else self.first_given("max_disagreement", "seed")
+        if alone is not None:
+            raise click.UsageError(f"{alone} goes with --audit.")
         if self.dask is not None:
             self._check_dask()
         elif "block" in self.given:
@@ -179,7 +196,7 @@ class PredictOptions(shared.DataOptions):
             raise click.UsageError(f"--evaluations {why}: others evaluate as much for every row.")
         if self.within(model) is not None and (self.steps is not None or self.values or self.probability):
             raise click.UsageError("--tolerance stops a row early: it does not go with --steps, --values or -b 1.")
-        if self.open_file is not None and self.probability and model.reduced and self.exact_file is None:
+        if self.open_file is not None and self.probability and model.reduced and not self._falls_back:
             why = "a reduced set has probability parameters of its own"
             raise click.UsageError(f"--open-rows with -b 1 needs --exact: {why}.")
         if self.outside_file is not None and not model.bounded:
@@ -208,7 +225,7 @@ class PredictOptions(shared.DataOptions):
 
     def within(self, model: "Model") -> "float | None":
         """Return --tolerance if it stops rows early."""
-        proven_within = model.ordered and model.header.regression and self.exact_file is None and self.open_file is None
+        proven_within = model.ordered and model.header.regression and not self._falls_back and self.open_file is None
         return self.tolerance if proven_within else None
 
     def fallback(self, model: "Model", exact_model: "ExactFile | None") -> "Fallback | None":
@@ -217,11 +234,30 @@ class PredictOptions(shared.DataOptions):
         return fallback(
             model,
             self.model_file,
-            exact_model,
+            exact_model if self._falls_back else None,
             self.tolerance if self.within(model) is None else None,
-            wait=self.resume or not all(map(_is_plain_file, self.outputs)),
+            wait=self._checked_first,
             open_rows=self.open_file is not None,
         )
+
+    def audited(self, model: "Model", exact_model: "ExactFile | None") -> "Audit | None":
+        """Raise UsageError and ModelFormatError."""
+        if self.audit is None:
+            return None
+        from fastsvm_cli.commands.predict.fallback import audit
+
+        return audit(model, self.model_file, exact_model, self.audit, self.seed, wait=self._checked_first)
+
+    @property
+    def _falls_back(self) -> bool:
+        """Whether --exact evaluates open rows."""
+        return self.exact_file is not None and self.audit is None
+
+    @property
+    def _checked_first(self) -> bool:
+        """Whether --exact is checked before any output, since a regular output file is not replaced in case of a
+        fault."""
+        return self.resume or not all(map(_is_plain_file, self.outputs))
 
     def made_with(self, digest: str, scaling: "Scaling | None") -> dict:
         """Return what determines output lines besides the rows, for --resume."""
@@ -235,6 +271,8 @@ class PredictOptions(shared.DataOptions):
             "--evaluations": self.evaluations,
             "--exact": self.exact_file is not None,
             "--tolerance": self.tolerance,
+            "--audit": self.audit,
+            "--seed": self.seed,
             "--steps": self.steps,
             "--dense": self.dense,
             "--delim": self.delimiter,

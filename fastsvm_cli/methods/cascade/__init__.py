@@ -6,7 +6,7 @@ import click
 
 from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.options import option
-from fastsvm_cli.console.values import Fraction
+from fastsvm_cli.console.values import Count, Fraction
 from fastsvm_cli.errors import spelled
 from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, demand
 
@@ -29,6 +29,12 @@ class CascadeOptions(MethodOptions):
         "--confidence SHARE", "Probability that the budget holds (0.95 or 95%).", Fraction(), 0.95, "95%"
     )
     unlabelled: bool = option("--unlabelled", "Read rows of --data without labels.", bool)
+    rows: "int | None" = option(
+        "--rows N",
+        "Number of rows that a run predicts: for few, reading the stages must take less than they save.",
+        Count(1),
+        shown="as many as --data has",
+    )
     scale_file: "str | None" = shared.carry("--scale", " Rows of --data are raw ones.")
     seed: int = shared.seed("Seed of the parts of --data, and of the candidates for vectors.")
     threads: int = shared.threads
@@ -64,6 +70,7 @@ class Cascade(Method):
             fingerprint=source.fingerprint,
             budget=options.budget,
             confidence=options.confidence,
+            job=options.rows,
             seed=options.seed,
             on_progress=progress,
         )

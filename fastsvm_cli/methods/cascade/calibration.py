@@ -18,8 +18,8 @@ THRESHOLDS = 32 * 0.85 ** np.arange(36)
 _MOST_STAGES = 3
 _FITTED, _HELD_OUT = 0.15, 0.15  # of the rows; the others test
 _MOST_FITTED = 8192  # rows, of each of these parts
-#: Rows of a job that reads the model's file once, and nanoseconds of each number in it.
-_JOB_ROWS, _NUMBER_NS = 10_000, 50.0
+#: Nanoseconds to read a number of a stage, and to check one of the exact model's.
+_STAGE_NUMBER_NS, _NUMBER_NS = 60.0, 12.0
 #: Another stage must take this share of the time without it.
 _STAGE_WORTH = 0.97
 #: A cascade must take at most this share of the exact model's time.
@@ -50,10 +50,12 @@ def calibrate(
     fingerprint: str,
     budget: float,
     confidence: float,
+    job: "int | None" = None,
     seed: int = 0,
     on_progress: "Callable[..., None] | None" = None,
 ) -> Calibration:
-    """Return the cascade of least estimated time. path: of the rows. Raise FileError if there are too few, and
+    """Return the cascade of least estimated time. path: of the rows. job: rows predicted by one reading of the model;
+    None: as many as `rows`. Raise FileError if there are too few, and
     ModelFormatError if the exact model is as fast."""
     progress = on_progress or (lambda share, words="": None)
     rng = np.random.default_rng(seed)
@@ -67,7 +69,7 @@ def calibrate(
     if not candidates.stages:
         raise ModelFormatError(model.path, _NOTHING_FASTER)
     trial = _Answers(model, candidates, everything, held_out)
-    costs = _Costs(model, candidates, everything, len(rows.indices) / rows.rows)
+    costs = _Costs(model, candidates, everything, len(rows.indices) / rows.rows, job or rows.rows)
     chosen = _choose(candidates, costs, trial, budget)
     progress(0.8, "testing")
     answers = _Answers(model, candidates, everything, tested)
@@ -150,22 +152,25 @@ class _Answers:
 class _Costs:
     """Estimated nanoseconds of a row with this many entries, with its share in reading the stages."""
 
-    def __init__(self, model: ExactModel, candidates: Candidates, cascade: _native.Cascade, entries: float):
+    def __init__(self, model: ExactModel, candidates: Candidates, cascade: _native.Cascade, entries: float, job: int):
         vectors = [each.vectors for each in candidates.stages]
         self._stages = {
             (stage, known): cascade.cost(stage, entries, known)
             for stage in range(len(vectors))
             for known in {0, *vectors}
         }
+        unit = _native.Cascade.time_unit / job
         self._reading = [
-            (len(each.polynomial) + len(each.coefficients)) * _NUMBER_NS / _JOB_ROWS for each in candidates.stages
+            (len(each.polynomial) + len(each.coefficients)) * _STAGE_NUMBER_NS * unit for each in candidates.stages
         ]
+        self._checking = (len(model.vectors.values) + len(model.vectors.leading)) * _NUMBER_NS * unit
         self._vectors, self.exact = vectors, model.evaluator.label_cost + 20 + entries
 
     def of(self, stages: "tuple[int, ...]", reached: "list[float]") -> float:
         known = [0, *(self._vectors[each] for each in stages)]
         through = sum(share * self._stages[its] for share, its in zip(reached, zip(stages, known)))
-        return through + reached[-1] * self.exact + sum(self._reading[each] for each in stages)
+        reading = self._checking + sum(self._reading[each] for each in stages)
+        return through + reached[-1] * self.exact + reading
 
 
 def _choose(candidates: Candidates, costs: _Costs, answers: _Answers, budget: float) -> "tuple[int, ...]":
@@ -194,7 +199,8 @@ def _too_few(rows: int, budget: float, confidence: float, differing: int = 0) ->
     needed = rows_needed(budget, confidence, differing)
     count = f"{needed if needed < 1e15 else f'{needed:.3g}'} rows to test on"
     which = f"of which {differing} differ" if differing else "without a difference"
+    least = upper_bound(differing, max(int((1 - _FITTED - _HELD_OUT) * rows), 1), confidence)
     return (
         f"{rows} rows found, expected more: a budget of {100 * budget:.10g} % with {100 * confidence:.10g} % confidence"
-        f" needs {count} {which}, beside those to fit on"
+        f" needs {count} {which}, beside those to fit on; these can show {100 * least:.2g} %"
     )

@@ -16,14 +16,7 @@ Nothing is said about rows of another kind, or about one row."""
 
 from collections.abc import Iterable
 
-from scipy.special import betaincinv
-
-
-def upper_bound(differing: int, rows: int, confidence: float) -> float:
-    """Return the bound (1) of the share that differs."""
-    if differing >= rows:
-        return 1.0
-    return float(betaincinv(differing + 1, rows - differing, confidence))
+from fastsvm_cli.comparisons.sampled import upper_bound
 
 
 def rows_needed(budget: float, confidence: float, differing: int = 0) -> int:

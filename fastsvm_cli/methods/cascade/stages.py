@@ -5,6 +5,7 @@ vectors, each set a part of the next, so that a row's kernel values serve all st
 matching pursuit (Pati, Rezaiifar and Krishnaprasad 1993) on the normal equations."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
@@ -16,16 +17,16 @@ from fastsvm_cli.methods.feature_space import matrix
 from fastsvm_cli.models.base import ExactModel
 
 #: Numbers of vectors.
-SIZES = (32, 64, 128, 256, 512, 1024)
+SIZES = (32, 64, 128, 256, 512)
 _POINTS = 8192  # of the rows, and of the support vectors, that a fit sees
-_CANDIDATES = 2048  # support vectors to choose from
+_CANDIDATES = 1024  # support vectors to choose from
 _SUPPORT_VECTOR_WEIGHT = 0.3  # against 1 of a row: most rows lie farther from the border
 _LINEAR_FEATURES = 1024  # with more, a polynomial is a constant
-_COEFFICIENTS = 2500  # most per decision function
+_COEFFICIENTS = 2000  # most per decision function
 _POLYNOMIAL_PAIRS = 6  # with more decision functions, kernel values are cheaper than degrees 2 and 3
 _RIDGE = 1e-7  # relative to the diagonal of the normal equations
 _RANK = 1e-7  # a candidate must keep this share of its square
-_STEP = 1024  # points at a time
+_STEP = 512  # points at a time
 _FARTHEST = 1e6  # of a row to fit: spreads of the support vectors from their mean, in a feature
 _LARGEST = 1e100  # number of a model
 
@@ -56,59 +57,87 @@ def fit_stages(
     points = _Points(model, rows, path, rng)
     rows, held_out = points.without_outliers(rows), points.without_outliers(held_out)
     longest = max(max(each.squared_norms, default=0.0) for each in (rows, held_out))
-    candidates = _Candidates(model, points, rng)
     out = Candidates([], points.features, points.center, longest)
-    values = exact_values(model, held_out)
-    near = np.abs(values) <= np.median(np.abs(values), axis=0)
-
-    def add(degree: int, weights: np.ndarray, fitted: np.ndarray, vectors: int) -> None:
-        # The error where a sign is in doubt: among the nearer half of the rows.
-        errors = np.where(near, fitted - values, 0)
-        scale = np.sqrt((errors**2).sum(0) / near.sum(0)) + 1e-12 * (1 + np.abs(values).max(0))
-        weights = weights / scale
-        terms = len(weights) - vectors
-        numbers = points.tensors(degree, weights[:terms]), weights[terms:].T
-        # The file has single precision.
-        with np.errstate(over="ignore"):
-            polynomial, coefficients = (each.astype(np.float32).astype(float).ravel() for each in numbers)
-        if np.isfinite(polynomial).all() and np.isfinite(coefficients).all():
-            out.stages.append(_native.CascadeStage(degree, vectors, np.inf, polynomial, coefficients))
-
-    degrees = points.degrees
-    if degrees:
-        basis = points.basis(max(degrees))
-        gram, product = points.normal_equations(basis)
-        at_held_out = np.vstack(list(basis(held_out)))
-        for degree in degrees:
-            terms = coefficient_count(len(points.features), degree)
-            ridge = np.diag(_RIDGE * np.diag(gram)[:terms] + 1e-12 * np.trace(gram) / len(gram))
-            weights = cho_solve(cho_factor(gram[:terms, :terms] + ridge), product[:terms])
-            add(degree, weights, at_held_out[:, :terms] @ weights, 0)
-    if on_progress:
-        on_progress(0.3)
+    errors = _Errors(model, held_out)
+    progress = on_progress or (lambda share: None)
+    for degree, weights, scale in _polynomials(points, errors):
+        _add(out, points, degree, weights / scale, 0)
+    progress(0.3)
+    candidates = _Candidates(model, points, rng)
     if candidates.which:
-        linear = points.linear
-        basis = candidates.basis(points.basis(linear))
-        gram, product = points.normal_equations(basis)
-        if on_progress:
-            on_progress(0.6)
-        terms = coefficient_count(len(points.features), linear)
-        pursuit = _Pursuit(gram, product, terms, max(size for size in SIZES if size <= len(candidates.which)))
-        if on_progress:
-            on_progress(0.8)
-        out.chosen = [candidates.which[at - terms] for at in pursuit.order[pursuit.forced :]]
-        columns = pursuit.order
-        at_held_out = np.vstack([each[:, columns] for each in basis(held_out)])
-        for size in SIZES:
-            count = pursuit.forced + size
-            if count > len(columns):
-                break
-            solved = pursuit.weights(count)
-            weights = np.zeros((terms + size, solved.shape[1]))
-            weights[columns[: pursuit.forced]] = solved[: pursuit.forced]
-            weights[terms:] = solved[pursuit.forced :]
-            add(linear, weights, at_held_out[:, :count] @ solved, size)
+        _add_vectors(out, points, candidates, errors, progress)
     return out
+
+
+def _add(out: Candidates, points: "_Points", degree: int, weights: np.ndarray, vectors: int) -> None:
+    """Add a stage. weights: (terms, pairs), those of the vectors last."""
+    terms = len(weights) - vectors
+    numbers = points.tensors(degree, weights[:terms]), weights[terms:].T
+    # The file has single precision.
+    with np.errstate(over="ignore"):
+        polynomial, coefficients = (each.astype(np.float32).astype(float).ravel() for each in numbers)
+    if np.isfinite(polynomial).all() and np.isfinite(coefficients).all():
+        out.stages.append(_native.CascadeStage(degree, vectors, np.inf, polynomial, coefficients))
+
+
+def _polynomials(points: "_Points", errors: "_Errors") -> "Iterator[tuple[int, np.ndarray, np.ndarray]]":
+    """Yield (degree, weights, scale)."""
+    if not points.degrees:
+        return
+    basis = points.basis(max(points.degrees))
+    gram, product = points.normal_equations(basis)
+    fits = []
+    for degree in points.degrees:
+        terms = coefficient_count(len(points.features), degree)
+        ridge = np.diag(_RIDGE * np.diag(gram)[:terms] + 1e-12 * np.trace(gram) / len(gram))
+        fits.append(cho_solve(cho_factor(gram[:terms, :terms] + ridge, overwrite_a=True), product[:terms]))
+    yield from zip(points.degrees, fits, errors.scales(basis, [(slice(len(weights)), weights) for weights in fits]))
+
+
+def _add_vectors(
+    out: Candidates,
+    points: "_Points",
+    candidates: "_Candidates",
+    errors: "_Errors",
+    progress: "Callable[[float], None]",
+) -> None:
+    basis = candidates.basis(points.basis(points.linear))
+    gram, product = points.normal_equations(basis)
+    progress(0.6)
+    terms = coefficient_count(len(points.features), points.linear)
+    pursuit = _Pursuit(gram, product, terms, max(size for size in SIZES if size <= len(candidates.which)))
+    progress(0.8)
+    order, forced = pursuit.order, pursuit.forced
+    out.chosen = [candidates.which[at - terms] for at in order[forced:]]
+    sizes = [size for size in SIZES if forced + size <= len(order)]
+    fits = [pursuit.weights(forced + size) for size in sizes]
+    scales = errors.scales(basis, [(order[: len(solved)], solved) for solved in fits])
+    for size, solved, scale in zip(sizes, fits, scales):
+        weights = np.zeros((terms + size, solved.shape[1]))
+        weights[order[:forced]] = solved[:forced]
+        weights[terms:] = solved[forced:]
+        _add(out, points, points.linear, weights / scale, size)
+
+
+class _Errors:
+    """Errors of fits at rows that they have not seen."""
+
+    def __init__(self, model: ExactModel, rows: _native.Chunk):
+        self._rows, self._values = rows, exact_values(model, rows)
+
+    def scales(self, basis: "Basis", fits: "list[tuple[Any, np.ndarray]]") -> "list[np.ndarray]":
+        """Return the error of each pair, (pairs), for each fit: (its terms, weights). It is the root mean square where
+        a sign is in doubt, among the nearer half of the rows."""
+        sizes = np.abs(self._values)
+        near = sizes <= np.median(sizes, axis=0)
+        sums, at = [np.zeros(sizes.shape[1]) for _ in fits], 0
+        for block in basis(self._rows):
+            rows = slice(at, at + len(block))
+            at += len(block)
+            for total, (terms, weights) in zip(sums, fits):
+                total += (np.where(near[rows], block[:, terms] @ weights - self._values[rows], 0) ** 2).sum(0)
+        least = 1e-12 * (1 + sizes.max(0))
+        return [np.sqrt(total / near.sum(0)) + least for total in sums]
 
 
 def exact_values(model: ExactModel, rows: _native.Chunk) -> np.ndarray:
@@ -198,7 +227,7 @@ class _Points:
 
     def normal_equations(self, basis: Basis) -> "tuple[np.ndarray, np.ndarray]":
         """Return weighted sums of the terms' products, (terms, terms), and with the targets, (terms, pairs)."""
-        gram, product = 0.0, 0.0
+        gram: np.ndarray | None = None
         for (part, values), share in zip(self.parts, (1.0, _SUPPORT_VECTOR_WEIGHT)):
             at = 0
             for block in basis(part):
@@ -208,9 +237,12 @@ class _Points:
                 if self._near is not None:  # far rows need no precise value
                     weights *= self._near**2 / (self._near**2 + targets[:, 0] ** 2)
                 weighted = block * np.sqrt(weights)[:, None]
-                gram = gram + weighted.T @ weighted
-                product = product + block.T @ (targets * weights[:, None])
-        return np.asarray(gram), np.asarray(product)
+                if gram is None:
+                    gram, product = np.zeros((block.shape[1],) * 2), np.zeros((block.shape[1], self.pairs))
+                gram += weighted.T @ weighted
+                product += block.T @ (targets * weights[:, None])
+        assert gram is not None  # there are points
+        return gram, product
 
 
 class _Candidates:

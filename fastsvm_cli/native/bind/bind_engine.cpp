@@ -100,41 +100,56 @@ void bind_engines(nb::module_& m) {
 
 using LoadModel = nb::typed<nb::callable, Model()>;
 
+// Called and freed with the GIL, on any thread.
+Fallback::Load loader(LoadModel load) {
+    std::shared_ptr<LoadModel> kept(new LoadModel(std::move(load)), [](LoadModel* held) {
+        const nb::gil_scoped_acquire acquire;
+        delete held;
+    });
+    return [kept] {
+        const nb::gil_scoped_acquire acquire;
+        return nb::cast<std::shared_ptr<Model>>((*kept)());
+    };
+}
+
 void bind_question(nb::module_& m) {
     nb::class_<Fallback>(m, "Fallback", "The exact model of a certified model.")
         .def(
             "__init__",
             [](Fallback* self, LoadModel load, double tolerance) {
-                // Freed with the GIL, on any thread.
-                std::shared_ptr<LoadModel> kept(new LoadModel(std::move(load)), [](LoadModel* held) {
-                    const nb::gil_scoped_acquire acquire;
-                    delete held;
-                });
-                const auto called = [kept] {
-                    const nb::gil_scoped_acquire acquire;
-                    return nb::cast<std::shared_ptr<Model>>((*kept)());
-                };
-                new (self) Fallback(called, tolerance);
+                new (self) Fallback(loader(std::move(load)), tolerance);
             },
             "load"_a, "tolerance"_a,
             "load: called on first need, on any thread. tolerance: allowed radius of a regression value.");
+    nb::class_<Audit, Fallback>(m, "Audit", "A random sample of the rows, to which the exact model gives a label too.")
+        .def(
+            "__init__",
+            [](Audit* self, LoadModel load, double share, std::uint64_t seed) {
+                new (self) Audit(loader(std::move(load)), share, seed);
+            },
+            "load"_a, "share"_a, "seed"_a, "load: as of Fallback. share: of the rows, 0 to 1.")
+        .def(
+            "sampled", [](const Audit& self, const Chunk& chunk) { return self.sampled(*chunk.rows); }, "chunk"_a,
+            "The sampled rows of a chunk, by a hash of line number and seed.");
     nb::class_<Request>(m, "Request", "A model, and what to answer for every row.")
         .def(
             "__init__",
             [](Request* self, std::shared_ptr<Model> model, bool probability, bool values, bool evaluations,
-               std::shared_ptr<Fallback> exact, std::optional<double> tolerance, bool open_rows, double open_tolerance,
-               bool outside_rows, bool around, std::int32_t largest_feature) {
+               std::shared_ptr<Fallback> exact, std::shared_ptr<Audit> audit, std::optional<double> tolerance,
+               bool open_rows, double open_tolerance, bool outside_rows, bool around, std::int32_t largest_feature) {
                 const nb::gil_scoped_release release;  // it may read the exact model
-                new (self) Request({std::move(model), probability, values, evaluations, std::move(exact), tolerance,
-                                    open_rows, outside_rows, open_tolerance, around, false, largest_feature});
+                new (self)
+                    Request({std::move(model), probability, values, evaluations, std::move(exact), std::move(audit),
+                             tolerance, open_rows, outside_rows, open_tolerance, around, false, largest_feature});
             },
             "model"_a, "probability"_a = false, "values"_a = false, "evaluations"_a = false,
-            "exact"_a.none() = nb::none(), "tolerance"_a.none() = nb::none(), "open_rows"_a = false,
-            "open_tolerance"_a = 0.0, "outside_rows"_a = false, "around"_a = false,
+            "exact"_a.none() = nb::none(), "audit"_a.none() = nb::none(), "tolerance"_a.none() = nb::none(),
+            "open_rows"_a = false, "open_tolerance"_a = 0.0, "outside_rows"_a = false, "around"_a = false,
             "largest_feature"_a = std::numeric_limits<std::int32_t>::max(),
             "probability: as -b 1. values: append decision values, and radii if the model has them. evaluations: "
             "append the number of kernel evaluations; ordered models only. exact: evaluates rows that a certified "
-            "model leaves open. tolerance: allowed error of an ordered regression model's values, which may then stop "
+            "model leaves open. audit: changes no line; its counts are in Tally. tolerance: allowed error of an "
+            "ordered regression model's values, which may then stop "
             "early. open_rows, outside_rows: report rows left open, and rows outside the bound; open_tolerance: "
             "allowed radius of a regression value without `exact`. around: skip rows that cannot be evaluated. "
             "largest_feature: rows with features beyond it are counted.")

@@ -225,6 +225,8 @@ void bind_tally(nb::module_& m) {
         .def_rw("reference_rows", &Tally::reference_rows)
         .def_rw("kernel_evaluations", &Tally::kernel_evaluations)
         .def_rw("undecided", &Tally::undecided)
+        .def_rw("audited", &Tally::audited)
+        .def_rw("audit_differing", &Tally::audit_differing)
         .def_prop_rw(
             "grid_rows", [](const Tally& self) { return self.rung_rows[grid_rung]; },
             [](Tally& self, std::int64_t rows) { self.rung_rows[grid_rung] = rows; })

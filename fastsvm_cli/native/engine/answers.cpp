@@ -37,7 +37,7 @@ void Answer::clear() {
     lines.clear();
     open_rows.clear();
     outside_rows.clear();
-    outside = evaluated = kernel_evaluations = undecided = reference_rows = 0;
+    outside = evaluated = kernel_evaluations = undecided = reference_rows = audited = audit_differing = 0;
     rung_rows = {};
 }
 
@@ -69,6 +69,7 @@ void Answerer::predictions(std::shared_ptr<const Rows> rows, Answer& out) {
     predict(request.task(), decisions_, request.probability, out.predictions);
     if (elected) out.predictions.put(out.open_rows, *elected);
     if (request.model->ordered) out.kernel_evaluations = decisions_.kernel_evaluations();
+    if (request.audit) audit(out);
 }
 
 std::vector<std::int64_t> Answerer::left_open(const Decisions& decisions, bool probability, double tolerance) const {
@@ -123,6 +124,26 @@ std::shared_ptr<const Rows> Answerer::evaluable(const std::shared_ptr<const Rows
     auto out = std::make_shared<const Rows>(select_rows(*rows, good));
     evaluate(*out);
     return out;
+}
+
+// Compares the sampled rows' labels with the exact model's. Models that cannot evaluate every row are exact, and not
+// audited: the rows have their line numbers.
+void Answerer::audit(Answer& answer) {
+    const std::vector<std::int64_t> rows = request_->audit->sampled(*answer.rows);
+    if (rows.empty()) return;
+    if (!exact_) {
+        Question question;
+        question.model = request_->audit->model();
+        question.probability = request_->probability;
+        question.may_be_few = true;
+        exact_ = std::make_unique<Answerer>(std::make_shared<const Request>(std::move(question)));
+    }
+    Answer exact;
+    exact_->predictions(std::make_shared<const Rows>(select_rows(*answer.rows, rows)), exact);
+    answer.audited = static_cast<std::int64_t>(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        answer.audit_differing +=
+            answer.predictions.label[static_cast<std::size_t>(rows[i])] != exact.predictions.label[i];
 }
 
 // Replaces open rows' decision values by the exact model's, or returns its labels if they suffice.

@@ -31,7 +31,8 @@ struct Answer {
     std::vector<std::int64_t> open_rows, outside_rows;  // indices in `rows`, if requested
     // outside: rows outside the bound; evaluated: by the exact model; undecided: left open by the radii, if counted.
     std::int64_t outside = 0, evaluated = 0, kernel_evaluations = 0, undecided = 0, reference_rows = 0;
-    RungRows rung_rows{};  // rows settled per rung; the reference sum's are in reference_rows
+    std::int64_t audited = 0, audit_differing = 0;  // sampled rows; of these, with another label than the exact model's
+    RungRows rung_rows{};                           // rows settled per rung; the reference sum's are in reference_rows
 };
 
 // Answers chunks, one at a time, in reused memory. One per thread.
@@ -62,10 +63,12 @@ private:
     std::vector<std::int64_t> left_open(const Decisions& decisions, bool probability, double tolerance) const;
     std::shared_ptr<const Rows> evaluable(const std::shared_ptr<const Rows>& rows, std::vector<RowProblem>& bad);
     std::optional<Predictions> ask_exact(Answer& answer);
+    void audit(Answer& answer);
 
     const std::shared_ptr<const Request> request_;
     Decisions decisions_, again_;
-    bool few_ = false;  // decisions_ come from reference_values
+    bool few_ = false;                 // decisions_ come from reference_values
+    std::unique_ptr<Answerer> exact_;  // of Request::audit, made on first need
 };
 
 }  // namespace fastsvm

@@ -1,6 +1,7 @@
 #include "engine/question.h"
 
 #include <cmath>
+#include <numeric>
 
 namespace fastsvm {
 
@@ -22,7 +23,27 @@ std::vector<Wanted::Side> thresholds(const Task& task, std::int64_t pairs) {
     return out;
 }
 
+// Steele, Lea and Flood's SplitMix64.
+std::uint64_t mixed(std::uint64_t bits) {
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9U;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebU;
+    return bits ^ (bits >> 31);
+}
+
 }  // namespace
+
+std::vector<std::int64_t> Audit::sampled(const Rows& rows) const {
+    constexpr std::uint64_t step = 0x9e3779b97f4a7c15U;
+    const std::uint64_t start = mixed(seed_ + step);
+    std::vector<std::int64_t> every(static_cast<std::size_t>(rows.rows)), out;
+    std::iota(every.begin(), every.end(), std::int64_t{0});
+    const std::vector<std::int64_t> lines = rows.line_numbers(every);
+    for (const std::int64_t row : every) {
+        const std::uint64_t hash = mixed(start + step * static_cast<std::uint64_t>(lines[row]));
+        if (static_cast<double>(hash >> 11) * 0x1p-53 < share_) out.push_back(row);
+    }
+    return out;
+}
 
 Request::Request(Question question) : Question(std::move(question)) {
     printed = exact && probability && model->proves && model->certified ? exact->model() : model;

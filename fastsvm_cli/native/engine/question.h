@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "answers/predictions.h"
 #include "engine/model.h"
@@ -34,6 +35,19 @@ private:
     std::shared_ptr<const Model> model_;
 };
 
+// A random sample of the rows, to which the exact model gives a label too.
+class Audit : public Fallback {
+public:
+    // share: of the rows; 0 to 1.
+    Audit(Load load, double share, std::uint64_t seed) : Fallback(std::move(load), 0), share_(share), seed_(seed) {}
+    // The sampled rows, increasing. A row's line number decides, so that blocks and threads change nothing.
+    std::vector<std::int64_t> sampled(const Rows& rows) const;
+
+private:
+    const double share_;
+    const std::uint64_t seed_;
+};
+
 // Everything that output lines depend on.
 struct Question {
     std::shared_ptr<const Model> model;
@@ -41,6 +55,7 @@ struct Question {
     bool values = false;              // append decision values, and radii if the model has them
     bool evaluations = false;         // append the number of kernel evaluations; ordered models only
     std::shared_ptr<Fallback> exact;  // or null
+    std::shared_ptr<Audit> audit;     // or null; changes no line
     // Allowed error of an ordered regression model's values, which may then stop early.
     std::optional<double> tolerance;
     // Report open rows, and rows outside the bound (Decisions::outside). open_tolerance: allowed radius of a regression

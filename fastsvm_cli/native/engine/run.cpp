@@ -164,6 +164,8 @@ void Tally::add(const Answer& answer, const Request& request) {
     reference_rows += answer.reference_rows;
     kernel_evaluations += answer.kernel_evaluations;
     undecided += answer.undecided;
+    audited += answer.audited;
+    audit_differing += answer.audit_differing;
     for (std::size_t rung = 0; rung < rung_rows.size(); ++rung) rung_rows[rung] += answer.rung_rows[rung];
     if (!labelled) return;
     score.add(*answer.rows, answer.predictions);

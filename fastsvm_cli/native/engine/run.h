@@ -33,6 +33,7 @@ struct Tally {
     explicit Tally(bool labelled = true) : labelled(labelled) {}
     bool labelled;
     std::int64_t rows = 0, outside = 0, evaluated = 0, reference_rows = 0, kernel_evaluations = 0, undecided = 0;
+    std::int64_t audited = 0, audit_differing = 0;
     RungRows rung_rows{};
     UnknownLabels unknown_labels;
     FeatureCounts features;

@@ -263,9 +263,12 @@ void Cascade::evaluate(const Rows& rows, std::size_t stage, Block& block) const 
     pairs_ == 1 ? value_of_pair(rows, its, block) : elect(its, block);
 }
 
+double Cascade::time_unit() {
+    constexpr double its_value = 0.8, features = 20;  // nanoseconds of a kernel value of 20 features there
+    return rung_costs().single.of(features) / its_value;
+}
+
 double Cascade::cost(std::size_t stage, double entries, std::int64_t known) const {
-    // Measured on one machine (AVX2, AMD EPYC of 2023), where a kernel value of 20 features took 0.8 ns.
-    constexpr double its_value = 0.8, features = 20;
     const RungCost& single = rung_costs().single;
     const CascadeStage& its = stages_[stage];
     const double d = static_cast<double>(features_.size()), pairs = static_cast<double>(pairs_);
@@ -282,7 +285,7 @@ double Cascade::cost(std::size_t stage, double entries, std::int64_t known) cons
             60 + 1.4 * static_cast<double>(classes_ - 1) * (7 + 0.055 * static_cast<double>(prepared_[stage].length));
     else
         out += 0.03 * static_cast<double>(its.vectors);
-    return out * single.of(features) / its_value + new_values * single.of(d);
+    return out * time_unit() + new_values * single.of(d);
 }
 
 void Cascade::label(const Rows& rows, std::int32_t* winner, std::int64_t* stopped) const {

@@ -1,0 +1,72 @@
+"""`predict --dask --audit`: parts whose sampled rows the exact model answers too."""
+
+import json
+
+import pytest
+
+from support.dasking import parts, predict, run_here
+
+BLOCK = 0.002
+
+
+@pytest.fixture
+def audited(models, tmp_path):
+    """Runs `predict --dask`: (Finished, audited rows, differing ones, bound)."""
+    run_here("reduce", "-q", "--ratio", "0.05", models["two"][0], tmp_path / "reduced")
+    words = ["--exact", models["two"][0], models["two"][1], tmp_path / "reduced"]
+
+    def run(*options, code=0, out="out", here=False, **how):
+        if here:
+            said = run_here("predict", "--json", "--audit", *options, *words, tmp_path / out, code=code)
+        else:
+            where = ("--dask", "local", "--block", BLOCK)
+            said = predict("--json", *where, "--audit", *options, *words, tmp_path / out, code=code, **how)
+        told = json.loads(said.out)
+        return said, (told["audited"], told["audit_differing"], told["audit_upper"])
+
+    return run
+
+
+def test_all_rows_give_the_counts_of_one_run(audited, tmp_path):
+    _, one = audited("1", out="one", here=True)
+    said, found = audited("1")
+    assert found == one and found[:2] == (250, one[1]) and one[1] > 0 and len(said.done) > 4
+    assert parts(tmp_path / "out") == (tmp_path / "one").read_bytes()
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["summary"]["audited"] == 250
+
+
+def test_a_sample_is_of_every_part_and_the_same_again(audited, tmp_path):
+    said, found = audited("20%", "--seed", 3)
+    assert 0 < found[0] < 125 and audited("20%", "--seed", 3, out="other")[1] == found
+    told = [json.loads(path.read_text())["tally"]["audited"] for path in (tmp_path / "out").glob("receipt*")]
+    assert sum(told) == found[0] and len(set(told)) > 1
+    again, kept = audited("20%", "--seed", 3)
+    assert kept == found and again.done == []
+    assert audited("20%", "--seed", 4)[0].done == said.done
+
+
+def test_killed_and_run_again_it_counts_the_same(audited, tmp_path):
+    _, expected = audited("30%", out="expected")
+
+    def stop(block):
+        if block.number == 3:
+            raise RuntimeError("the worker fails")
+
+    with pytest.raises(json.JSONDecodeError):
+        audited("30%", code=1, before=stop)
+    said, found = audited("30%")
+    assert found == expected and len(said.done) == 1 and parts(tmp_path / "out") == parts(tmp_path / "expected")
+
+
+def test_beyond_the_limit_the_exit_code_is_3(audited):
+    assert "(--max-disagreement)" in audited("1", "--max-disagreement", "0.01%", code=3)[0].err
+    assert "(--max-disagreement)" not in audited("1", "--max-disagreement", "99%")[0].err
+
+
+def test_a_cascade_asks_the_model_that_it_holds(models, tmp_path):
+    model, rows, _ = models["two"]
+    run_here("cascade", "-q", "--budget", "20%", "--data", rows, model, tmp_path / "cascade")
+    words = ("--json", "--audit", "1", rows, tmp_path / "cascade")
+    one = json.loads(run_here("predict", *words, tmp_path / "one").out)
+    told = json.loads(predict("--dask", "local", "--block", BLOCK, *words, tmp_path / "out").out)
+    assert told["audited"] == 250 and told["audit_differing"] == one["audit_differing"]

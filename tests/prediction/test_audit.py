@@ -1,0 +1,246 @@
+"""predict --audit: a sample of the rows, by line number and seed, answered by the exact model too."""
+
+import json
+import random
+import re
+import signal
+
+import pytest
+
+from fastsvm_cli import _native
+from fastsvm_cli.comparisons.sampled import upper_bound
+from fastsvm_cli.prediction.answers import Audit
+from support.bad_rows import spoil
+from support.compiling import compile_all
+from support.outputs import timeless
+from support.resuming import Disk, forked
+from support.training import train_on
+
+KINDS = ("approx", "cert", "reduced", "border", "cascade")
+SHARE, SEED = 0.3, 7
+BITS = 2**64 - 1
+
+
+@pytest.fixture(scope="module")
+def home(models):
+    compile_all(
+        models,
+        "reduce --ratio 0.05 rings.model rings.reduced",
+        "border rings.model rings.border",
+        "cascade --budget 10% --data rings.rows rings.model rings.cascade",
+    )
+    train_on(models / "one.model", "rings.train", "-s 2 -g 0.5", 200)
+    compile_all(models, "approx --degree 2 one.model one.approx")
+    return models
+
+
+def mixed(bits):
+    """SplitMix64's output function."""
+    bits = ((bits ^ bits >> 30) * 0xBF58476D1CE4E5B9) & BITS
+    bits = ((bits ^ bits >> 27) * 0x94D049BB133111EB) & BITS
+    return bits ^ bits >> 31
+
+
+def is_sampled(line, share=SHARE, seed=SEED):
+    step = 0x9E3779B97F4A7C15
+    return (mixed((mixed((seed + step) & BITS) + step * line) & BITS) >> 11) / 2**53 < share
+
+
+def counted(lines, answers, exact):
+    """(sampled, differing): of the labels on these lines."""
+    pairs = [(a.split()[0], b.split()[0]) for line, a, b in zip(lines, answers, exact, strict=True) if is_sampled(line)]
+    return len(pairs), sum(a != b for a, b in pairs)
+
+
+def audited(folder, *words, options=(), **how):
+    """(exit code, what --json says of the audit)"""
+    ended = forked(folder, "predict", "--json", "--audit", SHARE, "--seed", SEED, *options, *words, **how)
+    told = json.loads(ended.out)
+    return ended, (told["audited"], told["audit_differing"], told["audit_upper"])
+
+
+@pytest.mark.parametrize("options", [(), ("-b", "1")], ids=str)
+@pytest.mark.parametrize("kind", KINDS)
+def test_counts_are_those_of_the_labels_and_the_rows_stay(home, tmp_path, kind, options):
+    if options and kind in ("approx", "border"):
+        options = ("--values",)
+    rows, model, exact = home / "rings.dressed", home / f"rings.{kind}", home / "rings.model"
+    probability = options[:2] if options[:1] == ("-b",) else ()
+    forked(tmp_path, "predict", "-q", *options, rows, model, "plain")
+    forked(tmp_path, "predict", "-q", *probability, rows, exact, "exact")
+    lines = [number for number, line in enumerate(rows.read_text().splitlines(), 1) if line.lstrip(" \t")[0] != "#"]
+    plain, labels = ((tmp_path / name).read_text().splitlines()[len(probability) // 2 :] for name in ("plain", "exact"))
+    expected = counted(lines, plain, labels)
+    named = () if kind == "cascade" else ("--exact", exact)
+    for threads in (1, 2):
+        how = (*named, *options, "--threads", threads)
+        _, (sampled, differing, upper) = audited(tmp_path, rows, model, "out", options=how)
+        assert (sampled, differing) == expected and upper == upper_bound(differing, sampled, 0.95)
+        assert (tmp_path / "out").read_bytes() == (tmp_path / "plain").read_bytes()
+    assert 0 < sampled < len(lines)
+
+
+def test_some_labels_differ_and_the_summary_says_how_many(home, fastsvm):
+    told = fastsvm("predict", "--audit", "100%", "--exact", home / "rings.model", home / "rings.rows",
+                   home / "rings.border", "out")  # fmt: skip
+    found = re.search(
+        r"Audit: (\d+) of 400 sampled labels differ from the exact model's; with 95 % confidence, at most ([\d.]+) %"
+        r" of all\.\n",
+        told.err,
+    )
+    assert 0 < int(found[1]) < 400 and float(found[2]) == pytest.approx(
+        100 * upper_bound(int(found[1]), 400, 0.95), rel=0.01
+    )
+
+
+def test_a_pipe_has_the_same_sample(home, fastsvm):
+    words = ("predict", "--json", "--audit", "30%", "--exact", home / "rings.model")
+    told = [
+        fastsvm(*words, "-", home / "rings.border", "out", input=(home / "rings.rows").read_bytes()),
+        fastsvm(*words, home / "rings.rows", home / "rings.border", "out"),
+    ]
+    assert timeless(told[0].out) == timeless(told[1].out) and '"audited": 1' in told[0].out
+
+
+@pytest.mark.parametrize("kind", ["border", "cascade"])
+def test_killed_and_resumed_it_counts_the_same(home, tmp_path, kind):
+    words = ("--exact", home / "rings.model", home / "rings.rows", home / f"rings.{kind}")
+    _, expected = audited(tmp_path, *words, "expected")
+    for _ in range(2):
+        forked(tmp_path, "predict", "--json", "--audit", SHARE, "--seed", SEED, "--resume", *words, "out",
+               prepare=lambda: Disk(25), code=-signal.SIGKILL)  # fmt: skip
+    ended, found = audited(tmp_path, "--resume", *words, "out")
+    assert "Continuing after row" in ended.err and found == expected
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes()
+
+
+def test_another_sample_does_not_resume(home, tmp_path):
+    words = ("--exact", home / "rings.model", "--resume", home / "rings.rows", home / "rings.border", "out")
+    forked(tmp_path, "predict", "--audit", SHARE, *words, prepare=lambda: Disk(25), code=-signal.SIGKILL)
+    ended = forked(tmp_path, "predict", "--audit", 2 * SHARE, *words, code=1)
+    assert "begun with --audit 0.3, and this command has 0.6" in ended.err
+
+
+@pytest.mark.parametrize("action", ["skip", "nan"])
+def test_bad_rows_are_not_sampled_and_move_no_other(home, tmp_path, action):
+    rows, bad = home / "rings.rows", tmp_path / "bad"
+    text, where = spoil(rows.read_text().splitlines(keepends=True), random.Random(1))
+    bad.write_text(text)
+    places = {line for line, _ in where}
+    lines = [line for line in range(1, len(text.splitlines()) + 1) if line not in places]
+    for name, model in (("plain", "rings.border"), ("exact", "rings.model")):
+        forked(tmp_path, "predict", "-q", rows, home / model, name)
+    answers = [(tmp_path / name).read_text().splitlines() for name in ("plain", "exact")]
+    options = ("--exact", home / "rings.model", "--on-bad-row", action, "--threads", 2)
+    _, found = audited(tmp_path, bad, home / "rings.border", "out", options=options)
+    assert found[:2] == counted(lines, *answers)
+
+
+def test_one_class_models_and_models_stopped_early_are_audited(home, fastsvm):
+    told = fastsvm("predict", "--json", "--audit", "1", "--exact", home / "one.model", home / "rings.rows",
+                   home / "one.approx", "out")  # fmt: skip
+    assert json.loads(told.out)["audited"] == 400
+    told = json.loads(
+        fastsvm("predict", "--json", "--audit", "1", "--steps", 3, home / "rings.rows", home / "rings.order", "o").out
+    )
+    assert told["audit_differing"] <= 400 - told["rows_decided"] and told["audit_differing"] > 0
+
+
+@pytest.mark.parametrize("quiet", [(), ("-q",), ("--json",)], ids=str)
+def test_beyond_the_limit_the_exit_code_is_3_and_the_rows_are_written(home, fastsvm, tmp_path, quiet):
+    words = ("predict", *quiet, "--audit", "1", "--exact", home / "rings.model")
+    files = (home / "rings.rows", home / "rings.border", "out")
+    fastsvm(*words, "--max-disagreement", "99%", *files)
+    expected = (tmp_path / "out").read_bytes()
+    (tmp_path / "out").unlink()
+    told = fastsvm(*words, "--max-disagreement", "0.1%", *files, code=3)
+    assert re.search(
+        r"Error: \S+rings\.border: up to [\d.]+ % of the labels may differ from the exact model's \(\d+ of 400 sampled"
+        r" ones do; 95 % confidence\), more than 0\.1 % \(--max-disagreement\)\n$",
+        told.err,
+    )
+    assert (tmp_path / "out").read_bytes() == expected and ("audit_upper" in told.out) == (quiet == ("--json",))
+
+
+def test_too_few_sampled_rows_exceed_a_small_limit(home, fastsvm):
+    """Without a differing row too: nothing is known that keeps the limit."""
+    told = fastsvm("predict", "--audit", "5%", "--max-disagreement", "1%", home / "rings.rows", home / "rings.cascade",
+                   "out", code=3)  # fmt: skip
+    assert "more than 1 % (--max-disagreement)" in told.err
+
+
+@pytest.mark.parametrize(
+    "options, model, code, words",
+    [
+        ("--audit 1", "rings.model", 1, "rings.model: a LIBSVM model found, whose labels are exact already"),
+        ("--audit 1", "rings.order", 1, "rings.order: its labels are exact already"),
+        ("--audit 1 --exact waves.model", "waves.red", 1, "waves.red: a regression model found"),
+        ("--audit 1", "rings.border", 2, "--audit needs --exact MODEL"),
+        ("--audit 1 --exact colors.model", "rings.border", 1, "colors.model: this is not the model that"),
+        ("--audit 1 --exact colors.model", "rings.cascade", 1, "colors.model: this is not the model that"),
+        ("--audit 101%", "rings.border", 2, "'101%' is not a share"),
+        ("--seed 1", "rings.border", 2, "--seed goes with --audit."),
+        ("--max-disagreement 1", "rings.border", 2, "--max-disagreement goes with --audit."),
+        ("--audit 1 --exact rings.model --tolerance 1", "rings.cert", 2, "--tolerance goes with --exact, "),
+    ],
+)
+def test_refusals(home, fastsvm, tmp_path, options, model, code, words):
+    options = [home / word if word.endswith(".model") else word for word in options.split()]
+    told = fastsvm("predict", *options, home / "rings.rows", home / model, "out", code=code)
+    assert words in told.err and not (tmp_path / "out").exists()
+
+
+def test_a_model_with_folded_scaling_is_not_compared_on_other_rows(home, fastsvm, tmp_path):
+    (tmp_path / "range").write_text("x\n0 1\n" + "".join(f"{feature} 0 2\n" for feature in range(1, 9)))
+    exact = home / "rings.model"
+    fastsvm("reduce", "-q", "--scale", "range", "--ratio", "0.1", exact, "folded")
+    told = fastsvm("predict", "--audit", "1", "--exact", exact, home / "rings.rows", "folded", "out", code=1)
+    assert "folded: --scale is folded into it: it takes raw rows" in told.err
+
+
+# ---- the bound
+
+
+def chunk_of(rows):
+    return _native.parse(b"1 1:1\n" * rows)[0]
+
+
+def test_the_sample_is_that_of_the_formula():
+    for seed in (0, 5, 2**64 + 5):
+        audit = Audit(lambda: None, 0.01, seed)
+        found = audit.native.sampled(chunk_of(3000))
+        assert found == [row for row in range(3000) if is_sampled(row + 1, 0.01, seed % 2**64)] and found
+    assert Audit(lambda: None, 0, 1).native.sampled(chunk_of(9)) == []
+    assert Audit(lambda: None, 1, 1).native.sampled(chunk_of(9)) == list(range(9))
+
+
+@pytest.mark.parametrize("share", [0.0005, 0.01, 0.2])
+def test_the_bound_covers_the_share_in_95_of_100_jobs(share):
+    """400 jobs, whose differing rows are neighbours."""
+    rows, jobs = 20_000, 400
+    chunk, differing = chunk_of(rows), round(share * rows)
+    covered = 0
+    for seed in range(jobs):
+        sampled = _native.Audit(lambda: None, 0.05, seed).sampled(chunk)
+        start = seed * 37
+        seen = sum(start <= row < start + differing for row in sampled)
+        covered += upper_bound(seen, len(sampled), 0.95) >= share
+    assert covered >= 0.95 * jobs
+
+
+def test_the_bound_covers_what_is_drawn():
+    generator = random.Random(0)
+    for rows, share in ((60, 0.02), (200, 0.1), (900, 0.004)):
+        draws = (sum(generator.random() < share for _ in range(rows)) for _ in range(400))
+        assert sum(upper_bound(seen, rows, 0.95) >= share for seen in draws) >= 0.95 * 400
+
+
+def test_the_bound_is_clopper_and_pearson_s():
+    """It is the share with which so few differ with probability 1 - confidence."""
+    from math import comb
+
+    for differing, rows in ((0, 10), (3, 40), (9, 10)):
+        bound = upper_bound(differing, rows, 0.95)
+        tail = sum(comb(rows, k) * bound**k * (1 - bound) ** (rows - k) for k in range(differing + 1))
+        assert tail == pytest.approx(0.05)
+    assert upper_bound(0, 0, 0.95) == upper_bound(10, 10, 0.95) == 1
