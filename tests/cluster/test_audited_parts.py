@@ -65,7 +65,7 @@ def test_beyond_the_limit_the_exit_code_is_3(audited):
 
 def test_a_cascade_asks_the_model_that_it_holds(models, tmp_path):
     model, rows, _ = models["two"]
-    run_here("cascade", "-q", "--budget", "20%", "--data", rows, model, tmp_path / "cascade")
+    run_here("cascade", "-q", "--rows", "1000000", "--budget", "20%", "--data", rows, model, tmp_path / "cascade")
     words = ("--json", "--audit", "1", rows, tmp_path / "cascade")
     one = json.loads(run_here("predict", *words, tmp_path / "one").out)
     told = json.loads(predict("--dask", "local", "--block", BLOCK, *words, tmp_path / "out").out)

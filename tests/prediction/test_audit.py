@@ -28,7 +28,7 @@ def home(models):
         models,
         "reduce --ratio 0.05 rings.model rings.reduced",
         "border rings.model rings.border",
-        "cascade --budget 10% --data rings.rows rings.model rings.cascade",
+        "cascade --rows 1000000 --budget 10% --data rings.rows rings.model rings.cascade",
     )
     train_on(models / "one.model", "rings.train", "-s 2 -g 0.5", 200)
     compile_all(models, "approx --degree 2 one.model one.approx")

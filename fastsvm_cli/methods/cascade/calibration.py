@@ -155,7 +155,7 @@ class _Costs:
             for stage in range(len(vectors))
             for known in {0, *vectors}
         }
-        unit = _native.Cascade.time_unit / job
+        unit = _native.Cascade.time_unit() / job
         self._reading = [
             (len(each.polynomial) + len(each.coefficients)) * _STAGE_NUMBER_NS * unit for each in candidates.stages
         ]

@@ -38,7 +38,7 @@ def made(tmp_path_factory):
         if name not in done:
             done.add(name)
             train_on(folder / name, f"{data}.train", options)
-            words = ["cascade", "--budget", budget, "--data", DATA / f"{data}.test", name]
+            words = ["cascade", "--rows", "1000000", "--budget", budget, "--data", DATA / f"{data}.test", name]
             (folder / f"{name}.said").write_text(forked.fastsvm(words, cwd=folder, text=True, check=True).stdout)
             lines = (DATA / f"{data}.train").read_text().splitlines(keepends=True)[:700]
             (folder / f"{data}.rows").write_text("".join([*lines[:100], *UNUSUAL.splitlines(keepends=True), *lines]))
@@ -112,7 +112,7 @@ def test_a_rows_answer_depends_on_that_row_alone(made, all_threads, name):
 @pytest.mark.full
 def test_the_same_seed_gives_the_same_file_and_threads_do_not_matter(made):
     folder, _, _ = made("binary")
-    words = ["cascade", "--budget", "1%", "--data", DATA / "rings.test", "binary"]
+    words = ["cascade", "--rows", "1000000", "--budget", "1%", "--data", DATA / "rings.test", "binary"]
     text = (folder / "binary.cascade").read_bytes()
     for options, same in ((["--threads", 1], True), (["--threads", 3, "--seed", 0], True), (["--seed", 1], False)):
         assert (run(folder, *words, "again", *options).returncode, (folder / "again").read_bytes() == text) == (0, same)

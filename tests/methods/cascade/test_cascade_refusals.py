@@ -17,7 +17,7 @@ from support.scaling import scaled_folder
 
 #: Rows, and the calibration's budget: few rows suffice.
 COUNT, BUDGET = 400, 0.05
-NO_GAIN = "no cascade found that takes at most 80 % of the exact model's time: predict with the model as it is"
+NO_GAIN = "no cascade found that takes at most 80 % of the exact model's time in a run of 1000000 rows"
 
 FAR = "rows far from the support vectors found, expected rows like those to predict"
 
@@ -48,7 +48,9 @@ def outcome(text, rows, budget=BUDGET, confidence=0.95):
         warnings.simplefilter("error")
         try:
             demand("m", METHOD.refusal(model))
-            found = calibrate(model, chunk, "rows", fingerprint="f" * 32, budget=budget, confidence=confidence).model
+            found = calibrate(
+                model, chunk, "rows", fingerprint="f" * 32, budget=budget, confidence=confidence, job=10**6
+            ).model
         except FastsvmError as fault:
             assert str(fault).isprintable() and len(str(fault)) < 250
             return str(fault)
@@ -144,7 +146,7 @@ def test_too_few_rows_are_told_with_the_number_needed():
         message = outcome(text, "".join(rows.splitlines(keepends=True)[:found]), budget, confidence)
         assert message.startswith(said.format(found, f"{100 * budget:g}", f"{100 * confidence:.10g}", needed))
     noisy = outcome(model_text(VECTORS, kernel="rbf\ngamma 20", rho=0), rows_text(0.2 * ROWS), 0.011)
-    assert "rows to test on of which" in noisy or noisy.endswith(NO_GAIN)
+    assert "rows to test on of which" in noisy or NO_GAIN in noisy
 
 
 def test_the_command_refuses_before_it_reads_rows(fastsvm, tmp_path):
@@ -170,7 +172,7 @@ def test_a_carried_range_and_a_model_of_raw_rows(tmp_path):
     def run(*words):
         return forked.fastsvm(words, cwd=folder, text=True, check=True).stdout
 
-    words = ["cascade", "--budget", "20%", "--confidence", "50%", "--data"]
+    words = ["cascade", "--rows", "1000000", "--budget", "20%", "--confidence", "50%", "--data"]
     assert "range is carried: it takes raw rows" in run(*words, "rows", "--scale", "range", "model", "carried")
     run(*words, "scaled", "model", "plain")
     assert load_model(str(folder / "carried")).stages and run("predict", "rows", "carried") == run(
