@@ -48,7 +48,8 @@ def outcome(text, rows, budget=BUDGET, confidence=0.95):
         warnings.simplefilter("error")
         try:
             demand("m", METHOD.refusal(model))
-            found = calibrate(model, chunk, "rows", fingerprint="f" * 32, budget=budget, confidence=confidence).model
+            how = {"budget": budget, "confidence": confidence, "job": 10**9}
+            found = calibrate(model, chunk, "rows", fingerprint="f" * 32, **how).model
         except FastsvmError as fault:
             assert str(fault).isprintable() and len(str(fault)) < 250
             return str(fault)
@@ -170,7 +171,7 @@ def test_a_carried_range_and_a_model_of_raw_rows(tmp_path):
     def run(*words):
         return forked.fastsvm(words, cwd=folder, text=True, check=True).stdout
 
-    words = ["cascade", "--budget", "20%", "--confidence", "50%", "--data"]
+    words = ["cascade", "--rows", "1000000", "--budget", "20%", "--confidence", "50%", "--data"]
     assert "range is carried: it takes raw rows" in run(*words, "rows", "--scale", "range", "model", "carried")
     run(*words, "scaled", "model", "plain")
     assert load_model(str(folder / "carried")).stages and run("predict", "rows", "carried") == run(
