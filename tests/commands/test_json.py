@@ -71,6 +71,7 @@ RUNS = {
         "predict --json --exact m --open-rows open rows cert out",
         "predict --json --open-rows open rows cert out",
         "predict --json --steps 3 rows order out",
+        "predict --json --audit 1 --exact m rows cert out",
         "predict --json waves.rows waves out",
     ],
     "bound --json": ["bound --json rows m cert", "bound --json rows powers"],

@@ -6,6 +6,7 @@ import re
 import signal
 
 import pytest
+from scipy.special import betaincinv
 
 from fastsvm_cli import _native
 from fastsvm_cli.comparisons.sampled import upper_bound
@@ -235,12 +236,11 @@ def test_the_bound_covers_what_is_drawn():
         assert sum(upper_bound(seen, rows, 0.95) >= share for seen in draws) >= 0.95 * 400
 
 
-def test_the_bound_is_clopper_and_pearson_s():
-    """It is the share with which so few differ with probability 1 - confidence."""
-    from math import comb
-
-    for differing, rows in ((0, 10), (3, 40), (9, 10)):
-        bound = upper_bound(differing, rows, 0.95)
-        tail = sum(comb(rows, k) * bound**k * (1 - bound) ** (rows - k) for k in range(differing + 1))
-        assert tail == pytest.approx(0.05)
-    assert upper_bound(0, 0, 0.95) == upper_bound(10, 10, 0.95) == 1
+@pytest.mark.parametrize("rows", [1, 2, 60, 3000, 10**6, 10**8])
+def test_the_bound_is_clopper_and_pearson_s(rows):
+    """A quantile of the beta distribution."""
+    for differing in {0, 1, 7, rows // 1000, rows // 3, rows - 1}:
+        for confidence in (0.01, 0.5, 0.95, 0.999):
+            expected = betaincinv(differing + 1, rows - differing, confidence) if differing < rows else 1
+            assert upper_bound(differing, rows, confidence) == pytest.approx(expected, rel=1e-9 if rows < 1e7 else 1e-6)
+    assert upper_bound(0, 0, 0.95) == 1

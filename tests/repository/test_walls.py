@@ -50,7 +50,6 @@ LIBRARIES = {
     "interruption": {"tempfile"},
     "comparisons/inside_bound": {"numpy", "tempfile"},
     "comparisons/proven_rows": {"numpy"},
-    "comparisons/sampled": {"scipy"},
     "methods": {"numpy", "scipy", "libsvm"},
     "methods/approx/on_cluster": {"distributed"},
     "export": {"numpy"},
@@ -229,6 +228,7 @@ def models(tmp_path_factory):
         "geometry --steps 5",
         "compiled --on-bad-row nan",
         "certified --exact exact",
+        "compiled --audit 50% --exact exact",
     ],
 )
 def test_predict_loads_nothing_heavy(models, model):

@@ -11,7 +11,11 @@ FLOAT = np.longdouble
 
 
 class Stages:
+<<<<<<< HEAD
+    """stages: (degree, number of vectors, threshold, weights (pairs, terms) of monomials, then of kernel values)."""
+=======
     """stages: (degree, number of vectors, threshold, weights of monomials and of kernel values: (pairs, terms))."""
+>>>>>>> b8a45545e773da78bf7d3ca2b85876b48d2507e9
 
     def __init__(self, model):
         self.model = model

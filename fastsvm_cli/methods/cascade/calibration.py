@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.errors import FileError, ModelFormatError
+from fastsvm_cli.errors import FileError, ModelFormatError, spelled
 from fastsvm_cli.methods.cascade.guarantee import last_within, rows_needed, upper_bound
 from fastsvm_cli.methods.cascade.stages import Candidates, fit_stages
 from fastsvm_cli.models.base import ExactModel, Model
@@ -24,10 +24,6 @@ _STAGE_NUMBER_NS, _NUMBER_NS = 60.0, 12.0
 _STAGE_WORTH = 0.97
 #: A cascade must take at most this share of the exact model's time.
 _WORTH = 0.8
-_NOTHING_FASTER = (
-    f"no cascade found that takes at most {100 * _WORTH:.0f} % of the exact model's time: predict with the model as it"
-    " is"
-)
 
 
 class Calibration(NamedTuple):
@@ -67,7 +63,7 @@ def calibrate(
     everything = candidates.cascade(model)
     progress(0.7, "choosing stages")
     if not candidates.stages:
-        raise ModelFormatError(model.path, _NOTHING_FASTER)
+        raise ModelFormatError(model.path, _nothing_faster(job or rows.rows))
     trial = _Answers(model, candidates, everything, held_out)
     costs = _Costs(model, candidates, everything, len(rows.indices) / rows.rows, job or rows.rows)
     chosen = _choose(candidates, costs, trial, budget)
@@ -80,7 +76,7 @@ def calibrate(
     taken = differing[place]
     gain = costs.exact / costs.of(chosen, taken.reached)
     if gain * _WORTH < 1:
-        raise ModelFormatError(model.path, _NOTHING_FASTER)
+        raise ModelFormatError(model.path, _nothing_faster(job or rows.rows))
     stages = []
     for each in chosen:
         its = candidates.stages[each]
@@ -193,6 +189,13 @@ def _choose(candidates: Candidates, costs: _Costs, answers: _Answers, budget: fl
             if cost < least * (1 if count == len(best) else _STAGE_WORTH):
                 best, least = stages, cost
     return best
+
+
+def _nothing_faster(job: int) -> str:
+    return (
+        f"no cascade found that takes at most {100 * _WORTH:.0f} % of the exact model's time in a run of {job} rows:"
+        f" predict with the model as it is, or say {spelled('rows', 'N')} if a run has more"
+    )
 
 
 def _too_few(rows: int, budget: float, confidence: float, differing: int = 0) -> str:
