@@ -73,6 +73,8 @@ class Option(NamedTuple):
     def parameter(self, name: str) -> click.Parameter:
         more = {**self._asdict(), "default": self.value}
         del more["words"], more["shown"]
+        if self.required:
+            del more["default"]  # to click, None is one
         more["metavar"] = " ".join(word for word in self.words.split() if not word.startswith("-")) or None
         if self.type is bool:
             more.update(type=None, is_flag=True, flag_value=not self.value)

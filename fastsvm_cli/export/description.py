@@ -121,7 +121,7 @@ def describe(
     """Describe a model of any kind. Raises ModelFormatError if no target can hold it.
 
     inputs: minimum columns of a row. radius: include radii of a certified model."""
-    exact: Any = getattr(model, "exact", model)  # an ordered model answers as its exact one
+    exact: Any = model.exact if model.ordered else model  # it answers as its exact one
     if (why := getattr(exact, "uncompilable", None)) is not None:
         raise ModelFormatError(path, why)
     if exact.serials:

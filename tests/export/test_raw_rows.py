@@ -50,7 +50,10 @@ def test_radii_are_in_the_unit_of_raw_labels(single, tmp_path):
         assert (abs(values.astype(float) - expected) <= radii).all() and (radii < 125 * 20).all()
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in (GOLDEN / "raw-rows").iterdir()))
+EXPORTED = sorted(path.name for path in (GOLDEN / "raw-rows").iterdir() if path.suffix != ".cascade")
+
+
+@pytest.mark.parametrize("name", EXPORTED)
 def test_models_of_raw_rows_answer_as_fastsvm_predict(name, tmp_path):
     model = load_model(str(GOLDEN / "raw-rows" / name))
     rows = rows_for(name, max(model.max_index, 1))

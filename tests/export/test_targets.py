@@ -8,7 +8,7 @@ from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.export.description import describe
 from fastsvm_cli.models import load_model
 from support.exporting import agrees, any_model, rows_for
-from support.model_files import BORDERS, COMPILED, EXACT, ORDERED, REDUCED
+from support.model_files import BORDERS, CASCADES, COMPILED, EXACT, ORDERED, REDUCED
 from support.places import GOLDEN
 from support.profiles import calm
 
@@ -18,11 +18,12 @@ REFUSED = {
     "version2/normalized_polynomial-geometry.order": "normalized_polynomial kernel",
     "version2/one_class.border": "feature 2000000000",
     "version2/three_classes.border": "3 nearest samples",
+    **dict.fromkeys(CASCADES, "a cascade model found, which no target computes"),
 }
 
 
 @pytest.mark.full(few=6)
-@pytest.mark.parametrize("name", EXACT + COMPILED + ORDERED + REDUCED + BORDERS)
+@pytest.mark.parametrize("name", EXACT + COMPILED + ORDERED + REDUCED + BORDERS + CASCADES)
 def test_golden_models(name, tmp_path):
     model = load_model(str(GOLDEN / name))
     if name in REFUSED:
@@ -32,6 +33,10 @@ def test_golden_models(name, tmp_path):
     description = describe(model, name, **({} if name in EXACT else {"inputs": model.max_index + 1}))
     for single in (True, False):
         agrees(model, description, rows_for(name, description.inputs), single, tmp_path, graph=name not in EXACT)
+
+
+def test_a_missing_target_is_a_wrong_usage(fastsvm):
+    assert "Missing option '--to'" in fastsvm("export", GOLDEN / "c_svc.model", code=2).err
 
 
 @calm(160)

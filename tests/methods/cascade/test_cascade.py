@@ -2,6 +2,7 @@
 
 import os
 import re
+import subprocess
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from fastsvm_cli.models import load_model
 from fastsvm_cli.text.data import read_chunks
 from support import forked
 from support.cascading import Stages
-from support.places import DATA
+from support.places import DATA, PROGRAM
+from support.processes import PATIENCE
 from support.training import train_on
 
 #: Options of svm-train, --budget of cascade, and the kinds of stages that it chooses.
@@ -75,6 +77,8 @@ def test_a_row_has_the_label_of_its_stage_or_of_the_exact_model(made, name):
     labels = ["1", "-1"] if model.header.label is None else list(map(str, model.header.label))
     answer = [labels[place] if place >= 0 else theirs for place, theirs in zip(winner, exact)]
     assert run(folder, "predict", rows, f"{name}.cascade").stdout.split() == answer
+    subprocess.run([PROGRAM, "-q", rows, f"{name}.cascade", "native"], cwd=folder, check=True, timeout=PATIENCE)
+    assert (folder / "native").read_text().split() == answer
     # The budget is many times the difference that the part of equal rows allows.
     assert sum(map(str.__ne__, answer, exact)) <= 3 * model.budget * len(exact)
     for options in (["--values"], *[["-b", "1"]] * model.header.has_probability):
