@@ -48,14 +48,8 @@ def outcome(text, rows, budget=BUDGET, confidence=0.95):
         warnings.simplefilter("error")
         try:
             demand("m", METHOD.refusal(model))
-<<<<<<< HEAD
-            found = calibrate(
-                model, chunk, "rows", fingerprint="f" * 32, budget=budget, confidence=confidence, job=10**6
-            ).model
-=======
-            how = {"budget": budget, "confidence": confidence, "job": 10**9}
+            how = {"budget": budget, "confidence": confidence, "job": 10**6}
             found = calibrate(model, chunk, "rows", fingerprint="f" * 32, **how).model
->>>>>>> 58d3fc36939fb9abba63e7860b6e5b12212b3a62
         except FastsvmError as fault:
             assert str(fault).isprintable() and len(str(fault)) < 250
             return str(fault)
