@@ -122,7 +122,7 @@ def test_hostile_models_are_compiled_or_refused_in_a_line(name):
 @pytest.mark.parametrize("name", HOSTILE_ROWS)
 def test_hostile_rows_are_taken_or_refused_in_a_line(name):
     found = outcome(model_text(normal(600, 4), kernel="rbf\ngamma 0.01"), rows_text(HOSTILE_ROWS[name]))
-    assert not isinstance(found, str) or found in (f"rows: {FAR}", f"m: {NO_GAIN}")
+    assert not isinstance(found, str) or found == f"rows: {FAR}" or found.startswith(f"m: {NO_GAIN}")
     assert name != "huge" or found == f"rows: {FAR}"
     if name == "some huge":
         left = np.array(found.cascade().label(_native.parse(rows_text(MIXED[-5:]).encode())[0])[0]) < 0
