@@ -167,7 +167,7 @@ void Cascade::value_of_pair(const Rows& rows, const Prepared& stage, Block& bloc
             value += sums[0];
         }
         block.winner[r] = value > 0 ? 0 : 1;
-        block.margin[r] = std::fabs(value);
+        block.margin[r] = std::fabs(value) < infinity ? std::fabs(value) : -infinity;
     }
 }
 
@@ -238,7 +238,7 @@ void Cascade::elect(const Prepared& stage, Block& block) const {
                     const double own = candidate < other ? value : -value;
                     if (!(own >= least)) least = own, strongest = other;  // NaN is least
                 }
-                if (least > 0) {
+                if (least > 0 && least < infinity) {
                     block.winner[row] = static_cast<std::int32_t>(candidate);
                     block.margin[row] = least;
                 } else if (least <= 0) {
