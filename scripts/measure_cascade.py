@@ -4,7 +4,9 @@
 Times are whole processes of fastsvm-predict on one thread, file to file, medians; the floor is `approx --degree 1`.
 --seeds: of the halves and of the cascade; labels that differ are counted for each, times for the first.
 
-  scripts/measure_cascade.py TUNED [--names a9a u20] [--seeds 20] [--runs 11]
+--rows: the measured rows are repeated up to this number, and the cascade is made for such runs.
+
+  scripts/measure_cascade.py TUNED [--names a9a u20] [--seeds 20] [--runs 11] [--rows 100000]
 """
 
 import argparse
@@ -42,7 +44,7 @@ def seconds(model_file, rows_file, folder):
     return time.perf_counter() - start
 
 
-def measure(path, seeds, runs, folder):
+def measure(path, seeds, runs, least, folder):
     """Print a line; return the logarithm of the speed-up, 0 without a cascade."""
     name, gain, spread = path.stem, 0.0, []
     model, rows = load_model(str(path)), _native.Chunk.concatenate(list(read_chunks(str(path.with_suffix(".test")))))
@@ -52,10 +54,9 @@ def measure(path, seeds, runs, folder):
         order = np.random.default_rng(seed).permutation(rows.rows)
         mine, others = (np.sort(part).tolist() for part in np.array_split(order, 2))
         start = time.perf_counter()
+        how = {"budget": budget, "confidence": 0.95, "seed": seed, "job": least or None}
         try:
-            found = calibrate(
-                model, rows.select(mine), "rows", fingerprint="0" * 32, budget=budget, confidence=0.95, seed=seed
-            )
+            found = calibrate(model, rows.select(mine), "rows", fingerprint="0" * 32, **how)
         except FastsvmError as fault:
             print(f"{name:16} {fault}")
             return 0.0
@@ -64,18 +65,19 @@ def measure(path, seeds, runs, folder):
         if seed:
             continue
         files = {each: f"{folder}/{each}" for each in ("rows", "cascade", "floor")}
-        pathlib.Path(files["rows"]).write_bytes(_native.format_rows(measured))
+        times = max(-(-least // len(others)), 1)
+        pathlib.Path(files["rows"]).write_bytes(_native.format_rows(measured) * times)
         pathlib.Path(files["cascade"]).write_bytes(found.model.to_text())
         subprocess.run(["fastsvm", "approx", "-q", "--degree", "1", path, files["floor"]], check=True)
         models = {"exact": path, "cascade": files["cascade"], "floor": files["floor"]}
-        times = {each: [] for each in models}
+        spent = {each: [] for each in models}
         for _ in range(runs):
             for each, file in models.items():
-                times[each].append(seconds(file, files["rows"], folder))
-        ms = {each: 1e3 * statistics.median(found) for each, found in times.items()}
+                spent[each].append(seconds(file, files["rows"], folder))
+        ms = {each: 1e3 * statistics.median(some) for each, some in spent.items()}
         gain = math.log(ms["exact"] / ms["cascade"])
         print(
-            f"{name:16} {len(others)} rows: exact {ms['exact']:.1f} ms, cascade {ms['cascade']:.1f}, floor"
+            f"{name:16} {times * len(others)} rows: exact {ms['exact']:.1f} ms, cascade {ms['cascade']:.1f}, floor"
             f" {ms['floor']:.1f}: {math.exp(gain):.2f} times; {100 * found.shares[-1]:.2g} % left to the exact model;"
             f" made in {took:.1f} s"
         )
@@ -93,12 +95,13 @@ def main():
     parser.add_argument("--names", nargs="*")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--runs", type=int, default=11)
+    parser.add_argument("--rows", type=int, default=0)
     asked = parser.parse_args()
     _native.set_threads(1)
     print(f"{_native.instruction_set()}, {os.cpu_count()} processors, one thread")
     names = asked.names or sorted(each.stem for each in asked.folder.glob("*.model"))
     with tempfile.TemporaryDirectory() as folder:
-        gains = [measure(asked.folder / f"{name}.model", asked.seeds, asked.runs, folder) for name in names]
+        gains = [measure(asked.folder / f"{name}.model", asked.seeds, asked.runs, asked.rows, folder) for name in names]
     print(f"geometric mean: {math.exp(statistics.fmean(gains)):.2f} times the exact model")
 
 
