@@ -46,7 +46,7 @@ def compile_attempts(
                 words += [
                     "--data",
                     bench.calibration_file(),
-                    *(["--budget", repr(budget)] if budget and budget < 1 else []),
+                    *(["--budget", repr(budget)] if budget else []),
                 ]
             words += [bench.exact_file, path]
             try:
@@ -68,7 +68,7 @@ def compile_attempts(
             case.compile_seconds, case.made_by = seconds, each.arguments
             if each.calibrates:  # again, on all rows
                 case.made_by += [
-                    *(["--budget", f"{budget:g}"] if budget and budget < 1 else []),
+                    *(["--budget", f"{budget:g}"] if budget else []),
                     "--data",
                     bench.test_file,
                 ]

@@ -154,6 +154,14 @@ class Bench:
             added[0].note = "compiled from another model"
         return added
 
+    def may_calibrate(self, budget: "float | None") -> bool:
+        """Return whether a half of the rows can show this budget of a cascade; None: the command's."""
+        from fastsvm_cli.methods.cascade import BUDGET, CONFIDENCE
+        from fastsvm_cli.methods.cascade.guarantee import rows_needed
+
+        share = BUDGET if budget is None else budget
+        return 0 < share < 1 and self.rows // 2 > rows_needed(share, CONFIDENCE)
+
     def calibration_file(self) -> str:
         """Write every other row, from the first on, for a model that is measured on the others."""
         path = os.path.join(self.folder, "calibration")

@@ -292,7 +292,8 @@ def _choose(
             candidates.append(Candidate(fast, seen.share, (timings,), fast is behind))
 
     add("exact", behind, 0.0)
-    every = attempts(source.model, max_size * 1e6, patience)
+    # A cascade promises a budget, and none of 0.
+    every = [each for each in attempts(source.model, max_size * 1e6, patience) if budget or not each.calibrates]
     for at, each in enumerate(every):
         with in_python():
             name = each.name

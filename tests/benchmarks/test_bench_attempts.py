@@ -37,6 +37,8 @@ def test_try_keeps_a_model_inside_the_budget_and_its_commands_work(fastsvm, benc
         if said and said[1] == "exact model"
         else f"fastsvm {said[1].removesuffix(', predict --exact')} 'my model' 'fast model'"
     )
+    if said and said[1] == "cascade":
+        made = "fastsvm cascade --budget 0.1 --data 'my rows' 'my model' 'fast model'"
     assert said and said[4] == made, str(done)
     kept = (tmp_path / "fast model").read_bytes()
     exact = fastsvm("predict", "-q", "my rows", model).out.split()
@@ -51,7 +53,8 @@ def test_try_keeps_a_model_inside_the_budget_and_its_commands_work(fastsvm, benc
     env = {**os.environ, **ONE_THREAD, "PATH": os.path.dirname(FASTSVM) + os.pathsep + os.environ["PATH"]}
     for command in filter(None, (said[4], said[5])):
         subprocess.run(command, shell=True, cwd=tmp_path, env=env, check=True, capture_output=True)
-    assert (tmp_path / "fast model").read_bytes() == kept
+    # A cascade is made again on all rows, not on a half.
+    assert said[1] == "cascade" or (tmp_path / "fast model").read_bytes() == kept
     assert 100 * sum(a != b for a, b in zip(exact, (tmp_path / "out").read_text().split(), strict=True)) / 6000 <= 10
     times, *_ = terminal_tables(done.out)
     names = [row[0] for row in times]

@@ -18,6 +18,8 @@ class Measuring:
     def try_everything(self, fastsvm: "list[str]") -> None:
         bench, options, screen = self._bench, self._options, self._screen
         found = attempts(bench.answers.model, options.max_size * 1e6, options.patience)
+        if not bench.may_calibrate(options.budget):
+            found = [each for each in found if not each.calibrates]
         tried = [each for each in found if each.skipped is None]
         self._attempted = len(tried)
         self._lines = lines = TrialLines(bench, tried, options.budget)

@@ -17,16 +17,24 @@ if TYPE_CHECKING:
     from fastsvm_cli.models.base import ExactModel
 
 
+#: Defaults.
+BUDGET, CONFIDENCE = 0.001, 0.95
+
+
 class CascadeOptions(MethodOptions):
     data_file: "str | None" = option(
         "--data FILE",
         "Rows like those to predict, to calibrate on; labels are not used. Rows unlike them void the guarantee.",
     )
     budget: float = option(
-        "--budget SHARE", "Largest share of rows that may get another label (0.001 or 0.1%).", Fraction(), 0.001, "0.1%"
+        "--budget SHARE",
+        "Largest share of rows that may get another label (0.001 or 0.1%).",
+        Fraction(),
+        BUDGET,
+        "0.1%",
     )
     confidence: float = option(
-        "--confidence SHARE", "Probability that the budget holds (0.95 or 95%).", Fraction(), 0.95, "95%"
+        "--confidence SHARE", "Probability that the budget holds (0.95 or 95%).", Fraction(), CONFIDENCE, "95%"
     )
     unlabelled: bool = option("--unlabelled", "Read rows of --data without labels.", bool)
     rows: "int | None" = option(
