@@ -54,7 +54,7 @@ def command(**parsed):
     if scaling is not None:
         say_raw_rows(scaling, "carried", report)
     print(
-        f"{found.evaluations:.4g} kernel evaluations a row, {found.gain:.3g} times less time than the exact model"
+        f"{found.evaluations:.4g} kernel evaluations a row, {found.gain:.3g} times as fast as the exact model"
         " (estimated; reading rows not counted)",
         file=report,
     )

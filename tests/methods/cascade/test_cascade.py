@@ -129,7 +129,7 @@ def test_the_summary(made, tmp_path):
     assert re.fullmatch(
         stages + r"exact model: \d+ support vectors, [\d.]+ %\n"
         r"[\d.]+ KB -> [\d.]+ KB: binary.cascade\n"
-        r"[\d.]+ kernel evaluations a row, [\d.]+ times less time than the exact model \(estimated; .*\)\n"
+        r"[\d.]+ kernel evaluations a row, [\d.]+ times as fast as the exact model \(estimated; .*\)\n"
         rf"labels that differ: {model.differing} of {model.tested} tested rows; with 95 % confidence at most [\d.]+ %"
         r" of rows like these \(budget 1 %\)",
         "\n".join(said),
