@@ -2,7 +2,8 @@
 get another label than the exact model's.
 
 Let p(t) be the probability that the cascade with threshold t gives a row another label. The thresholds t_1 > t_2 > ...
-and the stages are fixed before the tested rows are looked at. Of n such rows, drawn independently, k(t) differ.
+and the stages are fixed before the tested rows are looked at. Among n such rows, drawn independently, the labels of
+k(t) differ.
 
 (1) Clopper and Pearson (1934): P(p(t) > u(k(t), n)) <= delta, with u(k, n) the (1 - delta) quantile of the beta
     distribution with parameters k + 1 and n - k, and u(n, n) = 1.

@@ -86,7 +86,7 @@ std::vector<std::string> own_words(std::string_view line, const char* first, std
     return words;
 }
 
-// What fastsvm's line says.
+// The content of fastsvm's line.
 struct OwnLine {
     std::string fingerprint;
     std::optional<Origin> origin;

@@ -1,5 +1,5 @@
 // A model as its file holds it: the fields, the text, and the model that answers rows. A class per kind derives from
-// this, has a static `read`, and stands in `compiled_kinds` (kind.h).
+// this, has a static `read`, and is listed in `compiled_kinds` (kind.h).
 #pragma once
 #include <cstdint>
 #include <memory>

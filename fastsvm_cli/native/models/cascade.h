@@ -44,7 +44,7 @@ public:
     // Estimated nanoseconds of a row with this many entries in a stage, by rung_costs.h, if it has the kernel values of
     // `known` vectors.
     double cost(std::size_t stage, double entries, std::int64_t known) const;
-    // What a nanosecond of the machine that this was measured on (AVX2, AMD EPYC of 2023) is in rung_costs.h.
+    // Nanoseconds of rung_costs.h in one of the machine that cost() was measured on (AVX2, AMD EPYC of 2023).
     static double time_unit();
 
     std::int64_t classes() const { return classes_; }
