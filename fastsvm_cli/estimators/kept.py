@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Self = TypeVar("Self", bound="Kept")
 
 #: Not pickled: the model (its text is), its source (for size), and derived attributes.
-_NOT_PICKLED = ("model", "_reference", "_stations", "_classes", "_own")
+_NOT_PICKLED = ("model", "_reference", "_predictors", "_classes", "_own")
 #: Arguments that determine the answers: numbers and strings; objects.
 _TOLD = (
     "tolerance",
@@ -187,7 +187,7 @@ class Kept:
         from copy import deepcopy
 
         copy = object.__new__(type(self))
-        shared = ("model", "_stations", "_classes", "_reference", "_own")
+        shared = ("model", "_predictors", "_classes", "_reference", "_own")
         copy.__dict__.update({k: v if k in shared else deepcopy(v, memo) for k, v in self.__dict__.items()})
         copy._set_up()
         return copy

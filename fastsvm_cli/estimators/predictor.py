@@ -19,7 +19,7 @@ from fastsvm_cli.estimators.available import (
     is_one_class,
     unavailable,
 )
-from fastsvm_cli.estimators.batches import Station
+from fastsvm_cli.estimators.batches import in_blocks
 from fastsvm_cli.estimators.calibration import nearly_equal
 from fastsvm_cli.estimators.conventions import Classes
 from fastsvm_cli.estimators.kept import Kept
@@ -29,7 +29,7 @@ from fastsvm_cli.estimators.rows import ParsedRows, Rows, chunk_of, demand_kerne
 from fastsvm_cli.models import check_start, parse_libsvm, parse_model
 from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.models.wanted import LABELS, Wanted
-from fastsvm_cli.prediction.answers import Answer, Answerer, Fallback, Request
+from fastsvm_cli.prediction.answers import Answer, Fallback, Predictor
 from fastsvm_cli.text.data import read_bytes
 from fastsvm_cli.text.fingerprint import fingerprint as fingerprint_of
 
@@ -198,7 +198,7 @@ class FastSVM(Kept, FittedEstimator):
             raise ValueError(f"decision_function_shape={self.decision_function_shape!r} found, expected 'ovr' or 'ovo'")
         if self.sklearn not in (None, "dense", "sparse"):
             raise ValueError(f"sklearn={self.sklearn!r} found, expected None, 'dense' or 'sparse'")
-        self._stations: dict[str, Station] = {}
+        self._predictors: dict[str, tuple[Predictor, int]] = {}
         self._own: tuple[OwnCode | None] | None = None  # once it was needed
         if header.classification:
             self._classes = Classes(header, self.classes)
@@ -406,22 +406,34 @@ class FastSVM(Kept, FittedEstimator):
 
     def _answer(self, kind: str, X, result) -> np.ndarray:
         rows = self._rows(X)
-        station = self._stations.get(kind)
-        if station is None:
-            labels = kind == "labels"
-            request = Request(
-                self.model,
-                values=kind in ("values", "radius"),
-                probability=kind == "probability",
-                open_rows=kind == "proven",
-                exact=self.fallback() if labels or kind in ("values", "probability") else None,
-                tolerance=self.early_tolerance if labels else None,
-            )
-            each = 1 if labels and not request.with_radius else self.model.pairs
-            if self.model.carried is not None:
-                each = max(each, self.model.carried.shifted)
-            self._stations[kind] = station = Station(request, self._chunk, each)
-        return station.run(rows, self.n_threads, result)
+        predictor, values = self._predictors.get(kind) or self._predictor(kind)
+
+        def block(first: int, last: int) -> np.ndarray:
+            chunk = self._chunk(rows, first, last)
+            answer = predictor.answer(chunk)
+            if answer.fault is not None:
+                row, why = answer.fault
+                raise ValueError(f"row {first + row - chunk.first_line}: {why}")
+            return result(answer)
+
+        return in_blocks(rows, values, self.n_threads, block)
+
+    def _predictor(self, kind: str) -> "tuple[Predictor, int]":
+        """Return the predictor of a kind of answers, and the numbers that it holds per row."""
+        labels = kind == "labels"
+        predictor = Predictor(
+            self.model,
+            values=kind in ("values", "radius"),
+            probability=kind == "probability",
+            open_rows=kind == "proven",
+            exact=self.fallback() if labels or kind in ("values", "probability") else None,
+            tolerance=self.early_tolerance if labels else None,
+        )
+        values = 1 if labels and not predictor.with_radius else self.model.pairs
+        if self.model.carried is not None:
+            values = max(values, self.model.carried.shifted)
+        self._predictors[kind] = predictor, values
+        return predictor, values
 
     @property
     def _own_code(self) -> "OwnCode | None":
@@ -454,35 +466,35 @@ class FastSVM(Kept, FittedEstimator):
     def probability_header(self) -> "Header":
         return self.model.header if self.exact is None or not self.model.reduced else self.exact.model.header
 
-    def _labels(self, answer: Answer, answerer: Answerer) -> np.ndarray:
+    def _labels(self, answer: Answer) -> np.ndarray:
         labels = np.array(answer.predictions.label)
         if self.sklearn == "dense" and answer.reference_rows and (own := self._own_code) is not None:
-            near = self._by_reference(own, answer, answerer, LABELS)
+            near = self._by_reference(own, answer, LABELS)
             if len(near):
                 labels[near] = own.labels(answer.chunk.select(near))
         if self.model.header.classification:
             return self._classes.of(labels)
         return labels if self.model.header.regression else labels.astype(np.intp)
 
-    def _decision_values(self, answer: Answer, answerer: Answerer) -> np.ndarray:
-        out = self._shaped(np.asarray(answerer.decisions.value))
+    def _decision_values(self, answer: Answer) -> np.ndarray:
+        out = self._shaped(np.asarray(answer.decisions.value))
         if (answer.reference_rows or self.beyond_votes) and (own := self._own_code) is not None:
-            near = self._near_rows(own, answer, answerer, out)
+            near = self._near_rows(own, answer, out)
             if len(near):
                 out[near] = self._shaped(own.values(answer.chunk.select(near)))
         return out
 
-    def _by_reference(self, own: OwnCode, answer: Answer, answerer: Answerer, wanted: Wanted) -> np.ndarray:
+    def _by_reference(self, own: OwnCode, answer: Answer, wanted: Wanted) -> np.ndarray:
         """Return the rows that the exact model's reference sum decides."""
         if not answer.reference_rows:
             return np.empty(0, np.intp)
         if own.exact is self.model:
-            return np.flatnonzero(answerer.decisions.evaluations)
+            return np.flatnonzero(answer.decisions.evaluations)
         return own.near(answer.chunk, wanted)
 
-    def _near_rows(self, own: OwnCode, answer: Answer, answerer: Answerer, shaped: np.ndarray) -> np.ndarray:
+    def _near_rows(self, own: OwnCode, answer: Answer, shaped: np.ndarray) -> np.ndarray:
         """Return the rows where rounding of decision values changes their signs or the label that follows from them."""
-        near = self._by_reference(own, answer, answerer, Wanted.values())
+        near = self._by_reference(own, answer, Wanted.values())
         if not self.beyond_votes:
             return near
         if self.calibrator is None:
@@ -503,19 +515,19 @@ class FastSVM(Kept, FittedEstimator):
             return -pairwise[:, 0]
         return pairwise if self.decision_function_shape == "ovo" else self._classes.one_against_rest(pairwise)
 
-    def _probabilities(self, answer: Answer, answerer: Answerer) -> np.ndarray:
+    def _probabilities(self, answer: Answer) -> np.ndarray:
         if self.sklearn is not None and self.model.header.nr_class == 2 and self.model.header.classification:
             answer.predictions.iterate_pairs()
         found = np.asarray(answer.predictions.probability)
         return self._classes.probabilities(found) if self.model.header.classification else found.copy()
 
-    def _radii(self, answer: Answer, answerer: Answerer) -> np.ndarray:
-        radii = np.asarray(answerer.decisions.radius)
+    def _radii(self, answer: Answer) -> np.ndarray:
+        radii = np.asarray(answer.decisions.radius)
         if radii.shape[1] == 1:
             return radii[:, 0].copy()
         return self._classes.radii(radii)
 
-    def _settled(self, answer: Answer, answerer: Answerer) -> np.ndarray:
+    def _settled(self, answer: Answer) -> np.ndarray:
         settled = np.ones(answer.chunk.rows, dtype=bool)
         settled[answer.open_rows] = False
         return settled

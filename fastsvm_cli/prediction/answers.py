@@ -50,23 +50,15 @@ class Audit(Fallback):
         self.native = _native.Audit(lambda: self.model.native, share, seed % 2**64)
 
 
-class Request:
-    """exact: the model for open rows. audit: changes no line. asked: options of _native.Request."""
+class Predictor(_native.Predictor):
+    """A model with its options (native/engine/predictor.h). Thread-safe.
 
-    def __init__(self, model: Model, *, exact: "Fallback | None" = None, audit: "Audit | None" = None, **asked: Any):
-        self.model, self.exact, self.audit = model, exact, audit
-        self.native = _native.Request(
+    exact: the model for open rows. audit: changes no line. options: of _native.Predictor."""
+
+    def __init__(self, model: Model, *, exact: "Fallback | None" = None, audit: "Audit | None" = None, **options: Any):
+        super().__init__(
             model.native,
             exact=None if exact is None else exact.native,
             audit=None if audit is None else audit.native,
-            **asked,
+            **options,
         )
-        self.with_radius = self.native.with_radius
-
-
-class Answerer(_native.Answerer):
-    """Answers one chunk at a time; one per thread."""
-
-    def __init__(self, request: Request):
-        super().__init__(request.native)
-        self._request = request  # keeps its models alive

@@ -6,7 +6,7 @@ from typing import Any
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.prediction.answers import Audit, Fallback, Request
+from fastsvm_cli.prediction.answers import Audit, Fallback, Predictor
 from fastsvm_cli.text.bad_rows import BadRows
 from fastsvm_cli.text.line_blocks import LineBlocks
 
@@ -73,8 +73,8 @@ def predict(
     on_chunk: called after a chunk's lines are written.
     write_open, write_outside: receive open rows, or those outside the bound of eq. (3.11), as LIBSVM data with line
     numbers.
-    asked: options of _native.Request."""
-    request = Request(
+    asked: options of _native.Predictor."""
+    predictor = Predictor(
         model,
         exact=exact,
         audit=audit,
@@ -86,7 +86,7 @@ def predict(
     )
     counted, behind = tally or Tally(labelled), exact or audit
     run = _native.Run(
-        request.native,
+        predictor,
         counted,
         bad_rows,
         write,

@@ -5,7 +5,7 @@ import pytest
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
 from fastsvm_cli import Chunk, load_model, read_chunks
-from fastsvm_cli.prediction.answers import Answerer, Fallback, Request
+from fastsvm_cli.prediction.answers import Fallback, Predictor
 from support.c_library import CModel, dense_rows, sparse_rows
 from support.model_files import exact_name
 from support.places import DATA, GOLDEN
@@ -44,10 +44,11 @@ def expected(model, rows, question, exact=None):
     """The package's answers: (rows, numbers)."""
     fallback = None if exact is None else Fallback(lambda: load_model(str(exact)).plain())
     by_value = question in ("values", "radii")
-    request = Request(model, probability=question == "probabilities", values=by_value, exact=fallback)
-    answerer, parts = Answerer(request), []
+    predictor = Predictor(model, probability=question == "probabilities", values=by_value, exact=fallback)
+    parts = []
     for chunk in read_chunks(str(rows), scaling=model.row_scaling()):
-        found, decisions = answerer.predictions(chunk).predictions, answerer.decisions
+        answer = predictor.answer(chunk)
+        found, decisions = answer.predictions, answer.decisions
         if by_value:
             parts.append(np.array(decisions.value))
             if question == "radii":

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fastsvm_cli import load_model, read_chunks
-from fastsvm_cli.prediction.answers import Answerer, Request
+from fastsvm_cli.prediction.answers import Predictor
 from support.pages import PAGES, blocks, command_lines
 from support.places import GOLDEN
 from support.processes import PATIENCE
@@ -63,13 +63,13 @@ def test_the_programs_of_the_page_answer_as_in_python(library, tmp_path, program
         assert done.returncode == 0, done.stderr
     model = GOLDEN / "c_svc.model"
     (tmp_path / "rows").write_text(ROWS)
-    answerer = Answerer(Request(load_model(str(model)), values=values))
     (chunk,) = read_chunks(str(tmp_path / "rows"))
-    labels = list(answerer.predictions(chunk).predictions.label)
+    answer = Predictor(load_model(str(model)), values=values).answer(chunk)
+    labels = list(answer.predictions.label)
     assert set(labels) == {1, -1}
     done = shell(f"{program} {model}")
     assert done.returncode == 0, done.stderr
-    expected = np.array(answerer.decisions.value)[:, 0] if values else labels
+    expected = np.array(answer.decisions.value)[:, 0] if values else labels
     assert [float(line) for line in done.stdout.splitlines()] == pytest.approx(expected, rel=1e-12)
     refused = shell(f"{program} {GOLDEN / 'data'}")
     assert refused.returncode == 1 and (source == "by_name.c" or "data file" in refused.stderr)

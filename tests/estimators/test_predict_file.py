@@ -193,23 +193,22 @@ except KeyboardInterrupt:
 def test_ctrl_c_ends_a_prediction_of_arrays(folder, tmp_path):
     code = f"""
 import _thread, numpy, fastsvm_cli
-from fastsvm_cli.estimators import batches
 fast = fastsvm_cli.load({str(folder / "rings.model")!r}, n_threads=2)
 X = numpy.random.default_rng(0).random((100_000, 8))
-answered = batches.Station._answer
+chunk = fast._chunk
 count = 0
 def interrupted(*arguments):
     global count
     count += 1
     if count == 3:
         _thread.interrupt_main()
-    return answered(*arguments)
-batches.Station._answer = interrupted
+    return chunk(*arguments)
+fast._chunk = interrupted
 try:
     fast.predict(X)
 except KeyboardInterrupt:
     print("interrupted")
-batches.Station._answer = answered
+fast._chunk = chunk
 print(len(fast.predict(X[:1000])))
 """
     done = outcome([sys.executable, "-c", code], cwd=tmp_path, preexec_fn=default_signals)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.models import load_model, parse_model
-from fastsvm_cli.prediction.answers import Answerer, Fallback, Request
+from fastsvm_cli.prediction.answers import Fallback, Predictor
 from fastsvm_cli.prediction.pipeline import Tally, predict
 from fastsvm_cli.text.bad_rows import BadRows
 from fastsvm_cli.text.data import read_chunks
@@ -216,17 +216,18 @@ def test_a_model_answers_several_threads_at_once(name, all_threads):
     # Two parts leave the same number of rows to the exact model, if any.
     parts = [parts[0], parts[0].select(list(range(parts[0].rows))[::-1]), parts[1]]
 
-    def answer(part, request):
-        return Answerer(request).answer(part).lines
+    def answer(part, predictor):
+        found = predictor.answer(part)
+        return bytes(found.predictions.label), bytes(found.decisions.value)
 
-    requests = [Request(model), Request(model, values=True)]
-    expected = [[answer(part, request) for part in parts] for request in requests]
+    predictors = [Predictor(model), Predictor(model, values=True)]
+    expected = [[answer(part, predictor) for part in parts] for predictor in predictors]
     wrong = []
 
     def keep_asking(part):
         for _ in range(100):
-            for request, lines in zip(requests, expected):
-                if answer(parts[part], request) != lines[part]:
+            for predictor, answers in zip(predictors, expected):
+                if answer(parts[part], predictor) != answers[part]:
                     wrong.append(part)
 
     threads = [threading.Thread(target=keep_asking, args=(part,)) for part in range(len(parts))]

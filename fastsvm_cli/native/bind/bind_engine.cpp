@@ -17,9 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/answers.h"
 #include "engine/model.h"
-#include "engine/question.h"
+#include "engine/predictor.h"
 #include "engine/summary.h"
 #include "engine/wanted.h"
 
@@ -112,6 +111,14 @@ Fallback::Load loader(LoadModel load) {
     };
 }
 
+// A chunk's answer, and the lease of the memory that holds its decision values.
+struct Answered : Answer {
+    Answered(const Predictor& predictor, std::shared_ptr<const Rows> chunk) : answerer(predictor.answerer()) {
+        answerer->predictions(std::move(chunk), *this);
+    }
+    const Pool<Answerer>::Lease answerer;
+};
+
 void bind_question(nb::module_& m) {
     nb::class_<Fallback>(m, "Fallback", "The exact model of a certified model.")
         .def(
@@ -131,16 +138,16 @@ void bind_question(nb::module_& m) {
         .def(
             "sampled", [](const Audit& self, const Chunk& chunk) { return self.sampled(*chunk.rows); }, "chunk"_a,
             "The sampled rows of a chunk, by a hash of line number and seed.");
-    nb::class_<Request>(m, "Request", "A model, and what to answer for every row.")
+    nb::class_<Predictor>(m, "Predictor", "A model with its options; any threads' calls reuse its memory.")
         .def(
             "__init__",
-            [](Request* self, std::shared_ptr<Model> model, bool probability, bool values, bool evaluations,
+            [](Predictor* self, std::shared_ptr<Model> model, bool probability, bool values, bool evaluations,
                std::shared_ptr<Fallback> exact, std::shared_ptr<Audit> audit, std::optional<double> tolerance,
                bool open_rows, double open_tolerance, bool outside_rows, bool around, std::int32_t largest_feature) {
                 const nb::gil_scoped_release release;  // it may read the exact model
                 new (self)
-                    Request({std::move(model), probability, values, evaluations, std::move(exact), std::move(audit),
-                             tolerance, open_rows, outside_rows, open_tolerance, around, false, largest_feature});
+                    Predictor({std::move(model), probability, values, evaluations, std::move(exact), std::move(audit),
+                               tolerance, open_rows, outside_rows, open_tolerance, around, false, largest_feature});
             },
             "model"_a, "probability"_a = false, "values"_a = false, "evaluations"_a = false,
             "exact"_a.none() = nb::none(), "audit"_a.none() = nb::none(), "tolerance"_a.none() = nb::none(),
@@ -153,59 +160,29 @@ void bind_question(nb::module_& m) {
             "early. open_rows, outside_rows: report rows left open, and rows outside the bound; open_tolerance: "
             "allowed radius of a regression value without `exact`. around: skip rows that cannot be evaluated. "
             "largest_feature: rows with features beyond it are counted.")
-        .def_ro("with_radius", &Request::with_radius);
+        .def_prop_ro("with_radius", [](const Predictor& self) { return self.request.with_radius; })
+        .def(
+            "answer",
+            [](const Predictor& self, const Chunk& chunk) {
+                const nb::gil_scoped_release release;
+                return new Answered(self, chunk.rows);
+            },
+            "chunk"_a, nb::keep_alive<0, 1>(), "Answer a chunk of at most MOST_VALUES decision values.");
 }
 
 void bind_answer(nb::module_& m) {
     m.attr("MOST_VALUES") = most_values;
-    nb::class_<Answer>(m, "Answer", "A model's answers for a chunk.")
+    nb::class_<Answered>(m, "Answer", "A model's answers for a chunk. Later answers reuse its memory once it is freed.")
         .def_prop_ro(
-            "chunk", [](const Answer& self) { return Chunk{self.rows}; }, "the evaluated rows")
-        .def_ro("bad", &Answer::bad, "[(row, reason)] of rows that cannot be evaluated, if skipped")
-        .def_ro("fault", &Answer::fault,
+            "chunk", [](const Answered& self) { return Chunk{self.rows}; }, "the evaluated rows")
+        .def_ro("fault", &Answered::fault,
                 "(line, reason) of the first row that cannot be evaluated, which ends the run; or None")
         .def_prop_ro(
-            "lines", [](const Answer& self) { return nb::bytes(self.lines.data(), self.lines.size()); },
-            "output lines of the chunk")
-        .def_prop_ro(
-            "predictions", [](const Answer& self) -> const Predictions& { return self.predictions; },
-            nb::rv_policy::reference_internal, "predictions of the chunk")
-        .def_ro("open_rows", &Answer::open_rows, "rows of the chunk left open by the radii")
-        .def_ro("outside_rows", &Answer::outside_rows, "rows of the chunk outside the bound")
-        .def_ro("outside", &Answer::outside)
-        .def_ro("evaluated", &Answer::evaluated)
-        .def_ro("reference_rows", &Answer::reference_rows)
-        .def_ro("rung_rows", &Answer::rung_rows)
-        .def_ro("kernel_evaluations", &Answer::kernel_evaluations)
-        .def_ro("undecided", &Answer::undecided);
-
-    nb::class_<Answerer>(m, "Answerer", "Answers chunks one at a time, in reused memory; one per thread.")
-        .def(
-            "__init__",
-            [](Answerer* self, std::shared_ptr<Request> request) {
-                const nb::gil_scoped_release release;
-                new (self) Answerer(std::move(request));
-            },
-            "request"_a)
-        .def_prop_ro(
-            "decisions", [](Answerer& self) -> Decisions& { return self.decisions(); },
-            nb::rv_policy::reference_internal, "decision values of the last chunk")
-        .def(
-            "answer",
-            [](Answerer& self, const Chunk& chunk) {
-                const nb::gil_scoped_release release;
-                return self.answer(chunk.rows);
-            },
-            "chunk"_a, "Answer a chunk of at most MOST_VALUES decision values, with lines.")
-        .def(
-            "predictions",
-            [](Answerer& self, const Chunk& chunk) {
-                const nb::gil_scoped_release release;
-                Answer out;
-                self.predictions(chunk.rows, out);
-                return out;
-            },
-            "chunk"_a, "As `answer`, without lines. `decisions` is valid until the next chunk.");
+            "decisions", [](const Answered& self) -> Decisions& { return self.answerer->decisions(); },
+            nb::rv_policy::reference_internal, "decision values of the chunk")
+        .def_ro("predictions", &Answered::predictions, "predictions of the chunk")
+        .def_ro("open_rows", &Answered::open_rows, "rows of the chunk left open by the radii")
+        .def_ro("reference_rows", &Answered::reference_rows, "number of rows evaluated by the reference sum");
 }
 
 void bind_summary(nb::module_& m) {

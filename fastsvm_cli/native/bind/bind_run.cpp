@@ -260,17 +260,18 @@ void bind_runs(nb::module_& m) {
     nb::class_<Run>(m, "Run", "Answers rows and writes their lines, in order. Raises DataFault(line, reason).")
         .def(
             "__init__",
-            [](Run* self, std::shared_ptr<Request> request, Tally& tally, BadRows* bad_rows, WriteBytes write,
+            [](Run* self, const Predictor& predictor, Tally& tally, BadRows* bad_rows, WriteBytes write,
                std::optional<WriteBytes> write_open, std::optional<WriteBytes> write_outside,
                std::optional<Called> before_writing, std::optional<Called> after_chunk) {
                 Outputs outputs{writer(std::move(write)), writer(std::move(write_open)),
                                 writer(std::move(write_outside)), caller(std::move(before_writing)),
                                 caller(std::move(after_chunk))};
                 const nb::gil_scoped_release release;
-                new (self) Run(std::move(request), std::move(outputs), tally, bad_rows);
+                new (self) Run(predictor, std::move(outputs), tally, bad_rows);
             },
-            "request"_a, "tally"_a, "bad_rows"_a.none(), "write"_a, "write_open"_a.none(), "write_outside"_a.none(),
-            "before_writing"_a.none(), "after_chunk"_a.none(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
+            "predictor"_a, "tally"_a, "bad_rows"_a.none(), "write"_a, "write_open"_a.none(), "write_outside"_a.none(),
+            "before_writing"_a.none(), "after_chunk"_a.none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
+            nb::keep_alive<1, 4>())
         .def("begin", &Run::begin, nb::call_guard<nb::gil_scoped_release>(),
              "Write the line before the first row, if any.")
         .def(

@@ -23,8 +23,8 @@
 using namespace fastsvm;
 
 struct fastsvm_model : Handle {
-    fastsvm_model(LoadedModel loaded, std::string own_fingerprint, std::shared_ptr<Fallback> exact = nullptr)
-        : Handle(std::move(loaded), std::move(exact)), own_fingerprint(std::move(own_fingerprint)) {}
+    fastsvm_model(LoadedModel loaded, std::string own_fingerprint, const std::shared_ptr<Fallback>& exact = nullptr)
+        : Handle(std::move(loaded), exact), own_fingerprint(std::move(own_fingerprint)) {}
     const std::string own_fingerprint;  // of its own file
 };
 
@@ -154,19 +154,22 @@ template <class Use> void ask(const fastsvm_model& model, const fastsvm_rows& ro
     check(model, rows);
     const std::int64_t pairs = std::max<std::int64_t>(1, model.header().pairs());
     const std::int64_t most = std::clamp<std::int64_t>(most_values / pairs, 1, most_rows);
-    const auto station = model.station(asked);
+    const auto answerer = model.answerer(asked);
+    const auto memory = model.memory.lease();
+    RowBuffer& buffer = memory->rows;
+    Answer& answer = memory->answer;
     std::optional<RowFault> fault;
-    for (std::int64_t first = 0; first < rows.count && !fault; first += station->rows.count()) {
-        station->rows.begin(first);
+    for (std::int64_t first = 0; first < rows.count && !fault; first += buffer.count()) {
+        buffer.begin(first);
         if (rows.starts)
-            take_sparse(rows, first, most, station->rows, fault);
+            take_sparse(rows, first, most, buffer, fault);
         else if (rows.doubles)
-            take_dense(rows, rows.doubles, model.loaded.features.first, first, most, station->rows, fault);
+            take_dense(rows, rows.doubles, model.loaded.features.first, first, most, buffer, fault);
         else
-            take_dense(rows, rows.floats, model.loaded.features.first, first, most, station->rows, fault);
-        station->answerer.predictions(station->rows.rows(model.carried(), fault), station->answer);
-        if (station->answer.fault) fault = RowFault(station->answer.fault->first, station->answer.fault->second);
-        if (station->answer.predictions.rows) use(station->answer.predictions, station->answerer.decisions(), first);
+            take_dense(rows, rows.floats, model.loaded.features.first, first, most, buffer, fault);
+        answerer->predictions(buffer.rows(model.carried(), fault), answer);
+        if (answer.fault) fault = RowFault(answer.fault->first, answer.fault->second);
+        if (answer.predictions.rows) use(answer.predictions, answerer->decisions(), first);
     }
     if (fault) throw *fault;
 }
@@ -222,7 +225,7 @@ fastsvm_status fastsvm_with_exact(const fastsvm_model* certified, const fastsvm_
             throw ModelFault("this is not the model that the other was compiled from (their fingerprints differ)");
         demand(tolerance >= 0, "a tolerance below 0 found");
         auto behind = std::make_shared<Fallback>([found = plain(exact->loaded.model)] { return found; }, tolerance);
-        *model = new fastsvm_model(certified->loaded, certified->own_fingerprint, std::move(behind));
+        *model = new fastsvm_model(certified->loaded, certified->own_fingerprint, behind);
     });
 }
 

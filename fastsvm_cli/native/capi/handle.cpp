@@ -21,6 +21,16 @@ template <class T> Array<T> view_of(const std::vector<T>& numbers, std::size_t c
                     std::shared_ptr<const void>(std::shared_ptr<const void>(), data));
 }
 
+Question question_of(const LoadedModel& loaded, const std::shared_ptr<Fallback>& exact, Asked asked) {
+    Question out;
+    out.model = loaded.model;
+    out.probability = asked == Asked::probabilities;
+    out.values = asked == Asked::values;  // with radii if certified
+    out.exact = exact;
+    out.may_be_few = true;
+    return out;
+}
+
 std::atomic<bool> instructions_chosen{false};
 
 }  // namespace
@@ -86,19 +96,11 @@ std::shared_ptr<const Rows> RowBuffer::rows(const Scaling* scaling, std::optiona
     return std::shared_ptr<const Rows>(std::shared_ptr<const Rows>(), &rows_);
 }
 
-Pool<Station>::Lease Handle::station(Asked asked) const {
-    Desk& desk = desks_[static_cast<std::size_t>(asked)];
-    std::call_once(desk.opened, [&] {
-        Question question;
-        question.model = loaded.model;
-        question.probability = asked == Asked::probabilities;
-        question.values = asked == Asked::values;  // with radii if certified
-        question.exact = exact_;
-        question.may_be_few = true;
-        desk.request = std::make_shared<const Request>(std::move(question));
-    });
-    return desk.stations.lease([&] { return std::make_unique<Station>(desk.request); });
-}
+Handle::Handle(LoadedModel found, const std::shared_ptr<Fallback>& exact)
+    : loaded(std::move(found)),
+      predictors{Predictor(question_of(loaded, exact, Asked::labels)),
+                 Predictor(question_of(loaded, exact, Asked::values)),
+                 Predictor(question_of(loaded, exact, Asked::probabilities))} {}
 
 std::string read_file(const char* path) {
     const auto fail = [] { throw std::system_error(errno, std::generic_category()); };

@@ -1,15 +1,14 @@
-// Handles of the C interface: a model, and answerers with reused memory.
+// Handles of the C interface: a model, its predictors, and reused memory.
 #pragma once
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "engine/answers.h"
 #include "engine/load_model.h"
+#include "engine/predictor.h"
 #include "simd/pool.h"
 #include "text/rows.h"
 #include "text/scale_rows.h"
@@ -51,32 +50,21 @@ private:
 
 enum class Asked { labels, values, probabilities };
 
-struct Station {
-    explicit Station(std::shared_ptr<const Request> request) : answerer(std::move(request)) {}
-    Answerer answerer;
+// Memory that a later call reuses.
+struct CallMemory {
     RowBuffer rows;
     Answer answer;
 };
 
-class Handle {
-public:
-    explicit Handle(LoadedModel loaded, std::shared_ptr<Fallback> exact = nullptr)
-        : loaded(std::move(loaded)), exact_(std::move(exact)) {}
+struct Handle {
+    explicit Handle(LoadedModel loaded, const std::shared_ptr<Fallback>& exact = nullptr);
     const LoadedModel loaded;
+    const std::array<Predictor, 3> predictors;  // by Asked
+    const Pool<CallMemory> memory;
 
     const Header& header() const { return loaded.model->header; }
     const Scaling* carried() const { return loaded.carried.get(); }
-    // A station that no other thread uses.
-    Pool<Station>::Lease station(Asked asked) const;
-
-private:
-    struct Desk {
-        std::once_flag opened;
-        std::shared_ptr<const Request> request;
-        Pool<Station> stations;
-    };
-    const std::shared_ptr<Fallback> exact_;  // or null
-    mutable std::array<Desk, 3> desks_;      // by Asked
+    Pool<Answerer>::Lease answerer(Asked asked) const { return predictors[static_cast<std::size_t>(asked)].answerer(); }
 };
 
 // The content of a file. Throws std::system_error.

@@ -212,14 +212,15 @@ template <class Use> bool answer(const svm_model* model, const svm_node* x, Aske
     try {
         const Handle* const handle = handle_of(*model);
         if (handle) {
-            const auto station = handle->station(asked);
-            if (take(x, handle->loaded.serials, station->rows)) {
-                station->answerer.predictions(station->rows.rows(handle->carried(), fault), station->answer);
-                good = !fault && !station->answer.fault;
-                if (good) use(station->answer.predictions, station->answerer.decisions());
+            const auto memory = handle->memory.lease();
+            if (take(x, handle->loaded.serials, memory->rows)) {
+                const auto answerer = handle->answerer(asked);
+                answerer->predictions(memory->rows.rows(handle->carried(), fault), memory->answer);
+                good = !fault && !memory->answer.fault;
+                if (good) use(memory->answer.predictions, answerer->decisions());
             } else {
                 const Model& mine = *handle->loaded.model;
-                answer_as(mine.task, unsound(mine, *station->rows.rows(nullptr, fault)));
+                answer_as(mine.task, unsound(mine, *memory->rows.rows(nullptr, fault)));
             }
         } else if (model->SV || !model->l) {
             answer_as(task_of(*model), of_program(*model, x));

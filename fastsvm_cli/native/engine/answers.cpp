@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/predictor.h"
+
 namespace fastsvm {
 
 namespace {
@@ -14,17 +16,16 @@ void count_rungs(const Decisions& decisions, Answer& answer) {
 
 }  // namespace
 
-Answerer::Answerer(std::shared_ptr<const Request> request)
-    : request_(std::move(request)),
-      decisions_(request_->model->decisions(request_->wanted, request_->with_radius)),
-      again_(request_->model->pairs(), request_->with_radius && !request_->elects, request_->elects) {}
+Answerer::Answerer(const Request& request)
+    : request(request),
+      decisions_(request.model->decisions(request.wanted, request.with_radius)),
+      again_(request.model->pairs(), request.with_radius && !request.elects, request.elects) {}
 
 bool Answerer::at_once(const Rows& rows) const { return decisions_.labels_alone || rows.rows * pairs() <= most_values; }
 
 Answer Answerer::answer(std::shared_ptr<const Rows> rows) {
     Answer out;
     predictions(std::move(rows), out);
-    const Request& request = *request_;
     out.lines = format(request.task(), out.predictions, request.values ? &decisions_ : nullptr, request.stopped,
                        request.evaluations ? decisions_.evaluations.data() : nullptr);
     return out;
@@ -42,7 +43,6 @@ void Answer::clear() {
 }
 
 void Answerer::predictions(std::shared_ptr<const Rows> rows, Answer& out) {
-    const Request& request = *request_;
     out.clear();
     try {
         evaluate(*rows);
@@ -74,11 +74,10 @@ void Answerer::predictions(std::shared_ptr<const Rows> rows, Answer& out) {
 
 std::vector<std::int64_t> Answerer::left_open(const Decisions& decisions, bool probability, double tolerance) const {
     if (!decisions.with_radius) throw std::invalid_argument("decisions without radii settle nothing");
-    return unsettled(request_->task(), decisions, probability, tolerance);
+    return unsettled(request.task(), decisions, probability, tolerance);
 }
 
 void Answerer::evaluate(const Rows& rows) {
-    const Request& request = *request_;
     // The last digits of values differ between the two ways; labels and probabilities print alike.
     const bool alike = !request.task().regression() && !request.values;
     const bool few = request.may_be_few && alike && request.model->too_few(rows.rows);
@@ -129,17 +128,17 @@ std::shared_ptr<const Rows> Answerer::evaluable(const std::shared_ptr<const Rows
 // Compares the sampled rows' labels with the exact model's. Models that cannot evaluate every row are exact, and not
 // audited: the rows have their line numbers.
 void Answerer::audit(Answer& answer) {
-    const std::vector<std::int64_t> rows = request_->audit->sampled(*answer.rows);
+    const std::vector<std::int64_t> rows = request.audit->sampled(*answer.rows);
     if (rows.empty()) return;
     if (!exact_) {
         Question question;
-        question.model = request_->audit->model();
-        question.probability = request_->probability;
+        question.model = request.audit->model();
+        question.probability = request.probability;
         question.may_be_few = true;
-        exact_ = std::make_unique<Answerer>(std::make_shared<const Request>(std::move(question)));
+        exact_ = std::make_shared<const Predictor>(std::move(question));
     }
     Answer exact;
-    exact_->predictions(std::make_shared<const Rows>(select_rows(*answer.rows, rows)), exact);
+    exact_->answerer()->predictions(std::make_shared<const Rows>(select_rows(*answer.rows, rows)), exact);
     answer.audited = static_cast<std::int64_t>(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i)
         answer.audit_differing +=
@@ -148,7 +147,6 @@ void Answerer::audit(Answer& answer) {
 
 // Replaces open rows' decision values by the exact model's, or returns its labels if they suffice.
 std::optional<Predictions> Answerer::ask_exact(Answer& answer) {
-    const Request& request = *request_;
     const std::vector<std::int64_t>& rows = answer.open_rows;
     const std::shared_ptr<const Model> exact = request.exact->model();
     const Rows part = select_rows(*answer.rows, rows);

@@ -35,10 +35,13 @@ struct Answer {
     RungRows rung_rows{};                           // rows settled per rung; the reference sum's are in reference_rows
 };
 
-// Answers chunks, one at a time, in reused memory. One per thread.
+class Predictor;
+
+// Answers chunks, one at a time, in reused memory; one per thread, by Predictor::answerer.
 class Answerer {
 public:
-    explicit Answerer(std::shared_ptr<const Request> request);
+    // request: must outlive this.
+    explicit Answerer(const Request& request);
 
     // Whether the rows' decision values fit in most_values.
     bool at_once(const Rows& rows) const;
@@ -55,20 +58,19 @@ public:
     }
 
     Decisions& decisions() { return decisions_; }
-    const Request& request() const { return *request_; }
+    const Request& request;
 
 private:
-    std::int64_t pairs() const { return request_->model->pairs(); }
+    std::int64_t pairs() const { return request.model->pairs(); }
     void evaluate(const Rows& rows);
     std::vector<std::int64_t> left_open(const Decisions& decisions, bool probability, double tolerance) const;
     std::shared_ptr<const Rows> evaluable(const std::shared_ptr<const Rows>& rows, std::vector<RowProblem>& bad);
     std::optional<Predictions> ask_exact(Answer& answer);
     void audit(Answer& answer);
 
-    const std::shared_ptr<const Request> request_;
     Decisions decisions_, again_;
-    bool few_ = false;                 // decisions_ come from reference_values
-    std::unique_ptr<Answerer> exact_;  // of Request::audit, made on first need
+    bool few_ = false;                        // decisions_ come from reference_values
+    std::shared_ptr<const Predictor> exact_;  // of Request::audit, made on first need
 };
 
 }  // namespace fastsvm

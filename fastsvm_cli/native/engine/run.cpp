@@ -32,21 +32,24 @@ struct Job {
     bool done = false;
     std::exception_ptr failure;
 
-    void parse_and_answer(const LineBlocks& blocks, Answerer& answerer) {
+    void parse_and_answer(const LineBlocks& blocks, const Predictor& predictor) {
         const auto start = std::chrono::steady_clock::now();
         blocks.parse(block);
-        if (block.rows && answerer.at_once(*block.rows)) answer = answerer.answer(block.rows);
+        if (block.rows) {
+            const auto answerer = predictor.answerer();
+            if (answerer->at_once(*block.rows)) answer = answerer->answer(block.rows);
+        }
         seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     }
 };
 
 }  // namespace
 
-// Worker threads with an answerer each. The caller's thread helps instead of waiting.
+// Worker threads. The caller's thread helps instead of waiting.
 class Run::Crew {
 public:
-    Crew(std::shared_ptr<const Request> request, const LineBlocks& blocks, Answerer& mine)
-        : request_(std::move(request)), blocks_(blocks), threads_(get_threads()), mine_(mine) {}
+    Crew(const Predictor& predictor, const LineBlocks& blocks)
+        : predictor_(predictor), blocks_(blocks), threads_(get_threads()) {}
     ~Crew() {
         {
             const std::lock_guard<std::mutex> lock(mutex_);
@@ -59,7 +62,7 @@ public:
 
     int threads() const { return threads_; }
     // Uses all threads for this one job.
-    void do_here(Job& job) { job.parse_and_answer(blocks_, mine_); }
+    void do_here(Job& job) { job.parse_and_answer(blocks_, predictor_); }
     void hand_out(Job& job) {
         if (!started_) start();
         {
@@ -85,7 +88,7 @@ public:
             const int before = set_threads_here(1);
             {
                 const NoChecks none;  // exceptions would wait for the job's turn
-                attempt(other, mine_);
+                attempt(other);
             }
             set_threads_here(before);
             lock.lock();
@@ -106,16 +109,15 @@ private:
             }
         }
     }
-    void attempt(Job& job, Answerer& answerer) const {
+    void attempt(Job& job) const {
         try {
-            job.parse_and_answer(blocks_, answerer);
+            job.parse_and_answer(blocks_, predictor_);
         } catch (...) {
             job.failure = std::current_exception();
         }
     }
     void help() {
         set_threads_here(1);
-        std::optional<Answerer> own;
         std::unique_lock<std::mutex> lock(mutex_);
         for (;;) {
             changed_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
@@ -123,22 +125,16 @@ private:
             Job& job = *waiting_.front();
             waiting_.pop_front();
             lock.unlock();
-            try {
-                if (!own) own.emplace(request_);
-                job.parse_and_answer(blocks_, *own);
-            } catch (...) {
-                job.failure = std::current_exception();
-            }
+            attempt(job);
             lock.lock();
             job.done = true;
             changed_.notify_all();
         }
     }
 
-    const std::shared_ptr<const Request> request_;
+    const Predictor& predictor_;
     const LineBlocks& blocks_;
     const int threads_;
-    Answerer& mine_;
     bool started_ = false, closed_ = false;
     std::mutex mutex_;
     std::condition_variable changed_;
@@ -174,20 +170,17 @@ void Tally::add(const Answer& answer, const Request& request) {
     unknown_labels.zeros += unknown.zeros;
 }
 
-Run::Run(std::shared_ptr<const Request> request, Outputs outputs, Tally& tally, BadRows* bad_rows)
-    : request_(std::move(request)),
-      outputs_(std::move(outputs)),
-      tally_(tally),
-      bad_rows_(bad_rows),
-      answerer_(request_) {
+Run::Run(const Predictor& predictor, Outputs outputs, Tally& tally, BadRows* bad_rows)
+    : predictor_(predictor), outputs_(std::move(outputs)), tally_(tally), bad_rows_(bad_rows) {
     if (!bad_rows_ || !bad_rows_->nan) return;
     bad_rows_->filler.clear();
-    for (std::int64_t column = 0; column < request_->columns(); ++column) bad_rows_->filler += column ? " nan" : "nan";
+    for (std::int64_t column = 0; column < predictor_.request.columns(); ++column)
+        bad_rows_->filler += column ? " nan" : "nan";
     bad_rows_->filler += '\n';
 }
 
 void Run::begin() {
-    const std::string head = request_->head();
+    const std::string head = predictor_.request.head();
     if (head.empty()) return;
     if (outputs_.before_writing) outputs_.before_writing();
     outputs_.lines(head);
@@ -199,7 +192,7 @@ std::string Run::numbered(const Rows& rows, const std::vector<std::int64_t>& whi
 
 void Run::finish(const Answer& answer) {
     if (!answer.bad.empty()) bad_rows_->drop(answer.bad);
-    tally_.add(answer, *request_);
+    tally_.add(answer, predictor_.request);
     if (outputs_.before_writing) outputs_.before_writing();
     if (outputs_.outside_rows && !answer.outside_rows.empty())
         outputs_.outside_rows(numbered(*answer.rows, answer.outside_rows));
@@ -213,13 +206,13 @@ void Run::finish(const Answer& answer) {
 }
 
 void Run::answer(const std::shared_ptr<const Rows>& rows) {
-    answerer_.answers(rows, [this](const Answer& answer) { finish(answer); });
+    predictor_.answerer()->answers(rows, [this](const Answer& answer) { finish(answer); });
 }
 
 void Run::answer(LineBlocks& blocks) {
     std::deque<std::unique_ptr<Job>> pending;
-    std::vector<TextBytes> spare;            // of finished blocks
-    Crew crew(request_, blocks, answerer_);  // its threads must end before the data they use
+    std::vector<TextBytes> spare;   // of finished blocks
+    Crew crew(predictor_, blocks);  // its threads must end before the data they use
 
     const auto settle = [&](Job& job) {
         LineBlock& block = job.block;
@@ -229,7 +222,7 @@ void Run::answer(LineBlocks& blocks) {
                 std::clamp(wanted, static_cast<double>(least_block_bytes), static_cast<double>(block_bytes)));
         }
         blocks.settle(block);
-        if (block.rows && (block.rows->rows || request_->around)) {
+        if (block.rows && (block.rows->rows || predictor_.request.around)) {
             if (job.answer)
                 finish(*job.answer);
             else

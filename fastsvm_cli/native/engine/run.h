@@ -9,7 +9,7 @@
 #include "engine/answers.h"
 #include "engine/bad_rows.h"
 #include "engine/line_blocks.h"
-#include "engine/question.h"
+#include "engine/predictor.h"
 
 namespace fastsvm {
 
@@ -56,8 +56,8 @@ struct Outputs {
 // DataFault, and exceptions of the stream and the outputs.
 class Run {
 public:
-    // bad_rows: if null, the first bad row is a fault. tally, bad_rows: must outlive this.
-    Run(std::shared_ptr<const Request> request, Outputs outputs, Tally& tally, BadRows* bad_rows);
+    // bad_rows: if null, the first bad row is a fault. predictor, tally, bad_rows: must outlive this.
+    Run(const Predictor& predictor, Outputs outputs, Tally& tally, BadRows* bad_rows);
     // Writes the line before the first row, if any.
     void begin();
     // Rows of a chunk, on all threads.
@@ -70,11 +70,10 @@ private:
     void finish(const Answer& answer);
     std::string numbered(const Rows& rows, const std::vector<std::int64_t>& which) const;
 
-    const std::shared_ptr<const Request> request_;
+    const Predictor& predictor_;
     const Outputs outputs_;
     Tally& tally_;
     BadRows* const bad_rows_;
-    Answerer answerer_;
 };
 
 }  // namespace fastsvm

@@ -135,12 +135,12 @@ void Prediction::prepare() {
     question.may_be_few = !options.exact;  // else its sums would count as rows evaluated exactly
     question.largest_feature = loaded_.features.largest;
     if (options.exact) question.exact = fallback();
-    request_ = std::make_shared<const Request>(std::move(question));
+    predictor_.emplace(std::move(question));
     report_ = standard_descriptor(options.output) == 1 ? 2 : 1;
 }
 
 void Prediction::run() {
-    const Header& printed = request_->printed->header;
+    const Header& printed = predictor_->request.printed->header;
     const std::string note = options_.exact ? opening_note(printed, options_.probability) : "";
     if (!note.empty()) warn(note);
     const double unit = loaded_.model->labels_back ? loaded_.model->labels_back->scale : 1;
@@ -195,7 +195,7 @@ Tally Prediction::predict_rows() {
     outputs.lines = [&](const std::string& lines) { output.write(lines.data(), lines.size()); };
     Tally tally;
     try {
-        Run run(request_, outputs, tally, nullptr);
+        Run run(*predictor_, outputs, tally, nullptr);
         run.begin();
         run.answer(blocks);
         output.finish();
@@ -213,8 +213,8 @@ void Prediction::warn_and_tell(const Tally& tally) const {
     for (const std::string& doubt : {row_doubt(loaded_.model->header, tally.rows, tally.unknown_labels, false),
                                      feature_doubt(loaded_.model->header, loaded_.features, tally)})
         if (!doubt.empty()) warn("Warning: " + doubt + ".");
-    for (const std::string& line : score_lines(request_->printed->header, tally.score)) tell(line);
-    for (const std::string& line : closing_notes(*request_, tally)) warn(line);
+    for (const std::string& line : score_lines(predictor_->request.printed->header, tally.score)) tell(line);
+    for (const std::string& line : closing_notes(predictor_->request, tally)) warn(line);
 }
 
 void Prediction::tell(const std::string& line) const {

@@ -10,7 +10,7 @@
 
 #include "engine/line_blocks.h"
 #include "engine/load_model.h"
-#include "engine/question.h"
+#include "engine/predictor.h"
 #include "engine/run.h"
 #include "program/options.h"
 
@@ -60,7 +60,7 @@ private:
     const Options& options_;
     const Decompress decompress_;
     LoadedModel loaded_;
-    std::shared_ptr<const Request> request_;
+    std::optional<Predictor> predictor_;
     std::string exact_fingerprint_;
     ScaledEntries scaled_;
     int report_ = 1;

@@ -41,7 +41,11 @@ public:
 
     // make(): a new std::unique_ptr<T>. Const: pooled objects change no answer.
     template <class Make> Lease lease(Make make) const {
-        std::unique_ptr<T> object(place().exchange(nullptr, std::memory_order_acquire));
+        std::unique_ptr<T> object;
+        visit([&](std::atomic<T*>& kept) {
+            if (kept.load(std::memory_order_relaxed)) object.reset(kept.exchange(nullptr, std::memory_order_acquire));
+            return object != nullptr;
+        });
         if (!object) object = make();
         return Lease(*this, std::move(object));
     }
@@ -54,11 +58,20 @@ private:
     struct alignas(64) Place {  // one cache line
         std::atomic<T*> kept{nullptr};
     };
-    std::atomic<T*>& place() const {
+    // Calls attempt(place) until it succeeds: first for the thread's own place, which another may use meanwhile.
+    template <class Attempt> void visit(Attempt attempt) const {
         const std::size_t thread = std::hash<std::thread::id>()(std::this_thread::get_id());
-        return (*places_)[thread * std::size_t{0x9E3779B97F4A7C15} >> (8 * sizeof(std::size_t) - 4)].kept;
+        const std::size_t own = thread * std::size_t{0x9E3779B97F4A7C15} >> (8 * sizeof(std::size_t) - 4);
+        for (std::size_t i = 0; i < places; ++i)
+            if (attempt((*places_)[(own + i) % places].kept)) return;
     }
-    void keep(std::unique_ptr<T> object) const { delete place().exchange(object.release(), std::memory_order_acq_rel); }
+    void keep(std::unique_ptr<T> object) const {
+        visit([&](std::atomic<T*>& kept) {
+            T* none = nullptr;
+            const bool free = kept.compare_exchange_strong(none, object.get(), std::memory_order_release);
+            return free && object.release();
+        });
+    }
     const std::unique_ptr<std::array<Place, places>> places_ = std::make_unique<std::array<Place, places>>();
 };
 
