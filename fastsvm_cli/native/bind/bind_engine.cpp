@@ -116,6 +116,7 @@ struct Answered : Answer {
     Answered(const Predictor& predictor, std::shared_ptr<const Rows> chunk) : answerer(predictor.answerer()) {
         answerer->predictions(std::move(chunk), *this);
     }
+    nb::object owner;  // the predictor; cheaper than nb::keep_alive
     const Pool<Answerer>::Lease answerer;
 };
 
@@ -163,11 +164,18 @@ void bind_question(nb::module_& m) {
         .def_prop_ro("with_radius", [](const Predictor& self) { return self.request.with_radius; })
         .def(
             "answer",
-            [](const Predictor& self, const Chunk& chunk) {
-                const nb::gil_scoped_release release;
-                return new Answered(self, chunk.rows);
+            [](nb::handle self, const Chunk& chunk) {
+                const Predictor& predictor = nb::cast<const Predictor&>(self);
+                Answered* answered = nullptr;
+                {
+                    const nb::gil_scoped_release release;
+                    answered = new Answered(predictor, chunk.rows);
+                }
+                answered->owner = nb::borrow(self);
+                return answered;
             },
-            "chunk"_a, nb::keep_alive<0, 1>(), "Answer a chunk of at most MOST_VALUES decision values.");
+            "chunk"_a, nb::sig("def answer(self, chunk: Chunk) -> Answer"),
+            "Answer a chunk of at most MOST_VALUES decision values.");
 }
 
 void bind_answer(nb::module_& m) {
