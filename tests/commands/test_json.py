@@ -74,7 +74,13 @@ RUNS = {
         "predict --json --audit 1 --exact m rows cert out",
         "predict --json waves.rows waves out",
     ],
-    "bound --json": ["bound --json rows m cert", "bound --json rows powers"],
+    "bound --json": [
+        "bound --json rows m cert",
+        "bound --json rows powers",
+        "bound --json m waves",
+        "bound --json rows",
+        "bound --json waves.rows waves",
+    ],
     "bench --json": [
         "bench --json -q --runs 1 --try --patience 1 --max-size 0.001 --budget 5% few m cert none",
         "bench --json -q --runs 1 waves.rows waves waves.approx",
