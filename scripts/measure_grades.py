@@ -152,11 +152,10 @@ def series_table(found: "list[dict]") -> str:
         values = sorted(each[key] for each in found if (each["times"], each["c"]) == (times, cost) and key in each)
         if not values:
             return ""
-        middle = float(np.median(values))
-        return f"{percent(middle)} ({percent(values[0])} to {percent(values[-1])})"
+        return f"{percent(float(np.median(values)))} ({percent(values[0])} - {percent(values[-1])})".replace(" %", "")
 
     keys = ["changed 2", "changed 3", "proven 2", "proven 3"]
-    head = ["ratio", "C", "degree 2: differ", "degree 3", "degree 2: proven", "degree 3"]
+    head = ["ratio", "C", "degree 2: differ, %", "degree 3", "degree 2: proven, %", "degree 3"]
     return markdown(
         head, [[times, cost, *(cell(key, times, cost) for key in keys)] for times in RATIOS for cost in COSTS]
     )
