@@ -14,6 +14,9 @@ from fastsvm_cli.console.options import FileCommand
 from fastsvm_cli.console.scaling import carried, read_range, say_raw_rows
 from fastsvm_cli.methods.approx import METHOD
 
+# Longer than the header of any model that compiles in reasonable time.
+_HEADER_BYTES = 1 << 24
+
 
 @click.command("approx", cls=FileCommand, params=METHOD.Options.parameters())
 def command(**parsed):
@@ -43,9 +46,16 @@ def command(**parsed):
     with Progress("approx", quiet=options.quiet, announced=True) as progress:
         compiled = METHOD.compile(source, options, progress).model
     compiled.carried = carried(scaling, options.model_file)
+    replaced = not compiled.certified and parsed["output_file"] is None and _is_certified(options.output_file)
     size = write_model(compiled, options, options.check_size)
     if options.quiet:
         return
+    if replaced:
+        print(
+            f"Warning: {options.output_file} was a certified model, and is one without radii now: predict --exact needs"
+            " --certify.",
+            file=sys.stderr,
+        )
     from fastsvm_cli.comparisons.on_support_vectors import agreement_with_exact, doubtful_gain, trial
 
     report = summary_stream(options.output_file)
@@ -56,12 +66,13 @@ def command(**parsed):
     print(size_line(source.size, size, options.output_file), file=report)
     if scaling is not None:
         say_raw_rows(scaling, "carried", report)
-    if pairs > 1 and doubtful_gain(compiled.products, model):
+    if doubtful_gain(compiled.products, model):
         tried = trial(compiled, model)
         if tried is not None and tried.speed_up < 1:
             print(
-                f"Warning: {pairs} decision functions take {1 / tried.speed_up:.3g} times as long as the exact model"
-                " does on its support vectors: fastsvm predict is faster with that one.",
+                f"Warning: {functions} of degree {compiled.degree} take{'s' * (pairs == 1)} {1 / tried.speed_up:.3g}"
+                " times as long as the exact model does on its support vectors: fastsvm predict is faster with that"
+                " one.",
                 file=sys.stderr,
             )
     seen = agreement_with_exact(compiled, model)
@@ -70,3 +81,14 @@ def command(**parsed):
         nearer = "" if seen.regression else " (harder than most rows)"
         print(agreement_line(seen, part + nearer), file=report)
         warn_of_disagreement(seen, options.better(compiled))
+
+
+def _is_certified(path: str) -> bool:
+    """Return whether a file is an expansion with radii, by its header."""
+    from os.path import isfile
+
+    if not isfile(path):
+        return False
+    with open(path, "rb") as file:
+        header = file.read(_HEADER_BYTES).partition(b"\nexpansions\n")[0]
+    return header.startswith(b"fastsvm_model maclaurin ") and b"\ncertified " in header

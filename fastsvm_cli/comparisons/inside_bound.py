@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 class Reading:
     """How to read data: `how` has parameters of read_chunks. watch: receives models and data file names before reading;
-    the objects it returns receive every chunk."""
+    the objects it returns receive every chunk. sample: largest number of evenly spread rows of a data file to store in
+    `sampled`, a chunk per file."""
 
     def __init__(
         self,
@@ -34,9 +35,12 @@ class Reading:
         scaling: "Scaling | None" = None,
         progress: "Callable[[float], None] | None" = None,
         watch: "Callable[[list[tuple[str, Model]], list[str]], list[ProvenRows]] | None" = None,
+        sample: int = 0,
         **how: Any,
     ):
         self.scaling, self.progress, self.watch, self.how = scaling, progress, watch, how
+        self.sample = sample
+        self.sampled: list[_native.Chunk] = []
 
 
 def bound_report(paths: Sequence[str], reading: Reading) -> dict:
@@ -192,7 +196,12 @@ def _measure_data(
     inside = [[0] * len(model.centers) for model in models]
     inside_all = [0] * len(models)
     radii = [ProvenRows(model.model, 256, each_pair=True) if model.model.certified else None for model in models]
+    step = max(1, -(-rows // max(1, reading.sample)))
+    passed, sampled = 0, []
     for chunk in _chunks(path, place, reading, 0.5):
+        if reading.sample:
+            sampled.append(chunk.select(list(range(-passed % step, chunk.rows, step))))
+            passed += chunk.rows
         from_mean = max(from_mean, largest(squared_distances(chunk, mean.indices, point)))
         for each in watching:
             each.add(chunk)
@@ -208,6 +217,7 @@ def _measure_data(
             if (certified := radii[k]) is not None:
                 certified.add(chunk)
 
+    reading.sampled.append(_native.Chunk.concatenate(sampled))
     facts = {
         "file": path,
         "rows": rows,

@@ -13,6 +13,8 @@ _ROWS = 1000
 LEAST_ROWS = 100
 # Limit of rows times entries of all support vectors: about the time of reading the exact model.
 WORK = 25_000_000
+# Limit of products of a timing's run.
+_TRIAL_WORK = 1e9
 # Limits of a timing's runs and seconds.
 _LEAST_RUNS, _MOST_RUNS, _LEAST_SECONDS = 3, 50, 0.1
 
@@ -25,11 +27,12 @@ class Trial:
 
 
 def trial(model: Model, source: ExactModel) -> "Trial | None":
-    """Measure the gain on up to 1,000 evenly spread support vectors."""
+    """Measure the gain on up to 1,000 evenly spread support vectors, on fewer if a row takes many products."""
     total = source.header.total_sv
     if not total or not model.pairs:
         return None
-    rows = spread_vectors(source, max(1, min(_ROWS, MOST_VALUES // model.pairs)))
+    few = max(1, int(_TRIAL_WORK / (getattr(model, "products", 0) or 1)))
+    rows = spread_vectors(source, max(1, min(_ROWS, MOST_VALUES // model.pairs, few)))
     # Labels alone, as in `predict`.
     wanted = Wanted.within(1e-3) if model.header.regression else Wanted.labels()
     out = model.decisions(wanted)

@@ -24,6 +24,7 @@ _LEGEND_COLUMNS = 3
 # Points from a label to its point; its allowed sides: across (1: right) and up.
 _MARK = 4.0
 _GAP = 2.0  # pixels around a label
+_LABEL = 34  # characters
 _SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
 
 
@@ -220,7 +221,7 @@ def _draw_labels(
         if not importance:
             break
         label = axis.annotate(
-            style.printable(short_name(case)), (x, y), xytext=(0, 0), textcoords="offset points", gid="label"
+            style.printable(short_name(case), _LABEL), (x, y), xytext=(0, 0), textcoords="offset points", gid="label"
         )
         label.set(fontsize=style.TYPE, weight="bold" if case["name"] == document["picked"] else "normal", zorder=6)
         # Beside all marks; the pick, if need be, over some.

@@ -79,19 +79,21 @@ def mark_of(case: dict) -> Mark:
 
 
 def short_name(case: dict) -> str:
+    """Return a point's label: the method and its options, or the file's or program's name."""
     made_by = case["made_by"]
     if not made_by:
         return str(case["name"]).removesuffix(", in process")
     command, *words = made_by
-    said = []
-    if "--center" in words:
-        said.append(f"{words[words.index('--center') + 1]}")
-    if "--centers" in words:
-        said.append(f"{words[words.index('--centers') + 1]} centers")
-    if command == "approx":
-        said.append(f"degree {case['degree']}")
-        if "--certify" in words and not case["with_exact"]:
+    said = [command]
+    for option, value in zip(words, [*words[1:], ""]):
+        if option in ("--center", "--method"):
+            said.append(value)
+        elif option == "--centers":
+            said.append(f"{value} centers")
+        elif option == "--certify" and not case["with_exact"]:
             said.append("certified")
-    else:
-        said.append(" ".join([command, *(word for word in words if not word.startswith("--"))]))
+        elif option in ("--vectors", "--ratio", "--target"):
+            said.append(f"{option[2:]} {value}")
+    if command == "approx":
+        said.insert(1, f"degree {case['degree']}")
     return ", ".join(said) + (", --exact" if case["with_exact"] else "")

@@ -74,7 +74,7 @@ LIBRARIES = {
     "console/terminal": {"rich"},
     "commands/bench/__init__": {"importlib"},
     "commands/bench/screen": {"rich"},
-    "commands/bound": {"rich"},
+    "commands/bound/screen": {"rich"},
 }
 #: Folders of the core, lowest first -> folders whose headers they may include.
 NATIVE_ROOMS = {

@@ -1,0 +1,163 @@
+"""The grade of a model, and the command to type next."""
+
+import os
+import shlex
+from collections.abc import Sequence
+from math import isfinite
+from typing import TYPE_CHECKING
+
+import fastsvm_cli.methods.approx as approx
+import fastsvm_cli.methods.cascade as cascade
+from fastsvm_cli.methods.approx.grade import BUDGET, FEW_TIMES, HOPELESS, Measured, Trial, grade
+from fastsvm_cli.methods.cascade.guarantee import rows_needed
+from fastsvm_cli.models.base import ExactModel
+
+if TYPE_CHECKING:
+    from fastsvm_cli import _native
+    from fastsvm_cli.models.base import Model
+
+#: Labels that approx changed, by grade (scripts/README.md, "What gamma says").
+_SEEN = {
+    "below": "approx changed at most 0.08 % of the labels of measured models, 0.2 % at C = 1000",
+    "near": "approx changed 0 to 5 % of the labels of measured models",
+    "far": "approx changed 0.04 to 45 % of the labels of measured models",
+}
+_GRADES = {
+    "below": "below gamma_MAX",
+    "near": f"above gamma_MAX, up to {FEW_TIMES:g} times it",
+    "far": f"more than {FEW_TIMES:g} times gamma_MAX",
+}
+
+
+def advise(report: dict, models: "Sequence[Model]", sampled: "Sequence[_native.Chunk]", how: "Sequence[str]") -> None:
+    """Add grades, trials and commands to a bound_report.
+
+    models, and sampled, the rows of each data file, are in the report's order. how: options that make a command read
+    the same rows. Models and pairs get `ratio` (gamma / gamma_MAX about the mean), `grade`, `rows_tried`, `share_tried`
+    (of labels that approx changes) or, for regression, `spread_tried` (root mean square difference by the spread of
+    the values), and `next` (commands, the best first); a model does on data files only, if there are some."""
+    # None for a compiled model or a reduced set.
+    trials = [Trial(each) if isinstance(each, ExactModel) and each.fingerprint is None else None for each in models]
+    for facts, model, trial in zip(report["models"], models, trials):
+        _grade(facts)
+        if not sampled:
+            _advise(facts, facts, model, trial, None if trial is None else trial.measure(model.vectors), how)
+    for at, pair in enumerate(report["pairs"]):
+        file, place = divmod(at, len(models))
+        trial = trials[place]
+        _grade(pair)
+        measured = None if trial is None else trial.measure(sampled[file])
+        _advise(pair, report["models"][place], models[place], trial, measured, how)
+    if not models:
+        for data in report["data"]:
+            _advise_training(data, bool(how))
+
+
+def _grade(facts: dict) -> None:
+    limit = facts.get("gamma_max_mean")
+    if limit and isfinite(limit) and facts["gamma"] is not None:
+        facts["ratio"] = facts["gamma"] / limit
+        facts["grade"] = grade(facts["ratio"])
+
+
+def _advise(
+    facts: dict,
+    of_model: dict,
+    model: "Model",
+    trial: "Trial | None",
+    measured: "Measured | None",
+    how: "Sequence[str]",
+) -> None:
+    """Add a trial and commands to facts, of a model (of_model itself) or of a model on a data file."""
+    if trial is not None and measured is not None and isfinite(measured.share):
+        facts["rows_tried"] = measured.rows
+        facts["spread_tried" if model.header.regression else "share_tried"] = measured.share
+    rows = facts["rows"] if facts is not of_model else None
+    file, test = _named(of_model["file"], "MODEL"), "TEST" if rows is None else _named(facts["data"], "TEST")
+    if rows is None:
+        how = ()
+    choice = "predict" if trial is None else _choice(facts, trial, measured)
+    predict = _typed("predict", *how, test, file, "OUT")
+    if trial is None and model.certified:
+        facts["next"] = [_typed("predict", *how, "--exact", "EXACT_MODEL", test, file, "OUT")]
+    elif trial is None and model.centers is not None:
+        facts["next"] = [_typed("bench", *how, test, "EXACT_MODEL", file)]
+    elif choice == "approx":
+        facts["next"] = [_typed("approx", file)]
+    elif choice == "bench":
+        budget = [] if model.header.regression else ["--budget", f"{100 * BUDGET:g}%"]
+        facts["next"] = [_typed("bench", "--try", *budget, *how, test, file)]
+    elif trial is None or cascade.METHOD.refusal(trial.source) is not None or trial.source.uncompilable is not None:
+        facts["next"] = [predict]
+    else:
+        facts["next"] = [predict, *_cascade(rows, test, file, how)]
+
+
+def _named(path: str, word: str) -> str:
+    return word if path == "-" else path
+
+
+def _choice(facts: dict, trial: Trial, measured: "Measured | None") -> str:
+    """Return approx, bench or predict."""
+    source, level, on_rows = trial.source, facts.get("grade", "far"), "data" in facts
+    if source.uncompilable is not None or approx.METHOD.refusal(source) is not None:
+        return "predict"
+    if source.header.kernel_type != "rbf":
+        return "predict" if trial.slow else "approx"
+    if measured is None:
+        choice = {"below": "approx", "near": "bench"}.get(level, "predict")
+    elif (measured.upper if on_rows else measured.share) <= BUDGET and (on_rows or level == "below"):
+        choice = "approx"
+    else:
+        choice = "predict" if (measured.share > HOPELESS if on_rows else level == "far") else "bench"
+    return "bench" if choice == "approx" and trial.slow else choice
+
+
+def _cascade(rows: "int | None", test: str, file: str, how: "Sequence[str]") -> "list[str]":
+    """Return the command for this many rows, half of them to test on; none if they are too few. rows: None if
+    unknown."""
+    if "--dense" in how:
+        return []
+    if rows is None or rows >= 2 * rows_needed(cascade.BUDGET, cascade.CONFIDENCE):
+        return [_typed("cascade", *how, "--data", "ROWS" if rows is None else test, file)]
+    if rows >= 2 * rows_needed(BUDGET, cascade.CONFIDENCE):
+        return [_typed("cascade", *how, "--data", test, "--budget", f"{100 * BUDGET:g}%", file)]
+    return []
+
+
+def _advise_training(data: dict, converted: bool) -> None:
+    limit = data["gamma_max_mean"]
+    if data["rows"] and limit and isfinite(limit):
+        if data["file"] == "-" or converted:  # svm-train cannot read it
+            data["next"] = ["fastsvm bound MODEL"]
+        else:
+            train = shlex.join(["svm-train", "-c", "C", "-g", "GAMMA", data["file"]])
+            data["next"] = [f"{train} && {_typed('bound', os.path.basename(data['file']) + '.model')}"]
+
+
+def _typed(*words: str) -> str:
+    return shlex.join(["fastsvm", *words])
+
+
+def advice_lines(facts: dict) -> "list[tuple[str, str]]":
+    """Return a table's lines about a data file, a model, or a model on a data file."""
+    lines = []
+    if "grade" in facts:
+        lines.append(("grade", f"{_GRADES[facts['grade']]}: {_SEEN[facts['grade']]}"))
+    if "rows_tried" in facts:
+        if "share_tried" in facts:
+            changes = f"changes {100 * facts['share_tried']:.3g} % of the labels of"
+        else:
+            changes = f"moves values by {100 * facts['spread_tried']:.3g} % of their spread, on"
+        where = "rows" if "data" in facts else "support vectors; rows may differ"
+        lines.append(("approx, tried", f"{changes} {facts['rows_tried']:,} {where}"))
+    if "next" in facts and "gamma_max_mean" in facts and "gamma" not in facts:
+        limit = facts["gamma_max_mean"]
+        lines.append(
+            (
+                "advice",
+                f"keep the gamma of your grid search. Below {limit:.3g}, approx; up to {FEW_TIMES * limit:.3g}, bench"
+                " --try decides; beyond, predict with the model as it is, or cascade",
+            )
+        )
+    return lines

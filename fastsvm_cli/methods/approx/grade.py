@@ -1,0 +1,66 @@
+"""How far gamma is from gamma_MAX, and what approx changes: measured by scripts/measure_grades.py."""
+
+from typing import NamedTuple
+
+from fastsvm_cli import _native
+from fastsvm_cli.comparisons.agreement import agreement
+from fastsvm_cli.comparisons.on_support_vectors import LEAST_ROWS, doubtful_gain
+from fastsvm_cli.comparisons.sampled import upper_bound
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.methods.approx.costs import coefficient_count, file_bytes
+from fastsvm_cli.methods.approx.expansion import compile_maclaurin, own_degree, refusal
+from fastsvm_cli.models.base import ExactModel
+from fastsvm_cli.text.fingerprint import fingerprint
+
+#: gamma / gamma_MAX about the mean, up to which some models compile well.
+FEW_TIMES = 6.0
+#: Shares of labels that differ (regression: of the spread): of a budget, and beyond which no degree meets it.
+BUDGET, HOPELESS = 0.005, 0.05
+# Limits of a trial: products to compile, bytes, and products of the exact model on the rows.
+_COMPILE, _BYTES, _EVALUATE = 1e9, 64e6, 4e8
+#: Largest number of rows of a trial.
+ROWS = 4000
+
+
+class Measured(NamedTuple):
+    """A trial of approx. share: of labels that differ; regression: of the spread. upper: its upper bound at 95 %
+    confidence, for rows drawn at random; regression: share."""
+
+    rows: int
+    share: float
+    upper: float
+
+
+def grade(ratio: float) -> str:
+    """Return "below", "near" or "far" for gamma / gamma_MAX."""
+    return "below" if ratio < 1 else "near" if ratio <= FEW_TIMES else "far"
+
+
+class Trial:
+    """approx at its default degree, compiled in memory. model: None if that takes longer than about a second. slow:
+    whether a row may take longer than with the exact model."""
+
+    def __init__(self, source: ExactModel):
+        header, features = source.header, len(_native.used_indices(source.vectors))
+        self.source, self.model, self.slow = source, None, True
+        if not source.pairs or not header.total_sv or source.uncompilable is not None or refusal(source) is not None:
+            return
+        degree = own_degree(header)
+        products = header.total_sv * coefficient_count(features, degree) * max(1, header.nr_class - 1)
+        if file_bytes(header, features, degree) <= _BYTES and products <= _COMPILE:
+            try:
+                self.model = compile_maclaurin(source, fingerprint=fingerprint(b""))
+            except ModelFormatError:  # its numbers overflow
+                return
+            self.slow = doubtful_gain(self.model.products, source)
+
+    def measure(self, rows: "_native.Chunk") -> "Measured | None":
+        """Return what approx changes on up to 4,000 evenly spread rows, fewer if the exact model is large."""
+        if self.model is None or not rows.rows:
+            return None
+        most = int(max(LEAST_ROWS, _EVALUATE / max(1, len(self.source.vectors.indices))))
+        count = min(rows.rows, most, ROWS)
+        chosen = rows.select([at * rows.rows // count for at in range(count)])
+        seen = agreement(self.model, self.source, [chosen])
+        upper = seen.share if seen.regression else upper_bound(seen.different, seen.rows, 0.95)
+        return Measured(seen.rows, seen.share, upper)
