@@ -10,9 +10,10 @@ from rich.text import Text
 from fastsvm_cli.benchmarks.case import CLOCKS, END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.cases import FASTSVM_START, Bench
 from fastsvm_cli.benchmarks.choice import pareto, unbeaten, within_of_all
-from fastsvm_cli.benchmarks.quality import ClassRows, upper_95
+from fastsvm_cli.benchmarks.quality import upper_95
 from fastsvm_cli.benchmarks.tables import Group, printable, tables
 from fastsvm_cli.benchmarks.tables import Row as TableRow
+from fastsvm_cli.comparisons.changed import ClassRows
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.prediction.scores import summary_values
 from fastsvm_cli.text.data import read_bytes
