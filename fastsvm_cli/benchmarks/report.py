@@ -287,7 +287,7 @@ def heading(bench: Bench, machine: dict) -> str:
     faster = f" Faster than, {of}." if of else ""  # after an early interrupt
     libsvm = f" libsvm-official {machine['libsvm_official']}," if machine["libsvm_official"] else ""
     return (
-        f"{bench.test_file}, {bench.rows} rows. Medians +- spread (1.4826 times the median deviation from the median)."
+        f"{bench.test_file}, {bench.rows} rows. Medians +- spread (standard deviation, outliers damped)."
         " End to end: a new process, file to file. In memory: rows parsed, labels out."
         f"{faster}\n{machine['processor']}, {machine['cores']} cores, {machine['threads'] or machine['cores']} threads,"
         f" {machine['kernels']}; fastsvm {machine['fastsvm']},{libsvm} Python {machine['python']}."

@@ -207,7 +207,12 @@ def _tables(report: dict):
             if f"gamma_max_{name}" in model:
                 lines.append((f"gamma_MAX {words}", _against(model["gamma"], model[f"gamma_max_{name}"])))
         if "gamma_max_mean" in model and model["gamma"]:
-            lines.append(("verdict", _verdict(model["gamma"] < model["gamma_max_mean"], "rows as long as its vectors")))
+            lines.append(
+                (
+                    "verdict",
+                    _verdict(model["gamma"] < model["gamma_max_mean"], "rows with norms up to its support vectors'"),
+                )
+            )
         yield model["file"], lines
     for pair in report["pairs"]:
         lines = []
