@@ -63,21 +63,23 @@ class Seen(NamedTuple):
 class Sample(NamedTuple):
     """What a target was decided on. bound: of the share among rows drawn like these, with CONFIDENCE: the target, or
     the least that so few rows can show; None if only support vectors are known. held: number of rows that are support
-    vectors. measured: the rows; None if only support vectors are known."""
+    vectors. measured: the rows; None if only support vectors are known. whole: no smaller set passed."""
 
     seen: Seen
     bound: "float | None"
     held: int
     measured: "_native.Chunk | None"
+    whole: bool
 
     def shortfall(self, target: float) -> "str | None":
-        """Return why the target was not reached, or None."""
-        if self.bound is None or self.bound <= target:
-            return None
-        return (
-            f"the target of {100 * target:.3g} % was not reached: {self.seen.rows} rows to test on can show"
-            f" {100 * self.bound:.3g} % at best; give {2 * rows_needed(target, _confidence(0))} rows or more"
-        )
+        """Return why no reduced set reached the target, or None."""
+        not_reached = f"the target of {100 * target:.3g} % was not reached"
+        if self.bound is not None and self.bound > target:
+            return (
+                f"{not_reached}: {self.seen.rows} rows to test on can show {100 * self.bound:.3g} % at best; give"
+                f" {2 * rows_needed(target, _confidence(0))} rows or more"
+            )
+        return f"{not_reached} by fewer vectors: the model keeps all of them" if self.whole else None
 
 
 def _confidence(test: int) -> float:
@@ -189,7 +191,7 @@ def _found(
 ) -> Reduction:
     out = whole.of(_scaled(taken, part.total, whole.model.header.total_sv))
     held = among(part.rows, whole.model.vectors) if part.held.any() else np.zeros(0)
-    out.sample = Sample(part.seen(taken), bound, int(held.sum()), measured)
+    out.sample = Sample(part.seen(taken), bound, int(held.sum()), measured, taken >= part.total)
     return out
 
 
