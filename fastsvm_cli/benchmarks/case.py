@@ -1,7 +1,8 @@
 import os
 
-from fastsvm_cli.benchmarks.quality import Changed, Quality
+from fastsvm_cli.benchmarks.quality import Quality
 from fastsvm_cli.benchmarks.timing import Timed, Timings
+from fastsvm_cli.comparisons.changed import Changed
 
 #: Clocks, and their names in tables.
 END_TO_END, SCORING = "end to end", "scoring"

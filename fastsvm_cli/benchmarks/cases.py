@@ -8,8 +8,9 @@ from fastsvm_cli import _native
 from fastsvm_cli.benchmarks import child_processes
 from fastsvm_cli.benchmarks.case import END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.libsvm import LibsvmScoring
-from fastsvm_cli.benchmarks.quality import Answers, Changed, Quality, interval_95, quality, relative_rms
+from fastsvm_cli.benchmarks.quality import Answers, Quality, interval_95, quality, relative_rms
 from fastsvm_cli.benchmarks.timing import Timed, interleave, speed_up
+from fastsvm_cli.comparisons.changed import Changed
 from fastsvm_cli.errors import FastsvmError, FileError, ModelFormatError
 from fastsvm_cli.models import parse_libsvm, parse_model
 from fastsvm_cli.models.base import Model

@@ -4,8 +4,8 @@ from typing import Generic, TypeVar
 
 from fastsvm_cli.benchmarks.case import CLOCKS, END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.cases import Bench
-from fastsvm_cli.benchmarks.quality import Changed
 from fastsvm_cli.benchmarks.timing import Timings
+from fastsvm_cli.comparisons.changed import Changed
 
 #: Medians closer than this share of their sum are equal, however small their spread.
 _LEAST_NOISE = 0.02

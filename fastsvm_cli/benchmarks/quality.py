@@ -1,11 +1,11 @@
-from collections.abc import Iterable
-from math import inf, isfinite, nan, sqrt
-from typing import NamedTuple
+from math import isfinite, nan, sqrt
 
 import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.comparisons.agreement import answers
+from fastsvm_cli.comparisons.changed import Changed, changed_labels
+from fastsvm_cli.comparisons.sampled import rms_interval_95
 from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.models.wanted import LABELS, Wanted
 from fastsvm_cli.text.data import smaller_chunks
@@ -14,52 +14,6 @@ from fastsvm_cli.text.data import smaller_chunks
 KEPT_VALUES = 1 << 24
 # Regression values this close, over their spread, differ by rounding.
 _ROUNDING = 1e-9
-
-
-class ClassRows(NamedTuple):
-    """A class of the exact model. different: rows that the other model labels differently."""
-
-    label: object
-    rows: int
-    different: int
-
-    @property
-    def share(self) -> float:
-        return self.different / self.rows if self.rows else 0.0
-
-
-class Changed:
-    """Labels that differ, by class of the exact model. differ: (rows). known: classes to list even without rows."""
-
-    def __init__(self, labels: np.ndarray, differ: np.ndarray, known: "Iterable[object]" = ()):
-        self.rows, self.different = len(labels), int(np.sum(differ))
-        found, which = np.unique(labels, return_inverse=True)
-        rows = np.bincount(which, minlength=len(found))
-        different = np.bincount(which, weights=differ, minlength=len(found))
-        own = {label: ClassRows(label, int(n), int(m)) for label, n, m in zip(found.tolist(), rows, different)}
-        own.update((label, ClassRows(label, 0, 0)) for label in known if label not in own)
-        #: By increasing label.
-        self.classes = [own[label] for label in sorted(own)]
-
-    @property
-    def share(self) -> float:
-        return self.different / self.rows if self.rows else 0.0
-
-    @property
-    def worst(self) -> "ClassRows | None":
-        """Class with the largest share; None if no label differs."""
-        return max(self.classes, key=lambda each: (each.share, each.rows)) if self.different else None
-
-    @property
-    def largest_share(self) -> float:
-        return self.worst.share if self.worst is not None else 0.0
-
-    def within(self, limit: float) -> bool:
-        return self.largest_share <= limit  # overall is a mean of the classes'
-
-    def too_small(self, limit: float) -> "list[ClassRows]":
-        """Return the classes in which one changed row exceeds the limit."""
-        return [each for each in self.classes if limit > 0 and each.rows * limit < 1]
 
 
 class Quality:
@@ -74,16 +28,6 @@ class Quality:
         self.largest = self.mean = self.squares = self.fourths = 0.0
         self.proven: int | None = None
         self.score = _native.Score()
-
-
-def rms_interval_95(squares: float, fourths: float, count: int) -> "tuple[float, float]":
-    """Return a root mean square's 95 % interval, from the mean square's normal interval. squares, fourths: sums of
-    powers."""
-    if not count:
-        return 0.0, inf
-    mean = squares / count
-    half = 1.96 * sqrt(max(0.0, fourths / count - mean * mean) / count)
-    return sqrt(max(0.0, mean - half)), sqrt(mean + half)
 
 
 def relative_rms(found: "Quality", spread: float) -> "tuple[float, tuple[float, float]]":
@@ -142,11 +86,7 @@ class Answers:
 
     def changed(self, differ: "np.ndarray | list[bool]", only: slice = slice(None)) -> "Changed | None":
         """Return None for regression. differ: (rows). only: count these rows."""
-        header = self.model.header
-        if header.regression:
-            return None
-        known = (-1.0, 1.0) if header.svm_type == "one_class" else map(float, header.label or ())
-        return Changed(np.concatenate(self.labels)[only], np.asarray(differ, bool)[only], known)
+        return changed_labels(self.model.header, np.concatenate(self.labels)[only], np.asarray(differ, bool)[only])
 
     def values(self, at: int) -> np.ndarray:
         """Return decision values (rows, pairs)."""

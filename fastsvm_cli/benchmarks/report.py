@@ -10,9 +10,10 @@ from rich.text import Text
 from fastsvm_cli.benchmarks.case import CLOCKS, END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.cases import FASTSVM_START, Bench
 from fastsvm_cli.benchmarks.choice import pareto, unbeaten, within_of_all
-from fastsvm_cli.benchmarks.quality import ClassRows, upper_95
+from fastsvm_cli.benchmarks.quality import upper_95
 from fastsvm_cli.benchmarks.tables import Group, printable, tables
 from fastsvm_cli.benchmarks.tables import Row as TableRow
+from fastsvm_cli.comparisons.changed import ClassRows
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.prediction.scores import summary_values
 from fastsvm_cli.text.data import read_bytes
@@ -286,7 +287,7 @@ def heading(bench: Bench, machine: dict) -> str:
     faster = f" Faster than, {of}." if of else ""  # after an early interrupt
     libsvm = f" libsvm-official {machine['libsvm_official']}," if machine["libsvm_official"] else ""
     return (
-        f"{bench.test_file}, {bench.rows} rows. Medians +- spread (1.4826 times the median deviation from the median)."
+        f"{bench.test_file}, {bench.rows} rows. Medians +- spread (standard deviation, outliers damped)."
         " End to end: a new process, file to file. In memory: rows parsed, labels out."
         f"{faster}\n{machine['processor']}, {machine['cores']} cores, {machine['threads'] or machine['cores']} threads,"
         f" {machine['kernels']}; fastsvm {machine['fastsvm']},{libsvm} Python {machine['python']}."

@@ -78,8 +78,7 @@ def command(**parsed):
     seen = agreement_with_exact(compiled, model)
     if seen is not None:
         part = "support vectors" if seen.rows == model.header.total_sv else "a sample of support vectors"
-        nearer = "" if seen.regression else " (harder than most rows)"
-        print(agreement_line(seen, part + nearer), file=report)
+        print(agreement_line(seen, part), file=report)
         warn_of_disagreement(seen, options.better(compiled))
 
 

@@ -1,4 +1,5 @@
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, TextIO
 
 import click
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
     from fastsvm_cli.console.exact_model import SourceModel
     from fastsvm_cli.methods.exact_folding import Folding
     from fastsvm_cli.methods.reduce.reduction import Reduction
+    from fastsvm_cli.methods.reduce.target import Sample
     from fastsvm_cli.models.base import ExactModel
+
+_OPTIMISTIC = "; often optimistic for reduced sets: give --data"
 
 
 @click.command("reduce", cls=FileCommand, params=METHOD.Options.parameters())
@@ -97,9 +101,17 @@ def _tell(
             f"squared distance {found.distance:.3g} of |Psi|^2, radius {max(reduced.origin.radius, default=0.0):.3g}",
             file=report,
         )
+    sample = found.sample
+    if sample is not None and sample.measured is not None:
+        rows = [sample.measured]
     with Progress("reduce, compared with the exact model", announced=True) as progress:
         seen = agreement(reduced, model, rows or [model.vectors], progress)
-    print(agreement_line(seen, options.data_file or "the support vectors"), file=report)
+    if sample is not None:
+        for line in _sample_lines(sample, options.data_file):
+            print(line, file=report)
+    else:
+        note = "" if options.lossless else _OPTIMISTIC if rows is None else _note_of_training(model, rows)
+        print(agreement_line(seen, options.data_file or "the support vectors") + note, file=report)
     if rows:
         print(
             f"{summary_lines(model.header, seen.score)[0]}; the exact model:"
@@ -112,7 +124,41 @@ def _tell(
             " wanted; --optimizer irprop reaches any number.",
             file=sys.stderr,
         )
-    warn_of_disagreement(seen, "more --vectors", wanted=0.0 if model.header.regression else options.target or 0.0)
+    if sample is None:
+        warn_of_disagreement(seen, "more --vectors")
+    elif options.target is not None and (shortfall := sample.shortfall(options.target)) is not None:
+        print(f"Warning: {shortfall}.", file=sys.stderr)
+
+
+def _note_of_training(model: "ExactModel", rows: "list[Chunk]") -> str:
+    """Return a note if most support vectors are among the rows."""
+    from fastsvm_cli._native import Chunk
+    from fastsvm_cli.methods.reduce.held_out import among
+
+    trained = among(model.vectors, Chunk.concatenate(rows)).mean() > 0.5 if model.header.total_sv else False
+    return "; the model was trained on these rows: give others, they differ more often" if trained else ""
+
+
+def _sample_lines(sample: "Sample", data_file: "str | None") -> "Iterator[str]":
+    """Yield what a target was decided on."""
+    from fastsvm_cli.methods.reduce.target import CONFIDENCE
+
+    seen = sample.seen
+    difference = f"root mean square difference, of the values' standard deviation, on {{}}: {100 * seen.share:.3g} %"
+    if seen.changed is not None:
+        difference = f"labels that differ on {{}}: {seen.different} of {seen.rows} ({100 * seen.share:.3g} %)"
+    if sample.bound is None:
+        yield difference.format("support vectors held out while placing") + _OPTIMISTIC
+        return
+    yield (
+        difference.format(f"the tested part of {data_file}")
+        + f"; with {100 * CONFIDENCE:g} % confidence at most {100 * sample.bound:.3g} % of rows like these"
+    )
+    if sample.held:
+        yield (
+            f"{sample.held} of these rows are support vectors, and were held out while placing: for rows that the model"
+            " was not trained on, this is an estimate"
+        )
 
 
 def _draw(options: ReduceOptions, source: "SourceModel", reduced: "ExactModel", rows: "list[Chunk] | None") -> None:

@@ -1,6 +1,6 @@
-"""Shares of rows, from a sample."""
+"""Shares of rows, and errors of values, from a sample."""
 
-from math import exp, lgamma, log, log1p
+from math import exp, inf, lgamma, log, log1p, sqrt
 
 
 def upper_bound(differing: int, rows: int, confidence: float) -> float:
@@ -31,3 +31,13 @@ def _at_most(k: int, n: int, p: float) -> float:
         term *= k * (1 - p) / ((n - k + 1) * p)
         k -= 1
     return total
+
+
+def rms_interval_95(squares: float, fourths: float, count: int) -> "tuple[float, float]":
+    """Return a root mean square's 95 % interval, from the mean square's normal interval. squares, fourths: sums of
+    powers."""
+    if not count:
+        return 0.0, inf
+    mean = squares / count
+    half = 1.96 * sqrt(max(0.0, fourths / count - mean * mean) / count)
+    return sqrt(max(0.0, mean - half)), sqrt(mean + half)

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from fastsvm_cli.benchmarks.quality import Changed, interval_95
+from fastsvm_cli.benchmarks.quality import interval_95
 from fastsvm_cli.comparisons.agreement import share_of_spread
+from fastsvm_cli.comparisons.changed import Changed
 
 _DRAWN = 5000  # points in a plot
 

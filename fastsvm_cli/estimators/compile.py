@@ -78,7 +78,8 @@ def compile(
 
     Raise ModelFormatError for a model that the method refuses; TypeError and ValueError for options. Except with
     "auto", warn (FastsvmWarning) if the model is slower than the exact one or, without `exact`, changes more than 1 %
-    (or the option target, if larger) of its support vectors' labels (regression: of the spread).
+    (or the option target, if larger) of its support vectors' labels (regression: of the spread), or if the rows cannot
+    show the target of reduce.
 
     >>> from sklearn.svm import SVC
     >>> svc = SVC(gamma=0.1).fit([[0, 0], [1, 1], [0, 1], [1, 0]], ["same", "same", "other", "other"])
@@ -152,11 +153,14 @@ def compile_source(
                 if rows is not None and not sum(chunk.rows for chunk in rows):
                     raise click.UsageError("data without a row found, expected some")
                 compiled = method.compile(source, options, on_progress or silent, rows)
+                sample, target = getattr(compiled, "sample", None), getattr(options, "target", None)
             text, model = read_back(compiled.model, path)
             options.check_size(len(text))
         except click.ClickException as fault:
             raise ValueError(f"{method.name}: {fault.format_message()}") from None
-    return model, getattr(options, "target", None) or 0.0
+    if sample is not None and target is not None and (shortfall := sample.shortfall(target)) is not None:
+        _warn(f'method="{name}": {shortfall}')
+    return model, target or 0.0
 
 
 def warn_of_labels(method: str, model: Model, source: ExactModel, wanted: float) -> None:
@@ -170,7 +174,7 @@ def warn_of_labels(method: str, model: Model, source: ExactModel, wanted: float)
     what = (
         f"the values of {seen.rows} support vectors by {share} of their spread"
         if seen.regression
-        else f"{share} of the labels of {seen.rows} support vectors, which are harder than most rows"
+        else f"{share} of the labels of {seen.rows} support vectors"
     )
     ways_out = find(method)[0].better + ("" if seen.regression else ', method="cascade" with data=')
     _warn(f'method="{method}" changes {what}; try {ways_out}, or method="exact", which changes none')

@@ -8,10 +8,10 @@ from libsvm.svmutil import svm_read_problem
 
 from fastsvm_cli.benchmarks.cases import Bench
 from fastsvm_cli.benchmarks.choice import Candidate, pick, within, within_of_all
-from fastsvm_cli.benchmarks.quality import Changed
 from fastsvm_cli.benchmarks.report import picked_lines
 from fastsvm_cli.benchmarks.timing import Timings
 from fastsvm_cli.benchmarks.trial_lines import TrialLines
+from fastsvm_cli.comparisons.changed import Changed
 from support import forked
 from support.benching import by_name, run
 from support.training import train

@@ -17,8 +17,8 @@ from scipy.stats import binom
 
 from fastsvm_cli.benchmarks import cases as bench_cases
 from fastsvm_cli.benchmarks import timing
-from fastsvm_cli.benchmarks.quality import rms_interval_95
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
+from fastsvm_cli.comparisons.sampled import rms_interval_95
 from support.benching import ROWS, STATISTICS, by_name, first_rows, ratio_and_error, terminal_tables, train, wilson
 from support.places import FASTSVM
 

@@ -36,7 +36,7 @@ def test_train_compile_predict(fastsvm, trained, tmp_path):
     assert re.fullmatch(
         r"\d+ support vectors -> 1 decision function of degree 2 in 8 features\n"
         r"[\d.]+ KB -> [\d.]+ (bytes|KB): rings.model.approx\n"
-        r"labels that differ on (?:a sample of )?support vectors \(harder than most rows\): (\d+) of 1000"
+        r"labels that differ on (?:a sample of )?support vectors: (\d+) of 1000"
         r" \([\d.]+ %\)\n",
         done.out,
     ), str(done)

@@ -12,7 +12,8 @@ from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.methods.border.signed_distance import compile_border
 from fastsvm_cli.methods.order.geometry import compile_geometry
 from fastsvm_cli.methods.order.triangle import compile_triangle
-from fastsvm_cli.methods.reduce.reduction import compile_reduced_set, grow, lossless
+from fastsvm_cli.methods.reduce.reduction import compile_reduced_set, lossless
+from fastsvm_cli.methods.reduce.target import reduce_to
 from fastsvm_cli.models import load_model, parse_model
 from fastsvm_cli.text.data import read_chunks
 from support.evaluation import decide, fault_of
@@ -33,7 +34,7 @@ COMPILERS = {
     "order": lambda model: compile_geometry(model, fingerprint=NONE),
     "order --method triangle": lambda model: compile_triangle(model, fingerprint=NONE),
     "reduce --vectors": lambda model: compile_reduced_set(model, fingerprint=NONE, count=5).model,
-    "reduce --target": lambda model: grow(model, 0.2, [model.vectors], fingerprint=NONE).model,
+    "reduce --target": lambda model: reduce_to(model, 0.2, None, fingerprint=NONE).model,
     "reduce --lossless": lambda model: lossless(model, NONE).model,
 }
 

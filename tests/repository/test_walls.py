@@ -48,6 +48,7 @@ ROOMS = {
 LIBRARIES = {
     "comparisons/norms": {"numpy"},
     "interruption": {"tempfile"},
+    "comparisons/changed": {"numpy"},
     "comparisons/inside_bound": {"numpy", "tempfile"},
     "comparisons/proven_rows": {"numpy"},
     "methods": {"numpy", "scipy", "libsvm"},

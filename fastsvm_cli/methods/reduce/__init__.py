@@ -28,14 +28,17 @@ class ReduceOptions(MethodOptions):
     )
     target: "float | None" = option(
         "--target E",
-        "Largest share of labels that may differ (0.002 or 0.2%) on --data, or on the support vectors; for regression,"
-        " the largest root mean square difference. The smallest such set is written.",
+        "Largest share of labels that may differ (0.002 or 0.2%), with --data of each class, too; for regression, the"
+        " largest root mean square difference, as a share of the standard deviation of the exact values. Measured"
+        " on rows of --data, or on support vectors, that the placement has not seen. The smallest such"
+        " set found is written.",
         Target(),
     )
     data_file: "str | None" = option(
         "--data FILE",
-        "Rows to measure disagreement on; if they have labels, accuracy too, and a model's probability parameters are"
-        " fitted to them.",
+        "Rows like those to predict, to measure disagreement on; if they have labels, accuracy too, and a model's"
+        " probability parameters are fitted to them. With --target, one part of them chooses the size and another"
+        " tests it.",
     )
     lossless: bool = option("--lossless", "Merge equal support vectors only.", bool)
     init: str = option(
@@ -117,15 +120,17 @@ class Reduce(Method):
         self, source: "SourceModel", options: ReduceOptions, progress: Progress, rows: "list[Chunk] | None" = None
     ) -> "Reduction":
         """Also refit probability parameters to labelled rows."""
+        from fastsvm_cli._native import Chunk
         from fastsvm_cli.methods.reduce.probabilities import refit
-        from fastsvm_cli.methods.reduce.reduction import compile_reduced_set, grow, lossless
+        from fastsvm_cli.methods.reduce.reduction import compile_reduced_set, lossless
+        from fastsvm_cli.methods.reduce.target import reduce_to
 
         model = source.model
         if options.lossless:
             return lossless(model, source.fingerprint)
         how: dict[str, Any] = dict(**options.how, fingerprint=source.fingerprint, on_progress=progress)
         if options.target is not None:
-            found = grow(model, options.target, rows or [model.vectors], **how)
+            found = reduce_to(model, options.target, Chunk.concatenate(rows) if rows else None, **how)
         else:
             found = compile_reduced_set(model, count=options.count(model.header.total_sv), **how)
         if rows and model.header.has_probability and all(chunk.leading_count == 1 for chunk in rows):

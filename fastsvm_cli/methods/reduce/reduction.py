@@ -5,14 +5,13 @@ places them one by one. Then follow a descent on all with optimal coefficients (
 1973), and the offset by eq. (9).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from fastsvm_cli import _native
 from fastsvm_cli.bounds import UNIT
-from fastsvm_cli.comparisons.agreement import agreement
 from fastsvm_cli.errors import ModelFormatError, spelled
 from fastsvm_cli.methods.feature_space import FeatureSpace
 from fastsvm_cli.methods.method import demand, part_of
@@ -23,6 +22,9 @@ from fastsvm_cli.methods.reduce.problem import Part, Problem
 from fastsvm_cli.methods.reduce.reduced_model import assemble, with_origin
 from fastsvm_cli.methods.reduce.selection import shares
 from fastsvm_cli.models.base import ExactModel
+
+if TYPE_CHECKING:
+    from fastsvm_cli.methods.reduce.target import Sample
 
 _TRIES = 10  # starts for one vector before giving up
 
@@ -212,10 +214,11 @@ def _shown_distance(on_progress: "Callable[[float, str], None]", done: float) ->
 
 class Reduction:
     """A reduced model. merged: dropped duplicates and zero coefficients. distance: rho^2 / sum_p |Psi_p|^2 (eq. 3).
-    missing: vectors lacking because fixed-point iteration did not converge."""
+    missing: vectors lacking because fixed-point iteration did not converge. sample: what a target was decided on."""
 
     def __init__(self, model: ExactModel, merged: int, distance: float, missing: int):
         self.model, self.merged, self.distance, self.missing = model, merged, distance, missing
+        self.sample: Sample | None = None
 
 
 @np.errstate(all="ignore")
@@ -248,48 +251,3 @@ def short_numbers(z: np.ndarray, part: Part) -> np.ndarray:
         decimals = np.where(spread > 0, 5 - np.floor(np.log10(np.where(spread > 0, spread, 1.0))), 15)
     scale = 10.0 ** np.clip(decimals, -300, 300)
     return np.round(z * scale) / scale
-
-
-def _shown_with(on_progress: "Callable[[float, str], None]", words: str) -> "Callable[[float, str], None]":
-    return lambda share, more: on_progress(share, words + more)
-
-
-def grow(
-    model: ExactModel,
-    target: float,
-    chunks: "Iterable[_native.Chunk]",
-    *,
-    fingerprint: str,
-    init: str = "greedy",
-    optimizer: str = "none",
-    finishing: bool = True,
-    seed: int = 0,
-    on_progress: "Callable[[float, str], None] | None" = None,
-) -> "Reduction":
-    """Return the smallest set found whose disagreement (regression: root mean square difference) is at most `target`;
-    else the model without duplicates."""
-    chunks, space = list(chunks), FeatureSpace(model)
-    least, count = 0, max(len(model.header.label or [0]), 8)
-    best: tuple[int, Reduction] | None = None
-    while best is None or best[0] - least > max(2, best[0] // 8):
-        if best is not None:
-            count = (least + best[0]) // 2
-        found = compile_reduced_set(
-            model,
-            fingerprint=fingerprint,
-            count=count,
-            init=init,
-            optimizer=optimizer,
-            finishing=finishing,
-            seed=seed,
-            on_progress=on_progress and _shown_with(on_progress, f"{count} vectors, "),
-            space=space,
-        )
-        seen = agreement(found.model, model, chunks)
-        if (
-            seen.difference if model.header.regression else seen.disagreement
-        ) <= target or count >= model.header.total_sv:
-            best = (count, found)
-        else:
-            least, count = count, min(model.header.total_sv, count * 2)
-    return best[1]

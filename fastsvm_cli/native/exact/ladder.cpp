@@ -10,7 +10,7 @@
 namespace fastsvm {
 
 namespace {
-// Support vectors in a trial; harder than most rows.
+// Support vectors in a trial.
 constexpr std::int64_t trial_rows = 64;
 // Grid values below this relative error are better than single precision, which cannot settle what they leave open.
 constexpr double finer = 5e-7;

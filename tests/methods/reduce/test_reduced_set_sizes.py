@@ -1,6 +1,4 @@
-"""Number of vectors of a reduced set: lossless, by target, ratio or count; refitted probabilities."""
-
-import re
+"""Number of vectors of a reduced set: lossless, by ratio or count; refitted probabilities."""
 
 import numpy as np
 import pytest
@@ -9,15 +7,15 @@ from scipy.optimize import approx_fprime
 
 from fastsvm_cli.methods.reduce.duplicates import merge_duplicates
 from fastsvm_cli.methods.reduce.probabilities import refit
-from fastsvm_cli.methods.reduce.reduction import grow, lossless
-from fastsvm_cli.models import load_model, parse_model
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.methods.reduce.reduction import lossless
+from fastsvm_cli.methods.reduce.target import reduce_to
+from fastsvm_cli.models import load_model
 from support import oracles
 from support.evaluation import parse, values
 from support.in_process import run_both
 from support.oracles import Machine, data_text, random_rows
 from support.places import DATA
-from support.reducing import INITS, OPTIMIZERS, TYPES, exact_model, labels, machine_of, reduce, some_machine, split
+from support.reducing import INITS, OPTIMIZERS, TYPES, exact_model, labels, reduce, some_machine, split
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
@@ -211,36 +209,6 @@ def test_a_trained_model_with_duplicates_is_reduced_without_loss(fastsvm, tmp_pa
 # ---- number of vectors
 
 
-@pytest.mark.full(few=1)
-@pytest.mark.parametrize(
-    "name, target, where",
-    [
-        ("rings", 0.03, "data"),
-        ("rings", 0.1, "support vectors"),
-        ("colors", 0.1, "data"),
-        ("rings-one-class", 0.1, "support vectors"),
-        ("waves", 0.1, "data"),
-        ("waves-nu", 0.01, "support vectors"),
-    ],
-)
-def test_a_target_is_kept_with_fewer_vectors(trained, name, target, where):
-    model, test = trained[name]
-    exact = load_model(str(model))
-    chunks = list(read_chunks(str(test))) if where == "data" else [exact.vectors]
-    found = grow(exact, target, chunks, fingerprint="x").model
-    a, b = labels(exact, chunks), labels(parse_model(found.to_text(), "reduced"), chunks)
-    assert (np.sqrt(np.mean((a - b) ** 2)) if name.startswith("waves") else np.mean(a != b)) <= target
-    assert 0 < found.header.total_sv < exact.header.total_sv * 0.8
-    if where == "data" and name == "rings":
-        assert found.header.total_sv > grow(exact, 0.3, chunks, fingerprint="x").model.header.total_sv
-
-
-def test_a_target_that_only_the_whole_model_keeps_gives_the_whole_model():
-    machine = some_machine(28, "epsilon_svr", n=20, gamma=50.0)
-    found = grow(exact_model(machine), 1e-14, [exact_model(machine).vectors], fingerprint="x")
-    assert machine_of(found).vectors == machine.vectors and found.distance == 0
-
-
 @pytest.mark.full
 @pytest.mark.parametrize("options", [["--ratio", 0.1], ["--vectors", 100000]])
 def test_a_ratio_and_more_vectors_than_there_are(fastsvm, tmp_path, trained, options):
@@ -254,17 +222,6 @@ def test_a_ratio_and_more_vectors_than_there_are(fastsvm, tmp_path, trained, opt
     if wanted == total:
         assert small.vectors == Machine.read(model.read_bytes()).vectors
         assert "squared distance 0 of |Psi|^2" in done.out
-
-
-@pytest.mark.full
-def test_a_target_by_the_command(fastsvm, tmp_path, trained):
-    model, test = trained["rings-probability"]
-    done = fastsvm("reduce", "--target", "3%", "--data", test, model, "out")
-    differ, rows = map(int, re.search(r"labels that differ on \S+: (\d+) of (\d+) \(", done.out).groups())
-    assert rows == 6000 and 0 < differ <= 0.03 * 6000
-    a, b = (fastsvm("predict", "-q", test, file).out.split() for file in (model, "out"))
-    assert sum(x != y for x, y in zip(a, b, strict=True)) == differ
-    assert load_model(str(tmp_path / "out")).header.probA != load_model(str(model)).header.probA
 
 
 def tiny(svm_type, total, classes=2):
@@ -287,7 +244,7 @@ def test_a_model_of_no_or_one_support_vector_stays_what_it_is(svm_type, total):
         for init in INITS
         for optimizer in OPTIMIZERS
     ]
-    made.append(grow(exact, 1e-3, [exact.vectors], fingerprint="x"))
+    made += [reduce_to(exact, 1e-3, rows, fingerprint="x") for rows in (None, exact.vectors)]
     for found in made:
         small, words = split(found.model.to_text())
         assert (small.vectors, small.coef.tolist(), small.rho, small.nr_sv) == (

@@ -1,0 +1,224 @@
+"""The smallest reduced set that keeps to a target, decided on rows that its placement has not seen.
+
+With rows, one part of them chooses a size, and another tests it. Test 0 takes sizes from large to small, up to the
+first that fails ("fixed sequence", statement (2) of methods/cascade/guarantee.py), with confidence 1 - delta_0. If the
+first one fails, tests 1, 2, ... take larger ones, up to one that passes, with 1 - delta_i: delta_0 = 0.8 delta, and
+delta_i = 0.2 delta / 2^i. A test takes a set whose share among rows drawn like these is above the target with
+probability at most delta_i, and all delta_i add up to delta. So at most the share `target` of such rows gets another
+label, with confidence 1 - delta. The set of all vectors needs no test.
+
+Rows that are support vectors are rows of the model's training. Each part is then measured on a model without those that
+it holds, reduced as far. For new rows, that is an estimate: the coefficients of the others remember them.
+
+Without rows, a quarter of the support vectors is left out of the model, and measured on."""
+
+from collections.abc import Callable
+from math import ceil
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastsvm_cli import _native
+from fastsvm_cli.comparisons.agreement import answers, share_of_spread
+from fastsvm_cli.comparisons.changed import Changed, changed_labels
+from fastsvm_cli.comparisons.sampled import rms_interval_95, upper_bound
+from fastsvm_cli.methods.cascade.guarantee import rows_needed
+from fastsvm_cli.methods.feature_space import FeatureSpace
+from fastsvm_cli.methods.reduce.held_out import among, without
+from fastsvm_cli.methods.reduce.reduction import Reduction, compile_reduced_set, lossless
+from fastsvm_cli.models.base import ExactModel, Model
+from fastsvm_cli.models.wanted import Wanted
+from fastsvm_cli.text.data import smaller_chunks
+
+CONFIDENCE = 0.95
+_FIRST_TEST = 0.8  # share of 1 - CONFIDENCE
+_LARGER = 1.5  # than the size before
+#: Sizes of test 0, over the chosen one: for unseen rows; for rows of the training, whose parts differ more.
+_SIZES, _SIZES_OF_TRAINING = (1.25,), (3.0, 2.0, 1.25)
+#: Rows of a part, over the least that can show the target; least share of the rows of the training.
+_ENOUGH, _LEAST_PART = 4, 0.25
+_TRAINED = 0.05  # share of the support vectors among the rows of the training
+_HELD_OUT = 4  # of so many support vectors, one is held out
+_FIRST = 8  # vectors
+
+
+class Seen(NamedTuple):
+    """A reduced set on rows. share: of labels that differ; regression: the root mean square difference over the
+    standard deviation of the exact values. high: for regression, the upper end of its 95 % interval. changed: None for
+    regression."""
+
+    rows: int
+    different: int
+    share: float
+    high: float
+    changed: "Changed | None"
+
+    def within(self, budget: float, confidence: float) -> bool:
+        """As for the budgets of `bench`, no class may change more."""
+        if self.changed is None:
+            return self.high <= budget
+        return upper_bound(self.different, self.rows, confidence) <= budget and self.changed.within(budget)
+
+
+class Sample(NamedTuple):
+    """What a target was decided on. bound: of the share among rows drawn like these, with CONFIDENCE: the target, or
+    the least that so few rows can show; None if only support vectors are known. held: number of rows that are support
+    vectors. measured: the rows; None if only support vectors are known. whole: no smaller set passed."""
+
+    seen: Seen
+    bound: "float | None"
+    held: int
+    measured: "_native.Chunk | None"
+    whole: bool
+
+    def shortfall(self, target: float) -> "str | None":
+        """Return why no reduced set reached the target, or None."""
+        not_reached = f"the target of {100 * target:.3g} % was not reached"
+        if self.bound is not None and self.bound > target:
+            return (
+                f"{not_reached}: {self.seen.rows} rows to test on can show {100 * self.bound:.3g} % at best; give"
+                f" {2 * rows_needed(target, _confidence(0))} rows or more"
+            )
+        return f"{not_reached} by fewer vectors: the model keeps all of them" if self.whole else None
+
+
+def _confidence(test: int) -> float:
+    """Return the confidence of test 0, 1, ..."""
+    return 1 - (1 - CONFIDENCE) * (_FIRST_TEST if test == 0 else (1 - _FIRST_TEST) / 2**test)
+
+
+class _Sizes:
+    """Reduced sets of a model, by their number of vectors. how: arguments of compile_reduced_set."""
+
+    def __init__(self, model: ExactModel, space: FeatureSpace, how: "dict[str, Any]", on_progress: Any):
+        self.model, self._space, self._how, self._on_progress = model, space, how, on_progress
+        self._made: dict[int, Reduction] = {}
+
+    def of(self, count: int) -> Reduction:
+        if count not in self._made:
+            words = f"{count} vectors, "
+            # Nobody knows how many sizes will follow: no share is reported.
+            shown = self._on_progress and (lambda share, more: self._on_progress(0.0, words + more))
+            self._made[count] = compile_reduced_set(
+                self.model, count=count, space=self._space, on_progress=shown, **self._how
+            )
+        return self._made[count]
+
+
+class _Part:
+    """Rows to measure on, and sets of the model without the support vectors among them."""
+
+    def __init__(self, whole: _Sizes, space: FeatureSpace, rows: _native.Chunk, held: np.ndarray):
+        self.rows, self.held = rows, held
+        self.sizes, model = whole, whole.model
+        if held.any():
+            model = without(model, held, space)
+            self.sizes = _Sizes(model, FeatureSpace(model), whole._how, whole._on_progress)
+        self.total = model.header.total_sv
+        self._labels = _labels(model, rows)
+        self._seen: dict[int, Seen] = {}
+
+    def seen(self, count: int) -> Seen:
+        if count not in self._seen:
+            found = _labels(self.sizes.of(count).model, self.rows)
+            self._seen[count] = _compared(self.sizes.model, found, self._labels)
+        return self._seen[count]
+
+    def smallest(self, least: int, passes: "Callable[[Seen], bool]") -> int:
+        """Return a small size that passes, or all vectors: doubled up to the first that passes, then bisected."""
+        low, count, found = 0, min(least, self.total), 0
+        while not found or found - low > max(2, found // 6):
+            if found:
+                count = (low + found) // 2
+            if count >= self.total or passes(self.seen(count)):
+                found = count
+            else:
+                low, count = count, min(self.total, count * 2)
+        return found
+
+
+def reduce_to(
+    model: ExactModel,
+    target: float,
+    rows: "_native.Chunk | None",
+    *,
+    seed: int = 0,
+    on_progress: "Callable[[float, str], None] | None" = None,
+    **how: Any,
+) -> Reduction:
+    """Return the smallest set found that changes at most the share `target` of labels (of each class, too, with rows);
+    for regression, whose root mean square difference is at most `target` standard deviations of the exact values.
+    Its `sample` says what it was measured on, and whether the target was reached. rows: like those to predict; None:
+    support vectors are measured on. how: other arguments of compile_reduced_set. Raise ModelFormatError as it does."""
+    total, least = model.header.total_sv, max(len(model.header.label or [0]), _FIRST)
+    if total <= least or not model.pairs:
+        return lossless(model, how["fingerprint"])
+    space = FeatureSpace(model)
+    whole = _Sizes(model, space, {**how, "seed": seed}, on_progress)
+    if rows is None:
+        some = model.vectors.select(list(range(0, total, _HELD_OUT)))
+        held = among(model.vectors, some)
+        part = _Part(whole, space, model.vectors.select(np.flatnonzero(held).tolist()), held)
+        return _found(part, whole, part.smallest(least, lambda seen: seen.share <= target), None, None)
+    order, half = np.random.default_rng(seed).permutation(rows.rows).tolist(), rows.rows // 2
+    trained = among(model.vectors, rows).mean() > _TRAINED
+    if trained and model.header.classification and target < 1:  # leave no more support vectors out than needed
+        half = min(half, max(_ENOUGH * rows_needed(target, _confidence(0)), ceil(_LEAST_PART * rows.rows)))
+    parts = [rows.select(sorted(part)) for part in (order[:half] or order, order[-half:])]
+    choosing, testing = (_Part(whole, space, part, among(model.vectors, part)) for part in parts)
+    chosen = choosing.smallest(least, lambda seen: seen.within(_shown_by(choosing, target), _confidence(0)))
+    budget, test = _shown_by(testing, target), 0
+
+    def passes(size: int) -> bool:
+        return size >= testing.total or testing.seen(size).within(budget, _confidence(test))
+
+    first, *smaller = (
+        _scaled(times * chosen, choosing.total, testing.total) for times in (_SIZES_OF_TRAINING if trained else _SIZES)
+    )
+    size = first
+    if passes(first):
+        for each in smaller:
+            if not passes(each):
+                break
+            size = each
+    while not passes(size):
+        size, test = _scaled(_LARGER * size, testing.total, testing.total), test + 1
+    return _found(testing, whole, size, budget, testing.rows)
+
+
+def _found(
+    part: _Part, whole: _Sizes, taken: int, bound: "float | None", measured: "_native.Chunk | None"
+) -> Reduction:
+    out = whole.of(_scaled(taken, part.total, whole.model.header.total_sv))
+    held = among(part.rows, whole.model.vectors) if part.held.any() else np.zeros(0)
+    out.sample = Sample(part.seen(taken), bound, int(held.sum()), measured, taken >= part.total)
+    return out
+
+
+def _scaled(count: float, of: int, to: int) -> int:
+    return min(to, ceil(count * to / max(of, 1)))
+
+
+def _shown_by(part: _Part, target: float) -> float:
+    """Return the target, or the least share that so many rows can show."""
+    return target if part.sizes.model.header.regression else max(target, upper_bound(0, part.rows.rows, _confidence(0)))
+
+
+def _labels(model: Model, rows: _native.Chunk) -> np.ndarray:
+    """Return labels; for regression, values: (rows)."""
+    parts = smaller_chunks([rows], model.pairs)
+    found = [np.array(predictions.label) for _, _, predictions in answers(model, parts, Wanted.labels())]
+    return np.concatenate([np.zeros(0), *found])
+
+
+@np.errstate(all="ignore")
+def _compared(model: ExactModel, found: np.ndarray, exact: np.ndarray) -> Seen:
+    rows, differ = len(exact), found != exact
+    different, changed = int(differ.sum()), changed_labels(model.header, exact, differ)
+    if changed is not None:
+        return Seen(rows, different, changed.share, 0.0, changed)
+    squares = (found - exact) ** 2
+    total, fourths, scale = float(squares.sum()), float((squares * squares).sum()), float(exact.std())
+    share = share_of_spread((total / rows) ** 0.5, scale, abs(float(exact[0])))
+    high = share_of_spread(rms_interval_95(total, fourths, rows)[1], scale, abs(float(exact[0])))
+    return Seen(rows, different, share, high, None)
