@@ -1,5 +1,6 @@
 """Comparison of a model's labels with the exact model's."""
 
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,7 @@ class Agreement:
             xlabel="predicted value of the exact model" if self.regression else points.axis,
             ylabel=f"{'predicted' if self.regression else 'decision'} value of this model, less the exact one's",
             ylim=(-most, most),
-            title=repr(self).strip("<>").removeprefix("Agreement: "),
+            title=fill(repr(self).strip("<>").removeprefix("Agreement: "), 60),
         )
         return axis
 
