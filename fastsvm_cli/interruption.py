@@ -6,6 +6,7 @@ need exceptions use `raising`."""
 # Importing `signal` takes a millisecond, in which Ctrl-C would print a traceback.
 import _signal
 import os
+import sys
 
 TYPE_CHECKING = False  # typing's, which is not loaded this early
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ _raised: "int | None" = None
 
 
 def install() -> None:
-    """Make the signals end the process with 128 + their number. Ignored ones (nohup) stay ignored."""
+    """Make the signals end the process with 128 + their number, SIGINT with a line of the command on standard error
+    unless -q is among its words. Ignored ones (nohup) stay ignored."""
     for number in SIGNALS:
         if _signal.getsignal(number) != _signal.SIG_IGN:
             _signal.signal(number, stop)
@@ -105,5 +107,10 @@ def stop(number: int, _: object) -> None:
         try:
             action()
         except Exception:
+            pass
+    if number == _signal.SIGINT and not {"-q", "--quiet"}.intersection(sys.argv):
+        try:
+            os.write(2, b"Interrupted.\n")
+        except OSError:  # it is closed
             pass
     os._exit(128 + number)

@@ -5,6 +5,9 @@ import os
 import sys
 import tempfile
 
+# LIBSVM's OpenMP threads change no result, and wait for each other on busy machines: minutes instead of a second.
+os.environ["OMP_NUM_THREADS"] = os.environ.get("OMP_NUM_THREADS", "1")
+
 import numpy as np
 import scipy.sparse
 from libsvm.svm import libsvm, svm_parameter, svm_problem

@@ -94,9 +94,10 @@ def choose(data, kind, seed, targets):
     results, gammas = [[] for _ in targets], list(GAMMAS)
     for gamma in gammas:
         trainer = Trainer(data.x[some], Kernel(kind, gamma))
-        for result, y in zip(results, targets):
-            result += [(-trainer.cross_validate(y[some], c, seed), c, gamma) for c in COSTS]
-        say(f"  {kind} gamma {gamma:g}: cross-validated")
+        for c in COSTS:
+            say(f"  cross-validation: gamma {gamma:g}, C {c:g}")
+            for result, y in zip(results, targets):
+                result.append((-trainer.cross_validate(y[some], c, seed), c, gamma))
         if gamma == gammas[-1] and gamma < 100 and any(min(result)[2] == gamma for result in results):
             gammas.append(4 * gamma)
     return [(-accuracy, c, gamma) for accuracy, c, gamma in map(min, results)]
@@ -485,10 +486,10 @@ def measure(data, kind, options, tables):
         say("  figures")
         draw(options.plot, data, kind, models, study)
 
-    say("  methods")
     exact = [predicted(model, data.test)[0] for model in models]
     counts, by_vector = {method: Count() for method in METHODS}, ByVector(data.d)
-    for model, labels in zip(models, exact):
+    for label, model, labels in zip(data.classes, models, exact):
+        say(f"  methods: class {label:g}")
         for method, compiled in METHODS.items():
             ordered = compiled(model, classes)
             counts[method].add(ordered, data.test, labels)
@@ -521,9 +522,9 @@ def measure(data, kind, options, tables):
         ]
     )
 
-    say("  lists")
     cells = []
     for lists in (1, classes // 2, classes, 2 * classes, 4 * classes, 8 * classes):
+        say(f"  lists: {lists}")
         count, by_vector = both_counts(models, data, study, lists, variants=lists == classes)
         cells.append(f"{count.saved} / {by_vector.saved('by vector')}")
         if lists == classes:
@@ -533,10 +534,10 @@ def measure(data, kind, options, tables):
             )
     tables["lists"].append([*name, *cells])
 
-    say("  gamma")
     for factor in (
         (1.0, 2.0, 4.0, 8.0) if len(data.x) > MOST and data.name == "letter" else [4.0**i for i in range(-1, 7)]
     ):
+        say(f"  gamma: {factor:g} times the chosen one")
         other = models if factor == 1 else one_against_the_rest(data, kind, parameters, factor)
         right = accuracy(other, data, study)
         count, by_vector = both_counts(other, data, study, classes)

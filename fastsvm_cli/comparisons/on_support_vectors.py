@@ -1,4 +1,4 @@
-from time import perf_counter
+from time import thread_time
 
 from fastsvm_cli import _native
 from fastsvm_cli.comparisons.agreement import Comparison, agreement
@@ -20,19 +20,24 @@ _LEAST_RUNS, _MOST_RUNS, _LEAST_SECONDS = 3, 50, 0.1
 
 
 class Trial:
-    """Gain. evaluations: share of the exact model's kernel evaluations."""
+    """Gain of a model over the exact one on `rows` rows. evaluations: share of the exact model's kernel evaluations.
+    speed_up: ratio of times, of one thread."""
 
     def __init__(self, rows: int, evaluations: float, speed_up: float):
         self.rows, self.evaluations, self.speed_up = rows, evaluations, speed_up
 
 
-def trial(model: Model, source: ExactModel) -> "Trial | None":
-    """Measure the gain on up to 1,000 evenly spread support vectors, on fewer if a row takes many products."""
+def trial(model: Model, source: ExactModel, data: "_native.Chunk | None" = None) -> "Trial | None":
+    """Measure the gain on up to 1,000 evenly spread rows of `data`, else of the support vectors.
+
+    It takes fewer if a row takes many products. Support vectors of a classifier lie nearer to the border than most
+    rows, so that a model whose rows stop early gains less on them. Return None for a model without support vectors.
+    """
     total = source.header.total_sv
     if not total or not model.pairs:
         return None
     few = max(1, int(_TRIAL_WORK / (getattr(model, "products", 0) or 1)))
-    rows = spread_vectors(source, max(1, min(_ROWS, MOST_VALUES // model.pairs, few)))
+    rows = _spread(source.vectors if data is None else data, max(1, min(_ROWS, MOST_VALUES // model.pairs, few)))
     # Labels alone, as in `predict`.
     wanted = Wanted.within(1e-3) if model.header.regression else Wanted.labels()
     out = model.decisions(wanted)
@@ -55,19 +60,24 @@ def agreement_with_exact(model: Model, source: ExactModel) -> "Comparison | None
     if not source.header.total_sv or not model.pairs:
         return None
     work = max(len(source.vectors.indices), source.header.total_sv)
-    return agreement(model, source, [spread_vectors(source, min(_ROWS, max(LEAST_ROWS, WORK // work)))])
+    return agreement(model, source, [_spread(source.vectors, min(_ROWS, max(LEAST_ROWS, WORK // work)))])
 
 
-def spread_vectors(source: ExactModel, most: int) -> _native.Chunk:
-    total = source.header.total_sv
-    return source.vectors.select([at * total // min(total, most) for at in range(min(total, most))])
+def _spread(rows: _native.Chunk, most: int) -> _native.Chunk:
+    count = min(rows.rows, most)
+    return rows.select([at * rows.rows // count for at in range(count)])
 
 
 def _seconds(model: Model, rows: _native.Chunk, out: _native.Decisions, wanted: Wanted) -> float:
-    """Return the least time: first runs prepare the model."""
+    """Return the least processor time of one thread, which other programs hardly change: first runs prepare the
+    model."""
     times: list[float] = []
-    while len(times) < _LEAST_RUNS or (len(times) < _MOST_RUNS and sum(times) < _LEAST_SECONDS):
-        start = perf_counter()
-        model.decision_values(rows, out, wanted)
-        times.append(perf_counter() - start)
+    before = _native.set_threads_here(1)
+    try:
+        while len(times) < _LEAST_RUNS or (len(times) < _MOST_RUNS and sum(times) < _LEAST_SECONDS):
+            start = thread_time()
+            model.decision_values(rows, out, wanted)
+            times.append(thread_time() - start)
+    finally:
+        _native.set_threads_here(before)
     return min(times)

@@ -149,15 +149,14 @@ def _about_data(error: DataFormatError, command: str, given: dict) -> "str | Non
     delimiter = _delimiter(plain[0])
     if delimiter is None and len(plain) > 1:
         delimiter = _delimiter(plain[1])
-        heading = (
-            delimiter is not None and delimiter in plain[0] and not any(map(_is_number, plain[0].split(delimiter)))
-        )
+        heading = delimiter is not None and _is_heading(_fields(plain[0], delimiter))
         if not heading:
             return None
     if delimiter is None or (dense and not heading and not unusual and delimiter == given["delimiter"]):
         return None
     if "dense" not in given:
-        return f"these are delimited numbers, and fastsvm {command} reads rows of index:value"
+        what = "this looks like the heading of" if heading else "these are"
+        return f"{what} delimited numbers, and fastsvm {command} reads rows of index:value"
     options = "--dense" + (
         "" if delimiter == "," else r" --delim '\t'" if delimiter == "\t" else f" --delim '{delimiter}'"
     )
@@ -183,7 +182,7 @@ def _as_numbers(lines: "list[str]") -> "tuple[list[str], list[str]]":
         unusual, lines = ["quoted cells"], [line.replace('"', "") for line in lines]
     for line in lines:
         for delimiter in (";", "\t", "|", " "):
-            cells = line.split() if delimiter == " " else line.split(delimiter)
+            cells = _fields(line, delimiter)
             if len(cells) > 1 and any(map(_DECIMAL_COMMA.fullmatch, cells)):
                 points = [each.replace(",", ".") for each in lines]
                 if _delimiter(points[lines.index(line)]) == delimiter:
@@ -213,10 +212,22 @@ def _typed_with(one: str, other: str) -> str:
 
 def _delimiter(line: str) -> "str | None":
     for delimiter in _DELIMITERS:
-        fields = line.split() if delimiter == " " else line.split(delimiter)
+        fields = _fields(line, delimiter)
         if len(fields) > 1 and all(map(_is_number, fields)):
             return delimiter
     return None
+
+
+def _fields(line: str, delimiter: str) -> "list[str]":
+    return line.split() if delimiter == " " else line.split(delimiter)
+
+
+def _is_heading(fields: "list[str]") -> bool:
+    """Return whether these are names: words, or a word and pandas' names 0, 1, ..."""
+    numbered = [str(at) for at in range(len(fields) - 1)]
+    return (
+        len(fields) > 1 and not _is_number(fields[0]) and (fields[1:] == numbered or not any(map(_is_number, fields)))
+    )
 
 
 def _is_number(word: str) -> bool:

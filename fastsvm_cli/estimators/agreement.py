@@ -1,5 +1,6 @@
 """Comparison of a model's labels with the exact model's."""
 
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -18,20 +19,26 @@ class Agreement:
     interval, (low, high). changed.classes: label, rows, different and share per class of the reference. proven: rows
     with a proven label; None if nothing can be proven.
 
-    For regression, different counts unequal values; difference is the root mean square difference; share is difference
-    / the reference's standard deviation, or a millionth of its first value if larger; interval, changed and proven are
-    None."""
+    For regression, different counts unequal values; difference is the root mean square difference, largest the largest
+    one, both in the unit of the values; share and largest_share are they over `deviation`, the reference's standard
+    deviation (or a millionth of its first value if larger); interval, changed and proven are None."""
 
     def __init__(self, answers: np.ndarray, reference: np.ndarray, regression: bool, proven: "int | None"):
         self.rows, self.proven, self.regression = len(answers), proven, regression
         self.different = int(np.sum(answers != reference))
         self.changed = None if regression else Changed(reference, answers != reference)
         self.difference: float | None = None
+        self.largest: float | None = None
+        self.largest_share: float | None = None
+        self.deviation: float | None = None
         self.interval: tuple[float, float] | None = None
         if regression:
-            self.difference = float(np.sqrt(np.mean((answers - reference) ** 2))) if self.rows else 0.0
-            spread, size = (float(np.std(reference)), abs(float(reference[0]))) if self.rows else (0.0, 0.0)
-            self.share = share_of_spread(self.difference, spread, size)
+            apart = abs(answers - reference)
+            self.difference = float(np.sqrt(np.mean(apart**2))) if self.rows else 0.0
+            self.largest = float(np.max(apart, initial=0.0))
+            self.deviation, size = (float(np.std(reference)), abs(float(reference[0]))) if self.rows else (0.0, 0.0)
+            self.share = share_of_spread(self.difference, self.deviation, size)
+            self.largest_share = share_of_spread(self.largest, self.deviation, size)
         else:
             self.share = self.different / self.rows if self.rows else 0.0
             self.interval = interval_95(self.different, self.rows)
@@ -39,17 +46,27 @@ class Agreement:
 
     def __repr__(self) -> str:
         known = "" if self.proven is None else f", {self.proven} proven"
-        if self.interval is None:
-            return f"<Agreement: {100 * self.share:.3g} % of the spread of the values, {self.rows} rows{known}>"
+        if self.interval is None or self.changed is None:
+            return (
+                f"<Agreement: values of {self.rows} rows differ by at most {self.largest:.3g},"
+                f" {self.largest_share:.3g} standard deviations (root mean square: {self.difference:.3g},"
+                f" {self.share:.3g}){known}>"
+            )
         low, high = (100 * each for each in self.interval)
+        worst = self.changed.worst
+        of_class = (
+            f"; most in class {worst.label}: {worst.different} of {worst.rows}"
+            if worst is not None and len(self.changed.classes) > 1
+            else ""
+        )
         return (
             f"<Agreement: {self.different} of {self.rows} labels differ, {100 * self.share:.3g} %"
-            f" (95 %: {low:.2g} to {high:.2g} %){known}>"
+            f" (95 %: {low:.2g} to {high:.2g} %){of_class}{known}>"
         )
 
     def plot(self, axis: Any = None) -> Any:
-        """Plot the change of at most 5,000 decision values against the reference's; in the grey area the label changes.
-        Return the matplotlib axis. Raise ValueError without decision values.
+        """Plot by how much at most 5,000 decision values differ from the reference's, over these; in the grey area the
+        label changes. Return the matplotlib axis. Raise ValueError without decision values.
 
         With more than two classes, the value is the margin of the reference's best class; with "ovo", a point is one
         pair's value."""
@@ -71,10 +88,10 @@ class Agreement:
             axis.plot(exact[differ], change[differ], ".", color="tab:red", markersize=5, label=f"other {points.what}")
             axis.legend(loc="best", fontsize=8)
         axis.set(
-            xlabel=points.axis,
-            ylabel="change",
+            xlabel="predicted value of the exact model" if self.regression else points.axis,
+            ylabel=f"{'predicted' if self.regression else 'decision'} value of this model, less the exact one's",
             ylim=(-most, most),
-            title=repr(self).strip("<>").removeprefix("Agreement: "),
+            title=fill(repr(self).strip("<>").removeprefix("Agreement: "), 60),
         )
         return axis
 
@@ -116,9 +133,11 @@ def agreement(fast: Any, X: Any, estimator: Any = None) -> Agreement:
 
 def _points(exact: np.ndarray, fast: np.ndarray, differ: np.ndarray, shape: str) -> _Points:
     if exact.ndim == 1:
-        return _Points(exact, fast, differ, "label", "value of the exact model")
+        return _Points(exact, fast, differ, "label", "decision value of the exact model")
     if shape == "ovo":
-        return _Points(exact, fast, (exact > 0) != (fast > 0), "vote", "value of the exact model, of each pair")
+        return _Points(
+            exact, fast, (exact > 0) != (fast > 0), "vote", "decision value of the exact model, of each pair"
+        )
     first = exact.argmax(axis=1)[:, None]
 
     def margin(values: np.ndarray) -> np.ndarray:
@@ -127,7 +146,7 @@ def _points(exact: np.ndarray, fast: np.ndarray, differ: np.ndarray, shape: str)
         return np.take_along_axis(values, first, axis=1)[:, 0] - others.max(axis=1)
 
     return _Points(
-        margin(exact), margin(fast), differ, "label", "value of the exact model's class, less the next one's"
+        margin(exact), margin(fast), differ, "label", "decision value of the exact model's class, less the next one's"
     )
 
 

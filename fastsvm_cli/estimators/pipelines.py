@@ -8,7 +8,7 @@ import numpy as np
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.estimators.calibration import read_calibrators
 from fastsvm_cli.estimators.fitted import EXPECTED, Fitted, read_svm, svm_class
-from fastsvm_cli.estimators.scaling import read_scaler
+from fastsvm_cli.estimators.scaling import SCALERS, read_scaler, scaler_class
 from fastsvm_cli.models.base import ExactModel
 
 
@@ -38,6 +38,11 @@ def _read_object(estimator: Any) -> Fitted:
             why = "a search without a best estimator found: fit it, with refit=True"
             raise ModelFormatError(type(estimator).__name__, why)
         return _read_object(estimator.best_estimator_)
+    if _is(estimator, "FastSVM", "fastsvm_cli") or hasattr(estimator, "compiled_"):
+        where = ": its attribute compiled_ is the result, after a search best_estimator_.compiled_"
+        raise ModelFormatError(
+            type(estimator).__name__, f"it is compiled already{where * hasattr(estimator, 'compiled_')}"
+        )
     if isinstance(estimator, type):
         raise ModelFormatError(estimator.__name__, f"a class found, expected {EXPECTED}")
     raise ModelFormatError(
@@ -52,11 +57,16 @@ def _is(thing: object, name: str, package: str = "sklearn") -> bool:
 
 
 def _read_pipeline(pipeline: Any) -> Fitted:
-    *scalers, (_, last) = pipeline.steps
+    *scalers, (name, last) = pipeline.steps
     found = _read_object(last)
     scaling = None
     for _, step in scalers:
         if step is not None and step != "passthrough":
+            if scaler_class(step) is None:
+                why = f"not a scaler that compile can put in front of a model ({', '.join(SCALERS)})"
+                as_a_step = f"Pipeline(pipe.steps[:-1] + [({name!r}, compile(pipe[-1]))])"
+                ways = f"compile the last step alone, as {as_a_step}, or call fastsvm_cli.sklearn.patch()"
+                raise ModelFormatError(type(step).__name__, f"{why}: {ways}")
             own = read_scaler(step)
             scaling = own if scaling is None else scaling + own
     if scaling is not None:

@@ -80,10 +80,9 @@ def scaler_class(step: object) -> "str | None":
 
 
 def read_scaler(scaler: Any) -> FittedScaling:
+    """Read a fitted scaler of SCALERS. Raise ModelFormatError if it is not fitted."""
     name = scaler_class(scaler)
-    if name is None:
-        found = type(scaler).__name__
-        raise ModelFormatError(found, f"a step found that is not a scaler, expected one of {', '.join(SCALERS)}")
+    assert name is not None
     if not hasattr(scaler, "n_features_in_"):
         raise ModelFormatError(name, "it is not fitted yet, expected a fitted scaler: call fit first")
     steps: list[tuple[str, Any]] = []

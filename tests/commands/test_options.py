@@ -82,6 +82,22 @@ def test_dense_rows_and_a_model_are_told_apart(place, fastsvm, tmp_path):
     assert found == [{**expected, "data": "dense"}]
     (tmp_path / "heading").write_text("label gamma\n1 0.5\n")
     assert "heading of delimited numbers" in fastsvm("bound", "--dense", "--delim", " ", "heading", "m", code=1).err
+    for heading in ("label,a,b", "label,0,1"):
+        (tmp_path / "heading").write_text(f"{heading}\n1,0.5,2\n")
+        for words in ("bench heading m", "reduce --target 1% --data heading m o", "border --data heading m o"):
+            assert "this looks like the heading of delimited numbers" in fastsvm(*words.split(), code=1).err
+
+
+def test_empty_input_fails_where_it_is_to(fastsvm, tmp_path):
+    train_on(tmp_path / "m", "rings.train", "-g 0.2", 100)
+    (tmp_path / "empty").write_text("# no row\n")
+    (tmp_path / "one").write_text("1 1:0.5\n")
+    (tmp_path / "out").write_text("before\n")
+    done = fastsvm("predict", "--fail-on-empty", "empty", "m", "out", code=1)
+    assert done.err == "Error: empty: no row to predict found, expected some (--fail-on-empty)\n"
+    assert (tmp_path / "out").read_text() == "before\n"
+    assert fastsvm("predict", "empty", "m", "out").code == 0 and (tmp_path / "out").read_text() == ""
+    assert fastsvm("predict", "--fail-on-empty", "one", "m", "out").code == 0
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -18,6 +18,8 @@ from fastsvm_cli.console.man_page import man_pages
 from support.places import SCRIPTS
 from support.processes import outcome
 
+#: The page of a command. The native program has the name of one.
+PAGES = {name: f"fastsvm-{name}" + "-command" * (name == "predict") for name in COMMANDS}
 FOLDER = Path(sys.prefix, "share", "man", "man1")
 
 
@@ -43,7 +45,7 @@ def installed(name):
 
 def test_the_installed_pages_are_those_of_the_commands():
     pages = man_pages(group)
-    assert sorted(pages) == sorted(["fastsvm.1", *(f"fastsvm-{name}.1" for name in COMMANDS)])
+    assert sorted(pages) == sorted(f"{name}.1" for name in ("fastsvm", "fastsvm-predict", *PAGES.values()))
     for name, text in pages.items():
         assert installed(name) == text
         assert f'"" "fastsvm {__version__}"' in text.split("\n")[0]  # no date: builds are reproducible
@@ -51,10 +53,10 @@ def test_the_installed_pages_are_those_of_the_commands():
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_page_has_its_sections_and_every_option(groff, name):
-    shown = groff(FOLDER / f"fastsvm-{name}.1")
+    shown = groff(FOLDER / f"{PAGES[name]}.1")
     heads = re.findall(r"^[A-Z ]+$", shown, re.M)
     assert heads == ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", "SEE ALSO"]
-    assert re.search(rf"NAME\n +fastsvm-{name} - [a-z]", shown)
+    assert re.search(rf"NAME\n +{PAGES[name]} - [a-z]", shown)
     assert re.search(rf"^ +fastsvm {name} \[options\]", shown, re.M)
     words = " ".join(shown.split())
     for option in group.get_command(click.Context(group), name).params:
@@ -63,12 +65,25 @@ def test_a_page_has_its_sections_and_every_option(groff, name):
             assert " ".join(option.help.split()) in words, option.help
     assert not re.search(r"[\u2010\u2212\u2018\u2019]", shown)  # text copied from the page can be run
     others = re.findall(r"(fastsvm[-a-z]*)\(1\)", words.partition("SEE ALSO")[2])
-    assert set(others) - {"fastsvm"} >= {f"fastsvm-{each}" for each in COMMANDS if each != name} and "fastsvm" in others
+    assert set(others) >= {"fastsvm", "fastsvm-predict", *PAGES.values()} - {PAGES[name]}
+
+
+def test_the_page_of_the_native_program_has_its_options(groff):
+    shown = groff(FOLDER / "fastsvm-predict.1")
+    assert re.search(r"NAME\n +fastsvm-predict - [a-z]", shown) and "fastsvm-predict [options] test_file" in shown
+    helped = outcome(["fastsvm-predict", "--help"]).stdout
+
+    def spellings(text):
+        return {word for line in re.findall(r"^ +(-.*)$", text, re.M) for word in re.findall(r"(?<!\S)--?[a-z]+", line)}
+
+    listed = shown.partition("OPTIONS")[2].partition("EXIT STATUS")[0]
+    assert spellings(listed) == spellings(helped) and "--exact" in listed
 
 
 def test_the_page_of_the_program_lists_the_commands(groff):
     shown = groff(FOLDER / "fastsvm.1")
-    assert tuple(re.findall(r"^ +fastsvm-(\w+)\(1\)$", shown.partition("OPTIONS")[0], re.M)) == COMMANDS
+    found = re.findall(r"^ +(fastsvm-[-a-z]+)\(1\)$", shown.partition("OPTIONS")[0], re.M)
+    assert found == list(PAGES.values())
     assert "fastsvm [options] command [args]..." in shown
     for code in ("0", "1", "2", "3", "128 \\+ N"):
         assert re.search(rf"^ +{code}( |$)", shown.partition("EXIT STATUS")[2], re.M), code
@@ -108,7 +123,7 @@ def test_what_is_special_to_roff_is_text(groff, tmp_path):
 def test_the_script_of_the_build_makes_what_is_installed(tmp_path):
     subprocess.run([sys.executable, SCRIPTS / "make_shell_files.py", tmp_path / "share"], check=True)
     made = {path.relative_to(tmp_path): path.read_text() for path in tmp_path.rglob("*") if path.is_file()}
-    assert len(made) == len(COMMANDS) + 4
+    assert len(made) == len(COMMANDS) + 5
     for path, text in made.items():
         assert text == Path(sys.prefix, path).read_text(), path
     done = outcome([sys.executable, SCRIPTS / "make_shell_files.py"])

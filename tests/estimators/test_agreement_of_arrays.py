@@ -7,8 +7,8 @@ import pytest
 from sklearn.svm import SVC
 
 import fastsvm_cli
+from fastsvm_cli import _native
 from fastsvm_cli.benchmarks.quality import interval_95, upper_95
-from fastsvm_cli.benchmarks.timing import Timings
 from fastsvm_cli.estimators import compile as compiling
 from fastsvm_cli.estimators.agreement import Agreement
 from support.fitting import fit, fitted, rows
@@ -64,7 +64,10 @@ def test_values_of_a_regression():
     change = fast.predict(X) - svr.predict(X)
     assert seen.difference == pytest.approx(np.sqrt(np.mean(change**2)), rel=1e-6)
     assert seen.share == pytest.approx(seen.difference / np.std(svr.predict(X)))
-    assert seen.interval is None and seen.proven is None and "spread" in repr(seen)
+    assert seen.largest == pytest.approx(np.max(abs(change)), rel=1e-6)
+    assert seen.largest_share == pytest.approx(seen.largest / seen.deviation) and seen.share < seen.largest_share
+    assert seen.interval is None and seen.proven is None
+    assert f"at most {seen.largest:.3g}, {seen.largest_share:.3g} standard deviations" in repr(seen)
 
 
 def test_what_was_pickled_forgets_what_it_was_compiled_from(svc):
@@ -94,10 +97,10 @@ def grey(axis, x, y):
 
 
 CASES = [
-    ("SVC", 2, {}, "label", "value of the exact model"),
-    ("SVC", 3, {}, "label", "value of the exact model's class, less the next one's"),
-    ("SVC", 4, {"decision_function_shape": "ovo"}, "vote", "value of the exact model, of each pair"),
-    ("OneClassSVM", 3, {}, "label", "value of the exact model"),
+    ("SVC", 2, {}, "label", "decision value of the exact model"),
+    ("SVC", 3, {}, "label", "decision value of the exact model's class, less the next one's"),
+    ("SVC", 4, {"decision_function_shape": "ovo"}, "vote", "decision value of the exact model, of each pair"),
+    ("OneClassSVM", 3, {}, "label", "decision value of the exact model"),
 ]
 
 
@@ -140,30 +143,55 @@ def test_a_picture_of_a_regression_knows_no_labels(pyplot):
 @pytest.mark.full
 def test_the_fastest_within_the_budget_is_taken(svc, monkeypatch):
     X, _ = rows(n=300)
-    seconds = {}
 
-    def clock(fast, rows):
-        """Each model is slower than the one before."""
-        seconds[repr(fast.options)] = 2.0 ** len(seconds)
-        return Timings([seconds[repr(fast.options)]] * 3)
+    def timed(factor):
+        """Each model takes `factor` times as long as the one before."""
 
-    monkeypatch.setattr(compiling, "time_predictions", clock)
-    fast = fastsvm_cli.compile(svc, "auto", X=X, budget=1.0)
-    assert fast.options == {"method": "exact"}  # the first one tried
+        def time(candidates, X, rows):
+            for at, each in enumerate(candidates):
+                each.seconds = each.row["seconds"] = factor**at
 
-    monkeypatch.setattr(compiling, "time_predictions", lambda fast, rows: Timings([1 / clock(fast, rows).median]))
-    for budget in (0.0, 0.02, 1.0):
-        seconds.clear()
+        return time
+
+    def chosen(factor, budget):
+        monkeypatch.setattr(compiling, "_time", timed(factor))
         fast = fastsvm_cli.compile(svc, "auto", X=X, budget=budget)
         inside = [each for each in fast.attempts_ if each.get("class_share", 2) <= budget]
         assert all(each["share"] <= each["class_share"] for each in inside)
         assert fast.agreement(X, svc).changed.within(budget)
-        assert min(each["seconds"] for each in inside) == 1 / seconds[repr(fast.options)]
-    # No clock can tell them apart.
-    monkeypatch.setattr(compiling, "time_predictions", lambda fast, rows: Timings([1.0, 1.1]))
-    assert fastsvm_cli.compile(svc, "auto", X=X, budget=1.0).options == {"method": "exact"}
+        return fast, inside
+
+    for factor in (2.0, 0.998):  # slower; no clock can tell them apart
+        fast, _ = chosen(factor, 1.0)
+        assert fast.options == {"method": "exact"}  # the first one tried
+    for budget in (0.0, 0.02, 1.0):
+        fast, inside = chosen(0.5, budget)
+        assert all(str(value) in inside[-1]["name"] for value in fast.options.values() if value is not True)
+    # Of those as fast as the fastest, the one that changes the fewest labels.
+    fast, inside = chosen(0.97, 1.0)
+    assert fast.agreement(X, svc).share == min(each["share"] for each in inside[-4:])
     names = [each["name"] for each in fast.attempts_]
     assert names[0] == "exact" and "approx --degree 3 --certify, exact" in names and "order --method triangle" in names
+
+
+def test_times_are_of_one_thread_by_turns(svc, monkeypatch):
+    """The models are called by turns on the same rows, and the least of each counts for all rows of X."""
+    calls, ticks = [], iter(range(10**6))
+
+    class Fast:
+        def __init__(self, name):
+            self.name = name
+
+        def predict(self, X):
+            calls.append((self.name, len(X), _native.get_threads()))
+            return X
+
+    monkeypatch.setattr(compiling.time, "thread_time", lambda: float(next(ticks)))
+    every = [compiling._Candidate(Fast(name), {"name": name, "share": name == "c"}, 0.1) for name in "abc"]
+    compiling._time(every, compiling._some_rows(list(range(5000)), 10), 5000)
+    assert {n for _, n, _ in calls} == {1000} and {threads for *_, threads in calls} == {1}
+    assert "".join(name for name, *_ in calls).startswith("abcabcabc") and calls[-1][0] == "b"
+    assert [each.row["seconds"] for each in every] == [5.0, 5.0, 5.0]
 
 
 def test_an_attempt_that_takes_too_long_is_given_up(svc, monkeypatch):

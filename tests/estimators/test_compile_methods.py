@@ -165,6 +165,8 @@ def test_nothing_is_proven_of_labels_that_follow_values(how, method):
             TypeError,
             "exact has no option 'degree'; it has none: say method=\"approx\"",
         ),
+        ({"certify": True, "exact": 0.1}, ValueError, "exact=0.1 found, expected True or False"),
+        ({"budget": "0.5%"}, TypeError, 'budget= goes with method="auto" or method="cascade": approx has none'),
         ({"method": "auto"}, ValueError, "needs rows to measure on"),
         ({"method": "auto", "X": [[0.0] * 5], "degree": 2}, TypeError, "auto has no option 'degree'"),
         ({"method": "auto", "X": [[0.0] * 5], "budget": -0.1}, ValueError, "budget=-0.1 found, expected a share"),
@@ -175,6 +177,15 @@ def test_options_are_the_commands(svc, options, fault, words):
     with pytest.raises(fault, match=words) as found:
         fastsvm_cli.compile(svc, **{"method": "approx", **options})
     assert "--" not in str(found.value)  # the parameters of Python
+
+
+def test_what_the_message_about_exact_names_works():
+    X, y = rows()
+    svr = fitted("SVR", X, y, gamma=0.05)
+    with pytest.raises(ValueError, match=r"exact=True found, expected the largest error .*, as exact=0\.1$"):
+        fastsvm_cli.compile(svr, "approx", certify=True, exact=True)
+    fast = fastsvm_cli.compile(svr, "approx", certify=True, exact=0.1)
+    assert fast.tolerance == 0.1 and np.max(abs(fast.predict(X) - svr.predict(X))) <= 0.1
 
 
 @pytest.mark.parametrize(

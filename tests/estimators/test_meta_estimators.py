@@ -114,6 +114,16 @@ def test_a_frame_goes_through_a_pipeline():
         fast.predict(frame.rename(columns={"a": "z"}))
 
 
+def test_what_a_search_compiled_is_found():
+    X, y = rows()
+    search = GridSearchCV(CompiledSVC(SVC(gamma=0.05), method="approx"), {"estimator__C": [1, 10]}, cv=2).fit(X, y)
+    assert (search.best_estimator_.compiled_.predict(X) == search.predict(X)).all()
+    with pytest.raises(ModelFormatError, match=r"compiled already: .* after a search best_estimator_\.compiled_$"):
+        fastsvm_cli.compile(search)
+    with pytest.raises(ModelFormatError, match=r"FastSVM: it is compiled already$"):
+        fastsvm_cli.compile(search.best_estimator_.compiled_)
+
+
 @pytest.mark.full
 def test_the_rows_of_fit_choose_a_method():
     X, y = rows()

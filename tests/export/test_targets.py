@@ -35,8 +35,12 @@ def test_golden_models(name, tmp_path):
         agrees(model, description, rows_for(name, description.inputs), single, tmp_path, graph=name not in EXACT)
 
 
-def test_a_missing_target_is_a_wrong_usage(fastsvm):
-    assert "Missing option '--to'" in fastsvm("export", GOLDEN / "c_svc.model", code=2).err
+def test_the_ending_of_the_output_is_the_target(fastsvm, tmp_path):
+    for words, found in (((), "no OUTPUT_FILE"), (("out",), "'out'"), (("onnx",), "'onnx'")):
+        error = fastsvm("export", GOLDEN / "c_svc.model", *words, code=2).err
+        assert f"{found} found, expected --to, or a name that ends in .onnx or .c." in error
+    fastsvm("export", GOLDEN / "c_svc.model", tmp_path / "out.c")
+    assert "out_predict" in (tmp_path / "out.h").read_text()
 
 
 @calm(160)

@@ -1,5 +1,6 @@
 import re
 import sys
+from os.path import splitext
 from typing import TYPE_CHECKING
 
 import click
@@ -37,7 +38,7 @@ class Bytes(click.ParamType):
 
 
 class ExportOptions(shared.Options):
-    target: str = option("--to", "Form of the result.", click.Choice(TARGETS), required=True)
+    target: str = option("--to", "Form of the result.", click.Choice(TARGETS), shown="the ending of OUTPUT_FILE")
     precision: str = option(
         "--precision", "Precision of rows, tables and sums.", click.Choice(["single", "double"]), default="single"
     )
@@ -74,6 +75,11 @@ class ExportOptions(shared.Options):
     output_file: "str | None" = shared.argument(required=False)
 
     def check(self) -> None:
+        if "target" not in self.given:
+            self.target = splitext(self.output_file or "")[1].removeprefix(".")
+            if self.target not in TARGETS:
+                found = "no OUTPUT_FILE" if self.output_file is None else f"'{self.output_file}'"
+                raise click.UsageError(f"{found} found, expected --to, or a name that ends in .onnx or .c.")
         shared.check_y_scale(self.scale_file, self.y_scale_file)
         for name, given in (("--prefix", self.prefix is not None), ("--progmem", self.progmem)):
             if given and self.target != "c":
@@ -108,7 +114,7 @@ def command(**parsed):
 
     \b
       fastsvm export --to c --test test.txt train.model.approx
-      fastsvm export --to onnx train.model train.onnx
+      fastsvm export train.model train.onnx
     """
     from fastsvm_cli.export.description import describe
     from fastsvm_cli.export.targets import Options as TargetOptions

@@ -9,7 +9,7 @@ from fastsvm_cli.commands.predict.options import PredictOptions
 from fastsvm_cli.console.file_checks import check_document, check_outputs, summary_stream
 from fastsvm_cli.console.options import FileCommand
 from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
-from fastsvm_cli.errors import display
+from fastsvm_cli.errors import FileError, display
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Header
@@ -134,6 +134,8 @@ def command(**parsed):
                 on_chunk=on_chunk,
                 **going_on,
             )
+        if options.fail_on_empty and not tally.rows:
+            raise FileError(options.test_file, "no row to predict found, expected some (--fail-on-empty)")
     warn_of_scaling(scaling, options.quiet)
     summary.end(tally, place.fields)
 
@@ -144,7 +146,6 @@ def _resumable_output(
     import os
 
     from fastsvm_cli import _native
-    from fastsvm_cli.errors import FileError
     from fastsvm_cli.prediction.resume import ResumableOutput
 
     try:

@@ -77,6 +77,9 @@ class PredictOptions(shared.DataOptions):
         click.Choice(["stop", "skip", "nan"]),
         default="stop",
     )
+    fail_on_empty: bool = option(
+        "--fail-on-empty", "Exit with code 1 if no row is predicted, and leave OUTPUT_FILE as it was.", bool
+    )
     resume: bool = option(
         "--resume",
         "Keep finished lines in OUTPUT_FILE.partial; after a stop, the same command continues from there. For files"
@@ -145,6 +148,8 @@ class PredictOptions(shared.DataOptions):
         if self.open_file is not None or self.outside_file is not None:
             option = "--outside-rows" if self.open_file is None else "--open-rows"
             raise click.UsageError(f"--dask does not go with {option}: workers write parts, and nothing else.")
+        if self.fail_on_empty:
+            raise click.UsageError("--dask does not go with --fail-on-empty: it writes parts before it counts rows.")
         if self.test_file == "-":
             raise click.UsageError("--dask reads files, which every worker can open, and no standard input.")
         if self.output_file in (None, "-"):

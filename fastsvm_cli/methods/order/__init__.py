@@ -71,6 +71,11 @@ class OrderOptions(MethodOptions):
     vectors_file: "str | None" = option(
         "--vectors TRAIN_FILE", "Training rows that the model's serial numbers refer to, for --kernel."
     )
+    data_file: "str | None" = option(
+        "--data FILE",
+        "Rows of the trial, like those to predict. Else these are support vectors, on which a classifier's model"
+        " usually gains less.",
+    )
     scale_file: "str | None" = shared.scale(
         "Scale the rows of --vectors or --fold while they are read, as svm-scale -r RANGE_FILE does."
     )
@@ -137,7 +142,7 @@ class Order(Method):
     name = "order"
     kinds = ORDERS
     variants: ClassVar = {name: {"method": name} for name in ORDERS}
-    command_only = Method.command_only - {"scale_file"} | {"carry_file", "method"}
+    command_only = Method.command_only - {"scale_file"} | {"carry_file", "data_file", "method"}
     Options = OrderOptions
 
     def compile(

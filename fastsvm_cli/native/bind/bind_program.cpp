@@ -31,6 +31,7 @@ bool predict(const std::vector<std::string>& words) {
     const std::optional<Options> options = read_shared_options(words);
     if (!options) return false;
     const StopSignals heeded;
+    if (!options->quiet) announce_interruption();
     heed_signals();  // that arrived before
     std::unique_ptr<Prediction> prediction;
     try {

@@ -14,11 +14,13 @@ namespace {
 
 constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
 char temporary[PATH_MAX + 1];  // a signal handler must not allocate
-volatile sig_atomic_t to_remove = 0;
+volatile sig_atomic_t to_remove = 0, announced = 0;
 bool heeded = false;
 
 void stop(int number) {
     if (to_remove) unlink(temporary);
+    static constexpr char line[] = "Interrupted.\n";
+    if (announced && number == SIGINT && write(2, line, sizeof line - 1) < 0) _exit(128 + number);  // it is closed
     _exit(128 + number);
 }
 
@@ -46,6 +48,8 @@ StopSignals::~StopSignals() {
     for (std::size_t i = 0; i < std::size(signals); ++i) sigaction(signals[i], &before_[i], nullptr);
     heeded = false;
 }
+
+void announce_interruption() { announced = 1; }
 
 void remove_when_stopped(const std::string& path) {
     if (!heeded) return;

@@ -17,6 +17,9 @@ private:
     struct sigaction before_[3];
 };
 
+// SIGINT also prints a line on standard error from now on.
+void announce_interruption();
+
 // Sets the file to remove; "" for none. Ignored without StopSignals: a program that uses the library handles signals
 // itself.
 void remove_when_stopped(const std::string& path);

@@ -66,6 +66,7 @@ int main(int argc, char** argv) {
     } else {
         try {
             const Options options = read_options(words);
+            if (!options.quiet) announce_interruption();
             if (options.help)
                 std::fputs(help_text, stdout);
             else if (options.version)

@@ -11,7 +11,10 @@ from libsvm.svmutil import svm_load_model
 
 from support import oracles
 from support.ordering import METHODS, RBF
+from support.places import DATA
 from support.processes import outcome
+
+DATA_TRIES = "--data tries the model on rows like those to predict."
 
 # ---- the whole path
 
@@ -29,10 +32,12 @@ def test_train_order_predict(svm_predict, fastsvm, tmp_path, trained, name, meth
     assert re.fullmatch(rf"[\d.]+ (bytes|KB|MB) -> [\d.]+ (bytes|KB|MB): {name}.model.order", lines[1]), str(done)
     assert re.fullmatch(
         r"Trial on \d+ support vectors: [\d.e+]+ % of the kernel evaluations, [\d.e+-]+ times as fast as the exact"
-        r" model\.",
+        r" model in memory\.",
         lines[2],
     ), str(done)
-    assert len(lines) == 3 and os.listdir(tmp_path) == [f"{name}.model.order"]
+    assert lines[3:] == [f"Most rows are farther from the border: {DATA_TRIES}"] and os.listdir(tmp_path) == [
+        f"{name}.model.order"
+    ]
     assert (tmp_path / f"{name}.model.order").read_text().startswith(f"fastsvm_model {method} 2\n")
 
     theirs = outcome([svm_predict, str(test), str(model), "theirs"], cwd=tmp_path, check=True)
@@ -149,7 +154,7 @@ def test_the_trial_warns_where_there_is_no_gain(tmp_path, monkeypatch, exact, or
 
         return timed
 
-    monkeypatch.setattr("fastsvm_cli.comparisons.on_support_vectors.perf_counter", lambda: now)
+    monkeypatch.setattr("fastsvm_cli.comparisons.on_support_vectors.thread_time", lambda: now)
     monkeypatch.setattr(ExactModel, "decision_values", takes(exact, ExactModel.decision_values))
     monkeypatch.setattr(Model, "decision_values", takes(ordered, Model.decision_values))
     rng = np.random.default_rng(1)
@@ -161,12 +166,26 @@ def test_the_trial_warns_where_there_is_no_gain(tmp_path, monkeypatch, exact, or
     assert done.exit_code == 0, (done.output, done.exception)
     trial = (
         rf"^Trial on 300 support vectors: (\S+) % of the kernel evaluations, {times} times as fast as the exact"
-        r" model\.$"
+        r" model in memory\.$"
     )
     assert 0 < float(re.search(trial, done.output, re.M)[1]) < (10 if method == "geometry" else 101)
-    other = "" if method == "geometry" else "; --method geometry gains at small gamma"
-    words = "Warning: no gain is to be expected of this model over fastsvm predict with the exact one"
+    other = "" if method == "geometry" else "; try --method geometry"
+    words = "Warning: on these support vectors, fastsvm predict with the exact model is faster"
+    assert DATA_TRIES in done.output
     assert (f"{words}{other}.\n" in done.output) == ("Warning" in done.output) == warned, done.output
+
+
+def test_the_trial_counts_the_rows_of_data(fastsvm, trained, tmp_path):
+    """The share is that of predict on these rows."""
+    model, _ = trained["rings"]
+    lines = (DATA / "rings.train").read_text().splitlines(keepends=True)[:200]
+    (tmp_path / "rows").write_text("".join(lines))
+    said = fastsvm("order", "--data", "rows", model, "o").out
+    share = float(re.search(r"^Trial on 200 rows of rows: (\S+) % of the kernel evaluations, ", said, re.M)[1])
+    saved = float(re.search(r"\((\S+) % saved\)", fastsvm("predict", "rows", "o", "out").err)[1])
+    assert share == pytest.approx(100 - saved, rel=0.02)
+    (tmp_path / "rows").write_text("")
+    assert "rows: no rows found, expected some" in fastsvm("order", "--data", "rows", model, "o", code=1).err
 
 
 # ---- --steps
