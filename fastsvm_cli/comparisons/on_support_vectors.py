@@ -37,7 +37,7 @@ def trial(model: Model, source: ExactModel, data: "_native.Chunk | None" = None)
     if not total or not model.pairs:
         return None
     few = max(1, int(_TRIAL_WORK / (getattr(model, "products", 0) or 1)))
-    rows = _spread(source.vectors if data is None else data, max(1, min(_ROWS, MOST_VALUES // model.pairs, few)))
+    rows = spread(source.vectors if data is None else data, max(1, min(_ROWS, MOST_VALUES // model.pairs, few)))
     # Labels alone, as in `predict`.
     wanted = Wanted.within(1e-3) if model.header.regression else Wanted.labels()
     out = model.decisions(wanted)
@@ -60,10 +60,11 @@ def agreement_with_exact(model: Model, source: ExactModel) -> "Comparison | None
     if not source.header.total_sv or not model.pairs:
         return None
     work = max(len(source.vectors.indices), source.header.total_sv)
-    return agreement(model, source, [_spread(source.vectors, min(_ROWS, max(LEAST_ROWS, WORK // work)))])
+    return agreement(model, source, [spread(source.vectors, min(_ROWS, max(LEAST_ROWS, WORK // work)))])
 
 
-def _spread(rows: _native.Chunk, most: int) -> _native.Chunk:
+def spread(rows: _native.Chunk, most: int) -> _native.Chunk:
+    """Return at most `most` rows, evenly spread."""
     count = min(rows.rows, most)
     return rows.select([at * rows.rows // count for at in range(count)])
 

@@ -128,7 +128,7 @@ def test_the_rows_are_spread_over_the_file(total, rows):
     machine = random_machine(
         np.random.default_rng(0), "c_svc", "rbf", as_rows(np.arange(total)[:, None] + 1.0), gamma=0.5
     )
-    chunk = on_support_vectors.spread_vectors(exact_model(machine), 1000)
+    chunk = on_support_vectors.spread(exact_model(machine).vectors, 1000)
     seen = np.asarray(chunk.values)
     assert len(seen) == rows and seen[0] == 1 and np.all(np.diff(seen) > 0) and seen[-1] > total - total / rows
 
