@@ -419,7 +419,7 @@ class FastSVM(Kept, FittedEstimator):
         return in_blocks(rows, values, self.n_threads, block)
 
     def _predictor(self, kind: str) -> "tuple[Predictor, int]":
-        """Return the predictor of a kind of answers, and the numbers that it holds per row."""
+        """Return the predictor of a kind of answers, and the numbers, at least 1, that it holds per row."""
         labels = kind == "labels"
         predictor = Predictor(
             self.model,
@@ -429,7 +429,7 @@ class FastSVM(Kept, FittedEstimator):
             exact=self.fallback() if labels or kind in ("values", "probability") else None,
             tolerance=self.early_tolerance if labels else None,
         )
-        values = 1 if labels and not predictor.with_radius else self.model.pairs
+        values = 1 if labels and not predictor.with_radius else max(self.model.pairs, 1)
         if self.model.carried is not None:
             values = max(values, self.model.carried.shifted)
         self._predictors[kind] = predictor, values
