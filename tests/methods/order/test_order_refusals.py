@@ -29,42 +29,13 @@ def test_folded_vectors_are_of_two_classes(fastsvm, trained, tmp_path):
 
 @pytest.mark.full
 def test_wrong_usage_of_predict_is_exit_code_2(fastsvm, trained, ordered, tmp_path):
-    rings, waves = trained["rings"][0], trained["waves"][0]
-    fastsvm("approx", "-q", "--certify", rings, "approx")
-    others = (ordered("rings", "triangle"), "approx", rings)
-    cases = [
-        (["--steps", 5, "rows", model], "--steps goes with a model of fastsvm order --method geometry")
-        for model in others
-    ]
-    cases += [
-        (
-            ["--steps", 5, "-b", 1, "rows", ordered("rings", "geometry")],
-            "--steps stops before the value that -b 1 needs.",
-        ),
-        (["--steps", 0, "rows", ordered("rings", "geometry")], "'--steps': 0 is not in the range"),
-        (["--tolerance", 0.1, "rows", ordered("rings", "geometry")], "--tolerance"),
-        (["--tolerance", 0.1, "rows", ordered("rings", "triangle")], "--tolerance"),
-        (
-            ["--tolerance", 0.1, "rows", waves],
-            "--tolerance goes with --exact, --open-rows, or with an ordered regression model.",
-        ),
-        (
-            ["--tolerance", 0.1, "--steps", 5, "rows", ordered("waves", "geometry")],
-            "does not go with --steps, --values or -b 1",
-        ),
-        (
-            ["--tolerance", 0.1, "--values", "rows", ordered("waves", "triangle")],
-            "does not go with --steps, --values or -b 1",
-        ),
-        (
-            ["--tolerance", 0.1, "-b", 1, "rows", ordered("waves", "triangle")],
-            "does not go with --steps, --values or -b 1",
-        ),
-        (["--tolerance", -1, "rows", ordered("waves", "geometry")], "'--tolerance': -1.0 is not in the range"),
-    ]
+    fastsvm("approx", "-q", "--certify", trained["rings"][0], "approx")
+    models = {name: trained[name][0] for name in ("rings", "waves")} | {
+        f"{name}.{method}": ordered(name, method) for name in ("rings", "waves") for method in ("geometry", "triangle")
+    }
     (tmp_path / "rows").write_text("1 1:1\n")
-    for options, words in cases:
-        done = fastsvm("predict", *options, "out", code=2)
+    for options, words in (case.values for case in sentences("order predict")):
+        done = fastsvm("predict", *(models.get(word, word) for word in options.split()), "out", code=2)
         assert words in done.err and not (tmp_path / "out").exists(), str(done)
 
 
