@@ -88,6 +88,14 @@ template <class T> NumberView<T> view(const T* data, std::initializer_list<std::
         nb::cast(View<T>(data ? data : &none, shape, owner), nb::rv_policy::reference).release());
 }
 
+// A property: the numbers of a member, in a buffer.
+template <class T, class Numbers> auto numbers_of(Numbers T::* member) {
+    return [member](nb::handle self) {
+        const Numbers& numbers = nb::cast<const T&>(self).*member;
+        return view(numbers.data(), {static_cast<std::size_t>(numbers.size())}, self);
+    };
+}
+
 // Rows in Python: immutable, shared with models.
 struct Chunk {
     std::shared_ptr<const fastsvm::Rows> rows;

@@ -49,19 +49,10 @@ void bind_answers(nb::module_& m) {
         .def("map_values", &Decisions::map_values, "from_"_a, "scale"_a, "to"_a,
              "A value y becomes to + (y - from_) * scale, scale above 0, with its radius; a radius of 0 stays 0.")
         .def_prop_ro(
-            "evaluations",
-            [](nb::handle self) {
-                const Decisions& d = nb::cast<const Decisions&>(self);
-                return view(d.evaluations.data(), {d.evaluations.size()}, self);
-            },
+            "evaluations", numbers_of(&Decisions::evaluations),
             "(rows) int64: kernel evaluations, with repeats, for models that stop early; valid until the next resize")
-        .def_prop_ro(
-            "winner",
-            [](nb::handle self) {
-                const Decisions& d = nb::cast<const Decisions&>(self);
-                return view(d.winner.data(), {d.winner.size()}, self);
-            },
-            "(rows) int32: class of labels alone; valid until the next resize")
+        .def_prop_ro("winner", numbers_of(&Decisions::winner),
+                     "(rows) int32: class of labels alone; valid until the next resize")
         .def_prop_ro(
             "value",
             [](nb::handle self) {
@@ -97,11 +88,7 @@ void bind_answers(nb::module_& m) {
         .def("iterate_pairs", &Predictions::iterate_pairs,
              "Iterate the probabilities of two classes as those of more, as scikit-learn's LIBSVM does.")
         .def_prop_ro(
-            "label",
-            [](nb::handle self) {
-                const Predictions& p = nb::cast<const Predictions&>(self);
-                return view(p.label.data(), {p.label.size()}, self);
-            },
+            "label", numbers_of(&Predictions::label),
             "(rows) float64: class labels, +1 or -1 (one-class), or regression values; valid until the next `predict`")
         .def_prop_ro(
             "probability",
