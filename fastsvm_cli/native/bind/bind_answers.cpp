@@ -146,12 +146,8 @@ void bind_answers(nb::module_& m) {
            const Decisions* evaluations) {
             if (values && values->labels_alone) throw nb::value_error("labels alone have no values");
             if (evaluations && evaluations->rows != predictions.rows) throw nb::value_error("other rows");
-            std::string text;
-            {
-                const nb::gil_scoped_release release;
-                text = format(task, predictions, values, odds, evaluations ? evaluations->evaluations.data() : nullptr);
-            }
-            return nb::bytes(text.data(), text.size());
+            const std::int64_t* const counts = evaluations ? evaluations->evaluations.data() : nullptr;
+            return written([&] { return format(task, predictions, values, odds, counts); });
         },
         "task"_a, "predictions"_a, "values"_a.none(), "odds"_a = false, "evaluations"_a.none() = nb::none(),
         "svm-predict's output lines. values: append decision values, and radii if any; odds: append DeCoste's p+ (eq. "

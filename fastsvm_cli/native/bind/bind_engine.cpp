@@ -100,15 +100,10 @@ void bind_engines(nb::module_& m) {
 
 using LoadModel = nb::typed<nb::callable, Model()>;
 
-// Called and freed with the GIL, on any thread.
 Fallback::Load loader(LoadModel load) {
-    std::shared_ptr<LoadModel> kept(new LoadModel(std::move(load)), [](LoadModel* held) {
+    return [held = kept(std::move(load))] {
         const nb::gil_scoped_acquire acquire;
-        delete held;
-    });
-    return [kept] {
-        const nb::gil_scoped_acquire acquire;
-        return nb::cast<std::shared_ptr<Model>>((*kept)());
+        return nb::cast<std::shared_ptr<Model>>((*held)());
     };
 }
 
@@ -165,8 +160,7 @@ void bind_answer(nb::module_& m) {
         .def_ro("fault", &Answer::fault,
                 "(line, reason) of the first row that cannot be evaluated, which ends the run; or None")
         .def_prop_ro(
-            "lines", [](const Answer& self) { return nb::bytes(self.lines.data(), self.lines.size()); },
-            "output lines of the chunk")
+            "lines", [](const Answer& self) { return bytes_of(self.lines); }, "output lines of the chunk")
         .def_prop_ro(
             "predictions", [](const Answer& self) -> const Predictions& { return self.predictions; },
             nb::rv_policy::reference_internal, "predictions of the chunk")

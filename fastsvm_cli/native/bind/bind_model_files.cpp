@@ -59,8 +59,6 @@ template <class Read> auto reading(AnyText text, nb::handle path, Read read) {
     });
 }
 
-nb::bytes bytes_of(const std::string& text) { return nb::bytes(text.data(), text.size()); }
-
 // "" as None.
 std::optional<std::string> or_none(const std::string& text) {
     return text.empty() ? std::nullopt : std::optional<std::string>(text);
@@ -139,15 +137,7 @@ void bind_files_of_models(nb::module_& m) {
         .def_prop_ro("max_index", &ModelFile::max_index)
         .def_prop_ro("nbytes", &ModelFile::bytes)
         .def_prop_ro("unbounded", &ModelFile::unbounded)
-        .def("to_text",
-             [](const ModelFile& self) {
-                 std::string text;
-                 {
-                     const nb::gil_scoped_release release;
-                     text = self.to_text();
-                 }
-                 return bytes_of(text);
-             })
+        .def("to_text", [](const ModelFile& self) { return written([&] { return self.to_text(); }); })
         .def("model", &ModelFile::model, nb::call_guard<nb::gil_scoped_release>(),
              "The model that answers rows, built on first use.")
         .def("stopped_after", &ModelFile::stopped_after, nb::call_guard<nb::gil_scoped_release>(), "steps"_a,

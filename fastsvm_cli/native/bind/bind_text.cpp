@@ -72,8 +72,7 @@ nb::typed<nb::tuple, FloatView, std::size_t> parse_numbers(AnyText text, std::in
 }
 
 template <class Values> nb::bytes number_line(const Values& values) {
-    const std::string text = format_numbers(values.data(), values.size());
-    return nb::bytes(text.data(), text.size());
+    return bytes_of(format_numbers(values.data(), values.size()));
 }
 
 }  // namespace
@@ -95,12 +94,7 @@ void bind_text(nb::module_& m) {
     m.def(
         "format_rows",
         [](const Chunk& chunk, const std::vector<std::int64_t>& lines) {
-            std::string text;
-            {
-                const nb::gil_scoped_release release;
-                text = format_rows(*chunk.rows, lines);
-            }
-            return nb::bytes(text.data(), text.size());
+            return written([&] { return format_rows(*chunk.rows, lines); });
         },
         "chunk"_a, "lines"_a = std::vector<std::int64_t>(),
         "LIBSVM text of a chunk. lines: a line number per row, added as a comment; unlabelled rows then get the label "
