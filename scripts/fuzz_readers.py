@@ -235,6 +235,8 @@ class Ranges:
 
     def read(self, text, rng, folder):
         from fastsvm_cli import _native
+        from fastsvm_cli.text.bad_rows import BadRows
+        from fastsvm_cli.text.data import read_chunks
         from fastsvm_cli.text.scaling import parse_scaling, with_labels
 
         scaling = parse_scaling(text, "range")
@@ -247,13 +249,18 @@ class Ranges:
         found = []
         for threads, times in ((1, 1), (3, 1), (rng.choice((2, 3)), 600_000 // len(rows) + 1)):
             _native.set_threads(threads)
-            chunk, faults, _ = _native.parse_around(
-                rows * times, dense=dense, keep=3, scaling=scaling.native, leading_count=1, svmlight=True
-            )
-            if any(value == 0 or value - value != 0 for value in chunk.values.tolist()):
-                raise AssertionError("a value of a scaled row that is 0, or not finite")
+            path = os.path.join(folder, "rows")
+            with open(path, "wb") as file:
+                file.write(rows * times)
+            bad = BadRows("rows")
+            read = []
+            for chunk in read_chunks(path, dense=dense, bad_rows=bad, scaling=scaling.again()):
+                list(bad.fill(b"\n" * chunk.rows, chunk.rows))
+                if any(value == 0 or value - value != 0 for value in chunk.values.tolist()):
+                    raise AssertionError("a value of a scaled row that is 0, or not finite")
+                read.append((chunk.values.tolist(), chunk.indices.tolist(), chunk.scaling_counts, chunk.gaps))
             if times == 1:
-                found.append((chunk.values.tolist(), chunk.indices.tolist(), chunk.scaling_counts, chunk.gaps, faults))
+                found.append((read, bad.named))
         if found[0] != found[1]:
             raise AssertionError("scaled rows depend on the threads")
         self.carry(scaling)

@@ -97,26 +97,25 @@ def fastsvm(tmp_path):
     return run
 
 
+def libsvm_program(name):
+    path = shutil.which(name)
+    if path is None:
+        if os.environ.get("CI"):
+            pytest.fail(f"{name} is not installed: .ci/run should have installed libsvm-tools")
+        pytest.skip(f"{name} is not installed (Debian: libsvm-tools)")
+    return path
+
+
 @pytest.fixture(scope="session")
 def svm_predict():
     """Path of svm-predict. Missing: a skip on a developer's machine, a failure in CI."""
-    path = shutil.which("svm-predict")
-    if path is None:
-        if os.environ.get("CI"):
-            pytest.fail("svm-predict is not installed: .ci/run should have installed libsvm-tools")
-        pytest.skip("svm-predict is not installed (Debian: libsvm-tools)")
-    return path
+    return libsvm_program("svm-predict")
 
 
 @pytest.fixture(scope="session")
 def svm_scale():
     """Path of svm-scale, installed with svm-predict. Missing: as svm_predict."""
-    path = shutil.which("svm-scale")
-    if path is None:
-        if os.environ.get("CI"):
-            pytest.fail("svm-scale is not installed: .ci/run should have installed libsvm-tools")
-        pytest.skip("svm-scale is not installed (Debian: libsvm-tools)")
-    return path
+    return libsvm_program("svm-scale")
 
 
 @pytest.fixture(scope="session")

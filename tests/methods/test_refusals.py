@@ -11,6 +11,7 @@ from fastsvm_cli.methods.cascade import METHOD as cascade
 from fastsvm_cli.methods.order import geometry, triangle
 from fastsvm_cli.methods.reduce import reduction as reduced_set
 from fastsvm_cli.models import parse_model
+from support.messages import sentences
 from support.places import ROOT
 
 GOLDEN = ROOT / "tests" / "golden"
@@ -23,69 +24,17 @@ COMPILERS = {
 }
 
 
-def kernel(words):
-    """The golden two-class model with another kernel."""
+def model(words):
+    """A golden file, or the golden two-class model with another kernel."""
     lines = (GOLDEN / "c_svc.model").read_text().split("\n")
-    return "\n".join([lines[0], *words, *lines[3:]]).encode()
+    other = "\n".join([lines[0], *words.split(", "), *lines[3:]]).encode()
+    return (GOLDEN / words).read_bytes() if (GOLDEN / words).exists() else other
 
 
 #: Model -> (its file, the first words of each refusal, None where it is compiled).
 MODELS = {
-    "rbf": (kernel(["kernel_type rbf", "gamma 0.15"]), (None,) * 6),
-    "rbf of negative gamma": (
-        kernel(["kernel_type rbf", "gamma -0.5"]),
-        (
-            "gamma -0.5 found",
-            "an rbf kernel with gamma -0.5 found",
-            None,
-            "a rbf kernel with negative gamma found, which is no inner product of features",
-            *["a rbf kernel with negative gamma found, expected one that falls with the distance, rbf or exponential"]
-            * 2,
-        ),
-    ),
-    "linear": (
-        kernel(["kernel_type linear"]),
-        (None, "a linear kernel found", None, None, "a linear kernel found", "a linear kernel found"),
-    ),
-    "polynomial of degree 5": (
-        kernel(["kernel_type polynomial", "degree 5", "gamma 0.1", "coef0 1"]),
-        (
-            "a polynomial kernel of degree 5 found",
-            "a polynomial kernel found",
-            None,
-            None,
-            "a polynomial kernel found",
-            "a polynomial kernel found",
-        ),
-    ),
-    "polynomial of negative coef0": (
-        kernel(["kernel_type polynomial", "degree 2", "gamma 0.1", "coef0 -1"]),
-        (
-            None,
-            "a polynomial kernel found",
-            None,
-            "a polynomial kernel with negative coef0 found, which is no inner product of features",
-            *["a polynomial"] * 2,
-        ),
-    ),
-    "sigmoid": (
-        kernel(["kernel_type sigmoid", "gamma 0.1", "coef0 0"]),
-        (
-            "a sigmoid kernel found",
-            "a sigmoid kernel found",
-            None,
-            "a sigmoid kernel found, which is no inner product of features",
-            *["a sigmoid kernel found"] * 2,
-        ),
-    ),
-    "precomputed": (
-        (GOLDEN / "exponential.precomputed").read_bytes(),
-        ("a precomputed kernel found", "a precomputed kernel found", *["a precomputed kernel found"] * 4),
-    ),
-    "regression": (
-        (GOLDEN / "epsilon_svr.model").read_bytes(),
-        (None, None, "a model of type epsilon_svr found", None, None, None),
-    ),
+    words: (model(words), [None if each == "-" else each for each in refusals])
+    for words, *refusals in (case.values for case in sentences("refusals"))
 }
 
 

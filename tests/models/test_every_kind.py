@@ -105,6 +105,8 @@ def test_what_it_cannot_do_is_said_in_a_line(fastsvm, words):
         refused.append((["bench", data, path], 1, compiled))
     if model.vectors is None and model.centers is None:
         refused.append((["bound", data, path], 1, f"{path}: "))
+    else:
+        fastsvm("bound", data, path)
     for command, code, why in refused:
         done = fastsvm(*command, code=code)
         last = done.err.splitlines()[-1]

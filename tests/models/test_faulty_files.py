@@ -11,7 +11,8 @@ from sklearn.svm import SVC
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.models import load_model, looks_like_model, parse_model
 from support.evaluation import ROWS, fault_of
-from support.messages import DATA_FILE, no_coefficient, no_pair, not_finite, not_whole, values_of_key
+from support.headers import changed
+from support.messages import DATA_FILE, model_changes, no_coefficient, values_of_key
 from support.model_files import REGRESSION, compiled_text, hand, values_of
 
 
@@ -51,41 +52,13 @@ def test_blank_lines_after_the_last_support_vector_do_not_matter():
     assert parse_model(hand() + b"\n \n", "m").to_text() == hand()
 
 
-BROKEN = {
-    "no kernel": ([("kernel_type rbf\n", "")], "m:8: the header ends without 'kernel_type'"),
-    "no coef0": ([("rbf", "sigmoid")], "m:9: the header ends without 'coef0', which the sigmoid kernel needs"),
-    "no degree": (
-        [("rbf", "polynomial\ncoef0 1")],
-        "m:10: the header ends without 'degree', which the polynomial kernel needs",
-    ),
-    "no nr_class": ([("nr_class 3\n", "")], "m:8: the header ends without 'nr_class'"),
-    "no total_sv": ([("total_sv 4\n", "")], "m:8: the header ends without 'total_sv'"),
-    "no rho": ([("rho 0.25 -0.5 0.125\n", "")], "m:8: the header ends without 'rho'"),
-    "no label": ([("label 1 -1 7\n", "")], "m:8: the header ends without 'label'"),
-    "no nr_sv": ([("nr_sv 2 1 1\n", "")], "m:8: the header ends without 'nr_sv'"),
-    "nr_sv that add up to more": ([("nr_sv 2 1 1", "nr_sv 2 2 1")], "m:8: nr_sv adds up to 5, expected total_sv 4"),
-    "negative nr_sv": ([("nr_sv 2 1 1", "nr_sv 5 -2 1")], "m:8: nr_sv adds up to 4, expected total_sv 4"),
-    "gamma with an underscore": ([("gamma 0.5", "gamma 1_0")], f"m:3: gamma {not_finite('1_0')}"),
-    "nr_class zero": ([("nr_class 3", "nr_class 0")], "m:4: nr_class 0 found, expected 1 or more"),
-    "nr_class negative": ([("nr_class 3", "nr_class -3")], "m:4: nr_class -3 found, expected 1 or more"),
-    "a label too large": ([("label 1 -1 7", "label 1 -1 4294967297")], f"m:7: label {not_whole('4294967297')}"),
-    "negative total_sv": ([("total_sv 4", "total_sv -4")], "m:5: a negative number of support vectors found"),
-    "huge counts": (
-        [("total_sv 4", "total_sv 2147483647"), ("nr_sv 2 1 1", "nr_sv 2147483645 1 1")],
-        "m:14: 4 support vectors found, expected 2147483647: the file ends",
-    ),
-    "a coefficient too many": ([("0.25 0 2:1", "0.25 0 0 2:1")], f"m:11: {no_pair('0')}"),
-    "a row with half its coefficients": (
-        [("0.25 0 2:1", "0.25")],
-        "m:11: the end of the line found, expected a coefficient",
-    ),
-}
+BROKEN = model_changes("hand")
 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_faulty_model_is_refused_in_one_clear_line(name):
-    changes, message = BROKEN[name]
-    assert fault_of(hand(*changes)) == message
+    message, _, *changes = BROKEN[name]
+    assert fault_of(changed(hand(), *changes)) == message
 
 
 def test_a_coefficient_too_few_is_not_called_unlabelled_data():

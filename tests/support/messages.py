@@ -68,11 +68,33 @@ def values_of_key(found, key, expected):
 
 def sentences(section):
     """Cases of a section of messages.txt: words of a command, then what is said."""
-    text = (TESTS / "messages.txt").read_text().split(f"[{section}]\n")[1].split("\n[")[0]
-    for name in ("A_MODEL", "A_RANGE", "ADD_DENSE", "DATA_FILE", "COMPILED_MODEL"):
-        text = text.replace(f"{{{name}}}", globals()[name])
-    cases = [line.split(" => ") for line in text.splitlines()]
+    cases = [line.split(" => ") for line in _lines("messages.txt", section)]
     return [pytest.param(*case, id=case[0]) for case in cases]
+
+
+def model_changes(section):
+    """{case: (message, its words, then (old, new) of each change)} of a section of model_changes.txt."""
+    out = {}
+    for line in _lines("model_changes.txt", section):
+        case, _, message = line.partition(" => ")
+        out[case] = ("" if message == "..." else message, *map(_change, case.split(" | ")))
+    return out
+
+
+def _change(column):
+    pair = tuple(each.encode().decode("unicode_escape").encode("latin-1") for each in column.split(" -> "))
+    return pair if len(pair) > 1 else column
+
+
+def _lines(file, section):
+    text = (TESTS / file).read_text().split(f"[{section}]\n")[1].split("\n[")[0]
+    return re.sub(r"{([A-Za-z]\w+(?: [^{}]+)?)}", _said, text).splitlines()
+
+
+def _said(found):
+    """{NAME} and {function words} are sentences of this module."""
+    name, *given = found[1].split(" ")
+    return globals()[name](*given) if given else globals()[name]
 
 
 def told(sentence, lines):

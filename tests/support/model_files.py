@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 from libsvm.svm import gen_svm_nodearray, libsvm
 
-from fastsvm_cli import _native
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import parse_model
-from support.evaluation import HAND
+from support.evaluation import HAND, values
 from support.places import GOLDEN
 from support.sealing import sealed
 from support.training import train
@@ -118,11 +117,7 @@ def mutations(text, rng, step):
 
 def values_of(model, chunks):
     """(rows, pairs)"""
-    out, parts = _native.Decisions(model.pairs), [np.empty((0, model.pairs))]
-    for chunk in chunks:
-        model.decision_values(chunk, out)
-        parts.append(np.array(out.value))
-    return np.concatenate(parts)
+    return np.concatenate([np.empty((0, model.pairs)), *(values(model, chunk) for chunk in chunks)])
 
 
 def libsvm_rows(chunk):

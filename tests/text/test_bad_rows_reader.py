@@ -68,13 +68,18 @@ def test_bad_rows_do_not_depend_on_threads_or_chunks(tmp_path, share):
 
 
 @pytest.mark.full
-def test_a_text_of_bad_rows_alone_is_passed_over_in_one_go():
+def test_a_text_of_bad_rows_alone_is_passed_over_in_one_go(tmp_path):
     """A reader that restarted after each would never finish."""
-    chunk, faults, _ = _native.parse_around(b"x\n" * 5_000_000, keep=3)
-    assert chunk.rows == 0 and chunk.gaps == [(0, 5_000_000, 5_000_000)] and [line for line, _ in faults] == [1, 2, 3]
-    chunk, faults, fields = _native.parse_around(b"1,2\nx\n" * 500_000, keep=0, dense=True)
-    assert chunk.gaps == [(row, 1, 1) for row in range(1, 500_001)]
-    assert chunk.rows == 500_000 and faults == [] and fields == 1
+    for text, rows, gaps, dense in (
+        (b"x\n" * 5_000_000, 0, [(0, 5_000_000, 5_000_000)], False),
+        (b"1,2\nx\n" * 500_000, 500_000, [(row, 1, 1) for row in range(1, 500_001)], True),
+    ):
+        (tmp_path / "data").write_bytes(text)
+        bad = BadRows("data")
+        (chunk,) = read_chunks(str(tmp_path / "data"), bad_rows=bad, size=1 << 24, dense=dense)
+        list(bad.fill(b"1\n" * rows, rows))
+        assert (chunk.rows, chunk.gaps) == (rows, gaps)
+        assert [line for line, _ in bad.named] == [(1 + dense) * (at + 1) for at in range(NAMED)]
 
 
 @pytest.mark.full(few=2)

@@ -10,7 +10,7 @@ from fastsvm_cli.models import load_model, parse_model
 from fastsvm_cli.text.data import read_chunks
 from support.both_programs import alike, ours, theirs
 from support.evaluation import fault_of
-from support.messages import NUL, no_coefficient, no_pair, not_finite, not_whole, too_far, too_large, too_small
+from support.messages import NUL, model_changes, no_pair, not_finite, too_far, too_large, too_small
 from support.places import GOLDEN
 from support.profiles import tries
 
@@ -123,54 +123,12 @@ def test_a_row_that_svm_predict_refuses_though_nothing_would_be_lost_is_read(svm
     assert len(ours(tmp_path, DATA + row + b"\n", MODEL)) == 7 + 2
 
 
-MODEL_FAULTS = {  # name -> (old, new, message)
-    "a last line without its end": (
-        b"4:0.5\n",
-        b"4:0.5",
-        "m:10: no line end found after the last support vector, which may be cut off, expected one: if the file is"
-        " whole, add it with echo >> FILE",
-    ),
-    "gamma inf": (b"gamma 0.1", b"gamma inf", f"m:3: gamma {not_finite('inf')}"),
-    "gamma nan": (b"gamma 0.1", b"gamma -nan", f"m:3: gamma {not_finite('-nan')}"),
-    "rho inf": (b"rho 0.25", b"rho -inf", f"m:6: rho {not_finite('-inf')}"),
-    "rho too large": (b"rho 0.25", b"rho 1e999", f"m:6: rho {not_finite('1e999')}"),
-    "a coefficient inf": (b"-0.5 2:2", b"inf 2:2", f"m:9: {not_finite('inf')}"),
-    "a coefficient that is none": (b"-0.5 2:2", b"x 2:2", f"m:9: {no_coefficient('x')}"),
-    "a value nan": (b"2:2", b"2:nan", f"m:9: {not_finite('2:nan')}"),
-    "a value too large": (b"2:2", b"2:1e999", f"m:9: {too_large('2:1e999')}"),
-    "a value too small": (b"2:2", b"2:1e-999", f"m:9: {too_small('2:1e-999')}"),
-    "an index -0": (b"2:2", b"-0:2", f"m:9: {no_pair('-0:2')}"),
-    "an index that wraps": (b"3:-1", b"4294967299:-1", f"m:9: {too_far('4294967299:-1')}"),
-    "a word that is no entry": (b"3:-1", b"3 -1", f"m:9: {no_pair('3')}"),
-    "a carriage return": (
-        b" 3:-1",
-        b"\r3:-1",
-        "m:9: a carriage return found inside a row, expected blanks or tabs between words",
-    ),
-    "a form feed": (b" 3:-1", b"\f3:-1", "m:9: a form feed found inside a row, expected blanks or tabs between words"),
-    "a vertical tab in the header": (
-        b"gamma 0.1",
-        b"gamma\v0.1",
-        "m:3: a vertical tab found inside a line, expected blanks or tabs between words",
-    ),
-    "a comment with a colon": (
-        b"3:-1",
-        b"# a:b",
-        "m:9: a comment with a ':' found, which LIBSVM takes for index:value",
-    ),
-    "an entry in a comment": (b"3:-1", b"#3:-1", "m:9: a comment with a ':' found, which LIBSVM takes for index:value"),
-    "a NUL byte": (b"3:-1", b"3:-1 # \x00", f"m:9: {NUL}"),
-    "a blank line": (b"-0.5 2:2", b"\n-0.5 2:2", "m:9: a blank line found, expected a coefficient"),
-    "fewer vectors": (b"total_sv 3", b"total_sv 4", "m:11: 3 support vectors found, expected 4: the file ends"),
-    "a negative degree": (b"rbf", b"polynomial\ncoef0 1\ndegree -2", "m:4: a negative degree found"),
-    "a number that wraps": (b"total_sv 3", b"total_sv 4294967299", f"m:5: total_sv {not_whole('4294967299')}"),
-    "no gamma": (b"gamma 0.1\n", b"", "m:6: the header ends without 'gamma', which the rbf kernel needs"),
-}
+MODEL_FAULTS = model_changes("differences")
 
 
-@pytest.mark.parametrize("name", MODEL_FAULTS)
-def test_a_model_that_svm_predict_takes_for_another_one_is_refused(svm_predict, tmp_path, name):
-    old, new, message = MODEL_FAULTS[name]
+@pytest.mark.parametrize("case", MODEL_FAULTS)
+def test_a_model_that_svm_predict_takes_for_another_one_is_refused(svm_predict, tmp_path, case):
+    message, name, (old, new) = MODEL_FAULTS[case]
     assert MODEL.count(old) == 1
     damaged = MODEL.replace(old, new)
     if name not in ("a number that wraps", "fewer vectors", "no gamma"):  # svm-predict reads uninitialised memory

@@ -25,8 +25,13 @@ class PairSums:
             return self._parts
 
     def here(self, on_progress: "Callable[[float], None] | None") -> "list[float]":
-        add_up = _native.sparse_degree_norms if self._sparse else _native.degree_norms
-        return add_up(*self._arrays, on_progress)
+        *_, first, last = self._arrays
+        found = [[0.0] * (last - first + 2)]
+        for part in range(len(self.parts)):
+            found.append(self.parts.sums(part))
+            if on_progress is not None:
+                on_progress(self.parts.share(part + 1))
+        return totals(found)
 
     def __getstate__(self) -> "tuple[tuple[Any, ...], bool]":
         return self._arrays, self._sparse

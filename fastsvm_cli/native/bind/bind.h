@@ -73,6 +73,26 @@ inline void check_whole_lines(const Bytes& bytes, std::size_t from) {
         throw nb::value_error("the text must end in a newline");
 }
 
+inline nb::bytes bytes_of(const std::string& text) { return nb::bytes(text.data(), text.size()); }
+
+// Bytes of a text that is made without the GIL.
+template <class Write> nb::bytes written(Write write) {
+    std::string text;
+    {
+        const nb::gil_scoped_release release;
+        text = write();
+    }
+    return bytes_of(text);
+}
+
+// Frees a Python function with the GIL, on any thread.
+template <class Function> std::shared_ptr<Function> kept(Function function) {
+    return std::shared_ptr<Function>(new Function(std::move(function)), [](Function* held) {
+        const nb::gil_scoped_acquire acquire;
+        delete held;
+    });
+}
+
 // Raises ValueError(what) or, for a tuple, ValueError(*what).
 [[noreturn]] inline void raise_value_error(nb::handle what) {
     PyErr_SetObject(PyExc_ValueError, what.ptr());
@@ -86,6 +106,14 @@ template <class T> NumberView<T> view(const T* data, std::initializer_list<std::
     static const T none{};  // even an empty view needs an address
     return nb::steal<NumberView<T>>(
         nb::cast(View<T>(data ? data : &none, shape, owner), nb::rv_policy::reference).release());
+}
+
+// A property: the numbers of a member, in a buffer.
+template <class T, class Numbers> auto numbers_of(Numbers T::* member) {
+    return [member](nb::handle self) {
+        const Numbers& numbers = nb::cast<const T&>(self).*member;
+        return view(numbers.data(), {static_cast<std::size_t>(numbers.size())}, self);
+    };
 }
 
 // Rows in Python: immutable, shared with models.

@@ -49,19 +49,10 @@ void bind_answers(nb::module_& m) {
         .def("map_values", &Decisions::map_values, "from_"_a, "scale"_a, "to"_a,
              "A value y becomes to + (y - from_) * scale, scale above 0, with its radius; a radius of 0 stays 0.")
         .def_prop_ro(
-            "evaluations",
-            [](nb::handle self) {
-                const Decisions& d = nb::cast<const Decisions&>(self);
-                return view(d.evaluations.data(), {d.evaluations.size()}, self);
-            },
+            "evaluations", numbers_of(&Decisions::evaluations),
             "(rows) int64: kernel evaluations, with repeats, for models that stop early; valid until the next resize")
-        .def_prop_ro(
-            "winner",
-            [](nb::handle self) {
-                const Decisions& d = nb::cast<const Decisions&>(self);
-                return view(d.winner.data(), {d.winner.size()}, self);
-            },
-            "(rows) int32: class of labels alone; valid until the next resize")
+        .def_prop_ro("winner", numbers_of(&Decisions::winner),
+                     "(rows) int32: class of labels alone; valid until the next resize")
         .def_prop_ro(
             "value",
             [](nb::handle self) {
@@ -97,11 +88,7 @@ void bind_answers(nb::module_& m) {
         .def("iterate_pairs", &Predictions::iterate_pairs,
              "Iterate the probabilities of two classes as those of more, as scikit-learn's LIBSVM does.")
         .def_prop_ro(
-            "label",
-            [](nb::handle self) {
-                const Predictions& p = nb::cast<const Predictions&>(self);
-                return view(p.label.data(), {p.label.size()}, self);
-            },
+            "label", numbers_of(&Predictions::label),
             "(rows) float64: class labels, +1 or -1 (one-class), or regression values; valid until the next `predict`")
         .def_prop_ro(
             "probability",
@@ -159,12 +146,8 @@ void bind_answers(nb::module_& m) {
            const Decisions* evaluations) {
             if (values && values->labels_alone) throw nb::value_error("labels alone have no values");
             if (evaluations && evaluations->rows != predictions.rows) throw nb::value_error("other rows");
-            std::string text;
-            {
-                const nb::gil_scoped_release release;
-                text = format(task, predictions, values, odds, evaluations ? evaluations->evaluations.data() : nullptr);
-            }
-            return nb::bytes(text.data(), text.size());
+            const std::int64_t* const counts = evaluations ? evaluations->evaluations.data() : nullptr;
+            return written([&] { return format(task, predictions, values, odds, counts); });
         },
         "task"_a, "predictions"_a, "values"_a.none(), "odds"_a = false, "evaluations"_a.none() = nb::none(),
         "svm-predict's output lines. values: append decision values, and radii if any; odds: append DeCoste's p+ (eq. "

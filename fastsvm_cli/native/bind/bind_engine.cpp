@@ -99,15 +99,10 @@ void bind_engines(nb::module_& m) {
 
 using LoadModel = nb::typed<nb::callable, Model()>;
 
-// Called and freed with the GIL, on any thread.
 Fallback::Load loader(LoadModel load) {
-    std::shared_ptr<LoadModel> kept(new LoadModel(std::move(load)), [](LoadModel* held) {
+    return [held = kept(std::move(load))] {
         const nb::gil_scoped_acquire acquire;
-        delete held;
-    });
-    return [kept] {
-        const nb::gil_scoped_acquire acquire;
-        return nb::cast<std::shared_ptr<Model>>((*kept)());
+        return nb::cast<std::shared_ptr<Model>>((*held)());
     };
 }
 

@@ -59,8 +59,6 @@ template <class Read> auto reading(AnyText text, nb::handle path, Read read) {
     });
 }
 
-nb::bytes bytes_of(const std::string& text) { return nb::bytes(text.data(), text.size()); }
-
 // "" as None.
 std::optional<std::string> or_none(const std::string& text) {
     return text.empty() ? std::nullopt : std::optional<std::string>(text);
@@ -139,15 +137,7 @@ void bind_files_of_models(nb::module_& m) {
         .def_prop_ro("max_index", &ModelFile::max_index)
         .def_prop_ro("nbytes", &ModelFile::bytes)
         .def_prop_ro("unbounded", &ModelFile::unbounded)
-        .def("to_text",
-             [](const ModelFile& self) {
-                 std::string text;
-                 {
-                     const nb::gil_scoped_release release;
-                     text = self.to_text();
-                 }
-                 return bytes_of(text);
-             })
+        .def("to_text", [](const ModelFile& self) { return written([&] { return self.to_text(); }); })
         .def("model", &ModelFile::model, nb::call_guard<nb::gil_scoped_release>(),
              "The model that answers rows, built on first use.")
         .def("stopped_after", &ModelFile::stopped_after, nb::call_guard<nb::gil_scoped_release>(), "steps"_a,
@@ -217,7 +207,7 @@ void bind_maclaurin(nb::module_& m) {
             },
             "point"_a, "largest_norm"_a,
             "point: (d). largest_norm: the largest |x_i - point|^2 over the support vectors, for eq. (3.11).")
-        .def_prop_ro("point", [](nb::handle self) { return view_of(nb::cast<const Center&>(self).point, self); })
+        .def_prop_ro("point", numbers_of(&Center::point))
         .def_ro("largest_norm", &Center::largest_norm);
     using Expansion = MaclaurinFile::Expansion;
     nb::class_<Expansion>(m, "Expansion", "The term of a decision function about a center.")
@@ -232,8 +222,7 @@ void bind_maclaurin(nb::module_& m) {
             "in the order of FORMAT.md. rank: of a compressed M, or 0; lambda (rank) and q (rank, d) then replace it.")
         .def_ro("pair", &Expansion::pair)
         .def_ro("center", &Expansion::center)
-        .def_prop_ro("coefficients",
-                     [](nb::handle self) { return view_of(nb::cast<const Expansion&>(self).coefficients, self); })
+        .def_prop_ro("coefficients", numbers_of(&Expansion::coefficients))
         .def_ro("certificate", &Expansion::certificate)
         .def_ro("rank", &Expansion::rank);
     nb::class_<MaclaurinFile, CompiledFile>(m, "MaclaurinFile", "A Maclaurin model.")
@@ -276,14 +265,13 @@ void bind_border(nb::module_& m) {
             "sample's point, then its normal.")
         .def_ro("level", &Samples::level)
         .def_ro("count", &Samples::count)
-        .def_prop_ro("rows", [](nb::handle self) { return view_of(nb::cast<const Samples&>(self).rows, self); });
+        .def_prop_ro("rows", numbers_of(&Samples::rows));
     nb::class_<BorderFile, CompiledFile>(m, "BorderFile", "A border model.")
         .def(nb::init<Header, std::string, std::vector<std::int32_t>, std::vector<std::shared_ptr<const Samples>>, int,
                       bool, std::optional<Folded>>(),
              "header"_a, nb::kw_only(), "fingerprint"_a, "features"_a, "samples"_a, "local"_a = 1, "single"_a = false,
              "folded"_a.none() = nb::none(), "local, single: FORMAT.md.")
-        .def_prop_ro("features",
-                     [](nb::handle self) { return view_of(nb::cast<const BorderFile&>(self).features, self); })
+        .def_prop_ro("features", numbers_of(&BorderFile::features))
         .def_ro("samples", &BorderFile::samples)
         .def_ro("local", &BorderFile::local)
         .def_ro("single", &BorderFile::single);

@@ -1,10 +1,8 @@
 #include "bind/bind.h"
 
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
-#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -19,10 +17,9 @@ using namespace fastsvm;
 
 namespace {
 
-DegreeNorms degree_norms_of(std::size_t n, const NumberArray& a, double gamma, int from, int to,
-                            std::optional<OnProgress> progress) {
+DegreeNorms degree_norms_of(std::size_t n, const NumberArray& a, double gamma, int from, int to) {
     if (n != a.size() || from < 1 || to < from || to > most_degrees) throw nb::value_error("wrong shape or degrees");
-    return {static_cast<std::int64_t>(n), a.data(), gamma, from, to, progress_to(std::move(progress))};
+    return {static_cast<std::int64_t>(n), a.data(), gamma, from, to};
 }
 
 // Owns the arrays that its DegreeNormParts point into.
@@ -92,50 +89,25 @@ void bind_models(nb::module_& m) {
             return nb::make_tuple(mean, low, high);
         },
         "vectors"_a, "features"_a, "rows"_a, "Mean, minimum and maximum per feature.");
-    m.def(
-        "degree_norms",
-        [](const NumberMatrix& x, const NumberArray& a, double gamma, int from, int to,
-           std::optional<OnProgress> progress) {
-            const DegreeNorms of = degree_norms_of(x.shape(0), a, gamma, from, to, progress);
-            const nb::gil_scoped_release release;
-            return degree_norms(of, static_cast<std::int64_t>(x.shape(1)), x.data());
-        },
-        "x"_a, "a"_a, "gamma"_a, "from_degree"_a, "to_degree"_a, "progress"_a.none() = nb::none(),
-        "Squared degree norms W_from^2 .. W_to^2 and W_{>to}^2 of support vectors x (n, d), about a center, with "
-        "coefficients a (n).");
-    m.def(
-        "sparse_degree_norms",
-        [](const IndexArray& starts, const ColumnArray& columns, const NumberArray& values, std::int64_t d,
-           const NumberArray& shift, const NumberArray& squared_norms, const NumberArray& a, double gamma, int from,
-           int to, std::optional<OnProgress> progress) {
-            const DegreeNorms of = degree_norms_of(shift.size(), a, gamma, from, to, progress);
-            check_sparse(starts, columns, values, d, shift, squared_norms);
-            const nb::gil_scoped_release release;
-            return degree_norms(of, d, starts.data(), columns.data(), values.data(), shift.data(),
-                                squared_norms.data());
-        },
-        "starts"_a, "columns"_a, "values"_a, "features"_a, "shift"_a, "squared_norms"_a, "a"_a, "gamma"_a,
-        "from_degree"_a, "to_degree"_a, "progress"_a.none() = nb::none(),
-        "As degree_norms, for sparse rows y whose center m is not the origin: inner products y_i.y_j - shift_i - "
-        "shift_j, with shift_i = y_i.m - |m|^2 / 2 (n); squared_norms (n): about the center.");
     nb::class_<HeldParts>(m, "DegreeNormParts",
-                          "degree_norms in parts of at most about a second, for any number of machines: add the sums "
-                          "of all parts in order.")
+                          "Squared degree norms W_from^2 .. W_to^2 and W_{>to}^2, in parts of at most about a "
+                          "second: add the sums of all parts in order.")
         .def_static(
             "dense",
             [](const NumberMatrix& x, const NumberArray& a, double gamma, int from, int to) {
-                const DegreeNorms of = degree_norms_of(x.shape(0), a, gamma, from, to, std::nullopt);
+                const DegreeNorms of = degree_norms_of(x.shape(0), a, gamma, from, to);
                 auto arrays = std::make_shared<std::tuple<NumberMatrix, NumberArray>>(x, a);
                 const nb::gil_scoped_release release;
                 return HeldParts{arrays, degree_norm_parts(of, static_cast<std::int64_t>(x.shape(1)), x.data())};
             },
-            "x"_a, "a"_a, "gamma"_a, "from_degree"_a, "to_degree"_a, "Parts of degree_norms.")
+            "x"_a, "a"_a, "gamma"_a, "from_degree"_a, "to_degree"_a,
+            "Of support vectors x (n, d), about a center, with coefficients a (n).")
         .def_static(
             "sparse",
             [](const IndexArray& starts, const ColumnArray& columns, const NumberArray& values, std::int64_t d,
                const NumberArray& shift, const NumberArray& squared_norms, const NumberArray& a, double gamma, int from,
                int to) {
-                const DegreeNorms of = degree_norms_of(shift.size(), a, gamma, from, to, std::nullopt);
+                const DegreeNorms of = degree_norms_of(shift.size(), a, gamma, from, to);
                 check_sparse(starts, columns, values, d, shift, squared_norms);
                 auto arrays =
                     std::make_shared<std::tuple<IndexArray, ColumnArray, NumberArray, NumberArray, NumberArray>>(
@@ -145,7 +117,9 @@ void bind_models(nb::module_& m) {
                                                            shift.data(), squared_norms.data())};
             },
             "starts"_a, "columns"_a, "values"_a, "features"_a, "shift"_a, "squared_norms"_a, "a"_a, "gamma"_a,
-            "from_degree"_a, "to_degree"_a, "Parts of sparse_degree_norms.")
+            "from_degree"_a, "to_degree"_a,
+            "Of sparse rows y whose center m is not the origin: inner products y_i.y_j - shift_i - shift_j, with "
+            "shift_i = y_i.m - |m|^2 / 2 (n); squared_norms (n): about the center.")
         .def("__len__", [](const HeldParts& self) { return self.parts->count(); })
         .def(
             "sums",
@@ -154,7 +128,7 @@ void bind_models(nb::module_& m) {
                 const nb::gil_scoped_release release;
                 return self.parts->sums(part);
             },
-            "part"_a, "Sums of one part, in the form of degree_norms.")
+            "part"_a, "Sums of one part.")
         .def(
             "share",
             [](const HeldParts& self, std::int64_t parts) {

@@ -21,7 +21,7 @@ namespace {
 
 ByteStream decompressed(const std::string& path, int descriptor, const std::string& begun) {
     const nb::gil_scoped_acquire acquire;
-    const nb::object read_ahead = nb::make_tuple(descriptor, nb::bytes(begun.data(), begun.size()));
+    const nb::object read_ahead = nb::make_tuple(descriptor, bytes_of(begun));
     const nb::object content =
         nb::module_::import_("fastsvm_cli.text.content").attr("Content")(decoded(path), "begun"_a = read_ahead);
     return stream_of(nb::cast<ReadInto>(content.attr("read_into")), nb::cast<Ready>(content.attr("ready")));

@@ -114,6 +114,13 @@ Chunk concatenate(nb::typed<nb::iterable, Chunk> chunks) {
     return shared(concatenate_rows(parts));
 }
 
+template <class Numbers> auto rows_member(Numbers Rows::* member) {
+    return [member](nb::handle self) {
+        const Numbers& numbers = (*nb::cast<const Chunk&>(self).rows).*member;
+        return view(numbers.data(), {static_cast<std::size_t>(numbers.size())}, self);
+    };
+}
+
 using Gaps = std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>>;  // as in Gap
 
 }  // namespace
@@ -138,34 +145,10 @@ void bind_rows(nb::module_& m) {
                 return view(r.leading.data(), {static_cast<std::size_t>(r.rows), columns}, self);
             },
             "(rows, leading_count) float64: labels of data, coefficients of support vectors")
-        .def_prop_ro(
-            "indptr",
-            [](nb::handle self) {
-                const Rows& r = *nb::cast<const Chunk&>(self).rows;
-                return view(r.indptr.data(), {static_cast<std::size_t>(r.rows + 1)}, self);
-            },
-            "(rows + 1) int64")
-        .def_prop_ro(
-            "indices",
-            [](nb::handle self) {
-                const Rows& r = *nb::cast<const Chunk&>(self).rows;
-                return view(r.indices.data(), {static_cast<std::size_t>(r.indices.size())}, self);
-            },
-            "(nnz) int32, as in the file")
-        .def_prop_ro(
-            "values",
-            [](nb::handle self) {
-                const Rows& r = *nb::cast<const Chunk&>(self).rows;
-                return view(r.values.data(), {static_cast<std::size_t>(r.values.size())}, self);
-            },
-            "(nnz) float64")
-        .def_prop_ro(
-            "squared_norms",
-            [](nb::handle self) {
-                const Rows& r = *nb::cast<const Chunk&>(self).rows;
-                return view(r.squared_norms.data(), {static_cast<std::size_t>(r.rows)}, self);
-            },
-            "(rows) float64")
+        .def_prop_ro("indptr", rows_member(&Rows::indptr), "(rows + 1) int64")
+        .def_prop_ro("indices", rows_member(&Rows::indices), "(nnz) int32, as in the file")
+        .def_prop_ro("values", rows_member(&Rows::values), "(nnz) float64")
+        .def_prop_ro("squared_norms", rows_member(&Rows::squared_norms), "(rows) float64")
         .def(
             "select",
             [](const Chunk& c, const std::vector<std::int64_t>& wanted) {

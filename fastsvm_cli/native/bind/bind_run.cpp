@@ -30,14 +30,6 @@ using OnName = nb::typed<nb::callable, nb::object(std::int64_t, std::string)>;
 using Called = nb::typed<nb::callable, nb::object()>;
 using GapFacts = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
 
-// Frees a Python function with the GIL, on any thread.
-template <class Function> std::shared_ptr<Function> kept(Function function) {
-    return std::shared_ptr<Function>(new Function(std::move(function)), [](Function* held) {
-        const nb::gil_scoped_acquire acquire;
-        delete held;
-    });
-}
-
 }  // namespace
 
 ByteStream stream_of(ReadInto read_into, Ready ready) {
@@ -63,7 +55,7 @@ Outputs::Write writer(std::optional<WriteBytes> write) {
     if (!write) return nullptr;
     return [held = kept(std::move(*write))](const std::string& text) {
         const nb::gil_scoped_acquire acquire;
-        (*held)(nb::bytes(text.data(), text.size()));
+        (*held)(bytes_of(text));
     };
 }
 
@@ -140,7 +132,7 @@ void bind_bad_rows(nb::module_& m) {
             },
             "nan"_a, "name"_a)
         .def_prop_rw(
-            "filler", [](const BadRows& self) { return nb::bytes(self.filler.data(), self.filler.size()); },
+            "filler", [](const BadRows& self) { return bytes_of(self.filler); },
             [](BadRows& self, nb::bytes filler) { self.filler.assign(filler.c_str(), filler.size()); },
             "line written for a bad row, or b''; a Run sets it if `nan`")
         .def_ro("count", &BadRows::count, "number of bad rows")
@@ -171,7 +163,7 @@ void bind_bad_rows(nb::module_& m) {
             [](BadRows& self, nb::bytes text, std::int64_t rows) {
                 nb::list pieces;
                 self.fill(std::string(text.c_str(), text.size()), rows,
-                          [&](const std::string& piece) { pieces.append(nb::bytes(piece.data(), piece.size())); });
+                          [&](const std::string& piece) { pieces.append(bytes_of(piece)); });
                 return pieces;
             },
             "text"_a, "rows"_a, nb::sig("def fill(self, text: bytes, rows: int) -> list[bytes]"),

@@ -14,7 +14,6 @@
 #include "text/number_lines.h"
 #include "text/numbers.h"
 #include "text/parse.h"
-#include "text/parse_around.h"
 #include "text/scaling.h"
 
 using namespace nb::literals;
@@ -59,24 +58,6 @@ nb::typed<nb::tuple, Chunk, std::optional<Fault>, std::int64_t, std::size_t> par
     return nb::make_tuple(Chunk{shared(std::move(result.rows))}, fault, result.fields, from + result.consumed);
 }
 
-nb::typed<nb::tuple, Chunk, std::vector<Fault>, std::int64_t> parse_text_around(AnyText text, std::int64_t first_line,
-                                                                                int leading_count, bool dense,
-                                                                                const std::string& delimiter,
-                                                                                std::int64_t fields, std::int64_t keep,
-                                                                                const Scaling* scaling, bool svmlight) {
-    const Bytes bytes(text);
-    check_whole_lines(bytes, 0);
-    AroundResult result;
-    {
-        const nb::gil_scoped_release release;
-        const Format format = text_format(leading_count, dense, delimiter, fields, "", scaling, svmlight);
-        result = parse_around(bytes.data(), bytes.size(), first_line, format, static_cast<std::size_t>(keep));
-    }
-    nb::list faults;
-    for (const auto& [line, why] : result.faults) faults.append(nb::make_tuple(line, why));
-    return nb::make_tuple(Chunk{shared(std::move(result.rows))}, faults, result.fields);
-}
-
 // Raises ValueError(what was found, its offset).
 nb::typed<nb::tuple, FloatView, std::size_t> parse_numbers(AnyText text, std::int64_t offset, std::int64_t count,
                                                            bool single) {
@@ -91,8 +72,7 @@ nb::typed<nb::tuple, FloatView, std::size_t> parse_numbers(AnyText text, std::in
 }
 
 template <class Values> nb::bytes number_line(const Values& values) {
-    const std::string text = format_numbers(values.data(), values.size());
-    return nb::bytes(text.data(), text.size());
+    return bytes_of(format_numbers(values.data(), values.size()));
 }
 
 }  // namespace
@@ -111,19 +91,10 @@ void bind_text(nb::module_& m) {
             return count_lines(bytes.data(), bytes.size());
         },
         "text"_a, "Number of line feeds.");
-    m.def("parse_around", &parse_text_around, "text"_a, "first_line"_a = 1, "leading_count"_a = 1, "dense"_a = false,
-          "delimiter"_a = ",", "fields"_a = -1, "keep"_a = 0, "scaling"_a.none() = nb::none(), "svmlight"_a = false,
-          "As parse, but skip malformed lines, which the chunk's `gaps` count. Returns (chunk of the rows, [(line, "
-          "fault)] of the first `keep` faults, fields per dense row).");
     m.def(
         "format_rows",
         [](const Chunk& chunk, const std::vector<std::int64_t>& lines) {
-            std::string text;
-            {
-                const nb::gil_scoped_release release;
-                text = format_rows(*chunk.rows, lines);
-            }
-            return nb::bytes(text.data(), text.size());
+            return written([&] { return format_rows(*chunk.rows, lines); });
         },
         "chunk"_a, "lines"_a = std::vector<std::int64_t>(),
         "LIBSVM text of a chunk. lines: a line number per row, added as a comment; unlabelled rows then get the label "

@@ -125,8 +125,7 @@ public:
     }
 
 protected:
-    PairParts(const DegreeNorms& of, const double* squared_norms)
-        : of_{of.n, of.a, of.gamma, of.from, of.to, {}}, weights_(of, squared_norms) {}
+    PairParts(const DegreeNorms& of, const double* squared_norms) : of_(of), weights_(of, squared_norms) {}
 
     // work: approximate products per pair of vectors. scratch: length of `dots`.
     void cut(double work, std::size_t scratch) {
@@ -143,23 +142,13 @@ protected:
     // Adds a strip's pairs with all vectors up to it.
     virtual void face(std::int64_t own, StripSums& sums, Dots& dots) const = 0;
 
-    DegreeNorms of_;  // no progress: its callable belongs to Python
+    DegreeNorms of_;
     Weights weights_;
 
 private:
     std::vector<std::int64_t> ends_;  // in strips
     std::size_t scratch_ = 0;
 };
-
-std::vector<double> all_norms(const DegreeNorms& of, const DegreeNormParts& parts) {
-    std::vector<double> totals(static_cast<std::size_t>(of.to - of.from + 2), 0.0);
-    for (std::int64_t part = 0; part < parts.count(); ++part) {
-        const std::vector<double> sums = parts.sums(part);
-        for (std::size_t t = 0; t < totals.size(); ++t) totals[t] += sums[t];
-        if (of.progress) of.progress(parts.share(part + 1));
-    }
-    return totals;
-}
 
 std::vector<double> norms_of_rows(std::int64_t n, std::int64_t d, const double* x) {
     std::vector<double> squared_norms(static_cast<std::size_t>(n), 0.0);
@@ -275,16 +264,6 @@ std::unique_ptr<DegreeNormParts> degree_norm_parts(const DegreeNorms& of, std::i
                                                    const std::int32_t* columns, const double* values,
                                                    const double* shift, const double* squared_norms) {
     return std::make_unique<SparseParts>(of, d, starts, columns, values, shift, squared_norms);
-}
-
-std::vector<double> degree_norms(const DegreeNorms& of, std::int64_t d, const double* x) {
-    return all_norms(of, *degree_norm_parts(of, d, x));
-}
-
-std::vector<double> degree_norms(const DegreeNorms& of, std::int64_t d, const std::int64_t* starts,
-                                 const std::int32_t* columns, const double* values, const double* shift,
-                                 const double* squared_norms) {
-    return all_norms(of, *degree_norm_parts(of, d, starts, columns, values, shift, squared_norms));
 }
 
 }  // namespace fastsvm

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from fastsvm_cli import _native, bounds
+from fastsvm_cli.methods.approx.pair_sums import PairSums
 from support.oracles import EXTENDED
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
@@ -43,7 +44,7 @@ def test_degree_norms_are_the_sums_of_their_definition(largest, threads):
             if n > 30:
                 a[1::2] = -a[:-1:2][: len(a[1::2])]
             for first, last in ((2, 6), (5, 9), (1, 1)):
-                computed = np.array(_native.degree_norms(np.ascontiguousarray(x), a, gamma, first, last))
+                computed = np.array(PairSums(np.ascontiguousarray(x), a, gamma, first, last, sparse=False).here(None))
                 norms, tail = true_degree_norms(x, a, gamma, first, last)
                 exponents = gamma * (x**2).sum(axis=1)
                 damped, lengths, top = np.abs(a) * np.exp(-exponents), np.sqrt(2 * exponents), float(exponents.max())
@@ -74,7 +75,7 @@ def test_degree_norms_of_many_vectors_that_cancel_are_bounded(threads):
                 a = np.full(n, small * np.sqrt(2.0**-53 / 64))
                 a[0], a[-1] = 1, -1
                 x, gamma = np.ones((n, 1)), 0.1
-                computed = _native.degree_norms(x, a, gamma, 3, 7)
+                computed = PairSums(x, a, gamma, 3, 7, sparse=False).here(None)
                 total, t = a.astype(EXTENDED).sum(), EXTENDED(2 * gamma)
                 for k in range(3, 8):
                     true = total**2 * np.exp(-t) * t**k / factorial(k)

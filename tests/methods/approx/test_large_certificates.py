@@ -9,6 +9,7 @@ import scipy.sparse
 from fastsvm_cli import _native, bounds
 from fastsvm_cli.methods.approx import certificates
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
+from fastsvm_cli.methods.approx.pair_sums import PairSums
 from fastsvm_cli.models import parse_model
 from support import oracles
 from support.evaluation import decide, parse, reference
@@ -73,7 +74,7 @@ def test_norms_by_shared_entries_are_those_of_the_definition_and_bounded(
         first, last = (3, 7) if n != 33 else (2, 4)
         computed, norms, tail, moment = proven_norms(x, a, gamma, first, last)
         if n > 1000:  # against the dense way: extended precision takes seconds
-            dense = _native.degree_norms(np.ascontiguousarray(x - x.mean(axis=0)), a, gamma, first, last)
+            dense = PairSums(np.ascontiguousarray(x - x.mean(axis=0)), a, gamma, first, last, sparse=False).here(None)
             for k in range(first, last + 1):
                 assert abs(dense[k - first] - computed[k - first]) <= 1e-10 * moment(k) ** 2 / factorial(k)
             continue
@@ -182,6 +183,6 @@ def test_sparse_rows_that_contradict_themselves_are_refused_by_the_core(change):
         from_degree=3,
         to_degree=7,
     )
-    assert len(_native.sparse_degree_norms(**good)) == 6
+    assert len(_native.DegreeNormParts.sparse(**good).sums(0)) == 6
     with pytest.raises((ValueError, IndexError)):
-        _native.sparse_degree_norms(**{**good, **change})
+        _native.DegreeNormParts.sparse(**{**good, **change})

@@ -8,7 +8,7 @@ import pytest
 from libsvm.svmutil import svm_load_model, svm_read_problem
 
 from support.bordering import TEXT, check_samples, samples_of, trained_model
-from support.messages import COMPILED_MODEL, no_label, sentences
+from support.messages import no_label, sentences
 from support.oracles import BorderFile, Machine
 from support.places import DATA
 
@@ -138,12 +138,7 @@ def test_one_class_models_need_data(fastsvm, tmp_path, one_class):
 
 
 @pytest.mark.full
-def test_what_is_no_model_for_a_border_is_refused_in_one_line(fastsvm, tmp_path, wavy):
-    cut_model(tmp_path / "svr", head="epsilon_svr\nkernel_type rbf\ngamma 0.5", classes="")
-    cut_model(
-        tmp_path / "precomputed", head="c_svc\nkernel_type precomputed", rows=("0.5 0:1", "0.25 0:2", "-0.75 0:3")
-    )
-    (tmp_path / "compiled").write_bytes(TEXT)
+def test_rows_that_make_no_border_are_refused_in_one_line(fastsvm, tmp_path, wavy):
     (tmp_path / "empty").write_text("")
     (tmp_path / "unlabelled").write_text("1:0.5 2:2\n1:3 2:3\n")
     (tmp_path / "fraction").write_text("1.5 1:1\n2 1:3\n")
@@ -151,12 +146,6 @@ def test_what_is_no_model_for_a_border_is_refused_in_one_line(fastsvm, tmp_path,
     (tmp_path / "big").write_text("1e300 1:1\n1 1:3\n")
     (tmp_path / "out").write_text("before\n")
     for words, fault in (
-        (["svr"], "svr: a model of type epsilon_svr found, expected classes"),
-        (["precomputed"], "precomputed: a precomputed kernel found, which has no gradient"),
-        (["compiled"], f"compiled: {COMPILED_MODEL}"),
-        ([wavy[1]], "this looks like a data file"),
-        (["empty"], "empty: the file is empty, expected a model"),
-        (["nowhere"], "nowhere: No such file or directory"),
         (["--data", "nowhere", wavy[0]], "nowhere: No such file or directory"),
         (["--data", "empty", wavy[0]], "empty: no rows found"),
         (["--data", wavy[0], wavy[0]], f"wavy.model:1: {no_label('svm_type')}"),
@@ -179,26 +168,12 @@ def test_what_is_no_model_for_a_border_is_refused_in_one_line(fastsvm, tmp_path,
 
 
 @pytest.mark.full
-def test_other_commands_refuse_a_border_in_one_line(fastsvm, tmp_path, wavy):
+def test_a_border_has_no_probabilities_and_no_tolerance(fastsvm, tmp_path, wavy):
     (tmp_path / "b").write_bytes(TEXT)
-    for words in (
-        ["order", "b", "out"],
-        ["approx", "b", "out"],
-        ["reduce", "--vectors", 3, "b", "out"],
-        ["predict", "--exact", wavy[0], wavy[2], "b", "out"],
-        ["predict", "-b", 1, wavy[2], "b", "out"],
-    ):
-        done = fastsvm(*words, code=1)
-        assert done.err.startswith("Error: b: "), str(done)
-        assert done.err.count("\n") == 1 and not (tmp_path / "out").exists(), str(done)
-    for words in (["--steps", 3], ["--tolerance", 0.1]):
-        fastsvm("predict", *words, wavy[2], "b", "out", code=2)
-
-
-def test_bound_says_something_of_a_border_or_refuses_it(fastsvm, tmp_path):
-    (tmp_path / "b").write_bytes(TEXT)
-    done = fastsvm("bound", "b", code=None)
-    assert done.code == 0 or (done.err.startswith("Error: b: ") and done.err.count("\n") == 1), str(done)
+    done = fastsvm("predict", "-b", 1, wavy[2], "b", "out", code=1)
+    assert done.err.startswith("Error: b: ") and done.err.count("\n") == 1
+    fastsvm("predict", "--tolerance", 0.1, wavy[2], "b", "out", code=2)
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.full

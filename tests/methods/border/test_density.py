@@ -197,8 +197,6 @@ def test_every_command_copes(fastsvm, tmp_path, train):
     assert "train.density" in done.out
     for command in ("approx", "reduce", "order", "border"):
         more = ["--vectors", 5] if command == "reduce" else []
-        done = fastsvm(command, *more, "train.density", "out", code=1)
-        assert done.err == "Error: train.density: a compiled model found, expected the LIBSVM model it was made from\n"
         fastsvm(command, "-q", *more, "fixed", "out")
     done = fastsvm("bound", "train.density", "test", code=1)
     assert (
@@ -214,23 +212,6 @@ def test_every_command_copes(fastsvm, tmp_path, train):
 @pytest.mark.parametrize("options, message", sentences("density"))
 def test_wrong_usage(fastsvm, train, options, message):
     assert message in fastsvm("border", *options.split(), "train", code=2).err
-
-
-@pytest.mark.full
-def test_rows_that_make_no_estimate(fastsvm, tmp_path):
-    for text, options, message in (
-        ("1 1:1\n1 1:2\n", ["--bandwidth", 1], "rows of 1 class found, expected 2 or more"),
-        ("1 1:1\n2.5 1:2\n", ["--bandwidth", 1], "a label 2.5 found, expected whole numbers: classes"),
-        (
-            "1 1:1\n2 1:2\n",
-            ["--bandwidth", "adaptive", "-W", 2],
-            "2 rows of the classes 1 and 2 found, expected more than the weight 2",
-        ),
-        ("", ["--bandwidth", 1], "no rows found"),
-    ):
-        (tmp_path / "rows").write_text(text)
-        done = fastsvm("border", "--density", *options, "rows", "out", code=1)
-        assert done.err.startswith("Error: rows: ") and message in done.err and not (tmp_path / "out").exists()
 
 
 @pytest.mark.full

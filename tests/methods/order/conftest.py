@@ -3,17 +3,13 @@
 import pytest
 
 from support.ordering import JOBS, order_file
-from support.places import DATA
-from support.training import train_on
+from support.training import train_jobs
 
 
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory):
     """name -> (model file, test file)"""
-    folder = tmp_path_factory.mktemp("trained")
-    for name, (train_file, _, options) in JOBS.items():
-        train_on(folder / f"{name}.model", train_file, options, 500)
-    return {name: (folder / f"{name}.model", DATA / test_file) for name, (_, test_file, _) in JOBS.items()}
+    return train_jobs(tmp_path_factory.mktemp("trained"), JOBS, 500)
 
 
 @pytest.fixture(scope="session")

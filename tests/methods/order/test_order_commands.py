@@ -226,14 +226,3 @@ def test_steps_and_an_exact_model_give_svm_predicts_labels(fastsvm, trained, ord
 
 
 # ---- other commands
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("method", METHODS)
-def test_bound_tells_of_an_ordered_model_or_says_what_it_is(fastsvm, trained, ordered, method):
-    path = ordered("rings", method)
-    for arguments in ([path], [trained["rings"][1], path]):
-        done = fastsvm("bound", *arguments, code=None)  # the fixture fails on a traceback
-        assert done.code == 0 or (
-            done.code == 1 and done.err.startswith(f"Error: {path}: ") and done.err.count("\n") == 1
-        ), str(done)

@@ -130,10 +130,3 @@ def test_a_resumed_run_counts_the_evaluations_of_the_rows_before(fastsvm, ordere
     done = fastsvm("predict", "--json", "--resume", "--on-bad-row", "skip", "--evaluations", "rows", "ordered", "out")
     assert (tmp_path / "out").read_bytes() == (tmp_path / "whole").read_bytes()
     assert {**json.loads(timeless(whole.out)), "bad_rows": 1} == json.loads(timeless(done.out))
-
-
-def test_evaluations_are_for_ordered_models(fastsvm, ordered_file, tmp_path):
-    ordered_file("geometry")
-    done = fastsvm("predict", "--evaluations", "rows", "exact", "out", code=2)
-    assert "--evaluations goes with a model of fastsvm order, which exact is not" in done.err
-    assert not (tmp_path / "out").exists()

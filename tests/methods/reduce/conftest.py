@@ -6,18 +6,14 @@ from fastsvm_cli.methods.reduce.probabilities import refit
 from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models import load_model
 from fastsvm_cli.text.data import read_chunks
-from support.places import DATA
 from support.reducing import JOBS, fingerprint
-from support.training import train_on
+from support.training import train_jobs
 
 
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory):
     """name -> (model file, test file); models of 250 rows of data/."""
-    folder = tmp_path_factory.mktemp("trained")
-    for name, (train_file, _, options) in JOBS.items():
-        train_on(folder / f"{name}.model", train_file, options, 250)
-    return {name: (folder / f"{name}.model", DATA / test_file) for name, (_, test_file, _) in JOBS.items()}
+    return train_jobs(tmp_path_factory.mktemp("trained"), JOBS, 250)
 
 
 @pytest.fixture(scope="session")
