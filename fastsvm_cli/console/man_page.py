@@ -53,9 +53,10 @@ def _page(name: str, page: Page, others: "list[str]") -> str:
         lines.append(".SH COMMANDS")
         for command, sentence in page.commands:
             lines += [".TP", f"\\fB{_text(name)}\\-{_text(command)}\\fR(1)", _line(sentence)]
-    lines.append(".SH OPTIONS")
-    for written, said in page.options:
-        lines += [".TP", _spelled(written), _line(said)]
+    for group, options in page.options.items():
+        lines.append(".SH OPTIONS" if group == "Options" else f".SS {_text(group)}")
+        for written, said in options:
+            lines += [".TP", _spelled(written), _line(said)]
     lines.append(".SH EXIT STATUS")
     for code, meaning in EXIT_STATUS:
         lines += [".TP", f"\\fB{_text(code)}\\fR", _line(meaning)]
