@@ -19,7 +19,7 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from fastsvm_cli.cli import COMMANDS, fastsvm
-from fastsvm_cli.console.help_page import HARD_BLANK, option_words
+from fastsvm_cli.console.help_page import HARD_BLANK, grouped
 
 PAGE = Path(__file__).resolve().parent.parent / "fastsvm_cli" / "commands" / "README.md"
 _LIST = re.compile(r"(<!-- options of (\w+), [^>]*-->\n).*?(<!-- end of options -->)", re.S)
@@ -37,21 +37,26 @@ def updated(page: str) -> str:
 
 
 def _lists() -> "dict[str, str]":
-    options = {name: _options(name) for name in COMMANDS}
+    groups = {name: _groups(name) for name in COMMANDS}
+    options = {name: list(chain(*of.values())) for name, of in groups.items()}
     having = {each: [name for name in COMMANDS if each in options[name]] for each in chain(*options.values())}
     lists = {_SEVERAL: [_entry(*each, names) for each, names in having.items() if len(names) > 1]}
     for name, own in options.items():
-        lists[name] = [_entry(*each) for each in own if len(having[each]) == 1]
+        lists[name] = []
+        for group, entries in groups[name].items():
+            alone = [_entry(*each) for each in entries if len(having[each]) == 1]
+            lists[name] += [f"\n{group}:\n"] * bool(alone and group != "Options") + alone
+        lists[name] += ["\nAlso:\n"] * (len(groups[name]) > 1)
         shared = ", ".join(f"`{written}`" for written, words in own if len(having[written, words]) > 1)
         link = "[options of several commands](#options-of-several-commands)".replace(" ", HARD_BLANK)
         lists[name] += _wrapped(f"- {shared}: {link}.")
-    return {name: "\n".join(lines) for name, lines in lists.items()}
+    return {name: "\n".join(lines).lstrip("\n") for name, lines in lists.items()}
 
 
-def _options(name: str) -> "list[tuple[str, str]]":
+def _groups(name: str) -> "dict[str, list[tuple[str, str]]]":
     command = fastsvm.get_command(click.Context(fastsvm), name)
     assert command is not None
-    return [option_words(each) for each in command.params if isinstance(each, click.Option)]
+    return grouped(command.params)
 
 
 def _entry(written: str, words: str, names: "Sequence[str]" = ()) -> str:

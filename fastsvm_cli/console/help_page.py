@@ -13,7 +13,7 @@ WIDEST = 100
 class Page(NamedTuple):
     usage: str
     paragraphs: "list[str | list[str]]"  #: a paragraph, or verbatim lines
-    options: "list[tuple[str, str]]"  #: spelling, description
+    options: "dict[str, list[tuple[str, str]]]"  #: of each group, Options first: spelling, description
     commands: "list[tuple[str, str]]"  #: of a group: name, sentence
 
     @property
@@ -31,9 +31,18 @@ def content(command: click.Command, context: click.Context) -> Page:
     return Page(
         " ".join([context.command_path, *command.collect_usage_pieces(context)]),
         _paragraphs(command.help or ""),
-        [option_words(each) for each in command.get_params(context) if isinstance(each, click.Option)],
+        grouped(command.get_params(context)),
         commands,
     )
+
+
+def grouped(parameters: "list[click.Parameter]") -> "dict[str, list[tuple[str, str]]]":
+    """Return {heading: [(spelling, description)]} of the options; those without a group come first."""
+    groups: dict[str, list[tuple[str, str]]] = {"Options": []}
+    for each in parameters:
+        if isinstance(each, click.Option):
+            groups.setdefault(getattr(each, "group", "") or "Options", []).append(option_words(each))
+    return groups
 
 
 def option_words(option: click.Option) -> "tuple[str, str]":
@@ -64,7 +73,7 @@ def text(page: Page, columns: int) -> str:
             lines += [f"    {line}" for line in paragraph]
         else:
             lines += _wrapped(paragraph, width, "  ", "  ")
-    for title, entries in (("Commands", page.commands), ("Options", page.options)):
+    for title, entries in (("Commands", page.commands), *page.options.items()):
         if entries:
             lines += ["", f"{title}:", *_table(entries, width)]
     return "\n".join(lines)

@@ -43,11 +43,21 @@ class FileCommand(click.Command):
             raise FastsvmError(f"{error}; {words}") from None
 
 
+#: Groups of options that several commands have.
+OUTPUT, ROWS, LONG, CHECKS, CLUSTERS = "Output", "Rows and scaling", "Long jobs", "Checks", "Clusters"
+
+
+class GroupedOption(click.Option):
+    """click's option, with the heading under which --help lists it; '' is the first, Options."""
+
+    group = ""
+
+
 class Option(NamedTuple):
     """An option, from which click's option and Python's keyword arguments are made.
 
     words: spellings, and a name of the value. type: click's; bool: a flag, which sets the opposite of the default.
-    default: shown by --help, unless `shown` is."""
+    default: shown by --help, unless `shown` is. group: as of GroupedOption."""
 
     words: str
     help: str
@@ -56,6 +66,7 @@ class Option(NamedTuple):
     shown: "str | None" = None
     callback: Any = None
     required: bool = False
+    group: str = ""
 
     @property
     def spellings(self) -> "list[str]":
@@ -72,13 +83,15 @@ class Option(NamedTuple):
 
     def parameter(self, name: str) -> click.Parameter:
         more = {**self._asdict(), "default": self.value}
-        del more["words"], more["shown"]
+        del more["words"], more["shown"], more["group"]
         if self.required:
             del more["default"]  # to click, None is one
         more["metavar"] = " ".join(word for word in self.words.split() if not word.startswith("-")) or None
         if self.type is bool:
             more.update(type=None, is_flag=True, flag_value=not self.value)
-        return click.Option([*self.spellings, name], show_default=self.shown or self.default is not None, **more)
+        made = GroupedOption([*self.spellings, name], show_default=self.shown or self.default is not None, **more)
+        made.group = self.group
+        return made
 
     def read(self, keyword: str, value: Any) -> Any:
         """Return the checked value of a keyword argument. Raise UsageError."""
@@ -145,7 +158,7 @@ class Options:
 
 
 def scale(words: str) -> Any:
-    return Option("--scale RANGE_FILE", words)
+    return Option("--scale RANGE_FILE", words, group=ROWS)
 
 
 _SCALED = "Range file of svm-scale (or scale file of R's e1071) of the model's training rows."
@@ -153,7 +166,7 @@ _SCALED = "Range file of svm-scale (or scale file of R's e1071) of the model's t
 
 def carry(name: str, words: str = "") -> Any:
     said = " The compiled model carries it, takes raw rows, and scales them as predict --scale does."
-    return Option(f"{name} RANGE_FILE", f"{_SCALED}{said}{words}")
+    return Option(f"{name} RANGE_FILE", f"{_SCALED}{said}{words}", group=ROWS)
 
 
 def fold(words: str) -> Any:
@@ -162,7 +175,7 @@ def fold(words: str) -> Any:
 
 def y_scale(words: str, other: str = "--scale") -> Any:
     said = f"The y scale file that R's write.svm wrote beside that of {other}, for regression. {words}"
-    return Option("--y-scale FILE", said)
+    return Option("--y-scale FILE", said, group=ROWS)
 
 
 def check_y_scale(scale_file: "str | None", y_scale_file: "str | None", other: str = "--scale") -> None:
@@ -170,11 +183,13 @@ def check_y_scale(scale_file: "str | None", y_scale_file: "str | None", other: s
         raise click.UsageError(f"--y-scale goes with {other}: write.svm writes both files.")
 
 
-def megabytes(name: str, words: str) -> Any:
+def megabytes(name: str, words: str, group: str) -> Any:
     """Return an option in MB, with its value in bytes."""
-    return Option(
-        f"{name} MB", words, POSITIVE, 256.0, callback=lambda context, parameter, value: max(int(value * 1e6), 1)
-    )
+
+    def as_bytes(context: click.Context, parameter: click.Parameter, value: float) -> int:
+        return max(int(value * 1e6), 1)
+
+    return Option(f"{name} MB", words, POSITIVE, 256.0, callback=as_bytes, group=group)
 
 
 class DataOptions(Options):
@@ -183,17 +198,19 @@ class DataOptions(Options):
         "Read delimited numbers: a label, then the values of features 1, 2, ... or, if the model has a feature 0, of"
         " 0, 1, ...",
         bool,
+        group=ROWS,
     )
     delimiter: str = option(
         "--delim C",
         "Delimiter of --dense. A blank matches any run of blanks; \\t is a tab.",
         default=",",
         callback=one_character,
+        group=ROWS,
     )
-    unlabelled: bool = option("--unlabelled", "Read rows without labels.", bool)
+    unlabelled: bool = option("--unlabelled", "Read rows without labels.", bool, group=ROWS)
     #: bytes
     max_line: int = megabytes(
-        "--max-line", "Maximum length of a line; a longer one is malformed. Takes a few times as much memory."
+        "--max-line", "Maximum length of a line; a longer one is malformed. Takes a few times as much memory.", ROWS
     )
     scale_file: "str | None" = scale(
         "Range file of svm-scale, or scale file of write.svm (R's e1071). Rows are scaled while they are read; with a"
@@ -211,7 +228,7 @@ threads: Any = Option("--threads N", "Number of threads, 0 for all.", Count(0), 
 
 def dask(words: str, more: str = "") -> Any:
     where = "tcp://HOST:8786, or local:N for N processes on this machine"
-    return Option("--dask ADDRESS", f"{words}: {where}.{more} Needs pip install 'fastsvm[dask]'.")
+    return Option("--dask ADDRESS", f"{words}: {where}.{more} Needs pip install 'fastsvm[dask]'.", group=CLUSTERS)
 
 
 def check_dask(address: "str | None") -> None:
@@ -229,9 +246,9 @@ def quiet(words: str = "Print no summary, warnings or progress bar.") -> Any:
     return Option("-q --quiet", words, bool)
 
 
-def seed(words: str) -> Any:
-    return Option("--seed S", words, click.IntRange(0), 0)
+def seed(words: str, group: str = "") -> Any:
+    return Option("--seed S", words, click.IntRange(0), 0, group=group)
 
 
 def json(words: str) -> Any:
-    return Option("--json", words, bool)
+    return Option("--json", words, bool, group=OUTPUT)

@@ -2,14 +2,14 @@ from typing import Any
 
 import click
 
-from fastsvm_cli.console.options import Option
+from fastsvm_cli.console.options import OUTPUT, Option
 
 _KINDS = ("svg", "png", "pdf")
 
 
 def plot_option(words: str) -> Any:
     said = f"{words} (.svg, .png or .pdf; needs pip install 'fastsvm[plot]')."
-    return Option("--plot FILE", said)
+    return Option("--plot FILE", said, group=OUTPUT)
 
 
 def check_plot(plot_file: "str | None") -> None:

@@ -19,6 +19,7 @@ sys.path.append(str(SCRIPTS))
 
 import kernel_fisher
 import reduced_set_data
+import reproduce
 import reproduce_triangle
 from libsvm_training import Kernel, Trainer, as_chunk, dense, predicted
 from svm_predict import Build
@@ -105,6 +106,22 @@ def test_labels_that_make_no_machine_are_refused(tmp_path):
         said = f"Error: {found} classes found, expected 2, with integers for labels\n"
         assert write_model(tmp_path, "--gamma", 1) == (1, said)
         assert not (tmp_path / "rows.model").exists()
+
+
+def test_one_script_runs_every_experiment_of_the_papers():
+    named = {words.split()[0] for words in reproduce.EXPERIMENTS.values()}
+    assert named == {path.name for path in SCRIPTS.glob("reproduce_*.py")}
+    folders = {name: f"/{name}" for name in ("data", "models", "folder")}
+    words = reproduce.command("border", **folders)
+    assert words[2:] == [str(SCRIPTS / "reproduce_border.py"), "curve", "/data", "/models", "--plot", "/folder"]
+
+
+def test_an_experiment_that_fails_leaves_no_result(tmp_path, capsys):
+    for code in (3, 0):
+        found = tmp_path / "found.txt"
+        assert reproduce.run([sys.executable, "-c", f"print('line'); exit({code})"], found) == code
+        assert found.exists() == (code == 0) and "    line\n" in capsys.readouterr().out
+    assert found.read_text() == "line\n"
 
 
 def test_builds_tell_their_version(svm_predict):

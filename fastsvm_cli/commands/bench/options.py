@@ -24,6 +24,7 @@ class BenchOptions(shared.Options):
         "Show every model and every column. By default, of the models of --try, only those that no other beats in both"
         " time and labels, and the one that --budget picks.",
         bool,
+        group=shared.OUTPUT,
     )
     budget: "float | None" = option(
         "--budget P",
@@ -31,7 +32,9 @@ class BenchOptions(shared.Options):
         " model within it, and prints the commands to make and use it.",
         Share(),
     )
-    keep: "str | None" = option("--keep PATH", "Output file for the model that --try and --budget pick.")
+    keep: "str | None" = option(
+        "--keep PATH", "Output file for the model that --try and --budget pick.", group=shared.OUTPUT
+    )
     max_disagreement: "float | None" = option(
         "--max-disagreement P",
         "Largest share of labels that a named model may change, of all rows or of a class; beyond it, the exit code is"
@@ -42,22 +45,36 @@ class BenchOptions(shared.Options):
         "--cross-validate K",
         "Number of splits of TEST_FILE to train, compile and predict on, with -c and -g, without a model.",
         click.IntRange(2),
+        group="Cross-validation",
     )
-    cost: "float | None" = option("-c --cost C", "Parameter C of the models of --cross-validate.", POSITIVE, shown="1")
+    cost: "float | None" = option(
+        "-c --cost C", "Parameter C of the models of --cross-validate.", POSITIVE, shown="1", group="Cross-validation"
+    )
     gamma: "float | None" = option(
-        "-g --gamma G", "Parameter gamma of the models of --cross-validate.", POSITIVE, shown="1 / number of features"
+        "-g --gamma G",
+        "Parameter gamma of the models of --cross-validate.",
+        POSITIVE,
+        shown="1 / number of features",
+        group="Cross-validation",
     )
-    degree: int = option("--degree P", "Degree of the expansions of --cross-validate.", click.IntRange(1, 4), 2)
-    runs: int = option("--runs N", "Timed runs per case, after one warm-up run.", click.IntRange(1), 5)
+    degree: int = option(
+        "--degree P", "Degree of the expansions of --cross-validate.", click.IntRange(1, 4), 2, group="Cross-validation"
+    )
+    runs: int = option(
+        "--runs N", "Timed runs per case, after one warm-up run.", click.IntRange(1), 5, group="Trials and times"
+    )
     max_seconds: float = option(
         "--max-seconds S",
         "Seconds for the runs of one case. A slower case is run fewer times, at least three.",
         POSITIVE,
         20.0,
+        group="Trials and times",
     )
-    patience: float = option("--patience S", "Time limit per compilation of --try, in seconds.", POSITIVE, 30.0)
+    patience: float = option(
+        "--patience S", "Time limit per compilation of --try, in seconds.", POSITIVE, 30.0, group="Trials and times"
+    )
     #: MB
-    max_size: float = option("--max-size MB", "Maximum size of a model of --try.", LIMIT, 64)
+    max_size: float = option("--max-size MB", "Maximum size of a model of --try.", LIMIT, 64, group="Trials and times")
     as_json: bool = shared.json("Print everything as JSON instead of tables.")
     plot_file: "str | None" = plot_option(
         "Figure of rows per second, end to end and in memory, against labels that differ"
@@ -65,7 +82,7 @@ class BenchOptions(shared.Options):
     scale_file: "str | None" = shared.scale(
         "Range file of svm-scale. Every program gets the rows of TEST_FILE scaled as by svm-scale -r."
     )
-    seed: int = shared.seed("Seed of the splits of --cross-validate.")
+    seed: int = shared.seed("Seed of the splits of --cross-validate.", group="Cross-validation")
     threads: int = shared.threads
     quiet: bool = shared.quiet("Print no progress bar or notes.")
     test_file: str = shared.argument()

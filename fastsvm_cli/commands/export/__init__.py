@@ -43,33 +43,49 @@ class ExportOptions(shared.Options):
         "--precision", "Precision of rows, tables and sums.", click.Choice(["single", "double"]), default="single"
     )
     features: "int | None" = option(
-        "--features N", "Number of features of a row.", click.IntRange(1), shown="the model's last"
+        "--features N",
+        "Number of features of a row.",
+        click.IntRange(1),
+        shown="the model's last",
+        group=shared.ROWS,
     )
     scale_file: "str | None" = option(
         "--scale RANGE_FILE",
         "Range file of svm-scale (or scale file of R's e1071) of the model's training rows. The result takes raw rows.",
+        group=shared.ROWS,
     )
     y_scale_file: "str | None" = shared.y_scale("The result then predicts unscaled y, as with a range file of y.")
     test_file: "str | None" = option(
         "--test DATA_FILE",
         "Rows to try the result on here, and to compare with fastsvm predict. For C, also writes a main function that"
         " reads such rows.",
+        group=shared.CHECKS,
     )
     radius: bool = option(
-        "--no-radius", "Omit the radii of a certified model, for a smaller result.", bool, default=True
+        "--no-radius",
+        "Omit the radii of a certified model, for a smaller result.",
+        bool,
+        default=True,
+        group="Size",
     )
     fit: "int | None" = option(
         "--fit BYTES",
         "Maximum size of the result's tables, in bytes (32K is 32,768). An exact model is compiled to what fits, by"
         " degree, rank or number of vectors; the result is the one with the fewest labels that differ.",
         Bytes(),
+        group="Size",
     )
     data_file: "str | None" = option(
-        "--data DATA_FILE", "Rows on which --fit compares labels.", shown="the support vectors"
+        "--data DATA_FILE",
+        "Rows on which --fit compares labels.",
+        shown="the support vectors",
+        group="Size",
     )
-    size: bool = option("--size", "Print the sizes of the result, and write nothing.", bool)
-    prefix: "str | None" = option("--prefix NAME", "First part of every name in C.", shown="the output's name")
-    progmem: bool = option("--progmem", "Tables in the flash memory of an AVR (C).", bool)
+    size: bool = option("--size", "Print the sizes of the result, and write nothing.", bool, group="Size")
+    prefix: "str | None" = option(
+        "--prefix NAME", "First part of every name in C.", shown="the output's name", group="C source"
+    )
+    progmem: bool = option("--progmem", "Tables in the flash memory of an AVR (C).", bool, group="C source")
     quiet: bool = shared.quiet()
     model_file: str = shared.argument()
     output_file: "str | None" = shared.argument(required=False)

@@ -29,11 +29,13 @@ class PredictOptions(shared.DataOptions):
         "Append the decision values, one per pair of classes in the order of the model's labels (1/2, 1/3, ..., 2/3,"
         " ...), then the radii of a certified model.",
         bool,
+        group=shared.OUTPUT,
     )
     evaluations: bool = option(
         "--evaluations",
         "Append the number of kernel evaluations, repeated ones included. For models of fastsvm order.",
         bool,
+        group=shared.OUTPUT,
     )
     exact_file: "str | None" = option(
         "--exact MODEL",
@@ -45,6 +47,7 @@ class PredictOptions(shared.DataOptions):
         "Largest error of a regression value. With --exact, rows with a larger radius are evaluated exactly (with"
         " --open-rows, written); with an ordered model, rows stop once proven within E of svm-predict's value.",
         Number(0),
+        group="Early stops",
     )
     steps: "int | None" = option(
         "--steps K",
@@ -52,6 +55,7 @@ class PredictOptions(shared.DataOptions):
         " radius and the probability of a positive value (DeCoste, eq. 32). Labels may differ from svm-predict's where"
         " the radius reaches beyond zero.",
         Count(1),
+        group="Early stops",
     )
     audit: "float | None" = option(
         "--audit SHARE",
@@ -59,14 +63,16 @@ class PredictOptions(shared.DataOptions):
         " differ. The rows written stay MODEL_FILE's: --exact names the exact model, and does only this. A cascade"
         " holds its own.",
         Share(),
+        group=shared.CHECKS,
     )
     max_disagreement: "float | None" = option(
         "--max-disagreement P",
         "With --audit: largest share of rows that may get another label than the exact model's. If the upper bound at"
         " 95 % confidence is larger, the exit code is 3.",
         Share(),
+        group=shared.CHECKS,
     )
-    seed: int = shared.seed("Seed of the sample of --audit.")
+    seed: int = shared.seed("Seed of the sample of --audit.", group=shared.CHECKS)
     as_json: bool = shared.json(
         "Print the summary as one line of JSON; on standard error if the rows go to standard output."
     )
@@ -76,24 +82,31 @@ class PredictOptions(shared.DataOptions):
         " a line of nan. skip and nan name the first ten and count all.",
         click.Choice(["stop", "skip", "nan"]),
         default="stop",
+        group=shared.ROWS,
     )
     fail_on_empty: bool = option(
-        "--fail-on-empty", "Exit with code 1 if no row is predicted, and leave OUTPUT_FILE as it was.", bool
+        "--fail-on-empty",
+        "Exit with code 1 if no row is predicted, and leave OUTPUT_FILE as it was.",
+        bool,
+        group=shared.CHECKS,
     )
     resume: bool = option(
         "--resume",
         "Keep finished lines in OUTPUT_FILE.partial; after a stop, the same command continues from there. For files"
         " only.",
         bool,
+        group=shared.LONG,
     )
     open_file: "str | None" = option(
         "--open-rows FILE",
         "Output file for rows whose label a certified model leaves unproven, as LIBSVM data with line numbers (1 3:0.5"
         " # 17); with --exact, these were evaluated exactly. Rows of --unlabelled data get the label 0.",
+        group=shared.OUTPUT,
     )
     outside_file: "str | None" = option(
         "--outside-rows FILE",
         "Output file for rows outside the bound of an RBF expansion (Claesen et al., eq. 3.11), in the same format.",
+        group=shared.OUTPUT,
     )
     y_scale_file: "str | None" = shared.y_scale(
         "It scales the labels, so that the summary is in the unit of the predictions."
@@ -104,7 +117,9 @@ class PredictOptions(shared.DataOptions):
         " missing ones.",
     )
     #: bytes
-    block: int = shared.megabytes("--block", "Size of the parts of --dask. A compressed file is one part.")
+    block: int = shared.megabytes(
+        "--block", "Size of the parts of --dask. A compressed file is one part.", group=shared.CLUSTERS
+    )
     threads: int = shared.threads
     test_file: str = shared.argument()
     model_file: str = shared.argument()

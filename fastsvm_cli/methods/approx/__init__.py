@@ -26,6 +26,7 @@ class ApproxOptions(MethodOptions):
         " each pair of classes (more accurate, but larger).",
         click.Choice(["mean", "origin", "pair"]),
         shown="mean",
+        group="Accuracy",
     )
     degree: "int | None" = option(
         "--degree P",
@@ -33,21 +34,27 @@ class ApproxOptions(MethodOptions):
         " Other kernels keep their own.",
         click.IntRange(1, 4),
         shown="2",
+        group="Accuracy",
     )
     centers: "int | None" = option(
         "--centers K",
         "Number of expansions, each about the mean of a cluster of support vectors (k-means, 30 rounds): K times the"
         " cost, for much larger gamma.",
         click.IntRange(1, 100000),
+        group="Accuracy",
     )
     rank: "int | None" = option(
-        "--rank R", "Number of eigenvalues of the matrix M to keep, largest first (degree 2).", click.IntRange(1)
+        "--rank R",
+        "Number of eigenvalues of the matrix M to keep, largest first (degree 2).",
+        click.IntRange(1),
+        group="Accuracy",
     )
     tolerance: "float | None" = option(
         "--tolerance E",
         "Largest change of a decision value, for rows as near the center as the support vectors, when M is compressed"
         " to as few eigenvalues as possible (degree 2).",
         POSITIVE,
+        group="Accuracy",
     )
     certify: bool = option(
         "--certify",
@@ -61,6 +68,7 @@ class ApproxOptions(MethodOptions):
         "Precision of the stored numbers.",
         click.Choice(["single", "double"]),
         shown="single for RBF, double for linear and polynomial kernels",
+        group="Accuracy",
     )
     scale_file: "str | None" = shared.carry("--scale")
     y_scale_file: "str | None" = shared.y_scale("The model then predicts unscaled y, as with a range file of y.")

@@ -57,19 +57,28 @@ class BorderOptions(MethodOptions):
         " other (the nearest of 2,000 drawn rows). refined: the same, from rows that the samples so far get wrong.",
         click.Choice(["refined", "dense", "random"]),
         default="refined",
+        group="Placement of the samples",
     )
     local: int = option(
         "--local K",
         "Number of nearest samples that answer together, if that lowers the share of labels that differ.",
         click.IntRange(1, 64),
         1,
+        group="Placement of the samples",
     )
-    tolerance: float = option("--tolerance E", "Largest absolute decision value at a border sample.", POSITIVE, 1e-4)
+    tolerance: float = option(
+        "--tolerance E",
+        "Largest absolute decision value at a border sample.",
+        POSITIVE,
+        1e-4,
+        group="Placement of the samples",
+    )
     raw: bool = option(
         "--raw",
         "Sample a model with probabilities where the decision value is 0 (labels of svm-predict -b 0), not where both"
         " classes are equally likely (-b 1).",
         bool,
+        group="Placement of the samples",
     )
     bandwidth: "str | float | None" = option(
         "--bandwidth adaptive|H",
@@ -77,9 +86,13 @@ class BorderOptions(MethodOptions):
         " the border is where two classes' estimates are equal. adaptive: varies so that the weights of all rows add up"
         " to W.",
         Bandwidth(),
+        group="Without an SVM",
     )
     weight: "float | None" = option(
-        "-W --weight W", "Approximate number of rows that a density estimate rests on (--bandwidth adaptive).", POSITIVE
+        "-W --weight W",
+        "Approximate number of rows that a density estimate rests on (--bandwidth adaptive).",
+        POSITIVE,
+        group="Without an SVM",
     )
     density: bool = option(
         "--density",
@@ -87,13 +100,14 @@ class BorderOptions(MethodOptions):
         " bandwidth gives a LIBSVM model, for svm-predict and every command here; adaptive, a model with"
         " probabilities.",
         bool,
+        group="Without an SVM",
     )
     scale_file: "str | None" = shared.carry(
         "--scale",
         " Rows of --data, and with --bandwidth those of MODEL_FILE, are raw. (With --density and a fixed bandwidth the"
         " result is a LIBSVM model of raw rows.)",
     )
-    seed: int = shared.seed("Seed of random draws.")
+    seed: int = shared.seed("Seed of random draws.", group="Placement of the samples")
     threads: int = shared.threads
     quiet: bool = shared.quiet()
 

@@ -35,6 +35,7 @@ class OrderOptions(MethodOptions):
         "geometry: maximum number of points before a row is evaluated in full.",
         click.IntRange(1),
         shown="max(z, sqrt(z n)) for n support vectors of z non-zeros each, at most 2,048",
+        group="--method geometry",
     )
     sequence: "str | None" = option(
         "--sequence",
@@ -42,10 +43,12 @@ class OrderOptions(MethodOptions):
         " sgma: by what it takes from the kernel matrix, as in the paper.",
         click.Choice(["greedy", "sgma"]),
         shown="greedy",
+        group="--method geometry",
     )
     fold_file: "str | None" = option(
         "--fold TRAIN_FILE",
         "geometry, two classes: training file of a linear SVM (C = 1), whose two folded weight vectors come first.",
+        group="--method geometry",
     )
     lists: "int | None" = option(
         "--lists K",
@@ -53,6 +56,7 @@ class OrderOptions(MethodOptions):
         " 30 rounds).",
         click.IntRange(1),
         shown="the number of classes, at least 2",
+        group="--method triangle",
     )
     seed: int = shared.seed("Seed of the candidates of sgma and of k-means.")
     own_kernel: "str | None" = option(
@@ -60,16 +64,29 @@ class OrderOptions(MethodOptions):
         "Kernel of a model trained with a precomputed kernel (-t 4): exp(-gamma |x-z|), or k(x,z)/sqrt(k(x,x)k(z,z))"
         " with k = (gamma x.z + coef0)^degree.",
         click.Choice(["exponential", "normalized-polynomial"]),
+        group="Precomputed kernels",
     )
-    gamma: "float | None" = option("-g --gamma G", "Parameter gamma of --kernel.", POSITIVE)
+    gamma: "float | None" = option(
+        "-g --gamma G", "Parameter gamma of --kernel.", POSITIVE, group="Precomputed kernels"
+    )
     coef0: "float | None" = option(
-        "-r --coef0 C", "Parameter coef0 of --kernel normalized-polynomial; above 0.", POSITIVE, shown="1"
+        "-r --coef0 C",
+        "Parameter coef0 of --kernel normalized-polynomial; above 0.",
+        POSITIVE,
+        shown="1",
+        group="Precomputed kernels",
     )
     degree: "int | None" = option(
-        "-d --degree D", "Parameter degree of --kernel normalized-polynomial.", click.IntRange(1, 50), shown="3"
+        "-d --degree D",
+        "Parameter degree of --kernel normalized-polynomial.",
+        click.IntRange(1, 50),
+        shown="3",
+        group="Precomputed kernels",
     )
     vectors_file: "str | None" = option(
-        "--vectors TRAIN_FILE", "Training rows that the model's serial numbers refer to, for --kernel."
+        "--vectors TRAIN_FILE",
+        "Training rows that the model's serial numbers refer to, for --kernel.",
+        group="Precomputed kernels",
     )
     data_file: "str | None" = option(
         "--data FILE",

@@ -48,6 +48,7 @@ class ReduceOptions(MethodOptions):
         " side).",
         click.Choice(["greedy", "random", "alpha", "cluster"]),
         default="greedy",
+        group="Placement of the vectors",
     )
     optimizer: str = option(
         "--optimizer",
@@ -56,6 +57,7 @@ class ReduceOptions(MethodOptions):
         " --optimizer irprop.",
         click.Choice(["none", "irprop", "fixed-point"]),
         default="none",
+        group="Placement of the vectors",
     )
     finishing: bool = option(
         "--no-finish",
@@ -63,6 +65,7 @@ class ReduceOptions(MethodOptions):
         " distance is several times larger.",
         bool,
         default=True,
+        group="Placement of the vectors",
     )
     plot_file: "str | None" = plot_option(
         "Figure of disagreement and time against the number of vectors, for 8 sizes up to this one"
@@ -71,7 +74,7 @@ class ReduceOptions(MethodOptions):
         " One scale for all features is what a LIBSVM model can hold. Rows of --data are raw ones."
     )
     y_scale_file: "str | None" = shared.y_scale("The model then predicts unscaled y, as with a range file of y.")
-    seed: int = shared.seed("Seed of random draws.")
+    seed: int = shared.seed("Seed of random draws.", group="Placement of the vectors")
     threads: int = shared.threads
     quiet: bool = shared.quiet("Print no summary or progress bar.")
 
