@@ -273,7 +273,7 @@ def _choose(
     max_size: float,
     patience: float,
 ) -> FastSVM:
-    from fastsvm_cli.benchmarks.choice import Candidate, fits, pick
+    from fastsvm_cli.benchmarks.choice import Candidate, pick
 
     regression = source.model.header.regression
     behind = _behind(found, source, source.model, {"method": "exact"}, n_threads=n_threads)
@@ -288,24 +288,25 @@ def _choose(
         if seen.changed is not None:
             row["class_share"] = seen.changed.largest_share
         tried.append(row)
-        if fits(seen.changed, budget) if seen.changed is not None else seen.share <= budget:
+        if seen.changed.within(budget) if seen.changed is not None else seen.share <= budget:
             candidates.append(Candidate(fast, seen.share, (timings,), fast is behind))
 
     add("exact", behind, 0.0)
-    # A cascade promises a budget, and none of 0.
-    every = [each for each in attempts(source.model, max_size * 1e6, patience) if budget or not each.calibrates]
+    # A search for a budget needs one above 0.
+    every = [each for each in attempts(source.model, max_size * 1e6, patience) if budget or each.budget_option is None]
     for at, each in enumerate(every):
         with in_python():
             name = each.name
         on_progress(at / len(every), name)
         options = {"method": each.command, **each.options}
         others = {option: value for option, value in options.items() if option != "method"}
-        measured = slice(1, None, 2) if each.calibrates else slice(None)
-        if each.calibrates:
+        measured = slice(1, None, 2) if each.budget_option else slice(None)
+        if each.budget_option is not None:
             rows = Chunk.concatenate(labelled_chunks(X, found, each.command))
             others["data"] = [rows.select(list(range(0, rows.rows, 2)))]
             if 0 < budget < 1:
-                options["budget"] = others["budget"] = budget
+                target = budget * float(np.std(reference)) if regression else budget
+                options[each.budget_option] = others[each.budget_option] = target
         why = each.skipped or each.refused
         start = time.monotonic()
 
