@@ -34,11 +34,11 @@ def conclusion(bench: Bench, picked: "Case | None", budget: "float | None", keep
     if same is None or other is None:
         return Conclusion(["Nothing was measured to the end."], [])
     what = "value" if bench.model.header.regression else "label"
-    if same is other:
+    if same is other or _keeps_libsvm(bench, other):
         within_half = f"within {percent(DEFAULT_BUDGET)}"
-        alike = same.role != "exact" and not _keeps_libsvm(bench, same)
-        sentences = [f"{_answer(bench, same, within_half)}{f', and without a changed {what}' * alike}."]
-        return Conclusion([*sentences, *_about_others(bench)], _commands(bench, same, keep))
+        alike = same is other and same.role != "exact" and not _keeps_libsvm(bench, same)
+        sentences = [f"{_answer(bench, other, within_half)}{f', and without a changed {what}' * alike}."]
+        return Conclusion([*sentences, *_about_others(bench)], _commands(bench, other, keep))
     answers = [
         _answer(bench, same, f"without a changed {what}"),
         _answer(bench, other, f"within {percent(DEFAULT_BUDGET)}"),
@@ -51,11 +51,6 @@ def percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def _program(bench: Bench, case: Case) -> Case:
-    """Return the case to advise: by fastsvm-predict, which has no --scale, where that pays."""
-    return case if bench.scaling is not None and not case.raw_rows else bench.by_program(case)
-
-
 def _times(bench: Bench, case: Case) -> str:
     faster, reference = bench.speed_up(case, END_TO_END), bench.reference(END_TO_END)
     assert faster is not None and reference is not None
@@ -64,12 +59,12 @@ def _times(bench: Bench, case: Case) -> str:
 
 def _keeps_libsvm(bench: Bench, picked: Case) -> bool:
     """Return whether svm-predict takes less time than the case, by any program."""
-    reference, faster = bench.reference(END_TO_END), bench.speed_up(_program(bench, picked), END_TO_END)
+    reference, faster = bench.reference(END_TO_END), bench.speed_up(bench.by_program(picked), END_TO_END)
     return reference is not None and reference.role == "reference" and faster is not None and faster[0] < 1
 
 
 def _answer(bench: Bench, picked: Case, where: str) -> str:
-    program, reference = _program(bench, picked), bench.reference(END_TO_END)
+    program, reference = bench.by_program(picked), bench.reference(END_TO_END)
     by = " with fastsvm-predict" if program is not picked else ""
     if _keeps_libsvm(bench, picked):
         assert reference is not None
@@ -81,7 +76,7 @@ def _answer(bench: Bench, picked: Case, where: str) -> str:
         times = "" if reference is picked else f"; it is {_times(bench, program)}{by}"
         return f"Keep the exact model: no compiled model {where} is measurably faster{times}"
     exact = next((case for case in bench.cases if case.role == "exact"), None)
-    faster = bench.speed_up(_program(bench, exact), END_TO_END) if exact is not None else None
+    faster = bench.speed_up(bench.by_program(exact), END_TO_END) if exact is not None else None
     of_exact = f" (the exact model: {digits(faster[0], 3)})" if faster is not None and reference is not exact else ""
     return (
         f"Fastest {where}: {printable(picked.name)}{by}, {_times(bench, program)}{of_exact};"
@@ -94,7 +89,7 @@ def _difference(bench: Bench, case: Case) -> str:
     if changed is not None or case.quality is None:
         return f"{percent(changed.share if changed is not None else 0.0)} of the labels differ"
     rms, largest = regression_cells(bench, case)
-    return f"root mean square difference {rms} of the standard deviation), largest {largest})".replace("%)", "%")
+    return f"root mean square difference {rms}, largest {largest}, in percent of the values' standard deviation"
 
 
 def _about_others(bench: Bench) -> "list[str]":
@@ -112,20 +107,27 @@ def _about_others(bench: Bench) -> "list[str]":
 
 def _commands(bench: Bench, picked: Case, keep: "str | None") -> "list[str]":
     """Return the commands to compile the model, if it is one of --try, and to predict with it."""
-    scaled = bench.scaling is not None and not picked.raw_rows
+    rows, commands = bench.test_file, []
+    by_fastsvm = bench.by_program(picked) is picked and not _keeps_libsvm(bench, picked)
+    words = ["fastsvm", "predict"] if by_fastsvm else ["fastsvm-predict"]
+    if bench.scaling is not None and not picked.raw_rows:
+        if by_fastsvm:
+            words += ["--scale", bench.scaling.path]
+        else:  # fastsvm-predict scales no rows
+            rows += ".scale"
+            commands.append(
+                f"{shlex.join(['svm-scale', '-r', bench.scaling.path, bench.test_file])} > {shlex.quote(rows)}"
+            )
     if _keeps_libsvm(bench, picked):
-        return [] if scaled else [shlex.join(["svm-predict", bench.test_file, bench.exact_file, "out"])]
-    commands = []
+        return [*commands, shlex.join(["svm-predict", rows, bench.exact_file, "out"])]
     path = keep or (bench.exact_file if picked.role == "exact" else "fast.model")
     if picked.made_by:
-        commands.append(shlex.join(["fastsvm", *picked.made_by, bench.exact_file, path]))
+        commands.insert(0, shlex.join(["fastsvm", *picked.made_by, bench.exact_file, path]))
     elif picked.role == "compiled":
         assert picked.path is not None  # the user named it
         path = picked.path
-    words = ["fastsvm", "predict"] if _program(bench, picked) is picked else ["fastsvm-predict"]
-    words += ["--scale", bench.scaling.path] if bench.scaling is not None and scaled else []
     words += ["--exact", bench.exact_file] if picked.with_exact else []
-    return [*commands, shlex.join([*words, bench.test_file, path, "out"])]
+    return [*commands, shlex.join([*words, rows, path, "out"])]
 
 
 def small_class_sentences(bench: Bench, limit: float) -> "list[str]":

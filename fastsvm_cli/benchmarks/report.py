@@ -297,7 +297,7 @@ def _about_hidden(bench: Bench, beyond: "set[Case]") -> str:
 
 
 def heading(bench: Bench, machine: dict) -> str:
-    of = " and ".join(f"{case.name} {CLOCKS[clock]}" for clock, case in _references(bench) if case is not None)
+    of = " and ".join(f"{case.name} ({CLOCKS[clock]})" for clock, case in _references(bench) if case is not None)
     faster = f" Speeds are relative to {of}." if of else ""  # after an early interrupt
     libsvm = f" libsvm-official {machine['libsvm_official']}," if machine["libsvm_official"] else ""
     return (
