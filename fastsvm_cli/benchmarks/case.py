@@ -30,7 +30,7 @@ class Case:
         self.scoring: Timed | None = None
         self.quality: Quality | None = None
         self.changed: Changed | None = None
-        self.measured = slice(None)
+        self.measured: list[int] | slice = slice(None)
         self.failed: str | None = None
         self.dropped: str | None = None
         self.look: Changed | None = None

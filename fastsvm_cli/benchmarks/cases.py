@@ -1,7 +1,9 @@
 import os
 from collections import Counter
 from collections.abc import Callable
+from functools import cached_property
 from math import isfinite
+from random import Random
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -172,7 +174,7 @@ class Bench:
             name = path
         added = [Case(name, role, path)]
         if calibrated:
-            added[0].measured = slice(1, None, 2)
+            added[0].measured = self._halves[1]
         self.cases += added
         try:
             model = self.model if path == self.exact_file else parse_model(read_bytes(path), path)
@@ -224,13 +226,19 @@ class Bench:
         return budget * self.answers.spread if self.model.header.regression else budget
 
     def calibration_file(self) -> str:
-        """Write every other row, from the first on, for a model that is measured on the others."""
+        """Write a random half of the rows, for a model that is measured on the others."""
         path = os.path.join(self.folder, "calibration")
         if not os.path.exists(path):
-            rows = _native.Chunk.concatenate(self.chunks)
             with open(path, "wb") as file:
-                file.write(_native.format_rows(rows.select(list(range(0, rows.rows, 2)))))
+                file.writelines(map(_native.format_rows, select_rows(self.chunks, self._halves[0])))
         return path
+
+    @cached_property
+    def _halves(self) -> "tuple[list[int], list[int]]":
+        """Numbers of the rows of each half: random ones, because rows of a time series may have an even period."""
+        order = list(range(self.rows))
+        Random(0).shuffle(order)
+        return sorted(order[: self.rows // 2]), sorted(order[self.rows // 2 :])
 
     def _take_raw_rows(self, model: Model, path: str) -> None:
         why = f"it takes raw rows, {model.raw_rows}"

@@ -158,7 +158,7 @@ class Answers:
         with np.errstate(all="ignore"):
             return max(float(every.std()), 1e-6 * abs(float(every[0])))
 
-    def changed(self, differ: "np.ndarray | list[bool]", only: slice = slice(None)) -> "Changed | None":
+    def changed(self, differ: "np.ndarray | list[bool]", only: "list[int] | slice" = slice(None)) -> "Changed | None":
         """Return None for regression. differ: (rows). only: count these rows."""
         if self.model.header.regression:
             return None
@@ -170,7 +170,11 @@ class Answers:
         return [-1.0, 1.0] if header.svm_type == "one_class" else [float(each) for each in header.label or ()]
 
     def first_look(
-        self, model: Model, limit: float, chunks: "list[_native.Chunk] | None" = None, only: slice = slice(None)
+        self,
+        model: Model,
+        limit: float,
+        chunks: "list[_native.Chunk] | None" = None,
+        only: "list[int] | slice" = slice(None),
     ) -> FirstLook:
         """Predict a random sample of the rows `only` with a classifier. limit: of FirstLook. chunks: of `quality`."""
         labels = np.concatenate(self.labels)
@@ -199,7 +203,7 @@ class Answers:
 
 
 def quality(
-    model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" = None, only: slice = slice(None)
+    model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" = None, only: "list[int] | slice" = slice(None)
 ) -> Quality:
     """Compare a model with the exact one. chunks: rows in the model's own form, if different. only: rows that count.
     Raise ValueError for other classes; in another order, and of a cascade, whose values are the

@@ -25,36 +25,19 @@ def test_try_keeps_a_model_inside_the_budget_and_its_commands_work(fastsvm, benc
     shutil.copy(DATA / "rings.test", tmp_path / "my rows")
     done = bench("--try", "--all", "--budget", "10%", "--keep", "fast model", "my rows", "my model")
     # On a busy machine any model may be the fastest.
-    said = re.search(
-        r"Fastest within 10 %: (.+), ([\d.e+-]+) \+- [\d.e+-]+ times as fast as .+; ([\d.]+) % of the labels differ\.\n"
-        r"(?:No compiled model .*\n)?(?:Most of a class: .*\n)?(?:By all labels .*\n)?"
-        r"(?:Too small .*\n)?(?:With so few rows .*\n)?"
-        r"(?:  (fastsvm .+)\n)?  (fastsvm predict .+ out)\n",
-        done.out,
-    )
-    made = (
-        None
-        if said and said[1] == "exact model"
-        else f"fastsvm {said[1].removesuffix(', predict --exact')} 'my model' 'fast model'"
-    )
-    if said and said[1] == "cascade":
-        made = "fastsvm cascade --budget 0.1 --data 'my rows' 'my model' 'fast model'"
-    assert said and said[4] == made, str(done)
+    assert done.out.startswith(("Fastest within 10 %: ", "Keep ")), str(done)
+    printed = [line.strip() for line in done.out.splitlines()[1:] if line.startswith("  ")]
+    commands = printed[: next(at for at, line in enumerate(printed) if line.endswith(" out")) + 1]
     kept = (tmp_path / "fast model").read_bytes()
     exact = fastsvm("predict", "-q", "my rows", model).out.split()
-    labels = fastsvm("predict", "-q", "my rows", "fast model").out.split()
-    if "--exact" not in said[5]:
-        assert 100 * sum(a != b for a, b in zip(exact, labels, strict=True)) / 6000 == pytest.approx(
-            float(said[3]), abs=0.01
-        )
-        assert float(said[3]) <= 10
-    if made is not None:
+    compiling = [line for line in commands if line.startswith("fastsvm ") and not line.endswith(" out")]
+    if compiling:
         (tmp_path / "fast model").unlink()
     env = {**os.environ, **ONE_THREAD, "PATH": os.path.dirname(FASTSVM) + os.pathsep + os.environ["PATH"]}
-    for command in filter(None, (said[4], said[5])):
+    for command in commands:
         subprocess.run(command, shell=True, cwd=tmp_path, env=env, check=True, capture_output=True)
-    # A cascade is made again on all rows, not on a half.
-    assert said[1] == "cascade" or (tmp_path / "fast model").read_bytes() == kept
+    # A model made from a half of the rows is made again on all.
+    assert " --data " in " ".join(compiling) or (tmp_path / "fast model").read_bytes() == kept
     assert 100 * sum(a != b for a, b in zip(exact, (tmp_path / "out").read_text().split(), strict=True)) / 6000 <= 10
     times, *_ = terminal_tables(done.out)
     names = [row[0] for row in times]
@@ -65,7 +48,9 @@ def test_try_keeps_a_model_inside_the_budget_and_its_commands_work(fastsvm, benc
         "border --samples 1000",
         "order --method geometry",
     } <= set(names)
-    assert all(row[2].endswith(" s") for row in times if row[0].startswith(("approx", "border", "order"))), times
+    assert all(row[2].endswith(" s") for row in times if re.match("(approx|border|order)(?!.*-predict$)", row[0])), (
+        times
+    )
 
 
 def precomputed(folder):
