@@ -27,7 +27,7 @@ FASTSVM_START = "fastsvm, empty file"
 # svm-predict is timed on a part of the rows of --try if all take longer than this; the part takes about a third.
 _REFERENCE_SECONDS, _LEAST_PART = 3.0, 100
 # Runs of a case at least, by both clocks and with the warm-ups: most have little to do in memory.
-_LEAST_RUNS = 5
+_LEAST_RUNS = 7
 # fastsvm-predict is advised if it takes less than this share of fastsvm predict's time.
 _HIDDEN = 0.8
 # Share of rows proven below which predict --exact of a model beyond the budget is not measured.

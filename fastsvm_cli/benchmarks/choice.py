@@ -1,4 +1,5 @@
 from collections.abc import Callable, Sequence
+from math import sqrt
 from statistics import median
 from typing import Generic, TypeVar
 
@@ -12,6 +13,7 @@ DEFAULT_BUDGET = 0.005
 _LEAST_NOISE = 0.02
 # Runs before a model is dropped as slower, and a factor that is no noise.
 _RUNS_TO_DROP, _CLEARLY = 3, 1.1
+_HALF_WIDTH = 2.46  # times spread / sqrt(runs)
 _FINALISTS = 4  # for a budget, by time in memory
 
 _Model = TypeVar("_Model")
@@ -147,7 +149,8 @@ def _median(timings: "Timings | None") -> float:
 
 
 def _noise(timings: "Sequence[Timings | None]") -> "Callable[[Timings], float]":
-    """Return a median's noise, at least the cases' usual share: few runs may agree by chance."""
+    """Return a median's noise: of few runs their spread, of many the half width of the median's 95 % interval if they
+    are normal; at least the cases' usual share, because few runs may agree by chance."""
     shares = [each.spread / each.median for each in timings if each is not None and each.median > 0]
     share = max(_LEAST_NOISE, median(shares) if shares else 0.0)
-    return lambda own: max(own.spread, share * own.median)
+    return lambda own: max(own.spread, share * own.median) * min(1.0, _HALF_WIDTH / sqrt(len(own)))

@@ -230,7 +230,8 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
             patch.setattr(bench_cases, "LibsvmScoring", theatre.libsvm)
             patch.setattr(bench_cases, "interleave", lambda *args, clock=theatre.clock: interleave(*args, clock=clock))
             done = CliRunner().invoke(
-                command, ["-q", "--runs", "5", "--try", "--budget", "1", *options, str(rows), str(model)]
+                command,
+                ["-q", "--runs", "5", "--try", "--time-limit", "1e9", "--budget", "1", *options, str(rows), str(model)],
             )
         assert done.exit_code == 0, (done.output, done.exception)
         said.append(done.stdout)

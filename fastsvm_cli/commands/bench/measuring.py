@@ -13,7 +13,7 @@ from fastsvm_cli.methods import attempts
 
 # Without --budget, models of --try that differ more are not timed.
 _LIMIT = 0.05
-_FEWEST_RUNS = 3
+_FEWEST_RUNS, _FINAL_RUNS = 3, 15
 
 
 class Measuring:
@@ -73,22 +73,20 @@ class Measuring:
     def measure(self, cases: "list[Case]") -> "Case | None":
         """Return the fastest case within the budget."""
         bench, program, budget = self._bench, environment.native_program(), self._options.budget
-        for clock in (END_TO_END, SCORING):
-            self._measure(cases, clock)
+        for clock, phases_left in ((END_TO_END, 3), (SCORING, 2)):
+            self._measure(cases, clock, self._options.runs, phases_left)
         if program is not None:
             last = finalists(bench, (0.0, DEFAULT_BUDGET) if budget is None else (budget,))
-            self._measure([bench.add_program(each, program) for each in last], END_TO_END)
+            runs = max(self._options.runs, _FINAL_RUNS) if self._options.attempt else self._options.runs
+            self._measure([bench.add_program(each, program) for each in last], END_TO_END, runs)
         return within(bench, budget) if budget is not None else None
 
-    def _measure(self, cases: "list[Case]", clock: str) -> None:
-        bench, screen = self._bench, self._screen
-        runs, most_seconds = self._options.runs, self._options.max_seconds
+    def _measure(self, cases: "list[Case]", clock: str, runs: int, phases_left: int = 1) -> None:
+        bench, screen, most_seconds = self._bench, self._screen, self._options.max_seconds
         timed = bench.timed(cases, clock)
         named = CLOCKS[clock]
         by_timed = {case.end_to_end: case for case in cases if case.tried and case.role == "compiled"}
-        end = self._end
-        if end is not None and clock == END_TO_END and by_timed:
-            end = (monotonic() + end) / 2  # the rest is for the other clock, and for fastsvm-predict
+        end = None if self._end is None else monotonic() + (self._end - monotonic()) / phases_left
 
         def begins(case: Timed, round: int) -> None:
             run = f"run {round + 1} of {case.planned(runs, most_seconds)}" if round >= 0 else "to warm up"
