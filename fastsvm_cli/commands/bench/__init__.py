@@ -50,6 +50,7 @@ def command(**parsed):
 
 def _compare(options: BenchOptions) -> None:
     from contextlib import ExitStack
+    from time import monotonic
 
     from fastsvm_cli.benchmarks import environment, report
     from fastsvm_cli.benchmarks.cases import Bench
@@ -60,6 +61,7 @@ def _compare(options: BenchOptions) -> None:
     from fastsvm_cli.interruption import raising, temporary_folder
     from fastsvm_cli.methods.training import load_libsvm
 
+    began = monotonic()  # the time limit includes reading
     scaling = read_scale_file(options.scale_file)
     machine = environment.describe(options.threads)
     libsvm = True
@@ -89,7 +91,7 @@ def _compare(options: BenchOptions) -> None:
         named = [case for path in options.model_files[1:] for case in bench.add_model(path)]
         interrupted, picked = None, None
         screen = stack.enter_context(BenchScreen(quiet=options.quiet))
-        measuring = Measuring(bench, options, screen)
+        measuring = Measuring(bench, options, screen, began)
         try:
             if options.attempt:
                 measuring.try_everything(environment.fastsvm_command())

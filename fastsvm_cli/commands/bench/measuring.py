@@ -17,11 +17,11 @@ _FEWEST_RUNS, _FINAL_RUNS = 3, 15
 
 
 class Measuring:
-    def __init__(self, bench: Bench, options: BenchOptions, screen: BenchScreen):
+    def __init__(self, bench: Bench, options: BenchOptions, screen: BenchScreen, began: float):
         self._bench, self._options, self._screen = bench, options, screen
         self._lines: TrialLines | None = None  # of --try
         self._tried = self._attempted = 0
-        self._end = monotonic() + options.time_limit if options.attempt else None
+        self._end = began + options.time_limit if options.attempt else None
         bench.on_wait = screen.draw
 
     def try_everything(self, fastsvm: "list[str]") -> None:
