@@ -12,10 +12,12 @@ CLOCKS = {END_TO_END: "end to end", SCORING: "in memory"}
 class Case:
     """Row of the tables: a program or model.
 
-    role: "reference" (svm-predict; libsvm), "start-up", "exact" or "compiled". size: bytes. kind: of the model,
+    role: "reference" (svm-predict; libsvm), "start-up", "exact", "compiled", or "program": the model of the case `of`,
+    by fastsvm-predict. words: options of predict; rows_file: of its rows. size: bytes. kind: of the model,
     "reduced" for a reduced set. centers: per decision function. made_by: arguments of fastsvm. compile_seconds: as a
     new process. changed: output lines that differ from the reference's. measured: rows whose
-    labels count. failed: reason. note: after the name."""
+    labels count. failed: reason. dropped: why it was not measured to the end; look: its labels on a sample of the
+    rows. note: after the name."""
 
     def __init__(self, name: str, role: str, path: "str | None" = None):
         self.name, self.role, self.path = name, role, path
@@ -29,8 +31,13 @@ class Case:
         self.scoring: Timed | None = None
         self.quality: Quality | None = None
         self.changed: Changed | None = None
-        self.measured = slice(None)
+        self.measured: list[int] | slice = slice(None)
         self.failed: str | None = None
+        self.dropped: str | None = None
+        self.look: Changed | None = None
+        self.of: Case | None = None
+        self.words: list[str] = []
+        self.rows_file: str | None = None
         self.note: str | None = None
         self.with_exact = self.raw_rows = False
         self.output: str | None = None

@@ -1,7 +1,10 @@
 import os
 from collections import Counter
 from collections.abc import Callable
+from functools import cached_property
 from math import isfinite
+from random import Random
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
@@ -15,13 +18,21 @@ from fastsvm_cli.errors import FastsvmError, FileError, ModelFormatError
 from fastsvm_cli.models import parse_libsvm, parse_model
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.prediction.pipeline import Fallback, predict
-from fastsvm_cli.text.data import read_bytes, read_chunks, smaller_chunks
+from fastsvm_cli.text.data import read_bytes, read_chunks, select_rows, smaller_chunks
 from fastsvm_cli.text.fingerprint import fingerprint
 
 if TYPE_CHECKING:
     from fastsvm_cli.text.scaling import Scaling
 
 FASTSVM_START = "fastsvm, empty file"
+# svm-predict is timed on a part of the rows of --try if all take longer than this; the part takes about a third.
+_REFERENCE_SECONDS, _LEAST_PART = 3.0, 100
+# Runs of a case at least, by both clocks and with the warm-ups: most have little to do in memory.
+_LEAST_RUNS = 7
+# fastsvm-predict is advised if it takes less than this share of fastsvm predict's time.
+_HIDDEN = 0.8
+# Share of rows proven below which predict --exact of a model beyond the budget is not measured.
+_FEW_PROVEN = 0.1
 # A run of libsvm: as many rows as fit the seconds, but at least this many.
 _LIBSVM_SECONDS, _LIBSVM_ROWS = 1.0, 20
 
@@ -72,12 +83,15 @@ class Bench:
 
     # ---- cases
 
-    def add_references(self, *, libsvm: bool) -> None:
+    def add_references(self, *, libsvm: bool, brief: bool = False) -> None:
+        """libsvm: also in this process. brief: time a slow svm-predict on a part of the rows."""
         if self._svm_predict is not None:
             case = self._process(
                 Case("svm-predict", "reference", self.exact_file), [self._svm_predict], self._rows_file
             )
             self.cases.append(case)
+            if brief:
+                self._time_on_part(case, self._svm_predict)
         if libsvm:
             self.cases.append(self._libsvm_in_process())
         if self._svm_predict is not None:
@@ -93,6 +107,42 @@ class Bench:
                 self._empty,
             )
         )
+
+    def _time_on_part(self, case: Case, program: str) -> None:
+        """If it is slow, estimate its seconds for all rows: those of an empty file, and those of a part of the rows
+        beyond them, times all rows over the part's."""
+        if self.rows <= _LEAST_PART:
+            return
+        part, words = os.path.join(self.folder, "part"), [program]
+
+        def write(count: int) -> None:
+            rows = select_rows(self.chunks, [at * self.rows // count for at in range(count)])
+            with open(part, "wb") as file:
+                file.writelines(map(_native.format_rows, rows))
+
+        def seconds(rows: str) -> float:
+            start = perf_counter()
+            self._run([*words, rows, self.exact_file, os.path.join(self.folder, "part.out")])
+            return perf_counter() - start
+
+        write(_LEAST_PART)
+        try:
+            start = seconds(self._empty)
+            per_row = max(seconds(part) - start, 0.0) / _LEAST_PART
+        except RuntimeError:  # the case reports it
+            return
+        if start + per_row * self.rows <= _REFERENCE_SECONDS:
+            return
+        count = min(self.rows, max(_LEAST_PART, int(_REFERENCE_SECONDS / 3 / per_row)))
+        write(count)
+
+        def run() -> float:
+            start = seconds(self._empty)
+            beyond = max(seconds(part) - start, 0.0)
+            return (2 * start + beyond) / (start + beyond * self.rows / count)
+
+        case.end_to_end = Timed(case.name, END_TO_END, run)
+        case.output, case.note = None, f"estimated from {count} rows"
 
     def _libsvm_in_process(self) -> Case:
         case = Case("libsvm, in process", "reference", self.exact_file)
@@ -116,33 +166,43 @@ class Bench:
         role: str = "compiled",
         exact: "bool | None" = None,
         calibrated: bool = False,
+        limit: "float | None" = None,
     ) -> "list[Case]":
         """Add a model file; a certified classifier of the exact model also with `predict --exact`, unless `exact` is
-        False. calibrated: on `calibration_file`."""
+        False. calibrated: on `calibration_file`. limit: a model beyond it, by `fits`, is not timed."""
         name = name or os.path.basename(path)
         if any(case.name == name for case in self.cases):
             name = path
         added = [Case(name, role, path)]
         if calibrated:
-            added[0].measured = slice(1, None, 2)
+            added[0].measured = self._halves[1]
         self.cases += added
         try:
             model = self.model if path == self.exact_file else parse_model(read_bytes(path), path)
             if model.raw_rows:
                 self._take_raw_rows(model, path)
             _describe(added[0], model)
-            added[0].quality = quality(model, self.answers, self._rows_for(model)[0], added[0].measured)
-            self._time_predict(added[0], model)
+            fallback = (
+                model.certified
+                and not model.header.regression
+                and exact is not False
+                and model.fingerprint == self._fingerprint
+            )
+            chunks, only = self._rows_for(model)[0], added[0].measured
+            if limit is not None and not model.header.regression:
+                look = self.answers.first_look(model, limit, chunks, only)
+                if look.over:
+                    added[0].look, added[0].dropped = look.changed, _beyond(limit)
+                    if not fallback or (look.proven or 0.0) < _FEW_PROVEN:
+                        return added
+            added[0].quality = quality(model, self.answers, chunks, only)
+            if limit is not None and not self.fits(added[0], limit):
+                added[0].dropped = _beyond(limit)
+            if added[0].dropped is None:
+                self._time_predict(added[0], model)
         except (FastsvmError, ValueError, OSError) as error:
             added[0].failed = str(error) if path in str(error) else f"{path}: {error}"
             return added
-        fallback = (
-            model.certified
-            and not model.proves
-            and not model.header.regression
-            and exact is not False
-            and model.fingerprint == self._fingerprint
-        )
         if fallback:
             case = Case(f"{added[0].name}, predict --exact", role, path)
             case.with_exact = True
@@ -155,22 +215,27 @@ class Bench:
             added[0].note = "compiled from another model"
         return added
 
-    def may_calibrate(self, budget: "float | None") -> bool:
-        """Return whether a half of the rows can show this budget of a cascade; None: the command's."""
-        from fastsvm_cli.methods.cascade import BUDGET, CONFIDENCE
+    def may_calibrate(self, budget: float) -> bool:
+        """Return whether a half of the rows can show this budget."""
+        from fastsvm_cli.methods.cascade import CONFIDENCE
         from fastsvm_cli.methods.cascade.guarantee import rows_needed
 
-        share = BUDGET if budget is None else budget
-        return 0 < share < 1 and self.rows // 2 > rows_needed(share, CONFIDENCE)
+        return 0 < budget < 1 and self.rows // 2 > rows_needed(budget, CONFIDENCE)
 
     def calibration_file(self) -> str:
-        """Write every other row, from the first on, for a model that is measured on the others."""
+        """Write a random half of the rows, for a model that is measured on the others."""
         path = os.path.join(self.folder, "calibration")
         if not os.path.exists(path):
-            rows = _native.Chunk.concatenate(self.chunks)
             with open(path, "wb") as file:
-                file.write(_native.format_rows(rows.select(list(range(0, rows.rows, 2)))))
+                file.writelines(map(_native.format_rows, select_rows(self.chunks, self._halves[0])))
         return path
+
+    @cached_property
+    def _halves(self) -> "tuple[list[int], list[int]]":
+        """Numbers of the rows of each half: random ones, because rows of a time series may have an even period."""
+        order = list(range(self.rows))
+        Random(0).shuffle(order)
+        return sorted(order[: self.rows // 2]), sorted(order[self.rows // 2 :])
 
     def _take_raw_rows(self, model: Model, path: str) -> None:
         why = f"it takes raw rows, {model.raw_rows}"
@@ -198,14 +263,31 @@ class Bench:
 
     def _time_predict(self, case: Case, model: Model) -> None:
         exact = Fallback(lambda: self.model) if case.with_exact else None
-        chunks, rows_file = self._rows_for(model)
+        chunks, case.rows_file = self._rows_for(model)
 
         def score() -> int:
             return predict(model, chunks, lambda lines: None, path=self.test_file, exact=exact).rows
 
         case.scoring = Timed(case.name, SCORING, score)
-        words = ["--exact", self.exact_file] if case.with_exact else []
-        self._process(case, [*self._fastsvm, "predict", *self.thread_words(), "-q", *words], rows_file)
+        case.words = [*self.thread_words(), "-q", *(["--exact", self.exact_file] if case.with_exact else [])]
+        self._process(case, [*self._fastsvm, "predict", *case.words], case.rows_file)
+
+    def add_program(self, of: Case, program: str) -> Case:
+        """Add `of` by fastsvm-predict. program: its path."""
+        case = Case(f"{of.name}, fastsvm-predict", "program", of.path)
+        case.of, case.measured = of, of.measured
+        self.cases.append(case)
+        assert of.rows_file is not None
+        return self._process(case, [program, *of.words], of.rows_file)
+
+    def by_program(self, of: Case) -> Case:
+        """Return the case of fastsvm-predict where the start of Python hides the gain, else `of`."""
+        mine = of.timings(END_TO_END)
+        for case in self.cases:
+            timings = case.timings(END_TO_END)
+            if case.of is of and timings is not None and mine is not None and timings.median < _HIDDEN * mine.median:
+                return case
+        return of
 
     def _of_exact(self, found: Quality) -> Quality:
         """Values come from two models: do not compare them."""
@@ -223,17 +305,21 @@ class Bench:
         self._outputs += 1
         case.output = os.path.join(self.folder, f"out{self._outputs}")
         command = [*words, rows, case.path, case.output]
-        environment = {**os.environ, **({"OMP_NUM_THREADS": str(self.threads)} if self.threads else {})}
 
         def run() -> float:
-            code, said = child_processes.run(command, environment=environment, on_wait=self.on_wait)
-            if code:
-                lines = said.strip().splitlines()
-                raise RuntimeError(lines[-1].removeprefix("Error: ") if lines else f"exit code {code}")
+            self._run(command)
             return 1.0
 
         case.end_to_end = Timed(case.name, END_TO_END, run)
         return case
+
+    def _run(self, command: "list[str]") -> None:
+        """Raise RuntimeError with the process's last line."""
+        environment = {**os.environ, **({"OMP_NUM_THREADS": str(self.threads)} if self.threads else {})}
+        code, said = child_processes.run(command, environment=environment, on_wait=self.on_wait)
+        if code:
+            lines = said.strip().splitlines()
+            raise RuntimeError(lines[-1].removeprefix("Error: ") if lines else f"exit code {code}")
 
     # ---- measuring
 
@@ -242,7 +328,7 @@ class Bench:
             each
             for case in cases
             for each in [case.end_to_end if clock == END_TO_END else case.scoring]
-            if each is not None
+            if each is not None and case.dropped is None
         ]
 
     def measure(
@@ -253,8 +339,9 @@ class Bench:
         most_seconds: float,
         on_run: "Callable",
         on_begin: "Callable[[Timed, int], None]" = lambda case, round: None,
+        goes_on: "Callable[[int], bool]" = lambda round: True,
     ) -> None:
-        interleave(self.timed(cases, clock), runs, most_seconds, on_run, on_begin)
+        interleave(self.timed(cases, clock), runs, most_seconds, on_run, on_begin, goes_on)
         if clock == END_TO_END:
             self.compare_outputs()
         self.take_failures()
@@ -319,6 +406,15 @@ class Bench:
             return case.changed
         return case.quality.changed if case.quality is not None else None
 
+    def fits(self, case: Case, budget: float) -> bool:
+        """Return whether the labels that differ are within the budget, of all and of each class; regression: the root
+        mean square difference, in standard deviations of the exact values."""
+        if self.model.header.regression:
+            distance = self.distance(case)
+            return distance is not None and distance[0] <= budget
+        changed = self.changed(case) or case.look
+        return changed is None or changed.within(budget)
+
     def disagreement(self, case: Case) -> "float | None":
         changed = self.changed(case)
         return None if changed is None else changed.share
@@ -336,9 +432,14 @@ class Bench:
         return relative_rms(found, self.answers.spread)
 
     def rough_seconds(self, case: Case) -> "float | None":
-        """Return the end-to-end median, else the warm-up's seconds."""
+        """Return the end-to-end median, else the first run's seconds."""
         timed, timings = case.end_to_end, case.timings(END_TO_END)
-        return timings.median if timings is not None else timed.warm_up if timed is not None else None
+        return timings.median if timings is not None else timed.first if timed is not None else None
+
+    def seconds_to_measure(self) -> float:
+        """Estimate the seconds of the fewest runs of all cases by both clocks."""
+        firsts = (each.warm_up for each in self.timed(self.cases, END_TO_END))
+        return sum(_LEAST_RUNS * (each or 0.0) for each in firsts)
 
     def rough_speed_up(self, case: Case) -> "float | None":
         """Return the speed-up over svm-predict, else the exact model."""
@@ -349,6 +450,10 @@ class Bench:
                 if theirs is not None:
                     return theirs / mine if mine and case.role != "start-up" else None
         return None
+
+
+def _beyond(limit: float) -> str:
+    return f"beyond {100 * limit:.3g} %"
 
 
 def _describe(case: Case, model: Model) -> None:

@@ -1,14 +1,20 @@
 from collections.abc import Callable, Sequence
+from math import sqrt
 from statistics import median
 from typing import Generic, TypeVar
 
 from fastsvm_cli.benchmarks.case import CLOCKS, END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.cases import Bench
 from fastsvm_cli.benchmarks.timing import Timings
-from fastsvm_cli.comparisons.changed import Changed
 
+#: Share of labels that may differ, where no budget is given (regression: of the standard deviation).
+DEFAULT_BUDGET = 0.005
 #: Medians closer than this share of their sum are equal, however small their spread.
 _LEAST_NOISE = 0.02
+# Runs before a model is dropped as slower, and a factor that is no noise.
+_RUNS_TO_DROP, _CLEARLY = 3, 1.1
+_HALF_WIDTH = 2.46  # times spread / sqrt(runs)
+_FINALISTS = 4  # for a budget, by time in memory
 
 _Model = TypeVar("_Model")
 
@@ -44,28 +50,55 @@ def pick(candidates: "Sequence[Candidate[_Model]]") -> "_Model | None":
 
 
 def within(bench: Bench, budget: float) -> "Case | None":
-    """Return `pick` of timed models within the budget, overall and per class. In-memory times come second: start-up
-    dominates end-to-end times of small files."""
-    return _pick(bench, lambda changed: changed.within(budget))
+    """Return `pick` of timed models within the budget, overall and per class, of the finalists if there are. In-memory
+    times come second: start-up dominates end-to-end times of small files."""
+    return _pick(bench, lambda case: bench.fits(case, budget))
 
 
 def within_of_all(bench: Bench, budget: float) -> "Case | None":
     """Like within, without the budget per class."""
-    return _pick(bench, lambda changed: changed.share <= budget)
+    return _pick(bench, lambda case: (bench.disagreement(case) or 0.0) <= budget)
 
 
-def _pick(bench: Bench, inside: "Callable[[Changed], bool]") -> "Case | None":
-    found = [
-        (case, timings, changed)
-        for case, timings in _timed(bench, END_TO_END, ("exact", "compiled"))
-        for changed in [bench.changed(case)]
-        if changed is not None and inside(changed)
-    ]
+def _pick(bench: Bench, inside: "Callable[[Case], bool]") -> "Case | None":
+    timed = _timed(bench, END_TO_END, ("exact", "compiled"))
+    finals = [(case.of, timings) for case, timings in _timed(bench, END_TO_END, ("program",)) if case.of is not None]
     return pick(
         [
-            Candidate(case, changed.share, (timings, case.timings(SCORING)), case.role == "exact")
-            for case, timings, changed in found
+            Candidate(case, distance[0], (timings, case.timings(SCORING)), case.role == "exact")
+            for case, timings in finals or timed
+            for distance in [bench.distance(case)]
+            if distance is not None and inside(case)
         ]
+    )
+
+
+def finalists(bench: Bench, budgets: "Sequence[float]") -> "list[Case]":
+    """Return the exact model, and for each budget the fastest models within it by either clock: those to time by
+    fastsvm-predict, where the start of Python hides no difference."""
+    found = [case for case, _ in _timed(bench, END_TO_END, ("exact",))]
+    for budget in budgets:
+        inside = [
+            case
+            for case, _ in _timed(bench, END_TO_END, ("compiled",))
+            if case.dropped is None and bench.fits(case, budget)
+        ]
+        for clock, most in ((SCORING, _FINALISTS), (END_TO_END, 2)):
+            found += sorted(inside, key=lambda case: _median(case.timings(clock)))[:most]
+    return list(dict.fromkeys(found))
+
+
+def surely_slower(bench: Bench, case: Case) -> bool:
+    """Return whether another model that changes no more is faster in all of at least three runs end to end, by a
+    tenth."""
+    mine, distance = case.timings(END_TO_END), bench.distance(case)
+    if mine is None or distance is None or len(mine) < _RUNS_TO_DROP:
+        return False
+    return any(
+        len(theirs) >= _RUNS_TO_DROP and _CLEARLY * theirs.most < mine.least
+        for other, theirs in _timed(bench, END_TO_END, ("exact", "compiled"))
+        for its in [bench.distance(other)]
+        if other is not case and its is not None and its[0] <= distance[0]
     )
 
 
@@ -74,7 +107,7 @@ def best_so_far(bench: Bench, budget: "float | None") -> "Case | None":
         (seconds, case)
         for case in _sound(bench, ("exact", "compiled"))
         for seconds in [bench.rough_seconds(case)]
-        if seconds is not None and (budget is None or fits(bench.changed(case), budget))
+        if seconds is not None and (budget is None or bench.fits(case, budget))
     ]
     return min(fit, key=lambda each: each[0])[1] if fit else None
 
@@ -107,10 +140,6 @@ def _timed(bench: Bench, clock: str, roles: "tuple[str, ...]") -> "list[tuple[Ca
     return [(case, timings) for case, timings in found if timings is not None]
 
 
-def fits(changed: "Changed | None", budget: float) -> bool:
-    return changed is None or changed.within(budget)
-
-
 def _clocks(candidates: "Sequence[Candidate[_Model]]") -> int:
     return min((len(each.timings) for each in candidates), default=0)
 
@@ -120,7 +149,8 @@ def _median(timings: "Timings | None") -> float:
 
 
 def _noise(timings: "Sequence[Timings | None]") -> "Callable[[Timings], float]":
-    """Return a median's noise, at least the cases' usual share: few runs may agree by chance."""
+    """Return a median's noise: of few runs their spread, of many the half width of the median's 95 % interval if they
+    are normal; at least the cases' usual share, because few runs may agree by chance."""
     shares = [each.spread / each.median for each in timings if each is not None and each.median > 0]
     share = max(_LEAST_NOISE, median(shares) if shares else 0.0)
-    return lambda own: max(own.spread, share * own.median)
+    return lambda own: max(own.spread, share * own.median) * min(1.0, _HALF_WIDTH / sqrt(len(own)))

@@ -27,6 +27,12 @@ def short(machine: dict) -> str:
     return f"{machine['processor']}, {machine['kernels']}"
 
 
+def native_program() -> "str | None":
+    """Return fastsvm-predict's path."""
+    folders = [os.path.dirname(os.path.abspath(each)) for each in (sys.argv[0], sys.executable)]
+    return shutil.which("fastsvm-predict", path=os.pathsep.join([*folders, os.environ.get("PATH", "")]))
+
+
 def fastsvm_command() -> "list[str]":
     script = os.path.abspath(sys.argv[0])
     if os.path.basename(script) == "fastsvm" and os.access(script, os.X_OK):

@@ -3,41 +3,58 @@ from math import isfinite, nan, sqrt
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.comparisons.agreement import answers
+from fastsvm_cli.comparisons.agreement import answers, share_of_spread
 from fastsvm_cli.comparisons.changed import Changed, changed_labels
-from fastsvm_cli.comparisons.sampled import rms_interval_95
+from fastsvm_cli.comparisons.sampled import lower_bound, rms_interval_95
 from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.models.wanted import LABELS, Wanted
-from fastsvm_cli.text.data import smaller_chunks
+from fastsvm_cli.text.data import select_rows, smaller_chunks
 
 #: Decision values kept in memory (128 MB); others are evaluated again per model.
 KEPT_VALUES = 1 << 24
 # Regression values this close, over their spread, differ by rounding.
 _ROUNDING = 1e-9
+# Rows of a first look at a model, and confidence of its conclusion.
+_SAMPLE, _SURELY = 500, 0.999
 
 
 class Quality:
     """Comparison with the exact model's answers.
 
-    changed: None for regression. largest, mean: of |f - f_exact| over rows and pairs; squares, fourths: sums of its
-    powers; nan if not comparable. proven: rows proven by radii; None without radii. score: svm-predict's sums."""
+    rows: all; compared: those that count. changed: None for regression. largest, mean: of |f - f_exact| over compared
+    rows and pairs; squares, fourths: sums of its powers; nan if not comparable. proven: rows proven by radii; None
+    without radii. score: svm-predict's sums."""
 
     def __init__(self) -> None:
-        self.rows = 0
+        self.rows = self.compared = 0
         self.changed: Changed | None = None
         self.largest = self.mean = self.squares = self.fourths = 0.0
         self.proven: int | None = None
         self.score = _native.Score()
 
+    @property
+    def rms(self) -> float:
+        """Root mean square difference, of a model with one decision function."""
+        return sqrt(self.squares / self.compared) if self.compared else 0.0
+
+
+class FirstLook(NamedTuple):
+    """A sample of the rows. proven: share proven by radii; None without radii. over: whether the share that differs is
+    above the limit, of all rows or of a class's, with 99.9 % confidence for each."""
+
+    changed: Changed
+    proven: "float | None"
+    over: bool
+
 
 def relative_rms(found: "Quality", spread: float) -> "tuple[float, tuple[float, float]]":
-    """Return the root mean square difference over the spread of exact values, and its 95 % interval; 0 for rounding."""
-    scale = spread or 1.0
-    value = sqrt(found.squares / found.rows) / scale
-    if value < _ROUNDING:
-        return 0.0, (0.0, 0.0)
-    low, high = rms_interval_95(found.squares, found.fourths, found.rows)
-    return value, (low / scale, high / scale)
+    """Return the root mean square difference in units of `spread`, the standard deviation of the exact values, and its
+    95 % interval; 0 for rounding."""
+    value, *interval = (
+        share_of_spread(each, spread, 0.0)
+        for each in (found.rms, *rms_interval_95(found.squares, found.fourths, found.compared))
+    )
+    return (0.0, (0.0, 0.0)) if value < _ROUNDING else (value, (interval[0], interval[1]))
 
 
 def interval_95(different: int, rows: int) -> "tuple[float, float]":
@@ -84,9 +101,33 @@ class Answers:
         with np.errstate(all="ignore"):
             return max(float(every.std()), 1e-6 * abs(float(every[0])))
 
-    def changed(self, differ: "np.ndarray | list[bool]", only: slice = slice(None)) -> "Changed | None":
+    def changed(self, differ: "np.ndarray | list[bool]", only: "list[int] | slice" = slice(None)) -> "Changed | None":
         """Return None for regression. differ: (rows). only: count these rows."""
         return changed_labels(self.model.header, np.concatenate(self.labels)[only], np.asarray(differ, bool)[only])
+
+    def first_look(
+        self,
+        model: Model,
+        limit: float,
+        chunks: "list[_native.Chunk] | None" = None,
+        only: "list[int] | slice" = slice(None),
+    ) -> FirstLook:
+        """Predict a random sample of the rows `only` with a classifier. limit: of FirstLook. chunks: of `quality`."""
+        labels = np.concatenate(self.labels)
+        at = np.arange(len(labels))[only]
+        drawn = np.sort(np.random.default_rng(0).choice(at, min(_SAMPLE, len(at)), replace=False))
+        mine, proven = [np.empty(0)], 0
+        for _, decisions, predictions in answers(
+            model, select_rows(self.chunks if chunks is None else chunks, drawn.tolist()), LABELS, model.certified
+        ):
+            mine.append(np.array(predictions.label))
+            if model.certified:
+                proven += len(mine[-1]) - len(_native.unsettled(model.header.task(), decisions))
+        found = changed_labels(model.header, labels[drawn], np.concatenate(mine) != labels[drawn])
+        assert found is not None  # a classifier's
+        shares = [(found.different, found.rows), *((each.different, each.rows) for each in found.classes)]
+        over = any(lower_bound(*each, _SURELY) > limit for each in shares if each[0])
+        return FirstLook(found, proven / len(drawn) if model.certified else None, over)
 
     def values(self, at: int) -> np.ndarray:
         """Return decision values (rows, pairs)."""
@@ -99,10 +140,10 @@ class Answers:
 
 
 def quality(
-    model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" = None, only: slice = slice(None)
+    model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" = None, only: "list[int] | slice" = slice(None)
 ) -> Quality:
-    """Compare a model with the exact one. chunks: rows in the model's own form, if different. only: count labels that
-    differ of these rows. Raise ValueError for other classes; in another order, and of a cascade, whose values are the
+    """Compare a model with the exact one. chunks: rows in the model's own form, if different. only: rows that count.
+    Raise ValueError for other classes; in another order, and of a cascade, whose values are the
     exact model's, compare labels only."""
     mine, theirs = model.header, exact.model.header
     if (sorted(mine.label or []), mine.pairs, mine.regression, mine.svm_type == "one_class") != (
@@ -116,14 +157,18 @@ def quality(
     comparable = mine.label == theirs.label and not by_labels
     out, total, count = Quality(), 0.0, 0
     differ: list[np.ndarray] = []
-    radii = model.certified and not model.proves
+    radii = model.certified
     out.proven = 0 if radii else None
+    counts = np.zeros(sum(map(len, exact.labels)), bool)
+    counts[only] = True
+    out.compared = int(counts.sum())
     for at, (chunk, decisions, predictions) in enumerate(
         answers(model, exact.chunks if chunks is None else chunks, LABELS if by_labels else Wanted.values(), radii)
     ):
+        compared = counts[out.rows : out.rows + chunk.rows]
         out.rows += chunk.rows
         differ.append(np.asarray(predictions.label) != exact.labels[at])
-        difference = np.zeros(0) if by_labels else np.abs(np.asarray(decisions.value) - exact.values(at))
+        difference = np.zeros(0) if by_labels else np.abs(np.asarray(decisions.value) - exact.values(at))[compared]
         if difference.size and comparable:
             out.largest = max(out.largest, float(difference.max()))
             total += float(difference.sum())

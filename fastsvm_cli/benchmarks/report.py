@@ -1,15 +1,14 @@
 import os
-import shlex
 from collections.abc import Sequence
-from math import isnan
 from typing import TypeAlias
 
 from rich.console import RenderableType
 from rich.text import Text
 
 from fastsvm_cli.benchmarks.case import CLOCKS, END_TO_END, SCORING, Case
-from fastsvm_cli.benchmarks.cases import FASTSVM_START, Bench
-from fastsvm_cli.benchmarks.choice import pareto, unbeaten, within_of_all
+from fastsvm_cli.benchmarks.cases import Bench
+from fastsvm_cli.benchmarks.choice import pareto, unbeaten
+from fastsvm_cli.benchmarks.conclusion import Conclusion, label_text, regression_cells, short
 from fastsvm_cli.benchmarks.quality import upper_95
 from fastsvm_cli.benchmarks.tables import Group, printable, tables
 from fastsvm_cli.benchmarks.tables import Row as TableRow
@@ -37,13 +36,13 @@ COLUMNS = (
     "|f - f_exact|: largest",
     "mean",
     "rows proven",
+    "RMS difference",
 )
 #: Tables of --all, then of the rest: title, and columns without the name.
-_ALL: "tuple[Group, ...]" = (("Time", range(7)), ("Answers", (7, 8, 10, 11, 12, 13)))
+_ALL: "tuple[Group, ...]" = (("Time", range(7)), ("Answers", (7, 8, 10, 14, 11, 12, 13)))
 _SUMMARY: Group = ("Time and answers", (2, 3, 5, 7, 9, 10, 0))
-_REGRESSION: Group = ("Time and answers", (2, 3, 5, 11, 10, 0))
+_REGRESSION: Group = ("Time and answers", (2, 3, 5, 14, 11, 10, 0))
 _MOST_CLASSES = 12  # columns; --json has all
-_MOST_NAMED = 5  # classes in a sentence
 
 
 Row: TypeAlias = tuple[Case, tuple[str, ...]]
@@ -71,19 +70,22 @@ def case_rows(bench: Bench) -> "list[Row]":
 def _answers(bench: Bench, case: Case) -> "tuple[str, ...]":
     found, changed = case.quality, bench.changed(case)
     if found is None:
-        return ("",) * 7
+        return ("",) * 8
     values = summary_values(bench.model.header, found.score)
     if bench.model.header.regression:
-        score = f"MSE {_g(values['mean_squared_error'])}, r2 {_g(values['squared_correlation'])}"
+        score = f"MSE {short(values['mean_squared_error'])}, r2 {short(values['squared_correlation'])}"
     else:
         score = "" if values["accuracy"] is None else f"{100 * values['accuracy']:.2f} %"
-    differ = upper = worst = ""
+    differ = upper = worst = rms = ""
+    largest = short(found.largest)
+    if bench.model.header.regression:
+        rms, largest = regression_cells(bench, case)
     if changed is not None:
         differ = f"{changed.different} ({100 * changed.share:.3g} %)"
         upper = f"{100 * upper_95(changed.different, changed.rows):.2g} %"
-        worst = "" if changed.worst is None else f"{_label(changed.worst)}: {100 * changed.worst.share:.3g} %"
+        worst = "" if changed.worst is None else f"{label_text(changed.worst)}: {100 * changed.worst.share:.3g} %"
     proven = "" if found.proven is None else f"{100 * found.proven / bench.rows:.4g} %"
-    return differ, upper, worst, score, _g(found.largest), _g(found.mean), proven
+    return differ, upper, worst, score, largest, short(found.mean), proven, rms
 
 
 def class_columns(bench: Bench) -> "tuple[str, tuple[str, ...], list[Row]]":
@@ -100,7 +102,7 @@ def class_columns(bench: Bench) -> "tuple[str, tuple[str, ...], list[Row]]":
     largest = [max(changed.classes[at].share for _, changed in found) for at in range(len(classes))]
     shown = sorted(sorted(range(len(classes)), key=lambda at: -largest[at])[:_MOST_CLASSES])
     some = f"; the {len(shown)} of {len(classes)} classes with the largest share" if len(shown) < len(classes) else ""
-    columns = [f"{_label(classes[at])} ({classes[at].rows} rows)" for at in shown]
+    columns = [f"{label_text(classes[at])} ({classes[at].rows} rows)" for at in shown]
     rows = [(case, (case.name, *(_class_cell(changed.classes[at]) for at in shown))) for case, changed in found]
     return f"Labels that differ, by the class of the exact model{some}", ("model", *columns), rows
 
@@ -123,6 +125,7 @@ def record(bench: Bench, case: Case) -> dict:
         "made_by": case.made_by,
         "compile_seconds": case.compile_seconds,
         "failed": case.failed,
+        "dropped": case.dropped,
         "note": case.note,
     }
     exact_size = os.path.getsize(bench.exact_file)
@@ -162,6 +165,9 @@ def record(bench: Bench, case: Case) -> dict:
         out["largest_difference"], out["mean_difference"] = (
             None if each != each else each for each in (found.largest, found.mean)
         )
+        if bench.model.header.regression and distance is not None:
+            out["rms_difference"] = found.rms
+            out["largest_distance"] = found.largest / bench.answers.spread
         out["rows_proven"] = found.proven
         out.update(summary_values(bench.model.header, found.score))
     return out
@@ -184,7 +190,7 @@ def _fingerprint(path: "str | None") -> "str | None":
         return None
 
 
-def document(bench: Bench, machine: dict, picked: "Case | None") -> dict:
+def document(bench: Bench, machine: dict, picked: "Case | None", concluded: Conclusion) -> dict:
     """Return plain values. machine: of environment.describe."""
     found = {
         "fastsvm": machine["fastsvm"],
@@ -196,14 +202,16 @@ def document(bench: Bench, machine: dict, picked: "Case | None") -> dict:
         "regression": bench.model.header.regression,
         "references": {clock: case.name if case else None for clock, case in _references(bench)},
         "picked": picked.name if picked else None,
+        "conclusion": " ".join(concluded.sentences),
+        "commands": concluded.commands,
         "front": {clock: [case.name for case in pareto(bench, clock)] for clock in (END_TO_END, SCORING)},
         "cases": [record(bench, case) for case in bench.cases],
     }
     return finite(found)
 
 
-def as_json(bench: Bench, machine: dict, picked: "Case | None") -> str:
-    return json_document(document(bench, machine, picked), 1)
+def as_json(bench: Bench, machine: dict, picked: "Case | None", concluded: Conclusion) -> str:
+    return json_document(document(bench, machine, picked, concluded), 1)
 
 
 def shown(
@@ -254,11 +262,12 @@ def hidden(bench: Bench, picked: "Case | None") -> "list[Case]":
         case
         for case in bench.cases
         if case.role == "start-up"
+        or (case.of is not None and case.of is not picked and case.of.role != "exact")
         or (
             case.tried
             and case is not picked
             and case not in front
-            and (case.failed is not None or case.timings(END_TO_END) is not None)
+            and (case.failed is not None or case.dropped is not None or case.timings(END_TO_END) is not None)
         )
     ]
 
@@ -266,10 +275,16 @@ def hidden(bench: Bench, picked: "Case | None") -> "list[Case]":
 def _about_hidden(bench: Bench, beyond: "set[Case]") -> str:
     """Return sentences about the cases that are not shown."""
     failed = sum(case.failed is not None for case in beyond)
-    beaten = sum(case.role != "start-up" for case in beyond) - failed
+    models = [case for case in beyond if case.role == "compiled" and case.failed is None]
+    untimed = sum(case.timings(END_TO_END) is None for case in models)
+    beaten = len(models) - untimed
     what = "values" if bench.model.header.regression else "labels"
-    whys = ((beaten, f"that others equal or beat in both time and {what}"), (failed, "that failed"))
-    left_out = " and ".join(f"{count} model{'s' * (count > 1)} {why}" for count, why in whys if count)
+    whys = (
+        (beaten, f"that others equal or beat in both time and {what}"),
+        (untimed, f"that change too many {what}"),
+        (failed, "that failed"),
+    )
+    left_out = ", ".join(f"{count} model{'s' * (count > 1)} {why}" for count, why in whys if count)
     starts = [
         f"{case.name.removesuffix(', empty file')} takes {timings.median:.3g} s"
         for case in bench.cases
@@ -283,93 +298,17 @@ def _about_hidden(bench: Bench, beyond: "set[Case]") -> str:
 
 
 def heading(bench: Bench, machine: dict) -> str:
-    of = "; ".join(f"{CLOCKS[clock]}: {case.name}" for clock, case in _references(bench) if case is not None)
-    faster = f" Faster than, {of}." if of else ""  # after an early interrupt
+    of = " and ".join(f"{case.name} ({CLOCKS[clock]})" for clock, case in _references(bench) if case is not None)
+    faster = f" Speeds are relative to {of}." if of else ""  # after an early interrupt
     libsvm = f" libsvm-official {machine['libsvm_official']}," if machine["libsvm_official"] else ""
     return (
         f"{bench.test_file}, {bench.rows} rows. Medians +- spread (standard deviation, outliers damped)."
+        f"{' Differences: in percent of the standard deviation of the exact values.' * bench.model.header.regression}"
         " End to end: a new process, file to file. In memory: rows parsed, labels out."
         f"{faster}\n{machine['processor']}, {machine['cores']} cores, {machine['threads'] or machine['cores']} threads,"
         f" {machine['kernels']}; fastsvm {machine['fastsvm']},{libsvm} Python {machine['python']}."
         + (f" svm-predict is {os.path.realpath(machine['svm_predict'])}." if machine["svm_predict"] else "")
     )
-
-
-def picked_lines(
-    bench: Bench, picked: "Case | None", budget: float, keep: "str | None"
-) -> "tuple[list[str], list[str]]":
-    """Return (sentences, shell commands) about the fastest case within the budget."""
-    if picked is None:
-        return [f"Nothing measured stays within {100 * budget:.3g} %.", *_about_classes(bench, picked, budget)], []
-    changed, faster, reference = (
-        bench.changed(picked),
-        bench.speed_up(picked, END_TO_END),
-        bench.reference(END_TO_END),
-    )
-    share = changed.share if changed is not None else 0.0
-    assert faster is not None and reference is not None
-    sentences = [
-        f"Fastest within {100 * budget:.3g} %: {printable(picked.name)}, {faster[0]:.3g} +- {faster[1]:.2g} times as"
-        f" fast as {reference.name}; {100 * share:.3g} % of the labels differ."
-    ]
-    commands = []
-    path = keep or "fast.model"
-    if picked.role == "exact":
-        sentences.append(
-            "No compiled model within that is measurably faster; fastsvm predict takes the exact one as it is."
-        )
-        path = keep or bench.exact_file
-    sentences += _about_classes(bench, picked, budget)
-    start = next((case.timings(END_TO_END) for case in bench.cases if case.name == FASTSVM_START), None)
-    if faster[0] < 1 and reference.role == "reference" and start is not None:
-        sentences.append(
-            f"With so few rows {reference.name} is done sooner: a process of fastsvm needs {digits(start.median, 2)} s"
-            " to start."
-        )
-    if picked.made_by:
-        commands.append(shlex.join(["fastsvm", *picked.made_by, bench.exact_file, path]))
-    elif picked.role == "compiled":
-        assert picked.path is not None  # the user named it
-        path = picked.path
-    exact = ["--exact", bench.exact_file] if picked.with_exact else []
-    scale = ["--scale", bench.scaling.path] if bench.scaling is not None and not picked.raw_rows else []
-    commands.append(shlex.join(["fastsvm", "predict", *scale, *exact, bench.test_file, path, "out"]))
-    return sentences, commands
-
-
-def small_class_sentences(bench: Bench, limit: float) -> "list[str]":
-    small = next((changed.too_small(limit) for case in bench.cases for changed in [bench.changed(case)] if changed), [])
-    if not small:
-        return []
-    named = ", ".join(f"class {_label(each)} ({each.rows} row{'s' * (each.rows != 1)})" for each in small[:_MOST_NAMED])
-    more = f" and {len(small) - _MOST_NAMED} more classes" if len(small) > _MOST_NAMED else ""
-    return [
-        f"Too small to measure {100 * limit:.3g} %: {named}{more}. One changed label there is more than that, so none"
-        " may change."
-    ]
-
-
-def _about_classes(bench: Bench, picked: "Case | None", budget: float) -> "list[str]":
-    out = []
-    changed = bench.changed(picked) if picked is not None else None
-    if changed is not None and changed.worst is not None:
-        out.append(f"Most of a class: {class_words(changed.worst)}.")
-    other = within_of_all(bench, budget)
-    changed = bench.changed(other) if other is not None else None
-    if other is not None and other is not picked and changed is not None and changed.worst is not None:
-        out.append(
-            f"By all labels alone it would be {printable(other.name)}, which changes {100 * changed.share:.3g} % of"
-            f" them, but {class_words(changed.worst)}."
-        )
-    return out + small_class_sentences(bench, budget)
-
-
-def class_words(each: ClassRows) -> str:
-    return f"{each.different} of the {each.rows} labels of class {_label(each)} ({100 * each.share:.3g} %)"
-
-
-def _label(each: ClassRows) -> str:
-    return f"{each.label:.10g}" if isinstance(each.label, float) else str(each.label)
 
 
 def _references(bench: Bench) -> "list[tuple[str, Case | None]]":
@@ -398,7 +337,3 @@ def _reason(name: str, why: str) -> str:
 
 def _seconds(seconds: "float | None") -> str:
     return "" if seconds is None else f"{seconds:.3g} s"
-
-
-def _g(value: "float | None") -> str:
-    return "" if value is None or isnan(value) else f"{value:.3g}"

@@ -59,13 +59,15 @@ def speed_up(reference: Timings, other: Timings) -> "tuple[float, float]":
 
 class Timed:
     """Something to time. run: returns a divisor of the seconds (rows; 1 for a whole process). failed: why it
-    stopped."""
+    stopped. dropped: whether it takes no further runs."""
 
     def __init__(self, name: str, clock_name: str, run: "Callable[[], float]"):
         self.name, self.clock_name, self.run = name, clock_name, run
         self.timings = Timings()
         self.failed: str | None = None
+        self.dropped = False
         self.warm_up: float | None = None  # of the uncounted run, in seconds
+        self.first: float | None = None  # the same, over the divisor
 
     def planned(self, runs: int, most_seconds: float) -> int:
         """Return how many of `runs` fit, at least three."""
@@ -75,14 +77,16 @@ class Timed:
 
 
 def seconds_left(cases: "list[Timed]", runs: int, most_seconds: float) -> "float | None":
-    """Estimate the remaining seconds; None before all warm-ups."""
+    """Estimate the remaining seconds, by the fastest run of each case; None before every case has run twice: a first
+    run may read files from a disk."""
     left = 0.0
     for case in cases:
-        if case.failed is not None:
+        if case.failed is not None or case.dropped:
             continue
-        if case.warm_up is None:
+        if case.warm_up is None or case.first is None or not len(case.timings):
             return None
-        left += case.warm_up * (case.planned(runs, most_seconds) - len(case.timings))
+        run = case.timings.least * case.warm_up / case.first  # times the divisor
+        left += run * (case.planned(runs, most_seconds) - len(case.timings))
     return left
 
 
@@ -92,18 +96,22 @@ def interleave(
     most_seconds: float,
     on_run: "Callable[[Timed, int, float], None]" = lambda case, round, seconds: None,
     on_begin: "Callable[[Timed, int], None]" = lambda case, round: None,
+    goes_on: "Callable[[int], bool]" = lambda round: True,
     clock: "Callable[[], float]" = perf_counter,
 ) -> None:
     """Warm up cold cases, then run each `runs` times, in rounds, so that a disturbance affects all. A case that would
     exceed `most_seconds` gets fewer runs, at least three; one that raises an Exception is dropped. on_begin: receives
-    (case, round). on_run: also the seconds over the divisor."""
+    (case, round). on_run: also the seconds over the divisor. goes_on: receives each counted round, from 0 on, before
+    it; may drop cases; False ends all."""
     for round in range(WARM_UP, runs):
         if round != WARM_UP and all(
-            case.failed is not None or round >= case.planned(runs, most_seconds) for case in cases
+            case.failed is not None or case.dropped or round >= case.planned(runs, most_seconds) for case in cases
         ):
             break
+        if round != WARM_UP and not goes_on(round):
+            break
         for case in cases:
-            if case.failed is not None:
+            if case.failed is not None or case.dropped:
                 continue
             if case.warm_up is not None if round == WARM_UP else round >= case.planned(runs, most_seconds):
                 continue
@@ -116,7 +124,7 @@ def interleave(
                 case.failed = str(error) or type(error).__name__
                 continue
             if round == WARM_UP:
-                case.warm_up = whole
+                case.warm_up, case.first = whole, whole / divisor
             else:
                 case.timings.seconds.append(whole / divisor)
             on_run(case, round, whole / divisor)

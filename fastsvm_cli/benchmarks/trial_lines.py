@@ -1,12 +1,11 @@
-from math import isnan
 from typing import TypeAlias
 
 from rich.cells import cell_len
 
 from fastsvm_cli.benchmarks.case import Case
 from fastsvm_cli.benchmarks.cases import Bench
-from fastsvm_cli.benchmarks.choice import best_so_far, fits
-from fastsvm_cli.benchmarks.report import class_words
+from fastsvm_cli.benchmarks.choice import best_so_far
+from fastsvm_cli.benchmarks.conclusion import class_words
 from fastsvm_cli.benchmarks.tables import printable
 from fastsvm_cli.methods import refusals
 from fastsvm_cli.methods.method import Attempt
@@ -22,17 +21,20 @@ _MOST_NAME = 60  # columns; a longer name shifts its numbers
 class TrialLines:
     def __init__(self, bench: Bench, tried: "list[Attempt]", budget: "float | None"):
         self._bench, self._budget = bench, budget
-        self._values = len("values within 1.2e-05") if bench.model.header.regression else len("12.3 % differ")
+        self._values = len("12.3 % RMS, largest 123 %" if bench.model.header.regression else "12.3 % differ")
         self._values += len(", over") if budget is not None else 0
         names = [each.name for each in tried] + [case.name for case in bench.cases]
         self._room = min(_MOST_NAME, max(map(cell_len, names), default=0))
 
-    def beginning(self, found: "list[Attempt]", max_size: float, patience: float) -> "list[Line]":
+    def beginning(self, found: "list[Attempt]", max_size: float, patience: float, time_limit: float) -> "list[Line]":
         """max_size: in MB."""
         tried = sum(each.skipped is None for each in found)
-        out = [f"{tried} ways to compile {self._bench.exact_file}, run once each; all are measured after that."]
+        out = [
+            f"{tried} ways to compile {self._bench.exact_file}, the most promising first, in {time_limit:g} s"
+            " (--time-limit)."
+        ]
         if self._bench.model.header.regression:
-            out.append("Values are within so much of the exact model's.")
+            out.append("Differences from the exact model's values, in percent of their standard deviation.")
         for limit, value in (("--max-size", f"{max_size:g} MB"), ("--patience", f"{patience:g} s")):
             left_out = [f"{each.name} ({each.skipped})" for each in found if each.skipped and each.limit == limit]
             if left_out:
@@ -49,12 +51,15 @@ class TrialLines:
         if case.failed is not None:
             return [(f"{name}  {printable(case.failed)}", "dim")]
         over = self._over(case)
-        line = f"{name}{self._speed(case):>{_SPEED}}  {self._differ(case) + ', over' * over:<{self._values}}"
-        if case.quality is not None and case.quality.proven is not None and not self._bench.model.header.regression:
-            line += f"  {f'{100 * case.quality.proven / self._bench.rows:.4g} % proven':>{_PROVEN}}"
+        of_some = f" of {case.look.rows} rows" if case.look is not None and case.quality is None else ""
+        differ = self._differ(case) + of_some + ", over" * over
+        line = f"{name}{self._speed(case):>{_SPEED}}  {differ:<{self._values}}"
+        proven = case.quality.proven if case.quality is not None and case.kind != "reduced" else None
+        if proven is not None and not self._bench.model.header.regression:
+            line += f"  {f'{100 * proven / self._bench.rows:.4g} % proven':>{_PROVEN}}"
         style = "dim" if over else "bold" if case is best_so_far(self._bench, self._budget) else ""
         out = [(line.rstrip(), style)]
-        changed = self._bench.changed(case)
+        changed = self._bench.changed(case) or case.look
         if over and self._budget is not None and changed is not None and changed.share <= self._budget:
             assert changed.worst is not None
             out.append((f"  {class_words(changed.worst)}", style))
@@ -68,7 +73,7 @@ class TrialLines:
         return f"fastest so far{within}: {printable(case.name)}, {self._speed(case)}, {self._differ(case)}"
 
     def _over(self, case: Case) -> bool:
-        return self._budget is not None and not fits(self._bench.changed(case), self._budget)
+        return case.dropped is not None or (self._budget is not None and not self._bench.fits(case, self._budget))
 
     def _speed(self, case: Case) -> str:
         faster = self._bench.rough_speed_up(case)
@@ -79,7 +84,10 @@ class TrialLines:
             seconds = self._bench.rough_seconds(case)
             return "" if seconds is None else f"{seconds:.3g} s"
         if self._bench.model.header.regression:
-            largest = case.quality.largest if case.quality is not None else float("nan")
-            return "" if isnan(largest) else f"values within {largest:.2g}"
-        share = self._bench.disagreement(case)
-        return "" if share is None else f"{100 * share:.3g} % differ"
+            distance = self._bench.distance(case)
+            if case.quality is None or distance is None:
+                return ""
+            largest = case.quality.largest / self._bench.answers.spread
+            return f"{100 * distance[0]:.3g} % RMS, largest {100 * largest:.3g} %"
+        changed = self._bench.changed(case) or case.look
+        return "" if changed is None else f"{100 * changed.share:.3g} % differ"

@@ -20,6 +20,11 @@ def upper_bound(differing: int, rows: int, confidence: float) -> float:
     return high
 
 
+def lower_bound(differing: int, rows: int, confidence: float) -> float:
+    """Return Clopper and Pearson's lower bound of the share that differs: with this confidence, it is at least that."""
+    return 1 - upper_bound(rows - differing, rows, confidence)
+
+
 def _at_most(k: int, n: int, p: float) -> float:
     """Return the binomial distribution's P(X <= k), 0 <= k < n and 0 < p < 1."""
     if k > n * p:  # the terms of the other tail decrease from its first

@@ -1,6 +1,7 @@
 import os
 import re
 import sys
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
@@ -35,8 +36,11 @@ def show(shown: "Iterable[RenderableType]", **how: Any) -> None:
 
 
 def print_sentence(words: str, stream: TextIO) -> None:
+    """Print in the terminal's columns; elsewhere in COLUMNS, or on one line."""
     if not stream.isatty():
-        print(words, file=stream)
+        columns = os.environ.get("COLUMNS", "")
+        width = int(columns) if columns.isdigit() and int(columns) else sys.maxsize
+        print(fill(words, width, break_long_words=False, break_on_hyphens=False), file=stream, flush=True)
         return
     from rich.text import Text
 

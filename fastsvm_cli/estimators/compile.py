@@ -303,20 +303,20 @@ def _choose(
         candidates.append(_Candidate(fast, row, budget))
 
     add("exact", behind, 0.0)
-    # A cascade promises a budget, and none of 0.
-    every = [each for each in attempts(source.model, max_size * 1e6, patience) if budget or not each.calibrates]
+    # A search for a budget needs one above 0.
+    every = [each for each in attempts(source.model, max_size * 1e6, patience) if budget or each.budget_option is None]
     for at, each in enumerate(every):
         with in_python():
             name = each.name
         on_progress(at / len(every), name)
         options = {"method": each.command, **each.options}
         others = {option: value for option, value in options.items() if option != "method"}
-        measured = slice(1, None, 2) if each.calibrates else slice(None)
-        if each.calibrates:
+        measured = slice(1, None, 2) if each.budget_option else slice(None)
+        if each.budget_option is not None:
             rows = Chunk.concatenate(labelled_chunks(X, found, each.command))
             others["data"] = [rows.select(list(range(0, rows.rows, 2)))]
             if 0 < budget < 1:
-                options["budget"] = others["budget"] = budget
+                options[each.budget_option] = others[each.budget_option] = budget
         why = each.skipped or each.refused
         start = time.monotonic()
 

@@ -29,10 +29,12 @@ def find(name: str) -> "tuple[Method, str | None]":
 
 
 def attempts(model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
+    """Return every method's attempts, the most promising first."""
     if refused_by_all(model) is not None:
         return []
     taking = [each for each in methods() if each.refusal(model) is None]
-    return [attempt for each in taking for attempt in each.attempts(model, max_bytes, patience)]
+    found = [attempt for each in taking for attempt in each.attempts(model, max_bytes, patience)]
+    return sorted(found, key=lambda each: each.rank)
 
 
 def refused_by_all(model: "ExactModel") -> "str | None":

@@ -37,8 +37,9 @@ class Attempt(NamedTuple):
     """A method with options, to try on a model.
 
     options: by long name, _ for -; True for a flag. exact: also try --exact. skipped: reason; limit: the option that
-    causes it. refused: why the method refuses the model. calibrates: on a half of the
-    rows (--data), with the budget.
+    causes it. refused: why the method refuses the model. budget_option: option that receives the budget; such a model
+    is made from a half of the rows (--data) where these are enough, and without if not needs_rows. rank: of the order
+    of trying, by promise. seconds: estimated time to compile.
     """
 
     command: str
@@ -47,7 +48,10 @@ class Attempt(NamedTuple):
     skipped: "str | None" = None
     limit: "str | None" = None
     refused: "str | None" = None
-    calibrates: bool = False
+    budget_option: "str | None" = None
+    needs_rows: bool = False
+    rank: int = 5
+    seconds: float = 0.0
 
     @property
     def name(self) -> str:
@@ -57,10 +61,6 @@ class Attempt(NamedTuple):
     @property
     def arguments(self) -> "list[str]":
         return self.name.split()
-
-    @property
-    def reduces(self) -> bool:
-        return self.command == "reduce"
 
 
 class Method:

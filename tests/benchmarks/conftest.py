@@ -56,7 +56,8 @@ def bench(fastsvm):
 
     def bench(*args, env=None, **more):
         runs = () if "--runs" in args else ("--runs", 1)
-        patience = ("--patience", PATIENCE) if "--try" in args and "--patience" not in args else ()
+        patience = ("--time-limit", 2 * PATIENCE) if "--try" in args else ()
+        patience += ("--patience", PATIENCE) if "--try" in args and "--patience" not in args else ()
         return fastsvm("bench", *runs, *patience, *args, env={**ONE_THREAD, **(env or {})}, **more)
 
     return bench

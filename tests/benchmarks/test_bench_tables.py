@@ -29,8 +29,13 @@ def test_a_row_for_every_model_and_reference(measured, svm_predict):
         "rings.approx",
         "rings.cert",
         "rings.cert, predict --exact",
-        *"rings.red rings.border rings.order other.approx".split(),
+        "rings.red",
+        "rings.red, predict --exact",
+        *"rings.border rings.order other.approx".split(),
+        *(name for name in records if name.endswith(", fastsvm-predict")),
     ]
+    assert {"exact model, fastsvm-predict", "rings.order, fastsvm-predict"} <= set(records)
+    assert measured["conclusion"] and measured["commands"][-1].endswith(" out")
     assert measured["rows"] == ROWS
     assert measured["picked"] is None and measured["test_file"] == "rows" and measured["exact_model"] == "rings.model"
     assert {"processor", "cores", "threads", "kernels", "python", "fastsvm", "libsvm_official", "svm_predict"} <= set(
@@ -41,7 +46,7 @@ def test_a_row_for_every_model_and_reference(measured, svm_predict):
     for name, record in records.items():
         assert keys <= set(record) and record["failed"] is None
         assert (record["end_to_end"] is None) == (name == "libsvm, in process")
-        assert (record["scoring"] is None) == (record["role"] == "start-up" or name == "svm-predict")
+        assert (record["scoring"] is None) == (record["role"] in ("start-up", "program") or name == "svm-predict")
         assert record["end_to_end"] is None or len(record["end_to_end"]["runs"]) == 3
     assert (
         records["rings.cert, predict --exact"]["labels_that_differ"]

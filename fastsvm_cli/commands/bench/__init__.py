@@ -10,6 +10,7 @@ from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
 if TYPE_CHECKING:
     from fastsvm_cli.benchmarks.case import Case
     from fastsvm_cli.benchmarks.cases import Bench
+    from fastsvm_cli.benchmarks.conclusion import Conclusion
 
 
 @click.command("bench", cls=FileCommand, params=BenchOptions.parameters())
@@ -49,16 +50,18 @@ def command(**parsed):
 
 def _compare(options: BenchOptions) -> None:
     from contextlib import ExitStack
+    from time import monotonic
 
     from fastsvm_cli.benchmarks import environment, report
     from fastsvm_cli.benchmarks.cases import Bench
-    from fastsvm_cli.benchmarks.choice import within
+    from fastsvm_cli.benchmarks.conclusion import Conclusion, conclusion
     from fastsvm_cli.commands.bench.measuring import Measuring
     from fastsvm_cli.commands.bench.screen import BenchScreen
     from fastsvm_cli.errors import FileError
     from fastsvm_cli.interruption import raising, temporary_folder
     from fastsvm_cli.methods.training import load_libsvm
 
+    began = monotonic()  # the time limit includes reading
     scaling = read_scale_file(options.scale_file)
     machine = environment.describe(options.threads)
     libsvm = True
@@ -83,32 +86,34 @@ def _compare(options: BenchOptions) -> None:
         only = bench.answers.only_label
         if only is not None:
             options.note(f"Note: the exact model answers {only:g} for all rows: they tell little about any model.")
-        bench.add_references(libsvm=libsvm)
+        bench.add_references(libsvm=libsvm, brief=options.attempt)
         bench.add_model(options.model_files[0], name="exact model", role="exact")
         named = [case for path in options.model_files[1:] for case in bench.add_model(path)]
         interrupted, picked = None, None
         screen = stack.enter_context(BenchScreen(quiet=options.quiet))
-        measuring = Measuring(bench, options, screen)
+        measuring = Measuring(bench, options, screen, began)
         try:
             if options.attempt:
                 measuring.try_everything(environment.fastsvm_command())
-            measuring.measure(bench.cases)
-            picked = within(bench, options.budget) if options.budget is not None else None
+            picked = measuring.measure(bench.cases)
         except KeyboardInterrupt as stop:
             interrupted = stop
             bench.compare_outputs()
             bench.take_failures()
         screen.close()
+        concluded = Conclusion([], [])
+        if interrupted is None:
+            concluded = conclusion(bench, picked, options.budget, options.keep)
         if options.as_json:
-            print(report.as_json(bench, machine, picked))
-        else:
+            print(report.as_json(bench, machine, picked, concluded))
+        if not options.as_json or options.budget is not None:
+            _print_conclusion(concluded, options)
+        if not options.as_json:
             _show(bench, machine, picked, options)
         if interrupted is not None:
             _note_interruption(bench, options)
             raise interrupted
-        if options.budget is not None:  # before writing files, which may fail
-            _print_pick(bench, picked, options.budget, options)
-        _write(bench, machine, picked, options)
+        _write(bench, machine, picked, concluded, options)
     _pass_or_fail(bench, named, options)
 
 
@@ -116,25 +121,26 @@ def _show(bench: "Bench", machine: dict, picked: "Case | None", options: BenchOp
     from fastsvm_cli.benchmarks import report
     from fastsvm_cli.console.terminal import ascii_only, new_console, show
 
-    if options.attempt and sys.stdout.isatty():
-        print()  # after lines of attempts
     width = new_console(sys.stdout).width
     how = {"everything": options.everything, "ascii_only": ascii_only(sys.stdout)}
     show(report.shown(bench, machine, picked, width, **how))
 
 
-def _print_pick(bench: "Bench", picked: "Case | None", budget: float, options: BenchOptions) -> None:
-    from fastsvm_cli.benchmarks import report
+def _print_conclusion(concluded: "Conclusion", options: BenchOptions) -> None:
     from fastsvm_cli.console.terminal import print_sentence
 
     stream = sys.stderr if options.as_json else sys.stdout
-    sentences, commands = report.picked_lines(bench, picked, budget, options.keep)
-    if stream.isatty():
-        print(file=stream)
-    for sentence in sentences:
+    if options.attempt and stream.isatty():
+        print(file=stream)  # after lines of attempts
+    first, rest = concluded.sentences[:1], concluded.sentences[1:]
+    for sentence in first:
         print_sentence(sentence, stream)
-    for command in commands:
+    for command in concluded.commands:
         print(f"  {command}", file=stream)
+    for sentence in rest:
+        print_sentence(sentence, stream)
+    if first and not options.as_json:
+        print()
 
 
 def _note_interruption(bench: "Bench", options: BenchOptions) -> None:
@@ -154,7 +160,9 @@ def _note_interruption(bench: "Bench", options: BenchOptions) -> None:
         print_sentence(f"Interrupted: {words}{'; ' if best else ''}{best}{kept}.", sys.stderr)
 
 
-def _write(bench: "Bench", machine: dict, picked: "Case | None", options: BenchOptions) -> None:
+def _write(
+    bench: "Bench", machine: dict, picked: "Case | None", concluded: "Conclusion", options: BenchOptions
+) -> None:
     from fastsvm_cli.models import load_model
     from fastsvm_cli.text.output import Output
 
@@ -168,12 +176,12 @@ def _write(bench: "Bench", machine: dict, picked: "Case | None", options: BenchO
         from fastsvm_cli.figures.bench import draw
         from fastsvm_cli.figures.style import write
 
-        write(draw(document(bench, machine, picked)), options.plot_file)
+        write(draw(document(bench, machine, picked, concluded)), options.plot_file)
 
 
 def _pass_or_fail(bench: "Bench", named: "list[Case]", options: BenchOptions) -> None:
     """Exit with 3 if a named model changes too many labels, overall or in a class; else with 1 if one failed."""
-    from fastsvm_cli.benchmarks.report import class_words, small_class_sentences
+    from fastsvm_cli.benchmarks.conclusion import class_words, small_class_sentences
 
     limit = options.max_disagreement
     failed = [case for case in named if case.failed is not None]

@@ -28,8 +28,9 @@ class BenchOptions(shared.Options):
     )
     budget: "float | None" = option(
         "--budget P",
-        "Largest share of labels that may differ, of all rows and of each class (0.5% or 0.005). Marks the fastest"
-        " model within it, and prints the commands to make and use it.",
+        "Largest share of labels that may differ, of all rows and of each class (0.5% or 0.005). For regression, the"
+        " largest root mean square difference, in standard deviations of the exact model's values. Marks the fastest"
+        " model within it, and prints the commands to make and use it. Without it, 0 % and 0.5 % are reported.",
         Share(),
     )
     keep: "str | None" = option(
@@ -73,6 +74,9 @@ class BenchOptions(shared.Options):
     patience: float = option(
         "--patience S", "Time limit per compilation of --try, in seconds.", POSITIVE, 30.0, group="Trials and times"
     )
+    time_limit: float = option(
+        "--time-limit S", "Time limit of --try, in seconds.", POSITIVE, 50.0, group="Trials and times"
+    )
     #: MB
     max_size: float = option("--max-size MB", "Maximum size of a model of --try.", LIMIT, 64, group="Trials and times")
     as_json: bool = shared.json("Print everything as JSON instead of tables.")
@@ -107,7 +111,7 @@ class BenchOptions(shared.Options):
             raise click.UsageError("-g goes with --cross-validate; other models have their gamma.")
         if self.cost is not None and self.splits is None:
             raise click.UsageError("-c goes with --cross-validate; other models have their C.")
-        given = self.first_given("patience", "max_size") if not self.attempt else None
+        given = self.first_given("patience", "time_limit", "max_size") if not self.attempt else None
         if given is not None:
             raise click.UsageError(f"{given} goes with --try: it is about what is compiled there.")
         if self.splits is None and self.first_given("degree"):
@@ -126,10 +130,9 @@ class BenchOptions(shared.Options):
         check_outputs(outputs, *inputs)
 
     def check_model(self, model: "Model") -> None:
-        about_labels = self.budget is not None or self.max_disagreement is not None
-        if model.header.regression and about_labels:
+        if model.header.regression and self.max_disagreement is not None:
             raise click.UsageError(
-                "--budget and --max-disagreement are about labels that differ; a regression model has values."
+                "--max-disagreement is about labels that differ; a regression model has values. --budget takes both."
             )
 
     def note(self, words: str) -> None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from fastsvm_cli import interruption
 from fastsvm_cli.console.progress import show_cursor
-from fastsvm_cli.console.terminal import can_be_drawn_on, new_console
+from fastsvm_cli.console.terminal import can_be_drawn_on, new_console, print_sentence
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -30,7 +30,11 @@ class BenchScreen:
             return
         if not self._drawn:
             for line, _ in lines:
-                print(line, file=self._stream, flush=True)
+                # Only sentences are wrapped: numbers of an attempt stay in their columns.
+                if line.endswith("."):
+                    print_sentence(line, self._stream)
+                else:
+                    print(line, file=self._stream, flush=True)
             return
         from rich.text import Text
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: Tried by `attempts`.
 _CENTERS = (4, 16, 64)
+# gamma over gamma_MAX up to which expansions are tried first.
+_FEW_TIMES = 3.0
 
 
 class ApproxOptions(MethodOptions):
@@ -186,34 +188,58 @@ class Approx(Method):
         without_certificate = certificates.refusal(model)
         out: list[Attempt] = []
 
-        def approx(of_degree: int, expansions: int = 1, **options: object) -> None:
+        def approx(rank: int, of_degree: int, expansions: int = 1, **options: object) -> None:
             certify = "certify" in options
             size = file_bytes(header, features, of_degree, expansions)
             why = size_text(size) if size > max_bytes else None
             limit = "--max-size"
-            if why is None and certify:
-                seconds = certify_seconds(header, features)
-                why = f"about {digits(seconds, 2)} s" if seconds > patience else None
+            seconds = certify_seconds(header, features) if certify else 0.0
+            if why is None and certify and seconds > patience:
+                why = f"about {digits(seconds, 2)} s"
                 limit = "--patience"
             refused = without_certificate if certify else None
-            out.append(Attempt(self.name, options, exact=certify, skipped=why, limit=limit, refused=refused))
+            out.append(
+                Attempt(
+                    self.name,
+                    options,
+                    exact=certify,
+                    skipped=why,
+                    limit=limit,
+                    refused=refused,
+                    rank=rank,
+                    seconds=seconds,
+                )
+            )
 
         if header.kernel_type != "rbf":
-            approx(own_degree(header), certify=True)
+            approx(0, own_degree(header), certify=True)
             return out
+        later = 0 if _promising(model) else 6
         degrees = range(1, MAX_DEGREE + 1)
         for degree in degrees:
             certified = {"certify": True} if degree in (2, 3) else {}
-            approx(degree, **{"degree": degree, **certified})
-        for degree in degrees:
-            approx(degree, center="origin", degree=degree)
+            approx(later + (degree not in (2, 3)), degree, **{"degree": degree, **certified})
         if model.pairs > 1:
-            approx(2, center="pair", certify=True)
+            approx(later + 1, 2, center="pair", certify=True)
         for centers in _CENTERS:
             for degree in (2, 3):
                 if centers < header.total_sv:
-                    approx(degree, centers, centers=centers, degree=degree)
+                    approx(5 + later // 2, degree, centers, centers=centers, degree=degree)
+        for degree in degrees:
+            approx(7, degree, center="origin", degree=degree)
         return out
 
 
 METHOD = Approx()
+
+
+def _promising(model: "ExactModel") -> bool:
+    """Return whether gamma is at most a few times gamma_MAX, about the mean of the support vectors."""
+    from math import sqrt
+
+    from fastsvm_cli.bounds import gamma_max
+    from fastsvm_cli.comparisons.norms import Mean, largest, squared_distances
+
+    mean = Mean().add(model.vectors)
+    norm = sqrt(largest(squared_distances(model.vectors, mean.indices, mean.point)))
+    return model.header.gamma <= _FEW_TIMES * gamma_max(norm, norm)

@@ -211,7 +211,7 @@ class Border(Method):
         return refusal(model) or (why if needs_rows(model) else None)
 
     def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
-        return [Attempt(self.name, {"samples": samples}) for samples in _SAMPLES]
+        return [Attempt(self.name, {"samples": samples}, rank=9) for samples in _SAMPLES]
 
 
 METHOD = Border()

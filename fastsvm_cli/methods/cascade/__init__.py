@@ -96,7 +96,7 @@ class Cascade(Method):
         return None
 
     def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
-        return [Attempt(self.name, {}, calibrates=True)]
+        return [Attempt(self.name, {}, budget_option="budget", needs_rows=True, rank=2)]
 
 
 METHOD = Cascade()

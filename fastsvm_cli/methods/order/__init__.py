@@ -183,7 +183,7 @@ class Order(Method):
         return [(command, why) for command, why in whys if why is not None]
 
     def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
-        return [Attempt(self.name, {"method": order}) for order in ORDERS if _refusal(order, model) is None]
+        return [Attempt(self.name, {"method": order}, rank=4) for order in ORDERS if _refusal(order, model) is None]
 
 
 METHOD = Order()

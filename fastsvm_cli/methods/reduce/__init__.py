@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from fastsvm_cli.methods.reduce.reduction import Reduction
     from fastsvm_cli.models.base import ExactModel
 
-#: Tried by `attempts`.
-_RATIOS = (0.002, 0.005, 0.01, 0.02, 0.05)
+# Sizes that the search for one visits, and share of the support vectors of a usual one: estimates.
+_VISITED, _USUAL_SHARE = 8, 0.15
 
 
 class ReduceOptions(MethodOptions):
@@ -146,9 +146,12 @@ class Reduce(Method):
         return refusal(model)
 
     def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
-        least = max(2, model.header.nr_class)
-        ratios = [ratio for ratio in _RATIOS if ratio * model.header.total_sv >= least]
-        return [Attempt(self.name, {"ratio": ratio}) for ratio in ratios]
+        from fastsvm_cli.methods.reduce.fit import finish_seconds
+
+        n = model.header.total_sv
+        seconds = _VISITED * finish_seconds(n, max(1, round(_USUAL_SHARE * n)), len(model.header.label or [0]))
+        quick = Attempt(self.name, {"no_finish": True}, budget_option="target", rank=3)
+        return [quick, quick._replace(options={}, seconds=seconds)]
 
 
 METHOD = Reduce()
