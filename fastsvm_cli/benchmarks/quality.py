@@ -1,4 +1,5 @@
 from math import isfinite, nan, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
