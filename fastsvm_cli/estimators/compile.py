@@ -35,6 +35,8 @@ from fastsvm_cli.text.fingerprint import fingerprint
 _RUNS, _MORE_RUNS, _SECONDS, _WORK = 5, 20, 1.0, 1 << 28
 #: A model is faster than another if it takes at most this share of its time.
 _FASTER = 0.9
+#: Searches for a budget need one below 1.
+_MOST_BUDGET = 0.99
 _AUTO_BUDGET = 0.005
 _AUTO = {"max_size": 64.0, "patience": 30.0}  # MB, seconds: as in bench --try
 
@@ -315,8 +317,7 @@ def _choose(
         if each.budget_option is not None:
             rows = Chunk.concatenate(labelled_chunks(X, found, each.command))
             others["data"] = [rows.select(list(range(0, rows.rows, 2)))]
-            if 0 < budget < 1:
-                options[each.budget_option] = others[each.budget_option] = budget
+            options[each.budget_option] = others[each.budget_option] = min(budget, _MOST_BUDGET)
         why = each.skipped or each.refused
         start = time.monotonic()
 

@@ -51,7 +51,7 @@ def command(**parsed):
     \b
       fastsvm bound train.txt                          gamma_MAX, before training
       fastsvm bound train.model                        its gamma against gamma_MAX
-      fastsvm bound train.model test.txt               rows inside the bound, labels that approx changes
+      fastsvm bound train.model test.txt               labels that approx changes
       fastsvm bound certified.approx test.txt          and rows proven
       fastsvm bound --plot p.svg train.model test.txt  what each degree proves
       fastsvm bound --json any.model                   kind, origin, size, range
