@@ -1,17 +1,16 @@
-"""Every cited statement B1, B2, ... has a proof in bounds.py, code that uses it and a test."""
+"""Every cited statement B1, B2, ... has a proof in PROOFS.md, code that uses it and a test."""
 
 import re
 from collections import defaultdict
 
 import pytest
 
-from fastsvm_cli import bounds
 from support.places import ROOT, TESTS
 
 PACKAGE = ROOT / "fastsvm_cli"
-TABLE = "Where each is used, and what tries to break it\n"
-PROOFS, _, ROWS = bounds.__doc__.partition(TABLE)
-STATED = [int(number) for number in re.findall(r"^B(\d+)\. ", PROOFS, re.M)]
+TABLE = "## Where each is used, and what tries to break it\n"
+PROOFS, _, ROWS = (PACKAGE / "PROOFS.md").read_text().partition(TABLE)
+STATED = [int(number) for number in re.findall(r"^\*\*B(\d+)\.\*\* ", PROOFS, re.M)]
 
 
 def _cited(text):
@@ -32,17 +31,17 @@ def _citations():
 
 
 def _table():
-    """{number: (code, [test])}"""
+    """{number: (code, [test])}; a row without a number has another test of the statement above it"""
     found, number = {}, None
-    for line in ROWS.splitlines():
-        words = line.split()
-        if re.match(r"B\d+ ", line):
-            number = int(words[0][1:])
-            assert number not in found and len(words) == 3, line
-            found[number] = (words[1], [words[2]])
-        elif number is not None and words:
-            assert len(words) == 1, line
-            found[number][1].append(words[0])
+    for line in ROWS.split("\n"):
+        cells = [cell.strip(" `") for cell in line.split("|")[1:-1]]
+        if cells and re.match(r"(B\d+|)$", cells[0]):
+            statement, code, test = cells
+            if statement:
+                number = int(statement.removeprefix("B"))
+                assert number not in found and code, line
+                found[number] = (code, [])
+            found[number][1].append(test)
     return found
 
 
