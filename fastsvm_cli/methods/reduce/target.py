@@ -24,6 +24,7 @@ from fastsvm_cli.comparisons.changed import Changed, changed_labels
 from fastsvm_cli.comparisons.sampled import rms_interval_95, upper_bound
 from fastsvm_cli.methods.cascade.guarantee import rows_needed
 from fastsvm_cli.methods.feature_space import FeatureSpace
+from fastsvm_cli.methods.reduce.fit import finish_seconds
 from fastsvm_cli.methods.reduce.held_out import among, without
 from fastsvm_cli.methods.reduce.reduction import Reduction, compile_reduced_set, lossless
 from fastsvm_cli.models.base import ExactModel, Model
@@ -40,6 +41,7 @@ _ENOUGH, _LEAST_PART = 4, 0.25
 _TRAINED = 0.05  # share of the support vectors among the rows of the training
 _HELD_OUT = 4  # of so many support vectors, one is held out
 _FIRST = 8  # vectors
+_PATIENCE = 10.0  # estimated seconds of final descents, after which no smaller size is tried
 
 
 class Seen(NamedTuple):
@@ -54,10 +56,11 @@ class Seen(NamedTuple):
     changed: "Changed | None"
 
     def within(self, budget: float, confidence: float) -> bool:
-        """As for the budgets of `bench`, no class may change more."""
+        """As for the budgets of `bench`, no class may change more; one too small to show the budget, one label."""
         if self.changed is None:
             return self.high <= budget
-        return upper_bound(self.different, self.rows, confidence) <= budget and self.changed.within(budget)
+        classes = (each.different <= max(1.0, budget * each.rows) for each in self.changed.classes)
+        return upper_bound(self.different, self.rows, confidence) <= budget and all(classes)
 
 
 class Sample(NamedTuple):
@@ -94,6 +97,13 @@ class _Sizes:
         self.model, self._space, self._how, self._on_progress = model, space, how, on_progress
         self._made: dict[int, Reduction] = {}
 
+    @property
+    def slow(self) -> bool:
+        """Whether the sets made so far exceed the patience. It is an estimate, so that the result depends on no clock."""
+        total, parts = self.model.header.total_sv, len(self.model.header.label or [0])
+        seconds = sum(finish_seconds(total, count, parts) for count in self._made)
+        return bool(self._how.get("finishing", True)) and seconds > _PATIENCE
+
     def of(self, count: int) -> Reduction:
         if count not in self._made:
             words = f"{count} vectors, "
@@ -127,7 +137,7 @@ class _Part:
     def smallest(self, least: int, passes: "Callable[[Seen], bool]") -> int:
         """Return a small size that passes, or all vectors: doubled up to the first that passes, then bisected."""
         low, count, found = 0, min(least, self.total), 0
-        while not found or found - low > max(2, found // 6):
+        while not found or (found - low > max(2, found // 6) and not self.sizes.slow):
             if found:
                 count = (low + found) // 2
             if count >= self.total or passes(self.seen(count)):
@@ -173,12 +183,13 @@ def reduce_to(
         return size >= testing.total or testing.seen(size).within(budget, _confidence(test))
 
     first, *smaller = (
-        _scaled(times * chosen, choosing.total, testing.total) for times in (_SIZES_OF_TRAINING if trained else _SIZES)
+        _scaled(times * chosen, choosing.total, testing.total)
+        for times in (_SIZES_OF_TRAINING if trained and not choosing.sizes.slow else _SIZES)
     )
     size = first
     if passes(first):
         for each in smaller:
-            if not passes(each):
+            if testing.sizes.slow or not passes(each):
                 break
             size = each
     while not passes(size):
