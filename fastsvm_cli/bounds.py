@@ -1,5 +1,7 @@
-"""Proven inequalities as functions of numbers, without arrays or files. PROOFS.md has the proofs, as statements B1, B2,
-..., and u = 2^-53 is the unit roundoff of double precision."""
+"""Proven inequalities as functions of numbers, without arrays or files.
+
+PROOFS.md has the proofs, as statements B1, B2, ..., and u = 2^-53 is the unit roundoff of double precision.
+"""
 
 from math import exp, factorial, inf, sqrt
 
@@ -24,8 +26,10 @@ def gamma_max(largest_vector_norm: float, largest_row_norm: float) -> float:
 
 
 def squared_norm_limit(gamma: float, largest_squared_norm: float) -> float:
-    """Return the |z - m|^2 below which rows are inside the bound (3.11), for support vectors with |x - m|^2 of at most
-    `largest_squared_norm`."""
+    """Return the |z - m|^2 below which rows are inside the bound (3.11).
+
+    largest_squared_norm: the largest |x - m|^2 of the support vectors.
+    """
     product = 16 * gamma * gamma * largest_squared_norm
     return 1 / product if product > 0 else inf
 
@@ -45,10 +49,10 @@ def degree_norm(computed: float, degree: int, moment: float, n: int, d: int, exp
 def tail_norm(
     computed: float, above: int, moments: "list[float]", weight: float, n: int, d: int, exponent: float
 ) -> float:
-    """Return an upper bound of W_{>above}, the norm of the parts of w beyond degree `above` (B1), from its computed
-    square (B44).
+    """Return an upper bound of W_{>above}, the norm of the parts of w beyond degree `above` (B1, B44).
 
-    moments: sum_i |a~_i| s_i^k for k = above + 1, above + 2, ...; weight: sum_i |a_i|. Other arguments: `degree_norm`.
+    computed: its square, as computed. moments: sum_i |a~_i| s_i^k for k = above + 1, above + 2, ...; weight: sum_i
+    |a_i|. Other arguments: `degree_norm`.
     """
     size = weight * weight
     s = 2 * exponent
@@ -66,39 +70,44 @@ def tail_norm(
 
 
 def coefficient_error(degree: int, factor: float, moment: float, n: int, d: int, exponent: float) -> float:
-    """Return an upper bound of the distance, in Frobenius norm, of the computed tensor T_k = factor sum_i a~_i x~_i^k
-    from the true one (B45).
+    """Return an upper bound of the error of the computed tensor T_k = factor sum_i a~_i x~_i^k (B45).
 
-    degree: k. moment: sum_i |a~_i| |x~_i|^k over the n support vectors of d features. exponent: the largest gamma
-    |x~|^2 (0 for finite kernels).
+    It is the distance from the true one in Frobenius norm. degree: k. moment: sum_i |a~_i| |x~_i|^k over the n support
+    vectors of d features. exponent: the largest gamma |x~|^2 (0 for finite kernels).
     """
     operations = n + 3 * degree + exponent * (d + 4) + 24
     return abs(factor) * moment * operations * UNIT * 1.1 + 1e-322 * (n + 10)
 
 
 def residual_error(size: float, residual: float, d: int, rank: int) -> float:
-    """Return an upper bound of the distance, in Frobenius norm, of the computed M - sum_r lambda_r q_r q_r', of shape
-    (d, d), from the true one (B36).
+    """Return an upper bound of the error of the computed M - sum_r lambda_r q_r q_r', (d, d) (B36).
 
-    size: sum_r |lambda_r| |q_r|^2 over the `rank` terms. residual: the Frobenius norm of the computed difference.
+    It is the distance from the true one in Frobenius norm. size: sum_r |lambda_r| |q_r|^2 over the `rank` terms.
+    residual: the Frobenius norm of the computed difference.
     """
     return 1.01 * UNIT * ((rank + 4) * size + 2 * residual) + 4 * LOST_PRODUCT * d * (rank + 2)
 
 
 def proven_by_cholesky(bound: float, d: int) -> float:
-    """Return an upper bound of |R|_2 for a symmetric R, (d, d), with entries of at most 1, if the factorisations of
-    `bound` I - R and `bound` I + R found only positive pivots (B36)."""
+    """Return an upper bound of |R|_2 for a symmetric R, (d, d), with entries of at most 1 (B36).
+
+    The factorisations of `bound` I - R and `bound` I + R must have found only positive pivots.
+    """
     return (bound + 2.1 * (d + 4) * (d + 1) * UNIT * (bound + 1)) * _UP
 
 
 def length(squares: float, n: int) -> float:
-    """Return an upper bound of the Euclidean length of n numbers from the computed sum of their squares, some of which
-    may have underflowed."""
+    """Return an upper bound of the Euclidean length of n numbers.
+
+    squares: the computed sum of their squares, some of which may have underflowed.
+    """
     return sqrt(squares) * _UP + 2e-154 * sqrt(n)
 
 
 def poisson_tail_terms(t: float, first: int, last: int) -> "list[float]":
-    """Return the factors of W_n and W_{>N} in B1: sqrt(e^{-t} t^n / n!) for n = first..last, then
-    sqrt(min(1, t^{last+1} / (last+1)!))."""
+    """Return the factors of W_n and W_{>N} in B1.
+
+    They are sqrt(e^{-t} t^n / n!) for n = first..last, then sqrt(min(1, t^{last+1} / (last+1)!)).
+    """
     terms = [sqrt(exp(-t) * t**n / factorial(n)) for n in range(first, last + 1)]
     return terms + [sqrt(min(1.0, t ** (last + 1) / factorial(last + 1)))]

@@ -19,6 +19,7 @@ Print what a C compiler needs to build a program on libfastsvm.
 
 
 def words(option: str) -> "list[str]":
+    """Return the words of one of the options ``--cflags``, ``--libs``, ...."""
     folder = os.path.dirname(os.path.abspath(__file__))
     lib, include = os.path.join(folder, "lib"), os.path.join(folder, "include")
     name = "libfastsvm.0.dylib" if sys.platform == "darwin" else "libfastsvm.so.0"
@@ -31,6 +32,7 @@ def words(option: str) -> "list[str]":
 
 
 def main() -> None:
+    """Run ``fastsvm-config``: print the compiler's words for libfastsvm."""
     options = sys.argv[1:]
     if not options or "--help" in options:
         print(HELP, end="")

@@ -71,6 +71,7 @@ class FileError(FastsvmError):
 
 
 def display(path: str) -> str:
+    """Return a path for messages."""
     return "standard input" if path == "-" else path or "''"
 
 

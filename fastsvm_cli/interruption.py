@@ -1,7 +1,8 @@
 """Handling of SIGINT (Ctrl-C), SIGTERM and SIGHUP.
 
 The handler ends the process, because an exception may get lost in an import, a destructor or a library. Commands that
-need exceptions use `raising`."""
+need exceptions use `raising`.
+"""
 
 # Importing `signal` takes a millisecond, in which Ctrl-C would print a traceback.
 import _signal
@@ -22,8 +23,11 @@ _raised: "int | None" = None
 
 
 def install() -> None:
-    """Make the signals end the process with 128 + their number, SIGINT with a line of the command on standard error
-    unless -q is among its words. Ignored ones (nohup) stay ignored."""
+    """Make the signals end the process with 128 + their number.
+
+    SIGINT also prints a line on standard error, unless -q is among the command's words. Ignored signals (nohup) stay
+    ignored.
+    """
     for number in SIGNALS:
         if _signal.getsignal(number) != _signal.SIG_IGN:
             _signal.signal(number, stop)
@@ -35,6 +39,7 @@ def add_undo(action: "Callable[[], object]") -> None:
 
 
 def remove_undo(action: "Callable[[], object]") -> None:
+    """Remove an action from those that an interrupt runs."""
     if action in _undo:
         _undo.remove(action)
 
@@ -55,8 +60,10 @@ class held:
 
 
 class raising:
-    """Context manager: signals raise KeyboardInterrupt (SIGINT) or SystemExit. If a library swallows it, the process
-    ends after the block."""
+    """Context manager: signals raise KeyboardInterrupt (SIGINT) or SystemExit.
+
+    If a library swallows it, the process ends after the block.
+    """
 
     def __enter__(self) -> None:
         global _raises
@@ -96,6 +103,7 @@ class temporary_folder:
 
 
 def stop(number: int, _: object) -> None:
+    """Handle a signal: undo, then end the process, or raise KeyboardInterrupt where asked for."""
     global _waiting, _raised
     if _holds:
         _waiting = number

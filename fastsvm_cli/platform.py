@@ -23,6 +23,7 @@ def name_of(file: "IO[bytes]") -> str:
 
 
 def processor_name() -> str:
+    """Return the processor's name."""
     if LINUX:
         try:
             with open("/proc/cpuinfo") as file:

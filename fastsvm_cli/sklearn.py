@@ -1,5 +1,7 @@
-"""scikit-learn estimators that train and compile a support vector machine, and patch() for scikit-learn's own. Needs
-scikit-learn 1.3 or newer."""
+"""scikit-learn estimators that train and compile a support vector machine, and patch() for scikit-learn's own.
+
+Needs scikit-learn 1.3 or newer.
+"""
 
 import numpy as np
 from sklearn.base import (
@@ -26,7 +28,8 @@ class _Compiled(MetaEstimatorMixin, BaseEstimator):
     estimator: unfitted; None: scikit-learn's default. method, options (a dictionary): as of compile; "auto", and
     "border" for one class, get the training rows. Progress is shown only with the option on_progress.
 
-    After fit: estimator_ (fitted), compiled_ (FastSVM), n_features_in_, feature_names_in_."""
+    After fit: estimator_ (fitted), compiled_ (FastSVM), n_features_in_, feature_names_in_.
+    """
 
     def __init__(self, estimator=None, *, method="exact", options=None):
         self.estimator = estimator
@@ -85,6 +88,7 @@ class _Compiled(MetaEstimatorMixin, BaseEstimator):
 
 class CompiledSVC(ClassifierMixin, _Compiled):
     """Classifier that trains an SVC (or NuSVC, or a pipeline of scalers and one) and predicts with the compiled model.
+
     After fit, also: classes_.
 
     >>> from sklearn.datasets import load_iris
@@ -98,8 +102,11 @@ class CompiledSVC(ClassifierMixin, _Compiled):
     _default = SVC
 
     def fit(self, X, y, **fit_params):
-        """Train a clone of the estimator, then compile it. X: (n, d), dense or sparse; fit_params: of its fit. Raise
-        its errors, and ModelFormatError for a model that the method refuses."""
+        """Train a clone of the estimator, then compile it.
+
+        X: (n, d), dense or sparse; fit_params: of its fit. Raise its errors, and ModelFormatError for a model that the
+        method refuses.
+        """
         self._fit(X, y, fit_params)
         self.classes_ = self.estimator_.classes_
         return self
@@ -115,6 +122,7 @@ class CompiledSVC(ClassifierMixin, _Compiled):
 
     @available_if(lambda self: _knows_probabilities(self))
     def predict_log_proba(self, X):
+        """Return the logarithms of predict_proba: (n_samples, n_classes)."""
         return np.log(self.predict_proba(X))
 
 
@@ -124,6 +132,10 @@ class CompiledSVR(RegressorMixin, _Compiled):
     _default = SVR
 
     def fit(self, X, y, **fit_params):
+        """Fit the SVR and compile it.
+
+        Arguments and errors: as of CompiledSVC.fit.
+        """
         return self._fit(X, y, fit_params)
 
 
@@ -133,6 +145,10 @@ class CompiledOneClassSVM(OutlierMixin, _Compiled):
     _default = OneClassSVM
 
     def fit(self, X, y=None, **fit_params):
+        """Fit the OneClassSVM and compile it.
+
+        Arguments and errors: as of CompiledSVC.fit.
+        """
         self._fit(X, y, fit_params)
         self.offset_ = self.compiled_.offset_
         return self

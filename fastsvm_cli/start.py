@@ -5,8 +5,11 @@ import sys
 
 
 def run() -> None:
-    """Run main() with signals handled from the start; before click is imported, `predict` by the core if it knows all
-    words. Rare garbage collection and no interpreter shutdown save a fifth of a short command's time."""
+    """Run main() with signals handled from the start.
+
+    Before click is imported, the core runs `predict` if it knows all words. Rare garbage collection and no interpreter
+    shutdown save a fifth of a short command's time.
+    """
     from fastsvm_cli import interruption
 
     interruption.install()

@@ -19,7 +19,8 @@ def prepare() -> None:
     """Prepare the streams, once, before any file is opened.
 
     Each closed descriptor gets a placeholder, whose use raises EBADF, so that no opened file becomes a standard stream.
-    Standard output prints undecodable file names as their bytes. Standard error ignores its own errors."""
+    Standard output prints undecodable file names as their bytes. Standard error ignores its own errors.
+    """
     global _prepared
     for descriptor, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)):
         if stream is None:

@@ -1,3 +1,5 @@
+"""Compile a model in every way that ``bench --try`` knows, and measure the results."""
+
 import itertools
 import os
 import subprocess
@@ -18,6 +20,8 @@ _SHARE_OF_REST = 0.5
 
 
 class Onlooker(Protocol):
+    """Receiver of the progress of attempts."""
+
     def begins(self, what: str) -> None:
         """Receive the next step's description."""
 
@@ -36,12 +40,14 @@ def compile_attempts(
     limit: float,
     deadline: float,
 ) -> "list[Attempt]":
-    """Compile attempts in turn, each for at most `patience` seconds and a half of the rest, while enough time is left
-    to measure what there is by the deadline (of time.monotonic). Add the models to the bench, and run each that is
-    within the limit once. A failure becomes a case. Return the attempts that were left out for lack of time.
+    """Compile attempts in turn, add the models to the bench, and run each that is within the limit once.
+
+    Each takes at most `patience` seconds and a half of the rest, while enough time is left to measure what there is by
+    the deadline (of time.monotonic). A failure becomes a case. Return the attempts that were left out for lack of time.
 
     budget: for methods that search for it; one that misses it tries once more with a smaller one. limit: of
-    Bench.add_model."""
+    Bench.add_model.
+    """
     late: list[Attempt] = []
     waiting = [(each, each.name, budget) for each in tried]
     for at in itertools.count():

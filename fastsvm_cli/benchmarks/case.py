@@ -1,3 +1,5 @@
+"""One model under measurement: its file, times and answers."""
+
 import os
 
 from fastsvm_cli.benchmarks.quality import Quality
@@ -17,7 +19,8 @@ class Case:
     "reduced" for a reduced set. centers: per decision function. made_by: arguments of fastsvm. compile_seconds: as a
     new process. changed: output lines that differ from the reference's. measured: rows whose
     labels count. failed: reason. dropped: why it was not measured to the end; look: its labels on a sample of the
-    rows. note: after the name."""
+    rows. note: after the name.
+    """
 
     def __init__(self, name: str, role: str, path: "str | None" = None):
         self.name, self.role, self.path = name, role, path
@@ -43,6 +46,7 @@ class Case:
         self.output: str | None = None
 
     def timings(self, clock: str) -> "Timings | None":
+        """Return the runs by a clock, or None if there are none."""
         timed = self.end_to_end if clock == END_TO_END else self.scoring
         return timed.timings if timed is not None and len(timed.timings) else None
 

@@ -1,3 +1,5 @@
+"""Models and programs that are measured side by side on the same rows."""
+
 import os
 from collections import Counter
 from collections.abc import Callable
@@ -42,7 +44,8 @@ class Bench:
 
     exact_file: LIBSVM model to compare with. folder: for outputs. threads: 0 for all. fastsvm: words that start this
     program. scaling: models of scaled rows get a scaled file: no time includes scaling. Raises DataFormatError,
-    ModelFormatError and FileError."""
+    ModelFormatError and FileError.
+    """
 
     def __init__(
         self,
@@ -109,8 +112,10 @@ class Bench:
         )
 
     def _time_on_part(self, case: Case, program: str) -> None:
-        """If it is slow, estimate its seconds for all rows: those of an empty file, and those of a part of the rows
-        beyond them, times all rows over the part's."""
+        """Estimate the seconds of a slow program for all rows, from a part of them.
+
+        The estimate is the seconds of an empty file, and those of the part beyond them, times all rows over the part's.
+        """
         if self.rows <= _LEAST_PART:
             return
         part, words = os.path.join(self.folder, "part"), [program]
@@ -168,8 +173,11 @@ class Bench:
         calibrated: bool = False,
         limit: "float | None" = None,
     ) -> "list[Case]":
-        """Add a model file; a certified classifier of the exact model also with `predict --exact`, unless `exact` is
-        False. calibrated: on `calibration_file`. limit: a model beyond it, by `fits`, is not timed."""
+        """Add a model file as a case.
+
+        A certified classifier of the exact model is also timed with `predict --exact`, unless `exact` is False. With
+        `calibrated`, its rows are those of `calibration_file`. limit: a model beyond it, by `fits`, is not timed.
+        """
         name = name or os.path.basename(path)
         if any(case.name == name for case in self.cases):
             name = path
@@ -298,6 +306,7 @@ class Bench:
         return out
 
     def thread_words(self) -> "list[str]":
+        """Return the words of ``--threads`` for a child process."""
         return ["--threads", str(self.threads)] if self.threads else []
 
     def _process(self, case: Case, words: "list[str]", rows: str) -> Case:
@@ -324,6 +333,7 @@ class Bench:
     # ---- measuring
 
     def timed(self, cases: "list[Case]", clock: str) -> "list[Timed]":
+        """Return what is timed in these cases by a clock."""
         return [
             each
             for case in cases
@@ -341,6 +351,7 @@ class Bench:
         on_begin: "Callable[[Timed, int], None]" = lambda case, round: None,
         goes_on: "Callable[[int], bool]" = lambda round: True,
     ) -> None:
+        """Time the cases in turn, until each has its runs or the time is over."""
         interleave(self.timed(cases, clock), runs, most_seconds, on_run, on_begin, goes_on)
         if clock == END_TO_END:
             self.compare_outputs()
@@ -352,6 +363,7 @@ class Bench:
         self.take_failures()
 
     def take_failures(self) -> None:
+        """Mark every case as failed of which a timed run failed."""
         for case in self.cases:
             for timed in (case.end_to_end, case.scoring):
                 if timed is not None and timed.failed is not None and case.failed is None:
@@ -407,8 +419,10 @@ class Bench:
         return case.quality.changed if case.quality is not None else None
 
     def fits(self, case: Case, budget: float) -> bool:
-        """Return whether the labels that differ are within the budget, of all and of each class; regression: the root
-        mean square difference, in standard deviations of the exact values."""
+        """Return whether the labels that differ are within the budget, of all rows and of each class.
+
+        For regression, the root mean square difference counts, in standard deviations of the exact values.
+        """
         if self.model.header.regression:
             distance = self.distance(case)
             return distance is not None and distance[0] <= budget
@@ -416,6 +430,7 @@ class Bench:
         return changed is None or changed.within(budget)
 
     def disagreement(self, case: Case) -> "float | None":
+        """Return the share of rows whose label differs from the exact model's, or None if unknown."""
         changed = self.changed(case)
         return None if changed is None else changed.share
 

@@ -1,3 +1,5 @@
+"""Run and time child processes."""
+
 import os
 import select
 import subprocess
@@ -15,8 +17,11 @@ def run(
     environment: "dict | None" = None,
     on_wait: "Callable[[], None] | None" = None,
 ) -> "tuple[int, str]":
-    """Return (exit code, standard error). The process ends with this one on a signal. on_wait: called every half
-    second. Raise OSError, and subprocess.TimeoutExpired after killing the process."""
+    """Return (exit code, standard error).
+
+    The process ends with this one on a signal. on_wait: called every half second. Raise OSError, and
+    subprocess.TimeoutExpired after killing the process.
+    """
     process = None
     try:
         with held():  # no signal between start and assignment

@@ -1,3 +1,5 @@
+"""Choose among measured models: the fastest inside a budget, and those that nothing beats."""
+
 from collections.abc import Callable, Sequence
 from math import sqrt
 from statistics import median
@@ -27,8 +29,11 @@ class Candidate(Generic[_Model]):
 
 
 def pick(candidates: "Sequence[Candidate[_Model]]") -> "_Model | None":
-    """Return the fastest model; among equals, the one that changes fewest labels. The exact model wins unless another
-    is measurably faster. A later clock decides where earlier medians differ by less than noise."""
+    """Return the fastest model; among equals, the one that changes fewest labels.
+
+    The exact model wins unless another is measurably faster. A later clock decides where earlier medians differ by less
+    than noise.
+    """
     noises = [_noise([each.timings[clock] for each in candidates]) for clock in range(_clocks(candidates))]
 
     def gain(one: "Candidate[_Model]", other: "Candidate[_Model]", clock: int) -> int:
@@ -50,8 +55,10 @@ def pick(candidates: "Sequence[Candidate[_Model]]") -> "_Model | None":
 
 
 def within(bench: Bench, budget: float) -> "Case | None":
-    """Return `pick` of timed models within the budget, overall and per class, of the finalists if there are. In-memory
-    times come second: start-up dominates end-to-end times of small files."""
+    """Return `pick` of timed models within the budget, overall and per class, of the finalists if there are.
+
+    In-memory times come second: start-up dominates end-to-end times of small files.
+    """
     return _pick(bench, lambda case: bench.fits(case, budget))
 
 
@@ -74,8 +81,10 @@ def _pick(bench: Bench, inside: "Callable[[Case], bool]") -> "Case | None":
 
 
 def finalists(bench: Bench, budgets: "Sequence[float]") -> "list[Case]":
-    """Return the exact model, and for each budget the fastest models within it by either clock: those to time by
-    fastsvm-predict, where the start of Python hides no difference."""
+    """Return the models to time by fastsvm-predict, where the start of Python hides no difference.
+
+    These are the exact model, and for each budget the fastest models within it by either clock.
+    """
     found = [case for case, _ in _timed(bench, END_TO_END, ("exact",))]
     for budget in budgets:
         inside = [
@@ -89,8 +98,10 @@ def finalists(bench: Bench, budgets: "Sequence[float]") -> "list[Case]":
 
 
 def surely_slower(bench: Bench, case: Case) -> bool:
-    """Return whether another model that changes no more is faster in all of at least three runs end to end, by a
-    tenth."""
+    """Return whether another model that changes no more labels is faster, by a tenth.
+
+    It is faster in all of at least three runs end to end.
+    """
     mine, distance = case.timings(END_TO_END), bench.distance(case)
     if mine is None or distance is None or len(mine) < _RUNS_TO_DROP:
         return False
@@ -103,6 +114,7 @@ def surely_slower(bench: Bench, case: Case) -> bool:
 
 
 def best_so_far(bench: Bench, budget: "float | None") -> "Case | None":
+    """Return the fastest model inside the budget by rough times, or None."""
     fit = [
         (seconds, case)
         for case in _sound(bench, ("exact", "compiled"))
@@ -113,6 +125,7 @@ def best_so_far(bench: Bench, budget: "float | None") -> "Case | None":
 
 
 def pareto(bench: Bench, clock: str = END_TO_END) -> "list[Case]":
+    """Return the models that no other beats in both time and distance from the exact model."""
     points = [
         (timings.median, distance[0], case)
         for case, timings in _timed(bench, clock, ("exact", "compiled", "reference"))
@@ -149,8 +162,11 @@ def _median(timings: "Timings | None") -> float:
 
 
 def _noise(timings: "Sequence[Timings | None]") -> "Callable[[Timings], float]":
-    """Return a median's noise: of few runs their spread, of many the half width of the median's 95 % interval if they
-    are normal; at least the cases' usual share, because few runs may agree by chance."""
+    """Return a function that gives the noise of a median.
+
+    The noise of few runs is their spread, that of many the half width of the median's 95 % interval if they are normal.
+    It is at least the cases' usual share, because few runs may agree by chance.
+    """
     shares = [each.spread / each.median for each in timings if each is not None and each.median > 0]
     share = max(_LEAST_NOISE, median(shares) if shares else 0.0)
     return lambda own: max(own.spread, share * own.median) * min(1.0, _HALF_WIDTH / sqrt(len(own)))

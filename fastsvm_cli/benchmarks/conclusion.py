@@ -22,8 +22,11 @@ class Conclusion(NamedTuple):
 
 
 def conclusion(bench: Bench, picked: "Case | None", budget: "float | None", keep: "str | None") -> Conclusion:
-    """Conclude from all measurements. picked: fastest case within the budget. Without a budget, compare the fastest
-    ones that change no label and at most DEFAULT_BUDGET."""
+    """Conclude from all measurements.
+
+    picked: fastest case within the budget. Without a budget, compare the fastest ones that change no label and at most
+    DEFAULT_BUDGET.
+    """
     if budget is not None:
         if picked is None:
             nothing = f"Nothing measured stays within {percent(budget)}."
@@ -48,6 +51,7 @@ def conclusion(bench: Bench, picked: "Case | None", budget: "float | None", keep
 
 
 def percent(share: float) -> str:
+    """Return a share in percent, as words."""
     return f"{100 * share:.3g} %"
 
 
@@ -131,6 +135,7 @@ def _commands(bench: Bench, picked: Case, keep: "str | None") -> "list[str]":
 
 
 def small_class_sentences(bench: Bench, limit: float) -> "list[str]":
+    """Return a warning if classes have too few rows to show a limit."""
     small = next((changed.too_small(limit) for case in bench.cases for changed in [bench.changed(case)] if changed), [])
     if not small:
         return []
@@ -160,10 +165,12 @@ def _about_classes(bench: Bench, picked: "Case | None", budget: float) -> "list[
 
 
 def class_words(each: ClassRows) -> str:
+    """Return how many labels of a class differ, in words."""
     return f"{each.different} of the {each.rows} labels of class {label_text(each)} ({100 * each.share:.3g} %)"
 
 
 def label_text(each: ClassRows) -> str:
+    """Return a class's label as the model file has it."""
     return f"{each.label:.10g}" if isinstance(each.label, float) else str(each.label)
 
 
@@ -178,4 +185,5 @@ def regression_cells(bench: Bench, case: Case) -> "tuple[str, str]":
 
 
 def short(value: "float | None") -> str:
+    """Return a number in three digits; an empty text for None and NaN."""
     return "" if value is None or isnan(value) else f"{value:.3g}"

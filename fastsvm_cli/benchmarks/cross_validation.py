@@ -41,8 +41,10 @@ def cross_validate(
     seed: int = 0,
     on_progress: "Callable[[float, str], None] | None" = None,
 ) -> "list[Split]":
-    """Cross-validate C-SVMs with RBF kernels, stratified. degree: of the expansion. Raise FileError unless labels are
-    two or more whole numbers with `splits` rows each."""
+    """Cross-validate C-SVMs with RBF kernels, stratified.
+
+    degree: of the expansion. Raise FileError unless labels are two or more whole numbers with `splits` rows each.
+    """
     labels = np.concatenate([np.asarray(chunk.leading)[:, 0] for chunk in chunks])
     found, counts = np.unique(labels, return_counts=True)
     if len(found) < 2 or np.any(found != np.floor(found)):
@@ -84,6 +86,7 @@ def cross_validate(
 
 
 def as_json(data_file: str, splits: "list[Split]", *, gamma: float, cost: float, degree: int) -> str:
+    """Return the JSON document of the splits."""
     exact, compiled, disagreement = _means(splits)
     document = {
         "fastsvm": __version__,
@@ -102,6 +105,7 @@ def as_json(data_file: str, splits: "list[Split]", *, gamma: float, cost: float,
 def as_table(
     data_file: str, splits: "list[Split]", *, gamma: float, cost: float, degree: int, ascii_only: bool = False
 ) -> "list[Text | Table]":
+    """Return the table of the splits, to print."""
     exact, compiled, disagreement = _means(splits)
     title = f"{data_file}: {len(splits)} splits, gamma {gamma:g}, C {cost:g}, expansion of degree {degree}"
     heads = ("split", "rows", "support vectors", "exact", "compiled", "labels that differ")

@@ -1,3 +1,5 @@
+"""Describe the machine and the programs of a measurement."""
+
 import os
 import platform
 import shutil
@@ -24,6 +26,7 @@ def describe(threads: int) -> dict:
 
 
 def short(machine: dict) -> str:
+    """Return the processor and its instruction set in a few words."""
     return f"{machine['processor']}, {machine['kernels']}"
 
 
@@ -34,6 +37,7 @@ def native_program() -> "str | None":
 
 
 def fastsvm_command() -> "list[str]":
+    """Return the words that start this installation's command."""
     script = os.path.abspath(sys.argv[0])
     if os.path.basename(script) == "fastsvm" and os.access(script, os.X_OK):
         return [script]

@@ -1,3 +1,5 @@
+"""Time LIBSVM's own prediction in this process."""
+
 from fastsvm_cli import _native
 from fastsvm_cli.platform import name_of
 from fastsvm_cli.text.data import select_rows
@@ -35,6 +37,7 @@ class LibsvmScoring:
                 self._rows.append(nodes)
 
     def __call__(self) -> int:
+        """Predict all rows, and return their number."""
         predict, model = self._library.svm_predict, self._model
         for nodes in self._rows:
             predict(model, nodes)
@@ -42,10 +45,12 @@ class LibsvmScoring:
 
     @property
     def rows(self) -> int:
+        """Number of rows."""
         return len(self._rows)
 
 
 def version() -> "str | None":
+    """Return the version of libsvm-official, or None if it is not installed."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

@@ -1,3 +1,5 @@
+"""Compare the answers of a model with those of the exact one, in all and by class."""
+
 from math import isfinite, nan, sqrt
 from typing import NamedTuple
 
@@ -24,7 +26,8 @@ class Quality:
 
     rows: all; compared: those that count. changed: None for regression. largest, mean: of |f - f_exact| over compared
     rows and pairs; squares, fourths: sums of its powers; nan if not comparable. proven: rows proven by radii; None
-    without radii. score: svm-predict's sums."""
+    without radii. score: svm-predict's sums.
+    """
 
     def __init__(self) -> None:
         self.rows = self.compared = 0
@@ -40,8 +43,11 @@ class Quality:
 
 
 class FirstLook(NamedTuple):
-    """A sample of the rows. proven: share proven by radii; None without radii. over: whether the share that differs is
-    above the limit, of all rows or of a class's, with 99.9 % confidence for each."""
+    """A sample of the rows.
+
+    proven: share proven by radii; None without radii. over: whether the share that differs is above the limit, of all
+    rows or of a class's, with 99.9 % confidence for each.
+    """
 
     changed: Changed
     proven: "float | None"
@@ -49,8 +55,10 @@ class FirstLook(NamedTuple):
 
 
 def relative_rms(found: "Quality", spread: float) -> "tuple[float, tuple[float, float]]":
-    """Return the root mean square difference in units of `spread`, the standard deviation of the exact values, and its
-    95 % interval; 0 for rounding."""
+    """Return the root mean square difference over `spread`, and its 95 % interval; 0 for rounding.
+
+    spread: the standard deviation of the exact values.
+    """
     value, *interval = (
         share_of_spread(each, spread, 0.0)
         for each in (found.rms, *rms_interval_95(found.squares, found.fourths, found.compared))
@@ -70,6 +78,7 @@ def interval_95(different: int, rows: int) -> "tuple[float, float]":
 
 
 def upper_95(different: int, rows: int) -> float:
+    """Return the upper end of the 95 % confidence interval of a share."""
     return interval_95(different, rows)[1]
 
 
@@ -143,9 +152,11 @@ class Answers:
 def quality(
     model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" = None, only: "list[int] | slice" = slice(None)
 ) -> Quality:
-    """Compare a model with the exact one. chunks: rows in the model's own form, if different. only: rows that count.
-    Raise ValueError for other classes; in another order, and of a cascade, whose values are the
-    exact model's, compare labels only."""
+    """Compare a model with the exact one.
+
+    chunks: rows in the model's own form, if different. only: rows that count. Classes in another order, and a cascade,
+    whose values are the exact model's, are compared by labels only. Raise ValueError for other classes.
+    """
     mine, theirs = model.header, exact.model.header
     if (sorted(mine.label or []), mine.pairs, mine.regression, mine.svm_type == "one_class") != (
         sorted(theirs.label or []),

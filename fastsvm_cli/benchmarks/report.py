@@ -1,3 +1,5 @@
+"""Turn measurements into tables, sentences and JSON."""
+
 import os
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -89,6 +91,7 @@ def _answers(bench: Bench, case: Case) -> "tuple[str, ...]":
 
 
 def class_columns(bench: Bench) -> "tuple[str, tuple[str, ...], list[Row]]":
+    """Return the title, the column heads and the rows of the table by class."""
     found = [
         (case, changed)
         for case in bench.cases
@@ -112,6 +115,7 @@ def _class_cell(each: ClassRows) -> str:
 
 
 def record(bench: Bench, case: Case) -> dict:
+    """Return the JSON object of one model."""
     out: dict[str, object] = {
         "name": case.name,
         "role": case.role,
@@ -211,6 +215,7 @@ def document(bench: Bench, machine: dict, picked: "Case | None", concluded: Conc
 
 
 def as_json(bench: Bench, machine: dict, picked: "Case | None", concluded: Conclusion) -> str:
+    """Return the JSON document of a benchmark."""
     return json_document(document(bench, machine, picked, concluded), 1)
 
 
@@ -255,8 +260,10 @@ def shown(
 
 
 def hidden(bench: Bench, picked: "Case | None") -> "list[Case]":
-    """Return the cases that only --all shows: start-ups, and attempts of --try that failed, or that another beats in
-    both time and labels."""
+    """Return the cases that only --all shows.
+
+    These are start-ups, and attempts of --try that failed, or that another beats in both time and labels.
+    """
     front = unbeaten(bench)
     return [
         case
@@ -298,6 +305,7 @@ def _about_hidden(bench: Bench, beyond: "set[Case]") -> str:
 
 
 def heading(bench: Bench, machine: dict) -> str:
+    """Return the sentence above the tables: data, clocks, machine."""
     of = " and ".join(f"{case.name} ({CLOCKS[clock]})" for clock, case in _references(bench) if case is not None)
     faster = f" Speeds are relative to {of}." if of else ""  # after an early interrupt
     libsvm = f" libsvm-official {machine['libsvm_official']}," if machine["libsvm_official"] else ""

@@ -1,3 +1,5 @@
+"""Measure the time of predicting few rows and many."""
+
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -22,8 +24,11 @@ _COMPILING = 0.7  # share of progress
 
 
 class Size(NamedTuple):
-    """A reduced set. distance: share of labels that differ; regression: relative_rms. seconds: median per row.
-    finished: by the final descent."""
+    """A reduced set and its measurements.
+
+    distance: share of labels that differ; for regression, relative_rms. seconds: median per row. finished: whether the
+    final descent was run.
+    """
 
     vectors: int
     distance: float
@@ -51,8 +56,11 @@ def measure_sizes(
     how: "dict[str, Any]",
     on_progress: "Callable[[float, str], None]",
 ) -> Sizes:
-    """Measure a reduced set and up to seven smaller ones, without final descents if these would exceed a minute. rows:
-    by default, the support vectors. how: arguments of compile_reduced_set."""
+    """Measure a reduced set and up to seven smaller ones.
+
+    Final descents are left out if they would exceed a minute. rows: by default, the support vectors. how: arguments of
+    compile_reduced_set.
+    """
     chunks = [_unlabelled(chunk) for chunk in rows or [model.vectors]]
     most = picked.header.total_sv
     counts = _counts(max(2, model.header.nr_class), most)

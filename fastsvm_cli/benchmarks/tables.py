@@ -1,3 +1,5 @@
+"""Lay out tables for a terminal's width."""
+
 from collections.abc import Sequence
 from textwrap import wrap
 from typing import NamedTuple, TypeAlias
@@ -29,8 +31,11 @@ def tables(
     *,
     ascii_only: bool = False,
 ) -> "list[Text | Table]":
-    """Return a titled table per group, or several if one is wider than `width` screen columns, without empty rows and
-    columns. heads: of name and cells; of several lines where that saves a table."""
+    """Return titled tables, one per group, without empty rows and columns.
+
+    A table wider than `width` screen columns becomes several. heads: of name and cells; they take several lines where
+    that saves a table.
+    """
     if not rows:
         return []
     rows = [row._replace(name=printable(row.name), cells=[printable(cell) for cell in row.cells]) for row in rows]

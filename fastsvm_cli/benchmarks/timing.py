@@ -1,3 +1,5 @@
+"""Time functions and processes in turn, so that a busy machine disturbs all alike."""
+
 from collections.abc import Callable
 from math import comb, sqrt
 from statistics import mean, median, stdev
@@ -7,6 +9,8 @@ WARM_UP = -1  # uncounted round
 
 
 class Timings:
+    """Seconds of repeated runs."""
+
     def __init__(self, seconds: "list[float] | None" = None):
         self.seconds = seconds if seconds is not None else []
 
@@ -15,14 +19,17 @@ class Timings:
 
     @property
     def median(self) -> float:
+        """Median seconds."""
         return median(self.seconds)
 
     @property
     def mean(self) -> float:
+        """Mean seconds."""
         return mean(self.seconds)
 
     @property
     def deviation(self) -> float:
+        """Standard deviation of the seconds; 0 for one run."""
         return stdev(self.seconds) if len(self.seconds) > 1 else 0.0
 
     @property
@@ -33,8 +40,11 @@ class Timings:
 
     @property
     def interval_95(self) -> "tuple[float, float]":
-        """Narrowest symmetric interval between two runs that holds the true median with 95 % probability, for any
-        distribution (David and Nagaraja, Order Statistics, 7.1); all runs if fewer than six."""
+        """Narrowest symmetric interval between two runs that holds the true median with 95 % probability.
+
+        It holds for any distribution (David and Nagaraja, Order Statistics, 7.1). With fewer than six runs, all of
+        them.
+        """
         runs, n = sorted(self.seconds), len(self.seconds)
         outside, cut = 2.0 / 2**n, 0  # beyond the first and last run
         while outside + 2 * comb(n, cut + 1) / 2**n <= 0.05:
@@ -44,10 +54,12 @@ class Timings:
 
     @property
     def least(self) -> float:
+        """Smallest seconds."""
         return min(self.seconds)
 
     @property
     def most(self) -> float:
+        """Largest seconds."""
         return max(self.seconds)
 
 
@@ -58,8 +70,11 @@ def speed_up(reference: Timings, other: Timings) -> "tuple[float, float]":
 
 
 class Timed:
-    """Something to time. run: returns a divisor of the seconds (rows; 1 for a whole process). failed: why it
-    stopped. dropped: whether it takes no further runs."""
+    """A function or process to time.
+
+    run: returns a divisor of the seconds (rows; 1 for a whole process). failed: why it stopped. dropped: whether it
+    takes no further runs.
+    """
 
     def __init__(self, name: str, clock_name: str, run: "Callable[[], float]"):
         self.name, self.clock_name, self.run = name, clock_name, run
@@ -77,8 +92,10 @@ class Timed:
 
 
 def seconds_left(cases: "list[Timed]", runs: int, most_seconds: float) -> "float | None":
-    """Estimate the remaining seconds, by the fastest run of each case; None before every case has run twice: a first
-    run may read files from a disk."""
+    """Estimate the remaining seconds, by the fastest run of each case.
+
+    Return None before every case has run twice: a first run may read files from a disk.
+    """
     left = 0.0
     for case in cases:
         if case.failed is not None or case.dropped:
@@ -99,10 +116,12 @@ def interleave(
     goes_on: "Callable[[int], bool]" = lambda round: True,
     clock: "Callable[[], float]" = perf_counter,
 ) -> None:
-    """Warm up cold cases, then run each `runs` times, in rounds, so that a disturbance affects all. A case that would
-    exceed `most_seconds` gets fewer runs, at least three; one that raises an Exception is dropped. on_begin: receives
-    (case, round). on_run: also the seconds over the divisor. goes_on: receives each counted round, from 0 on, before
-    it; may drop cases; False ends all."""
+    """Warm up cold cases, then run each `runs` times, in rounds, so that a disturbance affects all.
+
+    A case that would exceed `most_seconds` gets fewer runs, at least three; one that raises an Exception is dropped.
+    on_begin: receives (case, round). on_run: also the seconds over the divisor. goes_on: receives each counted round,
+    from 0 on, before it; may drop cases; False ends all.
+    """
     for round in range(WARM_UP, runs):
         if round != WARM_UP and all(
             case.failed is not None or case.dropped or round >= case.planned(runs, most_seconds) for case in cases

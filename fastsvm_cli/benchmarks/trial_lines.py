@@ -1,3 +1,5 @@
+"""Lines that ``bench --try`` prints while it measures."""
+
 from typing import TypeAlias
 
 from rich.cells import cell_len
@@ -19,6 +21,8 @@ _MOST_NAME = 60  # columns; a longer name shifts its numbers
 
 
 class TrialLines:
+    """Formats one line per compiled model, with its speed and the labels that differ."""
+
     def __init__(self, bench: Bench, tried: "list[Attempt]", budget: "float | None"):
         self._bench, self._budget = bench, budget
         self._values = len("12.3 % RMS, largest 123 %" if bench.model.header.regression else "12.3 % differ")
@@ -46,6 +50,7 @@ class TrialLines:
         return [(printable(line), "") for line in out]
 
     def of(self, case: Case) -> "list[Line]":
+        """Return the lines of a case."""
         name = "  with predict --exact" if case.with_exact and case.made_by else printable(case.name)
         name += " " * (self._room - cell_len(name))
         if case.failed is not None:
@@ -66,6 +71,7 @@ class TrialLines:
         return out
 
     def best(self) -> str:
+        """Return the sentence about the best model so far."""
         within = f" within {100 * self._budget:.3g} %" if self._budget is not None else ""
         case = best_so_far(self._bench, self._budget)
         if case is None:

@@ -33,11 +33,12 @@ class ShardChanged(Exception):
 
 
 class Block(NamedTuple):
-    """Lines of a shard, from the first line end at `start` or later (0: from the beginning) to the first at `end` or
-    later.
+    """Whole lines of a shard.
 
-    name: path or URL of the shard. state: changes with its content. number: in the shard. first: in the input. whole: a
-    whole shard, perhaps compressed."""
+    They begin at the first line end at `start` or later (0: the beginning) and last to the first at `end` or later.
+    name: path or URL of the shard. state: changes with its content. number: in the shard. first: number of its first
+    line in the input. whole: whether it is a whole shard, perhaps compressed.
+    """
 
     name: str
     state: str
@@ -56,9 +57,11 @@ class Text(Source):
         self._pieces, self._pending = pieces(block), memoryview(b"")
 
     def ready(self) -> bool:
+        """Return True: the text is in memory."""
         return True
 
     def read_into(self, room: memoryview) -> int:
+        """Copy the next bytes into the buffer, and return their number; 0 at the end."""
         if not self._pending:
             self._pending = memoryview(next(self._pieces, b""))
         got = min(len(room), len(self._pending))
@@ -67,12 +70,15 @@ class Text(Source):
         return got
 
     def close(self) -> None:
+        """Release the block's memory or file."""
         self._pieces.close()  # type: ignore[attr-defined]  # it is a generator
 
 
 def pieces(block: Block) -> "Iterator[bytes]":
-    """Yield the block's text, decompressed. Raise ShardChanged, FileError for an unreadable shard, and the store's
-    errors."""
+    """Yield the block's text, decompressed.
+
+    Raise ShardChanged, FileError for an unreadable shard, and the store's errors.
+    """
     from fsspec.utils import seek_delimiter
 
     fs, path = store_of(block.name)
@@ -111,8 +117,11 @@ def count_lines(block: Block) -> int:
 
 
 def cut(url: str, size: int) -> "list[Block]":
-    """Return the blocks of the files that a path, URL or pattern names, sorted: `size` bytes of a plain file, all of a
-    compressed one. Raise FileError, and FastsvmError for too many blocks."""
+    """Return the blocks of the files that a path, URL or pattern names, sorted.
+
+    A block is `size` bytes of a plain file, or all of a compressed one. Raise FileError, and FastsvmError for too many
+    blocks.
+    """
     shards = []  # (name, size, state, number of blocks)
     for name in _names(url):
         fs, path = store_of(name)
@@ -211,6 +220,7 @@ def is_local(url: str) -> bool:
 
 
 def local_path(url: str) -> str:
+    """Return the absolute path of a ``file:`` or ``local:`` URL, or of a path."""
     return os.path.abspath(re.sub(r"^(file|local)://", "", url))
 
 
@@ -220,9 +230,11 @@ def absolute(url: str) -> str:
 
 
 def shown(name: str) -> str:
+    """Return the name for messages: local files below the working directory without its path."""
     return name.removeprefix(os.path.join(os.getcwd(), "")) if is_local(name) else name
 
 
 def one_line(error: BaseException) -> str:
+    """Return an exception's message as one line."""
     words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return " ".join(words.split()) or type(error).__name__

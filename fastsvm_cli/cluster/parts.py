@@ -25,12 +25,15 @@ _UPLOAD_BYTES = 8 << 20
 
 
 def receipt_name(part: str) -> str:
+    """Return the name of a part's manifest entry."""
     return f"receipt{part.removeprefix('part')}.json"
 
 
 class Folder:
-    """Folder whose files appear complete or not at all. Raises FileError; methods other than `make` also raise the
-    store's errors."""
+    """Folder whose files appear complete or not at all.
+
+    Raises FileError; methods other than `make` also raise the store's errors.
+    """
 
     def __init__(self, url: str):
         self.url = url
@@ -40,6 +43,10 @@ class Folder:
         self._atomic = bool(_ATOMIC & {protocol, *(protocol if isinstance(protocol, tuple) else ())})
 
     def make(self) -> None:
+        """Make the folder if it does not exist.
+
+        Raise FileError if a file has its name.
+        """
         try:
             self.fs.invalidate_cache()
             if self.fs.isfile(self.path):
@@ -122,6 +129,7 @@ class Folder:
             write(json.dumps({"fastsvm_parts": VERSION, **document}, indent=1).encode() + b"\n")
 
     def remove(self, *names: str) -> None:
+        """Remove files of the folder; missing ones are no error."""
         for name in names:
             with suppress(FileNotFoundError):
                 self.fs.rm_file(f"{self.path}/{name}")
@@ -140,8 +148,10 @@ class Folder:
             raise FileError(shown(self.url), why)
 
     def claim(self, run: str, digests: "dict[str, str]") -> int:
-        """Mark the folder as this run's and incomplete; remove other jobs' parts and return their number. digests:
-        {part: its job's}."""
+        """Mark the folder as this run's and incomplete; remove other jobs' parts and return their number.
+
+        digests: the job's checksum by part.
+        """
         self._put_manifest({"complete": False, "run": run})
         files = self._tidied()
         parts = [name for name in files if name.startswith("part")]

@@ -1,3 +1,5 @@
+"""Predict a set of shards on a Dask cluster, into a folder of parts."""
+
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -86,7 +88,8 @@ def run(
     manifest.
 
     Raise PartsMissing if blocks failed or a fault stopped them all; FileError or another FastsvmError if the run cannot
-    start or finish. Finished parts stay."""
+    start or finish. Finished parts stay.
+    """
     blocks, out = cut(url, block), Folder(job.out)
     _refuse_input(out, blocks)
     if job.on_bad_row == "stop" and looks_like_model(start_of(blocks[0], _START_BYTES)):
@@ -149,8 +152,10 @@ def _receipts(
 def answer_once(
     client: "Client", sent: "Future", blocks: "list[Block]", progress: "Callable[[float, str], None]"
 ) -> "Iterator[tuple[Block, dict[str, Any]]]":
-    """Yield (block, receipt or fault) in order of completion. sent: the job. Raise Stop, and FastsvmError if the
-    scheduler is lost."""
+    """Yield (block, receipt or fault) in order of completion.
+
+    sent: the job. Raise Stop, and FastsvmError if the scheduler is lost.
+    """
     from distributed import as_completed
 
     waiting, start = _groups(blocks), monotonic()

@@ -1,3 +1,5 @@
+"""Connect to a Dask scheduler, or start one on this machine."""
+
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -19,8 +21,10 @@ _ADDRESS = re.compile(r"(?:tcp|tls)://[^\s/]+:[0-9]{1,5}/?|wss?://[^\s/]\S*")
 
 
 class Address:
-    """Address of --dask: a scheduler's, or `local` or `local:N` for processes here. workers: N; None for a scheduler.
-    Raises ValueError with the expected form."""
+    """Address of --dask: a scheduler's, or `local` or `local:N` for processes here.
+
+    workers: N; None for a scheduler. Raises ValueError with the expected form.
+    """
 
     def __init__(self, text: str):
         self.text = text
@@ -44,8 +48,10 @@ def demanded() -> "Iterator[None]":
 
 @contextmanager
 def connect(address: str, say: "Callable[[str], None]" = lambda line: None) -> "Iterator[Client]":
-    """Yield a client; worker processes of `local` end with the block. say: receives lines for the user. Raise
-    FastsvmError if no scheduler answers."""
+    """Yield a client; worker processes of `local` end with the block.
+
+    say: receives lines for the user. Raise FastsvmError if no scheduler answers.
+    """
     try:
         where = Address(address)
     except ValueError as error:

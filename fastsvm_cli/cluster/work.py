@@ -1,3 +1,5 @@
+"""Tasks of a Dask worker: read a block, predict it, and write its part."""
+
 import errno
 from _thread import allocate_lock
 from typing import Any, NamedTuple
@@ -26,18 +28,23 @@ class Stop(FastsvmError):
 
 
 class File(NamedTuple):
+    """A file that the client read, with its content, for the workers."""
+
     path: str
     text: bytes
 
 
 class Job:
-    """Options and models of a run; can be pickled. Each process parses the models once.
+    """Options and models of a run; can be pickled.
+
+    Each process parses the models once.
 
     exact_tolerance: largest radius of a kept regression value. audit: share and seed of a sample, to which the exact
     model gives a label too; it then answers nothing else. carried: by the model. reading: arguments of LineBlocks.
     asked: arguments of `predict`. made_with: what determines the output besides the rows. threads: per block. out: URL
     of OUT_DIR; shown: its name in messages. fields: numbers of a dense row, as LineBlocks counts them, or -1. run:
-    identity in the manifest."""
+    identity in the manifest.
+    """
 
     def __init__(self, out: str):
         self.out, self.shown, self.model = out, shown(out), File("", b"")
@@ -67,6 +74,7 @@ class Job:
         self._parse()
 
     def digest(self, block: Block) -> str:
+        """Return the checksum of everything that the part of a block depends on."""
         return digest_of([self.made_with, self.fields, *block])
 
     def models(self) -> "tuple[Model, Fallback | None]":
@@ -94,6 +102,7 @@ class Job:
         return scaling if self.y_scale is None else with_labels(scaling, self.y_scale.text, self.y_scale.path)
 
     def lines(self, block: Block, place: Place, bad_rows: "BadRows | None", scaling: "Scaling | None") -> LineBlocks:
+        """Return the reader of a block's rows."""
         return LineBlocks(
             block.name, place=place, bad_rows=bad_rows, scaling=scaling, content=Text(block), **self.reading
         )
@@ -107,8 +116,10 @@ def received(job: Job) -> Job:
 
 
 def answer(job: Job, blocks: "list[Block]") -> "list[dict[str, Any]]":
-    """Return the blocks' receipts, `kept` for existing parts, or faults {fault, line of the block or None}. Raise Stop,
-    and transient errors, which Dask retries."""
+    """Return the blocks' receipts, `kept` for existing parts, or faults {fault, line of the block or None}.
+
+    Raise Stop, and transient errors, which Dask retries.
+    """
     return [_answer(job, block) for block in blocks]
 
 
@@ -138,6 +149,7 @@ def _answer(job: Job, block: Block) -> "dict[str, Any]":
 
 
 def fits(job: Job, block: Block, receipt: "dict[str, Any]") -> bool:
+    """Return whether a finished part's manifest entry is of this job and still holds."""
     same = receipt.get("job") == job.digest(block)
     return same and still_hold(receipt, job.on_bad_row, job.reading["max_line"])
 

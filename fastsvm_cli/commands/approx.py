@@ -1,3 +1,5 @@
+"""The command ``fastsvm approx``."""
+
 import sys
 
 import click

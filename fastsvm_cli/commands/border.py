@@ -1,3 +1,5 @@
+"""The command ``fastsvm border``."""
+
 import sys
 from typing import TYPE_CHECKING
 

@@ -1,3 +1,5 @@
+"""The command ``fastsvm cascade``."""
+
 import click
 
 from fastsvm_cli.console.exact_model import read_exact_model, size_line, write_model

@@ -1,3 +1,5 @@
+"""The command ``fastsvm reduce``."""
+
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TextIO

@@ -1,3 +1,5 @@
+"""Compare the answers of two models on the same rows."""
+
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf, isfinite, sqrt
 
@@ -19,6 +21,7 @@ class Comparison:
 
     @property
     def disagreement(self) -> float:
+        """Share of rows whose label differs."""
         return self.different / self.rows if self.rows else 0.0
 
     @property

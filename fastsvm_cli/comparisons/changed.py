@@ -17,6 +17,7 @@ class ClassRows(NamedTuple):
 
     @property
     def share(self) -> float:
+        """Share of the class's rows whose label differs."""
         return self.different / self.rows if self.rows else 0.0
 
 
@@ -35,6 +36,7 @@ class Changed:
 
     @property
     def share(self) -> float:
+        """Share of all rows whose label differs."""
         return self.different / self.rows if self.rows else 0.0
 
     @property
@@ -44,9 +46,11 @@ class Changed:
 
     @property
     def largest_share(self) -> float:
+        """Largest share of any class."""
         return self.worst.share if self.worst is not None else 0.0
 
     def within(self, limit: float) -> bool:
+        """Return whether no class's share exceeds the limit."""
         return self.largest_share <= limit  # overall is a mean of the classes'
 
     def too_small(self, limit: float) -> "list[ClassRows]":
@@ -55,8 +59,10 @@ class Changed:
 
 
 def changed_labels(header: Header, labels: np.ndarray, differ: np.ndarray) -> "Changed | None":
-    """Return the labels that differ from those of the exact model with this header; None for regression. labels,
-    differ: (rows)."""
+    """Return the labels that differ from those of the exact model with this header; None for regression.
+
+    labels, differ: (rows).
+    """
     if header.regression:
         return None
     known = (-1.0, 1.0) if header.svm_type == "one_class" else map(float, header.label or ())

@@ -25,9 +25,12 @@ if TYPE_CHECKING:
 
 
 class Reading:
-    """How to read data: `how` has parameters of read_chunks. watch: receives models and data file names before reading;
-    the objects it returns receive every chunk. sample: largest number of evenly spread rows of a data file to store in
-    `sampled`, a chunk per file."""
+    """How to read data.
+
+    how: arguments of read_chunks. watch: receives models and data file names before reading; the objects it returns
+    receive every chunk. sample: largest number of evenly spread rows of a data file to store in `sampled`, a chunk per
+    file.
+    """
 
     def __init__(
         self,
@@ -47,7 +50,8 @@ def bound_report(paths: Sequence[str], reading: Reading) -> dict:
     """Measure data files and models, and every model on every data file.
 
     Return {"fastsvm": version, "data": [...], "models": [...], "pairs": [...], "seconds": ...}, in the order of
-    `paths`. Norms are not squared. Raise DataFormatError, ModelFormatError, FileError."""
+    `paths`. Norms are not squared. Raise DataFormatError, ModelFormatError, FileError.
+    """
     start = monotonic()
     with _seekable(paths) as places:
         models: list[tuple[str, str]] = []

@@ -1,3 +1,5 @@
+"""Norms of rows about their mean, in bounded memory."""
+
 import numpy as np
 
 from fastsvm_cli import _native
@@ -15,6 +17,7 @@ class Mean:
         self._gathered = np.empty((4, 0))  # (4, features): sum, least, largest, rows with an entry
 
     def add(self, chunk: _native.Chunk) -> "Mean":
+        """Add the rows of a chunk, and return self."""
         self.rows += chunk.rows
         here, place = np.unique(np.asarray(chunk.indices), return_inverse=True)
         values = np.asarray(chunk.values)
@@ -47,8 +50,10 @@ class Mean:
 
 
 def squared_distances(chunk: _native.Chunk, indices: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return |z - m|^2, (rows), for the rows z of a chunk; inf on overflow. m has `values` at the increasing LIBSVM
-    `indices`, else 0."""
+    """Return |z - m|^2, (rows), for the rows z of a chunk; inf on overflow.
+
+    m has `values` at the increasing LIBSVM `indices`, else 0.
+    """
     norms = np.asarray(chunk.squared_norms)
     if not len(indices):
         return norms
@@ -66,6 +71,7 @@ def squared_distances(chunk: _native.Chunk, indices: np.ndarray, values: np.ndar
 
 
 def largest(values: np.ndarray) -> float:
+    """Return the largest value; 0 for none."""
     return float(np.max(values, initial=0.0))
 
 
@@ -77,10 +83,12 @@ class Histogram:
         self.counts = np.zeros(bins * _OCTAVES, np.int64)
 
     def add(self, sizes: np.ndarray) -> None:
+        """Count these sizes."""
         at = np.ceil((np.log2(np.clip(sizes, 2.0**-1000, 2.0**1000)) - _LOWEST) * self._bins).astype(int)
         self.counts += np.bincount(at, minlength=len(self.counts))
 
     def upper_edge(self, at: int) -> float:
+        """Return the upper edge of a bin."""
         return float(2.0 ** (at / self._bins + _LOWEST))
 
     def quantile(self, share: float) -> float:

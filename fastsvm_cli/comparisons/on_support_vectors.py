@@ -1,3 +1,5 @@
+"""Compare a compiled model with its source on a sample of the support vectors."""
+
 from time import thread_time
 
 from fastsvm_cli import _native
@@ -20,8 +22,10 @@ _LEAST_RUNS, _MOST_RUNS, _LEAST_SECONDS = 3, 50, 0.1
 
 
 class Trial:
-    """Gain of a model over the exact one on `rows` rows. evaluations: share of the exact model's kernel evaluations.
-    speed_up: ratio of times, of one thread."""
+    """Gain of a model over the exact one on `rows` rows.
+
+    evaluations: share of the exact model's kernel evaluations. speed_up: ratio of times, of one thread.
+    """
 
     def __init__(self, rows: int, evaluations: float, speed_up: float):
         self.rows, self.evaluations, self.speed_up = rows, evaluations, speed_up
@@ -48,15 +52,19 @@ def trial(model: Model, source: ExactModel, data: "_native.Chunk | None" = None)
 
 
 def doubtful_gain(products: float, source: ExactModel) -> bool:
-    """Return whether this many products per row might be slower than the exact model. A product takes as long as a
-    kernel evaluation's, or a few times less."""
+    """Return whether this many products per row might be slower than the exact model.
+
+    A product takes as long as a kernel evaluation's, or a few times less.
+    """
     vectors = source.vectors
     return 4 * products > len(vectors.indices) + vectors.rows * max(1, vectors.leading_count)
 
 
 def agreement_with_exact(model: Model, source: ExactModel) -> "Comparison | None":
-    """Compare both on up to 1,000 evenly spread support vectors, fewer if that takes longer than reading the exact
-    model."""
+    """Compare a compiled model with its source on a sample of the support vectors.
+
+    The sample has up to 1,000 evenly spread ones, fewer if that takes longer than reading the exact model.
+    """
     if not source.header.total_sv or not model.pairs:
         return None
     work = max(len(source.vectors.indices), source.header.total_sv)
@@ -70,8 +78,10 @@ def spread(rows: _native.Chunk, most: int) -> _native.Chunk:
 
 
 def _seconds(model: Model, rows: _native.Chunk, out: _native.Decisions, wanted: Wanted) -> float:
-    """Return the least processor time of one thread, which other programs hardly change: first runs prepare the
-    model."""
+    """Return the least processor time of one thread, which other programs hardly change.
+
+    First runs prepare the model.
+    """
     times: list[float] = []
     before = _native.set_threads_here(1)
     try:

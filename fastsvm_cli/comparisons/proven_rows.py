@@ -1,3 +1,5 @@
+"""Count the rows whose label a certified model proves."""
+
 import numpy as np
 
 from fastsvm_cli import _native
@@ -7,8 +9,11 @@ from fastsvm_cli.text.data import smaller_chunks
 
 
 class ProvenRows:
-    """Rows proven by a certified model, and radii of all rows. bins: per octave. each_pair: count every pair's radius,
-    not a row's largest. proven: 0 for regression. largest: radius."""
+    """Rows proven by a certified model, and radii of all rows.
+
+    bins: per octave. each_pair: count every pair's radius, not a row's largest. proven: number of rows; 0 for
+    regression. largest: largest radius.
+    """
 
     def __init__(self, model: Model, bins: int = 32, each_pair: bool = False):
         self.model, self._each_pair = model, each_pair
@@ -18,6 +23,7 @@ class ProvenRows:
         self._all, self._proven = Histogram(bins), Histogram(bins)
 
     def add(self, chunk: _native.Chunk) -> None:
+        """Count the rows of a chunk."""
         for part in smaller_chunks([chunk], self.model.pairs):
             self._add(part)
 

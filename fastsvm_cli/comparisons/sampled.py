@@ -4,11 +4,14 @@ from math import exp, inf, lgamma, log, log1p, sqrt
 
 
 def upper_bound(differing: int, rows: int, confidence: float) -> float:
-    """Return Clopper and Pearson's upper bound (1934) of the share that differs, if `differing` of `rows` rows drawn at
-    random do: with this confidence, the share is at most that. It is statistical, not a proof.
+    """Return Clopper and Pearson's upper bound (1934) of a share.
+
+    If `differing` of `rows` rows drawn at random differ, then with this confidence the share of all rows that differ is
+    at most the bound. It is statistical, not a proof.
 
     It is the share of which a sample has so few with probability 1 - confidence: to nine digits for a million rows, to
-    six for a hundred million. Loading scipy, which has it, would take longer than most predictions."""
+    six for a hundred million. Loading scipy, which has it, would take longer than most predictions.
+    """
     if differing >= rows:
         return 1.0
     low, high = 0.0, 1.0
@@ -39,8 +42,10 @@ def _at_most(k: int, n: int, p: float) -> float:
 
 
 def rms_interval_95(squares: float, fourths: float, count: int) -> "tuple[float, float]":
-    """Return a root mean square's 95 % interval, from the mean square's normal interval. squares, fourths: sums of
-    powers."""
+    """Return a root mean square's 95 % interval, from the mean square's normal interval.
+
+    squares, fourths: sums of the second and fourth powers of `count` numbers.
+    """
     if not count:
         return 0.0, inf
     mean = squares / count

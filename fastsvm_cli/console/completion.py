@@ -22,8 +22,11 @@ class Value(NamedTuple):
 
 
 class Completed(NamedTuple):
-    """options: spellings, value (None: a flag), sentence. arguments: the first `required` are mandatory; the last may
-    repeat if `repeated`."""
+    """A command as shells complete it.
+
+    options: spellings, value (None: a flag), sentence. arguments: the first `required` are mandatory; the last may
+    repeat if `repeated`.
+    """
 
     name: str
     sentence: str
@@ -43,6 +46,7 @@ def asked(group: click.Group, wish: str) -> str:
 
 
 def script(group: click.Group, shell: str) -> str:
+    """Return the completion script of a shell."""
     context = click.Context(group, info_name="fastsvm", help_option_names=["-h", "--help"])
     commands = []
     for name in group.list_commands(context):
@@ -53,6 +57,7 @@ def script(group: click.Group, shell: str) -> str:
 
 
 def taken(option: click.Option) -> "Value | None":
+    """Return the value that an option takes, or None for a flag."""
     if option.is_flag:
         return None
     name = value_name(option)

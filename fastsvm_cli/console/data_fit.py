@@ -1,3 +1,5 @@
+"""Warn of rows that do not look like those of the model."""
+
 from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
@@ -21,8 +23,11 @@ def doubts(
     fields: int,
     unlabelled_advice: "tuple[str, str]" = TYPED,
 ) -> "list[str]":
-    """Return warnings of rows unlike the training data. fields: values in a dense row without its label, -1 if unknown.
-    unlabelled_advice: how to read rows without labels, and with labels."""
+    """Return warnings of rows unlike the training data.
+
+    fields: values in a dense row without its label, -1 if unknown. unlabelled_advice: how to read rows without labels,
+    and with labels.
+    """
     add, leave_out = unlabelled_advice
     out = []
     if dense and fields == unlabelled and model.columns > fields:

@@ -1,3 +1,5 @@
+"""The run that commands which compile an exact model share."""
+
 from typing import TYPE_CHECKING
 
 from fastsvm_cli.console.options import Options, argument
@@ -10,6 +12,8 @@ if TYPE_CHECKING:
 
 
 class CompilerOptions(Options):
+    """Options of every command that compiles a model."""
+
     threads: int
     quiet: bool
     model_file: str = argument()
@@ -17,9 +21,12 @@ class CompilerOptions(Options):
     output_file: str = argument(required=False)
 
     def begin(self, suffix: str, *inputs: "str | None") -> None:
-        """Check files and set threads. suffix: of the default output name. inputs: other files to read. Raise FileError
-        and UsageError like check_files, and FileError if the model would replace rows (`approx model test`, typed after
-        `bound model test`)."""
+        """Check files and set threads.
+
+        suffix: of the default output name. inputs: other files to read. Raise FileError and UsageError like
+        check_files, and FileError if the model would replace rows (`approx model test`, typed after `bound model
+        test`).
+        """
         from fastsvm_cli import _native
         from fastsvm_cli.console.file_checks import check_files
         from fastsvm_cli.console.hints import has_pairs
@@ -51,6 +58,7 @@ def read_exact_model(model_file: str) -> SourceModel:
 
 
 def demand_compilable(model: "ExactModel") -> None:
+    """Raise ModelFormatError for a model that no method can compile."""
     from fastsvm_cli.errors import ModelFormatError
 
     if model.uncompilable is not None:
@@ -68,8 +76,10 @@ def read_source(model_file: str, warn: bool = True) -> SourceModel:
 
 
 def text_to_write(model: "Model", model_file: str) -> bytes:
-    """Return a compiled model's file content, checked by the parser. Raise ModelFormatError about model_file, the
-    source."""
+    """Return a compiled model's file content, checked by the parser.
+
+    Raise ModelFormatError about model_file, the source.
+    """
     return read_back(model, model_file)[0]
 
 
@@ -89,8 +99,10 @@ def read_back(model: "Model", model_file: str) -> "tuple[bytes, Model]":
 def write_model(
     model: "Model", options: CompilerOptions, check_size: "Callable[[int], None]" = lambda size: None
 ) -> int:
-    """Write a compiled model, checked by text_to_write; return its bytes. check_size: called before. Raise
-    ModelFormatError and FileError."""
+    """Write a compiled model, checked by text_to_write; return its bytes.
+
+    check_size: called before. Raise ModelFormatError and FileError.
+    """
     from fastsvm_cli.text.output import Output
 
     text = text_to_write(model, options.model_file)
@@ -101,8 +113,11 @@ def write_model(
 
 
 def output_name(output_file: "str | None", model_file: str, suffix: str) -> str:
-    """Return the output path: by default, as svm-train does, the model's name with the suffix in the current directory;
-    "-" for standard input."""
+    """Return the output path.
+
+    By default, as of svm-train, it is the model's name with the suffix, in the current directory; "-" for standard
+    input.
+    """
     from os.path import basename
 
     if output_file is not None:
@@ -111,6 +126,7 @@ def output_name(output_file: "str | None", model_file: str, suffix: str) -> str:
 
 
 def size_line(before: "int | None", after: int, output_file: str) -> str:
+    """Return the sizes before and after, with the result's path."""
     from fastsvm_cli.text.numbers import size_text
 
     return (
@@ -120,6 +136,7 @@ def size_line(before: "int | None", after: int, output_file: str) -> str:
 
 
 def agreement_line(seen: "Comparison", where: str) -> str:
+    """Return how far two models agree on these rows, in words."""
     if seen.regression:
         return (
             f"root mean square difference on {where}: {seen.difference:.3g} ({100 * seen.share:.3g} % of the spread of"

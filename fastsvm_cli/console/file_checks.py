@@ -1,3 +1,5 @@
+"""Check the names of inputs and outputs before any work."""
+
 import sys
 from collections.abc import Iterable, Sequence
 from typing import TextIO
@@ -6,8 +8,11 @@ import click
 
 
 def check_files(output_file: str, *inputs: "str | None") -> None:
-    """Check files; None: not given. Raise FileError if standard input is read but closed, or if the output cannot be
-    written or is an input; UsageError if standard input is read twice."""
+    """Check files; None: not given.
+
+    Raise FileError if standard input is read but closed, or if the output cannot be written or is an input; UsageError
+    if standard input is read twice.
+    """
     from fastsvm_cli.text.output import check_output
 
     check_inputs(*inputs)

@@ -11,6 +11,8 @@ WIDEST = 100
 
 
 class Page(NamedTuple):
+    """Content of a help page."""
+
     usage: str
     paragraphs: "list[str | list[str]]"  #: a paragraph, or verbatim lines
     options: "dict[str, list[tuple[str, str]]]"  #: of each group, Options first: spelling, description
@@ -18,10 +20,12 @@ class Page(NamedTuple):
 
     @property
     def summary(self) -> str:
+        """The first paragraph."""
         return str(self.paragraphs[0]) if self.paragraphs else ""
 
 
 def content(command: click.Command, context: click.Context) -> Page:
+    """Return the content of a command's help page."""
     commands = []
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
@@ -46,8 +50,10 @@ def grouped(parameters: "list[click.Parameter]") -> "dict[str, list[tuple[str, s
 
 
 def option_words(option: click.Option) -> "tuple[str, str]":
-    """Return an option's spelling, and its description with default and limits. Hard blanks keep short limits on one
-    line."""
+    """Return an option's spelling, and its description with default and limits.
+
+    Hard blanks keep short limits on one line.
+    """
     written = ", ".join(sorted(option.opts, key=lambda word: word.startswith("--")))
     if not option.is_flag:
         written += f" {value_name(option)}"
@@ -58,6 +64,7 @@ def option_words(option: click.Option) -> "tuple[str, str]":
 
 
 def help_page(command: click.Command, context: click.Context) -> str:
+    """Return a command's help page in the terminal's width."""
     from shutil import get_terminal_size
 
     return text(content(command, context), get_terminal_size().columns)
@@ -94,6 +101,7 @@ def _paragraphs(words: str) -> "list[str | list[str]]":
 
 
 def value_name(option: click.Option) -> str:
+    """Return the name of an option's value, as the help page shows it."""
     if option.metavar is not None:
         return option.metavar
     if isinstance(option.type, click.Choice):

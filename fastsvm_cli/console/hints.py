@@ -249,6 +249,7 @@ def _is_data(path: str) -> bool:
 
 
 def has_pairs(path: str) -> bool:
+    """Return whether a file's first row consists of index:value pairs."""
     lines = _lines(path) or []
     lines = lines[_comments(lines) :]
     return bool(lines) and any(map(_INDEX_VALUE.fullmatch, lines[0].split()))
@@ -320,8 +321,10 @@ _SVM_TRAIN = ("-s", "-t", "-d", "-g", "-r", "-c", "-n", "-p")
 
 
 def about_option(written: str, context: click.Context, line: "list[str]") -> str:
-    """Return the message about an unknown option: similar ones, and commands that have it. line: the command's words;
-    the parser reports -degree as -d."""
+    """Return the message about an unknown option: similar ones, and commands that have it.
+
+    line: the command's words; click's parser reports -degree as -d.
+    """
     own, others = _spellings(context.command.get_params(context)), _others(context)
     known = sorted({*own, *(each for spellings in others.values() for each in spellings)})
     long = [each.partition("=")[0] for each in line if re.match(r"-\w{3}", each) and written[1:] in each]

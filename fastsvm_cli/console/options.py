@@ -1,3 +1,5 @@
+"""Options as records, from which click's parameters and Python's keyword arguments are made."""
+
 import warnings
 from typing import Any, NamedTuple
 
@@ -11,14 +13,20 @@ class FileCommand(click.Command):
     """Command with fastsvm's help page, and hints in errors about files."""
 
     def get_help_option_names(self, context: click.Context) -> "list[str]":
+        """Return ``-h`` and ``--help``."""
         return ["-h", "--help"]  # in any group
 
     def get_help(self, context: click.Context) -> str:
+        """Return the help page."""
         from fastsvm_cli.console.help_page import help_page
 
         return help_page(self, context)
 
     def parse_args(self, context: click.Context, args: "list[str]") -> "list[str]":
+        """Parse the words.
+
+        Add a hint to the error of an unknown option.
+        """
         line = list(args)  # the parser changes args
         try:
             return super().parse_args(context, args)
@@ -30,6 +38,10 @@ class FileCommand(click.Command):
             ) from None
 
     def invoke(self, context: click.Context) -> object:
+        """Run the command.
+
+        End with exit code 1 and one line for an error in a file.
+        """
         try:
             if context.obj is not None:  # the core's run ended so (start.py)
                 raise context.obj
@@ -57,7 +69,8 @@ class Option(NamedTuple):
     """An option, from which click's option and Python's keyword arguments are made.
 
     words: spellings, and a name of the value. type: click's; bool: a flag, which sets the opposite of the default.
-    default: shown by --help, unless `shown` is. group: as of GroupedOption."""
+    default: shown by --help, unless `shown` is. group: as of GroupedOption.
+    """
 
     words: str
     help: str
@@ -70,10 +83,12 @@ class Option(NamedTuple):
 
     @property
     def spellings(self) -> "list[str]":
+        """Words that give the option on the command line."""
         return [word for word in self.words.split() if word.startswith("-")]
 
     @property
     def keywords(self) -> "list[str]":
+        """Spellings as Python's keyword arguments."""
         return [word.lstrip("-").replace("-", "_") for word in self.spellings]
 
     @property
@@ -82,6 +97,7 @@ class Option(NamedTuple):
         return bool(self.default) if self.type is bool else self.default
 
     def parameter(self, name: str) -> click.Parameter:
+        """Return click's parameter."""
         more = {**self._asdict(), "default": self.value}
         del more["words"], more["shown"], more["group"]
         if self.required:
@@ -108,11 +124,14 @@ class Option(NamedTuple):
 
 
 class Argument(NamedTuple):
+    """A positional argument of a command."""
+
     required: bool = True
     nargs: int = 1
     metavar: "str | None" = None
 
     def parameter(self, name: str) -> click.Parameter:
+        """Return click's parameter."""
         return click.Argument([name], **self._asdict())
 
 
@@ -122,8 +141,11 @@ argument: Any = Argument
 
 
 class Options:
-    """Values of a command's parameters. A subclass annotates each, and assigns its Option or Argument; --help has this
-    order, then that of base classes. given: names of those that were; None: click knows. Raises UsageError."""
+    """Values of a command's parameters.
+
+    A subclass annotates each, and assigns its Option or Argument; --help has this order, then that of base classes.
+    given: names of those that were; None: click knows. Raises UsageError.
+    """
 
     def __init__(self, given: "frozenset[str] | None" = None, **parsed: object):
         vars(self).update(parsed)
@@ -137,16 +159,19 @@ class Options:
 
     @classmethod
     def records(cls) -> "dict[str, Option | Argument]":
+        """Return every option and argument by its attribute's name."""
         named = (each for kind in cls.__mro__ for each in vars(kind).items())
         return {name: each for name, each in named if isinstance(each, (Option, Argument))}
 
     @classmethod
     def parameters(cls) -> "list[click.Parameter]":
+        """Return click's parameters, arguments last."""
         every = [each.parameter(name) for name, each in cls.records().items()]
         return sorted(every, key=lambda each: isinstance(each, click.Argument))
 
     @classmethod
     def defaults(cls) -> "dict[str, Any]":
+        """Return the default values by the attributes' names."""
         return {name: None if isinstance(each, Argument) else each.value for name, each in cls.records().items()}
 
     def check(self) -> None:
@@ -158,6 +183,7 @@ class Options:
 
 
 def scale(words: str) -> Any:
+    """Return an option ``--scale RANGE_FILE``."""
     return Option("--scale RANGE_FILE", words, group=ROWS)
 
 
@@ -165,20 +191,24 @@ _SCALED = "Range file of svm-scale (or scale file of R's e1071) of the model's t
 
 
 def carry(name: str, words: str = "") -> Any:
+    """Return the option of a range file that the compiled model embeds."""
     said = " The compiled model carries it, takes raw rows, and scales them as predict --scale does."
     return Option(f"{name} RANGE_FILE", f"{_SCALED}{said}{words}", group=ROWS)
 
 
 def fold(words: str) -> Any:
+    """Return the option of a range file that is folded into a LIBSVM model."""
     return scale(f"{_SCALED} The result is a LIBSVM model of raw rows, without svm-scale's rounding.{words}")
 
 
 def y_scale(words: str, other: str = "--scale") -> Any:
+    """Return an option ``--y-scale FILE``."""
     said = f"The y scale file that R's write.svm wrote beside that of {other}, for regression. {words}"
     return Option("--y-scale FILE", said, group=ROWS)
 
 
 def check_y_scale(scale_file: "str | None", y_scale_file: "str | None", other: str = "--scale") -> None:
+    """Raise UsageError for ``--y-scale`` without the range file that it goes with."""
     if y_scale_file is not None and scale_file is None:
         raise click.UsageError(f"--y-scale goes with {other}: write.svm writes both files.")
 
@@ -193,6 +223,8 @@ def megabytes(name: str, words: str, group: str) -> Any:
 
 
 class DataOptions(Options):
+    """Options of commands that read rows."""
+
     dense: bool = option(
         "--dense",
         "Read delimited numbers: a label, then the values of features 1, 2, ... or, if the model has a feature 0, of"
@@ -218,6 +250,7 @@ class DataOptions(Options):
     )
 
     def check(self) -> None:
+        """Raise UsageError for options that conflict."""
         if not self.dense and "delimiter" in self.given:
             why = "other rows are index:value pairs with blanks between them"
             raise click.UsageError(f"--delim goes with --dense: {why}.")
@@ -227,11 +260,13 @@ threads: Any = Option("--threads N", "Number of threads, 0 for all.", Count(0), 
 
 
 def dask(words: str, more: str = "") -> Any:
+    """Return an option ``--dask ADDRESS``."""
     where = "tcp://HOST:8786, or local:N for N processes on this machine"
     return Option("--dask ADDRESS", f"{words}: {where}.{more} Needs pip install 'fastsvm[dask]'.", group=CLUSTERS)
 
 
 def check_dask(address: "str | None") -> None:
+    """Raise UsageError for an address that is not a scheduler's."""
     if address is None:
         return
     from fastsvm_cli.cluster.scheduler import Address
@@ -243,12 +278,15 @@ def check_dask(address: "str | None") -> None:
 
 
 def quiet(words: str = "Print no summary, warnings or progress bar.") -> Any:
+    """Return an option ``--quiet``."""
     return Option("-q --quiet", words, bool)
 
 
 def seed(words: str, group: str = "") -> Any:
+    """Return an option ``--seed``."""
     return Option("--seed S", words, click.IntRange(0), 0, group=group)
 
 
 def json(words: str) -> Any:
+    """Return an option ``--json``."""
     return Option("--json", words, bool, group=OUTPUT)

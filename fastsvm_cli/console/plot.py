@@ -1,3 +1,5 @@
+"""Write the figure of ``--plot``."""
+
 from typing import Any
 
 import click
@@ -8,6 +10,7 @@ _KINDS = ("svg", "png", "pdf")
 
 
 def plot_option(words: str) -> Any:
+    """Return an option ``--plot FILE``."""
     said = f"{words} (.svg, .png or .pdf; needs pip install 'fastsvm[plot]')."
     return Option("--plot FILE", said, group=OUTPUT)
 

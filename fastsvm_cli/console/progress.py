@@ -1,3 +1,5 @@
+"""Progress bars on a terminal."""
+
 import sys
 from collections.abc import Callable
 from time import monotonic
@@ -14,8 +16,11 @@ _LONG = 60.0  # seconds; longer work is announced
 
 
 class Progress:
-    """Progress bar on a terminal. Call it with the share done (0 to 1), and optional words, at any rate. announced:
-    without a terminal, print a long remaining time once. rows: show rows per second; the caller also calls `count`."""
+    """Progress bar on a terminal.
+
+    Call it with the share done (0 to 1), and optional words, at any rate. announced: without a terminal, print a long
+    remaining time once. rows: show rows per second; the caller also calls `count`.
+    """
 
     def __init__(self, label: str, *, quiet: bool = False, announced: bool = False, rows: bool = False):
         self._label = self._words = label
@@ -29,12 +34,14 @@ class Progress:
         self._bar: Bar | None = None
 
     def __call__(self, share: float, words: str = "") -> None:
+        """Show the share done, and words after the label."""
         if self._announced and share > 0:
             self._announce(share)
         self._share, self._words = min(share, 1.0), f"{self._label} {words}".strip()
         self._draw()
 
     def count(self, rows: int) -> None:
+        """Show a number of rows."""
         self._rows = rows
         self._draw()
 

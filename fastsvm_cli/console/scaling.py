@@ -1,3 +1,5 @@
+"""Read the range files of ``--scale`` and ``--y-scale``."""
+
 import sys
 from typing import TYPE_CHECKING, TextIO
 
@@ -28,8 +30,10 @@ def warn_of_scaling(scaling: "Scaling | None", quiet: bool) -> None:
 def read_range(
     path: "str | None", labels_path: "str | None", model: "Model | None", model_file: str
 ) -> "Scaling | None":
-    """Like read_scale_file; also raise ModelFormatError if the range does not fit the model (None: a density
-    estimate)."""
+    """Read a range file that must fit the model (None: a density estimate).
+
+    Raise ModelFormatError if it does not; else as of read_scale_file.
+    """
     scaling = read_scale_file(path, labels_path)
     if scaling is not None:
         from fastsvm_cli.models.carried import check
@@ -48,6 +52,7 @@ def carried(scaling: "Scaling | None", model_file: str) -> "Carried | None":
 
 
 def say_raw_rows(scaling: "Scaling", what: str, report: TextIO) -> None:
+    """Print that a model takes raw rows."""
     raw = "raw rows" if scaling.native.label_line() is None else "raw rows and predicts raw labels"
     print(f"{scaling.path} is {what}: it takes {raw}", file=report)
 

@@ -1,3 +1,5 @@
+"""Properties of standard streams that are terminals."""
+
 import os
 import re
 import sys
@@ -14,6 +16,7 @@ PIPE_WIDTH = 180
 
 
 def can_be_drawn_on(stream: TextIO) -> bool:
+    """Return whether a stream is a terminal that moves its cursor."""
     return stream.isatty() and not _is_dumb()
 
 
@@ -48,6 +51,7 @@ def print_sentence(words: str, stream: TextIO) -> None:
 
 
 def new_console(stream: TextIO) -> "Console":
+    """Return rich's console for a stream, as wide as COLUMNS says."""
     from rich.console import Console
 
     given = os.environ.get("COLUMNS", "")

@@ -1,3 +1,5 @@
+"""Types of option values."""
+
 from math import inf, isfinite, isnan
 from typing import Any
 
@@ -14,6 +16,10 @@ class Number(click.FloatRange):
         self._endless = endless
 
     def convert(self, value: Any, parameter: "click.Parameter | None", context: "click.Context | None") -> float:
+        """Return the number.
+
+        Fail unless it is finite and in the range.
+        """
         number = float(super().convert(value, parameter, context))
         if isnan(number) or not (self._endless or isfinite(number)):
             self.fail(f"'{value}' found, expected a finite number.", parameter, context)
@@ -32,14 +38,21 @@ class Count(click.IntRange):
     _MOST = 2**31 - 1
 
     def convert(self, value: Any, parameter: "click.Parameter | None", context: "click.Context | None") -> int:
+        """Return the number, limited to 64 bits."""
         return min(int(super().convert(value, parameter, context)), self._MOST)
 
 
 class ZeroOrOne(click.IntRange):
+    """The number 0 or 1, as svm-predict's ``-b``."""
+
     def __init__(self) -> None:
         super().__init__(0, 1)
 
     def convert(self, value: Any, parameter: "click.Parameter | None", context: "click.Context | None") -> int:
+        """Return 0 or 1.
+
+        Fail with a hint if the value is a file.
+        """
         from os.path import exists
 
         if value not in (0, 1, "0", "1"):
@@ -58,6 +71,10 @@ class Share(click.ParamType):
     def convert(
         self, value: "str | float", parameter: "click.Parameter | None", context: "click.Context | None"
     ) -> float:
+        """Return the share.
+
+        Fail unless it is a number or percentage in the range.
+        """
         share = number(value)
         if not self._holds(share):
             self.fail(f"'{value}' is not a {self.name}: expected {self._expected}.", parameter, context)

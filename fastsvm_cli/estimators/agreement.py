@@ -21,7 +21,8 @@ class Agreement:
 
     For regression, different counts unequal values; difference is the root mean square difference, largest the largest
     one, both in the unit of the values; share and largest_share are they over `deviation`, the reference's standard
-    deviation (or a millionth of its first value if larger); interval, changed and proven are None."""
+    deviation (or a millionth of its first value if larger); interval, changed and proven are None.
+    """
 
     def __init__(self, answers: np.ndarray, reference: np.ndarray, regression: bool, proven: "int | None"):
         self.rows, self.proven, self.regression = len(answers), proven, regression
@@ -65,11 +66,12 @@ class Agreement:
         )
 
     def plot(self, axis: Any = None) -> Any:
-        """Plot by how much at most 5,000 decision values differ from the reference's, over these; in the grey area the
-        label changes. Return the matplotlib axis. Raise ValueError without decision values.
+        """Plot the differences of at most 5,000 decision values over the reference's.
 
-        With more than two classes, the value is the margin of the reference's best class; with "ovo", a point is one
-        pair's value."""
+        In the grey area the label changes. With more than two classes, the value is the margin of the reference's best
+        class; with "ovo", a point is one pair's value. Return the matplotlib axis. Raise ValueError without decision
+        values.
+        """
         from matplotlib import pyplot
 
         if self._points is None:

@@ -16,6 +16,7 @@ class available:
         self._check = check
 
     def __call__(self, method: "Callable") -> "_Available":
+        """Return a descriptor of the method."""
         return _Available(method, self._check)
 
 
@@ -32,27 +33,32 @@ class _Available:
 
 
 def unavailable(instance: object) -> "set[str]":
+    """Return the names of methods that this object's model does not have."""
     names = {name for each in type(instance).__mro__ for name, it in vars(each).items() if isinstance(it, _Available)}
     return {name for name in names if not hasattr(instance, name)}
 
 
 def has_classes(fast: Any) -> None:
+    """Raise AttributeError for a regression model."""
     if fast.model.header.regression:
         raise AttributeError("a regression model has no decision function: predict gives its values")
 
 
 def has_probability(fast: Any) -> None:
+    """Raise AttributeError for a model without probability estimates."""
     header = fast.probability_header
     if fast.calibrator is None and (header.regression or not header.has_probability):
         raise AttributeError("the model has no probability estimates: train it with probability=True (svm-train -b 1)")
 
 
 def has_radii(fast: Any) -> None:
+    """Raise AttributeError for a model without certificates."""
     if not fast.model.certified:
         raise AttributeError(f"the model has no certificates: {CERTIFIED} have them")
 
 
 def has_proofs(fast: Any) -> None:
+    """Raise AttributeError for a model whose labels cannot be proven."""
     if fast.beyond_votes:
         raise AttributeError(BEYOND_VOTES)
     if not fast.model.proves:
@@ -60,10 +66,12 @@ def has_proofs(fast: Any) -> None:
 
 
 def is_one_class(fast: Any) -> None:
+    """Raise AttributeError unless the model is a one-class model."""
     if fast.model.header.svm_type != "one_class":
         raise AttributeError("of one-class models alone")
 
 
 def has_targets(fast: Any) -> None:
+    """Raise AttributeError for a one-class model."""
     if fast.model.header.svm_type == "one_class":
         raise AttributeError("a one-class model has no score")

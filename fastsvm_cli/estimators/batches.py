@@ -23,8 +23,11 @@ ALONE_SECONDS = 0.002
 def in_blocks(
     rows: Rows, values: int, threads: "int | None", answer: "Callable[[int, int], np.ndarray]"
 ) -> "np.ndarray":
-    """Return all blocks' results, (rows, ...). values: numbers held per row, at least 1. threads: None: the calling
-    thread's setting; 0: the process's. answer: returns the result of rows first, ..., last - 1, on any thread."""
+    """Return all blocks' results, (rows, ...).
+
+    values: numbers held per row, at least 1. threads: None: the calling thread's setting; 0: the process's. answer:
+    returns the result of rows first, ..., last - 1, on any thread.
+    """
     most = max(1, min(int(MOST_ENTRIES / max(rows.entries, 1)), MOST_VALUES // values))
     with threads_here(threads):
         if rows.rows <= min(most, LEAST_ROWS):

@@ -25,6 +25,7 @@ class Sigmoid:
         self.a, self.b = a, b
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
+        """Return the probabilities of decision values, (n)."""
         from scipy.special import expit
 
         return expit(-(self.a * values + self.b))
@@ -37,6 +38,7 @@ class Isotonic:
         self.x, self.y, self.outside = np.array(x, np.float64), np.array(y, np.float64), outside
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
+        """Return the probabilities of decision values, (n)."""
         if self.outside == "clip" or len(self.x) == 1:
             return np.interp(values, self.x, self.y)
         return np.interp(values, self.x, self.y, left=np.nan, right=np.nan)
@@ -49,6 +51,7 @@ class Temperature:
         self.beta = beta
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
+        """Return the probabilities of decision values: (n, classes)."""
         logits = np.stack([-values, values], axis=1) if values.ndim == 1 else values
         scaled = self.beta * logits
         scaled = np.exp(scaled - scaled.max(axis=1, keepdims=True))
@@ -81,8 +84,10 @@ class Calibration:
         return out
 
     def near(self, values: np.ndarray, radii: np.ndarray) -> np.ndarray:
-        """Return (n) bool: whether values within the radii, which are tiny, have other probabilities or labels.
-        values, radii: (n) or (n, columns)."""
+        """Return (n) bool: whether values within the radii have other probabilities or labels.
+
+        values, radii: (n) or (n, columns). The radii are tiny.
+        """
         out = nearly_equal(self.probabilities(values))
         if isinstance(self.calibrators[0], Temperature):
             return out
@@ -98,6 +103,10 @@ class Calibration:
 
 
 def read_calibrators(calibrators: "list[Any]", classes: int, name: str) -> Calibration:
+    """Return the calibration of scikit-learn's fitted calibrators.
+
+    Raise ModelFormatError for unknown ones.
+    """
     return Calibration([_read(each, name) for each in calibrators], classes)
 
 

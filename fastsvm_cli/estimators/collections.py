@@ -39,7 +39,8 @@ def predict(collection: Any, model: Any, *, exact: Any = None, tolerance: "float
     anything that compile takes. exact, tolerance: as of load. A task uses one thread unless the model sets n_threads.
 
     Raise the errors of load and compile, TypeError for a wrong collection, and ValueError for wrong columns; when
-    computed, ValueError for invalid rows, with the block's number."""
+    computed, ValueError for invalid rows, with the block's number.
+    """
     return _ask(collection, "predict", _fast(model, exact, tolerance), **how)
 
 

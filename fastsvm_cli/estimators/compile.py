@@ -147,10 +147,13 @@ def _progress(wanted: "Callable[..., None] | bool | None") -> "Iterator[Callable
 def compile_source(
     name: str, source: SourceModel, given: "dict[str, Any]", on_progress: "Callable[..., None] | None" = None
 ) -> "tuple[Model, float]":
-    """Compile an exact model. Return the model, read back from its text, and the option target (a share) or 0.
+    """Compile an exact model.
+
+    Return the model, read back from its text, and the option target (a share) or 0.
 
     given: {long option name, _ for -: value}; a flag is True; None: not given. `data` may be a list of chunks. Raise
-    TypeError for an unknown option, ValueError for a conflict, ModelFormatError and FileError."""
+    TypeError for an unknown option, ValueError for a conflict, ModelFormatError and FileError.
+    """
     method, variant = find(name)
     path, rows, given = source.model.path, None, dict(given)
     if isinstance(given.get("data"), list):
@@ -194,6 +197,7 @@ def warn_of_labels(method: str, model: Model, source: ExactModel, wanted: float)
 
 
 def warn_of_time(method: str, model: Model, source: ExactModel) -> None:
+    """Warn if the compiled model is probably slower than its source."""
     products = getattr(model, "products", inf)  # per row
     if not doubtful_gain(products, source):
         return
@@ -214,7 +218,7 @@ def _warn(message: str) -> None:
 
 
 def silent(share: float, words: str = "") -> None:
-    pass
+    """Do nothing with a progress report."""
 
 
 def _source(found: Fitted) -> SourceModel:
@@ -351,8 +355,11 @@ def _choose(
 
 
 class _Candidate:
-    """Compiled model of `auto`. inside: whether `row`, its entry of attempts_, is within the budget. seconds: for all
-    rows of X, by one thread, after `_time`."""
+    """Compiled model of `auto`.
+
+    inside: whether `row`, its entry of attempts_, is within the budget. seconds: for all rows of X, by one thread,
+    after `_time`.
+    """
 
     def __init__(self, fast: FastSVM, row: "dict[str, Any]", budget: float):
         self.fast, self.row, self.inside = fast, row, row.get("class_share", row["share"]) <= budget
@@ -360,8 +367,11 @@ class _Candidate:
 
 
 def _time(candidates: "list[_Candidate]", X: Any, rows: int) -> None:
-    """Time all predictions of X by turns, in one thread's processor seconds, which other programs hardly change, and
-    those that `_pick` may take a second time. The least time of each is scaled to `rows` rows."""
+    """Time all predictions of X by turns, in one thread's processor seconds.
+
+    Other programs hardly change these. The candidates that `_pick` may take are timed a second time. The least time of
+    each is scaled to `rows` rows.
+    """
     from fastsvm_cli.benchmarks.timing import Timed, interleave
 
     def timed(each: _Candidate) -> Timed:
@@ -391,8 +401,10 @@ def _some_rows(X: Any, most: int) -> Any:
 
 
 def _pick(candidates: "list[_Candidate]") -> _Candidate:
-    """Return the fastest within the budget, of those equally fast the one of least share, the first. The exact model,
-    which comes first, wins unless another is faster."""
+    """Return the fastest within the budget, of those equally fast the one of least share, the first.
+
+    The exact model, which comes first, wins unless another is faster.
+    """
     exact = candidates[0]
     faster = [each for each in candidates if each.inside and each.seconds <= _FASTER * exact.seconds] or [exact]
     best = min(each.seconds for each in faster)

@@ -1,7 +1,8 @@
 """Conversion of LIBSVM's numbers to scikit-learn's order and signs.
 
 LIBSVM orders classes by first rows, and a value is positive for the first of a pair. scikit-learn sorts classes; with
-two, a positive value means the second."""
+two, a positive value means the second.
+"""
 
 import numpy as np
 
@@ -47,6 +48,7 @@ class Classes:
         return len(self.classes_)
 
     def of(self, labels: np.ndarray) -> np.ndarray:
+        """Return the classes of LIBSVM's labels, (n_samples,)."""
         if self._as_they_are:
             return labels.astype(np.int64)
         return self._named[labels.astype(np.intp) if self._ranked else np.searchsorted(self._labels, labels)]
@@ -56,9 +58,11 @@ class Classes:
         return values.copy() if self._sorted else values[:, self._columns] * self._signs
 
     def radii(self, radii: np.ndarray) -> np.ndarray:
+        """Return radii of LIBSVM's pairs, (n_samples, pairs), in the order of scikit-learn's."""
         return radii.copy() if self._sorted else radii[:, self._columns]
 
     def probabilities(self, probabilities: np.ndarray) -> np.ndarray:
+        """Return probabilities, (n_samples, n_classes), with columns as ``classes_``."""
         return probabilities.copy() if self._sorted else probabilities[:, self._order]
 
     def one_against_rest(self, pairwise: np.ndarray) -> np.ndarray:

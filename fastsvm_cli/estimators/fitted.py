@@ -24,7 +24,8 @@ class Fitted:
 
     model: its labels are integers, in the order of `classes`. classes: scikit-learn's classes_ or LIBSVM's labels; [-1,
     1] for one-class models; None for regressors. n_features: before `scaling`, or None. name: for messages.
-    fingerprint: of the model file. sklearn: as of FastSVM."""
+    fingerprint: of the model file. sklearn: as of FastSVM.
+    """
 
     def __init__(
         self,
@@ -55,10 +56,13 @@ def svm_class(estimator: object) -> "str | None":
 
 
 def read_svm(estimator: Any) -> Fitted:
-    """Read a fitted support vector machine. Decision values are scikit-learn's, up to rounding. Raise ModelFormatError
-    for an unfitted estimator or a kernel that LIBSVM's format cannot hold.
+    """Read a fitted support vector machine.
 
-    For two classes, _dual_coef_ and _intercept_ are LIBSVM's; the public ones have the opposite sign."""
+    Decision values are scikit-learn's, up to rounding. Raise ModelFormatError for an unfitted estimator or a kernel
+    that LIBSVM's format cannot hold.
+
+    For two classes, _dual_coef_ and _intercept_ are LIBSVM's; the public ones have the opposite sign.
+    """
     name = svm_class(estimator)
     if name is None:
         raise ModelFormatError(_name(estimator), f"no support vector machine found, expected {EXPECTED}")

@@ -66,9 +66,11 @@ class Kept:
         return self.fingerprint or fingerprint_of(self.model.to_text())
 
     def save(self, path: "str | bytes | os.PathLike[str]") -> None:
-        """Write the model's file, with the text it was read from if that file is unchanged. With that file, labels that
-        depend on rounding are svm-predict's. Raise FileError, and ModelFormatError for an argument that no model file
-        holds and that changes answers: use joblib.dump."""
+        """Write the model's file, with the text it was read from if that file is unchanged.
+
+        With that file, labels that depend on rounding are svm-predict's. Raise FileError, and ModelFormatError for an
+        argument that no model file holds and that changes answers: use joblib.dump.
+        """
         from fastsvm_cli.text.output import Output
 
         self.demand_none(_LOST, "no model file holds: use joblib.dump, or")
@@ -88,7 +90,8 @@ class Kept:
         """Write the model, with scaling and class names, to a path that ends in .onnx or .c.
 
         precision: "single" or "double". Others: as of `fastsvm export`. Return a line about the size. Raise FileError,
-        ValueError, and ModelFormatError for a model that the target cannot express."""
+        ValueError, and ModelFormatError for a model that the target cannot express.
+        """
         from fastsvm_cli.export.description import describe
         from fastsvm_cli.export.targets import TARGETS, Options, export, is_prefix
         from fastsvm_cli.text.output import Output

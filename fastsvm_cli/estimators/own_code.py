@@ -2,7 +2,8 @@
 
 Its LIBSVM of dense rows adds up products in the order of its BLAS, which no other code repeats bit for bit. Where a
 value is within rounding of a threshold (rows that are in both classes, say), only that code gives the estimator's
-label. Its LIBSVM of sparse rows adds up as svm-predict does: the reference sum is its value."""
+label. Its LIBSVM of sparse rows adds up as svm-predict does: the reference sum is its value.
+"""
 
 from inspect import unwrap
 from typing import Any
@@ -22,7 +23,8 @@ class OwnCode:
     """The estimator of a model, made again from the model's numbers.
 
     exact: the model. columns: features of the estimator. sparse: whether it was fitted to sparse rows. For dense ones,
-    raise ImportError without scikit-learn."""
+    raise ImportError without scikit-learn.
+    """
 
     def __init__(self, exact: ExactModel, columns: int, sparse: bool):
         self.exact, self._columns = exact, columns

@@ -1,8 +1,11 @@
-"""Replacement of scikit-learn's SVM prediction by the exact engine, in the six functions of sklearn.svm._base that call
-its LIBSVM. Two functions of CalibratedClassifierCV, whose labels may depend on a value's last digits, turn it off.
+"""Replacement of scikit-learn's SVM prediction by the exact engine.
+
+It replaces the six functions of sklearn.svm._base that call its LIBSVM. Two functions of CalibratedClassifierCV, whose
+labels may depend on a value's last digits, turn it off.
 
 Labels settled without svm-predict's own sum hold for a sum in any order (B5, B26 and B38 of bounds.py); scikit-learn's
-function answers the other rows."""
+function answers the other rows.
+"""
 
 import weakref
 from _thread import allocate_lock
@@ -44,8 +47,12 @@ engine_threads: "int | None" = None
 
 
 def patch(n_threads: "int | None" = None) -> None:
-    """Let the exact engine answer predict, decision_function, predict_proba, predict_log_proba and score_samples of
-    fitted SVC, NuSVC, SVR, NuSVR and OneClassSVM objects and their subclasses. No label changes.
+    """Let the exact engine answer for scikit-learn's fitted SVMs.
+
+    No label changes.
+
+    The methods are predict, decision_function, predict_proba, predict_log_proba and score_samples of SVC, NuSVC, SVR,
+    NuSVR and OneClassSVM objects and their subclasses.
 
     n_threads: None: all available CPUs. A second call changes only n_threads.
 
@@ -82,7 +89,10 @@ def patched(n_threads: "int | None" = None) -> "Iterator[None]":
 
 
 def _settle(always: "bool | None", blocks: int, n_threads: "int | None") -> None:
-    """always: None: unchanged. blocks: 1 when a block begins, -1 when it ends."""
+    """Patch scikit-learn, or restore it, as the switch and the open blocks require.
+
+    always: the switch; None: unchanged. blocks: 1 when a block begins, -1 when it ends.
+    """
     global switched_on, open_blocks, engine_threads
     with _lock:
         was = switched_on or open_blocks > 0
@@ -156,7 +166,10 @@ def _fit_calibrated(_: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
 
 
 def _calibrated(_: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
-    """An isotonic map has steps at the values it was fitted to; other maps are smooth."""
+    """Return predict_proba of a calibrated classifier, without the engine where a map is isotonic.
+
+    An isotonic map has steps at the values it was fitted to; other maps are smooth.
+    """
 
     @wraps(own)
     def predict_proba(self: Any, X: Any) -> np.ndarray:
@@ -189,8 +202,11 @@ def _off(really: bool = True) -> "Iterator[None]":
 
 
 class Engine:
-    """Compiled model of an estimator, and counters. arrays: held so that their ids are not reused. told, sums: reveal
-    changes. pays: whether the engine answers."""
+    """Compiled model of an estimator, and counters.
+
+    arrays: the estimator's, held so that their ids are not reused. told, sums: numbers that reveal a change of the
+    arrays. pays: whether the engine answers.
+    """
 
     def __init__(self, estimator: Any, arrays: "list[np.ndarray]", told: "list[Any]", sums: "list[bytes]"):
         key = id(estimator)

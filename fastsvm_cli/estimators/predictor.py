@@ -93,8 +93,10 @@ def as_fast(
     exact: "str | bytes | os.PathLike[str] | Model | FastSVM | None" = None,
     tolerance: "float | None" = None,
 ) -> "FastSVM":
-    """Return a new FastSVM for a path, a model or a FastSVM. exact, tolerance: replace its own. Raise like load, and
-    TypeError for anything else."""
+    """Return a new FastSVM for a path, a model or a FastSVM.
+
+    exact, tolerance: replace its own. Raise like load, and TypeError for anything else.
+    """
     if isinstance(model, (str, bytes, os.PathLike)):
         return load(model, exact=exact, tolerance=tolerance)
     if isinstance(model, Model):
@@ -109,8 +111,10 @@ def as_fast(
 
 
 class FastSVM(Kept, FittedEstimator):
-    """A model, exact or compiled, that predicts arrays like a fitted scikit-learn estimator, with the numbers of
-    `fastsvm predict`, bit for bit. Thread-safe. `clone` keeps it fitted; it pickles as its model file's text.
+    """A model that predicts arrays like a fitted scikit-learn estimator, with the numbers of `fastsvm predict`.
+
+    A model is exact or compiled, and its answers are the same bit for bit. Thread-safe. `clone` keeps it fitted; it
+    pickles as its model file's text.
 
     X: (n_samples, n_features_in_), an array, SciPy sparse matrix (duplicates are added up), pandas frame, or nested
     lists. Column j is LIBSVM's feature first_index + j. Many rows use several threads, without the GIL.
@@ -250,8 +254,9 @@ class FastSVM(Kept, FittedEstimator):
     # ---- answers
 
     def predict(self, X) -> np.ndarray:
-        """Return (n_samples,): classes; +1 or -1 for a one-class model; float64 for regression. Votes decide, as in
-        LIBSVM, unless break_ties or a calibrator is set.
+        """Return (n_samples,): classes; +1 or -1 for a one-class model; float64 for regression.
+
+        Votes decide, as in LIBSVM, unless break_ties or a calibrator is set.
 
         >>> fast = fastsvm_cli.load("rings.model")
         >>> fast.predict(numpy.full((2, 8), 0.5, dtype=numpy.float32))
@@ -268,9 +273,11 @@ class FastSVM(Kept, FittedEstimator):
 
     @available(has_classes)
     def decision_function(self, X) -> np.ndarray:
-        """Return decision values. Two classes: (n_samples,), positive for classes_[1]. One class: positive inside.
-        More: "ovr": (n_samples, n_classes), largest for the class with the most votes; "ovo": LIBSVM's values
-        (n_samples, pairs) for the pairs 0/1, 0/2, ... of classes_, positive for the first.
+        """Return decision values.
+
+        Two classes: (n_samples,), positive for classes_[1]. One class: positive inside. More: "ovr": (n_samples,
+        n_classes), largest for the class with the most votes; "ovo": LIBSVM's values (n_samples, pairs) for the pairs
+        0/1, 0/2, ... of classes_, positive for the first.
 
         >>> fast = fastsvm_cli.load("rings.model")
         >>> values = fast.decision_function(X)
@@ -286,8 +293,10 @@ class FastSVM(Kept, FittedEstimator):
 
     @available(has_probability)
     def predict_proba(self, X) -> np.ndarray:
-        """Return (n_samples, n_classes) probabilities, columns as classes_: LIBSVM's, of a model trained with -b 1, or
-        the calibrator's. One-class model: (n_samples, 2): normal, outlier.
+        """Return probabilities, (n_samples, n_classes), with columns as classes_.
+
+        They are LIBSVM's, of a model trained with -b 1, or the calibrator's. One-class model: (n_samples, 2): normal,
+        outlier.
 
         >>> fast = fastsvm_cli.load("colors.model")
         >>> fast.predict_proba(numpy.zeros((3, 60))).sum(axis=1).round(6)
@@ -309,8 +318,9 @@ class FastSVM(Kept, FittedEstimator):
 
     @available(has_radii)
     def radius(self, X) -> np.ndarray:
-        """Return proven bounds on the distance of decision values (regression: values) from the exact model's:
-        (n_samples,), or for more than two classes (n_samples, pairs), as "ovo".
+        """Return proven bounds on the distance of decision values (regression: values) from the exact model's.
+
+        Shape: (n_samples,), or for more than two classes (n_samples, pairs), as "ovo".
 
         >>> fast, exact = fastsvm_cli.load("rings.model.approx"), fastsvm_cli.load("rings.model")
         >>> apart = abs(fast.decision_function(X) - exact.decision_function(X))
@@ -321,8 +331,10 @@ class FastSVM(Kept, FittedEstimator):
 
     @available(has_proofs)
     def proven(self, X, tolerance: "float | None" = None) -> np.ndarray:
-        """Return (n_samples,) bool: whether the label is proven to be the exact model's (regression: the value to be
-        within `tolerance`), without `exact`. Raise ValueError for regression without tolerance.
+        """Return (n_samples,) bool: whether the label is proven to be the exact model's, without `exact`.
+
+        For regression: whether the value is proven to be within `tolerance`. Raise ValueError for regression without
+        tolerance.
 
         >>> fast = fastsvm_cli.load("rings.model.approx")
         >>> sure = fast.proven(X)
@@ -450,6 +462,7 @@ class FastSVM(Kept, FittedEstimator):
         return self._own[0]
 
     def fallback(self) -> "Fallback | None":
+        """Return the exact model for unproven rows, or None."""
         if self.exact is None:
             return None
         exact = self.exact.model
@@ -464,6 +477,7 @@ class FastSVM(Kept, FittedEstimator):
 
     @property
     def probability_header(self) -> "Header":
+        """Header with the probability parameters: of `exact` for a reduced set."""
         return self.model.header if self.exact is None or not self.model.reduced else self.exact.model.header
 
     def _labels(self, answer: Answer) -> np.ndarray:

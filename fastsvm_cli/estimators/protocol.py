@@ -41,6 +41,7 @@ class FittedEstimator:
         return self
 
     def get_params(self, deep: bool = True) -> "dict[str, Any]":
+        """Return the constructor's arguments by name, as scikit-learn does."""
         return {name: getattr(self, name) for name in _PARAMETERS}
 
     def set_params(self: Self, **parameters: Any) -> Self:

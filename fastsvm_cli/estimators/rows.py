@@ -16,8 +16,10 @@ BLOCK_ROWS = 1 << 14  # of labelled_chunks
 
 
 class Rows:
-    """entries: approximate numbers per row. who: the caller's name in messages. first_index: LIBSVM's index of column
-    0."""
+    """Rows of X, in blocks.
+
+    entries: approximate numbers per row. who: the caller's name in messages. first_index: LIBSVM's index of column 0.
+    """
 
     rows: int
     columns: int
@@ -28,9 +30,14 @@ class Rows:
         raise NotImplementedError
 
     def chunk(self, first: int, last: int, who: str, first_index: int) -> _native.Chunk:
+        """Return rows first, ..., last - 1 as the core's chunk."""
         return chunk_of(self.block(first, last, who), who, first_index)
 
     def floats(self, first: int, last: int, who: str):
+        """Return rows first, ..., last - 1 as a block of floats.
+
+        Raise ValueError for NaN and infinity.
+        """
         block = self.block(first, last, who)
         if block.dtype.kind != "f":
             block = block.astype(np.float64)
@@ -88,18 +95,24 @@ class _Sparse(Rows):
 
 
 class ParsedRows(Rows):
+    """Rows that the core has parsed already."""
+
     def __init__(self, chunk: _native.Chunk):
         self._chunk = chunk
         self.rows, self.columns = chunk.rows, chunk.max_index
         self.entries = len(chunk.values) / max(self.rows, 1)
 
     def chunk(self, first: int, last: int, who: str, first_index: int) -> _native.Chunk:
+        """Return rows first, ..., last - 1."""
         return self._chunk.slice(first, last)
 
 
 def rows_of(X, who: str, names: "np.ndarray | None" = None) -> Rows:
-    """Return the rows of X. names: expected column names of a frame. Raise ValueError and TypeError, in scikit-learn's
-    words, unless X is a real matrix with a row and a column."""
+    """Return the rows of X.
+
+    names: expected column names of a frame. Raise ValueError and TypeError, in scikit-learn's words, unless X is a real
+    matrix with a row and a column.
+    """
     if isinstance(X, np.matrix):
         raise TypeError("np.matrix is not supported. Please convert to a numpy array with np.asarray.")
     if hasattr(X, "tocsr"):
@@ -143,8 +156,11 @@ def chunk_of(block, who: str, first_index: int = 1) -> _native.Chunk:
 
 
 def demand_kernel_values(rows: Rows, expected: int, told: bool, who: str) -> None:
-    """Raise ValueError for more columns than `expected` training rows (not told: the largest known serial), unless they
-    are certainly kernel values: LIBSVM's rows begin with a serial, a whole number."""
+    """Raise ValueError for more columns than `expected` training rows, unless they are certainly kernel values.
+
+    LIBSVM's rows begin with a serial, a whole number. told: whether the user gave `expected`; else it is the largest
+    known serial.
+    """
     first = rows.block(0, rows.rows, who)[:, :1]
     first = np.asarray(first if isinstance(first, np.ndarray) else first.toarray())
     if told:

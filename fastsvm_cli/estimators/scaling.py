@@ -20,7 +20,8 @@ class FittedScaling:
     """Chain of scalers, in scikit-learn's order and number types, for bit-identical results.
 
     steps: ("subtract" | "divide" | "multiply" | "add", numbers (d), rounded) or ("clip", (low, high), False). rounded:
-    numbers are first rounded to the type of dense rows, as by StandardScaler since scikit-learn 1.8."""
+    numbers are first rounded to the type of dense rows, as by StandardScaler since scikit-learn 1.8.
+    """
 
     def __init__(self, steps: "list[tuple[str, Any, bool]]"):
         self.steps = steps
@@ -73,6 +74,7 @@ _OPERATIONS = {"subtract": np.subtract, "divide": np.divide, "multiply": np.mult
 
 
 def scaler_class(step: object) -> "str | None":
+    """Return the name of scikit-learn's class of scalers that a step belongs to, or None."""
     for each in type(step).__mro__:
         if each.__module__.split(".")[0] == "sklearn" and each.__name__ in SCALERS:
             return each.__name__

@@ -1,6 +1,7 @@
 """Writer of C99: a source file, a header, and a main that reads LIBSVM rows.
 
-Double precision adds kernel values in LIBSVM's order; single precision uses Kahan's sums."""
+Double precision adds kernel values in LIBSVM's order; single precision uses Kahan's sums.
+"""
 
 import re
 from typing import TYPE_CHECKING
@@ -27,7 +28,8 @@ class Program(Sums):
 
     prefix: of every name. file: of the header, without .h. progmem: tables in an AVR's flash memory. stack_bytes: of
     arrays. operations: per row without zeros. Raises ModelFormatError for what the precision, or an AVR, cannot
-    hold."""
+    hold.
+    """
 
     def __init__(
         self, description: Description, *, single: bool, prefix: str, file: "str | None" = None, progmem: bool = False
@@ -62,16 +64,20 @@ class Program(Sums):
 
     @property
     def table_bytes(self) -> int:
+        """Bytes of all tables."""
         return sum(len(table.numbers) * (table.bits // 8 or self.real_bytes) for table in self.tables)
 
     @property
     def stack_bytes(self) -> int:
+        """Bytes of the largest stack frame."""
         return self._stack * self.real_bytes
 
     def source(self) -> str:
+        """Text of the C file."""
         return self._put("\n".join([c_text.CORE, *self._tables, *self._code]), INCLUDE=self._include())
 
     def header(self) -> str:
+        """Text of the header file."""
         declarations = "\n".join(f"{signature};" for _, _, signature, _ in self._signatures())
         regression = self.description.header.regression
         notes = "predict returns the value." if regression else "predict returns the label."

@@ -40,6 +40,7 @@ class Sums:
 
     @property
     def real_bytes(self) -> int:
+        """Bytes of a number."""
         return 4 if self.single else 8
 
     def _put(self, text: str, **words: object) -> str:

@@ -24,8 +24,11 @@ _NAMED = 5
 
 
 class Comparison:
-    """different: lines with different labels. near: those that the precision's tolerance explains. largest: difference
-    of values. size: of the largest value."""
+    """Answers of an exported model beside those of fastsvm predict.
+
+    different: lines with different labels. near: those that the precision's tolerance explains. largest: largest
+    difference of values. size: size of the largest value.
+    """
 
     def __init__(self, regression: bool) -> None:
         self.regression, self.rows = regression, 0
@@ -34,6 +37,7 @@ class Comparison:
         self.largest = self.size = 0.0
 
     def lines(self, data: str) -> "list[str]":
+        """Return the comparison in lines of text."""
         labels = f"{len(self.different)} of {self.rows} labels differ from fastsvm predict's, values"
         differ = "values differ from fastsvm predict's" if self.regression else labels
         out = [f"{data}: {differ} by at most {self.largest:.3g} of {self.size:.3g}"]

@@ -1,7 +1,8 @@
 """Target-independent description of a model's computation (README.md).
 
 A row becomes `z`, its scaled `used` columns, and, for a kernel of distances, `rest`, the others' sum of squares. Rho is
-subtracted from a body's sums, except for a border."""
+subtracted from a body's sums, except for a border.
+"""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,8 @@ class KernelSums:
     """The body sum_i a_i K(x_i, z).
 
     vectors: (n, d). coefficients: (n, c) in LIBSVM's layout: for class i, column j belongs to the pair of i with j if j
-    < i, else with j + 1. counts: vectors per class, or one number."""
+    < i, else with j + 1. counts: vectors per class, or one number.
+    """
 
     def __init__(self, kernel: Kernel, vectors: np.ndarray, coefficients: np.ndarray, counts: "list[int]"):
         self.kernel, self.vectors, self.coefficients, self.counts = kernel, vectors, coefficients, counts
@@ -39,7 +41,8 @@ class Expansion:
     """The term e^{-gamma |z - m|^2} (c + v.(z - m) + ...) of `pair`; m is centers[center].
 
     levels: per degree, coefficients of the monomials z_j1 ... z_jk, j1 <= ... <= jk, in lexicographic order. With rank,
-    they stop at degree 1; weights (rank) and directions (rank, d) add sum_r weights_r (q_r.(z - m))^2."""
+    they stop at degree 1; weights (rank) and directions (rank, d) add sum_r weights_r (q_r.(z - m))^2.
+    """
 
     def __init__(self, pair: int, center: int, levels: "list[np.ndarray]", weights: np.ndarray, directions: np.ndarray):
         self.pair, self.center, self.levels, self.weights, self.directions = pair, center, levels, weights, directions
@@ -47,8 +50,11 @@ class Expansion:
 
 
 class Polynomials:
-    """The body of expansions about centers, (nr_centers, d). gamma: None without the exponential. reach: distance from
-    a center up to which single precision must hold the terms; with gamma, the exponential is 0 there beyond it."""
+    """The body of expansions about centers, (nr_centers, d).
+
+    gamma: None without the exponential. reach: distance from a center up to which single precision must hold the terms;
+    with gamma, the exponential is 0 there beyond it.
+    """
 
     def __init__(
         self, gamma: "float | None", degree: int, centers: np.ndarray, expansions: "list[Expansion]", reach: float
@@ -65,9 +71,12 @@ class Samples:
 
 
 class Description:
-    """inputs: numbers in a row; column j is LIBSVM's feature j + first_index. used: (d) increasing columns. slopes,
+    """A model's arithmetic, for a writer of any target.
+
+    inputs: numbers in a row; column j is LIBSVM's feature j + first_index. used: (d) increasing columns. slopes,
     offsets: (inputs) or None: x becomes slope x + offset; both are 0 for a dropped column. labels_back: (from, scale,
-    to). classes: names of the header's labels. certified: the model if radii are exported."""
+    to). classes: names of the header's labels. certified: the model if radii are exported.
+    """
 
     def __init__(
         self,
@@ -99,6 +108,7 @@ class Description:
 
     @property
     def rest(self) -> np.ndarray:
+        """Features that no vector has, which distances need: (count), int64."""
         if not self.of_distances:
             return np.zeros(0, dtype=np.int64)
         others = np.setdiff1d(np.arange(self.inputs), self.used)
@@ -118,9 +128,12 @@ class Description:
 def describe(
     model: "Model", path: str, fingerprint: "str | None" = None, inputs: int = 0, radius: bool = True
 ) -> Description:
-    """Describe a model of any kind. Raises ModelFormatError if no target can hold it.
+    """Describe a model of any kind.
 
-    inputs: minimum columns of a row. radius: include radii of a certified model."""
+    Raises ModelFormatError if no target can hold it.
+
+    inputs: minimum columns of a row. radius: include radii of a certified model.
+    """
     exact: Any = model.exact if model.ordered else model  # it answers as its exact one
     if (why := getattr(exact, "uncompilable", None)) is not None:
         raise ModelFormatError(path, why)

@@ -1,7 +1,8 @@
 """Whether a precision holds an exported model's numbers.
 
 Every number of a target goes through `written`. `check_range` judges the effect of single precision's range on rows as
-large as the model's vectors (or within reach of its expansions), with IEEE's gradual underflow."""
+large as the model's vectors (or within reach of its expansions), with IEEE's gradual underflow.
+"""
 
 from typing import TYPE_CHECKING, Any
 

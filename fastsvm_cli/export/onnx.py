@@ -1,7 +1,8 @@
 """Writer of ONNX graphs: decision values.
 
 Distances are |x - m|^2 + |z - m|^2 - 2 (x - m).(z - m) about the vectors' mean m: a matrix product with little
-cancellation. For a gamma with which it has too much, differences take its place."""
+cancellation. For a gamma with which it has too much, differences take its place.
+"""
 
 from typing import TYPE_CHECKING, Any
 

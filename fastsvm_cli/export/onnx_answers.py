@@ -57,7 +57,8 @@ class Answers:
         """Return whether the runtime computes in the graph's precision, as radii assume: (n, 1).
 
         OpenVINO may use half precision, and single for double. The test number fits no lower precision; clamping it
-        from values prevents constant folding."""
+        from values prevents constant folding.
+        """
         g = self.graph
         number = np.array(1 + (2.0**-20 if g.kind is np.float32 else 2.0**-40))
         probe = g("Min", g("Max", g("Gather", values, np.array([0]), axis=1), number), number)

@@ -28,7 +28,8 @@ class Graph:
     def _kept_apart(self, operator: str, x: "str | np.ndarray | float", number: np.ndarray) -> Any:
         """Return (operator, inputs) that no runtime takes for a sum with 0, or a product with 1.
 
-        onnxruntime drops these, and rounds the number to single precision first."""
+        onnxruntime drops these, and rounds the number to single precision first.
+        """
         with np.errstate(over="ignore", under="ignore"):
             rounded = number.astype(np.float32)
         if number.size == 1 and rounded != number:
@@ -39,8 +40,10 @@ class Graph:
         return operator, (x, number)
 
     def table(self, numbers: Any) -> str:
-        """Return the name of a table, shared by small equal ones; reals are rounded to `kind`. Raises
-        ModelFormatError for those beyond it."""
+        """Return the name of a table, shared by small equal ones; reals are rounded to `kind`.
+
+        Raises ModelFormatError for those beyond it.
+        """
         array = np.asarray(numbers)
         if array.dtype.kind == "f":
             array = written(array, self.kind is np.float32, self._path)
@@ -49,6 +52,7 @@ class Graph:
         return self._kept(array)
 
     def infinity(self) -> str:
+        """Name of the constant infinity."""
         return self._kept(np.array(np.inf, dtype=self.kind))
 
     def _kept(self, array: np.ndarray) -> str:
@@ -64,10 +68,13 @@ class Graph:
         return f"{word.lower()}_{self._count}"
 
     def sum(self, x: str, axis: int, keep: bool = False) -> str:
+        """Add a sum over an axis, and return its name."""
         return self("ReduceSum", x, np.array([axis]), keepdims=int(keep))
 
     def of_bool(self, x: str, whole: bool = False) -> str:
+        """Add a conversion of booleans to numbers, and return its name."""
         return self("Cast", x, to=7 if whole else {np.float32: 1, np.float64: 11}[self.kind])
 
     def dot_rows(self, x: str, y: str) -> str:
+        """Add the inner products of corresponding rows, (rows, 1), and return their name."""
         return self.sum(self("Mul", x, y), 1, keep=True)

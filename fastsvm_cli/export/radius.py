@@ -1,10 +1,13 @@
-"""Radius of an exported model's decision values (B40 to B42 of bounds.py). Both targets evaluate:
+"""Radius of an exported model's decision values (B40 to B42 of bounds.py).
+
+Both targets evaluate:
 
     high = (norm + drift) (1 + theta),  R = root(high) (1 + 8 v) + shift
     radius = up * sum_e ((weight + tiny) (b_0 + b_1 R + ...) + flat + slope R + tail min(1, reach R^(K + 1))
                          + |term| (x1 norm + x0)),  infinite unless x1 norm + x0 < limit
 
-norm: |z - m|^2; weight: the exponential, or 1; term: the expansion's. Kernel sums have term 0 and weight 1 per pair."""
+norm: |z - m|^2; weight: the exponential, or 1; term: the expansion's. Kernel sums have term 0 and weight 1 per pair.
+"""
 
 from math import comb, factorial, inf, sqrt
 from typing import TYPE_CHECKING, Any
@@ -24,8 +27,11 @@ _SIX_DIGITS = 5.0001e-6
 
 
 class Radius:
-    """Upper bounds in the formula, which the target rounds up. centers: (nr_centers, 2), drift and shift. pairs, about:
-    pair and center of each expansion. rows: (expansions, K + 5), b_0, ..., b_K, flat, slope, tail, reach. power: K."""
+    """Upper bounds in the formula of radii, which the target rounds up.
+
+    centers: (nr_centers, 2), drift and shift. pairs, about: pair and center of each expansion. rows: (expansions, K +
+    5), b_0, ..., b_K, flat, slope, tail, reach. power: K.
+    """
 
     def __init__(self, description: "Description", single: bool):
         self.description, self.v = description, unit(single)
@@ -45,18 +51,22 @@ class Radius:
 
     @property
     def up(self) -> float:
+        """Factor that rounds a sum up."""
         return 1 + 8 * self.v * (len(self.pairs) + self.power + 64)
 
     @property
     def power(self) -> int:
+        """Highest power of the norm in a bound."""
         return max(len(b) for b, *_ in self._rows) - 1
 
     @property
     def rows(self) -> np.ndarray:
+        """Coefficients of the bounds, a row per expansion."""
         width = self.power + 1
         return np.array([[*b, *[0.0] * (width - len(b)), *rest] for b, *rest in self._rows])
 
     def centers_of(self, points: np.ndarray) -> None:
+        """Set the rounding of distances from these points, (centers, d)."""
         lengths = np.sqrt((points**2).sum(axis=1)) * (1 + 1e-9)
         drift = 6 * self.v**3 * lengths**2 + (self.inputs + 1) * self._lost
         self.centers = np.column_stack([drift, 2.2 * self.v * lengths + sqrt(self._lost)])
@@ -94,10 +104,12 @@ class Radius:
 
 
 def radius_of(description: "Description", single: bool, differences: bool) -> "Radius | None":
-    """Return the radius of a `certified` model, else None. Raises ModelFormatError if nothing is proven in this
-    precision.
+    """Return the radius of a `certified` model, else None.
 
-    differences: kernel sums compute distances from differences, not about a center."""
+    Raises ModelFormatError if nothing is proven in this precision.
+
+    differences: kernel sums compute distances from differences, not about a center.
+    """
     model: Any = description.certified
     if model is None:
         return None

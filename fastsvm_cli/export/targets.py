@@ -22,8 +22,11 @@ class Options:
 
 
 class Export(NamedTuple):
-    """texts: {file ending: content}, the output's own first. sizes: a line for the user. answers(longest_row): run
-    here. main(longest_row): {ending: content} of the program that reads rows, or {}. nbytes: of the model."""
+    """Result of an export.
+
+    texts: content by file ending, the output's own first. sizes: a line for the user. answers(longest_row): run the
+    model here. main(longest_row): {ending: content} of the program that reads rows, or {}. nbytes: bytes of the model.
+    """
 
     texts: "dict[str, bytes]"
     sizes: str
@@ -88,6 +91,7 @@ def _c(description: "Description", output: str, options: Options) -> Export:
 
 
 def is_prefix(name: str) -> bool:
+    """Return whether a name begins a C identifier."""
     return re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) is not None
 
 

@@ -1,6 +1,7 @@
 """Estimate of rounding in an exported model's decision values, to judge labels that differ.
 
-It is not a proof. It assumes no cancellation, sums in any order, and exp within EXP units."""
+It is not a proof. It assumes no cancellation, sums in any order, and exp within EXP units.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ AT_ONCE = 256
 
 
 def unit(single: bool) -> float:
+    """Return the unit roundoff of single or double precision."""
     return 2.0**-24 if single else 2.0**-53
 
 

@@ -1,3 +1,5 @@
+"""Figure of several benchmarks: speed against labels that differ, a panel for each."""
+
 from math import hypot, inf, log10
 
 from fastsvm_cli.figures import style
@@ -8,9 +10,11 @@ _MARK = 5.0  # points of a case
 
 
 class Across:
-    """Axis of shares that are often 0: log10 of percent, with a band for zeros. shares: above 0, as (log10 of percent,
-    same of the interval's upper end). none: number of zeros. width: in points. most: largest right end. border: between
-    band and scale if both exist. band: its ends."""
+    """Axis of shares that are often 0: log10 of percent, with a band for zeros.
+
+    shares: above 0, as (log10 of percent, same of the interval's upper end). none: number of zeros. width: in points.
+    most: largest right end. border: between band and scale if both exist. band: its ends.
+    """
 
     def __init__(self, shares: "list[tuple[float, float]]", none: int, width: float, most: float = inf):
         self.left, self.right = 0.0, 1.0
@@ -41,8 +45,10 @@ class Across:
         return out
 
     def spread(self, heights: "list[list[float | None]]") -> "list[float]":
-        """Place the cases in the band, near its middle and apart. heights: per case and panel (points; None:
-        absent)."""
+        """Place the cases in the band, near its middle and apart.
+
+        heights: per case and panel, in points; None: absent.
+        """
         assert self.band is not None
         low, high = self.band
         steps = max(1, int((high - low) * self.unit / _STEP))

@@ -29,14 +29,18 @@ _SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
 
 
 class Speed(NamedTuple):
+    """A speed with the ends of its interval."""
+
     value: float
     low: float
     high: float
 
 
 class Point(NamedTuple):
-    """A case to draw. across: log10 of the distance in percent and of its interval's ends; None if no row differs.
-    speeds: by clock."""
+    """A case to draw.
+
+    across: log10 of the distance in percent and of its interval's ends; None if no row differs. speeds: by clock.
+    """
 
     case: dict
     across: "tuple[float, float, float] | None"

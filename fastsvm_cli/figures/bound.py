@@ -28,9 +28,12 @@ _DECADES = 6  # maximum shown
 
 
 class Proven(NamedTuple):
-    """Proofs of one model. words: its name. degree: of expansions, or 0. size: bytes of its file. proven: None for
-    regression. curve: increasing (radius, rows up to it, proven ones of these). median, upper: radii that 50 % and 95 %
-    of the rows do not exceed."""
+    """Proofs of one model.
+
+    words: its name. degree: of expansions, or 0. size: bytes of its file. proven: None for regression. curve:
+    increasing (radius, rows up to it, proven ones of these). median, upper: radii that 50 % and 95 % of the rows do not
+    exceed.
+    """
 
     words: str
     degree: int

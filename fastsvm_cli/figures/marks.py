@@ -30,6 +30,7 @@ def points(x: "list[float]", y: "list[float]", marker: str, size: float, face: s
 
 
 def ring(x: "list[float]", y: "list[float]") -> Line2D:
+    """Return a ring around a point."""
     line = points(x, y, "o", RING - 0.5, style.BLACK, style.BLACK, 0.8)
     line.set(fillstyle="none", zorder=4, gid="picked")  # some SVG converters fill transparent colors
     return line
@@ -46,6 +47,7 @@ class Mark(NamedTuple):
     rank: int
 
     def line(self, x: "list[float]", y: "list[float]") -> Line2D:
+        """Return the points with this mark."""
         return points(x, y, self.marker, self.size, self.face, self.edge, 1.0 if self.marker in "+x" else 0.6)
 
 

@@ -1,3 +1,5 @@
+"""Parts that figures of several panels share."""
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -19,6 +21,7 @@ def two_panels(height: float, right: float, legend: float) -> "tuple[Figure, Axe
 
 
 def draw_legend(figure: Figure, entries: "list[Line2D]", columns: int) -> None:
+    """Draw the legend below the panels."""
     figure.legend(
         handles=entries,
         loc="lower left",

@@ -18,7 +18,10 @@ _RIGHT, _PANEL, _LEGEND_LINE = 0.08, 1.3, 0.15
 
 
 def draw(data: str, found: Sizes) -> Figure:
-    """data: name of the rows' source."""
+    """Return the figure of sizes: labels that differ, and time, by number of vectors.
+
+    data: name of the rows' source.
+    """
     legend = _LEGEND_LINE * len({each.finished for each in found.sizes}) + 0.04
     least, most = found.sizes[0].vectors, found.sizes[-1].vectors
     low, high = least / 1.3, max(most, 2 * least) * 1.3

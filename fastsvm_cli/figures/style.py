@@ -69,6 +69,7 @@ _STYLE = {
 
 @contextmanager
 def applied() -> "Iterator[None]":
+    """Apply the style of all figures inside a block."""
     with matplotlib.rc_context({**matplotlib.rcParamsDefault, **_STYLE, "backend": "agg"}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # missing glyphs are drawn as boxes
         yield
@@ -113,6 +114,7 @@ def panel(figure: Figure, left: float, bottom: float, right: float, top: float) 
 
 
 def set_side_label(axis: Axes, words: str, side: str = "left") -> None:
+    """Set the label of a vertical axis at the figure's edge."""
     figure = axis.figure
     assert isinstance(figure, Figure)
     across = _EDGE / WIDTH if side == "left" else 1 - _EDGE / WIDTH
@@ -140,6 +142,7 @@ def short_number(value: float) -> str:
 
 
 def ticks_between(low: float, high: float, most: int = 5) -> "list[float]":
+    """Return at most this many round numbers between two, for a logarithmic axis."""
     decades = range(floor(log10(low)) - 1, ceil(log10(high)) + 1)
     for digits in ((1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,)):
         found = [digit * 10.0**power for power in decades for digit in digits]
@@ -151,6 +154,7 @@ def ticks_between(low: float, high: float, most: int = 5) -> "list[float]":
 
 
 def set_ticks(axis: Axis, at: "list[float]", words: "list[str]") -> None:
+    """Set the ticks of an axis and their labels."""
     axis.set_major_locator(FixedLocator(at))
     axis.set_major_formatter(FixedFormatter(words))
     axis.set_minor_locator(NullLocator())

@@ -1,3 +1,5 @@
+"""The registry of compilation methods."""
+
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -9,12 +11,14 @@ METHODS = ("approx", "cascade", "reduce", "order", "border")
 
 
 def methods() -> "list[Method]":
+    """Return every method."""
     from importlib import import_module
 
     return [import_module(f"fastsvm_cli.methods.{name}").METHOD for name in METHODS]
 
 
 def names() -> "list[str]":
+    """Return the names of all methods and variants."""
     return [*METHODS, *(variant for each in methods() for variant in each.variants)]
 
 
@@ -38,12 +42,14 @@ def attempts(model: "ExactModel", max_bytes: float, patience: float) -> "list[At
 
 
 def refused_by_all(model: "ExactModel") -> "str | None":
+    """Return why no method takes the model, or None."""
     if not model.pairs or not model.header.total_sv:
         return "the model has no support vectors"
     return model.uncompilable
 
 
 def refusals(model: "ExactModel") -> "list[tuple[str, str]]":
+    """Return (command, reason) for every method that refuses the model."""
     if (why := refused_by_all(model)) is not None:
         return [("every method", why)]
     return [refusal for each in methods() for refusal in each.refusals(model)]

@@ -1,3 +1,5 @@
+"""Clusters of support vectors by k-means."""
+
 import warnings
 from collections.abc import Callable
 
@@ -28,8 +30,10 @@ def clusters_of(
 def k_means(
     x: Matrix, k: int, seed: int, path: str, on_progress: "Callable[[float], None] | None" = None
 ) -> "tuple[np.ndarray, np.ndarray]":
-    """Return (means (at most k, d), not finite for empty clusters; cluster per row (n)). Raise ModelFormatError if
-    norms overflow or means are too large."""
+    """Return (means (at most k, d), not finite for empty clusters; cluster per row (n)).
+
+    Raise ModelFormatError if norms overflow or means are too large.
+    """
     n, d = x.shape
     if not np.all(np.isfinite(row_norms(x))):
         raise ModelFormatError(

@@ -45,6 +45,7 @@ class Folding:
                 self._fail(f"feature {feature} {why}, to be folded into a model: use predict --scale")
 
     def coefficients_overflow(self) -> NoReturn:
+        """Raise ModelFormatError for coefficients that overflow."""
         self._fail("a coefficient overflows once y is scaled back: scale the data")
 
     def _fail(self, why: str) -> NoReturn:
@@ -62,8 +63,10 @@ class Folding:
 
 @np.errstate(over="ignore", invalid="ignore")  # overflows are refused
 def fold_exact(model: ExactModel, affine: Affine) -> "ExactModel | None":
-    """Return the LIBSVM model of raw rows, or None. Callers must drop features that `affine` lacks: a LIBSVM model
-    counts their squares."""
+    """Return the LIBSVM model of raw rows, or None.
+
+    Callers must drop features that `affine` lacks: a LIBSVM model counts their squares.
+    """
     s, t = np.asarray(affine.slopes, float), np.asarray(affine.offsets, float)
     if not (np.all(np.isfinite(s)) and np.all(np.isfinite(t))):
         return None
@@ -97,8 +100,10 @@ def fold_exact(model: ExactModel, affine: Affine) -> "ExactModel | None":
 
 
 def folded_exact(model: ExactModel, folding: Folding, instead: str) -> ExactModel:
-    """Return the LIBSVM model of raw rows and labels. Raise ModelFormatError if there is none, with advice `instead`,
-    or on overflow."""
+    """Return the LIBSVM model of raw rows and labels.
+
+    Raise ModelFormatError if there is none, with advice `instead`, or on overflow.
+    """
     found = fold_exact(model, folding.affine)
     if found is None:
         raise ModelFormatError(model.path, f"{_why_none(model, folding)}: {instead}")

@@ -1,3 +1,5 @@
+"""Rows as matrices, and decision functions as vectors of the kernel's feature space."""
+
 from collections.abc import Callable
 from functools import cached_property
 from typing import TypeAlias
@@ -34,12 +36,15 @@ def matrix(vectors: _native.Chunk, columns: "np.ndarray | None" = None) -> "tupl
 
 
 def row_norms(x: Matrix) -> np.ndarray:
+    """Return the squared norms of the rows of x, (n)."""
     return np.asarray(x.multiply(x).sum(axis=1) if hasattr(x, "multiply") else np.einsum("ij,ij->i", x, x)).ravel()
 
 
 def squared_distances(x: Matrix, norms: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """Return |z_j - x_i|^2, (m, n), for x (n, d) with squared norms `norms` and z (m, d). Move both near the origin, or
-    digits are lost."""
+    """Return |z_j - x_i|^2, (m, n), for x (n, d) with squared norms `norms` and z (m, d).
+
+    Move both near the origin, or digits are lost.
+    """
     dots, other = np.asarray(x @ z.T), row_norms(z)[:, None]  # (n, m)
     n, m = dots.shape
     out = np.empty((m, n))
@@ -109,8 +114,10 @@ class FeatureSpace:
         return out
 
     def inner_products(self, rows: _native.Chunk) -> "tuple[np.ndarray, np.ndarray]":
-        """Return f(z) + rho for the rows z, and error bounds: both (rows, pairs). Raise ModelFormatError on
-        overflow."""
+        """Return f(z) + rho for the rows z, and error bounds: both (rows, pairs).
+
+        Raise ModelFormatError on overflow.
+        """
         model, evaluator = self.model, self._without_offsets
         decisions = _native.Decisions(model.pairs, True)
         b, radius = np.empty((rows.rows, model.pairs)), np.empty((rows.rows, model.pairs))

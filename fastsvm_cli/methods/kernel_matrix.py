@@ -1,3 +1,5 @@
+"""Kernel values between sets of rows, computed by the core."""
+
 import numpy as np
 
 from fastsvm_cli import _native
@@ -8,8 +10,11 @@ _FEW = 4  # for fewer rows, kernel values cost less than passing over weights
 
 
 class KernelMatrix:
-    """Kernel values with x (n, d), in double precision, the same for any number of threads. For kernels of distances,
-    move x near the origin (`near_origin`), or digits are lost. Raises ValueError for precomputed kernels."""
+    """Kernel values with x (n, d), in double precision, the same for any number of threads.
+
+    For kernels of distances, move x near the origin (`near_origin`), or digits are lost. Raises ValueError for
+    precomputed kernels.
+    """
 
     def __init__(self, kernel: Kernel, x: Matrix):
         self.kernel, self.shape = kernel, x.shape
@@ -37,6 +42,7 @@ class KernelMatrix:
 
     @property
     def diagonal(self) -> np.ndarray:
+        """Values K(x_i, x_i): (n)."""
         return np.array(self._native.diagonal())
 
 

@@ -1,3 +1,5 @@
+"""The interface of a compilation method."""
+
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
@@ -25,11 +27,16 @@ class MethodOptions(CompilerOptions):
 
 
 class Compiled(Protocol):
+    """Result of a compilation."""
+
     @property
-    def model(self) -> "Model": ...
+    def model(self) -> "Model":
+        """The compiled model."""
 
 
 class Made(NamedTuple):
+    """A compiled model without further results."""
+
     model: Any
 
 
@@ -55,17 +62,20 @@ class Attempt(NamedTuple):
 
     @property
     def name(self) -> str:
+        """The attempt as a command line without files."""
         options = (spelled(name, "" if value is True else str(value)) for name, value in self.options.items())
         return " ".join([self.command, *options])
 
     @property
     def arguments(self) -> "list[str]":
+        """The words of `name`."""
         return self.name.split()
 
 
 class Method:
-    """A compilation method. To add one, write a module here whose METHOD is an instance of a subclass, and name it in
-    METHODS.
+    """A compilation method.
+
+    To add one, write a module here whose METHOD is an instance of a subclass, and name it in METHODS.
 
     kinds: of its models. variants: Python names, with the options they imply. better: ways to improve agreement, in
     Python's words. command_only: options that Python lacks.
@@ -111,6 +121,7 @@ class Method:
         raise NotImplementedError
 
     def refusals(self, model: "ExactModel") -> "list[tuple[str, str]]":
+        """Return (command, reason) for every variant that refuses the model."""
         why = self.refusal(model)
         return [] if why is None else [(self.name, why)]
 

@@ -1,3 +1,5 @@
+"""Numbers of threads, and loops over blocks on all of them."""
+
 import threading
 from collections.abc import Callable
 
@@ -8,7 +10,9 @@ from fastsvm_cli import _native
 
 class threads_here:
     """In the block, let the core use this many threads for the calling one; 0: the process's setting; None: as before.
-    A class takes a third of a generator's time."""
+
+    A class takes a third of a generator's time.
+    """
 
     def __init__(self, count: "int | None"):
         self._count = count
@@ -22,8 +26,11 @@ class threads_here:
 
 
 def over_blocks(n: int, size: int, body: "Callable[[slice], None]") -> None:
-    """Call body(rows) for 0 to n in slices of `size`. A call must write only its slice and sum over no others: results
-    then do not depend on threads. Raise the exception of the first slice that fails."""
+    """Call body(rows) for 0 to n in slices of `size`.
+
+    A call must write only its slice and sum over no others: results then do not depend on threads. Raise the exception
+    of the first slice that fails.
+    """
     starts, lock = iter(range(0, n, size)), threading.Lock()
     failures: list[tuple[int, BaseException]] = []
 

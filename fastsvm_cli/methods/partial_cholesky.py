@@ -1,3 +1,5 @@
+"""Partial Cholesky factorisation of a kernel matrix."""
+
 from math import sqrt
 
 import numpy as np
@@ -11,9 +13,11 @@ BLOCK_ROWS = 1 << 14  # of a column, factored together
 
 
 class PartialCholesky:
-    """Partial Cholesky factorisation K ~ L L', a column per chosen vector. diagonal: of K - L L'. single: L in single
-    precision, half the cost, for kernel values of at most 1, to about 1e-6 of the diagonal. Raises ValueError for
-    sigmoid and precomputed kernels."""
+    """Partial Cholesky factorisation K ~ L L', a column per chosen vector.
+
+    diagonal: of K - L L'. single: L in single precision, half the cost, for kernel values of at most 1, to about 1e-6
+    of the diagonal. Raises ValueError for sigmoid and precomputed kernels.
+    """
 
     def __init__(self, kernel: Kernel, x: Matrix, most: int, single: bool = False):
         if kernel.of_distances:  # independent of the origin

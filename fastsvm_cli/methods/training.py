@@ -1,3 +1,5 @@
+"""Train by libsvm-official in this process."""
+
 from collections.abc import Iterable
 from threading import Thread
 
@@ -20,8 +22,10 @@ def libsvm_problem(chunks: "Iterable[_native.Chunk]") -> "tuple[list[float], lis
 
 
 def load_libsvm() -> None:
-    """Import libsvm-official. Raise FileError if it is missing or does not load. Interrupts must not raise meanwhile:
-    its import of scipy catches every exception."""
+    """Import libsvm-official. Raise FileError if it is missing or does not load.
+
+    Interrupts must not raise meanwhile: its import of scipy catches every exception.
+    """
     try:
         import libsvm.svmutil  # noqa: F401
     except ImportError:

@@ -48,7 +48,7 @@ class Model:
     raw_rows            why it takes raw rows, as the end of a sentence, or None
     unbounded           message of `fastsvm bound` for a model without vectors, centers or radii
 
-    Methods:
+    It has these methods:
 
     to_text             return the file's content
     decision_values     fill `out`, at least as precisely as `wanted`; raises RowError
@@ -57,7 +57,8 @@ class Model:
     decisions           return the object to fill; for labels alone it may hold a winner instead of values
 
     Decisions.value and radius are (rows, pairs) float64, rho subtracted, pairs in LIBSVM's order 0/1, 0/2, ..., 1/2,
-    .... Unknown features count only in chunk.squared_norms. A row's values do not depend on other rows."""
+    .... Unknown features count only in chunk.squared_norms. A row's values do not depend on other rows.
+    """
 
     kind: str
     header: "_native.Header"
@@ -95,10 +96,12 @@ class Model:
 
     @property
     def carried(self) -> "Carried | None":
+        """Embedded scaling, or None."""
         return self._carried
 
     @carried.setter
     def carried(self, carried: "Carried | None") -> None:
+        """Embedded scaling, or None."""
         self._carried = carried
         self.file.carry(*(((), None) if carried is None else (carried.texts, carried.whole)))
 
@@ -109,6 +112,7 @@ class Model:
 
     @property
     def columns(self) -> int:
+        """Number of columns of a row, from `first_index` on."""
         return self.max_index + 1 - self.first_index
 
     def row_scaling(self) -> "Scaling | None":
@@ -127,6 +131,7 @@ class Model:
 
     @property
     def holds_exact(self) -> bool:
+        """Whether the model holds its exact model."""
         return hasattr(self.file, "exact")
 
     @property
@@ -135,25 +140,32 @@ class Model:
         return ExactModel(self.file.exact, self.path)
 
     def to_text(self) -> bytes:
+        """Return the model file's content."""
         return self.file.to_text()
 
     def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:
+        """Compute the decision values of a chunk, in the precision asked for."""
         self.native.decision_values(chunk, wanted, out)
 
     def reference_values(self, chunk: _native.Chunk, out: _native.Decisions) -> None:
+        """Compute the decision values of a chunk by LIBSVM's own sums."""
         self.native.reference_values(chunk, out)
 
     def stopped_after(self, steps: int) -> "Model | None":
+        """Return an ordered model that stops after these steps, or None for other kinds."""
         engine = self.file.stopped_after(steps)
         return None if engine is None else _StoppedModel(self, engine)
 
     def decisions(self, wanted: Wanted, with_radius: bool = False) -> _native.Decisions:
+        """Return memory for decision values, and for radii if asked for."""
         return self.native.decisions(wanted, with_radius)
 
 
 class ExactModel(Model):
-    """A LIBSVM model, as svm-train writes it, or a reduced set (`origin`), or with scaling folded in. Its radii bound
-    rounding errors only, or the distance from the origin."""
+    """A LIBSVM model, as svm-train writes it, or a reduced set (`origin`), or with scaling folded in.
+
+    Its radii bound rounding errors only, or the distance from the origin.
+    """
 
     @property
     def uncompilable(self) -> "str | None":
@@ -166,6 +178,7 @@ class ExactModel(Model):
         )
 
     def with_header(self, header: "_native.Header") -> "ExactModel":
+        """Return the model with another header."""
         file = _native.LibsvmFile(
             header,
             self.vectors,

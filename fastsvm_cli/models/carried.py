@@ -1,6 +1,9 @@
-"""Range files in models that take raw rows. Format: FORMAT.md.
+"""Range files in models that take raw rows.
 
-Rows are scaled where they are made; `decision_values`, radii and the model of --exact take scaled rows."""
+Format: FORMAT.md.
+
+Rows are scaled where they are made; `decision_values`, radii and the model of --exact take scaled rows.
+"""
 
 from typing import Any
 
@@ -10,8 +13,11 @@ from fastsvm_cli.text.scaling import Scaling, parse_scaling, with_labels
 
 
 class Carried:
-    """texts: of the range file, and of e1071's y scale file if any; lines end in LF. native: without labels.
-    labels_back: (from, scale, to): y becomes to + (y - from) * scale; None: unchanged."""
+    """A range file embedded in a model.
+
+    texts: of the range file, and of e1071's y scale file if any; lines end in LF. native: without labels. labels_back:
+    (from, scale, to): y becomes to + (y - from) * scale; None: unchanged.
+    """
 
     def __init__(self, scaling: Scaling, path: str):
         self.path = path
@@ -24,9 +30,11 @@ class Carried:
         return _carried_again, (self.texts, self.path)
 
     def same_as(self, scaling: Scaling) -> bool:
+        """Return whether the scaling has the same text."""
         return self.texts == tuple(map(_with_line_feeds, scaling.texts))
 
     def scaling(self) -> Scaling:
+        """Return the scaling, to apply to rows."""
         return Scaling(f"the range in {self.path}", self.native, self.texts)
 
     def rows(self, chunk: "_native.Chunk") -> "_native.Chunk":
@@ -44,6 +52,7 @@ class Carried:
         return self.native.shifted
 
     def answer(self, decisions: "_native.Decisions") -> None:
+        """Convert regression values to the unit of raw labels, in place."""
         if self.labels_back is not None:
             decisions.map_values(*self.labels_back)
 

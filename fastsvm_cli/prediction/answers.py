@@ -14,7 +14,8 @@ class Fallback:
 
     load: reads it, or a reduced set's plain(), when first needed, on any thread. tolerance: largest radius of a
     regression value that is kept. check: called with False before output and True at the end; raises if `load` would
-    read another model."""
+    read another model.
+    """
 
     def __init__(
         self, load: Callable[[], Model], tolerance: float = 0.0, check: "Callable[[bool], None]" = lambda at_end: None
@@ -26,6 +27,7 @@ class Fallback:
 
     @property
     def model(self) -> Model:
+        """The exact model, read on first use."""
         with self._lock:
             if self._model is None:
                 self._model = self._load()
@@ -35,7 +37,8 @@ class Fallback:
 class Audit(Fallback):
     """A random sample of the rows, to which the exact model gives a label too.
 
-    load, check: as of Fallback. share: of the rows. seed: any whole number."""
+    load, check: as of Fallback. share: of the rows. seed: any whole number.
+    """
 
     native: _native.Audit
 
@@ -51,9 +54,12 @@ class Audit(Fallback):
 
 
 class Predictor(_native.Predictor):
-    """A model with its options (native/engine/predictor.h). Thread-safe.
+    """A model with its options (native/engine/predictor.h).
 
-    exact: the model for open rows. audit: changes no line. options: of _native.Predictor."""
+    Thread-safe.
+
+    exact: the model for open rows. audit: changes no line. options: of _native.Predictor.
+    """
 
     def __init__(self, model: Model, *, exact: "Fallback | None" = None, audit: "Audit | None" = None, **options: Any):
         super().__init__(

@@ -22,7 +22,8 @@ class Tally(_native.Tally):
     unknown_labels: rows whose label the model never predicts; zero_labels: of these, label 0.
     rows_beyond, rows_with_zero: rows with features beyond the model's, or with a feature 0.
     largest_feature: of all rows.
-    score: svm-predict's sums; None for unlabelled data."""
+    score: svm-predict's sums; None for unlabelled data.
+    """
 
     COUNTS = (
         *("rows", "outside", "evaluated", "reference_rows", "kernel_evaluations", "undecided"),
@@ -34,6 +35,7 @@ class Tally(_native.Tally):
     SUMS = ("correct", "total", "error", "sump", "sumt", "sumpp", "sumtt", "sumpt")
 
     def values(self) -> "dict[str, int | float]":
+        """Return all counts by name."""
         counts = {name: getattr(self, name) for name in self.COUNTS}
         return counts if self.score is None else {**counts, **{name: getattr(self.score, name) for name in self.SUMS}}
 
@@ -62,8 +64,9 @@ def predict(
     write_outside: "Callable[[bytes], None] | None" = None,
     **asked: Any,
 ) -> Tally:
-    """Predict every row and write its line, in order, in constant memory. Raise DataFormatError for bad rows without
-    `bad_rows`.
+    """Predict every row and write its line, in order, in constant memory.
+
+    Raise DataFormatError for bad rows without `bad_rows`.
 
     rows: chunks, each on all threads; or blocks of a file, each on one.
     exact: for open rows of a certified model.
@@ -73,7 +76,8 @@ def predict(
     on_chunk: called after a chunk's lines are written.
     write_open, write_outside: receive open rows, or those outside the bound of eq. (3.11), as LIBSVM data with line
     numbers.
-    asked: options of _native.Predictor."""
+    asked: options of _native.Predictor.
+    """
     predictor = Predictor(
         model,
         exact=exact,

@@ -41,7 +41,8 @@ class ResumableOutput:
     place, bad_rows: of LineBlocks; set to where the previous run stopped.
     tally: of the rows so far. begun: whether anything was written before.
 
-    Raise FileError, also if another process writes the file or the previous run differed."""
+    Raise FileError, also if another process writes the file or the previous run differed.
+    """
 
     def __init__(
         self,
@@ -106,6 +107,7 @@ class ResumableOutput:
         return self
 
     def write(self, data: bytes) -> None:
+        """Write bytes after those of the partial file."""
         left = memoryview(data)
         try:
             while left:
@@ -247,6 +249,7 @@ class ResumableOutput:
             return False
 
     def write_state(self, text: bytes) -> None:
+        """Replace the state file."""
         new = f"{self._state_file}.new"
         file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
         try:

@@ -33,9 +33,12 @@ def run_values(
     bad_rows: "int | None" = None,
     audit_upper: "float | None" = None,
 ) -> "dict[str, object]":
-    """Return a run's results. header: of the model whose answers were written. proven: an exact model was the fallback.
-    open_rows: open rows were written. stopped: every row stopped early. bad_rows: their number, if permitted.
-    audit_upper: bound of the share of rows with another label than the exact model's, if audited."""
+    """Return a run's results by their JSON keys.
+
+    header: of the model whose answers were written. proven: an exact model was the fallback. open_rows: open rows were
+    written. stopped: every row stopped early. bad_rows: their number, if permitted. audit_upper: bound of the share of
+    rows with another label than the exact model's, if audited.
+    """
     out: dict[str, object] = {"rows": tally.rows}
     if bad_rows is not None:
         out["bad_rows"] = bad_rows

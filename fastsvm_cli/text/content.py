@@ -20,6 +20,8 @@ _PATIENCE = 1000  # milliseconds
 
 
 class Source:
+    """A source of bytes."""
+
     def ready(self) -> bool:
         """Return whether a read would not wait."""
         raise NotImplementedError
@@ -29,14 +31,18 @@ class Source:
         raise NotImplementedError
 
     def close(self) -> None:
+        """Close the source."""
         raise NotImplementedError
 
 
 class Content(Source):
-    """Bytes of a file or "-". Another thread decompresses gzip, bzip2, xz and, if Python can, zstd.
+    """Bytes of a file or "-".
+
+    Another thread decompresses gzip, bzip2, xz and, if Python can, zstd.
 
     start: bytes of content to skip. on_read: called with the bytes read so far. begun: (open descriptor, first bytes),
-    read by the core. Raises FileError, also on construction."""
+    read by the core. Raises FileError, also on construction.
+    """
 
     def __init__(
         self,
@@ -88,6 +94,7 @@ class Content(Source):
         self.close()
 
     def close(self) -> None:
+        """Close the file and end the thread that reads it."""
         self._closed = True
         if self._queue is not None:
             # Unblock the thread, which sees `_closed` and closes the file.
@@ -98,6 +105,7 @@ class Content(Source):
             self._file = -1
 
     def ready(self) -> bool:
+        """Return whether a read would not wait."""
         if self._pending:
             return True
         if self._queue is not None:
@@ -125,6 +133,7 @@ class Content(Source):
         return data
 
     def unread(self, data: bytes) -> None:
+        """Give bytes back, to be read again."""
         self._pending = data + self._pending
 
     def _seek_back(self) -> bool:
@@ -137,6 +146,10 @@ class Content(Source):
         return True
 
     def read_into(self, room: memoryview) -> int:
+        """Read at least one byte into the buffer, and return their number; 0 at the end.
+
+        Raise FileError.
+        """
         if not self._pending:
             if self._pieces is None:
                 try:

@@ -34,8 +34,9 @@ def read_chunks(
     bad_rows: "BadRows | None" = None,
     scaling: "Scaling | None" = None,
 ) -> Iterator[_native.Chunk]:
-    """Yield the rows of a data file in order, as chunks. The rules are svm-predict's, but stricter where it loses data
-    silently (commands/README.md).
+    """Yield the rows of a data file in order, as chunks.
+
+    The rules are svm-predict's, but stricter where it loses data silently (commands/README.md).
 
     path: a file, or "-" for standard input; may be compressed.
     labelled: every row begins with its label.
@@ -51,7 +52,8 @@ def read_chunks(
     scaling: applied to every row; counts the entries.
 
     Raises FileError, ValueError for an invalid delimiter and, without `bad_rows`, DataFormatError after the rows before
-    the fault."""
+    the fault.
+    """
     with LineBlocks(
         path,
         labelled=labelled,
@@ -107,7 +109,8 @@ def read_pieces(path: str, check: "Callable[[bytes], object] | None" = None, who
     """Yield a file's content.
 
     check: called with about one line before more is read; may raise. whole: yield a plain file in one piece. Raises
-    FileError, and DataFormatError for a line longer than any model's."""
+    FileError, and DataFormatError for a line longer than any model's.
+    """
     with Content(path) as content:
         if check is not None:
             start = _start_of(content, b"\n")

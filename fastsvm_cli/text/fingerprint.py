@@ -7,6 +7,7 @@ from fastsvm_cli._native import fingerprint as fingerprint
 
 
 def digest_of(document: object) -> str:
+    """Return the fingerprint of a JSON document."""
     import json
 
     return fingerprint(json.dumps(document, sort_keys=True).encode())

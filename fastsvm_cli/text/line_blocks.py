@@ -27,7 +27,8 @@ class LineBlocks:
     """Blocks of a data file; a context manager for one reading.
 
     Parameters and errors are as in read_chunks. content: source to read, from its beginning, instead of the file;
-    closed on exit. native: the core's blocks, inside the context."""
+    closed on exit. native: the core's blocks, inside the context.
+    """
 
     def __init__(
         self,
@@ -74,8 +75,10 @@ class LineBlocks:
             self._content.close()
 
     def chunks(self, name: "str | None" = None) -> "Iterator[_native.Chunk]":
-        """Yield a chunk per block; empty ones only with bad_rows. Raises DataFormatError after the rows before the
-        fault."""
+        """Yield a chunk per block; empty ones only with bad_rows.
+
+        Raises DataFormatError after the rows before the fault.
+        """
         while (block := self.native.next()) is not None:
             chunk, fault = block
             if chunk is not None and (chunk.rows or self._bad_rows is not None):

@@ -12,7 +12,8 @@ class Output:
     """A file to write (native/files/output.h).
 
     A regular file is renamed from a temporary name at the end of the `with` block, so that a failed run keeps the
-    previous file; others are written directly. Raises FileError, and BrokenPipeError if the reader closed the pipe."""
+    previous file; others are written directly. Raises FileError, and BrokenPipeError if the reader closed the pipe.
+    """
 
     def __init__(self, path: str):
         self.path = path
@@ -26,6 +27,10 @@ class Output:
             raise
 
     def write(self, data: "bytes | bytearray | memoryview") -> None:
+        """Write bytes.
+
+        Raise FileError.
+        """
         self._file.write(data)
 
     def __enter__(self) -> "Output":
@@ -74,6 +79,7 @@ def check_apart(paths: "Iterable[str]") -> None:
 
 
 def is_standard_output(path: "str | None") -> bool:
+    """Return whether a path means standard output."""
     return path is None or _native.standard_descriptor(os.fsencode(path)) == 1
 
 

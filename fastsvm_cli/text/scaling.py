@@ -15,8 +15,10 @@ class Affine:
 
 
 class Scaling:
-    """Scaling of one reading of rows. texts: of the file, and of the labels' file if any. entries: counts of the rows'
-    entries."""
+    """Scaling of one reading of rows.
+
+    texts: of the range file, and of the labels' file if any. entries: counts of the rows' entries.
+    """
 
     def __init__(self, path: str, native: "_native.Scaling", texts: "tuple[bytes, ...]"):
         self.path, self.native, self.texts = path, native, texts
@@ -24,9 +26,11 @@ class Scaling:
 
     @property
     def digest(self) -> str:
+        """Checksum of the range files' texts."""
         return "".join(map(fingerprint, self.texts))
 
     def again(self) -> "Scaling":
+        """Return the scaling with counts of 0."""
         return Scaling(self.path, self.native, self.texts)
 
     def unrounded(self) -> "Scaling":
@@ -34,6 +38,7 @@ class Scaling:
         return Scaling(self.path, self.native.unrounded(), self.texts)
 
     def affine(self) -> "Affine":
+        """Return the scaling as x -> slope x + offset per feature."""
         lines = self.native.lines()
         return Affine([index for index, _, _ in lines], [slope for _, slope, _ in lines], [t for _, _, t in lines])
 

@@ -1,3 +1,5 @@
+"""The command ``fastsvm bench``."""
+
 import sys
 from typing import TYPE_CHECKING, Any
 

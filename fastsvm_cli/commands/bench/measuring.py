@@ -1,3 +1,5 @@
+"""Run a benchmark as the options say, and show its progress."""
+
 from time import monotonic
 
 from fastsvm_cli.benchmarks import environment
@@ -17,6 +19,8 @@ _FEWEST_RUNS, _FINAL_RUNS = 3, 15
 
 
 class Measuring:
+    """One run of ``fastsvm bench``: compile attempts, measure, report to the screen."""
+
     def __init__(self, bench: Bench, options: BenchOptions, screen: BenchScreen, began: float):
         self._bench, self._options, self._screen = bench, options, screen
         self._lines: TrialLines | None = None  # of --try
@@ -25,6 +29,7 @@ class Measuring:
         bench.on_wait = screen.draw
 
     def try_everything(self, fastsvm: "list[str]") -> None:
+        """Compile the model in every way that applies, and add the results."""
         assert self._end is not None
         bench, options, screen = self._bench, self._options, self._screen
         budget = DEFAULT_BUDGET if options.budget is None else options.budget
@@ -56,9 +61,11 @@ class Measuring:
             screen.say([(f"Left out by --time-limit {options.time_limit:g} s: {names}.", "")])
 
     def begins(self, what: str) -> None:
+        """Show the step that begins."""
         self._screen.doing(what)
 
     def ended(self, cases: "list[Case]") -> None:
+        """Show the measured cases of an attempt."""
         assert self._lines is not None  # set by try_everything
         self._tried += 1
         for case in cases:

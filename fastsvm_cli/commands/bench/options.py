@@ -1,3 +1,5 @@
+"""Options of ``fastsvm bench``."""
+
 import sys
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
 
 class BenchOptions(shared.Options):
+    """Options of ``fastsvm bench``."""
+
     attempt: bool = option(
         "--try",
         "Compile the exact model in every way that applies, in a temporary directory, and measure the results too.",
@@ -93,6 +97,7 @@ class BenchOptions(shared.Options):
     model_files: "tuple[str, ...]" = shared.argument(False, -1, "MODEL_FILE...")
 
     def check(self) -> None:
+        """Raise UsageError for options that conflict."""
         if "-" in (self.test_file, self.scale_file, *self.model_files):
             raise click.UsageError("bench reads its files several times: none of them can be standard input.")
         gate, budget = self.max_disagreement is not None, self.budget is not None
@@ -130,11 +135,13 @@ class BenchOptions(shared.Options):
         check_outputs(outputs, *inputs)
 
     def check_model(self, model: "Model") -> None:
+        """Raise UsageError for options that conflict with the model."""
         if model.header.regression and self.max_disagreement is not None:
             raise click.UsageError(
                 "--max-disagreement is about labels that differ; a regression model has values. --budget takes both."
             )
 
     def note(self, words: str) -> None:
+        """Print a sentence on standard error, unless quiet."""
         if not self.quiet:
             print(words, file=sys.stderr)

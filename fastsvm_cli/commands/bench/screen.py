@@ -1,3 +1,5 @@
+"""The part of a terminal that ``fastsvm bench`` redraws while it measures."""
+
 import sys
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -26,6 +28,7 @@ class BenchScreen:
         self._left = self._best = ""
 
     def say(self, lines: "list[Line]") -> None:
+        """Print lines above the redrawn part."""
         if self._quiet:
             return
         if not self._drawn:
@@ -43,6 +46,7 @@ class BenchScreen:
             console.print(Text("\n").join(Text(line, style) for line, style in lines))
 
     def doing(self, what: str) -> None:
+        """Show the step that begins."""
         self._doing, self._since = what, monotonic()
         self.draw()
 
@@ -52,9 +56,11 @@ class BenchScreen:
         self.draw()
 
     def best(self, words: str) -> None:
+        """Show the best model so far."""
         self._best = words
 
     def draw(self) -> None:
+        """Redraw at most once a second."""
         now = monotonic()
         if not self._drawn or now < self._next:
             return
@@ -85,6 +91,7 @@ class BenchScreen:
         self.close()
 
     def close(self) -> None:
+        """Remove the redrawn part."""
         if self._live is not None:
             self._live.stop()
             self._live = None
@@ -93,6 +100,7 @@ class BenchScreen:
 
 
 def about(seconds: float) -> str:
+    """Return a duration in seconds as rounded words."""
     if seconds < 10:
         return "some seconds"
     if seconds < 100:

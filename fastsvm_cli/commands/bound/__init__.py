@@ -1,3 +1,5 @@
+"""The command ``fastsvm bound``."""
+
 import os
 import sys
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
 
 class BoundOptions(shared.DataOptions):
+    """Options of ``fastsvm bound``."""
+
     as_json: bool = shared.json("Print one JSON document on standard output.")
     quiet: bool = shared.quiet("Print no warnings or progress bar.")
     plot_file: "str | None" = plot_option(
@@ -23,6 +27,7 @@ class BoundOptions(shared.DataOptions):
     data_or_model: "tuple[str, ...]" = shared.argument(nargs=-1)
 
     def check(self) -> None:
+        """Raise UsageError for options that conflict."""
         super().check()
         check_plot(self.plot_file)
         if self.plot_file is not None and len(self.data_or_model) != 2:
@@ -36,6 +41,7 @@ class BoundOptions(shared.DataOptions):
         return words + (["--scale", self.scale_file] if self.scale_file is not None else [])
 
     def check_found(self, models: int, data: int) -> None:
+        """Raise UsageError for options that conflict with the numbers of models and of data files."""
         about_rows = self.first_given("scale_file", "dense", "unlabelled", "max_line") if not data else None
         if about_rows is not None:
             raise click.UsageError(f"{about_rows} is about rows of data, and here are models alone.")

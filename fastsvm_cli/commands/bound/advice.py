@@ -35,7 +35,8 @@ def advise(report: dict, models: "Sequence[Model]", sampled: "Sequence[_native.C
     models, and sampled, the rows of each data file, are in the report's order. how: options that make a command read
     the same rows. Models and pairs get `ratio` (gamma / gamma_MAX about the mean), `grade`, `rows_tried`, `share_tried`
     (of labels that approx changes) or, for regression, `spread_tried` (root mean square difference by the spread of
-    the values), and `next` (commands, the best first); a model does on data files only, if there are some."""
+    the values), and `next` (commands, the best first); a model does on data files only, if there are some.
+    """
     # None for a compiled model or a reduced set.
     trials = [Trial(each) if isinstance(each, ExactModel) and each.fingerprint is None else None for each in models]
     for facts, model, trial in zip(report["models"], models, trials):
@@ -114,8 +115,10 @@ def _choice(facts: dict, trial: Trial, measured: "Measured | None") -> str:
 
 
 def _cascade(rows: "int | None", test: str, file: str, how: "Sequence[str]") -> "list[str]":
-    """Return the command for this many rows, half of them to test on; none if they are too few. rows: None if
-    unknown."""
+    """Return the command for this many rows, half of them to test on; none if they are too few.
+
+    rows: None if unknown.
+    """
     if "--dense" in how:
         return []
     if rows is None or rows >= 2 * rows_needed(cascade.BUDGET, cascade.CONFIDENCE):

@@ -1,3 +1,5 @@
+"""The command ``fastsvm export``."""
+
 import re
 import sys
 from os.path import splitext
@@ -30,6 +32,10 @@ class Bytes(click.ParamType):
     name = "bytes"
 
     def convert(self, value: "str | int", parameter: "click.Parameter | None", context: "click.Context | None") -> int:
+        """Return the number of bytes.
+
+        Fail unless the value is a number with an optional K or M.
+        """
         found = re.fullmatch(r"([1-9][0-9]{0,11})([kKmM]?)", str(value))
         if found is None:
             self.fail(f"'{value}' found, expected a number of bytes, as 32768 or 32K.", parameter, context)
@@ -38,6 +44,8 @@ class Bytes(click.ParamType):
 
 
 class ExportOptions(shared.Options):
+    """Options of ``fastsvm export``."""
+
     target: str = option("--to", "Form of the result.", click.Choice(TARGETS), shown="the ending of OUTPUT_FILE")
     precision: str = option(
         "--precision", "Precision of rows, tables and sums.", click.Choice(["single", "double"]), default="single"
@@ -91,6 +99,7 @@ class ExportOptions(shared.Options):
     output_file: "str | None" = shared.argument(required=False)
 
     def check(self) -> None:
+        """Raise UsageError for options that conflict."""
         if "target" not in self.given:
             self.target = splitext(self.output_file or "")[1].removeprefix(".")
             if self.target not in TARGETS:
@@ -112,6 +121,7 @@ class ExportOptions(shared.Options):
             )
 
     def output(self) -> str:
+        """Path of the result."""
         from os.path import basename
 
         name = "model" if self.model_file == "-" else basename(self.model_file)

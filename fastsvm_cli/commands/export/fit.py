@@ -24,8 +24,11 @@ def fitted(
     model_file: str,
     report: "TextIO | None",
 ) -> "Model":
-    """Return the model of at most `most` bytes that changes the fewest labels. real_bytes: per number. rows: by
-    default, the support vectors. report: stream for the attempts. Raise ModelFormatError if nothing fits."""
+    """Return the model of at most `most` bytes that changes the fewest labels.
+
+    real_bytes: bytes of a number. rows: by default, the support vectors. report: stream for the attempts. Raise
+    ModelFormatError if nothing fits.
+    """
     from fastsvm_cli.comparisons.agreement import agreement
     from fastsvm_cli.console.exact_model import agreement_line
     from fastsvm_cli.text.numbers import size_text

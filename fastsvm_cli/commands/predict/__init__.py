@@ -1,3 +1,5 @@
+"""The command ``fastsvm predict``."""
+
 import sys
 from contextlib import nullcontext
 from time import monotonic
@@ -171,8 +173,11 @@ def _resumable_output(
 
 
 class Summary:
-    """Messages besides output lines. header: of the model whose answers are printed. digest: of the model file.
-    rows_before: answered by an earlier run."""
+    """Messages besides output lines.
+
+    header: of the model whose answers are printed. digest: checksum of the model file. rows_before: number of rows that
+    an earlier run answered.
+    """
 
     def __init__(
         self, options: PredictOptions, model: "Model", header: "Header", exact: "Fallback | None", digest: str
@@ -183,14 +188,17 @@ class Summary:
         self._report = summary_stream(*options.outputs)
 
     def say(self, line: str) -> None:
+        """Print a line of the summary, unless quiet or with ``--json``."""
         if not self.options.quiet and not self.options.as_json:
             print(line, file=self._report)
 
     def warn(self, line: str) -> None:
+        """Print a warning on standard error, unless quiet."""
         if not self.options.quiet:
             print(line, file=sys.stderr)
 
     def begin(self) -> None:
+        """Print the notes that precede the first row."""
         from fastsvm_cli import _native
 
         probability = bool(self.options.probability)
@@ -265,6 +273,7 @@ class Summary:
             self.warn(_native.outside_note(tally.rows, tally.outside, self.header.regression))
 
     def values(self, tally: "Tally") -> "dict[str, object]":
+        """Return the numbers of the run by their JSON keys."""
         from fastsvm_cli.prediction.scores import run_values
 
         return run_values(

@@ -1,3 +1,5 @@
+"""The exact model that answers rows which a compiled model does not prove."""
+
 import os
 import stat
 from collections.abc import Iterator
@@ -19,8 +21,10 @@ def fallback(
     wait: bool,
     open_rows: bool = False,
 ) -> "Fallback | None":
-    """Return the exact model of a certified one, loaded when first needed; None without `file`. Check its fingerprint
-    before any output if `wait`, else in parallel. Raise UsageError and ModelFormatError."""
+    """Return the exact model of a certified one, loaded when first needed; None without `file`.
+
+    Check its fingerprint before any output if `wait`, else in parallel. Raise UsageError and ModelFormatError.
+    """
     import click
 
     if file is None and not open_rows:
@@ -39,8 +43,11 @@ def fallback(
 
 
 def audit(model: "Model", model_file: str, file: "ExactFile | None", share: float, seed: int, wait: bool) -> "Audit":
-    """Return the sample that the exact model answers too: the one of `file`, or else the one that the model holds.
-    wait: as of `fallback`. Raise UsageError and ModelFormatError."""
+    """Return the sample of rows that the exact model answers too.
+
+    The exact model is the one of `file`, or else the one that the model holds. wait: as of `fallback`. Raise UsageError
+    and ModelFormatError.
+    """
     import click
 
     from fastsvm_cli.errors import ModelFormatError
@@ -112,6 +119,7 @@ class ExactFile:
             self._read()
 
     def expect(self, fingerprint: str, model_file: str, wait: bool) -> None:
+        """Set the fingerprint that the exact model must have, and whether to check it before the first row."""
         self._wanted, self._model_file, self._wait = fingerprint, model_file, wait
 
     def check(self, at_end: bool = True) -> None:
@@ -126,6 +134,10 @@ class ExactFile:
         self._checked = True
 
     def load(self) -> "ExactModel":
+        """Read the exact model.
+
+        Raise ModelFormatError or FileError.
+        """
         from fastsvm_cli.models import parse_libsvm
 
         # The source may be a reduced set.
@@ -159,6 +171,7 @@ class ExactFile:
             self._fault = error
 
     def pieces(self) -> "Iterator[bytes]":
+        """Yield the file's bytes in pieces, and check their fingerprint at the end."""
         from fastsvm_cli.models import check_start
         from fastsvm_cli.text.data import read_pieces
 

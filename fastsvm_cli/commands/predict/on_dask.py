@@ -1,3 +1,5 @@
+"""The run of ``fastsvm predict --dask``."""
+
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any

@@ -1,3 +1,5 @@
+"""Options of ``fastsvm predict``."""
+
 import os
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -126,6 +128,7 @@ class PredictOptions(shared.DataOptions):
     output_file: "str | None" = shared.argument(required=False)
 
     def check(self) -> None:
+        """Raise UsageError for options that conflict."""
         self.start = monotonic()
         if self.test_file == "-" and self.model_file == "-":
             raise click.UsageError("TEST_FILE and MODEL_FILE cannot both be standard input.")
@@ -172,20 +175,25 @@ class PredictOptions(shared.DataOptions):
 
     @property
     def output(self) -> str:
+        """Path of the predictions; ``-`` for standard output."""
         return "-" if self.output_file is None else self.output_file
 
     @property
     def outputs(self) -> "list[str]":
+        """Paths of all files that the run writes."""
         return [self.output, *(file for file in (self.open_file, self.outside_file) if file is not None)]
 
     @property
     def inputs(self) -> "list[str]":
+        """Paths of all files that the run reads."""
         files = (self.test_file, self.model_file, self.exact_file, self.scale_file, self.y_scale_file)
         return [file for file in files if file is not None]
 
     def printed_header(self, model: "Model", exact: "Fallback | None") -> "Header":
-        """Return the header of the answering model: with -b 1 and --exact, not a reduced set's, whose probability
-        parameters differ."""
+        """Return the header of the answering model.
+
+        With -b 1 and --exact it is not that of a reduced set, whose probability parameters differ.
+        """
         return exact.model.header if exact is not None and self.probability and model.reduced else model.header
 
     def settled(self, model: "Model") -> "Model":
@@ -227,6 +235,7 @@ class PredictOptions(shared.DataOptions):
         return model
 
     def reading(self, model: "Model") -> "dict[str, Any]":
+        """Return how to read rows for a model, as keyword arguments of LineBlocks."""
         return {
             "labelled": not self.unlabelled,
             "dense": self.dense,
@@ -236,6 +245,7 @@ class PredictOptions(shared.DataOptions):
         }
 
     def asked(self, model: "Model") -> "dict[str, Any]":
+        """Return which numbers to compute, as keyword arguments of Request."""
         return {
             "probability": bool(self.probability),
             "values": self.values,
@@ -249,6 +259,7 @@ class PredictOptions(shared.DataOptions):
         return self.tolerance if proven_within else None
 
     def fallback(self, model: "Model", exact_model: "ExactFile | None") -> "Fallback | None":
+        """Return the exact model for unproven rows, or None."""
         from fastsvm_cli.commands.predict.fallback import fallback
 
         return fallback(
@@ -275,8 +286,10 @@ class PredictOptions(shared.DataOptions):
 
     @property
     def _checked_first(self) -> bool:
-        """Whether --exact is checked before any output, since a regular output file is not replaced in case of a
-        fault."""
+        """Whether --exact is checked before any output.
+
+        A regular output file is not replaced after an error, so that it need not be.
+        """
         return self.resume or not all(map(_is_plain_file, self.outputs))
 
     def made_with(self, digest: str, scaling: "Scaling | None") -> dict:

@@ -22,6 +22,8 @@ _FEW_TIMES = 3.0
 
 
 class ApproxOptions(MethodOptions):
+    """Options of ``fastsvm approx``."""
+
     center: "str | None" = option(
         "--center",
         "Center of an RBF expansion: the mean of the support vectors, the origin (as in the paper), or the mean of"
@@ -82,6 +84,7 @@ class ApproxOptions(MethodOptions):
     quiet: bool = shared.quiet()
 
     def check(self) -> None:
+        """Raise UsageError for options that conflict."""
         if self.dask is not None and not self.certify:
             raise click.UsageError(
                 f"{spelled('dask')} shares the sums of a certificate: it goes with {spelled('certify')}."
@@ -90,6 +93,7 @@ class ApproxOptions(MethodOptions):
         shared.check_y_scale(self.scale_file, self.y_scale_file)
 
     def check_model(self, model: "ExactModel") -> None:
+        """Raise UsageError for options that conflict with the model."""
         gaussian, kernel = model.header.kernel_type == "rbf", model.header.kernel_type
         if self.center is not None and not gaussian:
             raise click.UsageError(
@@ -115,6 +119,7 @@ class ApproxOptions(MethodOptions):
                 raise click.UsageError(f"{both} compress a matrix: they go with degree 2.")
 
     def check_size(self, size: int) -> None:
+        """Raise ModelFormatError for a compiled model beyond ``--max-size``."""
         from fastsvm_cli.errors import ModelFormatError
         from fastsvm_cli.text.numbers import size_text
 
@@ -124,6 +129,7 @@ class ApproxOptions(MethodOptions):
             raise ModelFormatError(self.model_file, why)
 
     def better(self, compiled: "Model") -> str:
+        """Return options that would make the compiled model agree more."""
         gaussian = compiled.header.kernel_type == "rbf"
         ways = (
             ["a larger --rank"] * (self.rank is not None)
@@ -135,6 +141,8 @@ class ApproxOptions(MethodOptions):
 
 
 class Approx(Method):
+    """The method of Claesen et al. (2014)."""
+
     name = "approx"
     kinds = ("maclaurin",)
     better = "a higher degree, more centers"
@@ -143,6 +151,10 @@ class Approx(Method):
     def compile(
         self, source: "SourceModel", options: ApproxOptions, progress: Progress, rows: "list[Chunk] | None" = None
     ) -> Made:
+        """Expand every decision function.
+
+        Raise ModelFormatError for models that have no expansion.
+        """
         from contextlib import ExitStack
 
         from fastsvm_cli.methods.approx.expansion import compile_maclaurin
@@ -173,11 +185,13 @@ class Approx(Method):
         return Made(model)
 
     def refusal(self, model: "ExactModel") -> "str | None":
+        """Return why the kernel has no expansion, or None."""
         from fastsvm_cli.methods.approx.expansion import refusal
 
         return refusal(model)
 
     def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
+        """Return attempts of several degrees, centers and numbers of centers."""
         import fastsvm_cli.methods.approx.certificates as certificates
         from fastsvm_cli._native import MAX_DEGREE, used_indices
         from fastsvm_cli.methods.approx.costs import certify_seconds, file_bytes

@@ -1,3 +1,5 @@
+"""Certified expansions of every degree, for ``bound``."""
+
 from collections.abc import Callable
 
 from fastsvm_cli import _native
@@ -22,8 +24,10 @@ class Expanded:
 
 
 def by_degree(model: ExactModel, on_progress: "Callable[[float], None] | None" = None) -> "list[Expanded]":
-    """Return certified expansions of degrees 1 to 4 (finite kernels: their own), except large and slow ones. Raise
-    ModelFormatError for kernels without one, and for overflow."""
+    """Return certified expansions of degrees 1 to 4 (finite kernels: their own), except large and slow ones.
+
+    Raise ModelFormatError for kernels without one, and for overflow.
+    """
     demand(model.path, refusal(model))
     header, features = model.header, len(_native.used_indices(model.vectors))
     degrees = list(range(1, MAX_DEGREE + 1)) if header.kernel_type == "rbf" else [own_degree(header)]

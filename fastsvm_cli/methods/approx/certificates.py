@@ -54,9 +54,11 @@ def certificate(
     on_progress: "Callable[[float], None] | None",
     add_up: "AddUp | None" = None,
 ) -> Certificate:
-    """Certify one expansion of x (n, d), sparse, with coefficients a. total, stored: packed coefficients; of a
-    compressed M (rank > 0), only the constant and v are compared. add_up: sums over pairs, by default in this
-    process."""
+    """Certify one expansion of x (n, d), sparse, with coefficients a.
+
+    total, stored: packed coefficients as computed and as stored; of a compressed M (rank > 0), only the constant and v
+    are compared. add_up: sums over pairs, by default in this process.
+    """
     n, d = x.shape
     degree = len(factors) - 1
     point, a = np.asarray(point), np.array(a)
@@ -120,8 +122,10 @@ def degree_norms(
     on_progress: "Callable[[float], None] | None",
     add_up: "AddUp | None" = None,
 ) -> "tuple[list[float], np.ndarray]":
-    """Return W_first^2 .. W_last^2, W_{>last}^2, and lengths (n) whose products bound errors of inner products
-    (bounds.degree_norm)."""
+    """Return W_first^2 ..
+
+    W_last^2, W_{>last}^2, and lengths (n) whose products bound errors of inner products (bounds.degree_norm).
+    """
     n, d = x.shape
     counts = np.bincount(x.indices, minlength=d)
     if n * d <= DENSE_CELLS and not _is_sparse(counts, n):

@@ -1,3 +1,5 @@
+"""Compress the matrix of a degree-2 expansion to a few eigenvalues."""
+
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -22,8 +24,10 @@ def compress(
     largest: float,
     proven: bool = True,
 ) -> "tuple[int, np.ndarray, float] | None":
-    """Compress M to its largest eigenvalues. Return (rank, stored c, v, lambda, q, upper bound of the loss's spectral
-    norm; infinite unless `proven`), or None if M itself is no larger (B36 of bounds.py).
+    """Compress M to its largest eigenvalues.
+
+    Return (rank, stored c, v, lambda, q, upper bound of the loss's spectral norm; infinite unless `proven`), or None if
+    M itself is no larger (B36 of bounds.py).
 
     tolerance: largest change of e^{-gamma |z~|^2} z~'Mz~ for |z~|^2 <= largest.
     """

@@ -28,6 +28,7 @@ class TooLargeError(ModelFormatError):
 
 
 def refusal(model: ExactModel, degree: "int | None" = None) -> "str | None":
+    """Return why a model has no expansion of this degree, or None."""
     header = model.header
     if header.kernel_type == "rbf":
         if header.gamma >= 0:
@@ -235,8 +236,10 @@ def own_degree(header: Header) -> int:
 
 
 def _factors(header: Header, degree: int) -> "list[float]":
-    """Return factor_k of K(x, z) = sum_k factor_k (x.z)^k, for RBF times e^{-gamma |x|^2 - gamma |z|^2}: eqs. (3.7),
-    (3.13) to (3.16)."""
+    """Return factor_k of K(x, z) = sum_k factor_k (x.z)^k: eqs. (3.7), (3.13) to (3.16).
+
+    For RBF the sum is to be multiplied by e^{-gamma |x|^2 - gamma |z|^2}.
+    """
     if header.kernel_type == "rbf":
         return [_power(2 * header.gamma, k) / factorial(k) for k in range(degree + 1)]
     if header.kernel_type == "linear":

@@ -23,8 +23,11 @@ ROWS = 4000
 
 
 class Measured(NamedTuple):
-    """A trial of approx. share: of labels that differ; regression: of the spread. upper: its upper bound at 95 %
-    confidence, for rows drawn at random; regression: share."""
+    """A trial of approx.
+
+    share: of labels that differ; regression: of the spread. upper: its upper bound at 95 % confidence, for rows drawn
+    at random; regression: share.
+    """
 
     rows: int
     share: float
@@ -37,8 +40,10 @@ def grade(ratio: float) -> str:
 
 
 class Trial:
-    """approx at its default degree, compiled in memory. model: None if that takes longer than about a second. slow:
-    whether a row may take longer than with the exact model."""
+    """approx at its default degree, compiled in memory.
+
+    model: None if that takes longer than about a second. slow: whether a row may take longer than with the exact model.
+    """
 
     def __init__(self, source: ExactModel):
         header, features = source.header, len(_native.used_indices(source.vectors))

@@ -1,3 +1,5 @@
+"""Certificate sums on the workers of a Dask cluster."""
+
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +17,10 @@ _MOST_PARTS = 60
 
 
 def over(client: "Client") -> AddUp:
-    """Return an AddUp on all workers. Totals equal one process's, bit for bit, if processors have the same
-    instructions."""
+    """Return an AddUp on all workers.
+
+    Totals equal one process's, bit for bit, if processors have the same instructions.
+    """
 
     def add_up(pairs: PairSums, on_progress: "Callable[[float], None] | None") -> "list[float]":
         count = len(pairs.parts)

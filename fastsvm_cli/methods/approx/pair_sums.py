@@ -18,6 +18,7 @@ class PairSums:
 
     @property
     def parts(self) -> _native.DegreeNormParts:
+        """Parts in the core, made on first use."""
         with self._lock:
             if self._parts is None:
                 make = _native.DegreeNormParts.sparse if self._sparse else _native.DegreeNormParts.dense
@@ -25,6 +26,7 @@ class PairSums:
             return self._parts
 
     def here(self, on_progress: "Callable[[float], None] | None") -> "list[float]":
+        """Return the totals, computed by this process's threads."""
         *_, first, last = self._arrays
         found = [[0.0] * (last - first + 2)]
         for part in range(len(self.parts)):

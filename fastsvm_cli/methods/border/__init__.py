@@ -21,11 +21,17 @@ _SAMPLES = (30, 100, 1000)
 
 
 class Bandwidth(click.ParamType):
+    """The word ``adaptive``, or a bandwidth."""
+
     name = "bandwidth"
 
     def convert(
         self, value: str, parameter: "click.Parameter | None", context: "click.Context | None"
     ) -> "str | float":
+        """Return the word or the number.
+
+        Fail for other values.
+        """
         if value == "adaptive":
             return value
         try:
@@ -38,6 +44,8 @@ class Bandwidth(click.ParamType):
 
 
 class BorderOptions(MethodOptions):
+    """Options of ``fastsvm border``."""
+
     samples: int = option("--samples N", "Border samples per pair of classes.", click.IntRange(1, 100000), 100)
     target: "float | None" = option(
         "--target E",
@@ -112,6 +120,7 @@ class BorderOptions(MethodOptions):
     quiet: bool = shared.quiet()
 
     def check(self) -> None:
+        """Raise UsageError for options that conflict."""
         if self.target is not None and "samples" in self.given:
             raise click.UsageError(f"{spelled('samples')} and {spelled('target')} do not go together.")
         if (self.bandwidth == "adaptive") != (self.weight is not None):
@@ -134,6 +143,7 @@ class BorderOptions(MethodOptions):
             raise click.UsageError(f"--density writes no border: it does not go with {given}.")
 
     def check_model(self, model: "ExactModel") -> None:
+        """Raise UsageError for options that conflict with the model."""
         from fastsvm_cli.methods.border.signed_distance import needs_rows
 
         if self.raw and not (model.header.classification and model.header.has_probability):
@@ -154,10 +164,13 @@ class BorderOptions(MethodOptions):
 
     @property
     def width(self) -> "float | None":
+        """Fixed bandwidth, or None."""
         return self.bandwidth if isinstance(self.bandwidth, float) else None
 
 
 class Border(Method):
+    """The method of Mills (2011)."""
+
     name = "border"
     kinds = ("border", "density")
     better = "more samples"
@@ -165,6 +178,7 @@ class Border(Method):
     Options = BorderOptions
 
     def check_model(self, model: "ExactModel", options: BorderOptions) -> None:
+        """Raise ModelFormatError or UsageError for a model without a border, or options that conflict with it."""
         from fastsvm_cli.methods.border.signed_distance import refusal
         from fastsvm_cli.methods.method import demand
 
@@ -174,12 +188,20 @@ class Border(Method):
     def compile(
         self, source: "SourceModel", options: BorderOptions, progress: Progress, rows: "list[Chunk] | None" = None
     ) -> "Found":
+        """Sample the border of a model.
+
+        Raise ModelFormatError for numbers that overflow.
+        """
         from fastsvm_cli.methods.border.signed_distance import compile_border
 
         how = self._how(options, progress)
         return compile_border(source.model, fingerprint=source.fingerprint, raw=options.raw, chunks=rows, **how)
 
     def compile_rows(self, rows: "list[Chunk]", options: BorderOptions, progress: Progress) -> "Found":
+        """Sample the border between the density estimates of labelled rows.
+
+        Raise FileError.
+        """
         from fastsvm_cli.methods.border.density import rows_fingerprint
         from fastsvm_cli.methods.border.signed_distance import compile_density_border
 
@@ -205,12 +227,14 @@ class Border(Method):
         )
 
     def refusal(self, model: "ExactModel") -> "str | None":
+        """Return why the model has no border, or None."""
         from fastsvm_cli.methods.border.signed_distance import needs_rows, refusal
 
         why = "a one-class model found: its border lies between rows, --data"
         return refusal(model) or (why if needs_rows(model) else None)
 
     def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
+        """Return attempts of several numbers of samples."""
         return [Attempt(self.name, {"samples": samples}, rank=9) for samples in _SAMPLES]
 
 

@@ -19,8 +19,10 @@ _SHOWN = 200  # rows for the header's median bandwidth
 
 
 def classes_of(chunks: "list[_native.Chunk]", path: str) -> "tuple[list[int], np.ndarray]":
-    """Return (labels in svm-train's order, class per row (n)). Raise FileError unless labels are integers of two or
-    more classes."""
+    """Return (labels in svm-train's order, class per row (n)).
+
+    Raise FileError unless labels are integers of two or more classes.
+    """
     labels = np.concatenate([np.asarray(chunk.leading)[:, 0] for chunk in chunks])
     fraction = next((label for label in labels.tolist() if label != int(label) or abs(label) >= 2**31), None)
     if fraction is not None:
@@ -44,6 +46,7 @@ def dense_rows(chunks: "list[_native.Chunk]", path: str) -> "tuple[np.ndarray, n
 
 
 def check_weight(weight: float, rows: int, first: int, second: int, path: str) -> None:
+    """Raise FileError unless 0 < weight < rows."""
     if not 0 < weight < rows:
         why = f"{rows} rows of the classes {first} and {second} found, expected more than the weight {weight:g}"
         raise FileError(path, why)
@@ -77,7 +80,9 @@ def compile_density(
     weight: float = 0.0,
     folding: "Folding | None" = None,
 ) -> Model:
-    """Return an ExactModel for a `bandwidth`, a density model for a `weight`. `folding` needs a `bandwidth`.
+    """Return an ExactModel for a `bandwidth`, a density model for a `weight`.
+
+    `folding` needs a `bandwidth`.
 
     Raise FileError for rows without classes or too few for the weight, ModelFormatError for a scaling that LIBSVM's
     format cannot hold.
@@ -105,4 +110,5 @@ def compile_density(
 
 
 def rows_fingerprint(chunks: "list[_native.Chunk]") -> str:
+    """Return the fingerprint of rows as LIBSVM text."""
     return fingerprint_of_text(b"".join(map(_native.format_rows, chunks)))

@@ -1,3 +1,5 @@
+"""Decision functions with gradients: of an SVM and of density estimates."""
+
 import numpy as np
 
 from fastsvm_cli._native import Kernel
@@ -17,6 +19,7 @@ class MachineFunction:
         self.norms = row_norms(x)
 
     def value_and_gradient(self, z: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
+        """Return f(z), (m), and its gradient, (m, d), for rows z (m, d)."""
         f, gradient = np.empty(len(z)), np.empty(z.shape)
         size = max(1, BLOCK_CELLS // max(len(self.a), 1))
         for at in range(0, len(z), size):
@@ -47,8 +50,9 @@ class MachineFunction:
 
 
 class DensityFunction:
-    """P(first class | z) - P(second | z), as R(z) = sum_i y_i k_i / sum_i k_i, k_i = exp(-|z - x_i|^2 / (2 h^2))
-    (Mills).
+    """Difference of two classes' probabilities by Gaussian kernel density estimates (Mills).
+
+    R(z) = P(first class | z) - P(second | z) = sum_i y_i k_i / sum_i k_i, k_i = exp(-|z - x_i|^2 / (2 h^2)).
 
     x: (n, d) dense; y: (n), 1 or -1. bandwidth: h; None: solved at every z for sum_i k_i = weight < n.
     """
@@ -68,6 +72,7 @@ class DensityFunction:
         return f, gradient
 
     def bandwidths(self, z: np.ndarray) -> np.ndarray:
+        """Return the bandwidth at rows z (m, d): (m)."""
         return np.sqrt(1 / (2 * self._gamma(squared_distances(self.x, self.norms, z - self._center), 1.0)))
 
     def _gamma(self, squares: np.ndarray, counts: "np.ndarray | float") -> np.ndarray:

@@ -1,3 +1,5 @@
+"""Roots of a decision function on lines between rows."""
+
 from typing import Protocol
 
 import numpy as np
@@ -6,6 +8,8 @@ _ITERATIONS = 100
 
 
 class DecisionFunction(Protocol):
+    """A function with a gradient."""
+
     def value_and_gradient(self, z: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
         """Return f (m) and its gradient (m, d)."""
 
@@ -13,8 +17,11 @@ class DecisionFunction(Protocol):
 def roots_between(
     function: DecisionFunction, level: float, first: np.ndarray, second: np.ndarray, tolerance: float
 ) -> "tuple[np.ndarray, np.ndarray, np.ndarray]":
-    """Find roots of f - level from first (f > level) to second (f < level), both (m, d), by safeguarded Newton steps;
-    skip other pairs. Return (points (k, d) with |f - level| <= tolerance, gradients (k, d), pair indices (k))."""
+    """Find roots of f - level on lines between two rows, by safeguarded Newton steps.
+
+    first, second: (m, d), with f > level and f < level; other pairs are skipped. Return (points (k, d) with |f - level|
+    <= tolerance, gradients (k, d), pair indices (k)).
+    """
     at_first, at_second = function.value_and_gradient(first)[0] - level, function.value_and_gradient(second)[0] - level
     pair = np.flatnonzero((at_first > 0) & (at_second < 0))
     start, along = first[pair], second[pair] - first[pair]

@@ -1,3 +1,5 @@
+"""Rows to draw lines between."""
+
 import numpy as np
 
 from fastsvm_cli import _native

@@ -1,3 +1,5 @@
+"""Draw border samples of one pair of classes."""
+
 from collections.abc import Callable
 
 import numpy as np

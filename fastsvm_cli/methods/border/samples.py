@@ -1,3 +1,5 @@
+"""Sample the borders of all pairs, as many as asked for or as a target needs."""
+
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -15,9 +17,12 @@ MOST_SAMPLES = 100_000
 
 
 class Sampling:
-    """Options of sampling. count: samples per pair of classes. target: instead, largest share of labels that differ.
-    tolerance: largest |f - level| at a sample. sampling: "refined", "dense" or "random". local: nearest samples that
-    answer together, if better than one."""
+    """Options of sampling.
+
+    count: samples per pair of classes. target: instead, largest share of labels that differ. tolerance: largest |f -
+    level| at a sample. sampling: "refined", "dense" or "random". local: nearest samples that answer together, if better
+    than one.
+    """
 
     def __init__(
         self,
@@ -35,9 +40,12 @@ class Sampling:
 
 
 class SampledBorder:
-    """A compiled border. measured: number of rows; different: labels that differ on them; parted: these rows placed no
-    samples. Pairs: one_sided, one class wins on all rows; without_root, no root within the tolerance; short, fewer
-    samples than requested."""
+    """A compiled border.
+
+    measured: number of rows. different: labels that differ on them. parted: whether these rows placed no samples.
+    Numbers of pairs: one_sided, one class wins on all rows; without_root, no root within the tolerance; short, fewer
+    samples than requested.
+    """
 
     def __init__(
         self, model: Model, measured: int, different: int, parted: bool, samplers: "list[Sampler]", count: int
@@ -49,10 +57,12 @@ class SampledBorder:
 
     @property
     def counts(self) -> "list[int]":
+        """Number of samples per pair of classes."""
         return [pair.count for pair in self.model.samples]
 
     @property
     def disagreement(self) -> float:
+        """Share of the measured rows whose label differs."""
         return self.different / self.measured if self.measured else 0.0
 
 
@@ -68,8 +78,10 @@ def sample_border(
     sampling: Sampling,
     folded: "Folded | None" = None,
 ) -> SampledBorder:
-    """Sample the borders of decision functions f_p. values: f_p at the rows, (rows, pairs). unseen: with each row left
-    out of f_p."""
+    """Sample the borders of decision functions f_p.
+
+    values: f_p at the rows, (rows, pairs). unseen: the same, with each row left out of f_p.
+    """
     rng, target, on_progress = sampling.rng, sampling.target, sampling.on_progress
     # Half of the rows place samples, the others measure.
     order = rng.permutation(len(rows))

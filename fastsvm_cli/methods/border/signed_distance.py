@@ -31,9 +31,11 @@ def compile_border(
     chunks: "list[_native.Chunk] | None" = None,
     **how: Any,
 ) -> SampledBorder:
-    """Sample the border of a classification or one-class model. raw: at f = 0 despite probability parameters. chunks:
-    rows to draw from, by default the support vectors. how: of Sampling. Raise ModelFormatError for models without
-    border or gradient, and for overflow."""
+    """Sample the border of a classification or one-class model.
+
+    raw: at f = 0 despite probability parameters. chunks: rows to draw from, by default the support vectors. how:
+    arguments of Sampling. Raise ModelFormatError for models without border or gradient, and for overflow.
+    """
     header = model.header
     demand(model.path, refusal(model))
     sampling = Sampling(**how)
@@ -86,8 +88,10 @@ def compile_density_border(
     weight: float = 0.0,
     **how: Any,
 ) -> SampledBorder:
-    """Sample the border where two density estimates are equal. how: of Sampling. Raise FileError for rows without
-    classes or too few for the weight, and for overflow."""
+    """Sample the border where two density estimates are equal. how: of Sampling.
+
+    Raise FileError for rows without classes or too few for the weight, and for overflow.
+    """
     sampling = Sampling(**how)
     found, whole = classes_of(chunks, path)
     place = {label: at for at, label in enumerate(found)}
@@ -127,6 +131,7 @@ def compile_density_border(
 
 
 def refusal(model: ExactModel) -> "str | None":
+    """Return why the model has no border, or None."""
     header = model.header
     if header.regression:
         return f"a model of type {header.svm_type} found, expected classes: the values of a regression have no border"

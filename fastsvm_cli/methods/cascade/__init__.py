@@ -22,6 +22,8 @@ BUDGET, CONFIDENCE = 0.001, 0.95
 
 
 class CascadeOptions(MethodOptions):
+    """Options of ``fastsvm cascade``."""
+
     data_file: "str | None" = option(
         "--data FILE",
         "Rows like those to predict, to calibrate on; labels are not used. Rows unlike them void the guarantee.",
@@ -49,11 +51,14 @@ class CascadeOptions(MethodOptions):
     quiet: bool = shared.quiet()
 
     def check(self) -> None:
+        """Raise UsageError without ``--data``."""
         if self.data_file is None:
             raise click.UsageError(f"rows to calibrate on? Say {spelled('data', 'FILE')}.")
 
 
 class Cascade(Method):
+    """Calibrated stages before the exact model (Cossalter et al., 2011; Angelopoulos et al., 2021)."""
+
     name = "cascade"
     kinds = ("cascade",)
     better = "a smaller budget"
@@ -61,6 +66,7 @@ class Cascade(Method):
     command_only = Method.command_only | {"unlabelled"}
 
     def check_model(self, model: "ExactModel", options: CascadeOptions) -> None:
+        """Raise ModelFormatError for a model that has no cascade."""
         demand(model.path, self.refusal(model))
 
     def compile(
@@ -84,6 +90,7 @@ class Cascade(Method):
         )
 
     def refusal(self, model: "ExactModel") -> "str | None":
+        """Return why the model has no cascade, or None."""
         header = model.header
         if not model.pairs or not header.total_sv:
             return "no support vectors found, expected some"
@@ -96,6 +103,7 @@ class Cascade(Method):
         return None
 
     def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
+        """Return one attempt, which is calibrated on half of the rows."""
         return [Attempt(self.name, {}, budget_option="budget", needs_rows=True, rank=2)]
 
 

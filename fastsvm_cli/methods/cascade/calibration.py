@@ -27,9 +27,12 @@ _WORTH = 0.8
 
 
 class Calibration(NamedTuple):
-    """A cascade, and its test. bound: of the share that differs, with the confidence. shares: of the tested rows,
-    answered by each stage, then by the exact model. evaluations: kernel evaluations a row. gain: estimated time of the
-    exact model for a row, over the cascade's."""
+    """A cascade, and its test.
+
+    bound: of the share that differs, with the confidence. shares: of the tested rows, answered by each stage, then by
+    the exact model. evaluations: kernel evaluations a row. gain: estimated time of the exact model for a row, over the
+    cascade's.
+    """
 
     model: Model
     bound: float
@@ -50,9 +53,11 @@ def calibrate(
     seed: int = 0,
     on_progress: "Callable[..., None] | None" = None,
 ) -> Calibration:
-    """Return the cascade of least estimated time. path: of the rows. job: rows predicted by one reading of the model;
-    None: as many as `rows`. Raise FileError if there are too few, and
-    ModelFormatError if the exact model is as fast."""
+    """Return the cascade of least estimated time.
+
+    path: of the rows. job: rows predicted by one reading of the model; None: as many as `rows`. Raise FileError if
+    there are too few, and ModelFormatError if the exact model is as fast.
+    """
     progress = on_progress or (lambda share, words="": None)
     rng = np.random.default_rng(seed)
     needed = rows_needed(budget, confidence)

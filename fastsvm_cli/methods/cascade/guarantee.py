@@ -1,5 +1,7 @@
-"""The guarantee of a cascade: with confidence 1 - delta, at most a share `budget` of rows drawn like the tested ones
-get another label than the exact model's.
+"""The guarantee of a cascade.
+
+With confidence 1 - delta, at most a share `budget` of rows drawn like the tested ones get another label than the exact
+model's.
 
 Let p(t) be the probability that the cascade with threshold t gives a row another label. The thresholds t_1 > t_2 > ...
 and the stages are fixed before the tested rows are looked at. Among n such rows, drawn independently, the labels of
@@ -13,7 +15,8 @@ k(t) differ.
     p(t_j), which has probability at most delta by (1). So the taken threshold has p <= budget with probability at least
     1 - delta, whatever the number of thresholds.
 
-Nothing is said about rows of another kind, or about one row."""
+Nothing is said about rows of another kind, or about one row.
+"""
 
 from collections.abc import Iterable
 
@@ -34,8 +37,10 @@ def rows_needed(budget: float, confidence: float, differing: int = 0) -> int:
 
 
 def last_within(differing: "Iterable[int]", rows: int, budget: float, confidence: float) -> "int | None":
-    """Return the place of the threshold that (2) takes; None if the first fails. differing: by threshold, strict ones
-    first."""
+    """Return the position of the threshold that (2) takes; None if the first fails.
+
+    differing: number of rows that differ by threshold, strict ones first.
+    """
     taken = None
     for place, count in enumerate(differing):
         if upper_bound(count, rows, confidence) > budget:

@@ -2,7 +2,8 @@
 
 Two families: polynomials of the row, of degree 1 to 3; and a linear function with kernel values of 32, 64, ... support
 vectors, each set a part of the next, so that a row's kernel values serve all stages. Vectors are chosen by orthogonal
-matching pursuit (Pati, Rezaiifar and Krishnaprasad 1993) on the normal equations."""
+matching pursuit (Pati, Rezaiifar and Krishnaprasad 1993) on the normal equations.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -39,6 +40,7 @@ class Candidates:
         self.stages: list[_native.CascadeStage] = []
 
     def cascade(self, model: ExactModel, stages: "list[_native.CascadeStage] | None" = None) -> _native.Cascade:
+        """Return the core's cascade of these stages, by default all candidates."""
         its = self.stages if stages is None else stages
         return _native.Cascade(model.svm_model, self.chosen, self.features, self.center, self.longest, its)
 
@@ -51,9 +53,11 @@ def fit_stages(
     rng: np.random.Generator,
     on_progress: "Callable[[float], None] | None" = None,
 ) -> Candidates:
-    """Return candidates fitted to the model's values at `rows` and at its support vectors, in units of their errors at
-    the rows `held_out`. Far outliers are left out. path: of the rows. Raise ModelFormatError or FileError for numbers
-    too large."""
+    """Return candidates fitted to the model's values at `rows` and at its support vectors.
+
+    Their unit is their error at the rows `held_out`. Far outliers are left out. path: of the rows. Raise
+    ModelFormatError or FileError for numbers too large.
+    """
     points = _Points(model, rows, path, rng)
     rows, held_out = points.without_outliers(rows), points.without_outliers(held_out)
     longest = max(max(each.squared_norms, default=0.0) for each in (rows, held_out))
@@ -126,8 +130,10 @@ class _Errors:
         self._rows, self._values = rows, exact_values(model, rows)
 
     def scales(self, basis: "Basis", fits: "list[tuple[Any, np.ndarray]]") -> "list[np.ndarray]":
-        """Return the error of each pair, (pairs), for each fit: (its terms, weights). It is the root mean square where
-        a sign is in doubt, among the nearer half of the rows."""
+        """Return the error of each pair, (pairs), for each fit: (its terms, weights).
+
+        It is the root mean square where a sign is in doubt, among the nearer half of the rows.
+        """
         sizes = np.abs(self._values)
         near = sizes <= np.median(sizes, axis=0)
         sums, at = [np.zeros(sizes.shape[1]) for _ in fits], 0
@@ -274,10 +280,11 @@ class _Candidates:
 
 
 class _Pursuit:
-    """Orthogonal matching pursuit: the first `forced` terms (those of full rank), then the term that takes most from
-    the residuals of all targets, up to `most` times.
+    """Orthogonal matching pursuit.
 
-    order: of the terms. A partial Cholesky factor solves the equations of every prefix."""
+    It takes the first `forced` terms (those of full rank), then the term that takes most from the residuals of all
+    targets, up to `most` times. order: of the terms. A partial Cholesky factor solves the equations of every prefix.
+    """
 
     def __init__(self, gram: np.ndarray, product: np.ndarray, forced: int, most: int):
         terms = len(gram)

@@ -22,6 +22,8 @@ ORDERS = ("geometry", "triangle")
 
 
 class OrderOptions(MethodOptions):
+    """Options of ``fastsvm order``."""
+
     method: str = option(
         "--method",
         "Bound that stops a row. geometry: intervals from the kernel values of a few points (linear kernels;"
@@ -104,6 +106,7 @@ class OrderOptions(MethodOptions):
     quiet: bool = shared.quiet()
 
     def check(self) -> None:
+        """Raise UsageError for options that conflict."""
         for name, value, of in (
             ("points", self.points, "geometry"),
             ("sequence", self.sequence, "geometry"),
@@ -133,6 +136,7 @@ class OrderOptions(MethodOptions):
             raise click.UsageError(f"{others} are for {spelled('kernel', 'normalized-polynomial')}.")
 
     def check_model(self, model: "ExactModel") -> None:
+        """Raise UsageError for options that conflict with the model."""
         header = model.header
         if self.own_kernel is not None and header.kernel_type != "precomputed":
             raise click.UsageError(
@@ -146,6 +150,7 @@ class OrderOptions(MethodOptions):
 
     @property
     def kernel(self) -> "Kernel":
+        """The kernel of ``--kernel`` with its parameters."""
         from fastsvm_cli._native import Kernel
 
         assert self.gamma is not None  # --kernel needs it
@@ -156,6 +161,8 @@ class OrderOptions(MethodOptions):
 
 
 class Order(Method):
+    """The methods of DeCoste (2002) and of Acevedo-Rodríguez et al. (2009)."""
+
     name = "order"
     kinds = ORDERS
     variants: ClassVar = {name: {"method": name} for name in ORDERS}
@@ -175,14 +182,17 @@ class Order(Method):
         return Made(_ordered(model, source.fingerprint, options, progress, scaling))
 
     def refusal(self, model: "ExactModel") -> "str | None":
+        """Return why neither method takes the model, or None."""
         whys = self.refusals(model)
         return whys[0][1] if len(whys) == len(ORDERS) else None
 
     def refusals(self, model: "ExactModel") -> "list[tuple[str, str]]":
+        """Return (command, reason) for each of the two methods that refuses the model."""
         whys = [(Attempt(self.name, {"method": order}).name, _refusal(order, model)) for order in ORDERS]
         return [(command, why) for command, why in whys if why is not None]
 
     def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
+        """Return an attempt of each method that takes the model."""
         return [Attempt(self.name, {"method": order}, rank=4) for order in ORDERS if _refusal(order, model) is None]
 
 

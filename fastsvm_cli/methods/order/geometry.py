@@ -21,6 +21,7 @@ SINGLE_CELLS = 1 << 24  # beyond, memory matters more than the best choice
 
 
 def refusal(model: ExactModel) -> "str | None":
+    """Return why the kernel is no inner product of a feature space, or None."""
     kernel = model.kernel
     if kernel.semidefinite:
         return None
@@ -115,16 +116,20 @@ def compile_geometry(
 
 
 def default_points(model: ExactModel) -> int:
-    """Return the paper's threshold (section 4.5), up to MOST_POINTS: beyond max(d, sqrt(d L)) points, L kernel values
-    are cheaper. d: mean entries per support vector."""
+    """Return the paper's threshold (section 4.5), up to MOST_POINTS.
+
+    Beyond max(d, sqrt(d L)) points, L kernel values are cheaper. d: mean entries per support vector.
+    """
     vectors = model.vectors
     d = len(vectors.indices) / max(vectors.rows, 1)
     return min(vectors.rows, MOST_POINTS, ceil(max(d, sqrt(d * vectors.rows))))
 
 
 def folded_vectors(model: ExactModel) -> "list[dict]":
-    """Return w+ and w- of a linear model, means of its support vectors (eqs. 7 and 34). Raise ModelFormatError on
-    overflow."""
+    """Return w+ and w- of a linear model, means of its support vectors (eqs. 7 and 34).
+
+    Raise ModelFormatError on overflow.
+    """
     vectors, a = model.vectors, np.asarray(model.vectors.leading)[:, 0]
     x, columns = matrix(vectors)
     out = []

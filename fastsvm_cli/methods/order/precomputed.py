@@ -1,3 +1,5 @@
+"""Models of a precomputed kernel whose vectors and kernel the user names."""
+
 from collections.abc import Iterable
 
 import numpy as np
@@ -10,8 +12,10 @@ from fastsvm_cli.models.base import ExactModel
 
 
 def with_vectors(model: ExactModel, chunks: Iterable[_native.Chunk], path: str, kernel: Kernel) -> ExactModel:
-    """Complete a precomputed-kernel model with its vectors and kernel. chunks: rows, counted from 1 by serial numbers.
-    Raise ModelFormatError for a serial number outside them."""
+    """Complete a precomputed-kernel model with its vectors and kernel.
+
+    chunks: rows, counted from 1 by serial numbers. Raise ModelFormatError for a serial number outside them.
+    """
     serials = [int(value) for value in model.vectors.values]
     wanted, found, first = set(serials), [], 1
     place: dict[int, int] = {}  # serial number -> row of `found`

@@ -12,6 +12,7 @@ from fastsvm_cli.models.base import ExactModel, Model
 
 
 def refusal(model: ExactModel) -> "str | None":
+    """Return why the triangle inequality bounds no kernel value, or None."""
     return _native.triangle_refusal(model.kernel) or None
 
 
@@ -25,7 +26,9 @@ def compile_triangle(
     on_progress: "Callable[[float], None] | None" = None,
 ) -> Model:
     """Make the support vectors nearest to `lists` k-means centroids pivots (default: one per class; 2 without classes).
-    Raise ModelFormatError for kernels that do not decrease with distance."""
+
+    Raise ModelFormatError for kernels that do not decrease with distance.
+    """
     header = model.header
     demand(model.path, refusal(model))
     vectors = model.vectors

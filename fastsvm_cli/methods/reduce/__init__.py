@@ -22,6 +22,8 @@ _VISITED, _USUAL_SHARE = 8, 0.15
 
 
 class ReduceOptions(MethodOptions):
+    """Options of ``fastsvm reduce``."""
+
     vectors: "int | None" = option("--vectors L", "Maximum number of vectors.", click.IntRange(1))
     ratio: "float | None" = option(
         "--ratio R", "Number of vectors, as a share of the support vectors (0.05).", Number(0, 1, min_open=True)
@@ -79,6 +81,7 @@ class ReduceOptions(MethodOptions):
     quiet: bool = shared.quiet("Print no summary or progress bar.")
 
     def check(self) -> None:
+        """Raise UsageError for options that conflict."""
         shared.check_y_scale(self.scale_file, self.y_scale_file)
         sizes = {"vectors": self.vectors, "ratio": self.ratio, "target": self.target, "lossless": self.lossless or None}
         wanted = [spelled(name) for name, value in sizes.items() if value is not None]
@@ -107,13 +110,17 @@ class ReduceOptions(MethodOptions):
 
     @property
     def how(self) -> "dict[str, Any]":
+        """Settings of the placement, as keyword arguments."""
         return {"init": self.init, "optimizer": self.optimizer, "finishing": self.finishing, "seed": self.seed}
 
     def count(self, total_sv: int) -> int:
+        """Return the number of vectors for a model of `total_sv` support vectors."""
         return self.vectors or max(1, round((self.ratio or 0.0) * total_sv))
 
 
 class Reduce(Method):
+    """The method of Suttorp and Igel (2007)."""
+
     name = "reduce"
     kinds = ("reduced",)
     better = "more vectors"
@@ -141,11 +148,13 @@ class Reduce(Method):
         return found
 
     def refusal(self, model: "ExactModel") -> "str | None":
+        """Return why the model has no reduced set, or None."""
         from fastsvm_cli.methods.reduce.reduction import refusal
 
         return refusal(model)
 
     def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
+        """Return attempts of several ratios."""
         from fastsvm_cli.methods.reduce.fit import finish_seconds
 
         n = model.header.total_sv

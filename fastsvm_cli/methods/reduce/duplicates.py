@@ -1,5 +1,7 @@
-"""Exact merging of equal support vectors (Downs, Gates and Masters, "Exact Simplification of Support Vector Solutions",
-2001)."""
+"""Exact merging of equal support vectors.
+
+Source: Downs, Gates and Masters, "Exact Simplification of Support Vector Solutions", 2001.
+"""
 
 import numpy as np
 
@@ -10,9 +12,11 @@ from fastsvm_cli.models.base import ExactModel
 
 
 def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
-    """Return (model without duplicates or zero coefficients, number removed). Only equal vectors merge exactly (beyond
-    two classes, within a class): others are linearly independent in an RBF kernel's feature space. Raise
-    ModelFormatError on overflow."""
+    """Return (model without duplicates or zero coefficients, number removed).
+
+    Only equal vectors merge exactly (beyond two classes, within a class): others are linearly independent in an RBF
+    kernel's feature space. Raise ModelFormatError on overflow.
+    """
     header, vectors = model.header, model.vectors
     coefficients = np.asarray(vectors.leading)
     starts, indices, values = np.asarray(vectors.indptr), np.asarray(vectors.indices), np.asarray(vectors.values)

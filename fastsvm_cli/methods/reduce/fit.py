@@ -13,10 +13,13 @@ FINISH_ITERATIONS = 100
 
 
 def finish_seconds(support_vectors: int, vectors: int, parts: int) -> float:
+    """Return the estimated seconds of the last optimization."""
     return FINISH_ITERATIONS * (1e-8 * support_vectors * vectors + 6e-5 * (parts**2 - 1))
 
 
 class Fit:
+    """Coefficients of placed vectors, by least squares in the feature space."""
+
     def __init__(self, problem: Problem, z: "list[np.ndarray]", gradient: bool = False):
         parts, gamma = problem.parts, problem.gamma
         self.problem, self.z = problem, z

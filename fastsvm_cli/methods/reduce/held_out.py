@@ -36,7 +36,8 @@ def without(model: ExactModel, held: np.ndarray, space: FeatureSpace) -> ExactMo
     held: (total_sv), True for a support vector to leave out. space: of the model. A function of the result has the
     model's values at the support vectors that remain. Its value at one left out is the estimate of leave-one-out
     (Vapnik and Chapelle, "Bounds on Error Expectation for Support Vector Machines", 2000, section 3), for all of `held`
-    at once."""
+    at once.
+    """
     header, values = model.header, space.at_support_vectors[0]
     x, out = near_origin(matrix(model.vectors)[0]), np.array(model.vectors.leading)
     if header.classification:

@@ -16,12 +16,15 @@ CLUSTERED = 4000  # limit per side: the kernel matrix is formed
 
 
 def gaussian(x: Matrix, gamma: float) -> KernelMatrix:
+    """Return the RBF kernel values with the rows x."""
     return KernelMatrix(Kernel("rbf", gamma), x)
 
 
 def moments(x: Matrix, a: np.ndarray) -> "np.ndarray | None":
     """Return (a, a x_1, ..., a x_d), (n, 1 + d), whose product with kernel values gives the function and its gradient.
-    None for sparse vectors, and for several functions."""
+
+    None for sparse vectors, and for several functions.
+    """
     if not isinstance(x, np.ndarray) or a.shape[1] != 1:
         return None
     return np.concatenate([a, a * x], axis=1)
@@ -95,8 +98,10 @@ def irprop(residual: Residual, start: np.ndarray, iterations: int = _ITERATIONS)
 
 
 def fixed_point(residual: Residual, start: np.ndarray, iterations: int = _REST_ITERATIONS) -> "tuple[np.ndarray, bool]":
-    """Run fixed-point iteration, eq. (6). Return (z, whether it converged to E < 0). It diverges where weights nearly
-    cancel, as a step divides by their sum."""
+    """Run fixed-point iteration, eq. (6).
+
+    Return (z, whether it converged to E < 0). It diverges where weights nearly cancel, as a step divides by their sum.
+    """
     z = start.copy()
     for _ in range(iterations):
         following = residual.at(z)[2]

@@ -1,3 +1,5 @@
+"""Refit the sigmoids of a reduced set."""
+
 from collections.abc import Iterable
 
 import numpy as np

@@ -17,8 +17,10 @@ BLOCK_CELLS = 1 << 22  # decision values in memory
 
 
 class Part:
-    """Vectors x (n, d) with coefficients a (n, m) that share approximating vectors. functions: (function, column) per
-    column. values: K a, (n, m)."""
+    """Vectors x (n, d) with coefficients a (n, m) that share approximating vectors.
+
+    functions: (function, column) per column. values: K a, (n, m).
+    """
 
     def __init__(
         self,
@@ -32,27 +34,34 @@ class Part:
 
     @cached_property
     def values(self) -> np.ndarray:
+        """Values of the part's function at its vectors."""
         return self._values()
 
     @cached_property
     def kernel(self) -> KernelMatrix:
+        """Kernel values with the part's vectors."""
         return gaussian(self.x, self.gamma)
 
     @cached_property
     def moments(self) -> "np.ndarray | None":
+        """Moments of the weighted vectors, or None."""
         return moments(self.x, self.a)
 
     def __len__(self) -> int:
         return self.x.shape[0]
 
     def row(self, at: int) -> np.ndarray:
+        """Return a vector as a dense row, (d)."""
         return np.asarray(self.x[at].todense()).ravel() if hasattr(self.x, "todense") else self.x[at]
 
 
 class Problem:
-    """Approximation problem of a model. parts: one per class if more than two, else one. columns: LIBSVM indices (d).
-    origin: point (d) subtracted from the vectors, or None. unit: divisor of the coefficients, not 1 if squares would
-    overflow. space: of the shifted model. scale: sum of squared_norm (functions), at least its rounding error."""
+    """Approximation problem of a model.
+
+    parts: one per class if more than two, else one. columns: LIBSVM indices (d). origin: point (d) subtracted from the
+    vectors, or None. unit: divisor of the coefficients, not 1 if squares would overflow. space: of the shifted model.
+    scale: sum of squared_norm (functions), at least its rounding error.
+    """
 
     def __init__(self, space: FeatureSpace):
         model, header = space.model, space.model.header
@@ -99,11 +108,13 @@ class Problem:
 
     @cached_property
     def squared_norm(self) -> np.ndarray:
+        """Squared norms of the decision functions: (pairs)."""
         b, _ = self.space.at_support_vectors  # <Psi, phi(x)>
         return np.maximum(np.einsum("ip,ip->p", self.space.coefficients / self.unit, b / self.unit), 0.0)
 
     @cached_property
     def scale(self) -> float:
+        """Sum of the squared norms, at least what rounding hides."""
         coefficients = self.space.coefficients / self.unit
         return max(
             float(self.squared_norm.sum()),

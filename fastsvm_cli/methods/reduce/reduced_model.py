@@ -1,3 +1,5 @@
+"""Write a reduced set as a LIBSVM model."""
+
 import numpy as np
 
 from fastsvm_cli import _native
@@ -11,8 +13,11 @@ from fastsvm_cli.models.base import ExactModel
 def assemble(
     space: FeatureSpace, columns: np.ndarray, z: "list[np.ndarray]", beta: "list[np.ndarray]", fingerprint: str
 ) -> ExactModel:
-    """Return the LIBSVM model of vectors z (L, d) and coefficients beta (L, m), per class or all together, with offsets
-    by Suttorp and Igel, eq. (9). Raise ModelFormatError on overflow."""
+    """Return the LIBSVM model of vectors z (L, d) and coefficients beta (L, m).
+
+    z, beta: per class or all together. The offsets are those of Suttorp and Igel, eq. (9). Raise ModelFormatError on
+    overflow.
+    """
     model, header = space.model, space.model.header
     if not all(np.all(np.isfinite(numbers)) for numbers in [*z, *beta]):
         raise ModelFormatError(model.path, "a number of the reduced set overflows: scale the data")
@@ -54,8 +59,10 @@ def _distances(space: FeatureSpace, reduced: FeatureSpace) -> np.ndarray:
 def with_origin(
     space: FeatureSpace, header: Header, vectors: _native.Chunk, fingerprint: str, distance: np.ndarray
 ) -> ExactModel:
-    """Return the model with its radius: distance (pairs), at least |Psi - Psi'|, plus offset changes. Raise
-    ModelFormatError on overflow."""
+    """Return the model with its radius: distance (pairs), at least |Psi - Psi'|, plus offset changes.
+
+    Raise ModelFormatError on overflow.
+    """
     model = space.model
     radius = (distance + np.abs(np.array(header.rho) - np.array(model.header.rho))) * (1 + 1e-12)
     weight = np.abs(space.coefficients).sum(axis=0) * (1 + 1e-9)

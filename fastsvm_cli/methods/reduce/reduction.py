@@ -30,6 +30,7 @@ _TRIES = 10  # starts for one vector before giving up
 
 
 def refusal(model: ExactModel) -> "str | None":
+    """Return why the model has no reduced set, or None."""
     header = model.header
     if header.kernel_type == "rbf" and header.gamma >= 0:
         return None
@@ -59,8 +60,10 @@ def place(
     rng: np.random.Generator,
     on_step: "Callable[[float], None] | None" = None,
 ) -> "tuple[np.ndarray, np.ndarray]":
-    """Run algorithm 1, lines 1 to 5, for one part. Return (z (L, d), beta (L, m)), L < `count` if 10 starts fail in a
-    row or none is left."""
+    """Run algorithm 1, lines 1 to 5, for one part.
+
+    Return (z (L, d), beta (L, m)), L < `count` if 10 starts fail in a row or none is left.
+    """
     part = problem.parts[at]
     if not count:
         return np.zeros((0, part.x.shape[1])), np.zeros((0, part.a.shape[1]))
@@ -123,8 +126,11 @@ def compile_reduced_set(
     on_progress: "Callable[[float, str], None] | None" = None,
     space: "FeatureSpace | None" = None,
 ) -> "Reduction":
-    """Reduce to at most `count` vectors. init, optimizer: of algorithm 1; finishing: its line 6. Raise ModelFormatError
-    for kernels other than rbf, for overflow, and if no vector could be placed."""
+    """Reduce to at most `count` vectors.
+
+    init, optimizer: of algorithm 1; finishing: its line 6. Raise ModelFormatError for kernels other than rbf, for
+    overflow, and if no vector could be placed.
+    """
     _check(model)
     if not model.pairs or not model.header.total_sv:
         return lossless(model, fingerprint)
@@ -213,8 +219,11 @@ def _shown_distance(on_progress: "Callable[[float, str], None]", done: float) ->
 
 
 class Reduction:
-    """A reduced model. merged: dropped duplicates and zero coefficients. distance: rho^2 / sum_p |Psi_p|^2 (eq. 3).
-    missing: vectors lacking because fixed-point iteration did not converge. sample: what a target was decided on."""
+    """A reduced model.
+
+    merged: dropped duplicates and zero coefficients. distance: rho^2 / sum_p |Psi_p|^2 (eq. 3). missing: vectors
+    lacking because fixed-point iteration did not converge. sample: what a target was decided on.
+    """
 
     def __init__(self, model: ExactModel, merged: int, distance: float, missing: int):
         self.model, self.merged, self.distance, self.missing = model, merged, distance, missing

@@ -1,3 +1,5 @@
+"""Choose support vectors to start the placement from."""
+
 from collections.abc import Callable
 
 import numpy as np
@@ -10,8 +12,10 @@ from fastsvm_cli.methods.reduce.problem import Part, Problem
 
 
 def shares(problem: Problem, count: int, on_progress: "Callable[[float], None] | None" = None) -> "list[list[int]]":
-    """Select `count` support vectors greedily over all parts, by c^2 / d, c the residual of K a, d the residual
-    diagonal of K."""
+    """Select `count` support vectors greedily over all parts.
+
+    The criterion is c^2 / d, c the residual of K a, d the residual diagonal of K.
+    """
     gains, rows = [], []
     whole, done = max(1, sum(map(len, problem.parts))), 0
     for at, part in enumerate(problem.parts):

@@ -10,7 +10,8 @@ label, with confidence 1 - delta. The set of all vectors needs no test.
 Rows that are support vectors are rows of the model's training. Each part is then measured on a model without those that
 it holds, reduced as far. For new rows, that is an estimate: the coefficients of the others remember them.
 
-Without rows, a quarter of the support vectors is left out of the model, and measured on."""
+Without rows, a quarter of the support vectors is left out of the model, and measured on.
+"""
 
 from collections.abc import Callable
 from math import ceil
@@ -45,9 +46,11 @@ _PATIENCE = 10.0  # estimated seconds of final descents, after which no smaller 
 
 
 class Seen(NamedTuple):
-    """A reduced set on rows. share: of labels that differ; regression: the root mean square difference over the
-    standard deviation of the exact values. high: for regression, the upper end of its 95 % interval. changed: None for
-    regression."""
+    """A reduced set on rows.
+
+    share: of labels that differ; regression: the root mean square difference over the standard deviation of the exact
+    values. high: for regression, the upper end of its 95 % interval. changed: None for regression.
+    """
 
     rows: int
     different: int
@@ -64,9 +67,12 @@ class Seen(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """What a target was decided on. bound: of the share among rows drawn like these, with CONFIDENCE: the target, or
-    the least that so few rows can show; None if only support vectors are known. held: number of rows that are support
-    vectors. measured: the rows; None if only support vectors are known. whole: no smaller set passed."""
+    """What a target was decided on.
+
+    bound: of the share among rows drawn like these, with CONFIDENCE: the target, or the least that so few rows can
+    show; None if only support vectors are known. held: number of rows that are support vectors. measured: the rows;
+    None if only support vectors are known. whole: no smaller set passed.
+    """
 
     seen: Seen
     bound: "float | None"
@@ -99,7 +105,7 @@ class _Sizes:
 
     @property
     def slow(self) -> bool:
-        """Whether the sets made so far exceed the patience. It is an estimate, so that the result depends on no clock."""
+        """Whether the sets made so far exceed the patience, by an estimate: the result depends on no clock."""
         total, parts = self.model.header.total_sv, len(self.model.header.label or [0])
         seconds = sum(finish_seconds(total, count, parts) for count in self._made)
         return bool(self._how.get("finishing", True)) and seconds > _PATIENCE
@@ -156,10 +162,13 @@ def reduce_to(
     on_progress: "Callable[[float, str], None] | None" = None,
     **how: Any,
 ) -> Reduction:
-    """Return the smallest set found that changes at most the share `target` of labels (of each class, too, with rows);
-    for regression, whose root mean square difference is at most `target` standard deviations of the exact values.
-    Its `sample` says what it was measured on, and whether the target was reached. rows: like those to predict; None:
-    support vectors are measured on. how: other arguments of compile_reduced_set. Raise ModelFormatError as it does."""
+    """Return the smallest set found that keeps to a target.
+
+    target: largest share of labels that differ (with rows, of each class too); for regression, largest root mean square
+    difference in standard deviations of the exact values. rows: like those to predict; None: support vectors are
+    measured on. how: other arguments of compile_reduced_set. The result's `sample` says what it was measured on, and
+    whether the target was reached. Raise ModelFormatError as compile_reduced_set does.
+    """
     total, least = model.header.total_sv, max(len(model.header.label or [0]), _FIRST)
     if total <= least or not model.pairs:
         return lossless(model, how["fingerprint"])
