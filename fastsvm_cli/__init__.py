@@ -41,13 +41,13 @@ _HOMES = {
     "FastSVM": "fastsvm_cli.estimators.predictor",
     "FastsvmError": "fastsvm_cli.errors",
     "FastsvmWarning": "fastsvm_cli.errors",
-    "Wanted": "fastsvm_cli.models.wanted",
+    "Wanted": "fastsvm_cli.models.base",
     "compile": "fastsvm_cli.estimators.compile",
     "load": "fastsvm_cli.estimators.predictor",
     "load_model": "fastsvm_cli.models",
     "loads": "fastsvm_cli.estimators.predictor",
     "predict_file": "fastsvm_cli.estimators.files",
-    "read_chunks": "fastsvm_cli.text.data",
+    "read_chunks": "fastsvm_cli.text.read_rows",
     "to_libsvm": "fastsvm_cli.estimators.export",
 }
 

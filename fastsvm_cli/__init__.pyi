@@ -9,7 +9,7 @@ from fastsvm_cli.estimators.predictor import FastSVM as FastSVM
 from fastsvm_cli.estimators.predictor import load as load
 from fastsvm_cli.estimators.predictor import loads as loads
 from fastsvm_cli.models import load_model as load_model
-from fastsvm_cli.models.wanted import Wanted as Wanted
-from fastsvm_cli.text.data import read_chunks as read_chunks
+from fastsvm_cli.models.base import Wanted as Wanted
+from fastsvm_cli.text.read_rows import read_chunks as read_chunks
 
 __version__: str

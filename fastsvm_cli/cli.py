@@ -66,21 +66,21 @@ def _show_warning(message: "Warning | str", category: "type[Warning]", *where: A
         sys.stderr.write(warnings.formatwarning(message, category, *where[:2]))
 
 
-def main(fault: "Exception | None" = None) -> None:
+def main(failure: "Exception | None" = None) -> None:
     """Run the command.
 
-    fault: the error in which the core's run of it ended. Exit codes: 0 success, 1 error, 2 wrong usage, 3 a given limit
-    is exceeded, 128 + signal number. A closed pipe is 0: its reader has read enough.
+    failure: the error in which the core's run of it ended. Exit codes: 0 success, 1 error, 2 wrong usage, 3 a given
+    limit is exceeded, 128 + signal number. A closed pipe is 0: its reader has read enough.
     """
     warnings.showwarning = _show_warning
     try:
         if "_FASTSVM_COMPLETE" in os.environ:
-            from fastsvm_cli.console.completion import asked
+            from fastsvm_cli.console.completion import requested_script
 
-            print(asked(fastsvm, os.environ["_FASTSVM_COMPLETE"]), end="")
+            print(requested_script(fastsvm, os.environ["_FASTSVM_COMPLETE"]), end="")
             sys.exit(_flush(0))
         # click's own main() would fail when the reader closes the pipe.
-        with fastsvm.make_context("fastsvm", sys.argv[1:], obj=fault) as context:
+        with fastsvm.make_context("fastsvm", sys.argv[1:], obj=failure) as context:
             fastsvm.invoke(context)
         code = 0
     except click.exceptions.Exit as stop:

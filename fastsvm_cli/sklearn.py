@@ -40,11 +40,11 @@ class _Compiled(MetaEstimatorMixin, BaseEstimator):
         estimator = clone(self._unfitted())
         try:
             self.estimator_ = estimator.fit(X, y, **fit_params)
-        except ValueError as fault:
+        except ValueError as error:
             if not fit_params:
                 raise
             # LIBSVM's message does not name the argument.
-            raise ValueError(f"{fault} (fit was given {', '.join(fit_params)})") from fault
+            raise ValueError(f"{error} (fit was given {', '.join(fit_params)})") from error
         options = {"on_progress": False, **(self.options or {})}
         if self.method == "auto":
             options["X"] = X

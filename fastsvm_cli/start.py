@@ -10,25 +10,25 @@ def run() -> None:
     Before click is imported, the core runs `predict` if it knows all words. Rare garbage collection and no interpreter
     shutdown save a fifth of a short command's time.
     """
-    from fastsvm_cli import interruption
+    from fastsvm_cli.system import interruption
 
     interruption.install()
-    fault = None
+    failure = None
     try:
         if _predicted():
             os._exit(0)
     except Exception as error:
-        fault = error
+        failure = error
     import gc
 
-    from fastsvm_cli import streams
+    from fastsvm_cli.system import streams
 
     streams.prepare()
     gc.set_threshold(200_000, 20, 20)
     from fastsvm_cli.cli import main
 
     try:
-        main(fault)
+        main(failure)
         code = 0
     except SystemExit as stop:
         code = stop.code if isinstance(stop.code, int) else 1

@@ -301,8 +301,8 @@ def bench(machine):
                 **machine.environment(instructions),
                 "PATH": f"{Path(machine.build.path).parent}:{os.environ['PATH']}",
             }
-            kept = machine.folder / "kept"
-            words = ["--try", "--budget", "0.5%", "--keep", kept, "--json", odd, model]
+            stored = machine.folder / "kept"
+            words = ["--try", "--budget", "0.5%", "--keep", stored, "--json", odd, model]
             document = json.loads(fastsvm("bench", "-q", *words, env=env))
             pick = next(case for case in document["cases"] if case["name"] == document["picked"])
             faster, error = pick["end_to_end"]["speed_up"], pick["end_to_end"]["speed_up_error"]
@@ -311,7 +311,7 @@ def bench(machine):
             table.add(name, "faster", faster, error, unit="x", **label)
             table.add(name, "differ", pick["labels_that_differ"], **label)
             outs = [machine.folder / "one", machine.folder / "other"]
-            for each, out in zip((model, kept), outs):
+            for each, out in zip((model, stored), outs):
                 fastsvm("predict", "-q", even, each, out)
             table.add(name, "other half", differing(*outs)[0], **label)
     yield table

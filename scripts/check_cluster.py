@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Disturb `fastsvm predict --dask`, run it again, and compare with one process; or measure it.
 
-    scripts/check_cluster.py [options] faults | large | blocks | shards
+    scripts/check_cluster.py [options] errors | large | blocks | shards
 
 The rows are data/rings.test repeated. Scheduler and workers are local processes. Exit code 1 on other bytes than one
-process's, or an unexpected effect of a fault.
+process's, or an unexpected effect of an error.
 
-faults: bytes, complete parts written again, and temporary files after a second run. The full disk needs root; the store
+errors: bytes, complete parts written again, and temporary files after a second run. The full disk needs root; the store
 needs moto, flask and s3fs.
 large: seconds, MB/s, processor time, and peak memory of a worker and of the command, which includes the scheduler.
 blocks: the same for blocks of 1 to 256 MB.
@@ -142,8 +142,8 @@ def check_shards(given, folder):
     manifest = os.path.getsize(work.path("out", "manifest.json"))
     lines = [rates(f"{given.shards} shards", size, first), rates("the same command again", size, again)]
     print(markdown(HEAD, lines), flush=True)
-    told = {"ms_per_shard": first.seconds * 1e3 / given.shards, "same": well, "manifest_bytes": manifest}
-    print(json.dumps(told))
+    found = {"ms_per_shard": first.seconds * 1e3 / given.shards, "same": well, "manifest_bytes": manifest}
+    print(json.dumps(found))
     return well
 
 

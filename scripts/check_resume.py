@@ -107,11 +107,11 @@ def check(given, fastsvm, folder):
         before = moment
         if runs[-1].code != -signal.SIGKILL:
             break
-        kept, total = (os.path.getsize(name) if os.path.exists(name) else 0 for name in (out + ".partial", expected))
+        stored, total = (os.path.getsize(name) if os.path.exists(name) else 0 for name in (out + ".partial", expected))
         state = open(out + ".partial.state").read() if os.path.exists(out + ".partial.state") else ""
         reached = int((re.search(r'"size": (\d+)', state) or [0, 0])[1])
         print(
-            f"Killed after {runs[-1].seconds:.2f} s: {100 * kept / total:.1f} % of the output written, "
+            f"Killed after {runs[-1].seconds:.2f} s: {100 * stored / total:.1f} % of the output written, "
             f"the last checkpoint at {100 * reached / total:.1f} %",
             flush=True,
         )

@@ -45,14 +45,14 @@ def run(python, how):
         report = pathlib.Path(folder) / "report.xml"
         words = [python, "-c", CHILD, how, str(report)]
         done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
-        told = [line for line in done.stdout.splitlines() if line.startswith("version and calls:")]
-        if not told or not report.exists():
+        found = [line for line in done.stdout.splitlines() if line.startswith("version and calls:")]
+        if not found or not report.exists():
             sys.exit(f"{python}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
         ended = {
             f"{case.get('classname')}::{case.get('name')}": case[0].tag if len(case) else "passed"
             for case in ElementTree.parse(report).iter("testcase")
         }
-    version, calls, left = told[-1].split()[3:]
+    version, calls, left = found[-1].split()[3:]
     return version, ended, int(calls), int(left)
 
 

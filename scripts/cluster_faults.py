@@ -1,4 +1,4 @@
-"""Faults of check_cluster.py."""
+"""Errors of check_cluster.py."""
 
 import importlib.util
 import os
@@ -31,7 +31,7 @@ else:
 
 
 class Faults:
-    """Each method's docstring is the fault's name in the table."""
+    """Each method's docstring is the error's name in the table."""
 
     def __init__(self, work, given):
         self.work, self.given = work, given
@@ -48,9 +48,9 @@ class Faults:
         """Run and check the command. changed: complete parts that should be rewritten."""
         wait_until(lambda: not temporary(out), "workers to end what they had begun")
         before = identities(out)
-        code, said = Client(command).end()
+        code, printed = Client(command).end()
         if code:
-            raise Failed(f"run again: exit code {code}, {said}")
+            raise Failed(f"run again: exit code {code}, {printed}")
         if sha256(*parts(out)) != (expected or self.work.expected):
             raise Failed("run again: other bytes than one process's")
         left = [
@@ -73,7 +73,7 @@ class Faults:
             raise Failed(f"it ended before it was disturbed: {client.end()}; --size takes more")
         return client, out, command
 
-    def fault_01_worker_killed(self):
+    def error_01_worker_killed(self):
         """a worker killed with SIGKILL while it writes a part"""
         killed = 0
         with Cluster() as cluster:
@@ -85,26 +85,26 @@ class Faults:
                     if names:
                         victim = int(re.search(r"-(\d+)-\w+\.tmp$", names[-1])[1])
                         os.kill(victim, signal.SIGKILL)
-                code, said = client.end()
+                code, printed = client.end()
                 if code or sha256(*parts(out)) != self.work.expected:
-                    raise Failed(f"exit code {code}, {said}")
+                    raise Failed(f"exit code {code}, {printed}")
                 killed += victim is not None
                 again = self.again(command, out)
                 shutil.rmtree(out)
         return f"{killed} times: exit code 0, the same bytes", again
 
-    def fault_02_scheduler_killed(self):
+    def error_02_scheduler_killed(self):
         """the scheduler killed"""
         with Cluster() as cluster:
             client, out, command = self.started(cluster)
             cluster.scheduler.kill()
-            code, said = client.end()
-        if code != 1 or not any("the scheduler was lost" in line for line in said):
-            raise Failed(f"exit code {code}, {said}")
+            code, printed = client.end()
+        if code != 1 or not any("the scheduler was lost" in line for line in printed):
+            raise Failed(f"exit code {code}, {printed}")
         with Cluster() as cluster:
-            return f"exit code 1: {said[0]}", self.again(self.work.command(cluster.address, out), out)
+            return f"exit code 1: {printed[0]}", self.again(self.work.command(cluster.address, out), out)
 
-    def fault_03_client_killed(self):
+    def error_03_client_killed(self):
         """the client killed with SIGKILL"""
         with Cluster() as cluster:
             client, out, command = self.started(cluster)
@@ -112,17 +112,17 @@ class Faults:
             client.end()
             return "killed", self.again(command, out)
 
-    def fault_04_interrupted(self):
+    def error_04_interrupted(self):
         """Ctrl-C"""
         with Cluster() as cluster:
             client, out, command = self.started(cluster)
             client.process.send_signal(signal.SIGINT)
-            code, said = client.end()
+            code, printed = client.end()
             if code != 130:
-                raise Failed(f"exit code {code}, {said}")
-            return f"exit code 130 {' '.join(said)}".strip(), self.again(command, out)
+                raise Failed(f"exit code {code}, {printed}")
+            return f"exit code 130 {' '.join(printed)}".strip(), self.again(command, out)
 
-    def fault_05_poison_shard(self):
+    def error_05_poison_shard(self):
         """a bad row in the middle of the second shard"""
         work, out = self.work, self.out()
         with open(work.shards[1], "rb") as file:
@@ -133,19 +133,21 @@ class Faults:
         try:
             with Cluster() as cluster:
                 command = work.command(cluster.address, out)
-                code, said = Client(command).end()
-                place = f"b:{text.count(b'%c' % 10, 0, at) + 1}: "
-                if code != 1 or len(said) != 2 or place not in said[0]:
-                    raise Failed(f"exit code {code}, {said}, expected {place}")
+                code, printed = Client(command).end()
+                where = f"b:{text.count(b'%c' % 10, 0, at) + 1}: "
+                if code != 1 or len(printed) != 2 or where not in printed[0]:
+                    raise Failed(f"exit code {code}, {printed}, expected {where}")
                 with open(work.shards[1], "wb") as file:
                     file.write(text)
                 of_b = sum("/part-00001-" in name for name in parts(out))
-                return f"exit code 1: {said[0].replace(work.folder + '/', '')}", self.again(command, out, changed=of_b)
+                return f"exit code 1: {printed[0].replace(work.folder + '/', '')}", self.again(
+                    command, out, changed=of_b
+                )
         finally:
             with open(work.shards[1], "wb") as file:
                 file.write(text)
 
-    def fault_06_full_disk(self):
+    def error_06_full_disk(self):
         """a full disk"""
         out = self.out()
         options = f"size={max(1, int(self.given.size * 1e6 / 40 / 1024))}k"
@@ -154,28 +156,28 @@ class Faults:
         try:
             with Cluster() as cluster:
                 command = self.work.command(cluster.address, out)
-                code, said = Client(command).end()
-                if code != 1 or "No space left" not in said[0]:
-                    raise Failed(f"exit code {code}, {said}")
+                code, printed = Client(command).end()
+                if code != 1 or "No space left" not in printed[0]:
+                    raise Failed(f"exit code {code}, {printed}")
                 subprocess.run(["mount", "-o", "remount,size=1g", out], check=True)
-                return f"exit code 1: {said[0].replace(self.work.folder + '/', '')}", self.again(command, out)
+                return f"exit code 1: {printed[0].replace(self.work.folder + '/', '')}", self.again(command, out)
         finally:
             subprocess.run(["umount", out], check=True)
 
-    def fault_07_model_changed(self):
+    def error_07_model_changed(self):
         """another model under the same name, for the second run"""
         work, out = self.work, self.out()
         model = work.path("changing.model")
         shutil.copy(work.model, model)
         with Cluster() as cluster:
             command = work.command(cluster.address, out, model=model)
-            code, said = Client(command).end()
+            code, printed = Client(command).end()
             if code:
-                raise Failed(f"exit code {code}, {said}")
+                raise Failed(f"exit code {code}, {printed}")
             shutil.copy(work.other, model)
             return "exit code 0", self.again(command, out, work.one_run(work.other), changed=len(parts(out)))
 
-    def fault_08_shard_changed(self):
+    def error_08_shard_changed(self):
         """another second shard of the same size, for the second run"""
         work, out = self.work, self.out()
         with open(work.shards[1], "rb") as file:
@@ -183,9 +185,9 @@ class Faults:
         try:
             with Cluster() as cluster:
                 command = work.command(cluster.address, out)
-                code, said = Client(command).end()
+                code, printed = Client(command).end()
                 if code:
-                    raise Failed(f"exit code {code}, {said}")
+                    raise Failed(f"exit code {code}, {printed}")
                 lines = text.splitlines(keepends=True)
                 with open(work.shards[1], "wb") as file:
                     file.write(b"".join(reversed(lines)))
@@ -204,21 +206,21 @@ class Faults:
             cluster.send(signal.SIGCONT)
             return client.end(), ends, self.again(other, out, self.work.one_run(model))
 
-    def fault_09_two_clients(self):
+    def error_09_two_clients(self):
         """the same command a second time, while it runs"""
         first, other, again = self.beside(self.work.model)
         if first[0] or other[0]:
             raise Failed(f"{first}, {other}")
         return "both: exit code 0", again
 
-    def fault_09_two_jobs(self):
+    def error_09_two_jobs(self):
         """another model's command in the same folder, while it runs"""
-        (code, said), other, again = self.beside(self.work.other)
-        if other[0] or code != 1 or "another fastsvm has taken it over" not in said[0]:
-            raise Failed(f"{code}, {said}, {other}")
-        return f"the first: exit code 1: {said[0].replace(self.work.folder + '/', '')}", again
+        (code, printed), other, again = self.beside(self.work.other)
+        if other[0] or code != 1 or "another fastsvm has taken it over" not in printed[0]:
+            raise Failed(f"{code}, {printed}, {other}")
+        return f"the first: exit code 1: {printed[0].replace(self.work.folder + '/', '')}", again
 
-    def fault_10_store_answers_503(self):
+    def error_10_store_answers_503(self):
         """a store that answers 503 to a third of all requests"""
         missing = [name for name in ("moto", "s3fs", "flask") if importlib.util.find_spec(name) is None]
         if missing:
@@ -240,19 +242,19 @@ class Faults:
                     command = work.command(cluster.address, "s3://rows/out", rows="s3://rows/shards/*", block=4)
                     ends, refused = [], 0
                     for _ in range(10):
-                        code, said = Client(command, behind).end()
+                        code, printed = Client(command, behind).end()
                         ends.append(code)
                         refused = proxy.refused
                         if not code:
                             break
                     if code:
-                        raise Failed(f"exit code {code}, {said}")
+                        raise Failed(f"exit code {code}, {printed}")
                     sha, some, names = stored(environment, "hash", "s3://rows/out").split()
                     if sha != work.expected or int(names) != 2 * int(some) + 1:
                         raise Failed(f"{some} parts of {names} files, {sha}")
-                    code, said = Client(command, environment).end()
+                    code, printed = Client(command, environment).end()
                     if code:
-                        raise Failed(f"exit code {code}, {said}")
+                        raise Failed(f"exit code {code}, {printed}")
                 ends = ", ".join(map(str, ends))
                 return f"{refused} answers of 503; exit code {ends}", f"{some} parts; the same bytes"
         finally:

@@ -193,10 +193,10 @@ class Proxy:
                     return
                 behind = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
                 behind.request(self.command, self.path, body, dict(self.headers))
-                told = behind.getresponse()
-                text = told.read()
-                size = told.headers.get("Content-Length", len(text)) if self.command == "HEAD" else len(text)
-                self.reply(told.status, told.getheaders(), text, size)
+                response = behind.getresponse()
+                text = response.read()
+                size = response.headers.get("Content-Length", len(text)) if self.command == "HEAD" else len(text)
+                self.reply(response.status, response.getheaders(), text, size)
                 behind.close()
 
             do_GET = do_PUT = do_POST = do_HEAD = do_DELETE = answer

@@ -30,8 +30,8 @@ def sha256(*names):
     sha = hashlib.sha256()
     for name in names:
         with open(name, "rb") as file:
-            while piece := file.read(1 << 20):
-                sha.update(piece)
+            while buffer := file.read(1 << 20):
+                sha.update(buffer)
     return sha.hexdigest()
 
 

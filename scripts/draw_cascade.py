@@ -17,8 +17,8 @@ from fastsvm_cli.comparisons.sampled import upper_bound
 from fastsvm_cli.figures import style
 from fastsvm_cli.methods.cascade.calibration import THRESHOLDS
 from fastsvm_cli.models import load_model
-from fastsvm_cli.models.wanted import LABELS
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.models.base import LABELS
+from fastsvm_cli.text.read_rows import read_chunks
 
 
 def shares(model, rows, thresholds):

@@ -49,19 +49,19 @@ SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1), (0, 1), (0, -1), (1, 0), (-1, 0))
 def seconds(command):
     """Return the processor seconds of a process. Raise RuntimeError with its message."""
     child = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    said = child.stderr.read()
+    output = child.stderr.read()
     _, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
-        raise RuntimeError(said.strip())
+        raise RuntimeError(output.strip())
     return used.ru_utime + used.ru_stime
 
 
 def measured(rows, model, title, build, runs, folder):
     lines = Path(rows).read_bytes().splitlines(keepends=True)
-    kept, repeats = lines[1::2], -(-ROWS // len(lines[1::2]))
+    stored, repeats = lines[1::2], -(-ROWS // len(lines[1::2]))
     (folder / "calibrate").write_bytes(b"".join(lines[::2]))
-    (folder / "rows").write_bytes(b"".join(kept * repeats))
+    (folder / "rows").write_bytes(b"".join(stored * repeats))
     commands, outs = {}, {}
 
     def add(name, program, *words):
@@ -73,7 +73,7 @@ def measured(rows, model, title, build, runs, folder):
     add("exact model", ours, model)
     for name, words in COMPILED.items():
         made = folder / name.replace(" ", "")
-        data = ["--data", folder / "calibrate", "--rows", repeats * len(kept)] if name == "cascade" else []
+        data = ["--data", folder / "calibrate", "--rows", repeats * len(stored)] if name == "cascade" else []
         words = [BIN / "fastsvm", *shlex.split(words), *data, "-q", model, made]
         done = subprocess.run(list(map(str, words)), capture_output=True, text=True)
         if done.returncode:
@@ -84,7 +84,7 @@ def measured(rows, model, title, build, runs, folder):
     for run, (name, command) in product(range(runs), commands.items()):
         taken[name].append(seconds(command))
         print(f"{title}, run {run + 1} of {runs}, {name}: {taken[name][-1]:.3g} s", file=sys.stderr)
-    labels = {name: out.read_text().split("\n")[: len(kept)] for name, out in outs.items()}
+    labels = {name: out.read_text().split("\n")[: len(stored)] for name, out in outs.items()}
     reference = min(taken["svm-predict"])
     points = [
         {
@@ -97,7 +97,7 @@ def measured(rows, model, title, build, runs, folder):
     about = environment.describe(1)
     return {
         "title": title,
-        "rows": len(kept),
+        "rows": len(stored),
         "repeated": repeats,
         "svm_predict": build.name,
         "seconds": float(f"{reference:.3g}"),

@@ -114,9 +114,9 @@ class Worker:
 
     def report(self) -> str:
         self.errors.seek(0)
-        said = self.errors.read().decode(errors="replace").splitlines()
-        marked = [line for line in said if "runtime error:" in line or line.startswith("SUMMARY:")]
-        return (marked or said or [f"exit code {self.process.returncode}"])[0 if marked else -1][:300]
+        output = self.errors.read().decode(errors="replace").splitlines()
+        marked = [line for line in output if "runtime error:" in line or line.startswith("SUMMARY:")]
+        return (marked or output or [f"exit code {self.process.returncode}"])[0 if marked else -1][:300]
 
 
 def watch(arguments, package) -> int:

@@ -101,7 +101,7 @@ def damaged(text: bytes, others: "list[bytes]", rng: random.Random) -> bytes:
     return text
 
 
-def _place(text, rng):
+def _position(text, rng):
     first = rng.randrange(len(text) + 1)
     return first, min(len(text), first + rng.choice((0, 1, 1, 1, 2, 4, 8, 40, 400)))
 
@@ -116,7 +116,7 @@ def splice(text, others, rng):
 
 
 def repeat(text, others, rng):
-    first, last = _place(text, rng)
+    first, last = _position(text, rng)
     return text[:first] + text[first:last] * rng.choice((2, 3, 10, 300)) + text[last:]
 
 
@@ -129,12 +129,12 @@ def flip(text, others, rng):
 
 
 def _insert(text, others, rng):
-    first, last = _place(text, rng)
+    first, last = _position(text, rng)
     return text[:first] + rng.choice(BITS + EXTREMES) + text[rng.choice((first, last)) :]
 
 
 def remove(text, others, rng):
-    first, last = _place(text, rng)
+    first, last = _position(text, rng)
     return text[:first] + text[last:]
 
 

@@ -121,8 +121,8 @@ def predict_with(model, rng, exact):
     from fastsvm_cli.prediction.pipeline import Fallback, predict
 
     precomputed = model.header.kernel_type == "precomputed" and not model.ordered
-    chunk, fault, _, _ = _native.parse(SERIALS if precomputed else ROWS)
-    assert fault is None
+    chunk, failure, _, _ = _native.parse(SERIALS if precomputed else ROWS)
+    assert failure is None
     header, options = model.header, {}
     if header.has_probability and rng.random() < 0.4:
         options["probability"] = True
@@ -173,7 +173,7 @@ class Data:
         from fastsvm_cli.errors import FastsvmError, FileError
         from fastsvm_cli.models import load_model
         from fastsvm_cli.prediction.pipeline import predict
-        from fastsvm_cli.text.data import read_chunks
+        from fastsvm_cli.text.read_rows import read_chunks
 
         path = os.path.join(folder, "data")
         with open(path, "wb") as file:
@@ -190,7 +190,7 @@ class Data:
         ]
         found, refused, cut = [], None, False
         for size in sizes:
-            rows, fault = [], None
+            rows, failure = [], None
             try:
                 for chunk in read_chunks(path, size=size, **options):
                     starts = chunk.indptr.tolist()
@@ -202,13 +202,13 @@ class Data:
                         for line, y, a, b, norm in zip(lines, labels, starts, starts[1:], norms)
                     ]
             except FastsvmError as error:
-                fault, refused = str(error), error
+                failure, refused = str(error), error
                 cut = cut or isinstance(error, FileError)
-            found.append((rows, fault))
-        (rows, fault), (others, other_fault) = found
+            found.append((rows, failure))
+        (rows, failure), (others, other_failure) = found
         if cut:  # damage may be reported before the last rows: compare rows of both
-            rows, others, fault = rows[: len(others)], others[: len(rows)], other_fault
-        if (rows, fault) != (others, other_fault):
+            rows, others, failure = rows[: len(others)], others[: len(rows)], other_failure
+        if (rows, failure) != (others, other_failure):
             raise AssertionError(f"rows depend on the size of a chunk ({sizes[1]})")
         if self._models is None:
             self._models = [load_model(str(path)) for end in MODELS if end != ".precomputed" for path in MODELS[end]]
@@ -235,8 +235,8 @@ class Ranges:
 
     def read(self, text, rng, folder):
         from fastsvm_cli import _native
-        from fastsvm_cli.text.bad_rows import BadRows
-        from fastsvm_cli.text.data import read_chunks
+        from fastsvm_cli.text.line_blocks import BadRows
+        from fastsvm_cli.text.read_rows import read_chunks
         from fastsvm_cli.text.scaling import parse_scaling, with_labels
 
         scaling = parse_scaling(text, "range")
@@ -263,29 +263,29 @@ class Ranges:
                 found.append((read, bad.named))
         if found[0] != found[1]:
             raise AssertionError("scaled rows depend on the threads")
-        self.carry(scaling)
+        self.embed(scaling)
 
-    def carry(self, scaling):
+    def embed(self, scaling):
         from fastsvm_cli import _native
         from fastsvm_cli.errors import FastsvmError
         from fastsvm_cli.models import load_model, parse_model
-        from fastsvm_cli.models.carried import Carried
+        from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
 
         regression = scaling.native.label_line() is not None
         model = load_model(
             str(GOLDEN / "version2" / ("epsilon_svr.approx" if regression else "c_svc-certified.approx"))
         )
-        model.carried = Carried(scaling, "model")
+        model.embedded_scaling = EmbeddedScaling(scaling, "model")
         out = _native.Decisions(model.pairs, model.certified)
         rows = _native.parse(ROWS)[0].slice(0, 2)  # the third has index 0, which most ranges lack
-        model.decision_values(model.carried.rows(rows), out)
-        model.carried.answer(out)
+        model.decision_values(model.embedded_scaling.rows(rows), out)
+        model.embedded_scaling.answer(out)
         written = model.to_text()
         try:
-            carrying = parse_model(written, "carrying")
+            embedding = parse_model(written, "carrying")
         except FastsvmError:  # the range lacks a feature of the model
             return
-        if carrying.to_text() != written:
+        if embedding.to_text() != written:
             raise AssertionError("not read back as written")
 
 
@@ -313,7 +313,7 @@ class Numbers:
         if text.endswith(b"\n"):
             leading_count, rows = rng.choice((0, 1, 2, 3)), rng.choice((-1, 0, 1, 2, 1000))
             dense = rng.random() < 0.3
-            chunk, fault, _, at = _native.parse(
+            chunk, failure, _, at = _native.parse(
                 text,
                 offset=rng.randrange(len(text) + 1),
                 leading_count=1 if dense else leading_count,
@@ -331,8 +331,8 @@ class Numbers:
                 )
                 if wrong is not None or again.values.tolist() != chunk.values.tolist():
                     raise AssertionError(f"rows not read back as written: {wrong}")
-            if fault is not None:
-                raise FastsvmError(fault[1])
+            if failure is not None:
+                raise FastsvmError(failure[1])
 
 
 def readers() -> dict:

@@ -17,13 +17,13 @@ from fastsvm_cli import _native
 from fastsvm_cli._native import Kernel
 from fastsvm_cli.methods.order.precomputed import with_vectors
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.text.data import read_bytes
+from fastsvm_cli.text.read_rows import read_bytes
 
 
 def read_rows(path):
-    chunk, fault = _native.parse(read_bytes(path).rstrip() + b"\n")[:2]
-    if fault:
-        sys.exit(f"Error: {path}:{fault[0]}: {fault[1]}")
+    chunk, error = _native.parse(read_bytes(path).rstrip() + b"\n")[:2]
+    if error:
+        sys.exit(f"Error: {path}:{error[0]}: {error[1]}")
     return chunk
 
 

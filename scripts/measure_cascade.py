@@ -24,8 +24,8 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.methods.cascade.calibration import calibrate
 from fastsvm_cli.models import load_model
-from fastsvm_cli.models.wanted import LABELS
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.models.base import LABELS
+from fastsvm_cli.text.read_rows import read_chunks
 
 #: A budget of 0.1 % needs 2,995 rows to test on.
 MANY_ROWS = 6000
@@ -57,9 +57,9 @@ def measure(path, seeds, runs, least, folder):
         how = {"budget": budget, "confidence": 0.95, "seed": seed, "job": least or None}
         try:
             found = calibrate(model, rows.select(mine), "rows", fingerprint="0" * 32, **how)
-        except FastsvmError as fault:
+        except FastsvmError as error:
             if not seed:
-                print(f"{name:16} {fault}")
+                print(f"{name:16} {error}")
                 return 0.0
             continue
         took, measured = time.perf_counter() - start, rows.select(others)
@@ -99,12 +99,15 @@ def main():
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--runs", type=int, default=11)
     parser.add_argument("--rows", type=int, default=0)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     _native.set_threads(1)
     print(f"{_native.instruction_set()}, {os.cpu_count()} processors, one thread")
-    names = asked.names or sorted(each.stem for each in asked.folder.glob("*.model"))
+    names = options.names or sorted(each.stem for each in options.folder.glob("*.model"))
     with tempfile.TemporaryDirectory() as folder:
-        gains = [measure(asked.folder / f"{name}.model", asked.seeds, asked.runs, asked.rows, folder) for name in names]
+        gains = [
+            measure(options.folder / f"{name}.model", options.seeds, options.runs, options.rows, folder)
+            for name in names
+        ]
     print(f"geometric mean: {math.exp(statistics.fmean(gains)):.2f} times the exact model")
 
 

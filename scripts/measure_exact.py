@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measure a kernel evaluation of an exact model on every rung, and the processor's peak.
+"""Measure a kernel evaluation of an exact model on every level, and the processor's peak.
 
     scripts/measure_exact.py [--rows DATA] [--seconds S] [MODEL ...]
 
@@ -7,7 +7,7 @@ Without models: random RBF kernels of 4,096 support vectors. With models: those,
 support vectors. One thread, in memory, processor time, the least of the runs in S seconds.
 
 Prints nanoseconds per kernel evaluation, GFlop/s (two operations per feature), and their share of the peak, independent
-fused multiply-adds. `labels`: the whole ladder, with each rung's share of rows. `double`: for --values and -b 1.
+fused multiply-adds. `labels`: all levels, with each level's share of rows. `double`: for --values and -b 1.
 `matrix`: kernel values with 100 rows. `sums`: its product with a column. `reference`: LIBSVM's own sums.
 FASTSVM_INSTRUCTIONS selects the instruction set.
 """
@@ -22,8 +22,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.methods.feature_space import matrix as sparse_matrix
 from fastsvm_cli.methods.kernel_matrix import KernelMatrix
 from fastsvm_cli.models import load_model, parse_libsvm
-from fastsvm_cli.models.base import ExactModel
-from fastsvm_cli.models.wanted import Wanted
+from fastsvm_cli.models.base import ExactModel, Precision
 
 SHAPES = [(4096, 20), (4096, 100), (4096, 780)]  # support vectors, features
 #: (features, levels, share of non-zero features, gamma).
@@ -58,9 +57,9 @@ def main() -> None:
         chunk = model.vectors
         if args.rows:
             with open(args.rows, "rb") as file:
-                chunk, fault, _, _ = _native.parse(file.read())
-            if fault is not None:
-                sys.exit(f"{args.rows}: {fault}")
+                chunk, error, _, _ = _native.parse(file.read())
+            if error is not None:
+                sys.exit(f"{args.rows}: {error}")
         measure(path, model, chunk, peaks, args.seconds)
 
 
@@ -118,23 +117,25 @@ def measure(name: str, model: ExactModel, chunk: _native.Chunk, peaks: "dict[boo
     features = len(_native.used_indices(model.vectors))
     print(f"{name}: {model.header.total_sv} vectors, {features} features, {chunk.rows} rows")
 
-    def line(rung: str, run, single: bool, rows: int, note: str = "") -> None:
+    def line(level: str, run, single: bool, rows: int, note: str = "") -> None:
         taken, _ = least(run, seconds)
         each = 1e9 * taken / max(rows * model.header.total_sv, 1)
         speed = 2 * features / each
         share = f"{100 * speed / peaks[single]:5.1f} % of the peak"
-        print(f"  {rung:10s} {each:8.3f} ns {speed:8.1f} GFlop/s {share}{note}")
+        print(f"  {level:10s} {each:8.3f} ns {speed:8.1f} GFlop/s {share}{note}")
 
     values = _native.Decisions(model.pairs)
     if model.header.elects:
         alone = _native.Decisions(model.pairs, False, True)
         model.decision_values(chunk, alone)
-        settled = [100 * count / max(chunk.rows, 1) for count in alone.rung_rows]
+        decided = [100 * count / max(chunk.rows, 1) for count in alone.level_rows]
         shares = ", ".join(
-            f"{share:.1f} % {rung}" for rung, share in zip(("grid", "single", "double", "reference"), settled) if share
+            f"{share:.1f} % {level}"
+            for level, share in zip(("grid", "single", "double", "reference"), decided)
+            if share
         )
         line("labels", lambda: model.decision_values(chunk, alone), True, chunk.rows, f"; rows: {shares}")
-    line("double", lambda: model.decision_values(chunk, values, Wanted.values()), False, chunk.rows)
+    line("double", lambda: model.decision_values(chunk, values, Precision.values()), False, chunk.rows)
     vectors, columns = sparse_matrix(model.vectors)
     matrix = KernelMatrix(model.kernel, vectors)
     z = sparse_matrix(chunk.select(list(range(min(100, chunk.rows)))), columns)[0].toarray()

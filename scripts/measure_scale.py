@@ -46,13 +46,13 @@ def make_raw(source, target, size):
             file.write(text)
 
 
-def carry(model_file, ranges, target):
+def embed(model_file, ranges, target):
     from fastsvm_cli.models import load_model
-    from fastsvm_cli.models.carried import Carried
+    from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
     from fastsvm_cli.text.scaling import parse_scaling
 
     model = load_model(model_file)
-    model.carried = Carried(parse_scaling(Path(ranges).read_bytes(), ranges), target)
+    model.embedded_scaling = EmbeddedScaling(parse_scaling(Path(ranges).read_bytes(), ranges), target)
     Path(target).write_bytes(model.to_text())
 
 
@@ -73,7 +73,7 @@ def main():
     model = os.path.abspath(options.model_file)
     same = True
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        raw, ranges, scaled, carrying = (os.path.join(folder, name) for name in ("raw", "range", "scaled", "model"))
+        raw, ranges, scaled, embedding = (os.path.join(folder, name) for name in ("raw", "range", "scaled", "model"))
         one, other, third = (os.path.join(folder, name) for name in ("one", "other", "third"))
         make_raw(options.data_file, raw, options.size * 1e6)
         megabytes = os.path.getsize(raw) / 1e6
@@ -89,8 +89,8 @@ def main():
                 "predict --scale": lambda: seconds([*predict, "--scale", ranges, raw, model, other]),
                 "svm-scale -r": restored,
             }
-            carry(model, ranges, carrying)
-            cases["predict, range carried"] = lambda: seconds([*predict, raw, carrying, third])
+            embed(model, ranges, embedding)
+            cases["predict, range carried"] = lambda: seconds([*predict, raw, embedding, third])
             times = {name: [] for name in cases}
             restored()
             for _ in range(options.runs):

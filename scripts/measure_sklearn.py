@@ -62,8 +62,8 @@ def by_onnx(options, svc, columns):
     settings = onnxruntime.SessionOptions()
     settings.intra_op_num_threads = options.threads
     session = onnxruntime.InferenceSession(text, settings, providers=["CPUExecutionProvider"])
-    (given,), wanted = session.get_inputs(), session.get_outputs()[0].name
-    return types.SimpleNamespace(predict=lambda X: session.run([wanted], {given.name: X.astype(np.float32)})[0])
+    (given,), output = session.get_inputs(), session.get_outputs()[0].name
+    return types.SimpleNamespace(predict=lambda X: session.run([output], {given.name: X.astype(np.float32)})[0])
 
 
 def apart(found, expected, labels):
@@ -109,8 +109,8 @@ def main():
     for name, make in makers.items():
         try:
             made[name] = make()
-        except (ImportError, fastsvm_cli.FastsvmError) as fault:
-            print(f"{name:<24}left out: {fault}")
+        except (ImportError, fastsvm_cli.FastsvmError) as error:
+            print(f"{name:<24}left out: {error}")
     found = {}
     for method in options.methods:
         for rows in options.rows:

@@ -12,10 +12,10 @@ import time
 
 from fastsvm_cli._native import Chunk
 from fastsvm_cli.comparisons.agreement import agreement
-from fastsvm_cli.console.values import Fraction
+from fastsvm_cli.console.option_types import Fraction
 from fastsvm_cli.methods.reduce.target import reduce_to
 from fastsvm_cli.models import load_model
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.read_rows import read_chunks
 
 COLUMNS = "model, target, rows, vectors, of, said, bound, true, target reached, seconds"
 

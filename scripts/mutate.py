@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Mutation testing: make seeded faults in the core, and count those that the tests find.
+"""Mutation testing: make seeded errors in the core, and count those that the tests find.
 
     scripts/mutate.py --json before.json                           300 mutants, the fast tests
     scripts/mutate.py --again before.json --json after.json        the same mutants, after a change of the tests
@@ -100,28 +100,28 @@ def sites(node, found: list) -> None:
 
 def rewritten(text: bytes, node, chosen: dict) -> bytes:
     """The text of `node`, with the `chosen` mutations, {(start, end, type): [(number, what)]}, behind conditions."""
-    pieces, at = [], node.start_byte
+    fragments, at = [], node.start_byte
     names = []  # the pieces that an operator's or a function's mutation replaces
     for child in node.children:
-        pieces += [text[at : child.start_byte], rewritten(text, child, chosen)]
-        names.append((child, len(pieces) - 1))
+        fragments += [text[at : child.start_byte], rewritten(text, child, chosen)]
+        names.append((child, len(fragments) - 1))
         at = child.end_byte
-    pieces.append(text[at : node.end_byte])
+    fragments.append(text[at : node.end_byte])
     for number, what in chosen.get((node.start_byte, node.end_byte, node.type), ()):
-        now = b"".join(pieces)
+        now = b"".join(fragments)
         test = b"MUTANT(%d)" % number
         if what == "deleted":
-            pieces = [b"{ if (!%s) { %s } }" % (test, now)]
+            fragments = [b"{ if (!%s) { %s } }" % (test, now)]
         elif what == "negated":
-            pieces = [b"(%s != static_cast<bool>(%s))" % (test, now)]
+            fragments = [b"(%s != static_cast<bool>(%s))" % (test, now)]
         elif what.endswith(" + 1"):
-            pieces = [b"(%s ? %s + 1 : %s)" % (test, now, now)]
+            fragments = [b"(%s ? %s + 1 : %s)" % (test, now, now)]
         else:
             old, new = what.encode().split(b" -> ")
             place = next(at for child, at in names if child.text == old)
-            other = b"".join([*pieces[:place], new, *pieces[place + 1 :]])
-            pieces = [b"(%s ? (%s) : (%s))" % (test, other.replace(b"\n", b" "), now)]  # lines keep their numbers
-    return b"".join(pieces)
+            other = b"".join([*fragments[:place], new, *fragments[place + 1 :]])
+            fragments = [b"(%s ? (%s) : (%s))" % (test, other.replace(b"\n", b" "), now)]  # lines keep their numbers
+    return b"".join(fragments)
 
 
 class Sources:
@@ -212,17 +212,17 @@ def compiled(sources: Sources, mutants: "list[dict]", under: "list[str]") -> "li
     count = len(mutants)
     while True:
         sources.write(mutants, count)
-        said = build(under)
-        if said is None:
+        output = build(under)
+        if output is None:
             return mutants
-        faulty = re.findall(r"/(fastsvm_cli/native/\S+?):(\d+):\d+: error", said)
-        kept = [each for each in mutants if not any(spans(each, file, int(line)) for file, line in faulty)]
-        if len(kept) == len(mutants):  # the compiler names another line
-            kept = [each for each in mutants if not any(each["file"] == file for file, _ in faulty)]
-        if len(kept) == len(mutants):
-            sys.exit(f"{said[-4000:]}\nThe copy does not compile.")
-        print(f"{len(mutants) - len(kept)} mutants do not compile", flush=True)
-        mutants = kept
+        wrong = re.findall(r"/(fastsvm_cli/native/\S+?):(\d+):\d+: error", output)
+        compiling = [each for each in mutants if not any(spans(each, file, int(line)) for file, line in wrong)]
+        if len(compiling) == len(mutants):  # the compiler names another line
+            compiling = [each for each in mutants if not any(each["file"] == file for file, _ in wrong)]
+        if len(compiling) == len(mutants):
+            sys.exit(f"{output[-4000:]}\nThe copy does not compile.")
+        print(f"{len(mutants) - len(compiling)} mutants do not compile", flush=True)
+        mutants = compiling
 
 
 # ---- runs of the tests

@@ -72,8 +72,8 @@ def main() -> None:
             for x, name in zip(T[:5000], truth):
                 entries = " ".join(f"{j}:{value!r}" for j, value in enumerate(x.tolist(), 1))
                 file.write(f"{number[name]} {entries}\n")
-        told = fastsvm_cli.predict_file(rows, model, out)
-        print(f"predict_file: {told['rows']} rows, accuracy {told['accuracy']:.4f}")
+        found = fastsvm_cli.predict_file(rows, model, out)
+        print(f"predict_file: {found['rows']} rows, accuracy {found['accuracy']:.4f}")
         loaded = fastsvm_cli.load(model, n_features_in=8)
         same = np.array_equal(loaded.predict(T[:5000]), np.loadtxt(out))
         print(f"load(model).predict gives the same labels: {same}")
@@ -96,8 +96,8 @@ def main() -> None:
 
     step("Kept for another process")
     # joblib.dump and pickle keep class names, scalers and the exact model; save() writes only the model's file.
-    kept = pickle.dumps(sure)
-    print(f"{len(kept)} bytes; the same labels: {np.array_equal(pickle.loads(kept).predict(T), sure.predict(T))}")
+    stored = pickle.dumps(sure)
+    print(f"{len(stored)} bytes; the same labels: {np.array_equal(pickle.loads(stored).predict(T), sure.predict(T))}")
 
 
 if __name__ == "__main__":

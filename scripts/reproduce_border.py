@@ -39,7 +39,7 @@ from fastsvm_cli.methods.border.signed_distance import compile_border, compile_d
 from fastsvm_cli.methods.feature_space import matrix
 from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models import load_model
-from fastsvm_cli.models.wanted import Wanted
+from fastsvm_cli.models.base import Precision
 
 SETS = {  # training file, test file (None: a fifth), gamma, C, trained model
     "banana": ("banana_scale", None, 10, 10, None),
@@ -88,7 +88,7 @@ class Problem:
         self.seconds = self.seconds_of(self.model)
 
     def seconds_of(self, model):
-        out, times = model.decisions(Wanted.labels()), []  # as in `predict`
+        out, times = model.decisions(Precision.labels()), []  # as in `predict`
         while (len(times) < 3 and sum(times) < 10) or (len(times) < 50 and sum(times) < 0.3):
             start = time.process_time()
             model.decision_values(self.timed, out)
@@ -137,7 +137,7 @@ def train(rows, gamma, cost, probability=False):
 def probabilities(model, rows):
     """Return (rows, classes), with the six digits of predict -b 1."""
     decisions, predictions, task = _native.Decisions(model.pairs), _native.Predictions(), model.header.task()
-    model.decision_values(rows, decisions, Wanted.values())
+    model.decision_values(rows, decisions, Precision.values())
     _native.predict(task, decisions, True, predictions)
     return np.array(_native.format_lines(task, predictions, None).split(), float).reshape(rows.rows, -1)[:, 1:]
 

@@ -5,7 +5,7 @@
     scripts/reproduce_fisher.py DATA_DIR [--sonar FILE] [--seed S] [--svm-predict PATH]
 
 Table 4: kernels and --sonar as in reproduce_geometry.py; regularisation is cross-validated. k: points until the label
-is settled. |a+|, |a-|: numbers of positive and negative coefficients.
+is decided. |a+|, |a-|: numbers of positive and negative coefficients.
 
 Machines: models by kernel_fisher.py, and an SVM, of the same rows, at most 4,000. `differ`: labels other than the
 uncompiled model's. Exit code 1 if `fastsvm predict` and svm-predict differ. DATA_DIR holds sonar_scale, haberman_scale,
@@ -22,7 +22,7 @@ import numpy as np
 import svm_predict
 from kernel_fisher import METHODS, fit, model_text, rbf_model_text
 from libsvm_training import kernel_matrix, read_rows, say
-from reproduce_geometry import PROBLEMS, first_settled, problem, scalings, summary
+from reproduce_geometry import PROBLEMS, first_decided, problem, scalings, summary
 from tables import markdown
 
 from fastsvm_cli import _native
@@ -83,7 +83,7 @@ def table_4(options):
                 ordered = compile_geometry(
                     model, fingerprint="-", sequence=sequence, points=len(a), folded=of.folded, seed=options.seed
                 )
-                k = first_settled(ordered, of.rows)
+                k = first_decided(ordered, of.rows)
                 k[k == 0] = len(a)
                 signs = f"{(a > 0).sum()}, {(a < 0).sum()}"
                 rows.append([name, scaling, f"{ridge:g}", signs, sequence, summary(k), f"{len(a) / k.mean():.1f}"])

@@ -6,11 +6,11 @@ Fast Support Vector Machine Classification via Distance Geometry") with ours.
 
 DATA_DIR holds sonar_scale and haberman_scale. The models are the paper's: normalized kernels, (u.v + 1)^2 and C = 1 for
 sonar, (u.v + 1)^3 and C = 1000 for haberman. --sonar: UCI's sonar.all-data, whose measured features give the paper's
-165 support vectors. k: points until a row's label is settled, folded vectors included. `evaluations`: mean per row of
+165 support vectors. k: points until a row's label is decided, folded vectors included. `evaluations`: mean per row of
 fastsvm predict, which checks less often.
 
 --plot draws figures 1 and 2 of sonar, and a histogram of evaluations (SVG; needs matplotlib). --models adds the share
-of rows of u20.t, a9a.t and ijcnn1.t settled within 512 points, by u20_g0.1_c1.model, a9a_g0.01_c1.model and
+of rows of u20.t, a9a.t and ijcnn1.t decided within 512 points, by u20_g0.1_c1.model, a9a_g0.01_c1.model and
 ijcnn1_g0.05_c1.model. Exit code 1 if an interval of ours lacks the exact value or, before rounding, is wider than the
 paper's. Needs the test extras.
 """
@@ -26,7 +26,7 @@ from tables import markdown
 from fastsvm_cli import _native
 from fastsvm_cli.methods.order.geometry import compile_geometry, folded_vectors
 from fastsvm_cli.models import load_model
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.read_rows import read_chunks
 
 LEAST = 1e-5
 SEEDS = 20  # of the sgma sequence
@@ -94,15 +94,15 @@ def scalings(options, name):
 # ---- k
 
 
-def first_settled(model, rows):
-    """Return (rows): points after which the label is settled; 0: never."""
+def first_decided(model, rows):
+    """Return (rows): points after which the label is decided; 0: never."""
     task, out = model.header.task(), _native.Decisions(model.pairs, True)
     found = np.zeros(rows.rows, int)
     for k in range(1, len(model.points) + 1):
         model.stopped_after(k).decision_values(rows, out)
-        settled = np.ones(rows.rows, bool)
-        settled[_native.unsettled(task, out)] = False
-        found[settled & (found == 0)] = k
+        decided = np.ones(rows.rows, bool)
+        decided[_native.undecided_rows(task, out)] = False
+        found[decided & (found == 0)] = k
         if found.all():
             break
     return found
@@ -116,14 +116,14 @@ def evaluations(model, rows):
 
 def intervals(model, rows, k):
     out = _native.Decisions(1, True)
-    model.settle(rows, _native.Task(3, [], [], [], []), 0.0, k, out)
+    model.decide(rows, _native.Task(3, [], [], [], []), 0.0, k, out)
     return np.array(out.value)[:, 0], np.array(out.radius)[:, 0]
 
 
 def summary(k):
-    settled = k[k > 0]
+    decided = k[k > 0]
     never = f" ({(k == 0).sum()} never)" if (k == 0).any() else ""
-    return f"{settled.mean():.1f} / {np.median(settled):g}, {settled.min()}..{settled.max()}{never}"
+    return f"{decided.mean():.1f} / {np.median(decided):g}, {decided.min()}..{decided.max()}{never}"
 
 
 # ---- the paper's interval
@@ -222,7 +222,7 @@ class Embedding:
             g[i] = (self.b[i] - g[:i] @ factor[i, :i]) / factor[i, i]
             yield np.sqrt(np.maximum(0, self.squared_norm - (g**2).sum()) * np.maximum(0, 1 - (y**2).sum(1)))
 
-    def first_settled(self):
+    def first_decided(self):
         found = np.zeros(len(self.q), int)
         for k in range(1, self.count + 1):
             low, high = self.interval(k)
@@ -279,18 +279,18 @@ def guess_errors(problem, ordered):
     )
 
 
-def undecided_errors(k_settled, points):
-    return np.array([int(((k_settled == 0) | (k_settled > k)).sum()) for k in range(1, points + 1)])
+def undecided_errors(k_decided, points):
+    return np.array([int(((k_decided == 0) | (k_decided > k)).sum()) for k in range(1, points + 1)])
 
 
-def draw_evaluations(problem, models, settled, names, save):
+def draw_evaluations(problem, models, decided, names, save):
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(1, 2, figsize=(9, 4), sharey=True)
     total = problem.model.header.total_sv
     for axis, (sequence, model) in zip(axes, models.items()):
-        k, spent = settled[sequence], evaluations(model, problem.rows)
-        k = np.where(k > 0, k, spent)  # never settled
+        k, spent = decided[sequence], evaluations(model, problem.rows)
+        k = np.where(k > 0, k, spent)  # never decided
         bins = np.arange(0, max(spent.max(), total) + 10, 5)
         axis.hist(spent, bins, color="#1f4e8c", alpha=0.6, label=f"fastsvm predict: {spent.mean():.1f}")
         axis.hist(
@@ -321,17 +321,17 @@ def draw(problem, folder, seed):
 
     names = {"greedy": "greedy order (ours)", "sgma": "SGMA order (the paper's)"}
     ordered = {sequence: problem.ordered(sequence, True, seed) for sequence in names}
-    settled = {sequence: first_settled(ordered[sequence], problem.rows) for sequence in names}
+    decided = {sequence: first_decided(ordered[sequence], problem.rows) for sequence in names}
     figure, axes = pyplot.subplots(1, 2, figsize=(9, 4), sharey=True)
     for axis, sequence in zip(axes, names):
         for support, color, label in ((True, "#c1440e", "support vectors"), (False, "#1f4e8c", "other rows")):
             of = problem.support == support
             axis.scatter(
-                settled[sequence][of], problem.exact[of], s=14, color=color, label=label, alpha=0.7, linewidths=0
+                decided[sequence][of], problem.exact[of], s=14, color=color, label=label, alpha=0.7, linewidths=0
             )
         axis.axhline(0, color="0.6", linewidth=0.8)
         axis.set(
-            title=f"{names[sequence]}: mean k {settled[sequence].mean():.1f}",
+            title=f"{names[sequence]}: mean k {decided[sequence].mean():.1f}",
             xlabel="k: points until the label is settled",
             xlim=(0, None),
         )
@@ -343,7 +343,7 @@ def draw(problem, folder, seed):
     for axis, sequence in zip(axes, names):
         k = np.arange(1, len(ordered[sequence].points) + 1)
         lines = [
-            (undecided_errors(settled[sequence], len(k)), "--", "#555555", "interval still undecided"),
+            (undecided_errors(decided[sequence], len(k)), "--", "#555555", "interval still undecided"),
             (guess_errors(problem, ordered[sequence]), "-", "#1f4e8c", "guess by eq. (32)"),
             (reduced_set_errors(problem, ordered[sequence]), "-", "#c1440e", "reduced set, eqs. (37), (38)"),
         ]
@@ -362,7 +362,7 @@ def draw(problem, folder, seed):
     axes[1].legend(frameon=False)
     save(figure, "geometry_figure2.svg")
     draw_evaluations(
-        problem, {sequence: problem.ordered(sequence, True, seed) for sequence in names}, settled, names, save
+        problem, {sequence: problem.ordered(sequence, True, seed) for sequence in names}, decided, names, save
     )
 
 
@@ -378,14 +378,14 @@ def table_4(options):
             a = np.abs(np.asarray(of.model.vectors.leading)[:, 0])
             for fold in (True, False):
                 sgma = [of.ordered("sgma", fold, options.seed + j) for j in range(SEEDS)]
-                drawn = np.array([first_settled(ordered, of.rows) for ordered in sgma])
+                drawn = np.array([first_decided(ordered, of.rows) for ordered in sgma])
                 kinds = [
-                    ("greedy", summary, first_settled(of.ordered("greedy", fold), of.rows), of.ordered("greedy", fold)),
+                    ("greedy", summary, first_decided(of.ordered("greedy", fold), of.rows), of.ordered("greedy", fold)),
                     ("sgma", summary, drawn[0], of.ordered("sgma", fold, options.seed)),
                     (f"sgma, {SEEDS} seeds", spread, drawn, None),
-                    ("sgma, his interval", summary, embedding(of, sgma[0]).first_settled(), None),
+                    ("sgma, his interval", summary, embedding(of, sgma[0]).first_decided(), None),
                 ]
-                for kind, told, k, model in kinds:
+                for kind, summarized, k, model in kinds:
                     spent = f"{evaluations(model, of.rows).mean():.1f}" if model else "-"
                     rows.append(
                         [
@@ -394,19 +394,19 @@ def table_4(options):
                             f"{len(a)} ({(a > of.c * (1 - 1e-9)).sum()})",
                             "with" if fold else "without",
                             kind,
-                            told(k),
-                            told(k[..., ~of.support]),
+                            summarized(k),
+                            summarized(k[..., ~of.support]),
                             spent,
                         ]
                     )
-            _, _, wanted, train, test = PROBLEMS[name]
+            _, _, papers, train, test = PROBLEMS[name]
             if scaling == scalings(options, name)[-1]:
                 for i, fold in enumerate(("with", "without")):
                     rows.append(
                         [
                             name,
                             "the paper",
-                            wanted,
+                            papers,
                             fold,
                             "sgma, his interval",
                             *(
@@ -496,7 +496,7 @@ def compare_intervals(options):
     return sound
 
 
-def settled_shares(options):
+def decided_shares(options):
     rows = []
     for data, name in (("u20.t", "u20_g0.1_c1"), ("a9a.t", "a9a_g0.01_c1"), ("ijcnn1.t", "ijcnn1_g0.05_c1")):
         model = load_model(os.path.join(options.models, name + ".model"))
@@ -511,7 +511,7 @@ def settled_shares(options):
                 left = 0
                 for chunk in chunks:
                     stopped.decision_values(chunk, out)
-                    left += len(_native.unsettled(ordered.header.task(), out))
+                    left += len(_native.undecided_rows(ordered.header.task(), out))
                 cells.append(f"{100 * (1 - left / total):.2f}")
             rows.append([data, name, model.header.total_sv, sequence, len(ordered.points), *cells])
     columns = ["data", "model", "SVs", "sequence", "points", "within 32", "128", "256", "512"]
@@ -530,7 +530,7 @@ def main():
     table_4(options)
     sound = compare_intervals(options)
     if options.models:
-        settled_shares(options)
+        decided_shares(options)
     if options.plot:
         os.makedirs(options.plot, exist_ok=True)
         draw(problem(options, "sonar", scalings(options, "sonar")[-1]), options.plot, options.seed)

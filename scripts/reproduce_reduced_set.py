@@ -207,22 +207,22 @@ def dlib_reduced2(problem, count, seed=0):
 
     part = problem.parts[0]
     rng = np.random.default_rng(seed)
-    kept = []
+    taken_rows = []
     for row in rng.permutation(len(part))[: max(4000, 10 * count)]:  # dlib visits rows in random order
-        if len(kept) < count:
-            kept.append(int(row))
-            if len(kept) == count:
-                k = gaussian(part.x[kept], problem.gamma)(part.x[kept])
+        if len(taken_rows) < count:
+            taken_rows.append(int(row))
+            if len(taken_rows) == count:
+                k = gaussian(part.x[taken_rows], problem.gamma)(part.x[taken_rows])
                 inverse = np.linalg.inv(k + 1e-10 * np.eye(count))
             continue
-        near = gaussian(part.x[kept], problem.gamma)(part.x[row][None])[0]
+        near = gaussian(part.x[taken_rows], problem.gamma)(part.x[row][None])[0]
         delta = 1 - near @ inverse @ near
         weakest = int(np.argmax(np.diag(inverse)))  # its distance from the span of the others is 1 / inverse_ii
         if delta > 1 / inverse[weakest, weakest]:
-            kept[weakest] = int(row)
-            k = gaussian(part.x[kept], problem.gamma)(part.x[kept])
+            taken_rows[weakest] = int(row)
+            k = gaussian(part.x[taken_rows], problem.gamma)(part.x[taken_rows])
             inverse = np.linalg.inv(k + 1e-10 * np.eye(count))
-    z = part.x[kept].copy()
+    z = part.x[taken_rows].copy()
     beta = Fit(problem, [z]).beta[0][:, 0]
     scale = problem.squared_norm.sum()
     n, d = z.shape
@@ -314,16 +314,16 @@ def table(options):
             whole = median_seconds([build, rows, model, f"{folder}/out"], 1)
             for ratio in ratios:
                 start = time.perf_counter()
-                said = subprocess.run(
+                output = subprocess.run(
                     [fastsvm, "reduce", "--ratio", str(ratio), "--data", rows, model, f"{folder}/reduced"],
                     check=True,
                     capture_output=True,
                     text=True,
                 ).stdout.splitlines()
                 seconds = time.perf_counter() - start
-                vectors = said[0].split("-> ")[1].split()[0]
-                differ = said[3].split("(")[1].rstrip(")") if "(" in said[3] else said[3].split(": ")[1]
-                score = said[4].split(";")[0].split(" = ")[1].split(" (class")[0]
+                vectors = output[0].split("-> ")[1].split()[0]
+                differ = output[3].split("(")[1].rstrip(")") if "(" in output[3] else output[3].split(": ")[1]
+                score = output[4].split(";")[0].split(" = ")[1].split(" (class")[0]
                 faster = whole / median_seconds([build, rows, f"{folder}/reduced", f"{folder}/out"])
                 print(
                     f"{name:<12} {vectors:>8} {ratio:>6} {differ:>14} {score:>34} {seconds:>9.1f} {faster:>11.1f}x",

@@ -45,12 +45,12 @@ def work():
     labels."""
     from fastsvm_cli import _native
     from fastsvm_cli.models import load_model
-    from fastsvm_cli.text.data import read_bytes
+    from fastsvm_cli.text.read_rows import read_bytes
 
     try:
-        from fastsvm_cli.models.wanted import Wanted
+        from fastsvm_cli.models.base import Precision
     except ImportError:  # an older installation
-        Wanted = None
+        Precision = None
     _native.set_threads(1)
     known = {}
 
@@ -64,19 +64,19 @@ def work():
         return rows.select(list(range(rows.rows)) * -(-LEAST_ROWS // rows.rows))
 
     for line in sys.stdin:
-        asked = json.loads(line)
-        model, rows = once(asked["model"], load_model), once(asked["rows"], rows_of)
-        model = model.exact if asked["exact"] else model
+        job = json.loads(line)
+        model, rows = once(job["model"], load_model), once(job["rows"], rows_of)
+        model = model.exact if job["exact"] else model
         # Labels alone, as in `predict`, if the installation can.
-        decisions = model.decisions(Wanted.labels()) if Wanted else _native.Decisions(model.pairs)
+        decisions = model.decisions(Precision.labels()) if Precision else _native.Decisions(model.pairs)
         predictions = _native.Predictions()
         times, start = 0, process_time()
-        while times == 0 or process_time() - start < asked["seconds"]:
+        while times == 0 or process_time() - start < job["seconds"]:
             model.decision_values(rows, decisions)
             _native.predict(model.header.task(), decisions, False, predictions)
             times += 1
         seconds = (process_time() - start) / times / rows.rows
-        evaluations = model.header.total_sv if asked["exact"] else decisions.kernel_evaluations / rows.rows
+        evaluations = model.header.total_sv if job["exact"] else decisions.kernel_evaluations / rows.rows
         labels = hashlib.sha256(bytes(memoryview(predictions.label).cast("B"))).hexdigest()
         print(json.dumps({"seconds": seconds, "evaluations": evaluations, "labels": labels}), flush=True)
 
@@ -95,8 +95,8 @@ class Installation:
         subprocess.run([self.command, "order", "-q", *options, model, output], check=True, stderr=subprocess.DEVNULL)
 
     def ask(self, model, rows, seconds, exact=False):
-        asked = {"model": model, "rows": rows, "seconds": seconds, "exact": exact}
-        print(json.dumps(asked), file=self.worker.stdin, flush=True)
+        job = {"model": model, "rows": rows, "seconds": seconds, "exact": exact}
+        print(json.dumps(job), file=self.worker.stdin, flush=True)
         return json.loads(self.worker.stdout.readline())
 
     def close(self):
@@ -127,7 +127,7 @@ class Problem:
             x, y, z, t, c, gamma = self._rbf(data_dir)
             self.kernel = Kernel("rbf", gamma)
         Trainer(x, self.kernel).save(y, c, self.model)
-        self.said = f"{self.kernel.type}, C {c:g}" + (f", gamma {self.kernel.gamma:g}" if name in RBF else "")
+        self.words = f"{self.kernel.type}, C {c:g}" + (f", gamma {self.kernel.gamma:g}" if name in RBF else "")
         with open(self.rows, "wb") as file:
             file.write(_native.format_rows(as_chunk(z, t)))
 
@@ -155,7 +155,7 @@ class Problem:
 def looked_at_every_time(path, method, problem, sample):
     import numpy as np
     from libsvm_training import dense, read_rows
-    from reproduce_geometry import first_settled
+    from reproduce_geometry import first_decided
     from reproduce_triangle import ByVector
 
     from fastsvm_cli.models import load_model
@@ -165,7 +165,7 @@ def looked_at_every_time(path, method, problem, sample):
     if method in GEOMETRY:
         some = rows.select(np.random.default_rng(1).permutation(rows.rows)[:sample].tolist())
         points = len(model.points)
-        k = first_settled(model, some)
+        k = first_decided(model, some)
         return float(np.where(k > 0, k, points + total).mean())
     if model.pairs > 1 or model.exact.kernel.type != "rbf":
         return None
@@ -211,9 +211,9 @@ def measure(options):
         for run in range(-1, options.runs):  # the first is a warm-up
             say(f"run {run + 1} of {options.runs}")
             for problem, method, paths in cases:
-                asked = [("exact", installations[0], paths[0])]
-                asked += zip(("now", "before"), installations, paths)
-                for which, installation, path in asked:
+                job = [("exact", installations[0], paths[0])]
+                job += zip(("now", "before"), installations, paths)
+                for which, installation, path in job:
                     seconds = options.seconds if run >= 0 else 0.0
                     answer = installation.ask(path, problem.rows, seconds, which == "exact")
                     if run >= 0:
@@ -232,7 +232,7 @@ def measure(options):
             rows.append(
                 [
                     problem.name,
-                    problem.said,
+                    problem.words,
                     method,
                     total,
                     number(every, 1),

@@ -179,10 +179,10 @@ def proven(model, rows, exact, folder, degree):
             raise SystemExit(done.stderr)
         return None
     predict = [FASTSVM, "predict", "--json", "--exact", model, rows, certified, f"{certified}.out"]
-    said = subprocess.run(predict, check=True, capture_output=True, text=True)
+    output = subprocess.run(predict, check=True, capture_output=True, text=True)
     if labels(f"{certified}.out") != exact:
         raise SystemExit(f"{model}: predict --exact differs from svm-predict at degree {degree}")
-    report = json.loads(said.stdout or said.stderr)
+    report = json.loads(output.stdout or output.stderr)
     return 100 * report["rows_proven"] / report["rows"]
 
 
@@ -367,12 +367,12 @@ def main():
     parser.add_argument("--epsilon-rows", type=int, default=1000)
     parser.add_argument("--folder", metavar="FOLDER", help="for temporary files; epsilon needs 1 GB")
     options = parser.parse_args()
-    wanted = options.only.split(",") if options.only else ["a9a", "mnist1", "ijcnn1", "sensit", "epsilon"]
+    chosen_names = options.only.split(",") if options.only else ["a9a", "mnist1", "ijcnn1", "sensit", "epsilon"]
     builds = svm_predict.chosen(options)
-    settings = [setting for setting in SETTINGS if setting.data in wanted]
+    settings = [setting for setting in SETTINGS if setting.data in chosen_names]
     if settings:
         real(options, builds, settings)
-    shapes = [name for name in SHAPES if name in wanted]
+    shapes = [name for name in SHAPES if name in chosen_names]
     if shapes:
         synthetic(options, builds, shapes)
 

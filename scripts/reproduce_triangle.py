@@ -175,7 +175,7 @@ def partial(terms, rho):
 
 
 def first(f, against_positive, against_negative):
-    """Return (rows): terms until settled. against: the most that the rest can subtract."""
+    """Return (rows): terms until decided. against: the most that the rest can subtract."""
     done = ((f > 0) & (f > against_positive)) | ((f < 0) & (-f > against_negative))
     done[:, -1] = True
     return done.argmax(1)

@@ -46,13 +46,13 @@ def chosen(options):
 
 def version_of(path):
     """Return 337 for LIBSVM 3.37; None if unknown."""
-    symbol = re.search(r"^([0-9a-f]+) .*\blibsvm_version$", _said("objdump", "-t", path), re.MULTILINE)
+    symbol = re.search(r"^([0-9a-f]+) .*\blibsvm_version$", _output_of("objdump", "-t", path), re.MULTILINE)
     if symbol:
         start = int(symbol[1], 16)
-        bytes_there = _said("objdump", "-s", f"--start-address={start}", f"--stop-address={start + 4}", path)
+        bytes_there = _output_of("objdump", "-s", f"--start-address={start}", f"--stop-address={start + 4}", path)
         dump = re.search(r"^ [0-9a-f]+ ([0-9a-f]{8}) ", bytes_there, re.MULTILINE)
         return int.from_bytes(bytes.fromhex(dump[1]), sys.byteorder) if dump else None
-    library = re.search(r"libsvm\.so\S* => (\S+)", _said("ldd", path))
+    library = re.search(r"libsvm\.so\S* => (\S+)", _output_of("ldd", path))
     try:
         return ctypes.c_int.in_dll(ctypes.CDLL(library[1]), "libsvm_version").value if library else None
     except (OSError, ValueError):
@@ -61,11 +61,11 @@ def version_of(path):
 
 def package_of(path):
     """Return the Debian package, as `libsvm-tools 3.24+ds-6`, or None."""
-    owner = _said("dpkg-query", "-S", path).split(":")[0].strip()
-    return _said("dpkg-query", "-W", "-f", "${Package} ${Version}", owner).strip() or None if owner else None
+    owner = _output_of("dpkg-query", "-S", path).split(":")[0].strip()
+    return _output_of("dpkg-query", "-W", "-f", "${Package} ${Version}", owner).strip() or None if owner else None
 
 
-def _said(*command):
+def _output_of(*command):
     try:
         done = subprocess.run(command, capture_output=True, text=True)
     except OSError:

@@ -77,8 +77,8 @@ def main() -> None:
     page = PAGE.read_text()
     try:
         new = updated(page)
-    except ValueError as fault:
-        sys.exit(f"{PAGE}: {fault}")
+    except ValueError as error:
+        sys.exit(f"{PAGE}: {error}")
     if new == page:
         return
     if sys.argv[1:]:

@@ -9,11 +9,11 @@ import sys
 import pytest
 
 from support import forked, profiles
-from support.places import ROOT
+from support.paths import ROOT
 from support.processes import PATIENCE, Finished
 
 # `python -m pytest` puts the checkout first on the path; tests need the installed package, which has the core.
-sys.path[:] = [place for place in sys.path if pathlib.Path(place).resolve() != ROOT]
+sys.path[:] = [position for position in sys.path if pathlib.Path(position).resolve() != ROOT]
 
 from fastsvm_cli import _native  # noqa: E402
 
@@ -39,8 +39,8 @@ def pytest_collection_modifyitems(config, items):
     left_out = set()
     for marked in cases.values():
         few = marked[0].get_closest_marker("full").kwargs.get("few", 0)
-        kept = {round(at * (len(marked) - 1) / max(few - 1, 1)) for at in range(few)}  # evenly spaced
-        left_out |= {item for at, item in enumerate(marked) if at not in kept}
+        stored = {round(at * (len(marked) - 1) / max(few - 1, 1)) for at in range(few)}  # evenly spaced
+        left_out |= {item for at, item in enumerate(marked) if at not in stored}
     if left_out:
         config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]

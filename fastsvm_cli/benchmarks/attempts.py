@@ -7,8 +7,8 @@ import time
 from typing import Protocol
 
 from fastsvm_cli.benchmarks import child_processes
-from fastsvm_cli.benchmarks.case import Case
-from fastsvm_cli.benchmarks.cases import Bench
+from fastsvm_cli.benchmarks.bench_run import Bench
+from fastsvm_cli.benchmarks.table_row import Case
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.method import Attempt
 
@@ -71,8 +71,8 @@ def compile_attempts(
             words = [*fastsvm, *each.arguments, *bench.thread_words(), "-q", *given, *data, bench.exact_file, path]
             most = min(patience, _SHARE_OF_REST * left)
             try:
-                code, said = child_processes.run(words, timeout=most, on_wait=bench.on_wait)
-                failed = None if code == 0 else said.strip().removeprefix("Error: ")
+                code, printed = child_processes.run(words, timeout=most, on_wait=bench.on_wait)
+                failed = None if code == 0 else printed.strip().removeprefix("Error: ")
             except subprocess.TimeoutExpired:
                 failed = f"given up after {most:.3g} s ({'--patience' if most == patience else '--time-limit'})"
         seconds = time.perf_counter() - start

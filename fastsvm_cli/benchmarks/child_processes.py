@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 from time import monotonic
 
-from fastsvm_cli.interruption import held
+from fastsvm_cli.system.interruption import held
 
 _TICK = 0.5  # seconds between calls of on_wait
 
@@ -28,19 +28,19 @@ def run(
             process = subprocess.Popen(
                 words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment
             )
-        said = _heard(process, timeout, on_wait)
+        printed = _heard(process, timeout, on_wait)
     except BaseException:
         if process is not None:
             process.kill()
             process.wait()
         raise
-    return process.returncode, said.decode("utf-8", "replace")
+    return process.returncode, printed.decode("utf-8", "replace")
 
 
 def _heard(process: "subprocess.Popen", timeout: "float | None", on_wait: "Callable[[], None] | None") -> bytes:
     assert process.stderr is not None
     end = None if timeout is None else monotonic() + timeout
-    pieces = []
+    buffers = []
     with process.stderr as stream:
         while True:
             left = None if end is None else end - monotonic()
@@ -51,9 +51,9 @@ def _heard(process: "subprocess.Popen", timeout: "float | None", on_wait: "Calla
                 if on_wait is not None:
                     on_wait()
                 continue
-            piece = os.read(stream.fileno(), 1 << 16)
-            if not piece:
+            buffer = os.read(stream.fileno(), 1 << 16)
+            if not buffer:
                 break
-            pieces.append(piece)
+            buffers.append(buffer)
     process.wait(None if end is None else max(0.0, end - monotonic()))
-    return b"".join(pieces)
+    return b"".join(buffers)

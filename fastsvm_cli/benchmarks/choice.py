@@ -5,8 +5,8 @@ from math import sqrt
 from statistics import median
 from typing import Generic, TypeVar
 
-from fastsvm_cli.benchmarks.case import CLOCKS, END_TO_END, SCORING, Case
-from fastsvm_cli.benchmarks.cases import Bench
+from fastsvm_cli.benchmarks.bench_run import Bench
+from fastsvm_cli.benchmarks.table_row import CLOCKS, END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.timing import Timings
 
 #: Share of labels that may differ, where no budget is given (regression: of the standard deviation).
@@ -43,7 +43,7 @@ def pick(candidates: "Sequence[Candidate[_Model]]") -> "_Model | None":
         return 1 if a.median < b.median else -1
 
     def faster(one: "Candidate[_Model]", other: "Candidate[_Model]") -> bool:
-        return next((told for clock in range(len(noises)) for told in [gain(one, other, clock)] if told), 0) > 0
+        return next((gained for clock in range(len(noises)) for gained in [gain(one, other, clock)] if gained), 0) > 0
 
     level = [each for each in candidates if not any(other.exact and not faster(each, other) for other in candidates)]
     if not level:

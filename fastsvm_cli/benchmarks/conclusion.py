@@ -4,9 +4,9 @@ import shlex
 from math import isnan
 from typing import NamedTuple
 
-from fastsvm_cli.benchmarks.case import END_TO_END, Case
-from fastsvm_cli.benchmarks.cases import Bench
+from fastsvm_cli.benchmarks.bench_run import Bench
 from fastsvm_cli.benchmarks.choice import DEFAULT_BUDGET, within, within_of_all
+from fastsvm_cli.benchmarks.table_row import END_TO_END, Case
 from fastsvm_cli.benchmarks.tables import printable
 from fastsvm_cli.comparisons.changed import ClassRows
 from fastsvm_cli.text.numbers import digits

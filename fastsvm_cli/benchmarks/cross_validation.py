@@ -11,8 +11,8 @@ from fastsvm_cli.comparisons.agreement import agreement
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.methods.training import libsvm_problem, train
-from fastsvm_cli.text.data import select_rows
 from fastsvm_cli.text.numbers import json_document
+from fastsvm_cli.text.read_rows import select_rows
 
 if TYPE_CHECKING:
     from rich.table import Table

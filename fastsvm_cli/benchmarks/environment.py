@@ -7,7 +7,7 @@ import sys
 
 from fastsvm_cli import __version__, _native
 from fastsvm_cli.benchmarks.libsvm import version
-from fastsvm_cli.platform import processor_name
+from fastsvm_cli.system.platform import processor_name
 
 
 def describe(threads: int) -> dict:

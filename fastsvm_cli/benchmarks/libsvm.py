@@ -1,8 +1,8 @@
 """Time LIBSVM's own prediction in this process."""
 
 from fastsvm_cli import _native
-from fastsvm_cli.platform import name_of
-from fastsvm_cli.text.data import select_rows
+from fastsvm_cli.system.platform import name_of
+from fastsvm_cli.text.read_rows import select_rows
 
 
 class LibsvmScoring:

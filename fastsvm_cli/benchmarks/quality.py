@@ -9,12 +9,11 @@ from fastsvm_cli import _native
 from fastsvm_cli.comparisons.agreement import answers, share_of_spread
 from fastsvm_cli.comparisons.changed import Changed, changed_labels
 from fastsvm_cli.comparisons.sampled import lower_bound, rms_interval_95
-from fastsvm_cli.models.base import ExactModel, Model
-from fastsvm_cli.models.wanted import LABELS, Wanted
-from fastsvm_cli.text.data import select_rows, smaller_chunks
+from fastsvm_cli.models.base import LABELS, ExactModel, Model, Precision
+from fastsvm_cli.text.read_rows import select_rows, smaller_chunks
 
 #: Decision values kept in memory (128 MB); others are evaluated again per model.
-KEPT_VALUES = 1 << 24
+STORED_VALUES = 1 << 24
 # Regression values this close, over their spread, differ by rounding.
 _ROUNDING = 1e-9
 # Rows of a first look at a model, and confidence of its conclusion.
@@ -90,10 +89,10 @@ class Answers:
         self.labels: list[np.ndarray] = []
         self.score = _native.Score()
         self._values: list[np.ndarray | None] = []
-        kept = 0
-        for chunk, decisions, predictions in answers(model, self.chunks, Wanted.values()):
-            kept += chunk.rows * model.pairs
-            self._values.append(np.array(decisions.value) if kept <= KEPT_VALUES else None)
+        stored = 0
+        for chunk, decisions, predictions in answers(model, self.chunks, Precision.values()):
+            stored += chunk.rows * model.pairs
+            self._values.append(np.array(decisions.value) if stored <= STORED_VALUES else None)
             self.labels.append(np.array(predictions.label))
             self.score.add(chunk, predictions)
 
@@ -132,7 +131,7 @@ class Answers:
         ):
             mine.append(np.array(predictions.label))
             if model.certified:
-                proven += len(mine[-1]) - len(_native.unsettled(model.header.task(), decisions))
+                proven += len(mine[-1]) - len(_native.undecided_rows(model.header.task(), decisions))
         found = changed_labels(model.header, labels[drawn], np.concatenate(mine) != labels[drawn])
         assert found is not None  # a classifier's
         shares = [(found.different, found.rows), *((each.different, each.rows) for each in found.classes)]
@@ -141,11 +140,11 @@ class Answers:
 
     def values(self, at: int) -> np.ndarray:
         """Return decision values (rows, pairs)."""
-        kept = self._values[at]
+        stored = self._values[at]
         return (
-            kept
-            if kept is not None
-            else np.array(next(answers(self.model, [self.chunks[at]], Wanted.values()))[1].value)
+            stored
+            if stored is not None
+            else np.array(next(answers(self.model, [self.chunks[at]], Precision.values()))[1].value)
         )
 
 
@@ -175,7 +174,7 @@ def quality(
     counts[only] = True
     out.compared = int(counts.sum())
     for at, (chunk, decisions, predictions) in enumerate(
-        answers(model, exact.chunks if chunks is None else chunks, LABELS if by_labels else Wanted.values(), radii)
+        answers(model, exact.chunks if chunks is None else chunks, LABELS if by_labels else Precision.values(), radii)
     ):
         compared = counts[out.rows : out.rows + chunk.rows]
         out.rows += chunk.rows
@@ -190,7 +189,7 @@ def quality(
                 out.squares += float(squares.sum())
                 out.fourths += float((squares * squares).sum())
         if radii:
-            out.proven += chunk.rows - len(_native.unsettled(mine.task(), decisions))
+            out.proven += chunk.rows - len(_native.undecided_rows(mine.task(), decisions))
         out.score.add(chunk, predictions)
     out.changed = exact.changed(np.concatenate(differ), only) if differ else None
     out.mean = total / count if count else 0.0

@@ -7,19 +7,19 @@ from typing import TypeAlias
 from rich.console import RenderableType
 from rich.text import Text
 
-from fastsvm_cli.benchmarks.case import CLOCKS, END_TO_END, SCORING, Case
-from fastsvm_cli.benchmarks.cases import Bench
+from fastsvm_cli.benchmarks.bench_run import Bench
 from fastsvm_cli.benchmarks.choice import pareto, unbeaten
 from fastsvm_cli.benchmarks.conclusion import Conclusion, label_text, regression_cells, short
 from fastsvm_cli.benchmarks.quality import upper_95
+from fastsvm_cli.benchmarks.table_row import CLOCKS, END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.tables import Group, printable, tables
 from fastsvm_cli.benchmarks.tables import Row as TableRow
 from fastsvm_cli.comparisons.changed import ClassRows
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.prediction.scores import summary_values
-from fastsvm_cli.text.data import read_bytes
 from fastsvm_cli.text.fingerprint import fingerprint
 from fastsvm_cli.text.numbers import digits, finite, json_document, size_text
+from fastsvm_cli.text.read_rows import read_bytes
 
 #: Columns of a case, after those of its name.
 COLUMNS = (

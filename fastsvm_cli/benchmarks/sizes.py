@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.benchmarks.case import SCORING
 from fastsvm_cli.benchmarks.quality import Answers, interval_95, quality, relative_rms
+from fastsvm_cli.benchmarks.table_row import SCORING
 from fastsvm_cli.benchmarks.timing import Timed, interleave
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.feature_space import FeatureSpace

@@ -40,7 +40,7 @@ def tables(
         return []
     rows = [row._replace(name=printable(row.name), cells=[printable(cell) for cell in row.cells]) for row in rows]
     cells = [max(cell_len(row.cells[at]) for row in rows) for at in range(len(heads) - 1)]
-    room = width - 2 - min(_LEAST_NAME, max(cell_len(row.name) for row in rows))
+    width_left = width - 2 - min(_LEAST_NAME, max(cell_len(row.name) for row in rows))
     broken = [
         "\n".join(wrap(head, max(least, *map(len, head.split())), break_long_words=False, break_on_hyphens=False))
         for head, least in zip(heads[1:], cells)
@@ -48,7 +48,8 @@ def tables(
     out: list[Text | Table] = []
     for title, columns in groups:
         choices = [
-            (_parts([at for at in columns if cells[at]], cells, names, room), names) for names in (heads[1:], broken)
+            (_parts([at for at in columns if cells[at]], cells, names, width_left), names)
+            for names in (heads[1:], broken)
         ]
         parts, names = min(choices, key=lambda choice: len(choice[0]))
         for at, part in enumerate(parts):
@@ -57,7 +58,9 @@ def tables(
     return out
 
 
-def _parts(columns: "Sequence[int]", cells: "Sequence[int]", names: "Sequence[str]", room: int) -> "list[list[int]]":
+def _parts(
+    columns: "Sequence[int]", cells: "Sequence[int]", names: "Sequence[str]", width_left: int
+) -> "list[list[int]]":
     """Return each table's columns. cells: their widths."""
     parts: list[list[int]] = []
     left = 0
@@ -65,7 +68,7 @@ def _parts(columns: "Sequence[int]", cells: "Sequence[int]", names: "Sequence[st
         needed = 3 + max(cells[at], *map(cell_len, names[at].split("\n")))
         if not parts or needed > left:
             parts.append([])
-            left = room
+            left = width_left
         parts[-1].append(at)
         left -= needed
     return parts

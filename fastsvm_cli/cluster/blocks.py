@@ -9,16 +9,16 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fastsvm_cli import _native
-from fastsvm_cli.cluster.scheduler import demanded
+from fastsvm_cli.cluster.scheduler import required_dask
 from fastsvm_cli.errors import FastsvmError, FileError
-from fastsvm_cli.text.content import MAGIC_BYTES, Source, compression, decompressed
+from fastsvm_cli.text.byte_source import MAGIC_BYTES, Source, compression, decompressed
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
 #: Maximum parts: more are too many files, and too much for the client's memory.
 MOST = 1_000_000
-PIECE_BYTES = 1 << 20  # read at a time
+BUFFER_BYTES = 1 << 20  # read at a time
 _STORE_BYTES = 4 << 20  # per request to a store
 _WIDTH = 5  # digits in part names, at least
 #: File information that changes with the content; the first present is used.
@@ -51,30 +51,30 @@ class Block(NamedTuple):
 
 
 class Text(Source):
-    """Lines of a block. read_into raises like `pieces`."""
+    """Lines of a block. read_into raises like `buffers`."""
 
     def __init__(self, block: Block):
-        self._pieces, self._pending = pieces(block), memoryview(b"")
+        self._buffers, self._pending = buffers(block), memoryview(b"")
 
     def ready(self) -> bool:
         """Return True: the text is in memory."""
         return True
 
-    def read_into(self, room: memoryview) -> int:
+    def read_into(self, target: memoryview) -> int:
         """Copy the next bytes into the buffer, and return their number; 0 at the end."""
         if not self._pending:
-            self._pending = memoryview(next(self._pieces, b""))
-        got = min(len(room), len(self._pending))
-        room[:got] = self._pending[:got]
+            self._pending = memoryview(next(self._buffers, b""))
+        got = min(len(target), len(self._pending))
+        target[:got] = self._pending[:got]
         self._pending = self._pending[got:]
         return got
 
     def close(self) -> None:
         """Release the block's memory or file."""
-        self._pieces.close()  # type: ignore[attr-defined]  # it is a generator
+        self._buffers.close()  # type: ignore[attr-defined]  # it is a generator
 
 
-def pieces(block: Block) -> "Iterator[bytes]":
+def buffers(block: Block) -> "Iterator[bytes]":
     """Yield the block's text, decompressed.
 
     Raise ShardChanged, FileError for an unreadable shard, and the store's errors.
@@ -83,7 +83,7 @@ def pieces(block: Block) -> "Iterator[bytes]":
 
     fs, path = store_of(block.name)
     try:
-        _demand_unchanged(fs, path, block)
+        _require_unchanged(fs, path, block)
         ahead = {"cache_type": "background", "cache_options": {"maxblocks": 2}}  # a thread reads ahead
         file = fs.open(path, "rb", block_size=_STORE_BYTES, **ahead)
     except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
@@ -93,7 +93,7 @@ def pieces(block: Block) -> "Iterator[bytes]":
         if not block.whole:
             for which, at in enumerate((block.start, block.end)):
                 file.seek(at)
-                seek_delimiter(file, b"\n", PIECE_BYTES)
+                seek_delimiter(file, b"\n", BUFFER_BYTES)
                 ends[which] = file.tell()
             file.seek(ends[0])
         raw = _read(file, ends[1] - ends[0])
@@ -102,18 +102,18 @@ def pieces(block: Block) -> "Iterator[bytes]":
             kind = compression(start[:MAGIC_BYTES], block.name) if block.whole else None
             raw = chain([start], raw)
             yield from raw if kind is None else decompressed(raw, kind, block.name)
-    _demand_unchanged(fs, path, block)
+    _require_unchanged(fs, path, block)
 
 
 def _read(file: "Any", size: int) -> "Iterator[bytes]":
-    while size > 0 and (piece := file.read(min(size, PIECE_BYTES))):
-        size -= len(piece)
-        yield piece
+    while size > 0 and (buffer := file.read(min(size, BUFFER_BYTES))):
+        size -= len(buffer)
+        yield buffer
 
 
 def count_lines(block: Block) -> int:
-    """Count line ends. Raise like `pieces`."""
-    return sum(map(_native.count_lines, pieces(block)))
+    """Count line ends. Raise like `buffers`."""
+    return sum(map(_native.count_lines, buffers(block)))
 
 
 def cut(url: str, size: int) -> "list[Block]":
@@ -190,7 +190,7 @@ def _in_words(name: str) -> "Iterator[None]":
         raise FileError(shown(name), one_line(error)) from None
 
 
-def _demand_unchanged(fs: "AbstractFileSystem", path: str, block: Block) -> None:
+def _require_unchanged(fs: "AbstractFileSystem", path: str, block: Block) -> None:
     fs.invalidate_cache()
     if state_of(fs.info(path)) != block.state:
         raise ShardChanged
@@ -204,7 +204,7 @@ def state_of(info: "dict[str, Any]") -> str:
 
 def store_of(url: str) -> "tuple[AbstractFileSystem, str]":
     """Return (file system, path in it). Raise FileError, also for an unknown store."""
-    with demanded():
+    with required_dask():
         import fsspec
     if is_local(url):
         return fsspec.filesystem("file"), local_path(url)

@@ -1,4 +1,4 @@
-"""OUT_DIR: parts, their receipts and the manifest. FORMAT.md specifies the last two."""
+"""OUT_DIR: parts, their manifest entries and the manifest. FORMAT.md specifies the last two."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from zlib import crc32
 
-from fastsvm_cli.cluster.blocks import PIECE_BYTES, is_local, one_line, shown, store_of
+from fastsvm_cli.cluster.blocks import BUFFER_BYTES, is_local, one_line, shown, store_of
 from fastsvm_cli.errors import FileError
 
 MANIFEST = "manifest.json"
@@ -18,13 +18,13 @@ VERSION = 2
 _TEMPORARY = re.compile(r"\.(part|manifest)\b.*\.tmp")
 #: Stores with atomic uploads, by fsspec's name.
 _ATOMIC = {"s3", "s3a", "gs", "gcs", "oss", "oci", "cos", "r2"}
-#: Keys of receipts, repeated in the manifest.
-_TOLD = ("shard", "start", "end", "size", "crc32")
+#: Keys of manifest entries, repeated in the manifest.
+_REPORTED = ("shard", "start", "end", "size", "crc32")
 #: Bytes per upload request, held per part; object stores require 5 MB.
 _UPLOAD_BYTES = 8 << 20
 
 
-def receipt_name(part: str) -> str:
+def entry_name(part: str) -> str:
     """Return the name of a part's manifest entry."""
     return f"receipt{part.removeprefix('part')}.json"
 
@@ -85,8 +85,8 @@ class Folder:
         size = sum_ = 0
         try:
             with self.fs.open(f"{self.path}/{part}", "rb") as file:
-                while piece := file.read(PIECE_BYTES):
-                    size, sum_ = size + len(piece), crc32(piece, sum_)
+                while buffer := file.read(BUFFER_BYTES):
+                    size, sum_ = size + len(buffer), crc32(buffer, sum_)
         except FileNotFoundError:
             return None
         return size, f"{sum_:08x}"
@@ -121,7 +121,7 @@ class Folder:
             raise
 
     def put(self, name: str, document: "dict[str, Any]") -> None:
-        """Write a receipt. One truncated by a power failure reads as {}."""
+        """Write a manifest entry. One truncated by a power failure reads as {}."""
         self.fs.pipe_file(f"{self.path}/{name}", json.dumps(document).encode() + b"\n")
 
     def _put_manifest(self, document: "dict[str, Any]") -> None:
@@ -137,9 +137,9 @@ class Folder:
     # ---- a run
 
     def refuse_foreign(self) -> None:
-        """Raise FileError for a foreign manifest, or parts without receipts: `cat part*` would include them."""
+        """Raise FileError for a foreign manifest, or parts without manifest_entries: `cat part*` would include them."""
         files = self.files()
-        foreign = [name for name in files if name.startswith("part") and receipt_name(name) not in files]
+        foreign = [name for name in files if name.startswith("part") and entry_name(name) not in files]
         if foreign:
             why = f"it holds {min(foreign)}, of which no receipt tells; remove such files, or name another directory"
             raise FileError(shown(self.url), why)
@@ -155,10 +155,10 @@ class Folder:
         self._put_manifest({"complete": False, "run": run})
         files = self._tidied()
         parts = [name for name in files if name.startswith("part")]
-        receipts = self.documents([receipt_name(name) for name in parts])
-        stale = [name for name, each in zip(parts, receipts) if each.get("job") != digests.get(name, "none")]
-        self.remove(*stale)  # keep receipts until replaced: a part without one is foreign
-        left = {receipt_name(name) for name in digests if name not in stale}
+        manifest_entries = self.documents([entry_name(name) for name in parts])
+        stale = [name for name, each in zip(parts, manifest_entries) if each.get("job") != digests.get(name, "none")]
+        self.remove(*stale)  # keep manifest entries until replaced: a part without one is foreign
+        left = {entry_name(name) for name in digests if name not in stale}
         self.remove(*(name for name in files if name.startswith("receipt-") and name not in left))
         return len(stale)
 
@@ -173,12 +173,12 @@ class Folder:
         found = self.documents([MANIFEST])[0].get("run")
         return None if found is None else found == run
 
-    def finish(self, run: str, receipts: "dict[str, dict[str, Any]]", summary: "dict[str, Any]") -> None:
+    def finish(self, run: str, manifest_entries: "dict[str, dict[str, Any]]", summary: "dict[str, Any]") -> None:
         """Write the manifest. Raise FileError unless the folder is this run's and holds exactly these parts."""
         parts = {name: size for name, size in self._tidied().items() if name.startswith("part")}
-        if parts != {name: each["size"] for name, each in receipts.items()} or not self.is_claimed(run):
+        if parts != {name: each["size"] for name, each in manifest_entries.items()} or not self.is_claimed(run):
             raise FileError(shown(self.url), "another fastsvm has taken it over, or its files were changed")
         if is_local(self.url):
             os.sync()  # parts must be on disk before the manifest
-        told = {name: {key: each[key] for key in _TOLD} for name, each in receipts.items()}
-        self._put_manifest({"complete": True, "run": run, "summary": summary, "parts": told})
+        described = {name: {key: each[key] for key in _REPORTED} for name, each in manifest_entries.items()}
+        self._put_manifest({"complete": True, "run": run, "summary": summary, "parts": described})

@@ -18,14 +18,13 @@ from fastsvm_cli.cluster.blocks import (
     start_of,
 )
 from fastsvm_cli.cluster.parts import Folder
-from fastsvm_cli.cluster.scheduler import connect, demanding_scheduler
+from fastsvm_cli.cluster.scheduler import connect, requiring_scheduler
 from fastsvm_cli.cluster.work import Job, answer, received
 from fastsvm_cli.errors import FastsvmError, FileError
 from fastsvm_cli.models import looks_like_model
-from fastsvm_cli.prediction.pipeline import Tally
-from fastsvm_cli.text.bad_rows import NAMED, BadRows
+from fastsvm_cli.prediction.pipeline import RunCounts
 from fastsvm_cli.text.fingerprint import digest_of
-from fastsvm_cli.text.line_blocks import Place
+from fastsvm_cli.text.line_blocks import NAMED, BadRows, Position
 from fastsvm_cli.text.scaling import Scaling
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
 _NAMED = 10  # named failed blocks, at most
 _START_BYTES = 200  # to recognise a model file
-#: Retries after a transient fault.
+#: Retries after a transient error.
 RETRIES = 3
 #: Small blocks share a task, which costs milliseconds.
 TOGETHER_BYTES = 1 << 20
@@ -53,22 +52,25 @@ class PartsMissing(FastsvmError):
 
 
 class Sum:
-    """Totals over receipts. named: messages of the first bad rows, in input order. instructions: of the processors."""
+    """Totals over manifest entries.
+
+    named: messages of the first bad rows, in input order. instructions: of the processors.
+    """
 
     def __init__(
-        self, job: Job, blocks: "list[Block]", receipts: "dict[str, dict[str, Any]]", scaling: "Scaling | None"
+        self, job: Job, blocks: "list[Block]", manifest_entries: "dict[str, dict[str, Any]]", scaling: "Scaling | None"
     ):
-        self.tally, self.bad_rows = Tally(job.reading["labelled"]), 0
+        self.run_counts, self.bad_rows = RunCounts(job.reading["labelled"]), 0
         self.named: list[str] = []
-        self.instructions = {each["instructions"] for each in receipts.values()}
+        self.instructions = {each["instructions"] for each in manifest_entries.values()}
         for block in blocks:
-            receipt = receipts[block.part]
-            self.tally.add_values(receipt["tally"])
-            self.bad_rows += receipt["bad_rows"]
-            for line, why in receipt["named"][: NAMED - len(self.named)]:
-                self.named.append(_message(block, line, why, blocks, receipts))
+            entry = manifest_entries[block.part]
+            self.run_counts.add_values(entry["tally"])
+            self.bad_rows += entry["bad_rows"]
+            for line, why in entry["named"][: NAMED - len(self.named)]:
+                self.named.append(_message(block, line, why, blocks, manifest_entries))
             if scaling is not None:
-                scaling.entries.add(*receipt["scaled"])
+                scaling.entries.add(*entry["scaled"])
 
 
 def run(
@@ -87,8 +89,8 @@ def run(
     address: of --dask. block: bytes. scaling: counts scaled entries. say: receives lines for the user. summary: for the
     manifest.
 
-    Raise PartsMissing if blocks failed or a fault stopped them all; FileError or another FastsvmError if the run cannot
-    start or finish. Finished parts stay.
+    Raise PartsMissing if blocks failed or an error stopped them all; FileError or another FastsvmError if the run
+    cannot start or finish. Finished parts stay.
     """
     blocks, out = cut(url, block), Folder(job.out)
     _refuse_input(out, blocks)
@@ -110,12 +112,12 @@ def run(
                 say(f"{address} has no workers at the moment: waiting for one.")
             sent = client.submit(received, job, pure=False)
             try:
-                receipts = _receipts(client, sent, job, blocks, say, progress)
+                manifest_entries = _entries(client, sent, job, blocks, say, progress)
             finally:
                 with suppress(Exception):  # the scheduler is gone
                     client.cancel([sent])
-        seen = Sum(job, blocks, receipts, scaling)
-        out.finish(job.run, receipts, summary(seen))
+        seen = Sum(job, blocks, manifest_entries, scaling)
+        out.finish(job.run, manifest_entries, summary(seen))
         return seen
     except (FastsvmError, AssertionError, AttributeError, KeyError, NameError, TypeError):  # the rest are bugs
         raise
@@ -123,7 +125,7 @@ def run(
         raise FileError(shown(out.url), one_line(error)) from None
 
 
-def _receipts(
+def _entries(
     client: "Client",
     sent: "Future",
     job: Job,
@@ -131,28 +133,28 @@ def _receipts(
     say: "Callable[[str], None]",
     progress: "Callable[[float, str], None]",
 ) -> "dict[str, dict[str, Any]]":
-    """Return the receipts once a pass finds every part valid: another client may replace parts."""
-    told: dict[str, dict[str, Any]] = {}
+    """Return the manifest entries once a pass finds every part valid: another client may replace parts."""
+    entries_so_far: dict[str, dict[str, Any]] = {}
     for number in range(_PASSES):
         try:
             for block, each in answer_once(client, sent, blocks, progress):
-                told[block.part] = each
+                entries_so_far[block.part] = each
         except FastsvmError as stopped:
-            raise _missing(job, blocks, told, stopped) from None
-        if any("fault" in each for each in told.values()):
-            raise _missing(job, blocks, told, None)
-        kept = sum(each.pop("kept", False) for each in told.values())
-        if kept and not number:
-            say(f"Kept: {kept} of {len(blocks)} parts.")
-        if kept == len(blocks):
-            return {block.part: told[block.part] for block in blocks}
+            raise _missing(job, blocks, entries_so_far, stopped) from None
+        if any("error" in each for each in entries_so_far.values()):
+            raise _missing(job, blocks, entries_so_far, None)
+        stored = sum(each.pop("stored", False) for each in entries_so_far.values())
+        if stored and not number:
+            say(f"Kept: {stored} of {len(blocks)} parts.")
+        if stored == len(blocks):
+            return {block.part: entries_so_far[block.part] for block in blocks}
     raise FileError(job.shown, "somebody else is writing its parts, or workers do not see each other's")
 
 
 def answer_once(
     client: "Client", sent: "Future", blocks: "list[Block]", progress: "Callable[[float, str], None]"
 ) -> "Iterator[tuple[Block, dict[str, Any]]]":
-    """Yield (block, receipt or fault) in order of completion.
+    """Yield (block, manifest entry or error) in order of completion.
 
     sent: the job. Raise Stop, and FastsvmError if the scheduler is lost.
     """
@@ -167,22 +169,22 @@ def answer_once(
         running[task] = group
         return task
 
-    with demanding_scheduler():
+    with requiring_scheduler():
         try:
             tasks = as_completed([submit(group) for _, group in zip(range(AT_A_TIME), waiting)], loop=client.loop)
             for task in tasks:
                 group = running.pop(task)
                 try:
                     found = task.result()
-                except Exception as fault:
-                    found = [{"fault": _why(fault), "line": None}]
+                except Exception as error:
+                    found = [{"error": _why(error), "line": None}]
                     if len(group) > 1:
-                        tasks.update([submit([block]) for block in group])  # find the block at fault
+                        tasks.update([submit([block]) for block in group])  # find the block wrong
                         continue
                 for block, each in zip(group, found):
                     yield block, each
-                    done, parts = done + block.end - block.start, parts + ("fault" not in each)
-                    rows += 0 if "fault" in each else each["tally"]["rows"]
+                    done, parts = done + block.end - block.start, parts + ("error" not in each)
+                    rows += 0 if "error" in each else each["tally"]["rows"]
                 speed = rows / max(monotonic() - start, 1e-3)
                 progress(done / total, f"{parts}/{len(blocks)} parts, {_short(speed)} rows/s")
                 following = next(waiting, None)
@@ -193,29 +195,30 @@ def answer_once(
                 client.cancel(list(running))
 
 
-def _why(fault: Exception) -> str:
-    """Raise FastsvmError for a fault of all tasks."""
+def _why(error: Exception) -> str:
+    """Raise FastsvmError for an error of all tasks."""
     from concurrent.futures import CancelledError
 
     from distributed.scheduler import KilledWorker
 
-    if isinstance(fault, KilledWorker):
+    if isinstance(error, KilledWorker):
         return "every worker that had it died"
-    if isinstance(fault, (FastsvmError, CancelledError)):  # CancelledError without our cancel: the scheduler is lost
-        raise fault
-    if isinstance(fault, ImportError) or "deserialization of the task graph" in str(fault):
+    if isinstance(error, (FastsvmError, CancelledError)):  # CancelledError without our cancel: the scheduler is lost
+        raise error
+    if isinstance(error, ImportError) or "deserialization of the task graph" in str(error):
         why = f"the scheduler or a worker cannot read the job: install fastsvm {__version__} there too"
         raise FastsvmError(why)
-    return one_line(fault)
+    return one_line(error)
 
 
 def _missing(
-    job: Job, blocks: "list[Block]", told: "dict[str, dict[str, Any]]", stopped: "FastsvmError | None"
+    job: Job, blocks: "list[Block]", entries_so_far: "dict[str, dict[str, Any]]", stopped: "FastsvmError | None"
 ) -> PartsMissing:
-    missing = [each for each in blocks if "fault" in told.get(each.part, {"fault": ""})]
+    missing = [each for each in blocks if "error" in entries_so_far.get(each.part, {"error": ""})]
     failed = [] if stopped is not None else missing
     lines = [
-        _message(each, told[each.part]["line"], told[each.part]["fault"], blocks, told) for each in failed[:_NAMED]
+        _message(each, entries_so_far[each.part]["line"], entries_so_far[each.part]["error"], blocks, entries_so_far)
+        for each in failed[:_NAMED]
     ]
     if len(failed) > _NAMED:
         lines.append(f"{len(failed) - _NAMED} more blocks failed.")
@@ -227,16 +230,16 @@ def _missing(
 
 
 def _message(
-    block: Block, line: "int | None", why: str, blocks: "list[Block]", told: "dict[str, dict[str, Any]]"
+    block: Block, line: "int | None", why: str, blocks: "list[Block]", entries_so_far: "dict[str, dict[str, Any]]"
 ) -> str:
-    """Return `shard:line: why`; count lines of blocks without receipts."""
+    """Return `shard:line: why`; count lines of blocks without manifest entries."""
     name = shown(block.name)
     if line is None:
         return f"{name}: {why}"
     try:
         for each in blocks:
             if each.name == block.name and each.number < block.number:
-                before = told[each.part]
+                before = entries_so_far[each.part]
                 line += before["lines"] if "lines" in before else before.setdefault("lines", count_lines(each))
         return f"{name}:{line}: {why}"
     except Exception:  # the shard cannot be read here
@@ -259,11 +262,11 @@ def _width(job: Job, blocks: "list[Block]") -> int:
     """Return the first valid dense row's length, as LineBlocks counts it, or -1."""
     scaling = job.scaling()
     for block in blocks:
-        place = Place()
-        with job.lines(block, place, BadRows(block.name), scaling) as text:
+        position = Position()
+        with job.lines(block, position, BadRows(block.name), scaling) as text:
             for _ in text.chunks():
-                if place.fields >= 0:
-                    return place.fields
+                if position.fields >= 0:
+                    return position.fields
     return -1
 
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from fastsvm_cli import _native, interruption
+from fastsvm_cli import _native
 from fastsvm_cli.errors import FastsvmError
+from fastsvm_cli.system import interruption
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
@@ -37,7 +38,7 @@ class Address:
 
 
 @contextmanager
-def demanded() -> "Iterator[None]":
+def required_dask() -> "Iterator[None]":
     """Convert a missing dask extra to FastsvmError."""
     try:
         yield
@@ -56,7 +57,7 @@ def connect(address: str, say: "Callable[[str], None]" = lambda line: None) -> "
         where = Address(address)
     except ValueError as error:
         raise FastsvmError(f"--dask: {error}") from None
-    with demanded():
+    with required_dask():
         import dask
         import distributed
     import logging
@@ -82,7 +83,7 @@ def connect(address: str, say: "Callable[[str], None]" = lambda line: None) -> "
 
 
 @contextmanager
-def demanding_scheduler() -> "Iterator[None]":
+def requiring_scheduler() -> "Iterator[None]":
     """Convert the loss of scheduler or workers to FastsvmError."""
     from concurrent.futures import CancelledError
 
@@ -91,21 +92,21 @@ def demanding_scheduler() -> "Iterator[None]":
 
     try:
         yield
-    except KilledWorker as fault:
+    except KilledWorker as error:
         raise FastsvmError(
-            f"--dask: {fault.allowed_failures + 1} workers died at the same task: is their memory enough?"
+            f"--dask: {error.allowed_failures + 1} workers died at the same task: is their memory enough?"
         ) from None
-    except (CancelledError, CommClosedError, OSError) as fault:
-        why = _first_line(fault) or type(fault).__name__
+    except (CancelledError, CommClosedError, OSError) as error:
+        why = _first_line(error) or type(error).__name__
         raise FastsvmError(f"--dask: the scheduler was lost, or all workers were: {why}") from None
 
 
 @contextmanager
-def demanding_workers(client: "Client") -> "Iterator[int]":
-    """Like demanding_scheduler; yield the number of threads. Raise FastsvmError if no worker appears."""
+def requiring_workers(client: "Client") -> "Iterator[int]":
+    """Like requiring_scheduler; yield the number of threads. Raise FastsvmError if no worker appears."""
     import asyncio
 
-    with demanding_scheduler():
+    with requiring_scheduler():
         try:
             client.wait_for_workers(1, timeout=PATIENCE)
         except (TimeoutError, asyncio.TimeoutError):  # one class from Python 3.11 on
@@ -120,10 +121,10 @@ def _local_cluster(workers: int) -> "Iterator[LocalCluster]":
     import dask
     import distributed
 
-    place = dask.config.get("temporary-directory", None)  # the user's choice of disk
-    if place is not None:
-        os.makedirs(place, exist_ok=True)
-    with interruption.temporary_folder(prefix="fastsvm-dask-", dir=place) as folder:
+    directory = dask.config.get("temporary-directory", None)  # the user's choice of disk
+    if directory is not None:
+        os.makedirs(directory, exist_ok=True)
+    with interruption.temporary_folder(prefix="fastsvm-dask-", dir=directory) as folder:
         loop = cluster = None
         try:
             # A half-started cluster could not be closed.
@@ -195,14 +196,14 @@ def _client(distributed, target, say: "Callable[[str], None]") -> "Client":
                 f"no certificates for {target}: Dask's settings say where they are, distributed.comm.tls.ca-file,"
                 " client.cert and client.key"
             )
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             client = distributed.Client(target, timeout=TIMEOUT, set_as_default=False)
         except (OSError, ValueError, TimeoutError, RuntimeError, ImportError) as error:
             why = _first_line(error) or type(error).__name__
             raise FastsvmError(f"no Dask scheduler answers at {target}: {why}") from None
-    if any("Mismatched versions" in str(each.message) for each in told):
+    if any("Mismatched versions" in str(each.message) for each in caught):
         say("Note: the scheduler or its workers have other versions of Dask, or of what it needs, than this machine.")
     return client
 

@@ -7,16 +7,15 @@ from zlib import crc32
 
 from fastsvm_cli import __version__, _native
 from fastsvm_cli.cluster.blocks import Block, ShardChanged, Text, one_line, shown
-from fastsvm_cli.cluster.parts import Folder, receipt_name
+from fastsvm_cli.cluster.parts import Folder, entry_name
 from fastsvm_cli.errors import DataFormatError, FastsvmError
 from fastsvm_cli.models import parse_libsvm, parse_model
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.carried import Carried
+from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
 from fastsvm_cli.prediction.answers import Audit, Fallback
 from fastsvm_cli.prediction.pipeline import predict
-from fastsvm_cli.text.bad_rows import BadRows, still_hold
 from fastsvm_cli.text.fingerprint import digest_of
-from fastsvm_cli.text.line_blocks import LineBlocks, Place
+from fastsvm_cli.text.line_blocks import BadRows, LineBlocks, Position, still_hold
 from fastsvm_cli.text.scaling import Scaling, parse_scaling, with_labels
 
 #: Permanent errors: OUT_DIR's disk is full or not writable.
@@ -24,7 +23,7 @@ _LASTING = {errno.EACCES, errno.EDQUOT, errno.EFBIG, errno.ENOSPC, errno.ENOTDIR
 
 
 class Stop(FastsvmError):
-    """Fault of every block, which ends the run."""
+    """Error of every block, which ends the run."""
 
 
 class File(NamedTuple):
@@ -40,24 +39,24 @@ class Job:
     Each process parses the models once.
 
     exact_tolerance: largest radius of a kept regression value. audit: share and seed of a sample, to which the exact
-    model gives a label too; it then answers nothing else. carried: by the model. reading: arguments of LineBlocks.
-    asked: arguments of `predict`. made_with: what determines the output besides the rows. threads: per block. out: URL
-    of OUT_DIR; shown: its name in messages. fields: numbers of a dense row, as LineBlocks counts them, or -1. run:
-    identity in the manifest.
+    model gives a label too; it then answers nothing else. embedded_scaling: by the model. reading: arguments of
+    LineBlocks. answer_options: arguments of `predict`. made_with: what determines the output besides the rows. threads:
+    per block. out: URL of OUT_DIR; shown: its name in messages. fields: numbers of a dense row, as LineBlocks counts
+    them, or -1. run: identity in the manifest.
     """
 
     def __init__(self, out: str):
         self.out, self.shown, self.model = out, shown(out), File("", b"")
         self.made_with: dict[str, Any] = {}
         self.exact: File | None = None
-        self.carried: Carried | None = None
+        self.embedded_scaling: EmbeddedScaling | None = None
         self.scale: File | None = None
         self.y_scale: File | None = None
         self.exact_tolerance = 0.0
         self.audit: tuple[float, int] | None = None
         self.steps: int | None = None
         self.reading: dict[str, Any] = {}
-        self.asked: dict[str, Any] = {}
+        self.answer_options: dict[str, Any] = {}
         self.on_bad_row = "stop"
         self.threads, self.fields, self.run, self.version = 1, -1, "", __version__
         self._parse()
@@ -94,17 +93,19 @@ class Job:
 
     def scaling(self) -> "Scaling | None":
         """Return the rows' scaling, with its own counts. Raise DataFormatError."""
-        if self.carried is not None:
-            return self.carried.scaling()
+        if self.embedded_scaling is not None:
+            return self.embedded_scaling.scaling()
         if self.scale is None:
             return None
         scaling = parse_scaling(self.scale.text, self.scale.path)
         return scaling if self.y_scale is None else with_labels(scaling, self.y_scale.text, self.y_scale.path)
 
-    def lines(self, block: Block, place: Place, bad_rows: "BadRows | None", scaling: "Scaling | None") -> LineBlocks:
+    def lines(
+        self, block: Block, position: Position, bad_rows: "BadRows | None", scaling: "Scaling | None"
+    ) -> LineBlocks:
         """Return the reader of a block's rows."""
         return LineBlocks(
-            block.name, place=place, bad_rows=bad_rows, scaling=scaling, content=Text(block), **self.reading
+            block.name, position=position, bad_rows=bad_rows, scaling=scaling, content=Text(block), **self.reading
         )
 
 
@@ -116,7 +117,7 @@ def received(job: Job) -> Job:
 
 
 def answer(job: Job, blocks: "list[Block]") -> "list[dict[str, Any]]":
-    """Return the blocks' receipts, `kept` for existing parts, or faults {fault, line of the block or None}.
+    """Return the blocks' manifest entries, `stored` for existing parts, or errors {error, line of the block or None}.
 
     Raise Stop, and transient errors, which Dask retries.
     """
@@ -126,37 +127,37 @@ def answer(job: Job, blocks: "list[Block]") -> "list[dict[str, Any]]":
 def _answer(job: Job, block: Block) -> "dict[str, Any]":
     where = Folder(job.out)
     try:
-        receipt = where.documents([receipt_name(block.part)])[0]
-        if fits(job, block, receipt) and where.checksum(block.part) == (receipt["size"], receipt["crc32"]):
-            return {**receipt, "kept": True}
+        entry = where.documents([entry_name(block.part)])[0]
+        if fits(job, block, entry) and where.checksum(block.part) == (entry["size"], entry["crc32"]):
+            return {**entry, "stored": True}
         return answer_block(job, block, where)
     except DataFormatError as error:
         if error.path != block.name:
             raise Stop(str(error)) from None
-        return {"fault": error.why, "line": error.line}
+        return {"error": error.why, "line": error.line}
     except ShardChanged:
-        return {"fault": "it was changed while it was read; run the same command again", "line": None}
+        return {"error": "it was changed while it was read; run the same command again", "line": None}
     except Stop:
         raise
     except FastsvmError as error:
         if not str(error).startswith(f"{block.name}: "):
             raise Stop(str(error)) from None
-        return {"fault": str(error).removeprefix(f"{block.name}: "), "line": None}
+        return {"error": str(error).removeprefix(f"{block.name}: "), "line": None}
     except OSError as error:
         if error.errno not in _LASTING:
             raise
         raise Stop(f"{job.shown}: {one_line(error)}") from None
 
 
-def fits(job: Job, block: Block, receipt: "dict[str, Any]") -> bool:
+def fits(job: Job, block: Block, entry: "dict[str, Any]") -> bool:
     """Return whether a finished part's manifest entry is of this job and still holds."""
-    same = receipt.get("job") == job.digest(block)
-    return same and still_hold(receipt, job.on_bad_row, job.reading["max_line"])
+    same = entry.get("job") == job.digest(block)
+    return same and still_hold(entry, job.on_bad_row, job.reading["max_line"])
 
 
 def answer_block(job: Job, block: Block, where: Folder) -> "dict[str, Any]":
-    """Predict a block into its part; return the receipt, written before the part gets its name."""
-    _demand_claim(job, where)
+    """Predict a block into its part; return the manifest entry, written before the part gets its name."""
+    _require_claim(job, where)
     (model, exact), scaling = job.models(), job.scaling()
     behind: dict[str, Any] = {"exact": exact}
     if job.audit is not None and exact is not None:
@@ -164,20 +165,27 @@ def answer_block(job: Job, block: Block, where: Folder) -> "dict[str, Any]":
         # Lines are numbered by part: each has a seed of its own.
         behind = {"audit": Audit(lambda: exact.model, share, int(digest_of([seed, block.part]), 16))}
     bad_rows = None if job.on_bad_row == "stop" else BadRows(block.name, job.on_bad_row == "nan")
-    place, size, checksum = Place(fields=job.fields), 0, 0
+    position, size, checksum = Position(fields=job.fields), 0, 0
     before = _native.set_threads_here(job.threads)
     try:
-        with where.create(block.part) as write, job.lines(block, place, bad_rows, scaling) as lines:
+        with where.create(block.part) as write, job.lines(block, position, bad_rows, scaling) as lines:
 
             def count(data: bytes) -> None:
                 nonlocal size, checksum
                 write(data)
                 size, checksum = size + len(data), crc32(data, checksum)
 
-            tally = predict(
-                model, lines, count, path=block.name, bad_rows=bad_rows, head=block.first, **behind, **job.asked
+            run_counts = predict(
+                model,
+                lines,
+                count,
+                path=block.name,
+                bad_rows=bad_rows,
+                head=block.first,
+                **behind,
+                **job.answer_options,
             )
-            receipt = {
+            entry = {
                 "job": job.digest(block),
                 "fastsvm": __version__,
                 "size": size,
@@ -185,23 +193,23 @@ def answer_block(job: Job, block: Block, where: Folder) -> "dict[str, Any]":
                 "shard": block.name,
                 "start": block.start,
                 "end": block.end,
-                "lines": place.lines,
+                "lines": position.lines,
                 "on_bad_row": job.on_bad_row,
                 "max_line": job.reading["max_line"],
                 "instructions": _native.instruction_set(),
-                "tally": tally.values(),
+                "tally": run_counts.values(),
                 "bad_rows": 0 if bad_rows is None else bad_rows.count,
                 "named": [] if bad_rows is None else bad_rows.named,
                 "scaled": None if scaling is None else scaling.entries.counts,
             }
-            _demand_claim(job, where)
-            where.put(receipt_name(block.part), receipt)
+            _require_claim(job, where)
+            where.put(entry_name(block.part), entry)
     finally:
         _native.set_threads_here(before)
-    return receipt
+    return entry
 
 
-def _demand_claim(job: Job, where: Folder) -> None:
+def _require_claim(job: Job, where: Folder) -> None:
     claimed = where.is_claimed(job.run)
     if claimed is None:
         why = (

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from fastsvm_cli.console.exact_model import (
+from fastsvm_cli.console.compiler_options import (
     agreement_line,
     read_exact_model,
     size_line,
@@ -13,7 +13,7 @@ from fastsvm_cli.console.exact_model import (
 )
 from fastsvm_cli.console.file_checks import summary_stream
 from fastsvm_cli.console.options import FileCommand
-from fastsvm_cli.console.scaling import carried, read_range, say_raw_rows
+from fastsvm_cli.console.scaling import embedded_scaling, read_range, say_raw_rows
 from fastsvm_cli.methods.approx import METHOD
 
 # Longer than the header of any model that compiles in reasonable time.
@@ -47,7 +47,7 @@ def command(**parsed):
 
     with Progress("approx", quiet=options.quiet, announced=True) as progress:
         compiled = METHOD.compile(source, options, progress).model
-    compiled.carried = carried(scaling, options.model_file)
+    compiled.embedded_scaling = embedded_scaling(scaling, options.model_file)
     replaced = not compiled.certified and parsed["output_file"] is None and _is_certified(options.output_file)
     size = write_model(compiled, options, options.check_size)
     if options.quiet:
@@ -58,7 +58,7 @@ def command(**parsed):
             " --certify.",
             file=sys.stderr,
         )
-    from fastsvm_cli.comparisons.on_support_vectors import agreement_with_exact, doubtful_gain, trial
+    from fastsvm_cli.comparisons.support_vector_trial import agreement_with_exact, questionable_gain, trial
 
     report = summary_stream(options.output_file)
     d, pairs = len(compiled.features), model.header.pairs
@@ -68,7 +68,7 @@ def command(**parsed):
     print(size_line(source.size, size, options.output_file), file=report)
     if scaling is not None:
         say_raw_rows(scaling, "carried", report)
-    if doubtful_gain(compiled.products, model):
+    if questionable_gain(compiled.products, model):
         tried = trial(compiled, model)
         if tried is not None and tried.speed_up < 1:
             print(

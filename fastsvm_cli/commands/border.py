@@ -5,17 +5,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fastsvm_cli.console.exact_model import read_exact_model, size_line, write_model
+from fastsvm_cli.console.compiler_options import read_exact_model, size_line, write_model
 from fastsvm_cli.console.file_checks import summary_stream
 from fastsvm_cli.console.options import FileCommand
-from fastsvm_cli.console.scaling import carried, read_range, say_raw_rows, warn_of_scaling
+from fastsvm_cli.console.scaling import embedded_scaling, read_range, say_raw_rows, warn_of_scaling
 from fastsvm_cli.methods.border import METHOD, BorderOptions
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
-    from fastsvm_cli.console.exact_model import SourceModel
+    from fastsvm_cli.console.compiler_options import SourceModel
     from fastsvm_cli.methods.border.samples import SampledBorder
-    from fastsvm_cli.methods.exact_folding import Folding
+    from fastsvm_cli.methods.folded_scaling import ScalingToFold
     from fastsvm_cli.text.scaling import Scaling
 
 
@@ -43,7 +43,7 @@ def command(**parsed):
     """
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.errors import FileError
-    from fastsvm_cli.text.data import read_chunks
+    from fastsvm_cli.text.read_rows import read_chunks
 
     options = BorderOptions(**parsed)
     options.begin(".density" if options.density else ".border", options.data_file, options.scale_file)
@@ -53,9 +53,9 @@ def command(**parsed):
     model, folding = source.model if source is not None else None, None
     scaling = read_range(options.scale_file, None, model, options.model_file)
     if scaling is not None and options.density and options.width is not None:
-        from fastsvm_cli.methods.exact_folding import Folding
+        from fastsvm_cli.methods.folded_scaling import ScalingToFold
 
-        folding = Folding(scaling)
+        folding = ScalingToFold(scaling)
         scaling = folding.scaling
     rows = list(read_chunks(options.rows_file, scaling=scaling)) if options.rows_file is not None else None
     if options.rows_file is not None and not sum(chunk.rows for chunk in rows or []):
@@ -70,7 +70,7 @@ def command(**parsed):
             found = METHOD.compile_rows(rows or [], options, progress)
         else:
             found = METHOD.compile(source, options, progress, rows)
-    found.model.carried = carried(scaling, options.model_file)
+    found.model.embedded_scaling = embedded_scaling(scaling, options.model_file)
     size = write_model(found.model, options)
     if not options.quiet:
         _show(found, source, size, options)
@@ -99,7 +99,7 @@ def _show(found: "SampledBorder", source: "SourceModel | None", size: int, optio
         else:
             print(f"local: the nearest sample alone is as good as {options.local} of them", file=report)
 
-    from fastsvm_cli.comparisons.on_support_vectors import trial
+    from fastsvm_cli.comparisons.support_vector_trial import trial
 
     tried = trial(model, source.model) if source else None
     if tried is not None:
@@ -152,7 +152,7 @@ def _say(words: str) -> None:
 
 
 def _write_density(
-    rows: "list[Chunk]", scaling: "Scaling | None", folding: "Folding | None", options: BorderOptions
+    rows: "list[Chunk]", scaling: "Scaling | None", folding: "ScalingToFold | None", options: BorderOptions
 ) -> None:
     from fastsvm_cli.methods.border.density import compile_density, rows_fingerprint
 
@@ -161,7 +161,7 @@ def _write_density(
         rows, options.model_file, fingerprint=made_of, bandwidth=width, weight=weight, folding=folding
     )
     if folding is None:
-        model.carried = carried(scaling, options.model_file)
+        model.embedded_scaling = embedded_scaling(scaling, options.model_file)
     size = write_model(model, options)
     if options.quiet:
         return

@@ -2,10 +2,10 @@
 
 import click
 
-from fastsvm_cli.console.exact_model import read_exact_model, size_line, write_model
+from fastsvm_cli.console.compiler_options import read_exact_model, size_line, write_model
 from fastsvm_cli.console.file_checks import summary_stream
 from fastsvm_cli.console.options import FileCommand
-from fastsvm_cli.console.scaling import carried, read_range, say_raw_rows, warn_of_scaling
+from fastsvm_cli.console.scaling import embedded_scaling, read_range, say_raw_rows, warn_of_scaling
 from fastsvm_cli.methods.cascade import METHOD
 
 
@@ -30,7 +30,7 @@ def command(**parsed):
       fastsvm predict test.txt train.model.cascade out
     """
     from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.text.data import read_chunks
+    from fastsvm_cli.text.read_rows import read_chunks
 
     options = METHOD.Options(**parsed)
     options.begin(".cascade", options.data_file, options.scale_file)
@@ -45,7 +45,7 @@ def command(**parsed):
         found = METHOD.compile(source, options, progress, rows)
     warn_of_scaling(scaling, options.quiet)
     model = found.model
-    model.carried = carried(scaling, options.model_file)
+    model.embedded_scaling = embedded_scaling(scaling, options.model_file)
     size = write_model(model, options)
     if options.quiet:
         return

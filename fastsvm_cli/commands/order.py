@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fastsvm_cli.console.exact_model import read_exact_model, size_line, write_model
+from fastsvm_cli.console.compiler_options import read_exact_model, size_line, write_model
 from fastsvm_cli.console.file_checks import summary_stream
 from fastsvm_cli.console.options import FileCommand
-from fastsvm_cli.console.scaling import carried, read_scale_file, refuse_twice, say_raw_rows, warn_of_scaling
+from fastsvm_cli.console.scaling import embedded_scaling, read_scale_file, refuse_twice, say_raw_rows, warn_of_scaling
 from fastsvm_cli.errors import FileError, display
 from fastsvm_cli.methods.order import METHOD, OrderOptions
 
@@ -39,7 +39,7 @@ def command(**parsed):
       fastsvm predict --steps 50 --values test.txt train.model.order
     """
     from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.models.carried import check
+    from fastsvm_cli.models.embedded_scaling import check
 
     options = METHOD.Options(**parsed)
     files = (options.scale_file, options.carry_file, options.y_scale_file)
@@ -59,11 +59,11 @@ def command(**parsed):
     warn_of_scaling(scaling, options.quiet)
     if ranges is not None and options.own_kernel is not None:  # the ordered model has vectors
         check(ranges, ordered, options.model_file)
-    ordered.carried = carried(ranges, options.model_file)
+    ordered.embedded_scaling = embedded_scaling(ranges, options.model_file)
     size = write_model(ordered, options)
     if options.quiet:
         return
-    from fastsvm_cli.comparisons.on_support_vectors import trial
+    from fastsvm_cli.comparisons.support_vector_trial import trial
 
     print(f"{ordered.header.total_sv} support vectors, {ordered.ordered_by}", file=report)
     print(size_line(source.size, size, options.output_file), file=report)
@@ -89,7 +89,7 @@ def _rows(path: "str | None", scaling: "Scaling | None") -> "Chunk | None":
     if path is None:
         return None
     from fastsvm_cli._native import Chunk
-    from fastsvm_cli.text.data import read_chunks
+    from fastsvm_cli.text.read_rows import read_chunks
 
     chunks = list(read_chunks(path, scaling=scaling))
     if not chunks:
@@ -98,10 +98,10 @@ def _rows(path: "str | None", scaling: "Scaling | None") -> "Chunk | None":
 
 
 def _warn_of_speed(options: OrderOptions, exact: "ExactModel") -> None:
-    from fastsvm_cli.methods.order.geometry import refusal
+    from fastsvm_cli.methods.order.geometry import reason_against
 
     # triangle was slower than every measured exact model.
-    other = options.method != "geometry" and refusal(exact) is None
+    other = options.method != "geometry" and reason_against(exact) is None
     which = "support vectors" if options.data_file is None else "rows"
     print(
         f"Warning: on these {which}, fastsvm predict with the exact model is"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from fastsvm_cli.console.exact_model import (
+from fastsvm_cli.console.compiler_options import (
     agreement_line,
     read_exact_model,
     size_line,
@@ -20,8 +20,8 @@ from fastsvm_cli.methods.reduce import METHOD, ReduceOptions
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
-    from fastsvm_cli.console.exact_model import SourceModel
-    from fastsvm_cli.methods.exact_folding import Folding
+    from fastsvm_cli.console.compiler_options import SourceModel
+    from fastsvm_cli.methods.folded_scaling import ScalingToFold
     from fastsvm_cli.methods.reduce.reduction import Reduction
     from fastsvm_cli.methods.reduce.target import Sample
     from fastsvm_cli.models.base import ExactModel
@@ -45,7 +45,7 @@ def command(**parsed):
     """
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.errors import FileError
-    from fastsvm_cli.text.data import read_chunks
+    from fastsvm_cli.text.read_rows import read_chunks
 
     options = ReduceOptions(**parsed)
     options.begin(".reduced", options.data_file, options.scale_file, options.y_scale_file)
@@ -55,9 +55,9 @@ def command(**parsed):
     source = read_exact_model(options.model_file)
     scaling, folding = read_range(options.scale_file, options.y_scale_file, source.model, options.model_file), None
     if scaling is not None:
-        from fastsvm_cli.methods.exact_folding import Folding
+        from fastsvm_cli.methods.folded_scaling import ScalingToFold
 
-        folding = Folding(scaling)
+        folding = ScalingToFold(scaling)
         source.model = _of_raw_rows(source.model, folding)
     rows = list(read_chunks(options.data_file)) if options.data_file else None
     if options.data_file and not rows:
@@ -68,7 +68,7 @@ def command(**parsed):
     reduced = found.model
     written: ExactModel = reduced
     if folding is not None:
-        from fastsvm_cli.methods.exact_folding import folded_model
+        from fastsvm_cli.methods.folded_scaling import folded_model
 
         written = folded_model(reduced, source.fingerprint, folding)
     size = write_model(written, options)
@@ -84,7 +84,7 @@ def _tell(
     found: "Reduction",
     size: int,
     rows: "list[Chunk] | None",
-    folding: "Folding | None",
+    folding: "ScalingToFold | None",
 ) -> None:
     from fastsvm_cli.comparisons.agreement import agreement
     from fastsvm_cli.console.progress import Progress
@@ -188,17 +188,17 @@ def _draw(options: ReduceOptions, source: "SourceModel", reduced: "ExactModel", 
     write(draw("standard input" if data == "-" else data, found), options.plot_file)
 
 
-def _of_raw_rows(model: "ExactModel", folding: "Folding") -> "ExactModel":
-    from fastsvm_cli.methods.exact_folding import folded_exact
-    from fastsvm_cli.methods.method import demand
-    from fastsvm_cli.methods.reduce.reduction import refusal
+def _of_raw_rows(model: "ExactModel", folding: "ScalingToFold") -> "ExactModel":
+    from fastsvm_cli.methods.folded_scaling import folded_exact
+    from fastsvm_cli.methods.method import require
+    from fastsvm_cli.methods.reduce.reduction import reason_against
 
-    demand(model.path, refusal(model))
+    require(model.path, reason_against(model))
     instead = "leave --scale out here and give it to predict, or use fastsvm approx --scale"
     return folded_exact(model, folding, instead)
 
 
-def _warn_of_unknown(folding: "Folding", rows: "list[Chunk] | None", report: "TextIO") -> None:
+def _warn_of_unknown(folding: "ScalingToFold", rows: "list[Chunk] | None", report: "TextIO") -> None:
     """Warn of features that the range file lacks: svm-scale drops them, but a LIBSVM model counts them."""
     from fastsvm_cli._native import used_indices
 

@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf, isfinite, sqrt
 
 from fastsvm_cli import _native
-from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.wanted import Wanted
-from fastsvm_cli.text.data import MOST_VALUES, smaller_chunks
+from fastsvm_cli.models.base import Model, Precision
+from fastsvm_cli.text.read_rows import MOST_VALUES, smaller_chunks
 
 PART_EVALUATIONS, LEAST_PART = 1 << 28, 256  # kernel evaluations between calls of on_progress; rows
 
@@ -64,13 +63,13 @@ def share_of_spread(difference: float, spread: float, size: float) -> float:
 
 
 def answers(
-    model: Model, chunks: "Iterable[_native.Chunk]", wanted: Wanted, with_radius: bool = False
+    model: Model, chunks: "Iterable[_native.Chunk]", precision: Precision, with_radius: bool = False
 ) -> "Iterator[tuple[_native.Chunk, _native.Decisions, _native.Predictions]]":
     """Yield (chunk, decisions, predictions). Both objects are reused."""
-    decisions, predictions = model.decisions(wanted, with_radius), _native.Predictions()
+    decisions, predictions = model.decisions(precision, with_radius), _native.Predictions()
     task = model.header.task()
     for chunk in chunks:
-        model.decision_values(chunk, decisions, wanted)
+        model.decision_values(chunk, decisions, precision)
         _native.predict(task, decisions, False, predictions)
         yield chunk, decisions, predictions
 
@@ -90,7 +89,7 @@ def agreement(
         values = max(values, -(-MOST_VALUES // size))
     parts = list(smaller_chunks(chunks, values))
     out = Comparison(reference.header.regression)
-    both = (answers(each, parts, Wanted.labels()) for each in (model, reference))
+    both = (answers(each, parts, Precision.labels()) for each in (model, reference))
     for (chunk, _, one), (_, _, other) in zip(*both):
         out._add(one.label, other.label)
         if chunk.leading_count == 1:

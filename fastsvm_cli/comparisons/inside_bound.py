@@ -16,9 +16,9 @@ from fastsvm_cli.comparisons.proven_rows import ProvenRows
 from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.models import format_version, looks_like_model, parse_model
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.platform import name_of
-from fastsvm_cli.text.data import read_bytes, read_chunks, read_start
+from fastsvm_cli.system.platform import name_of
 from fastsvm_cli.text.fingerprint import fingerprint
+from fastsvm_cli.text.read_rows import read_bytes, read_chunks, read_start
 
 if TYPE_CHECKING:
     from fastsvm_cli.text.scaling import Scaling
@@ -53,24 +53,26 @@ def bound_report(paths: Sequence[str], reading: Reading) -> dict:
     `paths`. Norms are not squared. Raise DataFormatError, ModelFormatError, FileError.
     """
     start = monotonic()
-    with _seekable(paths) as places:
+    with _seekable(paths) as readable_paths:
         models: list[tuple[str, str]] = []
         data: list[tuple[str, str]] = []
-        for path, place in zip(paths, places):
-            is_model = looks_like_model(read_start(place), reading.how["dense"])
-            (models if is_model else data).append((path, place))
-        known = [_Model(path, read_bytes(place)) for path, place in models]
+        for path, readable in zip(paths, readable_paths):
+            is_model = looks_like_model(read_start(readable), reading.how["dense"])
+            (models if is_model else data).append((path, readable))
+        known = [_Model(path, read_bytes(readable)) for path, readable in models]
         raw = next((model for model in known if model.model.folded is not None), None)
         if raw is not None and reading.scaling is not None:
             raise ModelFormatError(
                 raw.path, f"it takes raw rows, {raw.model.raw_rows}: measure it apart, without --scale"
             )
-        ranges = {model.model.carried.texts: model for model in known if model.model.carried is not None}
+        ranges = {
+            model.model.embedded_scaling.texts: model for model in known if model.model.embedded_scaling is not None
+        }
         if ranges:
             first, *others = ranges.values()
             if reading.scaling is not None:
                 raise ModelFormatError(first.path, "it carries a range file: measure it apart, without --scale")
-            if others or any(model.model.carried is None for model in known):
+            if others or any(model.model.embedded_scaling is None for model in known):
                 raise ModelFormatError(
                     first.path, "it carries a range file that another model does not: measure it apart"
                 )
@@ -81,13 +83,13 @@ def bound_report(paths: Sequence[str], reading: Reading) -> dict:
         reading.how["first_index"] = min(firsts, default=1)  # the models' own
         if data:
             for model in known:
-                model.demand_bound()
+                model.require_bound()
         watching = []
         if reading.watch is not None:
             watching = reading.watch([(each.path, each.model) for each in known], [path for path, _ in data])
         report: dict = {"fastsvm": __version__, "data": [], "models": [model.report() for model in known], "pairs": []}
-        for path, place in data:
-            facts, pairs = _measure_data(path, place, known, reading, watching)
+        for path, readable in data:
+            facts, pairs = _measure_data(path, readable, known, reading, watching)
             report["data"].append(facts)
             report["pairs"] += pairs
         report["seconds"] = monotonic() - start
@@ -102,7 +104,7 @@ def _seekable(paths: Sequence[str]) -> "Iterator[list[str]]":
     from contextlib import ExitStack
 
     with ExitStack() as stack:
-        places = []
+        readable_paths = []
         for path in paths:
             if path == "-" or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)):
                 # Unnamed: disappears however the process ends.
@@ -114,8 +116,8 @@ def _seekable(paths: Sequence[str]) -> "Iterator[list[str]]":
                 except OSError as error:
                     raise FileError(path, error) from None
                 path = name_of(spool)
-            places.append(path)
-        yield places
+            readable_paths.append(path)
+        yield readable_paths
 
 
 class _Model:
@@ -139,7 +141,7 @@ class _Model:
             for name, indices, values in (("origin", none, none), ("mean", mean.indices, mean.point)):
                 self.centers.append((name, indices, values, largest(squared_distances(vectors, indices, values))))
 
-    def demand_bound(self) -> None:
+    def require_bound(self) -> None:
         if self.model.vectors is None and self.model.centers is None and not self.model.certified:
             raise ModelFormatError(self.path, self.model.unbounded)
 
@@ -159,7 +161,9 @@ class _Model:
             "probabilities": header.probA is not None or header.prob_density_marks is not None,
             "compiled": model.vectors is None,
             "certified": model.certified,
-            "range": None if model.carried is None else [str(text, "utf-8", "replace") for text in model.carried.texts],
+            "range": None
+            if model.embedded_scaling is None
+            else [str(text, "utf-8", "replace") for text in model.embedded_scaling.texts],
             "total_sv": header.total_sv,
             "features": len(model.used_indices),
             "largest_index": model.max_index,
@@ -182,12 +186,12 @@ def _proofs(seen: ProvenRows) -> dict:
 
 
 def _measure_data(
-    path: str, place: str, models: "list[_Model]", reading: Reading, watching: "list[ProvenRows]"
+    path: str, readable: str, models: "list[_Model]", reading: Reading, watching: "list[ProvenRows]"
 ) -> "tuple[dict, list[dict]]":
     rows = max_index = entries = 0
     norm = 0.0
     mean = Mean()
-    for chunk in _chunks(path, place, reading, 0.0):
+    for chunk in _chunks(path, readable, reading, 0.0):
         rows += chunk.rows
         max_index = max(max_index, chunk.max_index)
         entries += len(chunk.indices)
@@ -202,7 +206,7 @@ def _measure_data(
     radii = [ProvenRows(model.model, 256, each_pair=True) if model.model.certified else None for model in models]
     step = max(1, -(-rows // max(1, reading.sample)))
     passed, sampled = 0, []
-    for chunk in _chunks(path, place, reading, 0.5):
+    for chunk in _chunks(path, readable, reading, 0.5):
         if reading.sample:
             sampled.append(chunk.select(list(range(-passed % step, chunk.rows, step))))
             passed += chunk.rows
@@ -256,10 +260,10 @@ def _measure_data(
     return facts, pairs
 
 
-def _chunks(path: str, place: str, reading: Reading, done: float) -> "Iterator[_native.Chunk]":
-    size = os.stat(place).st_size if os.path.exists(place) else 0
+def _chunks(path: str, readable: str, reading: Reading, done: float) -> "Iterator[_native.Chunk]":
+    size = os.stat(readable).st_size if os.path.exists(readable) else 0
     report = reading.progress
     on_read = (lambda taken: report(done + 0.5 * taken / size)) if report and size else None
     # Rows are read twice, but the scaling reports once.
     scaling = reading.scaling.again() if reading.scaling is not None and done else reading.scaling
-    return read_chunks(place, name=path, on_read=on_read, scaling=scaling, **reading.how)
+    return read_chunks(readable, name=path, on_read=on_read, scaling=scaling, **reading.how)

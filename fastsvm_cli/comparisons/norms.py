@@ -19,19 +19,19 @@ class Mean:
     def add(self, chunk: _native.Chunk) -> "Mean":
         """Add the rows of a chunk, and return self."""
         self.rows += chunk.rows
-        here, place = np.unique(np.asarray(chunk.indices), return_inverse=True)
+        here, column = np.unique(np.asarray(chunk.indices), return_inverse=True)
         values = np.asarray(chunk.values)
         low, high = np.full(len(here), np.inf), np.full(len(here), -np.inf)
-        np.minimum.at(low, place, values)
-        np.maximum.at(high, place, values)
+        np.minimum.at(low, column, values)
+        np.maximum.at(high, column, values)
         both = np.union1d(self.indices, here)
         gathered = np.tile([[0.0], [np.inf], [-np.inf], [0.0]], (1, len(both)))
         gathered[:, np.searchsorted(both, self.indices)] = self._gathered
         at = np.searchsorted(both, here)
-        gathered[0, at] += np.bincount(place, weights=values, minlength=len(here))
+        gathered[0, at] += np.bincount(column, weights=values, minlength=len(here))
         gathered[1, at] = np.minimum(gathered[1, at], low)
         gathered[2, at] = np.maximum(gathered[2, at], high)
-        gathered[3, at] += np.bincount(place, minlength=len(here))
+        gathered[3, at] += np.bincount(column, minlength=len(here))
         self.indices, self._gathered = both, gathered
         return self
 

@@ -5,7 +5,7 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.comparisons.norms import Histogram
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.text.data import smaller_chunks
+from fastsvm_cli.text.read_rows import smaller_chunks
 
 
 class ProvenRows:
@@ -35,15 +35,15 @@ class ProvenRows:
         if self._each_pair:
             self._all.add(radius.ravel())
         radius = radius.max(axis=1) if radius.size else np.zeros(chunk.rows)
-        settled = np.full(chunk.rows, not header.regression)
+        decided = np.full(chunk.rows, not header.regression)
         if not header.regression:
-            settled[_native.unsettled(header.task(), self._decisions)] = False
+            decided[_native.undecided_rows(header.task(), self._decisions)] = False
         self.rows += chunk.rows
-        self.proven += int(settled.sum())
+        self.proven += int(decided.sum())
         self.largest = max(self.largest, float(radius.max(initial=0.0)))
         if not self._each_pair:
             self._all.add(radius)
-        self._proven.add(radius[settled])
+        self._proven.add(radius[decided])
 
     @property
     def any(self) -> bool:

@@ -36,7 +36,7 @@ class Completed(NamedTuple):
     repeated: bool
 
 
-def asked(group: click.Group, wish: str) -> str:
+def requested_script(group: click.Group, wish: str) -> str:
     """Return the script that a value such as bash_source requests. Raise UsageError."""
     shell, _, what = wish.partition("_")
     if shell not in SHELLS or what != "source":

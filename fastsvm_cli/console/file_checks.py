@@ -39,7 +39,7 @@ def check_document(inputs: "Iterable[str | None]", output_files: "Sequence[str]"
 def check_inputs(*inputs: "str | None") -> None:
     """Like check_files, without an output."""
     from fastsvm_cli.errors import FileError
-    from fastsvm_cli.streams import is_closed
+    from fastsvm_cli.system.streams import is_closed
 
     if inputs.count("-") > 1:
         raise click.UsageError("only one of the files can be standard input.")
@@ -50,7 +50,7 @@ def check_inputs(*inputs: "str | None") -> None:
 
 def summary_stream(*output_files: "str | None") -> TextIO:
     """Return standard output; standard error if an output takes it. A summary that it cannot take is lost."""
-    from fastsvm_cli.streams import summary_output
+    from fastsvm_cli.system.streams import summary_output
     from fastsvm_cli.text.output import is_standard_output
 
     return sys.stderr if any(is_standard_output(each) for each in output_files) else summary_output()

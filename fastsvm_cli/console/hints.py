@@ -112,7 +112,7 @@ def _about_range(error: DataFormatError) -> "str | None":
 
 
 def _about_data(error: DataFormatError, command: str, given: dict) -> "str | None":
-    """Hint for a fault in the first row, or a decimal comma in any."""
+    """Hint for an error in the first row, or a decimal comma in any."""
     lines, dense = _lines(error.path), given.get("dense", False)
     found = (_quoted(error.why) or [""])[0]
     if _DECIMAL_COMMA.fullmatch(found if dense else found.partition(":")[2]):
@@ -206,8 +206,8 @@ def _shown(delimiter: str) -> str:
 
 
 def _typed_with(one: str, other: str) -> str:
-    places = {one: other, other: one}
-    return shlex.join(["fastsvm", *(places.get(word, word) for word in sys.argv[1:])])
+    swapped = {one: other, other: one}
+    return shlex.join(["fastsvm", *(swapped.get(word, word) for word in sys.argv[1:])])
 
 
 def _delimiter(line: str) -> "str | None":
@@ -296,7 +296,7 @@ def _start(path: str) -> "bytes | None":
     from os.path import isfile
 
     from fastsvm_cli.errors import FastsvmError
-    from fastsvm_cli.text.data import read_start
+    from fastsvm_cli.text.read_rows import read_start
 
     if path == "-" or not isfile(path):
         return None

@@ -50,7 +50,7 @@ def _page_name(command: str) -> str:
 def _program_page(command: Page) -> Page:
     """Return the native program's page, from that of the command."""
     every = [each for options in command.options.values() for each in options]
-    options = [(written, said) for written, said in every if written.split(", ")[0].split()[0] in _SHARED]
+    options = [(written, words_) for written, words_ in every if written.split(", ")[0].split()[0] in _SHARED]
     return command._replace(
         usage=command.usage.replace("fastsvm predict", PROGRAM),
         paragraphs=[command.summary, _ABOUT],
@@ -85,8 +85,8 @@ def _page(name: str, page: Page, others: "list[str]") -> str:
             lines += [".TP", f"\\fB{_text(_page_name(command))}\\fR(1)", _line(sentence)]
     for group, options in page.options.items():
         lines.append(".SH OPTIONS" if group == "Options" else f".SS {_text(group)}")
-        for written, said in options:
-            lines += [".TP", _spelled(written), _line(said)]
+        for written, words_ in options:
+            lines += [".TP", _spelled(written), _line(words_)]
     lines.append(".SH EXIT STATUS")
     for code, meaning in [each for each in EXIT_STATUS if name != PROGRAM or each[0] != "3"]:
         lines += [".TP", f"\\fB{_text(code)}\\fR", _line(meaning)]

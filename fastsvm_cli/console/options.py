@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from fastsvm_cli.console.values import POSITIVE, Count, one_character
+from fastsvm_cli.console.option_types import POSITIVE, Count, one_character
 from fastsvm_cli.errors import DataFormatError, FastsvmError, FastsvmWarning, FileError, ModelFormatError, spelled
 
 
@@ -30,11 +30,11 @@ class FileCommand(click.Command):
         line = list(args)  # the parser changes args
         try:
             return super().parse_args(context, args)
-        except click.NoSuchOption as fault:
+        except click.NoSuchOption as error:
             from fastsvm_cli.console.hints import about_option
 
             raise click.NoSuchOption(
-                fault.option_name, about_option(fault.option_name, context, line), ctx=context
+                error.option_name, about_option(error.option_name, context, line), ctx=context
             ) from None
 
     def invoke(self, context: click.Context) -> object:
@@ -119,8 +119,8 @@ class Option(NamedTuple):
             raise click.UsageError(f"{keyword} of type {type(value).__name__} found, expected one value")
         try:
             return self.type(value) if self.type is str else self.type.convert(str(value), None, None)
-        except click.BadParameter as fault:
-            raise click.UsageError(f"Invalid value for '{keyword}': {fault.message}") from None
+        except click.BadParameter as error:
+            raise click.UsageError(f"Invalid value for '{keyword}': {error.message}") from None
 
 
 class Argument(NamedTuple):
@@ -190,10 +190,10 @@ def scale(words: str) -> Any:
 _SCALED = "Range file of svm-scale (or scale file of R's e1071) of the model's training rows."
 
 
-def carry(name: str, words: str = "") -> Any:
+def embed(name: str, words: str = "") -> Any:
     """Return the option of a range file that the compiled model embeds."""
-    said = " The compiled model carries it, takes raw rows, and scales them as predict --scale does."
-    return Option(f"{name} RANGE_FILE", f"{_SCALED}{said}{words}", group=ROWS)
+    words_ = " The compiled model carries it, takes raw rows, and scales them as predict --scale does."
+    return Option(f"{name} RANGE_FILE", f"{_SCALED}{words_}{words}", group=ROWS)
 
 
 def fold(words: str) -> Any:
@@ -203,8 +203,8 @@ def fold(words: str) -> Any:
 
 def y_scale(words: str, other: str = "--scale") -> Any:
     """Return an option ``--y-scale FILE``."""
-    said = f"The y scale file that R's write.svm wrote beside that of {other}, for regression. {words}"
-    return Option("--y-scale FILE", said, group=ROWS)
+    words_ = f"The y scale file that R's write.svm wrote beside that of {other}, for regression. {words}"
+    return Option("--y-scale FILE", words_, group=ROWS)
 
 
 def check_y_scale(scale_file: "str | None", y_scale_file: "str | None", other: str = "--scale") -> None:

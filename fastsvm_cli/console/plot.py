@@ -11,8 +11,8 @@ _KINDS = ("svg", "png", "pdf")
 
 def plot_option(words: str) -> Any:
     """Return an option ``--plot FILE``."""
-    said = f"{words} (.svg, .png or .pdf; needs pip install 'fastsvm[plot]')."
-    return Option("--plot FILE", said, group=OUTPUT)
+    words_ = f"{words} (.svg, .png or .pdf; needs pip install 'fastsvm[plot]')."
+    return Option("--plot FILE", words_, group=OUTPUT)
 
 
 def check_plot(plot_file: "str | None") -> None:
@@ -44,7 +44,7 @@ def _load_matplotlib() -> None:
     from functools import partial
     from shutil import rmtree
 
-    from fastsvm_cli import interruption
+    from fastsvm_cli.system import interruption
 
     remove = partial(rmtree, made, ignore_errors=True)
     interruption.add_undo(remove)

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from fastsvm_cli import interruption
 from fastsvm_cli.console.terminal import can_be_drawn_on
+from fastsvm_cli.system import interruption
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -24,8 +24,8 @@ class Progress:
 
     def __init__(self, label: str, *, quiet: bool = False, announced: bool = False, rows: bool = False):
         self._label = self._words = label
-        self._wanted = not quiet and can_be_drawn_on(sys.stderr)
-        self._announced = announced and not quiet and not self._wanted
+        self._requested = not quiet and can_be_drawn_on(sys.stderr)
+        self._announced = announced and not quiet and not self._requested
         self._start = monotonic()
         self._begun: tuple[float, float] | None = None  # of the first call: time, share
         self._next = self._start + 1.0
@@ -47,7 +47,7 @@ class Progress:
 
     def _draw(self) -> None:
         now = monotonic()
-        if not self._wanted or now < self._next:
+        if not self._requested or now < self._next:
             return
         done = "" if self._rows is None else rows_line(self._rows, now - self._start, short=self._share is not None)
         if self._bar is None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model
-    from fastsvm_cli.models.carried import Carried
+    from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
     from fastsvm_cli.text.scaling import Scaling
 
 
@@ -13,7 +13,7 @@ def read_scale_file(path: "str | None", labels_path: "str | None" = None) -> "Sc
     """Read the files of --scale and --y-scale. Raise FileError and DataFormatError."""
     if path is None:
         return None
-    from fastsvm_cli.text.data import read_bytes
+    from fastsvm_cli.text.read_rows import read_bytes
     from fastsvm_cli.text.scaling import parse_scaling, with_labels
 
     scaling = parse_scaling(read_bytes(path), path)
@@ -36,19 +36,19 @@ def read_range(
     """
     scaling = read_scale_file(path, labels_path)
     if scaling is not None:
-        from fastsvm_cli.models.carried import check
+        from fastsvm_cli.models.embedded_scaling import check
 
         check(scaling, model, model_file)
     return scaling
 
 
-def carried(scaling: "Scaling | None", model_file: str) -> "Carried | None":
+def embedded_scaling(scaling: "Scaling | None", model_file: str) -> "EmbeddedScaling | None":
     """model_file: the model's source, for messages."""
     if scaling is None:
         return None
-    from fastsvm_cli.models.carried import Carried
+    from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
 
-    return Carried(scaling, model_file)
+    return EmbeddedScaling(scaling, model_file)
 
 
 def say_raw_rows(scaling: "Scaling", what: str, report: TextIO) -> None:

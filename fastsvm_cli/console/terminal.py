@@ -55,10 +55,10 @@ def new_console(stream: TextIO) -> "Console":
     from rich.console import Console
 
     given = os.environ.get("COLUMNS", "")
-    asked = int(given) if given.isdigit() else 0
-    console = Console(file=stream, highlight=False, width=None if stream.isatty() else asked or PIPE_WIDTH)
+    given_width = int(given) if given.isdigit() else 0
+    console = Console(file=stream, highlight=False, width=None if stream.isatty() else given_width or PIPE_WIDTH)
     if _is_dumb() and stream.isatty():  # rich assumes 80 columns for these
-        columns = asked or os.get_terminal_size(stream.fileno()).columns
+        columns = given_width or os.get_terminal_size(stream.fileno()).columns
         console.size = (columns or console.width, console.height)
     return console
 

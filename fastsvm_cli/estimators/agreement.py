@@ -100,8 +100,8 @@ class Agreement:
 
 class _Points:
     def __init__(self, exact: np.ndarray, fast: np.ndarray, differ: np.ndarray, what: str, axis: str):
-        kept = np.linspace(0, exact.size - 1, min(exact.size, _DRAWN)).astype(int)
-        self.exact, self.fast, self.differ = (each.ravel()[kept] for each in (exact, fast, differ))
+        drawn = np.linspace(0, exact.size - 1, min(exact.size, _DRAWN)).astype(int)
+        self.exact, self.fast, self.differ = (each.ravel()[drawn] for each in (exact, fast, differ))
         self.what, self.axis = what, axis
 
 

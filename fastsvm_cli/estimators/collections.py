@@ -89,7 +89,7 @@ def _ask(collection: Any, method: str, fast: FastSVM, *, unlabelled: bool = Fals
 # ---- the model
 
 
-class Carried:
+class SentModel:
     """Model for tasks, unpickled once per process."""
 
     def __init__(self, fast: FastSVM):
@@ -108,16 +108,16 @@ class Carried:
 
 
 #: Models in use in this process, and the last one received, likely to be used again.
-_here: "WeakValueDictionary[str, Carried]" = WeakValueDictionary()
-_last: "list[Carried]" = []
+_here: "WeakValueDictionary[str, SentModel]" = WeakValueDictionary()
+_last: "list[SentModel]" = []
 _lock = threading.Lock()
 
 
-def _arrived(token: str, text: bytes) -> Carried:
+def _arrived(token: str, text: bytes) -> SentModel:
     with _lock:
         found = _here.get(token)
         if found is None:
-            found = Carried(pickle.loads(text))
+            found = SentModel(pickle.loads(text))
             found.token = token
             _here[token] = found
         _last[:] = [found]
@@ -128,8 +128,8 @@ def _arrived(token: str, text: bytes) -> Carried:
 _sent: "WeakKeyDictionary[Any, WeakValueDictionary[str, Any]]" = WeakKeyDictionary()
 
 
-def _placed(fast: FastSVM) -> Any:
-    model, client = Carried(fast), _client()
+def _sent_model(fast: FastSVM) -> Any:
+    model, client = SentModel(fast), _client()
     if client is None:
         return dask.delayed(model, name=f"fastsvm-model-{model.token}", traverse=False)
     sent = _sent.setdefault(client, WeakValueDictionary())
@@ -152,11 +152,11 @@ def _client() -> Any:
 # ---- the collections
 
 
-def _answer(rows: Any, model: Carried, method: str, where: str = "") -> np.ndarray:
+def _answer(rows: Any, model: SentModel, method: str, where: str = "") -> np.ndarray:
     try:
         return getattr(model.fast, method)(rows)
-    except ValueError as fault:
-        raise ValueError(f"{where}{fault}") from None
+    except ValueError as error:
+        raise ValueError(f"{where}{error}") from None
 
 
 def _zeros(columns: int, dtype: "np.dtype | type" = np.float64) -> "np.ndarray | csr_matrix":
@@ -177,12 +177,12 @@ def _of_array(X: Any, method: str, fast: FastSVM) -> Any:
     if X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
     shape: dict[str, Any] = {"chunks": (X.chunks[0], empty.shape[1:])} if empty.ndim > 1 else {"drop_axis": 1}
-    how = {"model": _placed(fast), "method": method, "empty": empty}
+    how = {"model": _sent_model(fast), "method": method, "empty": empty}
     return X.map_blocks(_answer_block, **how, dtype=empty.dtype, meta=empty, **shape)
 
 
 def _answer_block(
-    X: Any, model: Carried, method: str, empty: np.ndarray, block_id: "tuple[int, ...]" = ()
+    X: Any, model: SentModel, method: str, empty: np.ndarray, block_id: "tuple[int, ...]" = ()
 ) -> np.ndarray:
     return _answer(X, model, method, f"block {block_id[0]}: ") if X.shape[0] else empty
 
@@ -194,7 +194,7 @@ def _of_frame(X: Any, method: str, fast: FastSVM) -> Any:
     empty = getattr(fast, method)(row)[:0]  # checks the columns
     names = _names(method, fast) if empty.ndim > 1 else None
     meta = _as_frame(empty, X._meta.index[:0], names)
-    return X.map_partitions(_answer_frame, _placed(fast), method, empty, names, meta=meta)
+    return X.map_partitions(_answer_frame, _sent_model(fast), method, empty, names, meta=meta)
 
 
 def _names(method: str, fast: FastSVM) -> "list[Any] | None":
@@ -211,7 +211,7 @@ def _as_frame(values: np.ndarray, index: Any, names: "list[Any] | None") -> Any:
     return kind(values, index=index, **({"columns": names} if names is not None else {}))
 
 
-def _answer_frame(X: Any, model: Carried, method: str, empty: np.ndarray, names: "list[Any] | None") -> Any:
+def _answer_frame(X: Any, model: SentModel, method: str, empty: np.ndarray, names: "list[Any] | None") -> Any:
     if len(X):
         empty = _answer(X, model, method, f"partition of index {X.index[0]!r} to {X.index[-1]!r}: ")
     return _as_frame(empty, X.index, names)
@@ -224,11 +224,11 @@ def _of_bag(X: Any, method: str, fast: FastSVM, labelled: bool) -> Any:
     from dask.bag import from_sequence
 
     numbers = from_sequence(range(X.npartitions), npartitions=X.npartitions)
-    return X.map_partitions(_answer_lines, numbers, model=_placed(fast), method=method, labelled=labelled)
+    return X.map_partitions(_answer_lines, numbers, model=_sent_model(fast), method=method, labelled=labelled)
 
 
 def _answer_lines(
-    lines: "Iterable[str | bytes]", number: "Iterable[int]", model: Carried, method: str, labelled: bool
+    lines: "Iterable[str | bytes]", number: "Iterable[int]", model: SentModel, method: str, labelled: bool
 ) -> "list[Any]":
     text, count = bytearray(), 0
     for line in lines:
@@ -238,9 +238,9 @@ def _answer_lines(
     if not count:
         return []
     where = f"partition {next(iter(number))}"
-    chunk, fault, _, _ = _native.parse(bytes(text), leading_count=int(labelled))
-    if fault is not None:
-        raise ValueError(f"{where}, line {fault[0]}: {fault[1]}")
+    chunk, error, _, _ = _native.parse(bytes(text), leading_count=int(labelled))
+    if error is not None:
+        raise ValueError(f"{where}, line {error[0]}: {error[1]}")
     if chunk.rows != count:
         raise ValueError(f"{where}: {chunk.rows} lines in {count} elements found, expected one in each")
     return _answer(ParsedRows(chunk), model, method, f"{where}: ").tolist()
@@ -248,4 +248,4 @@ def _answer_lines(
 
 def _of_delayed(X: Any, method: str, fast: FastSVM) -> Any:
     getattr(fast, method)
-    return dask.delayed(_answer, pure=True)(X, _placed(fast), method)
+    return dask.delayed(_answer, pure=True)(X, _sent_model(fast), method)

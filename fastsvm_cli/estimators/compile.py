@@ -14,22 +14,22 @@ import click
 import numpy as np
 
 from fastsvm_cli._native import Chunk
-from fastsvm_cli.comparisons.on_support_vectors import DOUBTFUL, agreement_with_exact, doubtful_gain, trial
-from fastsvm_cli.console.exact_model import SourceModel, demand_compilable, read_back
+from fastsvm_cli.comparisons.support_vector_trial import DOUBTFUL, agreement_with_exact, questionable_gain, trial
+from fastsvm_cli.console.compiler_options import SourceModel, read_back, require_compilable
+from fastsvm_cli.console.option_types import number
 from fastsvm_cli.console.progress import Progress
-from fastsvm_cli.console.values import number
 from fastsvm_cli.errors import FastsvmError, FastsvmWarning, in_python
 from fastsvm_cli.estimators.agreement import Agreement
-from fastsvm_cli.estimators.export import demand_readable, readable_text
-from fastsvm_cli.estimators.fitted import Fitted
+from fastsvm_cli.estimators.export import readable_text, require_readable
+from fastsvm_cli.estimators.fitted_svm import Fitted
 from fastsvm_cli.estimators.pipelines import read_estimator
 from fastsvm_cli.estimators.predictor import FastSVM
 from fastsvm_cli.estimators.rows import labelled_chunks
 from fastsvm_cli.methods import attempts, find, methods, names
 from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models.base import ExactModel, Model
-from fastsvm_cli.text.data import read_chunks
 from fastsvm_cli.text.fingerprint import fingerprint
+from fastsvm_cli.text.read_rows import read_chunks
 
 #: Timings per candidate, then of the fastest; limits of their seconds, and of the multiplications of an exact one.
 _RUNS, _MORE_RUNS, _SECONDS, _WORK = 5, 20, 1.0, 1 << 28
@@ -103,8 +103,8 @@ def compile(
     if not isinstance(exact, bool) and not found.model.header.regression:
         raise ValueError(f"exact={exact!r} found, expected True or False: errors to accept are for regression")
     if method == "exact":
-        _demand_no_options(method, options)
-        demand_readable(found.model)
+        _require_no_options(method, options)
+        require_readable(found.model)
         source = SourceModel(found.model, 0, found.fingerprint or "")  # a fingerprint takes the whole text
         return _behind(found, source, source.model, {"method": method}, n_threads=n_threads)
     source = _source(found)
@@ -113,31 +113,31 @@ def compile(
             raise ValueError('method="auto" needs rows to measure on: X=')
         share = _AUTO_BUDGET if budget is None else _share(budget)
         settings = {**_AUTO, **{name: options.pop(name) for name in _AUTO if name in options}}
-        _demand_no_options(method, options)
+        _require_no_options(method, options)
         with _progress(on_progress) as progress:
             return _choose(found, source, X, share, n_threads, progress, **settings)
     if budget is not None:
         options["budget"] = budget
-    told = {"method": method, **options, **({"exact": exact} if exact is not False else {})}
+    recipe = {"method": method, **options, **({"exact": exact} if exact is not False else {})}
     if options.get("data") is not None and not isinstance(options["data"], (str, bytes, PathLike)):
         options["data"] = labelled_chunks(options["data"], found, method)
-        del told["data"]
+        del recipe["data"]
     elif options.get("data") is not None and found.scaling is not None:
         raise ValueError(f"{method}: data in a file found, expected X or (X, y): the scalers are in front of the model")
     with _progress(on_progress) as progress:
-        compiled, wanted = compile_source(method, source, options, progress)
+        compiled, allowed = compile_source(method, source, options, progress)
     if compiled.kind != "cascade":  # tested on rows; support vectors lie where it leaves them
         if exact is False:
-            warn_of_labels(method, compiled, source.model, wanted)
+            warn_of_labels(method, compiled, source.model, allowed)
         warn_of_time(method, compiled, source.model)
-    return _behind(found, source, compiled, told, exact=exact, n_threads=n_threads)
+    return _behind(found, source, compiled, recipe, exact=exact, n_threads=n_threads)
 
 
 @contextmanager
-def _progress(wanted: "Callable[..., None] | bool | None") -> "Iterator[Callable[..., None]]":
-    if callable(wanted):
-        yield wanted
-    elif wanted is False or sys.stderr is None:
+def _progress(allowed: "Callable[..., None] | bool | None") -> "Iterator[Callable[..., None]]":
+    if callable(allowed):
+        yield allowed
+    elif allowed is False or sys.stderr is None:
         yield silent
     else:
         with Progress("compile", announced=True) as progress:
@@ -162,7 +162,7 @@ def compile_source(
         try:
             options = method.read_options(given, variant, path)
             with threads_here(options.threads or None):
-                demand_compilable(source.model)
+                require_compilable(source.model)
                 method.check_model(source.model, options)
                 if rows is None and given.get("data") is not None:
                     rows = list(read_chunks(options.data_file))
@@ -172,19 +172,19 @@ def compile_source(
                 sample, target = getattr(compiled, "sample", None), getattr(options, "target", None)
             text, model = read_back(compiled.model, path)
             options.check_size(len(text))
-        except click.ClickException as fault:
-            raise ValueError(f"{method.name}: {fault.format_message()}") from None
+        except click.ClickException as error:
+            raise ValueError(f"{method.name}: {error.format_message()}") from None
     if sample is not None and target is not None and (shortfall := sample.shortfall(target)) is not None:
         _warn(f'method="{name}": {shortfall}')
     return model, target or 0.0
 
 
-def warn_of_labels(method: str, model: Model, source: ExactModel, wanted: float) -> None:
-    """Warn if the share of changed support-vector labels exceeds DOUBTFUL and `wanted`."""
+def warn_of_labels(method: str, model: Model, source: ExactModel, allowed: float) -> None:
+    """Warn if the share of changed support-vector labels exceeds DOUBTFUL and `allowed`."""
     if model.proves and not model.reduced:
         return
     seen = agreement_with_exact(model, source)
-    if seen is None or seen.share <= max(DOUBTFUL, wanted):
+    if seen is None or seen.share <= max(DOUBTFUL, allowed):
         return
     share = f"{100 * seen.share:.3g} %"
     what = (
@@ -199,7 +199,7 @@ def warn_of_labels(method: str, model: Model, source: ExactModel, wanted: float)
 def warn_of_time(method: str, model: Model, source: ExactModel) -> None:
     """Warn if the compiled model is probably slower than its source."""
     products = getattr(model, "products", inf)  # per row
-    if not doubtful_gain(products, source):
+    if not questionable_gain(products, source):
         return
     tried = trial(model, source)
     if tried is not None and tried.speed_up < 1:
@@ -234,7 +234,7 @@ def _share(budget: "float | str") -> float:
     return share
 
 
-def _demand_no_options(method: str, options: "dict[str, Any]") -> None:
+def _require_no_options(method: str, options: "dict[str, Any]") -> None:
     if options:
         name = next(iter(options))
         its = f"its options are {', '.join(_AUTO)}" if method == "auto" else "it has none"
@@ -335,8 +335,8 @@ def _choose(
                 model, _ = compile_source(options["method"], source, others, watch)
             except _GivenUp:
                 why = f"given up after {patience:g} s"
-            except FastsvmError as fault:
-                why = str(fault)
+            except FastsvmError as error:
+                why = str(error)
         if why is not None:
             tried.append({"name": each.name, "failed": why})
             continue

@@ -64,7 +64,7 @@ def readable_text(model: ExactModel) -> bytes:
     return text
 
 
-def demand_readable(model: ExactModel) -> None:
+def require_readable(model: ExactModel) -> None:
     """Raise ModelFormatError if the parser refuses the header; the vectors were checked when they were made."""
     from fastsvm_cli.models import parse_model
 

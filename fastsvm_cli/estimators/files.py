@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fastsvm_cli.estimators.predictor import FastSVM
     from fastsvm_cli.models.base import Model
-    from fastsvm_cli.prediction.pipeline import Tally
+    from fastsvm_cli.prediction.pipeline import RunCounts
 
 
 def predict_file(
@@ -45,14 +45,13 @@ def predict_file(
     """
     import warnings
 
-    from fastsvm_cli.console.data_fit import doubts
+    from fastsvm_cli.console.quality_warnings import quality_warnings
     from fastsvm_cli.errors import FastsvmWarning
     from fastsvm_cli.estimators.predictor import as_fast
     from fastsvm_cli.methods.parallel import threads_here
     from fastsvm_cli.prediction.pipeline import predict
     from fastsvm_cli.prediction.scores import run_document, run_values
-    from fastsvm_cli.text.bad_rows import BadRows
-    from fastsvm_cli.text.line_blocks import LineBlocks
+    from fastsvm_cli.text.line_blocks import BadRows, LineBlocks
     from fastsvm_cli.text.output import Output, check_output
 
     start = monotonic()
@@ -62,9 +61,9 @@ def predict_file(
     read = [os.fsdecode(each) for each in (model, exact) if isinstance(each, (str, bytes, os.PathLike))]
     check_output(out, [path, *read])
     fast = as_fast(model, exact, tolerance)
-    fast.demand_none(("transform", "calibrator", "break_ties"), "rows of a file do not pass through:")
+    fast.require_none(("transform", "calibrator", "break_ties"), "rows of a file do not pass through:")
     if probability:
-        fast.demand_none(("sklearn",), "is not LIBSVM's formula of two classes:")
+        fast.require_none(("sklearn",), "is not LIBSVM's formula of two classes:")
         fast.predict_proba  # noqa: B018  # raises AttributeError where the model has no probabilities
     if on_bad_row not in ("stop", "skip", "nan"):
         raise ValueError(f"on_bad_row={on_bad_row!r} found, expected 'stop', 'skip' or 'nan'")
@@ -84,9 +83,9 @@ def predict_file(
         nonlocal bytes_read
         bytes_read = count
 
-    def note(tally: "Tally") -> None:
+    def note(run_counts: "RunCounts") -> None:
         if on_progress is not None:
-            on_progress(tally.rows, bytes_read, total)
+            on_progress(run_counts.rows, bytes_read, total)
 
     with threads_here(n_threads or 0):
         with (
@@ -102,7 +101,7 @@ def predict_file(
                 scaling=scaling,
             ) as blocks,
         ):
-            tally = predict(
+            run_counts = predict(
                 fast.model,
                 blocks,
                 output.write,
@@ -117,20 +116,20 @@ def predict_file(
             )
     for line in scaling.warnings() if scaling is not None else ():
         warnings.warn(line.removeprefix("Warning: "), FastsvmWarning, stacklevel=2)
-    for doubt in doubts(
+    for warning in quality_warnings(
         fast.model,
-        tally,
+        run_counts,
         path,
         dense=dense,
         delimiter=delimiter,
         unlabelled=unlabelled,
-        fields=blocks.place.fields,
+        fields=blocks.position.fields,
         unlabelled_advice=("pass unlabelled=True", "leave unlabelled=True out"),
     ):
-        warnings.warn(doubt, FastsvmWarning, stacklevel=2)
+        warnings.warn(warning, FastsvmWarning, stacklevel=2)
     count = None if bad_rows is None else bad_rows.count
-    found = run_values(fast.model, header, tally, proven=fallback is not None, bad_rows=count)
-    return run_document(fast.model, fast.own_fingerprint, found, monotonic() - start, tally.rows)
+    found = run_values(fast.model, header, run_counts, proven=fallback is not None, bad_rows=count)
+    return run_document(fast.model, fast.own_fingerprint, found, monotonic() - start, run_counts.rows)
 
 
 def _flag(name: str, value: object) -> bool:

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.models.base import ExactModel, Model
-from fastsvm_cli.models.wanted import Wanted
+from fastsvm_cli.models.base import ExactModel, Model, Precision
 
 #: As in scikit-learn, by svm_type and kernel_type.
 _CLASSES = {"c_svc": "SVC", "nu_svc": "NuSVC", "one_class": "OneClassSVM"}
@@ -60,17 +59,17 @@ class OwnCode:
             return np.array(decisions.value)
         return self._asked("_dense_decision_function", chunk)
 
-    def near(self, chunk: _native.Chunk, wanted: Wanted) -> np.ndarray:
+    def near(self, chunk: _native.Chunk, precision: Precision) -> np.ndarray:
         """Return the rows whose label (or, if wanted, a value's sign) depends on rounding, in any order of the sum."""
-        decisions = self.exact.decisions(wanted)
-        self.exact.decision_values(chunk, decisions, wanted)
+        decisions = self.exact.decisions(precision)
+        self.exact.decision_values(chunk, decisions, precision)
         return np.flatnonzero(decisions.evaluations)
 
     def radii(self, chunk: _native.Chunk) -> np.ndarray:
         """Return (rows, pairs): bounds on the rounding of a value, in any order of the sum; 0 for rows of `near`."""
-        wanted = Wanted.values()
-        decisions = self.exact.decisions(wanted, True)
-        self.exact.decision_values(chunk, decisions, wanted)
+        precision = Precision.values()
+        decisions = self.exact.decisions(precision, True)
+        self.exact.decision_values(chunk, decisions, precision)
         return np.array(decisions.radius)
 
     def _asked(self, name: str, chunk: _native.Chunk) -> np.ndarray:

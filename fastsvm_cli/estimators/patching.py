@@ -3,7 +3,7 @@
 It replaces the six functions of sklearn.svm._base that call its LIBSVM. Two functions of CalibratedClassifierCV, whose
 labels may depend on a value's last digits, turn it off.
 
-Labels settled without svm-predict's own sum hold for a sum in any order (B5, B26 and B38 of bounds.py); scikit-learn's
+Labels decided without svm-predict's own sum hold for a sum in any order (B5, B26 and B38 of PROOFS.md); scikit-learn's
 function answers the other rows.
 """
 
@@ -20,11 +20,11 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.estimators.calibration import nearly_equal
-from fastsvm_cli.estimators.fitted import KERNELS, read_svm
+from fastsvm_cli.estimators.fitted_svm import KERNELS, read_svm
 from fastsvm_cli.estimators.rows import chunk_of
 from fastsvm_cli.methods.parallel import threads_here
-from fastsvm_cli.models.wanted import LABELS, Wanted
-from fastsvm_cli.text.data import MOST_VALUES
+from fastsvm_cli.models.base import LABELS, Precision
+from fastsvm_cli.text.read_rows import MOST_VALUES
 
 #: Minimum kernel values per call: for fewer, scikit-learn is as fast. Minimum products in them for several threads.
 LEAST_VALUES, LEAST_PRODUCTS = 1000, 4_000_000
@@ -69,26 +69,26 @@ def patch(n_threads: "int | None" = None) -> None:
     ...     bool((svc.predict(X) == own).all())
     True
     """
-    _settle(True, 0, n_threads)
+    _count_patch(True, 0, n_threads)
 
 
 def unpatch() -> None:
     """Undo patch(), except within blocks of patched()."""
-    _settle(False, 0, engine_threads)
+    _count_patch(False, 0, engine_threads)
 
 
 @contextmanager
 def patched(n_threads: "int | None" = None) -> "Iterator[None]":
     """Patch during a block, on all threads. Blocks may nest and overlap."""
     before = engine_threads
-    _settle(None, 1, n_threads)
+    _count_patch(None, 1, n_threads)
     try:
         yield
     finally:
-        _settle(None, -1, before)
+        _count_patch(None, -1, before)
 
 
-def _settle(always: "bool | None", blocks: int, n_threads: "int | None") -> None:
+def _count_patch(always: "bool | None", blocks: int, n_threads: "int | None") -> None:
     """Patch scikit-learn, or restore it, as the switch and the open blocks require.
 
     always: the switch; None: unchanged. blocks: 1 when a block begins, -1 when it ends.
@@ -127,7 +127,7 @@ def _find_originals() -> "dict[str, tuple[type, Callable[..., Any]]]":
 
 
 def _answered(name: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
-    wanted = LABELS if name in ("_dense_predict", "_sparse_predict") else Wanted.values()
+    precision = LABELS if name in ("_dense_predict", "_sparse_predict") else Precision.values()
 
     @wraps(own)
     def answer(self: Any, X: Any) -> np.ndarray:
@@ -135,12 +135,12 @@ def _answered(name: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
         if engine is None:
             return own(self, X)
         try:
-            out, open_rows = engine.numbers(X, wanted)
+            out, open_rows = engine.numbers(X, precision)
         except _REFUSED:
             return own(self, X)
         if name.endswith("proba"):
             out = engine.probabilities(self, out)
-        elif wanted is not LABELS and getattr(self, "break_ties", False) and out.shape[1] > 1:
+        elif precision is not LABELS and getattr(self, "break_ties", False) and out.shape[1] > 1:
             open_rows = np.union1d(open_rows, _ties(self, out)).astype(int)
         if len(open_rows):
             out[open_rows] = own(self, X[open_rows])
@@ -208,21 +208,21 @@ class Engine:
     arrays. pays: whether the engine answers.
     """
 
-    def __init__(self, estimator: Any, arrays: "list[np.ndarray]", told: "list[Any]", sums: "list[bytes]"):
+    def __init__(self, estimator: Any, arrays: "list[np.ndarray]", settings: "list[Any]", sums: "list[bytes]"):
         key = id(estimator)
         self._estimator = weakref.ref(estimator, lambda _: engines.pop(key, None))
-        self.arrays, self.told, self.sums = arrays, told, sums
+        self.arrays, self.settings, self.sums = arrays, settings, sums
         self.pays = False
-        self._asked = self._answered = self._left = 0  # rows
+        self._own_result = self._answered = self._left = 0  # rows
         self._model: Any = None
         self._task: Any = None
         self._coupler: Any = None
         self._once = allocate_lock()  # held by the thread that compiles
 
-    def asked(self, estimator: Any, rows: int, vectors: int) -> None:
+    def count_rows(self, estimator: Any, rows: int, vectors: int) -> None:
         """Count rows; compile once that pays. Other threads do not wait."""
-        self._asked += rows
-        if self._asked < ROWS_BEFORE + VALUES_BEFORE / vectors or not self._once.acquire(blocking=False):
+        self._own_result += rows
+        if self._own_result < ROWS_BEFORE + VALUES_BEFORE / vectors or not self._once.acquire(blocking=False):
             return
         try:
             model = read_svm(estimator).model
@@ -233,17 +233,17 @@ class Engine:
             model = model.with_header(model.header.changed(label=labels))
         self._task, self._model, self.pays = model.header.task(), model, True
 
-    def numbers(self, X: Any, wanted: Wanted) -> "tuple[np.ndarray, list[int]]":
+    def numbers(self, X: Any, precision: Precision) -> "tuple[np.ndarray, list[int]]":
         """Return labels (rows) or values (rows, pairs), and the rows that need svm-predict's own sum."""
-        model, labels, rows = self._model, wanted is LABELS, X.shape[0]
+        model, labels, rows = self._model, precision is LABELS, X.shape[0]
         out, open_rows = np.empty(rows if labels else (rows, model.pairs)), []
         step = max(1, min(MOST_ENTRIES // max(X.shape[1], 1), MOST_VALUES // max(model.pairs, 1)))
-        decisions, predictions = model.decisions(wanted), _native.Predictions()
+        decisions, predictions = model.decisions(precision), _native.Predictions()
         few = rows * model.header.total_sv * X.shape[1] < LEAST_PRODUCTS
         with threads_here(1 if few else engine_threads or 0):
             for first in range(0, rows, step):
                 block = X if step >= rows else X[first : first + step]
-                model.decision_values(chunk_of(block, "X"), decisions, wanted)
+                model.decision_values(chunk_of(block, "X"), decisions, precision)
                 if labels:
                     _native.predict(self._task, decisions, False, predictions)
                 out[first : first + step] = predictions.label if labels else decisions.value
@@ -291,13 +291,13 @@ def _engine_of(estimator: Any, X: Any) -> "Engine | None":
     for each in arrays:
         if not isinstance(each, np.ndarray) or each.dtype.char not in "dil" or not each.flags.c_contiguous:
             return None  # scikit-learn reports these
-    told = [kernel, estimator.degree, estimator.coef0, estimator._gamma, *map(id, arrays)]
+    settings = [kernel, estimator.degree, estimator.coef0, estimator._gamma, *map(id, arrays)]
     sums = [_sum(each) for each in arrays]
     engine = engines.get(id(estimator))
-    if engine is None or engine.told != told or engine.sums != sums:
-        engine = engines[id(estimator)] = Engine(estimator, arrays, told, sums)
+    if engine is None or engine.settings != settings or engine.sums != sums:
+        engine = engines[id(estimator)] = Engine(estimator, arrays, settings, sums)
     if not engine.pays:
-        engine.asked(estimator, rows, vectors)
+        engine.count_rows(estimator, rows, vectors)
     return engine if engine.pays else None
 
 

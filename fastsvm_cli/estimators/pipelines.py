@@ -7,7 +7,7 @@ import numpy as np
 
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.estimators.calibration import read_calibrators
-from fastsvm_cli.estimators.fitted import EXPECTED, Fitted, read_svm, svm_class
+from fastsvm_cli.estimators.fitted_svm import EXPECTED, Fitted, read_svm, svm_class
 from fastsvm_cli.estimators.scaling import SCALERS, read_scaler, scaler_class
 from fastsvm_cli.models.base import ExactModel
 
@@ -105,7 +105,7 @@ def _of_model(model: ExactModel, name: str, fingerprint: "str | None" = None) ->
 
 
 def _read_file(path: str) -> Fitted:
-    from fastsvm_cli.console.exact_model import read_source
+    from fastsvm_cli.console.compiler_options import read_source
 
     source = read_source(path)
     return _of_model(source.model, path, source.fingerprint)
@@ -119,7 +119,7 @@ def _read_libsvm(model: Any) -> Fitted:
     from libsvm.svmutil import svm_save_model
 
     from fastsvm_cli.models import parse_libsvm
-    from fastsvm_cli.text.data import read_bytes
+    from fastsvm_cli.text.read_rows import read_bytes
 
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "libsvm.model")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastsvm_cli.errors import ModelFormatError, RowError
-from fastsvm_cli.estimators.available import (
+from fastsvm_cli.estimators.available_if import (
     BEYOND_VOTES,
     CERTIFIED,
     available,
@@ -19,19 +19,18 @@ from fastsvm_cli.estimators.available import (
     is_one_class,
     unavailable,
 )
-from fastsvm_cli.estimators.batches import in_blocks
 from fastsvm_cli.estimators.calibration import nearly_equal
-from fastsvm_cli.estimators.conventions import Classes
-from fastsvm_cli.estimators.kept import Kept
+from fastsvm_cli.estimators.class_order import Classes
 from fastsvm_cli.estimators.own_code import OwnCode, deciding
-from fastsvm_cli.estimators.protocol import FittedEstimator
-from fastsvm_cli.estimators.rows import ParsedRows, Rows, chunk_of, demand_kernel_values, rows_of, serial_chunk_of
+from fastsvm_cli.estimators.persistence import Persistent
+from fastsvm_cli.estimators.rows import ParsedRows, Rows, chunk_of, require_kernel_values, rows_of, serial_chunk_of
+from fastsvm_cli.estimators.sklearn_protocol import FittedEstimator
+from fastsvm_cli.estimators.threaded_prediction import in_blocks
 from fastsvm_cli.models import check_start, parse_libsvm, parse_model
-from fastsvm_cli.models.base import ExactModel, Model
-from fastsvm_cli.models.wanted import LABELS, Wanted
+from fastsvm_cli.models.base import LABELS, ExactModel, Model, Precision
 from fastsvm_cli.prediction.answers import Answer, Fallback, Predictor
-from fastsvm_cli.text.data import read_bytes
 from fastsvm_cli.text.fingerprint import fingerprint as fingerprint_of
+from fastsvm_cli.text.read_rows import read_bytes
 
 if TYPE_CHECKING:
     from fastsvm_cli import _native
@@ -110,7 +109,7 @@ def as_fast(
     return fast
 
 
-class FastSVM(Kept, FittedEstimator):
+class FastSVM(Persistent, FittedEstimator):
     """A model that predicts arrays like a fitted scikit-learn estimator, with the numbers of `fastsvm predict`.
 
     A model is exact or compiled, and its answers are the same bit for bit. Thread-safe. `clone` keeps it fitted; it
@@ -186,7 +185,7 @@ class FastSVM(Kept, FittedEstimator):
         self.fingerprint, self.sklearn = fingerprint, sklearn
         self._path: str | None = None
         self._set_up()
-        self.exact = self._settled_exact(exact)
+        self.exact = self._checked_exact(exact)
 
     def _set_up(self) -> None:
         header, least = self.model.header, self.model.first_index
@@ -219,11 +218,11 @@ class FastSVM(Kept, FittedEstimator):
 
     @property
     def beyond_votes(self) -> bool:
-        """Whether labels need more than the signs of decision values, so that radii settle none."""
+        """Whether labels need more than the signs of decision values, so that radii decide none."""
         header = self.model.header
         return self.calibrator is not None or (self.break_ties and header.classification and header.nr_class > 2)
 
-    def _settled_exact(self, exact: "str | bytes | os.PathLike[str] | Model | FastSVM | None") -> "FastSVM | None":
+    def _checked_exact(self, exact: "str | bytes | os.PathLike[str] | Model | FastSVM | None") -> "FastSVM | None":
         if exact is None:
             return None
         model, name = self.model, "exact"
@@ -344,7 +343,7 @@ class FastSVM(Kept, FittedEstimator):
         if not self.model.certified:  # the exact model, or one with the same labels
             return np.ones(self._rows(X).rows, dtype=bool)
         if not self.model.header.regression:
-            return self._answer("proven", X, self._settled)
+            return self._answer("proven", X, self._decided)
         if tolerance is None:
             raise ValueError("a regression model needs tolerance=: the largest radius a value may have")
         return self.radius(X) <= tolerance
@@ -379,12 +378,12 @@ class FastSVM(Kept, FittedEstimator):
         rows = rows_of(X, who, getattr(self, "feature_names_in_", None))
         expected = self.n_features_in_
         if rows.columns != expected:
-            told = self.n_features_in is not None
+            is_known = self.n_features_in is not None
             # A model without vectors knows no number of features.
             if self.model.serials and rows.columns > expected:
-                demand_kernel_values(rows, expected, told, who)
-            elif told or expected:
-                hint = "" if told else f" ({self._features_known()})"
+                require_kernel_values(rows, expected, is_known, who)
+            elif is_known or expected:
+                hint = "" if is_known else f" ({self._features_known()})"
                 raise ValueError(
                     f"X has {rows.columns} features, but {who} is expecting {expected} features as input."
                     + hint * (rows.columns > expected)
@@ -393,12 +392,12 @@ class FastSVM(Kept, FittedEstimator):
 
     def _chunk(self, rows: Rows, first: int, last: int) -> "_native.Chunk":
         chunk = self._raw_chunk(rows, first, last)
-        if self.model.carried is None:
+        if self.model.embedded_scaling is None:
             return chunk
         try:
-            return self.model.carried.rows(chunk)
-        except RowError as fault:
-            raise ValueError(f"row {first + fault.row}: {fault.why}") from None
+            return self.model.embedded_scaling.rows(chunk)
+        except RowError as error:
+            raise ValueError(f"row {first + error.row}: {error.why}") from None
 
     def _raw_chunk(self, rows: Rows, first: int, last: int) -> "_native.Chunk":
         who = type(self).__name__
@@ -423,8 +422,8 @@ class FastSVM(Kept, FittedEstimator):
         def block(first: int, last: int) -> np.ndarray:
             chunk = self._chunk(rows, first, last)
             answer = predictor.answer(chunk)
-            if answer.fault is not None:
-                row, why = answer.fault
+            if answer.error is not None:
+                row, why = answer.error
                 raise ValueError(f"row {first + row - chunk.first_line}: {why}")
             return result(answer)
 
@@ -442,8 +441,8 @@ class FastSVM(Kept, FittedEstimator):
             tolerance=self.early_tolerance if labels else None,
         )
         values = 1 if labels and not predictor.with_radius else max(self.model.pairs, 1)
-        if self.model.carried is not None:
-            values = max(values, self.model.carried.shifted)
+        if self.model.embedded_scaling is not None:
+            values = max(values, self.model.embedded_scaling.shifted)
         self._predictors[kind] = predictor, values
         return predictor, values
 
@@ -498,17 +497,17 @@ class FastSVM(Kept, FittedEstimator):
                 out[near] = self._shaped(own.values(answer.chunk.select(near)))
         return out
 
-    def _by_reference(self, own: OwnCode, answer: Answer, wanted: Wanted) -> np.ndarray:
+    def _by_reference(self, own: OwnCode, answer: Answer, precision: Precision) -> np.ndarray:
         """Return the rows that the exact model's reference sum decides."""
         if not answer.reference_rows:
             return np.empty(0, np.intp)
         if own.exact is self.model:
             return np.flatnonzero(answer.decisions.evaluations)
-        return own.near(answer.chunk, wanted)
+        return own.near(answer.chunk, precision)
 
     def _near_rows(self, own: OwnCode, answer: Answer, shaped: np.ndarray) -> np.ndarray:
         """Return the rows where rounding of decision values changes their signs or the label that follows from them."""
-        near = self._by_reference(own, answer, Wanted.values())
+        near = self._by_reference(own, answer, Precision.values())
         if not self.beyond_votes:
             return near
         if self.calibrator is None:
@@ -541,10 +540,10 @@ class FastSVM(Kept, FittedEstimator):
             return radii[:, 0].copy()
         return self._classes.radii(radii)
 
-    def _settled(self, answer: Answer) -> np.ndarray:
-        settled = np.ones(answer.chunk.rows, dtype=bool)
-        settled[answer.open_rows] = False
-        return settled
+    def _decided(self, answer: Answer) -> np.ndarray:
+        decided = np.ones(answer.chunk.rows, dtype=bool)
+        decided[answer.open_rows] = False
+        return decided
 
     def __dir__(self) -> "list[str]":
         return sorted(set(super().__dir__()) - unavailable(self))

@@ -7,7 +7,7 @@ import numpy as np
 from fastsvm_cli import _native
 
 if TYPE_CHECKING:
-    from fastsvm_cli.estimators.fitted import Fitted
+    from fastsvm_cli.estimators.fitted_svm import Fitted
 
 #: Types that the core reads without conversion.
 _NATIVE_TYPES = "dfilq"
@@ -118,19 +118,19 @@ def rows_of(X, who: str, names: "np.ndarray | None" = None) -> Rows:
     if hasattr(X, "tocsr"):
         if X.ndim != 2:
             raise ValueError(f"Expected 2D input, got input with shape {X.shape}.\nReshape your data.")
-        _demand_real(X.dtype, X)
+        _require_real(X.dtype, X)
         source: Rows = _Sparse(_as_csr(X))
     elif hasattr(X, "iloc") and hasattr(X, "columns"):
         for name, dtype in zip(X.columns, X.dtypes):
-            _demand_real(dtype, X, f"column {name!r}")
+            _require_real(dtype, X, f"column {name!r}")
         if names is not None:
-            _demand_names(X, names, who)
+            _require_names(X, names, who)
         source = _Frame(X)
     else:
         matrix = np.asarray(X)
         if matrix is not X and matrix.dtype.kind in "OSU":  # for a message that quotes the value
             matrix = np.asarray(X, dtype=np.float64)
-        _demand_real(matrix.dtype, X)
+        _require_real(matrix.dtype, X)
         if matrix.ndim != 2:
             _refuse_dimensions(matrix, who)
         source = _Dense(matrix)
@@ -155,15 +155,15 @@ def chunk_of(block, who: str, first_index: int = 1) -> _native.Chunk:
         raise
 
 
-def demand_kernel_values(rows: Rows, expected: int, told: bool, who: str) -> None:
+def require_kernel_values(rows: Rows, expected: int, is_known: bool, who: str) -> None:
     """Raise ValueError for more columns than `expected` training rows, unless they are certainly kernel values.
 
-    LIBSVM's rows begin with a serial, a whole number. told: whether the user gave `expected`; else it is the largest
-    known serial.
+    LIBSVM's rows begin with a serial, a whole number. is_known: whether the user gave `expected`; else it is the
+    largest known serial.
     """
     first = rows.block(0, rows.rows, who)[:, :1]
     first = np.asarray(first if isinstance(first, np.ndarray) else first.toarray())
-    if told:
+    if is_known:
         hint = " (without LIBSVM's column of serials: X[:, 1:])" * (rows.columns == expected + 1)
         raise ValueError(f"X has {rows.columns} features, but {who} is expecting {expected} features as input{hint}.")
     if (first == np.floor(first)).all():
@@ -228,7 +228,7 @@ def _readable(matrix: np.ndarray) -> np.ndarray:
     return matrix.astype(np.float64)
 
 
-def _demand_real(dtype: Any, X, where: str = "X") -> None:
+def _require_real(dtype: Any, X, where: str = "X") -> None:
     if dtype.kind == "c":
         raise ValueError(f"Complex data not supported\n{X}\n")
     if dtype.kind in "mM":
@@ -257,7 +257,7 @@ def _refuse_numbers(values: np.ndarray, who: str) -> None:
     raise ValueError("Input X contains infinity or a value too large for dtype('float64').")
 
 
-def _demand_names(frame, names: np.ndarray, who: str) -> None:
+def _require_names(frame, names: np.ndarray, who: str) -> None:
     found = list(frame.columns)
     if found == list(names) or not all(isinstance(name, str) for name in found):
         return

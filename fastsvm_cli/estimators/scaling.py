@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse
 
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.methods.exact_folding import fold_exact
+from fastsvm_cli.methods.folded_scaling import fold_exact
 from fastsvm_cli.models.base import ExactModel
 from fastsvm_cli.text.scaling import Affine
 

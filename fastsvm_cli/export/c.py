@@ -57,7 +57,7 @@ class Program(Sums):
             self._code.append(self._probabilities())
         if self._radius is not None:
             self._code.insert(1, self._bound(self._radius))
-            self._code.append(self._settled())
+            self._code.append(self._decided())
         self._code += self._functions()
         self._check()
         self._tables = [*map(self._table, self.tables)]
@@ -143,8 +143,8 @@ class Program(Sums):
 
     def _table(self, table: Table) -> str:
         words = [str(int(value)) for value in table.numbers] if table.type else self._written(table.numbers)
-        place = " PROGMEM" if self.progmem else ""
-        head = f"static const {table.type or '@REAL@'} {table.name}[{len(words)}]{place} = {{\n"
+        slot = " PROGMEM" if self.progmem else ""
+        head = f"static const {table.type or '@REAL@'} {table.name}[{len(words)}]{slot} = {{\n"
         return head + "\n".join(_wrapped(f"{word}," for word in words)) + "\n};\n"
 
     def _check(self) -> None:
@@ -170,16 +170,16 @@ class Program(Sums):
             self.operations += 2 * inputs
         first = np.array_equal(description.used, np.arange(d))
         if not first:
-            places = np.full(inputs, -1)
-            places[description.used] = np.arange(d)
-            self._add("PLACE", places, whole=True)
-        place, test = ("j", f"j < {d}") if first else (self._whole("PLACE", "j"),) * 2
+            slots = np.full(inputs, -1)
+            slots[description.used] = np.arange(d)
+            self._add("PLACE", slots, whole=True)
+        slot, test = ("j", f"j < {d}") if first else (self._whole("PLACE", "j"),) * 2
         if not first:
             test += " >= 0"
         if d == inputs:
-            lines.append(f"z[{place}] = x;")
+            lines.append(f"z[{slot}] = x;")
         elif d:
-            lines.append(f"if ({test}) z[{place}] = x;")
+            lines.append(f"if ({test}) z[{slot}] = x;")
         if d < inputs and counts:
             lines.append("else rest += x * x;" if d else "rest += x * x;")
         column = "\n".join(f"        {line}" for line in lines) or "        (void)x;"
@@ -243,7 +243,7 @@ class Program(Sums):
             TINY=self._upper(radius.tiny),
         )
 
-    def _settled(self) -> str:
+    def _decided(self) -> str:
         header = self.description.header
         if header.regression:
             return self._put(c_text.SETTLED_VALUE)

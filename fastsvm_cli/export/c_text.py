@@ -158,7 +158,7 @@ SAMPLES = """\
     }
 """
 
-#: Bound of the distance from svm-predict's value (B41, B42 of bounds.py). Newton's root approaches from above.
+#: Bound of the distance from svm-predict's value (B41, B42 of PROOFS.md). Newton's root approaches from above.
 BOUND = """\
 static @REAL@ root(@REAL@ x)
 {

@@ -8,7 +8,7 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FileError, RowError
 from fastsvm_cli.export.tolerance import tolerance
-from fastsvm_cli.models.wanted import Wanted
+from fastsvm_cli.models.base import Precision
 
 if TYPE_CHECKING:
     from fastsvm_cli.export.c import Program
@@ -49,18 +49,18 @@ class Comparison:
 
 
 def compare(model: "Model", description: "Description", single: bool, answers: Answers, chunks) -> Comparison:
-    """Compare answers with `model`'s. chunks: unscaled if it carries a scaling. Raises RowError and FileError."""
+    """Compare answers with `model`'s. chunks: unscaled if it embeds a scaling. Raises RowError and FileError."""
     out, decisions, predictions = (
         Comparison(model.header.regression),
-        model.decisions(Wanted.values()),
+        model.decisions(Precision.values()),
         _native.Predictions(),
     )
     task = model.header.task()
     for chunk in chunks:
         if single:
             _check_rows(chunk)
-        rows = chunk if model.carried is None else model.carried.rows(chunk)
-        model.decision_values(rows, decisions, Wanted.values())
+        rows = chunk if model.embedded_scaling is None else model.embedded_scaling.rows(chunk)
+        model.decision_values(rows, decisions, Precision.values())
         model.answer(decisions)
         _native.predict(task, decisions, False, predictions)
         values, labels = np.array(decisions.value), np.array(predictions.label)

@@ -12,7 +12,7 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli._native import Kernel
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.models.wanted import Wanted
+from fastsvm_cli.models.base import Precision
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Header
@@ -186,7 +186,7 @@ def _kernel_sums(model: "ExactModel", features: np.ndarray, path: str) -> "Kerne
 
 def _constants(model: "ExactModel") -> np.ndarray:
     """Return svm-predict's values of a model that gives every row the same."""
-    decisions, empty = model.decisions(Wanted.values()), _native.Chunk.from_dense(np.zeros(1), np.zeros((1, 1)))
+    decisions, empty = model.decisions(Precision.values()), _native.Chunk.from_dense(np.zeros(1), np.zeros((1, 1)))
     model.reference_values(empty, decisions)
     return np.array(decisions.value)[0]
 
@@ -304,17 +304,17 @@ _BODIES: "dict[str, Callable[[Any, np.ndarray, str], KernelSums | Polynomials | 
 
 
 def _add_scaling(out: Description, model: "Model") -> None:
-    carried = model.carried
+    embedded_scaling = model.embedded_scaling
     slopes, offsets = np.zeros(out.inputs), np.zeros(out.inputs)
-    if carried is not None:
-        affine = carried.scaling().unrounded().affine()
+    if embedded_scaling is not None:
+        affine = embedded_scaling.scaling().unrounded().affine()
         for index, slope, offset in zip(affine.features, affine.slopes, affine.offsets):
             column = index - out.first_index
             if column >= 0:
                 slopes[column], offsets[column] = slope, offset
         out.scale(slopes, offsets)
-        out.labels_back = carried.labels_back
-        words = carried.texts[0].split()
+        out.labels_back = embedded_scaling.labels_back
+        words = embedded_scaling.texts[0].split()
         if b"x" in words:
             out.scaled_to = max(abs(float(word)) for word in words[words.index(b"x") + 1 :][:2])
 

@@ -159,15 +159,15 @@ class _Writer(Answers):
         g = self.graph
         if coefficients.shape[1] == 1:
             counts = [len(coefficients)]
-        pieces = [[min(AT_ONCE, count - first) for first in range(0, count, AT_ONCE)] or [0] for count in counts]
-        sizes = [size for of_class in pieces for size in of_class]
+        groups = [[min(AT_ONCE, count - first) for first in range(0, count, AT_ONCE)] or [0] for count in counts]
+        sizes = [size for of_class in groups for size in of_class]
         names = [values]
         if len(sizes) > 1:
             names = [f"piece_{at}" for at in range(len(sizes))]
             g("Split", values, np.array(sizes), outputs=names, axis=1)
         ends = np.cumsum(sizes)
         products = iter([g("MatMul", name, coefficients[e - s : e]) for name, e, s in zip(names, ends, sizes)])
-        sums = [[next(products) for _ in of_class] for of_class in pieces]
+        sums = [[next(products) for _ in of_class] for of_class in groups]
         return [g("Sum", *each) if len(each) > 1 else each[0] for each in sums]
 
     def _power(self, base: str, degree: int) -> str:
@@ -192,7 +192,7 @@ class _Writer(Answers):
         if body.degree > 1 and whole:
             part = moved if shared or len(whole) == len(own) else g("Gather", moved, np.array(whole), axis=0)
             sums.append(
-                self._placed(self._higher([expansions[e] for e in whole], body.degree, part, d), whole, len(own))
+                self._assigned(self._higher([expansions[e] for e in whole], body.degree, part, d), whole, len(own))
             )
         ranked = [e for e, each in enumerate(expansions) if each.rank]
         if ranked:
@@ -204,7 +204,7 @@ class _Writer(Answers):
                 directions[at, :, :rank], weights[at, 0, :rank] = expansions[e].directions.T, expansions[e].weights
             along = self._times(part, directions)
             squares = g.sum(g("Mul", g("Mul", along, along), weights), 2, keep=True)
-            sums.append(self._placed(squares, ranked, len(own)))
+            sums.append(self._assigned(squares, ranked, len(own)))
         total = sums[0]
         for each in sums[1:]:
             total = g("Add", total, each)
@@ -277,13 +277,13 @@ class _Writer(Answers):
             return g("Unsqueeze", flat, np.array([0]))
         return g("Transpose", g("Reshape", flat, np.array([-1, count, q])), perm=[1, 0, 2])
 
-    def _placed(self, sums: str, at: "list[int]", count: int) -> str:
+    def _assigned(self, sums: str, at: "list[int]", count: int) -> str:
         """Return (count, n, 1), 0 for missing expansions."""
         if len(at) == count:
             return sums
-        places = np.zeros((count, len(at)))
-        places[at, range(len(at))] = 1
-        flat = self.graph("MatMul", places, self.graph.sum(sums, 2))
+        slots = np.zeros((count, len(at)))
+        slots[at, range(len(at))] = 1
+        flat = self.graph("MatMul", slots, self.graph.sum(sums, 2))
         return self.graph("Unsqueeze", flat, np.array([2]))
 
     def _higher(self, expansions: "list[Any]", degree: int, moved: str, d: int) -> str:
@@ -295,18 +295,18 @@ class _Writer(Answers):
         inner = self._times(moved, square.transpose(0, 2, 1))
         if degree == 2:
             return g.sum(g("Mul", inner, moved), 2, keep=True)
-        place = np.zeros((d, d), dtype=np.int64)
-        place[twos[:, 0], twos[:, 1]] = np.arange(len(twos))
+        slot = np.zeros((d, d), dtype=np.int64)
+        slot[twos[:, 0], twos[:, 1]] = np.arange(len(twos))
         products = g("Mul", *(g("Gather", moved, twos[:, side], axis=2) for side in (0, 1)))
         threes, cubes = monomials(3, d), np.zeros((len(expansions), len(twos), d))
         for at, each in enumerate(expansions):
-            cubes[at, place[threes[:, 1], threes[:, 2]], threes[:, 0]] = each.levels[3]
+            cubes[at, slot[threes[:, 1], threes[:, 2]], threes[:, 0]] = each.levels[3]
         total = g.sum(g("Mul", g("Add", inner, self._times(products, cubes)), moved), 2, keep=True)
         if degree == 3:
             return total
         fours, quads = monomials(4, d), np.zeros((len(expansions), len(twos), len(twos)))
         for at, each in enumerate(expansions):
-            quads[at, place[fours[:, 2], fours[:, 3]], place[fours[:, 0], fours[:, 1]]] = each.levels[4]
+            quads[at, slot[fours[:, 2], fours[:, 3]], slot[fours[:, 0], fours[:, 1]]] = each.levels[4]
         quartic = g.sum(g("Mul", self._times(products, quads), products), 2, keep=True)
         return g("Add", total, quartic)
 
@@ -338,10 +338,10 @@ def _alternating(coefficients: np.ndarray) -> np.ndarray:
     n, columns = coefficients.shape
     if columns > 1:
         return np.arange(n)
-    place = np.zeros(n)
+    slot = np.zeros(n)
     for side in (coefficients[:, 0] > 0, coefficients[:, 0] <= 0):
-        place[side] = (np.arange(side.sum()) + 0.5) / max(side.sum(), 1)
-    return np.argsort(place, kind="stable")
+        slot[side] = (np.arange(side.sum()) + 0.5) / max(side.sum(), 1)
+    return np.argsort(slot, kind="stable")
 
 
 def answers(text: bytes, description: Description, single: bool) -> "check.Answers":

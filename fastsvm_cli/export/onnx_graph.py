@@ -19,13 +19,13 @@ class Graph:
     def __call__(self, operator: str, *inputs: "str | np.ndarray | float", output: "str | None" = None, **more: Any):
         """Add a node; return its output. inputs: names, arrays, or numbers."""
         if operator in ("Add", "Sub", "Mul") and self.kind is np.float64 and not isinstance(inputs[1], str):
-            operator, inputs = self._kept_apart(operator, inputs[0], np.asarray(inputs[1], dtype=np.float64))
+            operator, inputs = self._stored_apart(operator, inputs[0], np.asarray(inputs[1], dtype=np.float64))
         names = [each if isinstance(each, str) else self.table(each) for each in inputs]
         outputs = more.pop("outputs", None) or [output or self._name(operator)]
         self.nodes.append(self._helper.make_node(operator, names, outputs, **more))
         return outputs[0] if len(outputs) == 1 else outputs
 
-    def _kept_apart(self, operator: str, x: "str | np.ndarray | float", number: np.ndarray) -> Any:
+    def _stored_apart(self, operator: str, x: "str | np.ndarray | float", number: np.ndarray) -> Any:
         """Return (operator, inputs) that no runtime takes for a sum with 0, or a product with 1.
 
         onnxruntime drops these, and rounds the number to single precision first.
@@ -49,13 +49,13 @@ class Graph:
             array = written(array, self.kind is np.float32, self._path)
         elif array.dtype.kind in "iu":
             array = array.astype(np.int64)
-        return self._kept(array)
+        return self._stored(array)
 
     def infinity(self) -> str:
         """Name of the constant infinity."""
-        return self._kept(np.array(np.inf, dtype=self.kind))
+        return self._stored(np.array(np.inf, dtype=self.kind))
 
-    def _kept(self, array: np.ndarray) -> str:
+    def _stored(self, array: np.ndarray) -> str:
         for name, known in self.tables.items():
             if known.dtype == array.dtype and known.shape == array.shape and array.size < 64 and (known == array).all():
                 return name

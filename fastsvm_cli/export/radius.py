@@ -1,4 +1,4 @@
-"""Radius of an exported model's decision values (B40 to B42 of bounds.py).
+"""Radius of an exported model's decision values (B40 to B42 of PROOFS.md).
 
 Both targets evaluate:
 

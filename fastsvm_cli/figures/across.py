@@ -45,7 +45,7 @@ class Across:
         return out
 
     def spread(self, heights: "list[list[float | None]]") -> "list[float]":
-        """Place the cases in the band, near its middle and apart.
+        """Position the cases in the band, near its middle and apart.
 
         heights: per case and panel, in points; None: absent.
         """
@@ -60,7 +60,7 @@ class Across:
         at = [middle] * len(heights)
         placed: list[int] = []
 
-        def room(slot: float, mine: int) -> float:
+        def space(slot: float, mine: int) -> float:
             return min(
                 (
                     hypot((slot - at[other]) * self.unit, up - up_of_other)
@@ -72,8 +72,8 @@ class Across:
             )
 
         for each in sorted(range(len(heights)), key=lambda each: [-(up or 0.0) for up in heights[each]]):
-            rooms = [room(slot, each) for slot in slots]
-            wide = next((slot for slot, found in zip(slots, rooms) if found >= _APART), None)
-            at[each] = slots[rooms.index(max(rooms))] if wide is None else wide
+            spaces = [space(slot, each) for slot in slots]
+            wide = next((slot for slot, found in zip(slots, spaces) if found >= _APART), None)
+            at[each] = slots[spaces.index(max(spaces))] if wide is None else wide
             placed.append(each)
         return at

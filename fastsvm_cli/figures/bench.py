@@ -10,12 +10,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.transforms import Bbox
 
-from fastsvm_cli.benchmarks.case import CLOCKS, END_TO_END, SCORING
 from fastsvm_cli.benchmarks.environment import short
+from fastsvm_cli.benchmarks.table_row import CLOCKS, END_TO_END, SCORING
 from fastsvm_cli.figures import style
 from fastsvm_cli.figures.across import Across
 from fastsvm_cli.figures.marks import mark_of, ring, short_name
-from fastsvm_cli.figures.panels import LEFT, draw_legend, two_panels
+from fastsvm_cli.figures.style import LEFT, draw_legend, two_panels
 
 _CLOCKS = ((END_TO_END, "end_to_end", CLOCKS[END_TO_END]), (SCORING, "scoring", CLOCKS[SCORING]))
 # Inches.
@@ -59,7 +59,7 @@ def draw(document: dict) -> Figure:
         shares = [(point.across[0], point.across[2]) for point in points if point.across is not None]
         most = inf if document["regression"] else 2.0
         scale = Across(shares, len(points) - len(shares), style.INCH * (style.WIDTH - LEFT - _RIGHT), most)
-        at = _places(points, scale, limits)
+        at = _positions(points, scale, limits)
         for clock, key, words in _CLOCKS:
             _draw_panel(axes[clock], document, points, at, scale, clock, limits[clock], words)
             _draw_ratio(axes[clock], document, clock, key)
@@ -106,7 +106,7 @@ def _limits(points: "list[Point]", clock: str) -> "tuple[float, float]":
     return low - more, max(high, low + 0.5) + 2 * more  # room for labels
 
 
-def _places(points: "list[Point]", scale: Across, limits: "dict[str, tuple[float, float]]") -> "list[float]":
+def _positions(points: "list[Point]", scale: Across, limits: "dict[str, tuple[float, float]]") -> "list[float]":
     equal = [at for at, point in enumerate(points) if point.across is None]
     at = [0.0 if point.across is None else point.across[0] for point in points]
     heights: list[list[float | None]] = [[] for _ in equal]

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from fastsvm_cli.benchmarks.quality import interval_95
 from fastsvm_cli.figures import style
 from fastsvm_cli.figures.marks import points
-from fastsvm_cli.figures.panels import BELOW, LEFT, TITLE
+from fastsvm_cli.figures.style import BELOW, LEFT, TITLE
 from fastsvm_cli.text.numbers import size_text
 
 # Inches.

@@ -86,16 +86,16 @@ def short_name(case: dict) -> str:
     if not made_by:
         return str(case["name"]).removesuffix(", in process")
     command, *words = made_by
-    said = [command]
+    words_of = [command]
     for option, value in zip(words, [*words[1:], ""]):
         if option in ("--center", "--method"):
-            said.append(value)
+            words_of.append(value)
         elif option == "--centers":
-            said.append(f"{value} centers")
+            words_of.append(f"{value} centers")
         elif option == "--certify" and not case["with_exact"]:
-            said.append("certified")
+            words_of.append("certified")
         elif option in ("--vectors", "--ratio", "--target"):
-            said.append(f"{option[2:]} {value}")
+            words_of.append(f"{option[2:]} {value}")
     if command == "approx":
-        said.insert(1, f"degree {case['degree']}")
-    return ", ".join(said) + (", --exact" if case["with_exact"] else "")
+        words_of.insert(1, f"degree {case['degree']}")
+    return ", ".join(words_of) + (", --exact" if case["with_exact"] else "")

@@ -11,7 +11,7 @@ from fastsvm_cli.benchmarks.sizes import Size, Sizes
 from fastsvm_cli.figures import style
 from fastsvm_cli.figures.across import Across
 from fastsvm_cli.figures.marks import points, ring
-from fastsvm_cli.figures.panels import draw_legend, two_panels
+from fastsvm_cli.figures.style import draw_legend, two_panels
 
 # Inches.
 _RIGHT, _PANEL, _LEGEND_LINE = 0.08, 1.3, 0.15

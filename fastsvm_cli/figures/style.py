@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from matplotlib.transforms import blended_transform_factory
 
@@ -158,3 +159,33 @@ def set_ticks(axis: Axis, at: "list[float]", words: "list[str]") -> None:
     axis.set_major_locator(FixedLocator(at))
     axis.set_major_formatter(FixedFormatter(words))
     axis.set_minor_locator(NullLocator())
+
+
+#: Inches: left of panels (vertical axis), above (title) and below them (horizontal axis).
+LEFT, TITLE, BELOW = 0.46, 0.17, 0.36
+_BETWEEN = 0.09
+
+
+def two_panels(height: float, right: float, legend: float) -> "tuple[Figure, Axes, Axes]":
+    """right: margin; legend: space below; all in inches."""
+    whole = TITLE + 2 * height + _BETWEEN + BELOW + legend
+    figure = empty_figure(whole)
+    upper = panel(figure, LEFT, whole - TITLE - height, WIDTH - right, whole - TITLE)
+    lower = panel(figure, LEFT, legend + BELOW, WIDTH - right, legend + BELOW + height)
+    return figure, upper, lower
+
+
+def draw_legend(figure: Figure, entries: "list[Line2D]", columns: int) -> None:
+    """Draw the legend below the panels."""
+    figure.legend(
+        handles=entries,
+        loc="lower left",
+        bbox_to_anchor=(0.02, 0.0),
+        ncol=columns,
+        frameon=False,
+        columnspacing=0.8,
+        handletextpad=0.2,
+        handlelength=1.4,
+        labelspacing=0.35,
+        borderpad=0.2,
+    )

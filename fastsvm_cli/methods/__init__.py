@@ -36,7 +36,7 @@ def attempts(model: "ExactModel", max_bytes: float, patience: float) -> "list[At
     """Return every method's attempts, the most promising first."""
     if refused_by_all(model) is not None:
         return []
-    taking = [each for each in methods() if each.refusal(model) is None]
+    taking = [each for each in methods() if each.reason_against(model) is None]
     found = [attempt for each in taking for attempt in each.attempts(model, max_bytes, patience)]
     return sorted(found, key=lambda each: each.rank)
 
@@ -48,8 +48,8 @@ def refused_by_all(model: "ExactModel") -> "str | None":
     return model.uncompilable
 
 
-def refusals(model: "ExactModel") -> "list[tuple[str, str]]":
+def reasons_against(model: "ExactModel") -> "list[tuple[str, str]]":
     """Return (command, reason) for every method that refuses the model."""
     if (why := refused_by_all(model)) is not None:
         return [("every method", why)]
-    return [refusal for each in methods() for refusal in each.refusals(model)]
+    return [reason_against for each in methods() for reason_against in each.reasons_against(model)]

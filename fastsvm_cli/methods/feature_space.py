@@ -26,13 +26,13 @@ def matrix(vectors: _native.Chunk, columns: "np.ndarray | None" = None) -> "tupl
     """Return (sparse rows (n, d), increasing LIBSVM indices (d)). columns: keep only these."""
     indices, values, starts = np.asarray(vectors.indices), np.asarray(vectors.values), np.asarray(vectors.indptr)
     if columns is None:
-        columns, place = np.unique(indices, return_inverse=True)
+        columns, position = np.unique(indices, return_inverse=True)
     else:
-        place = np.minimum(np.searchsorted(columns, indices), max(len(columns) - 1, 0))
-        known = columns[place] == indices if len(columns) else np.zeros(len(indices), bool)
+        position = np.minimum(np.searchsorted(columns, indices), max(len(columns) - 1, 0))
+        known = columns[position] == indices if len(columns) else np.zeros(len(indices), bool)
         starts = np.concatenate(([0], np.cumsum(known)))[starts]
-        place, values = place[known], values[known]
-    return scipy.sparse.csr_matrix((values, place, starts), shape=(vectors.rows, len(columns))), columns
+        position, values = position[known], values[known]
+    return scipy.sparse.csr_matrix((values, position, starts), shape=(vectors.rows, len(columns))), columns
 
 
 def row_norms(x: Matrix) -> np.ndarray:
@@ -149,7 +149,7 @@ class FeatureSpace:
 
     @cached_property
     def squared_norms(self) -> np.ndarray:
-        """Squared norms a.(K a), rounded up (B27 of bounds.py): (pairs). Raises ModelFormatError on overflow."""
+        """Squared norms a.(K a), rounded up (B27 of PROOFS.md): (pairs). Raises ModelFormatError on overflow."""
         a, (b, error) = self.coefficients, self.at_support_vectors
         n = len(b)
         total = np.einsum("ip,ip->p", a, b)

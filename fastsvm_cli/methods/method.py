@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
-from fastsvm_cli.console.exact_model import CompilerOptions
+from fastsvm_cli.console.compiler_options import CompilerOptions
 from fastsvm_cli.console.options import Option
 from fastsvm_cli.errors import ModelFormatError, spelled
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
-    from fastsvm_cli.console.exact_model import SourceModel
+    from fastsvm_cli.console.compiler_options import SourceModel
     from fastsvm_cli.models.base import ExactModel, Model
 
 #: Receives the share done, and text.
@@ -116,13 +116,13 @@ class Method:
         """Raise ModelFormatError or FileError. rows: of --data."""
         raise NotImplementedError
 
-    def refusal(self, model: "ExactModel") -> "str | None":
+    def reason_against(self, model: "ExactModel") -> "str | None":
         """Return why the method refuses the model, or None."""
         raise NotImplementedError
 
-    def refusals(self, model: "ExactModel") -> "list[tuple[str, str]]":
+    def reasons_against(self, model: "ExactModel") -> "list[tuple[str, str]]":
         """Return (command, reason) for every variant that refuses the model."""
-        why = self.refusal(model)
+        why = self.reason_against(model)
         return [] if why is None else [(self.name, why)]
 
     def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
@@ -139,7 +139,7 @@ def part_of(
     return lambda share: on_progress(begin + (end - begin) * share, *words)
 
 
-def demand(path: str, refusal: "str | None") -> None:
-    """Raise ModelFormatError for a refusal."""
-    if refusal is not None:
-        raise ModelFormatError(path, refusal)
+def require(path: str, reason_against: "str | None") -> None:
+    """Raise ModelFormatError for a reason."""
+    if reason_against is not None:
+        raise ModelFormatError(path, reason_against)

@@ -43,8 +43,8 @@ def over_blocks(n: int, size: int, body: "Callable[[slice], None]") -> None:
                 return
             try:
                 body(slice(first, min(n, first + size)))
-            except BaseException as fault:
-                failures.append((first if isinstance(fault, Exception) else -1, fault))  # Ctrl-C first
+            except BaseException as error:
+                failures.append((first if isinstance(error, Exception) else -1, error))  # Ctrl-C first
 
     helpers = []
     for _ in range(min(_native.get_threads(), -(-n // size)) - 1):
@@ -58,8 +58,8 @@ def over_blocks(n: int, size: int, body: "Callable[[slice], None]") -> None:
         work()
         for helper in helpers:
             helper.join()
-    except BaseException as fault:  # also Ctrl-C: helpers finish their block
-        failures.append((-1, fault))
+    except BaseException as error:  # also Ctrl-C: helpers finish their block
+        failures.append((-1, error))
         for helper in helpers:
             helper.join()
     if failures:

@@ -7,7 +7,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.models import parse_libsvm
 from fastsvm_cli.models.base import ExactModel
-from fastsvm_cli.text.data import read_bytes
+from fastsvm_cli.text.read_rows import read_bytes
 
 
 def libsvm_problem(chunks: "Iterable[_native.Chunk]") -> "tuple[list[float], list[dict[int, float]]]":
@@ -30,8 +30,8 @@ def load_libsvm() -> None:
         import libsvm.svmutil  # noqa: F401
     except ImportError:
         raise FileError("libsvm-official", "it is not installed: pip install 'fastsvm[libsvm]'") from None
-    except Exception as fault:  # OSError: its library fits another system
-        raise FileError("libsvm-official", f"it does not load: {' '.join(str(fault).split())}") from None
+    except Exception as error:  # OSError: its library fits another system
+        raise FileError("libsvm-official", f"it does not load: {' '.join(str(error).split())}") from None
 
 
 def train(labels: "list[float]", rows: "list[dict[int, float]]", options: str, path: str) -> ExactModel:
@@ -48,8 +48,8 @@ def train(labels: "list[float]", rows: "list[dict[int, float]]", options: str, p
     def work() -> None:
         try:
             trained.append(svm_train(problem, parameters))
-        except BaseException as fault:
-            failures.append(fault)
+        except BaseException as error:
+            failures.append(error)
 
     worker = Thread(target=work, daemon=True)
     try:

@@ -5,7 +5,7 @@ import warnings
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FastsvmWarning, ModelFormatError
 from fastsvm_cli.models.base import ExactModel, Model
-from fastsvm_cli.text.data import read_bytes
+from fastsvm_cli.text.read_rows import read_bytes
 
 looks_like_model = _native.looks_like_model
 
@@ -19,11 +19,11 @@ def parse_model(text: bytes, path: str, *, warn: bool = True) -> Model:
     """Read a model's text. warn: about its notes (FastsvmWarning). Raises ModelFormatError."""
     file = _native.read_model(text, path)
     model = (ExactModel if isinstance(file, _native.LibsvmFile) else Model)(file, path)
-    if file.carried_scaling is not None:
-        from fastsvm_cli.models.carried import Carried
+    if file.range_scaling is not None:
+        from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
         from fastsvm_cli.text.scaling import Scaling
 
-        model.carried = Carried(Scaling(path, file.carried_scaling, tuple(file.carried_texts)), path)
+        model.embedded_scaling = EmbeddedScaling(Scaling(path, file.range_scaling, tuple(file.range_texts)), path)
     if warn:
         warn_of(model, path, 4)
     return model

@@ -5,11 +5,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fastsvm_cli import _native
-from fastsvm_cli.models.wanted import LABELS, Wanted
+from fastsvm_cli._native import Precision as Precision
 
 if TYPE_CHECKING:
-    from fastsvm_cli.models.carried import Carried
+    from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
     from fastsvm_cli.text.scaling import Scaling
+
+
+#: Default of decision_values.
+LABELS = Precision.labels()
+#: Its public name.
+Wanted = Precision
 
 
 class Model:
@@ -35,7 +41,8 @@ class Model:
     features            increasing LIBSVM indices, the columns of its vectors; () for a kind that holds rows
     centers             of expansions; with an RBF kernel, Decisions.outside counts rows outside the bound of Claesen et
                         al., eq. (3.11)
-    folded, carried     scaling that its numbers include (_native.Folded), or that it applies to raw rows (carried.py)
+    folded              scaling that its numbers include (_native.FoldedScaling)
+    embedded_scaling    scaling that it applies to raw rows
     max_index           largest index, 0 if none; for a precomputed kernel the largest serial number
     first_index         LIBSVM index of column 0 of dense rows: 0 if the model or its range knows it, else 1
     columns             of a dense row that holds all known features
@@ -51,7 +58,7 @@ class Model:
     It has these methods:
 
     to_text             return the file's content
-    decision_values     fill `out`, at least as precisely as `wanted`; raises RowError
+    decision_values     fill `out`, at least as precisely as `requested`; raises RowError
     reference_values    if it proves: use LIBSVM's order of operations, bit for bit; raises RowError
     stopped_after       return a model that uses only the first `steps` points; None for most kinds
     decisions           return the object to fill; for labels alone it may hold a winner instead of values
@@ -68,7 +75,7 @@ class Model:
     certified: bool
     ordered: bool
     features: "Sequence[int]"
-    folded: "_native.Folded | None"
+    folded: "_native.FoldedScaling | None"
     serials: bool
     used_indices: "Sequence[int]"
     nbytes: int
@@ -79,7 +86,7 @@ class Model:
     bounded: bool
     judged_by_bound: bool
     raw_rows: "str | None"
-    _carried: "Carried | None" = None
+    _embedded_scaling: "EmbeddedScaling | None" = None
 
     def __init__(self, file: "_native.ModelFile", path: str = "model"):
         self.file, self.path = file, path
@@ -95,15 +102,15 @@ class Model:
         return self.file.vectors
 
     @property
-    def carried(self) -> "Carried | None":
+    def embedded_scaling(self) -> "EmbeddedScaling | None":
         """Embedded scaling, or None."""
-        return self._carried
+        return self._embedded_scaling
 
-    @carried.setter
-    def carried(self, carried: "Carried | None") -> None:
+    @embedded_scaling.setter
+    def embedded_scaling(self, embedded_scaling: "EmbeddedScaling | None") -> None:
         """Embedded scaling, or None."""
-        self._carried = carried
-        self.file.carry(*(((), None) if carried is None else (carried.texts, carried.whole)))
+        self._embedded_scaling = embedded_scaling
+        self.file.embed(*(((), None) if embedded_scaling is None else (embedded_scaling.texts, embedded_scaling.whole)))
 
     @property
     def native(self) -> "_native.Model":
@@ -117,12 +124,12 @@ class Model:
 
     def row_scaling(self) -> "Scaling | None":
         """Return the scaling for one reading of text."""
-        return None if self.carried is None else self.carried.scaling()
+        return None if self.embedded_scaling is None else self.embedded_scaling.scaling()
 
     def answer(self, decisions: _native.Decisions) -> None:
         """Convert values and radii to the unit of raw labels."""
-        if self.carried is not None:
-            self.carried.answer(decisions)
+        if self.embedded_scaling is not None:
+            self.embedded_scaling.answer(decisions)
 
     @property
     def reduced(self) -> bool:
@@ -143,9 +150,9 @@ class Model:
         """Return the model file's content."""
         return self.file.to_text()
 
-    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, wanted: Wanted = LABELS) -> None:
+    def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, requested: Precision = LABELS) -> None:
         """Compute the decision values of a chunk, in the precision asked for."""
-        self.native.decision_values(chunk, wanted, out)
+        self.native.decision_values(chunk, requested, out)
 
     def reference_values(self, chunk: _native.Chunk, out: _native.Decisions) -> None:
         """Compute the decision values of a chunk by LIBSVM's own sums."""
@@ -156,9 +163,9 @@ class Model:
         engine = self.file.stopped_after(steps)
         return None if engine is None else _StoppedModel(self, engine)
 
-    def decisions(self, wanted: Wanted, with_radius: bool = False) -> _native.Decisions:
+    def decisions(self, requested: Precision, with_radius: bool = False) -> _native.Decisions:
         """Return memory for decision values, and for radii if asked for."""
-        return self.native.decisions(wanted, with_radius)
+        return self.native.decisions(requested, with_radius)
 
 
 class ExactModel(Model):
@@ -202,7 +209,7 @@ class _StoppedModel(Model):
 
     def __init__(self, whole: Model, engine: "_native.Model"):
         super().__init__(whole.file, whole.path)
-        self._carried, self._stopped = whole.carried, engine
+        self._embedded_scaling, self._stopped = whole.embedded_scaling, engine
 
     @property
     def native(self) -> "_native.Model":

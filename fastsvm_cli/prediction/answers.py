@@ -10,7 +10,7 @@ from fastsvm_cli.models.base import Model
 
 
 class Fallback:
-    """The exact model of a certified one, for rows that the radii leave open.
+    """The exact model of a certified one, for rows that the radii leave undecided.
 
     load: reads it, or a reduced set's plain(), when first needed, on any thread. tolerance: largest radius of a
     regression value that is kept. check: called with False before output and True at the end; raises if `load` would

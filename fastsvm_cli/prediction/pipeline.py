@@ -7,15 +7,14 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.prediction.answers import Audit, Fallback, Predictor
-from fastsvm_cli.text.bad_rows import BadRows
-from fastsvm_cli.text.line_blocks import LineBlocks
+from fastsvm_cli.text.line_blocks import BadRows, LineBlocks
 
 
-class Tally(_native.Tally):
+class RunCounts(_native.RunCounts):
     """Counts over the rows of a run.
 
     outside: rows outside the bound of Claesen et al., eq. (3.11).
-    evaluated: rows left open by the radii, which the exact model evaluated.
+    evaluated: undecided rows by the radii, which the exact model evaluated.
     reference_rows: rows that only LIBSVM's order of operations decides.
     undecided: open rows, with --steps or --open-rows.
     audited: rows of an audit's sample; audit_differing: of these, with another label than the exact model's.
@@ -40,7 +39,7 @@ class Tally(_native.Tally):
         return counts if self.score is None else {**counts, **{name: getattr(self.score, name) for name in self.SUMS}}
 
     def add_values(self, values: "dict[str, int | float]") -> None:
-        """Add another Tally's `values`. An empty Tally becomes equal to it, bit for bit. Raise KeyError."""
+        """Add another RunCounts's `values`. An empty RunCounts becomes equal to it, bit for bit. Raise KeyError."""
         for name in self.values():
             owner = self.score if name in self.SUMS else self
             before, more = getattr(owner, name), values[name]
@@ -57,13 +56,13 @@ def predict(
     exact: "Fallback | None" = None,
     audit: "Audit | None" = None,
     bad_rows: "BadRows | None" = None,
-    tally: "Tally | None" = None,
+    run_counts: "RunCounts | None" = None,
     head: bool = True,
-    on_chunk: "Callable[[Tally], None] | None" = None,
+    on_chunk: "Callable[[RunCounts], None] | None" = None,
     write_open: "Callable[[bytes], None] | None" = None,
     write_outside: "Callable[[bytes], None] | None" = None,
-    **asked: Any,
-) -> Tally:
+    **how: Any,
+) -> RunCounts:
     """Predict every row and write its line, in order, in constant memory.
 
     Raise DataFormatError for bad rows without `bad_rows`.
@@ -71,12 +70,12 @@ def predict(
     rows: chunks, each on all threads; or blocks of a file, each on one.
     exact: for open rows of a certified model.
     audit: a sample to count; without `exact`.
-    tally: of earlier rows, to add to.
+    counts: of earlier rows, to add to.
     head: whether to write the lines before the first row.
     on_chunk: called after a chunk's lines are written.
     write_open, write_outside: receive open rows, or those outside the bound of eq. (3.11), as LIBSVM data with line
     numbers.
-    asked: options of _native.Predictor.
+    how: options of _native.Predictor.
     """
     predictor = Predictor(
         model,
@@ -86,9 +85,9 @@ def predict(
         outside_rows=write_outside is not None,
         around=bad_rows is not None,
         largest_feature=model.max_index,
-        **asked,
+        **how,
     )
-    counted, behind = tally or Tally(labelled), exact or audit
+    counted, behind = run_counts or RunCounts(labelled), exact or audit
     run = _native.Run(
         predictor,
         counted,
@@ -107,8 +106,8 @@ def predict(
         else:
             for chunk in rows:
                 run.answer_chunk(chunk)
-    except _native.DataFault as fault:
-        raise DataFormatError(path, *fault.args) from None
+    except _native.RunError as error:
+        raise DataFormatError(path, *error.args) from None
     if behind is not None:
         behind.check(True)
     return counted

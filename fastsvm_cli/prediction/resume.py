@@ -7,10 +7,10 @@ from time import monotonic
 from typing import Any
 
 from fastsvm_cli.errors import DataFormatError, FileError
-from fastsvm_cli.interruption import raising
-from fastsvm_cli.prediction.pipeline import Tally
-from fastsvm_cli.text.bad_rows import BadRows, still_hold
-from fastsvm_cli.text.data import Place
+from fastsvm_cli.prediction.pipeline import RunCounts
+from fastsvm_cli.system.interruption import raising
+from fastsvm_cli.text.line_blocks import BadRows, still_hold
+from fastsvm_cli.text.read_rows import Position
 
 #: Minimum seconds between checkpoints, and largest share of time for them.
 SECONDS = 5.0
@@ -19,7 +19,7 @@ _FIRST_LINE = b"fastsvm_resume 3 %08x"  # checksum of the rest
 _TAIL_BYTES = 4096  # end of the output whose checksum is stored
 
 
-def can_be_kept(path: "str | None") -> bool:
+def can_be_stored(path: "str | None") -> bool:
     """Return whether `path` is, or can become, a regular file."""
     if path is None or path == "-" or path.startswith(("/dev/", "/proc/")):
         return False
@@ -39,7 +39,7 @@ class ResumableOutput:
     made_with: {name: value} of all that the lines depend on; must be equal when a run continues.
     about_bad_rows: `on_bad_row` and `max_line`, which may change as still_hold permits.
     place, bad_rows: of LineBlocks; set to where the previous run stopped.
-    tally: of the rows so far. begun: whether anything was written before.
+    counts: of the rows so far. begun: whether anything was written before.
 
     Raise FileError, also if another process writes the file or the previous run differed.
     """
@@ -50,29 +50,29 @@ class ResumableOutput:
         inputs: "list[str]",
         made_with: "dict[str, Any]",
         about_bad_rows: "dict[str, Any]",
-        place: Place,
+        position: Position,
         bad_rows: "BadRows | None",
         *,
         labelled: bool,
         say: "Callable[[str], None]",
     ):
         self._path, self._made_with, self._about_bad_rows = path, made_with, about_bad_rows
-        self._place, self._bad_rows, self._say = place, bad_rows, say
+        self._position, self._bad_rows, self._say = position, bad_rows, say
         self._target = os.path.realpath(path) if os.path.islink(path) else path
         self.partial, self._state_file = f"{self._target}.partial", f"{self._target}.partial.state"
-        self.tally, self.begun = Tally(labelled), False
+        self.run_counts, self.begun = RunCounts(labelled), False
         self._size, self._due = 0, 0.0
         # (size of the output, state) at the last chunk and checkpoint.
         self._mark: tuple[int, dict[str, Any]] | None = None
         self._saved: tuple[int, dict[str, Any]] | None = None
-        self._told = raising()  # a stop signal ends the block like an error, which keeps finished lines
+        self._stop_signals = raising()  # a stop signal ends the block like an error, which keeps finished lines
         try:
             mode = _mode(self._target)
             self._file = _open_locked(self.partial)
         except OSError as error:
             if os.path.islink(self.partial):
                 why = "a symbolic link found, where the lines would be kept"
-                raise self._refusal(why) from None
+                raise self._resume_error(why) from None
             raise FileError(path, error) from None
         try:
             self._refuse_inputs(inputs)
@@ -89,7 +89,7 @@ class ResumableOutput:
             raise
 
     def __enter__(self) -> "ResumableOutput":
-        self._told.__enter__()
+        self._stop_signals.__enter__()
         try:
             if self._state is not None:
                 self._go_on(self._state)
@@ -98,11 +98,11 @@ class ResumableOutput:
                 os.lseek(self._file, self._size, os.SEEK_SET)
                 self._mark = (self._size, self._now())
                 self._checkpoint()
-        except BaseException as fault:
-            self._told.__exit__(type(fault), fault, None)
+        except BaseException as error:
+            self._stop_signals.__exit__(type(error), error, None)
             self._abandon()
-            if isinstance(fault, OSError):
-                raise FileError(self.partial, fault) from None
+            if isinstance(error, OSError):
+                raise FileError(self.partial, error) from None
             raise
         return self
 
@@ -117,9 +117,9 @@ class ResumableOutput:
         except OSError as error:
             raise FileError(self.partial, error) from None
 
-    def on_chunk(self, tally: Tally) -> None:
+    def on_chunk(self, run_counts: RunCounts) -> None:
         """Mark where a later run can continue, unless the text read holds more rows."""
-        if not self._whole and self._place.lines - self._place.comments == tally.rows + (
+        if not self._whole and self._position.lines - self._position.comments == run_counts.rows + (
             self._bad_rows.count if self._bad_rows else 0
         ):
             self._mark = (self._size, self._now())
@@ -127,7 +127,7 @@ class ResumableOutput:
                 self._checkpoint()
 
     def __exit__(self, kind: "type[BaseException] | None", *rest: object) -> None:
-        self._told.__exit__(kind, *rest)
+        self._stop_signals.__exit__(kind, *rest)
         try:
             if kind is None and self._whole:
                 os.unlink(self.partial)
@@ -152,14 +152,14 @@ class ResumableOutput:
     # ---- the state
 
     def _now(self) -> "dict[str, Any]":
-        place, bad_rows = self._place, self._bad_rows
+        position, bad_rows = self._position, self._bad_rows
         return {
             "made_with": self._made_with,
             **self._about_bad_rows,
             "bad_rows": bad_rows.count if bad_rows else 0,
             "named": list(bad_rows.named) if bad_rows else [],
-            "place": [place.offset, place.lines, place.fields],
-            "tally": self.tally.values(),
+            "place": [position.offset, position.lines, position.fields],
+            "tally": self.run_counts.values(),
         }
 
     def _go_on(self, state: "dict[str, Any]") -> None:
@@ -167,24 +167,24 @@ class ResumableOutput:
         for key, now in self._made_with.items():
             if then.get(key) != now:
                 words = f"begun with {key} {_shown(then.get(key))}, and this command has {_shown(now)}"
-                raise self._refusal(words)
+                raise self._resume_error(words)
         if not still_hold(state, **self._about_bad_rows):
             how = [
                 f"--on-bad-row {each['on_bad_row']} and --max-line {each['max_line'] / 1e6:g}"
                 for each in (state, self._about_bad_rows)
             ]
-            raise self._refusal(
+            raise self._resume_error(
                 f"begun with {how[0]}, which met {state['bad_rows']} bad rows, and this command has {how[1]}"
             )
         size, found = state["size"], os.fstat(self._file).st_size
         if not self._whole and (found < size or _sum(self._file, size) != state["tail"]):
             why = f"{found} bytes found, expected the {size}" if found < size else "other lines found than those"
-            raise self._refusal(f"{why} that {self._state_file} speaks of", self._state_file)
-        self._size, self.begun, place = size, size > 0, self._place
-        place.offset, place.lines, place.fields = state["place"]
-        self.tally.add_values(state["tally"])
-        rows = self.tally.rows + state["bad_rows"]
-        place.comments = place.lines - rows
+            raise self._resume_error(f"{why} that {self._state_file} speaks of", self._state_file)
+        self._size, self.begun, position = size, size > 0, self._position
+        position.offset, position.lines, position.fields = state["place"]
+        self.run_counts.add_values(state["tally"])
+        rows = self.run_counts.rows + state["bad_rows"]
+        position.comments = position.lines - rows
         if rows:
             self._say(f"Continuing after row {rows}, from {self.partial}.")
         if self._bad_rows is not None:
@@ -228,7 +228,7 @@ class ResumableOutput:
         except FileNotFoundError:
             if empty:
                 return None
-            raise self._refusal(f"found without {self._state_file}, which says how far it came") from None
+            raise self._resume_error(f"found without {self._state_file}, which says how far it came") from None
         except OSError as error:
             raise FileError(self._state_file, f"{error.strerror}; {_remove(self._state_file)}") from None
         if head != _FIRST_LINE % crc32(body):
@@ -267,7 +267,7 @@ class ResumableOutput:
 
     # ---- refusing, letting go
 
-    def _refusal(self, why: str, *others: str) -> FileError:
+    def _resume_error(self, why: str, *others: str) -> FileError:
         return FileError(self.partial, f"{why}; {_remove(self.partial, *others)}")
 
     def _refuse_inputs(self, inputs: "list[str]") -> None:

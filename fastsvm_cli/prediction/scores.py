@@ -5,7 +5,7 @@ from math import isfinite
 from fastsvm_cli import __version__, _native
 from fastsvm_cli._native import Header
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.prediction.pipeline import Tally
+from fastsvm_cli.prediction.pipeline import RunCounts
 
 
 def summary_lines(header: Header, score: "_native.Score") -> "list[str]":
@@ -25,7 +25,7 @@ def summary_values(header: Header, score: "_native.Score") -> dict:
 def run_values(
     model: Model,
     header: Header,
-    tally: Tally,
+    run_counts: RunCounts,
     *,
     proven: bool = False,
     open_rows: bool = False,
@@ -39,38 +39,39 @@ def run_values(
     written. stopped: every row stopped early. bad_rows: their number, if permitted. audit_upper: bound of the share of
     rows with another label than the exact model's, if audited.
     """
-    out: dict[str, object] = {"rows": tally.rows}
+    out: dict[str, object] = {"rows": run_counts.rows}
     if bad_rows is not None:
         out["bad_rows"] = bad_rows
-    if tally.score is not None:
-        out.update(summary_values(header, tally.score))
+    if run_counts.score is not None:
+        out.update(summary_values(header, run_counts.score))
     if model.bounded:
-        out["rows_outside_bound"] = tally.outside
+        out["rows_outside_bound"] = run_counts.outside
     if proven:
-        out.update(rows_proven=tally.rows - tally.evaluated, rows_evaluated=tally.evaluated)
+        out.update(rows_proven=run_counts.rows - run_counts.evaluated, rows_evaluated=run_counts.evaluated)
     elif open_rows:
-        out["rows_proven"] = tally.rows - tally.undecided
+        out["rows_proven"] = run_counts.rows - run_counts.undecided
     elif model.proves and not header.regression:
-        out["rows_proven"] = tally.rows
+        out["rows_proven"] = run_counts.rows
     if open_rows:
-        out["rows_open"] = tally.evaluated if proven else tally.undecided
+        out["rows_open"] = run_counts.evaluated if proven else run_counts.undecided
     if model.proves or proven:
-        out["rows_by_reference_sum"] = tally.reference_rows
+        out["rows_by_reference_sum"] = run_counts.reference_rows
     if (model.proves and not model.ordered) or proven:
         out.update(
-            rows_by_grid=tally.grid_rows,
-            rows_in_single_precision=tally.single_rows,
-            rows_in_double_precision=tally.double_rows,
+            rows_by_grid=run_counts.grid_rows,
+            rows_in_single_precision=run_counts.single_rows,
+            rows_in_double_precision=run_counts.double_rows,
         )
     if model.ordered:
         out.update(
-            kernel_evaluations=tally.kernel_evaluations, kernel_evaluations_of_exact=tally.rows * header.total_sv
+            kernel_evaluations=run_counts.kernel_evaluations,
+            kernel_evaluations_of_exact=run_counts.rows * header.total_sv,
         )
-        out["kernel_evaluations_per_row"] = tally.kernel_evaluations / tally.rows if tally.rows else None
+        out["kernel_evaluations_per_row"] = run_counts.kernel_evaluations / run_counts.rows if run_counts.rows else None
     if stopped:
-        out["rows_decided"] = tally.rows - tally.undecided
+        out["rows_decided"] = run_counts.rows - run_counts.undecided
     if audit_upper is not None:
-        out.update(audited=tally.audited, audit_differing=tally.audit_differing, audit_upper=audit_upper)
+        out.update(audited=run_counts.audited, audit_differing=run_counts.audit_differing, audit_upper=audit_upper)
     return out
 
 

@@ -13,9 +13,9 @@ def digest_of(document: object) -> str:
     return fingerprint(json.dumps(document, sort_keys=True).encode())
 
 
-def fingerprint_of(pieces: "Iterable[bytes | memoryview]") -> str:
+def fingerprint_of(buffers: "Iterable[bytes | memoryview]") -> str:
     """Return the fingerprint of a text in pieces."""
     digest = _native.Sha256()
-    for piece in pieces:
-        digest.update(piece)
+    for buffer in buffers:
+        digest.update(buffer)
     return digest.hexdigest()[:32]

@@ -1,16 +1,32 @@
 """Blocks of whole lines of a data file (native/engine/line_blocks.h)."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastsvm_cli import _native
-from fastsvm_cli._native import Place as Place
+from fastsvm_cli._native import Position as Position
 from fastsvm_cli.errors import DataFormatError
-from fastsvm_cli.text.content import Content, Source
+from fastsvm_cli.text.byte_source import Content, Source
 
 if TYPE_CHECKING:
-    from fastsvm_cli.text.bad_rows import BadRows
     from fastsvm_cli.text.scaling import Scaling
+
+#: Bad rows named in messages.
+NAMED: int = _native.MOST_NAMED
+
+
+def still_hold(then: "dict[str, Any]", on_bad_row: str, max_line: int) -> bool:
+    """Return whether lines written under `then` (on_bad_row, max_line, count bad_rows) hold under these settings."""
+    same = (then["on_bad_row"], then["max_line"]) == (on_bad_row, max_line)
+    return same or (not then["bad_rows"] and then["max_line"] <= max_line)
+
+
+class BadRows(_native.BadRows):
+    """nan: write a line of nan for each bad row; otherwise omit it. say: receives the first messages, in file order."""
+
+    def __init__(self, path: str, nan: bool = False, say: "Callable[[str], None]" = lambda message: None):
+        super().__init__(nan, lambda line, why: say(str(DataFormatError(path, line, why))))
+
 
 #: Maximum bytes parsed at a time. A slow pipe gives smaller blocks: rows are predicted as they arrive.
 BLOCK_BYTES: int = _native.BLOCK_BYTES
@@ -41,14 +57,14 @@ class LineBlocks:
         size: int = BLOCK_BYTES,
         max_line: int = MAX_LINE,
         on_read: "Callable[[int], None] | None" = None,
-        place: "Place | None" = None,
+        position: "Position | None" = None,
         bad_rows: "BadRows | None" = None,
         scaling: "Scaling | None" = None,
         content: "Source | None" = None,
     ):
         if dense and not may_delimit(delimiter):
             raise ValueError(f"delimiter={delimiter!r} found, expected one character that cannot be part of a number")
-        self.path, self.place, self._bad_rows = path, place or Place(), bad_rows
+        self.path, self.position, self._bad_rows = path, position or Position(), bad_rows
         self._on_read, self._content = on_read, content
         self._how = {
             "labelled": labelled,
@@ -63,10 +79,10 @@ class LineBlocks:
 
     def __enter__(self) -> "LineBlocks":
         if self._content is None:
-            self._content = Content(self.path, self.place.offset, self._on_read)
+            self._content = Content(self.path, self.position.offset, self._on_read)
         content = self._content
         self.native = _native.LineBlocks(
-            content.read_into, content.ready, place=self.place, bad_rows=self._bad_rows, **self._how
+            content.read_into, content.ready, position=self.position, bad_rows=self._bad_rows, **self._how
         )
         return self
 
@@ -77,11 +93,11 @@ class LineBlocks:
     def chunks(self, name: "str | None" = None) -> "Iterator[_native.Chunk]":
         """Yield a chunk per block; empty ones only with bad_rows.
 
-        Raises DataFormatError after the rows before the fault.
+        Raises DataFormatError after the rows before the error.
         """
         while (block := self.native.next()) is not None:
-            chunk, fault = block
+            chunk, error = block
             if chunk is not None and (chunk.rows or self._bad_rows is not None):
                 yield chunk
-            if fault is not None:
-                raise DataFormatError(name or self.path, *fault)
+            if error is not None:
+                raise DataFormatError(name or self.path, *error)

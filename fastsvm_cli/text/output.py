@@ -4,8 +4,9 @@ import os
 import stat
 from collections.abc import Iterable
 
-from fastsvm_cli import _native, interruption
+from fastsvm_cli import _native
 from fastsvm_cli.errors import FileError, display
+from fastsvm_cli.system import interruption
 
 
 class Output:

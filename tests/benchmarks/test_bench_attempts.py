@@ -12,13 +12,13 @@ import pytest
 from libsvm.svmutil import svm_predict as libsvm_predict
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.read_rows import read_chunks
 from support.benching import ONE_THREAD, by_name, first_rows, run, terminal_tables, train
-from support.places import DATA, FASTSVM
+from support.paths import DATA, FASTSVM
 
 
 @pytest.mark.full
-def test_try_keeps_a_model_inside_the_budget_and_its_commands_work(fastsvm, bench, place, tmp_path):
+def test_try_keeps_a_model_inside_the_budget_and_its_commands_work(fastsvm, bench, position, tmp_path):
     model = train(
         tmp_path, "my model", "rings.train", "-t 1 -d 2 -g 0.5 -r 1 -c 0.01", 1200
     )  # slow enough to be beaten
@@ -28,7 +28,7 @@ def test_try_keeps_a_model_inside_the_budget_and_its_commands_work(fastsvm, benc
     assert done.out.startswith(("Fastest within 10 %: ", "Keep ")), str(done)
     printed = [line.strip() for line in done.out.splitlines()[1:] if line.startswith("  ")]
     commands = printed[: next(at for at, line in enumerate(printed) if line.endswith(" out")) + 1]
-    kept = (tmp_path / "fast model").read_bytes()
+    stored = (tmp_path / "fast model").read_bytes()
     exact = fastsvm("predict", "-q", "my rows", model).out.split()
     compiling = [line for line in commands if line.startswith("fastsvm ") and not line.endswith(" out")]
     if compiling:
@@ -37,7 +37,7 @@ def test_try_keeps_a_model_inside_the_budget_and_its_commands_work(fastsvm, benc
     for command in commands:
         subprocess.run(command, shell=True, cwd=tmp_path, env=env, check=True, capture_output=True)
     # A model made from a half of the rows is made again on all.
-    assert " --data " in " ".join(compiling) or (tmp_path / "fast model").read_bytes() == kept
+    assert " --data " in " ".join(compiling) or (tmp_path / "fast model").read_bytes() == stored
     assert 100 * sum(a != b for a, b in zip(exact, (tmp_path / "out").read_text().split(), strict=True)) / 6000 <= 10
     times, *_ = terminal_tables(done.out)
     names = [row[0] for row in times]
@@ -78,14 +78,14 @@ KINDS = [
 
 @pytest.mark.full
 @pytest.mark.parametrize("kind, source, options", KINDS, ids=[kind for kind, _, _ in KINDS])
-def test_try_with_no_budget_changes_no_label_whatever_the_model(bench, place, tmp_path, kind, source, options):
+def test_try_with_no_budget_changes_no_label_whatever_the_model(bench, position, tmp_path, kind, source, options):
     if source is None:
         rows = precomputed(tmp_path)
     else:
         y, x = svm_read_problem(str(DATA / f"{source}.train"))
         few = [at for at, label in enumerate(y) if kind != "three classes" or label in (1, 2, 3)][:50]
         svm_save_model(str(tmp_path / "m"), svm_train([y[at] for at in few], [x[at] for at in few], f"-q {options}"))
-        rows = place / ("rows" if source == "rings" else f"{source}.rows")
+        rows = position / ("rows" if source == "rings" else f"{source}.rows")
     size = 0.0006 if kind in ("linear", "polynomial") else 0.00005
     done = bench("--json", "--try", "--max-size", size, "--budget", 0, "--keep", "kept", rows, "m")
     document = json.loads(done.out)
@@ -113,16 +113,16 @@ def test_try_with_no_budget_changes_no_label_whatever_the_model(bench, place, tm
 
 
 @pytest.mark.full
-def test_the_budget_of_a_regression_is_of_the_standard_deviation(bench, place, tmp_path):
+def test_the_budget_of_a_regression_is_of_the_standard_deviation(bench, position, tmp_path):
     """By the values that predict prints."""
-    run("approx", "-q", "--degree", 1, "waves.model", tmp_path / "rough", cwd=place)
+    run("approx", "-q", "--degree", 1, "waves.model", tmp_path / "rough", cwd=position)
 
     def values(model):
-        return np.array(run("predict", "-q", place / "waves.rows", model, cwd=place).stdout.split(), float)
+        return np.array(run("predict", "-q", position / "waves.rows", model, cwd=position).stdout.split(), float)
 
     exact, rough = values("waves.model"), values(tmp_path / "rough")
     share = np.sqrt(np.mean((rough - exact) ** 2)) / exact.std()
-    files = place / "waves.rows", place / "waves.model", "rough"
+    files = position / "waves.rows", position / "waves.model", "rough"
     for budget, inside in ((1.01 * share, True), (0.99 * share, False)):
         done = bench("--json", "-q", "--budget", budget, *files)
         record = by_name(json.loads(done.out))["rough"]
@@ -134,9 +134,9 @@ def test_the_budget_of_a_regression_is_of_the_standard_deviation(bench, place, t
 
 
 @pytest.mark.full
-def test_impatience_is_a_row(bench, place, tmp_path):
+def test_impatience_is_a_row(bench, position, tmp_path):
     model = train(tmp_path, "m", "rings.train", "-g 0.5 -c 1", 250)
-    records = by_name(json.loads(bench("--json", "--try", "--patience", 1e-6, place / "rows", model).out))
+    records = by_name(json.loads(bench("--json", "--try", "--patience", 1e-6, position / "rows", model).out))
     whys = [record["failed"] for record in records.values() if record["role"] == "compiled"]
     assert len(whys) > 8 and all(why.startswith("given up after 1e-06 s (--patience)") for why in whys), whys
     assert records["exact model"]["end_to_end"]["median"] > 0
@@ -183,16 +183,22 @@ def test_cross_validation_at_the_console(fastsvm, tmp_path):
         return fastsvm("bench", "--cross-validate", *args, env=ONE_THREAD, **more)
 
     path = first_rows(tmp_path, "train", "rings.train", 240)
-    said = json.loads(cross(3, "--json", "-c", 5, path).out)
-    assert said["gamma"] == 1 / 8 and said["cost"] == 5
-    assert said["degree"] == 2 and len(said["splits"]) == 3 and sum(split["rows"] for split in said["splits"]) == 240
+    displayed = json.loads(cross(3, "--json", "-c", 5, path).out)
+    assert displayed["gamma"] == 1 / 8 and displayed["cost"] == 5
+    assert (
+        displayed["degree"] == 2
+        and len(displayed["splits"]) == 3
+        and sum(split["rows"] for split in displayed["splits"]) == 240
+    )
     for key in ("exact", "compiled", "disagreement"):
-        assert said[key] == pytest.approx(sum(split[key] * split["rows"] for split in said["splits"]) / 240)
+        assert displayed[key] == pytest.approx(sum(split[key] * split["rows"] for split in displayed["splits"]) / 240)
     again = json.loads(cross(3, "--json", "-c", 5, "-g", 0.125, "--seed", 0, path).out)
     other = json.loads(cross(3, "--json", "-c", 5, "--seed", 1, path).out)
-    assert again == said and other["splits"] != said["splits"]
+    assert again == displayed and other["splits"] != displayed["splits"]
     table = cross(3, "-c", 5, path).out
-    assert all(f"{100 * split['exact']:.2f} %" in line for split, line in zip(said["splits"], table.splitlines()[3:]))
+    assert all(
+        f"{100 * split['exact']:.2f} %" in line for split, line in zip(displayed["splits"], table.splitlines()[3:])
+    )
     assert len(table.splitlines()) == 7
     done = cross(3, DATA / "waves.train", code=1)
     assert len(done.err.splitlines()) == 1 and "classes" in done.err

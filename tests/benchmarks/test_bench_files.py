@@ -9,17 +9,17 @@ import subprocess
 import pytest
 
 from support.benching import ONE_THREAD, by_name
-from support.places import FASTSVM
+from support.paths import FASTSVM
 from support.processes import PATIENCE, default_signals, wait_until
 
 
 @pytest.mark.full
-def test_an_interrupt_keeps_what_was_measured(place, tmp_path):
+def test_an_interrupt_keeps_what_was_measured(folder, tmp_path):
     (tmp_path / "temp").mkdir()
     env = {**os.environ, **ONE_THREAD, "TMPDIR": str(tmp_path / "temp")}
-    words = ["--runs", "1000000", "--max-seconds", "1e9", "--json", place / "rows", place / "rings.model"]
+    words = ["--runs", "1000000", "--max-seconds", "1e9", "--json", folder / "rows", folder / "rings.model"]
     process = subprocess.Popen(
-        [FASTSVM, "bench", *words, place / "rings.red"],
+        [FASTSVM, "bench", *words, folder / "rings.red"],
         cwd=tmp_path,
         env=env,
         stdout=subprocess.PIPE,
@@ -52,9 +52,9 @@ def test_an_interrupt_keeps_what_was_measured(place, tmp_path):
 
 @pytest.mark.full
 @pytest.mark.parametrize("options, reader", [((), "head -1"), ((), "true"), (("--json",), "true")])
-def test_a_closed_pipe_is_not_a_crash(place, tmp_path, options, reader):
+def test_a_closed_pipe_is_not_a_crash(folder, tmp_path, options, reader):
     command = (
-        f"set -o pipefail; {FASTSVM} bench -q --runs 1 {' '.join(options)} {place}/rows {place}/rings.model 2>err |"
+        f"set -o pipefail; {FASTSVM} bench -q --runs 1 {' '.join(options)} {folder}/rows {folder}/rings.model 2>err |"
         f" {reader}"
     )
     done = subprocess.run(
@@ -64,41 +64,41 @@ def test_a_closed_pipe_is_not_a_crash(place, tmp_path, options, reader):
 
 
 @pytest.mark.full
-def test_plot_is_svg_or_png_and_names_every_method(bench, place, tmp_path):
+def test_plot_is_svg_or_png_and_names_every_method(bench, folder, tmp_path):
     pytest.importorskip("matplotlib")
     bench(
         *"-q --plot p.svg".split(),
-        place / "rows",
-        place / "rings.model",
-        place / "rings.cert",
-        place / "rings.red",
-        place / "rings.border",
+        folder / "rows",
+        folder / "rings.model",
+        folder / "rings.cert",
+        folder / "rings.red",
+        folder / "rings.border",
     )
     svg = (tmp_path / "p.svg").read_text()
     assert "<svg" in svg and svg.rstrip().endswith("</svg>")
     for name in ("exact model", "degree 2", "reduce", "border", "rows / s, end to end", "labels that differ"):
         assert name in svg or name.replace("-", "&#45;") in svg, name
-    bench("-q", "--plot", "p.png", place / "rows", place / "rings.model", place / "rings.cert")
+    bench("-q", "--plot", "p.png", folder / "rows", folder / "rings.model", folder / "rings.cert")
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
 
 
 @pytest.mark.full
-def test_plot_of_a_name_that_looks_like_a_formula(bench, place, tmp_path):
+def test_plot_of_a_name_that_looks_like_a_formula(bench, folder, tmp_path):
     pytest.importorskip("matplotlib")
-    shutil.copy(place / "rings.red", tmp_path / r"a$\frac$b")
-    assert "exact model" in bench("-q", "--plot", "p.svg", place / "rows", place / "rings.model", r"a$\frac$b").out
+    shutil.copy(folder / "rings.red", tmp_path / r"a$\frac$b")
+    assert "exact model" in bench("-q", "--plot", "p.svg", folder / "rows", folder / "rings.model", r"a$\frac$b").out
 
 
 @pytest.mark.full
-def test_plot_of_a_regression_has_values_that_differ(bench, place, tmp_path):
+def test_plot_of_a_regression_has_values_that_differ(bench, folder, tmp_path):
     pytest.importorskip("matplotlib")
-    bench("-q", "--plot", "p.svg", place / "waves.rows", place / "waves.model", place / "waves.approx")
+    bench("-q", "--plot", "p.svg", folder / "waves.rows", folder / "waves.model", folder / "waves.approx")
     assert "root mean square difference" in (tmp_path / "p.svg").read_text()
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("how", ["absent", "broken"])
-def test_plot_without_matplotlib_is_one_line(bench, place, tmp_path, how):
+def test_plot_without_matplotlib_is_one_line(bench, folder, tmp_path, how):
     (tmp_path / "block").mkdir()
     if how == "absent":
         (tmp_path / "block" / "sitecustomize.py").write_text(
@@ -114,9 +114,9 @@ def test_plot_without_matplotlib_is_one_line(bench, place, tmp_path, how):
         )
     done = bench(
         *"-q --plot p.svg".split(),
-        place / "rows",
-        place / "rings.model",
-        place / "rings.red",
+        folder / "rows",
+        folder / "rings.model",
+        folder / "rings.red",
         env={"PYTHONPATH": str(tmp_path / "block")},
         code=1,
     )

@@ -8,8 +8,8 @@ from support.benching import by_name
 
 
 @pytest.mark.full
-def test_max_disagreement_is_a_gate(bench, place):
-    models = place / "rows", place / "rings.model", place / "rings.border", place / "rings.order"
+def test_max_disagreement_is_a_gate(bench, position):
+    models = position / "rows", position / "rings.model", position / "rings.border", position / "rings.order"
     done = bench("--json", "--max-disagreement", "0.5%", *models, code=3)
     records = by_name(json.loads(done.out))
     share = records["rings.border"]["disagreement"]
@@ -25,7 +25,7 @@ def test_max_disagreement_is_a_gate(bench, place):
 
 
 def test_shares_in_memory():
-    from fastsvm_cli.console.values import Share
+    from fastsvm_cli.console.option_types import Share
 
     assert [Share().convert(word, None, None) for word in ("0", "1", "100%", "0%", "5e-3", "0.5%")] == [
         0,
@@ -61,8 +61,10 @@ USAGE = [
 
 
 @pytest.mark.parametrize("arguments, words", USAGE)
-def test_wrong_usage_is_exit_code_2(fastsvm, place, arguments, words):
-    done = fastsvm("bench", *(place / each if each in ("rows", "rings.model") else each for each in arguments), code=2)
+def test_wrong_usage_is_exit_code_2(fastsvm, position, arguments, words):
+    done = fastsvm(
+        "bench", *(position / each if each in ("rows", "rings.model") else each for each in arguments), code=2
+    )
     assert words in done.err and done.out == "", str(done)
 
 
@@ -87,13 +89,13 @@ def test_wrong_usage_is_exit_code_2(fastsvm, place, arguments, words):
         (["rows", "-"], ""),
     ],
 )
-def test_bad_files_are_one_line(bench, place, tmp_path, arguments, message):
+def test_bad_files_are_one_line(bench, position, tmp_path, arguments, message):
     (tmp_path / "empty").write_text("")
     (tmp_path / "bad").write_text("1 1:1\n1 x\n")
-    source = place / ("rows" if arguments[0] == "-" else "rings.model")
+    source = position / ("rows" if arguments[0] == "-" else "rings.model")
     done = bench(
         "-q",
-        *(place / each if (place / each).exists() else each for each in arguments),
+        *(position / each if (position / each).exists() else each for each in arguments),
         code=None,
         input=source.read_bytes() if "-" in arguments else None,
     )

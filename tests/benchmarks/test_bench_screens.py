@@ -14,16 +14,16 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from fastsvm_cli.benchmarks import child_processes
-from fastsvm_cli.benchmarks.case import END_TO_END, SCORING, Case
-from fastsvm_cli.benchmarks.cases import Bench
+from fastsvm_cli.benchmarks.attempt_lines import TrialLines
+from fastsvm_cli.benchmarks.bench_run import Bench
 from fastsvm_cli.benchmarks.conclusion import conclusion
 from fastsvm_cli.benchmarks.cross_validation import Split, as_table
 from fastsvm_cli.benchmarks.report import COLUMNS, case_rows, class_columns, hidden, shown
+from fastsvm_cli.benchmarks.table_row import END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.timing import Timed, seconds_left
-from fastsvm_cli.benchmarks.trial_lines import TrialLines
 from fastsvm_cli.methods.method import Attempt
 from support.benching import ONE_THREAD, terminal_tables, train
-from support.places import FASTSVM
+from support.paths import FASTSVM
 from support.processes import PATIENCE, default_signals, on_a_terminal, wait_until
 
 MACHINE = {
@@ -41,15 +41,20 @@ LONG = "a-model-of-" + "many-words-" * 14 + "end"
 WHY = f"{LONG}:1: this looks like a data file; the test file comes first, expected the header of a LIBSVM model"
 
 
-def filled(place, folder, rows, exact, models):
+def filled(position, folder, rows, exact, models):
     """A bench with made-up timings of all magnitudes, no two equal."""
     bench = Bench(
-        str(place / rows), str(place / exact), folder=str(folder), threads=0, fastsvm=["x"], svm_predict="svm-predict"
+        str(position / rows),
+        str(position / exact),
+        folder=str(folder),
+        threads=0,
+        fastsvm=["x"],
+        svm_predict="svm-predict",
     )
     bench.add_references(libsvm=True)
-    bench.add_model(str(place / exact), name="exact model", role="exact")
+    bench.add_model(str(position / exact), name="exact model", role="exact")
     for path, name in models:
-        for case in bench.add_model(str(place / path), name=name):
+        for case in bench.add_model(str(position / path), name=name):
             case.compile_seconds, case.made_by = 0.0123 * len(bench.cases) ** 2, ["approx", "--certify"]
     for at, case in enumerate(bench.cases):
         case.rows_file = "rows"
@@ -64,13 +69,13 @@ def filled(place, folder, rows, exact, models):
 
 
 @pytest.fixture(scope="module")
-def benches(place, tmp_path_factory):
+def benches(position, tmp_path_factory):
     folder = tmp_path_factory.mktemp("screens")
     classes = [("rings.cert", "approx --center origin --degree 4"), ("rings.red", LONG + ".red")]
     classes += [("rings.border", "b\nx"), ("other.approx", "日本" * 9)]
     return [
-        filled(place, folder, "rows", "rings.model", classes),
-        filled(place, folder, "waves.rows", "waves.model", [("waves.approx", "waves.approx")]),
+        filled(position, folder, "rows", "rings.model", classes),
+        filled(position, folder, "waves.rows", "waves.model", [("waves.approx", "waves.approx")]),
     ]
 
 
@@ -162,10 +167,10 @@ def test_models_that_others_beat_are_counted_not_shown(attempts, width):
     rows = {re.split("[│┃]", line)[0].strip() for line in lines if "│" in line} - {""}
     assert rows == {"svm-predict", "libsvm, in process", "exact model", "b\\nx"}
     beaten = [case for case in bench.cases if case.made_by is not None and case is not fastest]
-    said = " ".join(" ".join(lines).split())
+    displayed = " ".join(" ".join(lines).split())
     those = f"{len(beaten)} models that others equal or beat in both time and labels, 2 models that failed"
-    assert f"The tables leave out {those}. --all shows them, and more columns." in said
-    assert re.search(r"For an empty file svm-predict takes [\d.]+ s and fastsvm takes [\d.]+ s\.", said)
+    assert f"The tables leave out {those}. --all shows them, and more columns." in displayed
+    assert re.search(r"For an empty file svm-predict takes [\d.]+ s and fastsvm takes [\d.]+ s\.", displayed)
     assert hidden(bench, beaten[0])[2:] == [*beaten[1:], *bench.cases[-2:]]  # all but the one that --budget picks
 
 
@@ -175,15 +180,24 @@ def test_models_that_were_named_are_shown(benches, monkeypatch):
         monkeypatch.setattr(case, "made_by", None)
         monkeypatch.setattr(case, "path", "named")
     assert {case.role for case in hidden(bench, None)} == {"start-up"}
-    said = " ".join(printed(shown(bench, MACHINE, None, 80), 80).split())
-    assert "leave out" not in said and "--all shows more columns." in said and said.count("this looks like") == 2
-
-
-def test_nothing_but_reasons(place, tmp_path):
-    bench = Bench(
-        str(place / "rows"), str(place / "rings.model"), folder=str(tmp_path), threads=0, fastsvm=[], svm_predict=None
+    displayed = " ".join(printed(shown(bench, MACHINE, None, 80), 80).split())
+    assert (
+        "leave out" not in displayed
+        and "--all shows more columns." in displayed
+        and displayed.count("this looks like") == 2
     )
-    bench.add_model(str(place / "rings.model"), name="exact model", role="exact")
+
+
+def test_nothing_but_reasons(position, tmp_path):
+    bench = Bench(
+        str(position / "rows"),
+        str(position / "rings.model"),
+        folder=str(tmp_path),
+        threads=0,
+        fastsvm=[],
+        svm_predict=None,
+    )
+    bench.add_model(str(position / "rings.model"), name="exact model", role="exact")
     for case in bench.cases:
         case.failed = WHY
     text = printed(shown(bench, MACHINE, None, 80), 80)
@@ -210,22 +224,22 @@ def test_a_line_of_a_trial_tells_all_of_it(benches, budget):
         for case in bench.cases:
             if case.role not in ("exact", "compiled"):
                 continue
-            said = " ".join(line for line, _ in trial.of(case))
+            displayed = " ".join(line for line, _ in trial.of(case))
             if case.failed is not None:
-                assert WHY in said
+                assert WHY in displayed
                 continue
             share = bench.disagreement(case)
-            assert re.search(r"[\d.,]+x", said)
+            assert re.search(r"[\d.,]+x", displayed)
             if bench.model.header.regression:
                 largest = 100 * case.quality.largest / bench.answers.spread
-                assert f"{100 * bench.distance(case)[0]:.3g} % RMS, largest {largest:.3g} %" in said
-                assert (", over" in said) == (budget is not None and bench.distance(case)[0] > budget)
+                assert f"{100 * bench.distance(case)[0]:.3g} % RMS, largest {largest:.3g} %" in displayed
+                assert (", over" in displayed) == (budget is not None and bench.distance(case)[0] > budget)
             else:
-                assert f"{100 * share:.3g} % differ" in said
-                assert (", over" in said) == (budget is not None and share > budget)
+                assert f"{100 * share:.3g} % differ" in displayed
+                assert (", over" in displayed) == (budget is not None and share > budget)
                 proven = case.quality.proven
-                assert ("proven" in said) == (proven is not None and case.kind != "reduced")
-                assert "proven" not in said or f"{100 * proven / bench.rows:.4g} % proven" in said
+                assert ("proven" in displayed) == (proven is not None and case.kind != "reduced")
+                assert "proven" not in displayed or f"{100 * proven / bench.rows:.4g} % proven" in displayed
         best = min(
             (case.timings(END_TO_END).median, case.name)
             for case in bench.cases
@@ -263,10 +277,10 @@ def test_who_waits_for_a_process_is_called_while_it_runs(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def linear(place, tmp_path_factory):
+def linear(position, tmp_path_factory):
     folder = tmp_path_factory.mktemp("linear")
     train(folder, "m", "rings.train", "-t 0 -c 1", 200)
-    (folder / "rows").write_bytes((place / "rows").read_bytes())
+    (folder / "rows").write_bytes((position / "rows").read_bytes())
     return folder
 
 
@@ -291,7 +305,7 @@ DRAWN = (
     "import itertools, sys\n"
     "from fastsvm_cli.commands.bench import screen as bench_screen\n"
     "bench_screen.monotonic = itertools.count(0, 2).__next__\n"
-    "from fastsvm_cli.benchmarks import cases, environment\n"
+    "from fastsvm_cli.benchmarks import bench_run, environment\n"
     "from fastsvm_cli.methods import border\n"
     "border._SAMPLES, cases._LIBSVM_SECONDS = (30,), 0.01\n"
     f"environment.fastsvm_command = lambda: [{FASTSVM!r}]\n"
@@ -307,8 +321,8 @@ def test_try_on_a_terminal(linear, columns, locale):
     files = [str(linear / "rows"), str(linear / "m")]
     options = ["--try", "--budget", "50%", "--runs", "1", "--patience", str(PATIENCE)]
     words = [sys.executable, "-I", "-c", DRAWN, "bench", *options, *files]
-    code, said = on_a_terminal(words, columns, env={**ONE_THREAD, "LC_ALL": locale})
-    text = said.decode("ascii" if locale == "C" else "utf-8")  # locale C: ASCII only
+    code, displayed = on_a_terminal(words, columns, env={**ONE_THREAD, "LC_ALL": locale})
+    text = displayed.decode("ascii" if locale == "C" else "utf-8")  # locale C: ASCII only
     assert code == 0, text
     assert "\x1b[?25l" in text and text.rindex("\x1b[?25h") > text.rindex("\x1b[?25l")
     plain = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", text).replace("\r", "\n")
@@ -341,8 +355,10 @@ def test_ctrl_c_while_it_tries_prints_what_is_there(linear):
             out, _ = process.communicate(timeout=PATIENCE)
         finally:
             process.kill()
-    said = (linear / "said").read_text()
-    assert process.returncode == 130 and "Traceback" not in said, said
-    assert re.search(r"\nInterrupted: nothing was timed yet; fastest so far: .+, .+x, .+ % differ\.\n$", said), said
+    displayed = (linear / "said").read_text()
+    assert process.returncode == 130 and "Traceback" not in displayed, displayed
+    assert re.search(r"\nInterrupted: nothing was timed yet; fastest so far: .+, .+x, .+ % differ\.\n$", displayed), (
+        displayed
+    )
     assert b"exact model" in out and b"labels that differ" in out
     assert b"In memory: rows parsed, labels out.\n" in out.replace(b"\r", b""), "a sentence that is cut off"

@@ -8,11 +8,11 @@ import pytest
 from libsvm.svmutil import svm_read_problem
 from scipy.stats import binomtest
 
-from fastsvm_cli.benchmarks.cases import Bench
+from fastsvm_cli.benchmarks.attempt_lines import TrialLines
+from fastsvm_cli.benchmarks.bench_run import Bench
 from fastsvm_cli.benchmarks.choice import Candidate, pick, surely_slower, within, within_of_all
 from fastsvm_cli.benchmarks.conclusion import conclusion
 from fastsvm_cli.benchmarks.timing import Timings
-from fastsvm_cli.benchmarks.trial_lines import TrialLines
 from fastsvm_cli.comparisons.changed import Changed
 from fastsvm_cli.comparisons.sampled import lower_bound
 from fastsvm_cli.models import load_model

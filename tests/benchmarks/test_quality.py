@@ -9,9 +9,9 @@ from libsvm.svmutil import svm_predict as libsvm_predict
 
 from fastsvm_cli.benchmarks.quality import Answers, quality, upper_95
 from fastsvm_cli.models import load_model
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.read_rows import read_chunks
 from support.benching import by_name, wilson
-from support.places import FASTSVM
+from support.paths import FASTSVM
 from support.processes import outcome
 
 
@@ -24,16 +24,17 @@ from support.processes import outcome
         ("colors.cert", "colors.rows", "colors.model"),
     ],
 )
-def test_quality_is_what_the_printed_values_say(fastsvm, place, name, rows, exact):
+def test_quality_is_what_the_printed_values_say(fastsvm, position, name, rows, exact):
     found = quality(
-        load_model(str(place / name)), Answers(load_model(str(place / exact)), list(read_chunks(str(place / rows))))
+        load_model(str(position / name)),
+        Answers(load_model(str(position / exact)), list(read_chunks(str(position / rows)))),
     )
-    y, x = svm_read_problem(str(place / rows))
-    labels, _, values = libsvm_predict(y, x, svm_load_model(str(place / exact)), "-q")
+    y, x = svm_read_problem(str(position / rows))
+    labels, _, values = libsvm_predict(y, x, svm_load_model(str(position / exact)), "-q")
     lines = np.array(
         [
             [float(word) for word in line.split()]
-            for line in fastsvm("predict", "-q", "--values", place / rows, place / name).out.splitlines()
+            for line in fastsvm("predict", "-q", "--values", position / rows, position / name).out.splitlines()
         ]
     )
     values, ours = np.array(values), lines[:, 1 : 1 + len(values[0])]
@@ -44,41 +45,47 @@ def test_quality_is_what_the_printed_values_say(fastsvm, place, name, rows, exac
     assert upper_95(found.changed.different, found.rows) == pytest.approx(wilson(different, len(y)), rel=1e-4)
     assert found.score.correct == np.sum(lines[:, 0] == y)
     if name.endswith("cert"):
-        said = json.loads(fastsvm("predict", "--json", "--exact", place / exact, place / rows, place / name, "out").out)
-        assert found.proven == said["rows_proven"] and 0 < found.proven
+        printed = json.loads(
+            fastsvm("predict", "--json", "--exact", position / exact, position / rows, position / name, "out").out
+        )
+        assert found.proven == printed["rows_proven"] and 0 < found.proven
     else:
         assert found.proven is None
         assert different > 0
 
 
-def test_quality_is_the_same_where_values_are_too_many_to_be_kept(place, monkeypatch):
+def test_quality_is_the_same_where_values_are_too_many_to_be_kept(position, monkeypatch):
     def found():
-        chunks = list(read_chunks(str(place / "colors.rows")))
-        exact = Answers(load_model(str(place / "colors.model")), chunks)
-        return len(exact.chunks), quality(load_model(str(place / "colors.cert")), exact)
+        chunks = list(read_chunks(str(position / "colors.rows")))
+        exact = Answers(load_model(str(position / "colors.model")), chunks)
+        return len(exact.chunks), quality(load_model(str(position / "colors.cert")), exact)
 
-    _, kept = found()
-    monkeypatch.setattr("fastsvm_cli.text.data.MOST_VALUES", 60)
-    monkeypatch.setattr("fastsvm_cli.benchmarks.quality.KEPT_VALUES", 100)
+    _, stored = found()
+    monkeypatch.setattr("fastsvm_cli.text.read_rows.MOST_VALUES", 60)
+    monkeypatch.setattr("fastsvm_cli.benchmarks.quality.STORED_VALUES", 100)
     parts, again = found()
-    assert parts > 2 and kept.largest > 0
+    assert parts > 2 and stored.largest > 0
     assert (again.rows, again.changed.different, again.largest, again.proven) == (
-        kept.rows,
-        kept.changed.different,
-        kept.largest,
-        kept.proven,
+        stored.rows,
+        stored.changed.different,
+        stored.largest,
+        stored.proven,
     )
-    assert again.mean == pytest.approx(kept.mean, rel=1e-12)
+    assert again.mean == pytest.approx(stored.mean, rel=1e-12)
 
 
 @pytest.mark.full
-def test_regression_has_errors_and_no_labels(bench, place):
-    document = json.loads(bench("--json", place / "waves.rows", place / "waves.model", place / "waves.approx").out)
-    y, x = svm_read_problem(str(place / "waves.rows"))
-    exact, _, _ = libsvm_predict(y, x, svm_load_model(str(place / "waves.model")), "-q")
+def test_regression_has_errors_and_no_labels(bench, position):
+    document = json.loads(
+        bench("--json", position / "waves.rows", position / "waves.model", position / "waves.approx").out
+    )
+    y, x = svm_read_problem(str(position / "waves.rows"))
+    exact, _, _ = libsvm_predict(y, x, svm_load_model(str(position / "waves.model")), "-q")
     ours = [
         float(line)
-        for line in outcome([FASTSVM, "predict", "-q", place / "waves.rows", place / "waves.approx"]).stdout.split()
+        for line in outcome(
+            [FASTSVM, "predict", "-q", position / "waves.rows", position / "waves.approx"]
+        ).stdout.split()
     ]
     records = by_name(document)
     for name, values in (("exact model", exact), ("waves.approx", ours)):
@@ -89,12 +96,12 @@ def test_regression_has_errors_and_no_labels(bench, place):
     assert records["waves.approx"]["largest_difference"] == pytest.approx(
         np.abs(np.subtract(exact, ours)).max(), abs=2e-5
     )
-    assert "MSE" in bench(place / "waves.rows", place / "waves.model", place / "waves.approx").out
+    assert "MSE" in bench(position / "waves.rows", position / "waves.model", position / "waves.approx").out
 
 
 @pytest.mark.full
-def test_a_regression_cannot_pass_the_gate_in_silence(bench, place):
+def test_a_regression_cannot_pass_the_gate_in_silence(bench, position):
     done = bench(
-        "--max-disagreement", 0, place / "waves.rows", place / "waves.model", place / "waves.approx", code=None
+        "--max-disagreement", 0, position / "waves.rows", position / "waves.model", position / "waves.approx", code=None
     )
     assert done.code != 0 or "--max-disagreement" in done.err, "exit 0 for a model that differs in every row"

@@ -15,12 +15,12 @@ from libsvm.svmutil import svm_load_model, svm_read_problem
 from libsvm.svmutil import svm_predict as libsvm_predict
 from scipy.stats import binom
 
-from fastsvm_cli.benchmarks import cases as bench_cases
+from fastsvm_cli.benchmarks import bench_run as bench_cases
 from fastsvm_cli.benchmarks import timing
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
 from fastsvm_cli.comparisons.sampled import rms_interval_95
 from support.benching import ROWS, STATISTICS, by_name, first_rows, ratio_and_error, terminal_tables, train, wilson
-from support.places import FASTSVM
+from support.paths import FASTSVM
 
 
 @pytest.mark.parametrize("count", [1, 3, 5, 6, 8, 9, 20, 40])
@@ -220,7 +220,7 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
     monkeypatch.setattr(
         environment, "describe", lambda threads: {**describe(threads), "svm_predict": "/somewhere/svm-predict"}
     )
-    said = []
+    printed = []
     for options in (["--json"], ["--all"]):
         theatre = Theatre(labels, ROWS)
         with monkeypatch.context() as patch:
@@ -234,10 +234,10 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
                 ["-q", "--runs", "5", "--try", "--time-limit", "1e9", "--budget", "1", *options, str(rows), str(model)],
             )
         assert done.exit_code == 0, (done.output, done.exception)
-        said.append(done.stdout)
-    document, (times, answers, classes) = json.loads(said[0]), terminal_tables(said[1])
+        printed.append(done.stdout)
+    document, (times, answers, classes) = json.loads(printed[0]), terminal_tables(printed[1])
     # Builds of svm-predict differ in speed.
-    assert " ".join(said[1].split()).endswith(" svm-predict is /somewhere/svm-predict.")
+    assert " ".join(printed[1].split()).endswith(" svm-predict is /somewhere/svm-predict.")
     records = by_name(document)
     assert [row[0] for row in times[1:]] == list(records) and len(records) == 11
 
@@ -338,7 +338,7 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
 
 
 @pytest.mark.full
-def test_a_time_is_of_one_process_or_of_one_prediction_in_memory(place, monkeypatch):
+def test_a_time_is_of_one_process_or_of_one_prediction_in_memory(position, monkeypatch):
     """With a clock that advances by one at each reading, and before and after each process or prediction in memory."""
     from click.testing import CliRunner
 
@@ -359,13 +359,13 @@ def test_a_time_is_of_one_process_or_of_one_prediction_in_memory(place, monkeypa
 
         return ticking
 
-    monkeypatch.setenv("PATH", str(place / "path"))
+    monkeypatch.setenv("PATH", str(position / "path"))
     monkeypatch.setattr(environment, "fastsvm_command", lambda: [FASTSVM])
     monkeypatch.setattr(child_processes, "run", between_ticks(child_processes.run))
     monkeypatch.setattr(bench_cases, "predict", between_ticks(bench_cases.predict))
     monkeypatch.setattr(bench_cases, "interleave", lambda *arguments: interleave(*arguments, clock=clock))
-    rows = str(place / "rows")
-    models = [str(place / "rings.model"), str(place / "rings.approx")]
+    rows = str(position / "rows")
+    models = [str(position / "rings.model"), str(position / "rings.approx")]
     done = CliRunner().invoke(command, ["-q", "--json", "--runs", "3", rows, *models])
     assert done.exit_code == 0, (done.output, done.exception)
     records = by_name(json.loads(done.stdout))

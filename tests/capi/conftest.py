@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.building import CLIENTS, require, run
-from support.places import ROOT
+from support.paths import ROOT
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from libsvm.svm import svm_node
 
 from support.c_library import Error, Rows
 from support.damage import FILES, made_good
-from support.places import GOLDEN
+from support.paths import GOLDEN
 from support.processes import PATIENCE, outcome
 
 pytestmark = pytest.mark.full
@@ -87,7 +87,7 @@ def models(c):
 def rows_of(count, **arrays):
     """Rows that keep their arrays; numbers are given as they are."""
     rows = Rows(count=count)
-    rows.kept = arrays
+    rows.stored = arrays
     for name, each in arrays.items():
         setattr(rows, name, each.ctypes.data if isinstance(each, np.ndarray) else each)
     return rows
@@ -338,9 +338,9 @@ print(status, library.fastsvm_instructions().decode(), error.raw[24:].partition(
 
 def test_an_instruction_set_that_is_none_is_said_when_a_model_is_loaded(library):
     words = [sys.executable, "-c", LOADED, library / "lib" / "libfastsvm.so", GOLDEN / "c_svc.model"]
-    for name, said in (("baseline", "0 baseline "), ("avx1", "4 ")):
+    for name, printed in (("baseline", "0 baseline "), ("avx1", "4 ")):
         done = outcome(words, env={"FASTSVM_INSTRUCTIONS": name})
-        assert done.stdout.startswith(said), done
+        assert done.stdout.startswith(printed), done
     assert "FASTSVM_INSTRUCTIONS: 'avx1' found, expected" in done.stdout
 
 

@@ -12,7 +12,7 @@ import pytest
 from fastsvm_cli import load_model, read_chunks
 from fastsvm_cli.prediction.answers import Predictor
 from support.pages import PAGES, blocks, command_lines
-from support.places import GOLDEN
+from support.paths import GOLDEN
 from support.processes import PATIENCE
 
 pytestmark = pytest.mark.full

@@ -10,7 +10,7 @@ import fastsvm_cli
 from support.building import run
 from support.model_files import BORDERS, COMPILED, EXACT, REDUCED
 from support.pages import PAGES, blocks
-from support.places import GOLDEN
+from support.paths import GOLDEN
 
 pytestmark = pytest.mark.full
 

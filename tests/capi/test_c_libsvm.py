@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from libsvm.svm import libsvm, svm_node
 
-from support.places import GOLDEN
+from support.paths import GOLDEN
 
 pytestmark = [pytest.mark.full, pytest.mark.usefixtures("serial_libsvm")]
 

@@ -7,7 +7,7 @@ import pytest
 
 from fastsvm_cli import __version__
 from support.building import CLIENTS, require, run
-from support.places import GOLDEN
+from support.paths import GOLDEN
 from support.processes import outcome
 
 CONFIG = os.path.join(os.path.dirname(sys.executable), "fastsvm-config")

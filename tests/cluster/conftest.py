@@ -7,7 +7,7 @@ import pytest
 from fastsvm_cli.cluster import scheduler
 from support import dasking
 from support.dasking import run_here
-from support.places import DATA
+from support.paths import DATA
 from support.processes import wait_until
 from support.training import train_on
 

@@ -20,8 +20,8 @@ def run(models, tmp_path, monkeypatch):
 
     def again(*options, model="two", code=0, block=BLOCK, rows="*.txt", **how):
         words = ("--dask", "local", "--block", block, *options, rows, models[model][0], "out")
-        said = predict(*words, code=code, **how)
-        return said, len(said.done)
+        printed = predict(*words, code=code, **how)
+        return printed, len(printed.done)
 
     return again
 
@@ -42,11 +42,11 @@ def one(models, model, *options):
 @pytest.mark.full
 def test_whole_parts_are_kept(run):
     first, done = run()
-    told = manifest()
-    assert done > 5 and told["complete"] and told["summary"]["rows"] == 250 and len(told["parts"]) == done
+    reported = manifest()
+    assert done > 5 and reported["complete"] and reported["summary"]["rows"] == 250 and len(reported["parts"]) == done
     again, done_again = run()
     assert done_again == 0 and again.out == first.out and again.err == f"Kept: {done} of {done} parts.\n"
-    assert manifest() == told
+    assert manifest() == reported
     names = [name.partition("-")[2] for name in os.listdir("out") if name.startswith("part-")]
     others = [f"receipt-{name}.json" for name in names] + ["manifest.json"]
     assert sorted(os.listdir("out")) == sorted([f"part-{name}" for name in names] + others)
@@ -56,9 +56,9 @@ def test_the_manifest_tells_what_the_parts_are(run, tmp_path):
     import zlib
 
     run()
-    told = manifest()["parts"]
-    assert list(told) == sorted(path.name for path in (tmp_path / "out").glob("part*"))
-    for name, each in told.items():
+    reported = manifest()["parts"]
+    assert list(reported) == sorted(path.name for path in (tmp_path / "out").glob("part*"))
+    for name, each in reported.items():
         content = (tmp_path / "out" / name).read_bytes()
         assert (each["size"], each["crc32"]) == (len(content), f"{zlib.crc32(content):08x}")
 
@@ -82,9 +82,9 @@ def test_parts_that_are_not_whole_are_done_again(run, models, tmp_path):
 
 def test_a_changed_model_or_option_costs_all_parts(run, models, tmp_path):
     _, done = run()
-    said, done_again = run(model="compiled")
+    printed, done_again = run(model="compiled")
     assert done_again == done
-    assert said.err.startswith(f"Removed parts of another model, option or shard: {done}.\n")
+    assert printed.err.startswith(f"Removed parts of another model, option or shard: {done}.\n")
     assert run("--values", model="compiled")[1] == done
     assert parts(tmp_path / "out") == one(models, "compiled", "--values")
     assert run("--values", "--threads", 2, "-q", model="compiled")[1] == 0
@@ -95,14 +95,14 @@ def test_a_changed_shard_costs_its_own_parts(run, models, tmp_path):
     text = (tmp_path / "b.txt").read_bytes()
     (tmp_path / "b.txt").write_bytes(text.replace(b"1:0", b"1:1", 1))
     own = sum(each["shard"].endswith("b.txt") for each in manifest()["parts"].values())
-    said, done_again = run()
-    assert done_again == own and said.err.endswith(f"Kept: {done - own} of {done} parts.\n")
+    printed, done_again = run()
+    assert done_again == own and printed.err.endswith(f"Kept: {done - own} of {done} parts.\n")
     (tmp_path / "c.txt").write_bytes(text)
-    said, done_again = run()
-    assert done_again == own and said.err == f"Kept: {done} of {done + own} parts.\n"
+    printed, done_again = run()
+    assert done_again == own and printed.err == f"Kept: {done} of {done + own} parts.\n"
     assert parts(tmp_path / "out") == one(models, "two")
     os.unlink("c.txt")  # its parts are stale now
-    said, done_again = run()
+    printed, done_again = run()
     assert done_again == 0 and len(list((tmp_path / "out").glob("part-*"))) == done
     assert parts(tmp_path / "out") == one(models, "two") and len(os.listdir("out")) == 2 * done + 1
 
@@ -118,11 +118,11 @@ def test_another_cut(run, models, tmp_path):
 def test_what_becomes_of_bad_rows_matters_to_parts_that_have_some(run, tmp_path):
     text = (tmp_path / "b.txt").read_bytes()
     (tmp_path / "b.txt").write_bytes(text + b"1 x\n")
-    said, done = run(code=1)
-    assert "Error: b.txt:101: " in said.err and "Error: 1 of" in said.err and not manifest()["complete"]
+    printed, done = run(code=1)
+    assert "Error: b.txt:101: " in printed.err and "Error: 1 of" in printed.err and not manifest()["complete"]
     for options in (["skip"], ["nan"], ["nan", "--max-line", 300]):
-        said, done_again = run("--on-bad-row", *options)
-        assert done_again == 1 and manifest()["complete"], said
+        printed, done_again = run("--on-bad-row", *options)
+        assert done_again == 1 and manifest()["complete"], printed
 
 
 def test_a_folder_that_is_being_changed_does_not_look_whole_and_holds_one_run(run, models, tmp_path):
@@ -157,8 +157,8 @@ def test_what_is_none_of_ours_is_refused(files, why, run, tmp_path):
     (tmp_path / "out").mkdir()
     for name, text in files.items():
         (tmp_path / "out" / name).write_text(text, "latin-1")
-    said, _ = run(code=1)
-    assert said.err.startswith("Error: out: ") and why in said.err and len(said.err.splitlines()) == 1
+    printed, _ = run(code=1)
+    assert printed.err.startswith("Error: out: ") and why in printed.err and len(printed.err.splitlines()) == 1
     assert sorted(os.listdir("out")) == sorted(files)
 
 
@@ -177,5 +177,5 @@ def test_a_first_row_of_more_columns_makes_the_other_shards_parts_stale(run, tmp
         (tmp_path / name).write_text("1,0.5,0.25\n" * 40)
     run("--dense", rows="*.csv")
     (tmp_path / "a.csv").write_text("1,0.5,0.25,0\n" * 40)
-    said, _ = run("--dense", rows="*.csv", code=1)
-    assert "Error: b.csv:1: 2 values found, expected 3 " in said.err
+    printed, _ = run("--dense", rows="*.csv", code=1)
+    assert "Error: b.csv:1: 2 values found, expected 3 " in printed.err

@@ -17,32 +17,32 @@ def audited(models, tmp_path):
 
     def run(*options, code=0, out="out", here=False, **how):
         if here:
-            said = run_here("predict", "--json", "--audit", *options, *words, tmp_path / out, code=code)
+            printed = run_here("predict", "--json", "--audit", *options, *words, tmp_path / out, code=code)
         else:
             where = ("--dask", "local", "--block", BLOCK)
-            said = predict("--json", *where, "--audit", *options, *words, tmp_path / out, code=code, **how)
-        told = json.loads(said.out)
-        return said, (told["audited"], told["audit_differing"], told["audit_upper"])
+            printed = predict("--json", *where, "--audit", *options, *words, tmp_path / out, code=code, **how)
+        reported = json.loads(printed.out)
+        return printed, (reported["audited"], reported["audit_differing"], reported["audit_upper"])
 
     return run
 
 
 def test_all_rows_give_the_counts_of_one_run(audited, tmp_path):
     _, one = audited("1", out="one", here=True)
-    said, found = audited("1")
-    assert found == one and found[:2] == (250, one[1]) and one[1] > 0 and len(said.done) > 4
+    printed, found = audited("1")
+    assert found == one and found[:2] == (250, one[1]) and one[1] > 0 and len(printed.done) > 4
     assert parts(tmp_path / "out") == (tmp_path / "one").read_bytes()
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["summary"]["audited"] == 250
 
 
 def test_a_sample_is_of_every_part_and_the_same_again(audited, tmp_path):
-    said, found = audited("20%", "--seed", 3)
+    printed, found = audited("20%", "--seed", 3)
     assert 0 < found[0] < 125 and audited("20%", "--seed", 3, out="other")[1] == found
-    told = [json.loads(path.read_text())["tally"]["audited"] for path in (tmp_path / "out").glob("receipt*")]
-    assert sum(told) == found[0] and len(set(told)) > 1
-    again, kept = audited("20%", "--seed", 3)
-    assert kept == found and again.done == []
-    assert audited("20%", "--seed", 4)[0].done == said.done
+    reported = [json.loads(path.read_text())["tally"]["audited"] for path in (tmp_path / "out").glob("receipt*")]
+    assert sum(reported) == found[0] and len(set(reported)) > 1
+    again, stored = audited("20%", "--seed", 3)
+    assert stored == found and again.done == []
+    assert audited("20%", "--seed", 4)[0].done == printed.done
 
 
 def test_killed_and_run_again_it_counts_the_same(audited, tmp_path):
@@ -54,8 +54,8 @@ def test_killed_and_run_again_it_counts_the_same(audited, tmp_path):
 
     with pytest.raises(json.JSONDecodeError):
         audited("30%", code=1, before=stop)
-    said, found = audited("30%")
-    assert found == expected and len(said.done) == 1 and parts(tmp_path / "out") == parts(tmp_path / "expected")
+    printed, found = audited("30%")
+    assert found == expected and len(printed.done) == 1 and parts(tmp_path / "out") == parts(tmp_path / "expected")
 
 
 def test_beyond_the_limit_the_exit_code_is_3(audited):
@@ -68,5 +68,5 @@ def test_a_cascade_asks_the_model_that_it_holds(models, tmp_path):
     run_here("cascade", "-q", "--rows", "1000000", "--budget", "20%", "--data", rows, model, tmp_path / "cascade")
     words = ("--json", "--audit", "1", rows, tmp_path / "cascade")
     one = json.loads(run_here("predict", *words, tmp_path / "one").out)
-    told = json.loads(predict("--dask", "local", "--block", BLOCK, *words, tmp_path / "out").out)
-    assert told["audited"] == 250 and told["audit_differing"] == one["audit_differing"]
+    reported = json.loads(predict("--dask", "local", "--block", BLOCK, *words, tmp_path / "out").out)
+    assert reported["audited"] == 250 and reported["audit_differing"] == one["audit_differing"]

@@ -14,10 +14,10 @@ from fastsvm_cli.errors import FastsvmError, FileError
 from support.profiles import calm
 
 
-def text_of(block, room=7):
+def text_of(block, layer=7):
     """Lines of a block, read in small pieces."""
     content, out = Text(block), b""
-    with memoryview(bytearray(room)) as space:
+    with memoryview(bytearray(layer)) as space:
         while got := content.read_into(space):
             out += bytes(space[:got])
     content.close()
@@ -28,13 +28,13 @@ LINES = st.lists(st.text("ab1 \r", max_size=6), max_size=12).map("\n".join).map(
 
 
 @calm()
-@given(text=LINES, size=st.integers(1, 30), piece=st.integers(1, 9), last=st.booleans())
-def test_every_line_is_in_one_block(text, size, piece, last, tmp_path_factory):
+@given(text=LINES, size=st.integers(1, 30), buffer=st.integers(1, 9), last=st.booleans())
+def test_every_line_is_in_one_block(text, size, buffer, last, tmp_path_factory):
     text += b"\n" * last
     path = tmp_path_factory.mktemp("cut") / "rows"
     path.write_bytes(text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "PIECE_BYTES", piece)
+        patch.setattr(blocks, "BUFFER_BYTES", buffer)
         every = cut(str(path), size)
         found = [text_of(block) for block in every]
         assert b"".join(found) == text
@@ -126,15 +126,15 @@ def test_a_shard_that_changes_while_it_is_read_is_found_out_at_its_end(tmp_path)
     path.write_bytes(b"1 1:2\n1 1:3\n")
     (block,) = cut(str(path), 100)
     content = Text(block)
-    with memoryview(bytearray(100)) as room:
-        assert content.read_into(room) == 12
+    with memoryview(bytearray(100)) as layer:
+        assert content.read_into(layer) == 12
         path.write_bytes(b"1 1:2\n1 1:3\n1 1:4\n")
         with pytest.raises(ShardChanged):
-            content.read_into(room)
+            content.read_into(layer)
 
 
 @pytest.mark.full
-def test_a_large_block_is_read_in_pieces(tmp_path):
+def test_a_large_block_is_read_in_buffers(tmp_path):
     """Also a single long line, or well-compressed zeros."""
     import tracemalloc
 
@@ -143,10 +143,10 @@ def test_a_large_block_is_read_in_pieces(tmp_path):
     (tmp_path / "b").write_bytes(gzip.compress(bytes(size)))
     tracemalloc.start()
     try:
-        with memoryview(bytearray(1 << 16)) as room:
+        with memoryview(bytearray(1 << 16)) as layer:
             for block in (*cut(str(tmp_path / "a"), size // 2), *cut(str(tmp_path / "b"), size)):
                 content = Text(block)
-                while content.read_into(room):
+                while content.read_into(layer):
                     pass
         assert tracemalloc.get_traced_memory()[1] < 8 << 20
     finally:
@@ -171,10 +171,10 @@ def test_what_cannot_be_read_in_blocks_is_refused(tmp_path, monkeypatch):
             cut(name, 10)
 
 
-@pytest.mark.parametrize("place", [".", "a [b]*"])
-def test_patterns_name_files_in_order(place, tmp_path, monkeypatch):
+@pytest.mark.parametrize("position", [".", "a [b]*"])
+def test_patterns_name_files_in_order(position, tmp_path, monkeypatch):
     """Also in a folder whose own name is a pattern."""
-    tmp_path /= place
+    tmp_path /= position
     tmp_path.mkdir(exist_ok=True)
     monkeypatch.chdir(tmp_path)
     for name in ("b", "a10", "a9", "[c]"):
@@ -188,7 +188,7 @@ def test_patterns_name_files_in_order(place, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "told, state",
+    "reported, state",
     [
         ({"ETag": '"ab"', "mtime": 7, "size": 3}, "3 ab"),
         ({"mtime": 7.5, "size": 3}, "3 7.5"),
@@ -197,5 +197,5 @@ def test_patterns_name_files_in_order(place, tmp_path, monkeypatch):
         ({"mtime": None, "size": 3}, "3 "),
     ],
 )
-def test_what_a_file_of_a_store_is_known_by(told, state):
-    assert blocks.state_of(told) == state
+def test_what_a_file_of_a_store_is_known_by(reported, state):
+    assert blocks.state_of(reported) == state

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from support.places import SCRIPTS
+from support.paths import SCRIPTS
 from support.processes import PATIENCE, default_signals, outcome, wait_until
 
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    "arguments, told",
+    "arguments, reported",
     [
         (["--shards", "40", "shards"], ["| 40 shards ", '"same": true']),
         (
@@ -23,11 +23,11 @@ from support.processes import PATIENCE, default_signals, outcome, wait_until
         ),
     ],
 )
-def test_what_it_finds(arguments, told, tmp_path):
+def test_what_it_finds(arguments, reported, tmp_path):
     command = [sys.executable, SCRIPTS / "check_cluster.py", "--folder", tmp_path, *arguments]
     done = outcome(command)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert all(words in done.stdout for words in told) and not list(tmp_path.iterdir())
+    assert all(words in done.stdout for words in reported) and not list(tmp_path.iterdir())
 
 
 @pytest.mark.full
@@ -48,20 +48,20 @@ def test_told_to_stop_it_leaves_nothing(what, there, number, tmp_path):
     try:
         assert wait_until(lambda: list(tmp_path.glob(f"*/{there}")))
         child.send_signal(number)
-        _, said = child.communicate(timeout=PATIENCE)
+        _, printed = child.communicate(timeout=PATIENCE)
     finally:
         child.kill()
-    assert child.returncode == 128 + number and said == "" and list(tmp_path.iterdir()) == []
+    assert child.returncode == 128 + number and printed == "" and list(tmp_path.iterdir()) == []
     assert wait_until(lambda: not with_environment(mark))
 
 
 def with_environment(mark):
     """Processes with `mark` in their environment."""
     found = []
-    for place in Path("/proc").glob("[0-9]*/environ"):
+    for position in Path("/proc").glob("[0-9]*/environ"):
         try:
-            if mark in place.read_bytes():
-                found.append(place)
+            if mark in position.read_bytes():
+                found.append(position)
         except OSError:  # another user's, or ended
             continue
     return found

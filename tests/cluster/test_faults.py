@@ -46,10 +46,10 @@ def whole():
 def test_bad_rows_are_named_and_not_tried_again(run):
     spoil({5: b"1 x\n", 100: b"1 2:1 1:1\n", 250: b"no label\n"})
     tried = []
-    said = run(before=tried.append, code=1)
-    lines = said.err.splitlines()
+    printed = run(before=tried.append, code=1)
+    lines = printed.err.splitlines()
     assert [line.split(": ")[1] for line in lines[:3]] == ["rows:5", "rows:100", "rows:250"]
-    assert lines[3].startswith("Error: 3 of ") and len(lines) == 4 and "Accuracy" not in said.out and not whole()
+    assert lines[3].startswith("Error: 3 of ") and len(lines) == 4 and "Accuracy" not in printed.out and not whole()
     written = [name for name in os.listdir("out") if name.startswith("part-")]
     assert len(tried) == len(set(tried)) == len(written) + 3
     # Line numbers are the shard's even if this run counted no other block.
@@ -60,8 +60,8 @@ def test_bad_rows_are_named_and_not_tried_again(run):
 def test_line_numbers_behind_a_block_that_failed(run):
     """The failed block's lines must be counted."""
     spoil({1: b"1 x\n", 2: b"1 y\n", 249: b"1 z\n"})
-    said = run(code=1, block=0.012)
-    assert "rows:1: " in said.err and "rows:249: " in said.err and "rows:2: " not in said.err
+    printed = run(code=1, block=0.012)
+    assert "rows:1: " in printed.err and "rows:249: " in printed.err and "rows:2: " not in printed.err
 
 
 def test_line_numbers_cost_a_look_at_the_blocks_that_failed(run, monkeypatch):
@@ -85,14 +85,14 @@ def test_ten_blocks_are_named_and_the_others_counted(run):
     assert len(lines) == 12 and lines[10].endswith(" more blocks failed.") and "rows:1: " in lines[0]
 
 
-@pytest.mark.parametrize("fault", [OSError("503"), TimeoutError(), MemoryError()])
-def test_what_can_pass_is_tried_again(fault, run, tmp_path):
+@pytest.mark.parametrize("error", [OSError("503"), TimeoutError(), MemoryError()])
+def test_what_can_pass_is_tried_again(error, run, tmp_path):
     seen = {}
 
     def fail_once(block):
         seen[block.part] = seen.get(block.part, 0) + 1
         if block.number == 2 and seen[block.part] == 1:
-            raise fault
+            raise error
 
     run(before=fail_once)
     assert seen.pop("part-00000-00002") == 2 and set(seen.values()) == {1}
@@ -108,9 +108,9 @@ def test_what_does_not_pass_is_given_up_and_stops_no_other(run):
             tried.append(block)
             raise OSError("503 Slow Down")
 
-    said = run(before=fail, code=1)
-    assert len(tried) == 2 * (runs.RETRIES + 1) and len(said.done) == 9
-    assert said.err.startswith("Error: rows: 503 Slow Down\nError: 1 of") and not whole()
+    printed = run(before=fail, code=1)
+    assert len(tried) == 2 * (runs.RETRIES + 1) and len(printed.done) == 9
+    assert printed.err.startswith("Error: rows: 503 Slow Down\nError: 1 of") and not whole()
 
 
 def test_progress_reaches_its_end_also_where_blocks_fail(run, monkeypatch):
@@ -137,9 +137,9 @@ def test_a_full_disk_ends_the_run_and_leaves_whole_parts(run, tmp_path):
         if block.number == 4:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    said = run(before=fill, code=1)
-    assert said.err.splitlines()[0] == "Error: out: No space left on device"
-    assert len(said.err.splitlines()) == 2 and not list((tmp_path / "out").glob(".*"))
+    printed = run(before=fill, code=1)
+    assert printed.err.splitlines()[0] == "Error: out: No space left on device"
+    assert len(printed.err.splitlines()) == 2 and not list((tmp_path / "out").glob(".*"))
     found = parts(tmp_path / "out")
     assert found and (tmp_path / "one").read_bytes().startswith(found) and not whole()
     assert "Kept: 4 of 10" in run().err and parts(tmp_path / "out") == (tmp_path / "one").read_bytes()
@@ -162,14 +162,14 @@ def test_a_shard_that_changes_while_it_is_read(run, models, tmp_path):
             with open("rows", "ab") as file:
                 file.write(b"+1 1:1\n")
 
-    said = run(before=change, code=1)
-    assert "rows: it was changed while it was read; run the same command again" in said.err
+    printed = run(before=change, code=1)
+    assert "rows: it was changed while it was read; run the same command again" in printed.err
     run()
     run_here("predict", "-q", "rows", models["two"][0], "one")
     assert parts(tmp_path / "out") == (tmp_path / "one").read_bytes()
 
 
-def test_a_second_client_with_the_same_job_is_no_fault(run, tmp_path):
+def test_a_second_client_with_the_same_job_is_no_error(run, tmp_path):
     """Both runs finish with the same result."""
     first = work.Folder.claim
     again = []
@@ -194,8 +194,8 @@ def test_another_job_takes_the_folder_over(run, tmp_path):
             claimed.append(block)
             Folder("out").claim("another", {})
 
-    said = run(before=take, code=1)
-    assert said.err.splitlines()[0] == "Error: out: another fastsvm has taken it over"
+    printed = run(before=take, code=1)
+    assert printed.err.splitlines()[0] == "Error: out: another fastsvm has taken it over"
     assert len(claimed) == 1 and not list((tmp_path / "out").glob("part*")) and not whole()
 
 
@@ -208,8 +208,8 @@ def test_a_folder_that_was_taken_over_is_not_called_whole(run, tmp_path, monkeyp
 
     Sum = runs.Sum
     monkeypatch.setattr(runs, "Sum", type("Late", (Sum,), {"__init__": totals}))
-    said = run(code=1)
-    assert "another fastsvm has taken it over, or its files were changed" in said.err and not whole()
+    printed = run(code=1)
+    assert "another fastsvm has taken it over, or its files were changed" in printed.err and not whole()
 
 
 @pytest.mark.parametrize("there", [True, False])
@@ -222,8 +222,8 @@ def test_a_worker_that_has_another_folder_of_that_name(there, run, tmp_path):
             if there:
                 (tmp_path / "out").mkdir()
 
-    said = run(before=away, code=1)
-    assert said.err.splitlines()[0].startswith("Error: out: a worker does not see what this command writes there; ")
+    printed = run(before=away, code=1)
+    assert printed.err.splitlines()[0].startswith("Error: out: a worker does not see what this command writes there; ")
     assert not list(tmp_path.glob("out/.part*"))
 
 
@@ -234,8 +234,8 @@ def test_parts_that_somebody_else_has_written_since_are_done_again(run, tmp_path
         if block.number == 3:
             (tmp_path / "out/part-00000-00001").write_text("another model's\n")
 
-    said = run(before=overwrite)
-    assert said.done.count("part-00000-00001") == 2
+    printed = run(before=overwrite)
+    assert printed.done.count("part-00000-00001") == 2
     assert parts(tmp_path / "out") == (tmp_path / "one").read_bytes() and whole()
 
 
@@ -254,8 +254,8 @@ def test_a_part_that_never_stays_what_it_was(run, tmp_path, monkeypatch):
         (tmp_path / "out/part-00000-00001").write_text("another's\n")
 
     monkeypatch.setattr(runs, "answer_once", spoiled)
-    said = run(code=1)
-    assert "somebody else is writing its parts" in said.err and not whole()
+    printed = run(code=1)
+    assert "somebody else is writing its parts" in printed.err and not whole()
 
 
 def test_a_worker_of_another_fastsvm(run, monkeypatch):
@@ -267,17 +267,17 @@ def test_a_worker_of_another_fastsvm(run, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "fault, words",
+    "error, words",
     [
         (CancelledError("connection lost"), "the scheduler was lost, or all workers were: connection lost"),
         (ModuleNotFoundError("No module named 'fastsvm_cli'"), "a worker cannot read the job: install fastsvm"),
         (RuntimeError("Error during deserialization of the task graph"), "a worker cannot read the job"),
     ],
 )
-def test_what_concerns_all_blocks_ends_the_run(fault, words, run):
+def test_what_concerns_all_blocks_ends_the_run(error, words, run):
     def go(block):
         if block.number == 2:
-            raise fault
+            raise error
 
     lines = run(before=go, code=1).err.splitlines()
     assert words in lines[0] and lines[1].startswith("Error: 10 of 10 parts are missing") and len(lines) == 2

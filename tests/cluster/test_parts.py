@@ -51,7 +51,7 @@ def test_shards_of_all_kinds(models, tmp_path):
     model, rows, _ = models["two"]
     lines, shards = rows.read_bytes().splitlines(keepends=True), tmp_path / "shards"
     shards.mkdir()
-    pieces = {
+    buffers = {
         "a": b"".join(lines[:40]),
         "b": b"",
         "c.gz": gzip.compress(b"".join(lines[40:80])),
@@ -62,7 +62,7 @@ def test_shards_of_all_kinds(models, tmp_path):
         "h, a huge line": lines[125][:-1] + b" " * 9000 + b"\n" + b"".join(lines[126:]),
         "i.gz": gzip.compress(b""),
     }
-    for name, text in pieces.items():
+    for name, text in buffers.items():
         (shards / name).write_bytes(text)
     for block in (0.0001, 1):
         compare(tmp_path, shards / "*", model, block=block, data=rows)
@@ -75,8 +75,8 @@ def test_bad_rows_are_counted_and_named_by_their_shard(how, models, tmp_path):
     for at in (0, 3, *range(60, 80), 120):
         lines[at] = b"1 x\n" if at % 2 else b"\n"
     (tmp_path / "rows").write_bytes(b"".join(lines))
-    said = compare(tmp_path, tmp_path / "rows", model, "--on-bad-row", how, block=0.0005)
-    assert f"Bad rows: 23 of {len(lines)}" in said.err and f"{tmp_path}/rows:61: " in said.err
+    printed = compare(tmp_path, tmp_path / "rows", model, "--on-bad-row", how, block=0.0005)
+    assert f"Bad rows: 23 of {len(lines)}" in printed.err and f"{tmp_path}/rows:61: " in printed.err
     compare(tmp_path, tmp_path / "rows", model, "--on-bad-row", how, "--json", "-b", 1, block=0.003)
 
 
@@ -94,19 +94,19 @@ def test_dense_rows_are_as_long_as_the_first_good_one(options, models, tmp_path)
     compare(tmp_path, tmp_path / "rows", model, "--dense", "--delim", ";", *options, block=0.001)
     (tmp_path / "rows").write_bytes(b"".join([*lines, b"1;2;3;4\n"]))
     if not options:
-        said = predict(
+        printed = predict(
             *("--dask", "local", "--block", 0.001, "--dense", "--delim", ";"),
             *(tmp_path / "rows", model, tmp_path / "out"),
             code=1,
         )
-        assert f"Error: {tmp_path}/rows:{len(lines) + 1}: " in said.err
+        assert f"Error: {tmp_path}/rows:{len(lines) + 1}: " in printed.err
 
 
 def test_scaled_and_unlabelled_rows(models, tmp_path):
     model, rows, _ = models["two"]
     (tmp_path / "range").write_text("x\n-1 1\n1 -2 2\n")  # without feature 2
-    said = compare(tmp_path, rows, model, "--scale", tmp_path / "range", block=0.001)
-    assert "values left out" in said.err
+    printed = compare(tmp_path, rows, model, "--scale", tmp_path / "range", block=0.001)
+    assert "values left out" in printed.err
     bare = b"".join(line.partition(b" ")[2] for line in rows.read_bytes().splitlines(keepends=True))
     (tmp_path / "bare").write_bytes(bare)
     assert compare(tmp_path, tmp_path / "bare", model, "--unlabelled", block=0.001).out.count("Accuracy") == 0
@@ -117,8 +117,8 @@ def test_the_least_feature_that_the_range_does_not_hold_is_named_whatever_the_pa
     (tmp_path / "range").write_text("x\n-1 1\n1 -2 2\n")
     unknown = [None, 5, None, 3, 9, None, 7]
     (tmp_path / "rows").write_text("".join("1 1:1" + (f" {index}:1" if index else "") + "\n" for index in unknown))
-    said = compare(tmp_path, tmp_path / "rows", model, "--scale", tmp_path / "range", block=0.000001)
-    assert "(the first: 3)" in said.err
+    printed = compare(tmp_path, tmp_path / "rows", model, "--scale", tmp_path / "range", block=0.000001)
+    assert "(the first: 3)" in printed.err
 
 
 @pytest.mark.parametrize("way", ["out", "link", "one"])
@@ -131,8 +131,8 @@ def test_parts_are_no_shards_of_their_own_directory(way, models, tmp_path, monke
     (tmp_path / "one").mkdir()
     (tmp_path / "one" / "part-1").symlink_to(tmp_path / "out/part-00000-00001")
     before = parts(tmp_path / "out")
-    said = predict("--dask", "local", f"{way}/part-*", model, "out", code=1)
-    assert "it is in the output directory, and an input; name another directory" in said.err
+    printed = predict("--dask", "local", f"{way}/part-*", model, "out", code=1)
+    assert "it is in the output directory, and an input; name another directory" in printed.err
     assert parts(tmp_path / "out") == before
 
 
@@ -143,8 +143,8 @@ def test_json_is_that_of_one_run(models, tmp_path):
         compare(tmp_path, rows, model, *options, "--json", block=0.001)
     model, rows, options = models["certified value"]
     one = run_here("predict", "--json", *options, rows, model, tmp_path / "one")
-    said = predict("--dask", "local", "--block", 0.001, "--json", *options, rows, model, tmp_path / "out")
-    found, expected = json.loads(timeless(said.out)), json.loads(timeless(one.out))
+    printed = predict("--dask", "local", "--block", 0.001, "--json", *options, rows, model, tmp_path / "out")
+    found, expected = json.loads(timeless(printed.out)), json.loads(timeless(one.out))
     for key in ("mean_squared_error", "squared_correlation"):
         assert found.pop(key) == pytest.approx(expected.pop(key), rel=1e-9)
     assert found == expected
@@ -152,8 +152,8 @@ def test_json_is_that_of_one_run(models, tmp_path):
 
 def test_a_model_in_place_of_rows_is_one_line(models, tmp_path):
     model, _, _ = models["two"]
-    said = predict("--dask", "local", model, model, tmp_path / "out", code=1)
-    assert said.err == f"Error: {model}: it is a model file, expected rows of data\n"
+    printed = predict("--dask", "local", model, model, tmp_path / "out", code=1)
+    assert printed.err == f"Error: {model}: it is a model file, expected rows of data\n"
     assert not (tmp_path / "out").exists()
     compare(tmp_path, model, model, "--on-bad-row", "skip", block=1)  # with all lines skipped
 

@@ -11,7 +11,7 @@ import pytest
 from fastsvm_cli.cluster import scheduler
 from fastsvm_cli.errors import FastsvmError
 from support.dasking import parts, run_here
-from support.places import FASTSVM
+from support.paths import FASTSVM
 from support.processes import PATIENCE, default_signals, interrupted, outcome, wait_until
 
 
@@ -100,8 +100,8 @@ def test_ctrl_c_leaves_whole_parts_and_no_process(models, tmp_path):
         command, cwd=tmp_path, start_new_session=True, stderr=subprocess.PIPE, text=True, preexec_fn=default_signals
     )
     assert wait_until(lambda: list((tmp_path / "out").glob("part-*")))
-    said = interrupted(child)
-    assert len(said) == 1 and said[0].startswith("Dashboard: ")
+    printed = interrupted(child)
+    assert len(printed) == 1 and printed[0].startswith("Dashboard: ")
     run_here("predict", "-q", rows, model, tmp_path / "one")
     for path in (tmp_path / "out").glob("part-*"):
         assert path.read_bytes() in (tmp_path / "one").read_bytes()
@@ -149,11 +149,11 @@ def test_no_certificates():
 def test_workers_of_this_machine_write_where_dask_is_told_to_and_leave_nothing(tmp_path):
     import dask
 
-    place = tmp_path / "room"
-    with dask.config.set({"temporary-directory": str(place)}), scheduler.connect("local:1") as client:
+    position = tmp_path / "room"
+    with dask.config.set({"temporary-directory": str(position)}), scheduler.connect("local:1") as client:
         (found,) = client.run(lambda dask_worker: dask_worker.local_directory).values()
-        assert Path(found).is_relative_to(place) and Path(found).is_dir()
-    assert list(place.iterdir()) == []
+        assert Path(found).is_relative_to(position) and Path(found).is_dir()
+    assert list(position.iterdir()) == []
 
 
 def test_dask_logs_nothing(monkeypatch):

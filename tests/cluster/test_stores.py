@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from support.dasking import run_here
-from support.places import FASTSVM
+from support.paths import FASTSVM
 from support.processes import PATIENCE
 
 
@@ -39,7 +39,7 @@ def test_shards_of_all_kinds(models, address, store, there, tmp_path):
     path, url = there
     lines = rows.read_bytes().splitlines(keepends=True)
     huge = lines[150][:-1] + b" " * (1 << 20) + b"\n"
-    pieces = {
+    buffers = {
         "a": (b"".join(lines[:40]), bytes),
         "b": (b"", bytes),
         "c.gz": (b"".join(lines[40:60]), gzip.compress),
@@ -50,9 +50,9 @@ def test_shards_of_all_kinds(models, address, store, there, tmp_path):
         "h.gz": (b"", gzip.compress),
         "i": (b"".join(lines[160:])[:-1], bytes),
     }
-    for name, (text, packed) in pieces.items():
+    for name, (text, packed) in buffers.items():
         store.pipe_file(f"{path}/{name}", packed(text))
-    text = b"".join(part if part.endswith(b"\n") or not part else part + b"\n" for part, _ in pieces.values())
+    text = b"".join(part if part.endswith(b"\n") or not part else part + b"\n" for part, _ in buffers.values())
     (tmp_path / "rows").write_bytes(text)
     for options in (["-b", 1], ["--values"]):
         one = run_here("predict", *options, tmp_path / "rows", model, tmp_path / "one")
@@ -61,7 +61,7 @@ def test_shards_of_all_kinds(models, address, store, there, tmp_path):
         found = content(store, f"{path}-out")
         found_parts = [found[name] for name in sorted(found) if name.startswith("part")]
         assert b"".join(found_parts) == (tmp_path / "one").read_bytes() and done.stdout == one.out
-        assert len(found_parts) == len(pieces) + 10 and len(found) == 2 * len(found_parts) + 1  # 1 MB by 0.1 MB
+        assert len(found_parts) == len(buffers) + 10 and len(found) == 2 * len(found_parts) + 1  # 1 MB by 0.1 MB
 
 
 @pytest.mark.full
@@ -72,8 +72,8 @@ def test_a_bad_row_in_a_store(models, address, store, there, tmp_path):
     store.pipe_file(f"{path}/a", b"".join(lines[:125]))
     store.pipe_file(f"{path}/b", b"".join([*lines[125:200], b"1 3:x\n", *lines[200:]]))
     command = ("-q", "--block", 0.004, "--dask", address, f"{url}/?", model, f"{url}/out")
-    said = predict(*command, code=1).stderr.splitlines()
-    assert said[0].startswith(f"Error: {url}/b:76: ") and "1 of " in said[1] and len(said) == 2
+    printed = predict(*command, code=1).stderr.splitlines()
+    assert printed[0].startswith(f"Error: {url}/b:76: ") and "1 of " in printed[1] and len(printed) == 2
     store.pipe_file(f"{path}/b", b"".join(lines[125:]))
     predict(*command)
     after = content(store, f"{path}/out")

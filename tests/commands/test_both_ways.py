@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from support.places import GOLDEN
+from support.paths import GOLDEN
 from support.processes import PATIENCE
 
 #: At the end, `way` says whether click was loaded.
@@ -74,7 +74,7 @@ def folder(tmp_path_factory):
         ("cat rows.bz2 | fastsvm - exact", "core"),
         ("fastsvm rows.bz2 exact out", "core"),
         ("fastsvm rows exact out > /dev/full", "core"),
-        # Faults, with their hints.
+        # Errors, with their hints.
         ("fastsvm cut.bz2 exact out", "click"),
         ("fastsvm bad exact", "click"),
         ("cat commas | fastsvm -- - exact out", "click"),

@@ -8,7 +8,7 @@ import scipy.sparse
 
 from fastsvm_cli import load, read_chunks
 from support.c_library import CModel
-from support.places import PROGRAM, ROOT
+from support.paths import PROGRAM, ROOT
 
 CASES = ROOT.parent / "shared" / "cases"
 #: folder -> (rows, model); `expected` has svm-predict's output.

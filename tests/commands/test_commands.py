@@ -10,7 +10,7 @@ from libsvm.svmutil import svm_predict as libsvm_predict
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
 from support.messages import DATA_FILE
-from support.places import DATA, FASTSVM
+from support.paths import DATA, FASTSVM
 from support.processes import PATIENCE, outcome
 
 
@@ -174,9 +174,9 @@ def test_a_slow_pipe_gets_each_answer_at_once(rings):
     ],
 )
 def test_bad_files_are_one_line(fastsvm, rings, arguments, message):
-    places = {"MODEL": str(rings), "DATA": str(DATA / "rings.test")}
-    done = fastsvm("predict", "-q", *(places.get(a, a) for a in arguments), code=1)
-    assert done.err == f"Error: {message.replace('DATA', places['DATA'])}\n" and done.out == ""
+    positions = {"MODEL": str(rings), "DATA": str(DATA / "rings.test")}
+    done = fastsvm("predict", "-q", *(positions.get(a, a) for a in arguments), code=1)
+    assert done.err == f"Error: {message.replace('DATA', positions['DATA'])}\n" and done.out == ""
 
 
 def test_a_full_disk_behind_standard_output(rings):

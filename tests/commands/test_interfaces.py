@@ -19,7 +19,7 @@ from support import forked
 from support.both_programs import theirs
 from support.c_library import CModel
 from support.exporting import KERNELS, Library, made_up
-from support.places import PROGRAM
+from support.paths import PROGRAM
 from support.processes import outcome
 from support.profiles import calm
 
@@ -95,9 +95,9 @@ def test_every_interface_has_the_same_answers(
     for X in (x, x.astype(np.float32), sparse, sparse.tocsc(), pandas.DataFrame(x, columns=names), x.tolist()):
         assert np.array_equal(fast.predict(X), labels)
         if not model.header.regression:
-            wanted = fast._classes.pairwise(values) if model.header.classification else values
-            wanted = -wanted if model.header.classification and pairs == 1 else wanted
-            assert np.array_equal(fast.decision_function(X).reshape(12, pairs), wanted)
+            requested = fast._classes.pairwise(values) if model.header.classification else values
+            requested = -requested if model.header.classification and pairs == 1 else requested
+            assert np.array_equal(fast.decision_function(X).reshape(12, pairs), requested)
 
     # The C library
     c = CModel(folder / "m", pairs)

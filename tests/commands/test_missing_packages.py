@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from support.places import GOLDEN
+from support.paths import GOLDEN
 from support.processes import outcome
 
 MODEL, ROWS = GOLDEN / "c_svc.model", GOLDEN / "data"

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from support.places import GOLDEN, PROGRAM
+from support.paths import GOLDEN, PROGRAM
 
 #: Else, the core predicts for both (test_both_ways.py).
 BY_CLICK = "from fastsvm_cli import start; start._predicted = lambda: False; start.run()"
@@ -146,10 +146,10 @@ def test_what_cannot_be_done(folder, words):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("kept", [slice(None), slice(0, -5), slice(0, 3)])
-def test_gzip(folder, kept):
+@pytest.mark.parametrize("stored", [slice(None), slice(0, -5), slice(0, 3)])
+def test_gzip(folder, stored):
     packed = gzip.compress((folder / "rows").read_bytes())
-    (folder / "rows.gz").write_bytes(packed[kept])
+    (folder / "rows.gz").write_bytes(packed[stored])
     (folder / "twice.gz").write_bytes(packed + b"\0\0" + packed)
     (folder / "exact.gz").write_bytes(gzip.compress((folder / "exact").read_bytes()))
     for words in ("rows.gz", "exact", "out"), ("twice.gz", "exact.gz", "out"):
@@ -224,7 +224,7 @@ def test_rows_are_answered_as_they_arrive(folder):
     assert child.wait(60) == 0
 
 
-def test_a_reader_that_goes_has_what_it_wanted(folder):
+def test_a_reader_that_goes_has_what_it_requested(folder):
     lines = (folder / "rows").read_bytes() * 2000
     (folder / "many").write_bytes(lines)
     done = run(["sh", "-c", f"{PROGRAM} -q many exact - | head -n 1"], folder)

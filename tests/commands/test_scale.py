@@ -8,7 +8,7 @@ import pytest
 from support import forked
 from support.compiling import compile_all
 from support.messages import SKIPPED, sentences
-from support.places import DATA, GOLDEN
+from support.paths import DATA, GOLDEN
 from support.processes import outcome
 from support.scaling import raw_rows, run_svm_scale, scaled_folder
 from support.training import train
@@ -41,29 +41,31 @@ def make(folder, svm_scale, source, training, limits, y, rows=200):
         labels.append(float(label))
         x.append({int(index): float(value) for index, value in (pair.split(":") for pair in pairs)})
     train(folder / "model", x, labels, training)
-    scaled, said = run_svm_scale(svm_scale, folder, "-r", "range", "test")
+    scaled, printed = run_svm_scale(svm_scale, folder, "-r", "range", "test")
     (folder / "scaled").write_text(scaled)
-    return said
+    return printed
 
 
-def check(folder, svm_predict, fastsvm, said, training):
+def check(folder, svm_predict, fastsvm, printed, training):
     probability = ["-b", "1"] if "-b 1" in training else []
     done = fastsvm("predict", *probability, "--scale", "range", "test", "model", "ours")
     plain = fastsvm("predict", *probability, "scaled", "model", "plain")
     assert (folder / "ours").read_bytes() == (folder / "plain").read_bytes()
     assert done.out == plain.out
-    assert ("denser" in done.err) == ("new      #nonzeros" in said)
-    assert ("left out" in done.err) == ("was not seen" in said)
+    assert ("denser" in done.err) == ("new      #nonzeros" in printed)
+    assert ("left out" in done.err) == ("was not seen" in printed)
     if probability or training.startswith(("-s 3", "-s 4")):
         return  # last digits depend on the build of svm-predict
     theirs = outcome([svm_predict, "scaled", "model", "theirs"], cwd=folder)
     assert (folder / "ours").read_bytes() == (folder / "theirs").read_bytes()
     assert done.out == theirs.stdout
-    # The same for models that carry the range.
+    # The same for models that embed the range.
     for command, exact in (("approx -q --certify --scale", ["--exact", "model"]), ("order -q --carry", [])):
         fastsvm(*command.split(), "range", "model", "carrying")
-        carried = fastsvm("predict", *exact, "test", "carrying", "carried")
-        assert (folder / "carried").read_bytes() == (folder / "theirs").read_bytes() and carried.out == theirs.stdout
+        embedded_scaling = fastsvm("predict", *exact, "test", "carrying", "carried")
+        assert (folder / "carried").read_bytes() == (
+            folder / "theirs"
+        ).read_bytes() and embedded_scaling.out == theirs.stdout
 
 
 @pytest.mark.full(few=1)
@@ -71,16 +73,16 @@ def check(folder, svm_predict, fastsvm, said, training):
 def test_the_bytes_are_those_of_svm_scale_and_svm_predict(
     svm_scale, svm_predict, fastsvm, tmp_path, name, training, limits, y
 ):
-    said = make(tmp_path, svm_scale, DATA / name, training, LIMITS[limits], y)
-    check(tmp_path, svm_predict, fastsvm, said, training)
+    printed = make(tmp_path, svm_scale, DATA / name, training, LIMITS[limits], y)
+    check(tmp_path, svm_predict, fastsvm, printed, training)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", SHARED)
 def test_the_bytes_are_the_same_on_public_data(shared, svm_scale, svm_predict, fastsvm, tmp_path, name):
     for limits in LIMITS.values():
-        said = make(tmp_path, svm_scale, shared / "data" / name, "-g 0.05", limits, "", rows=120)
-        check(tmp_path, svm_predict, fastsvm, said, "-g 0.05")
+        printed = make(tmp_path, svm_scale, shared / "data" / name, "-g 0.05", limits, "", rows=120)
+        check(tmp_path, svm_predict, fastsvm, printed, "-g 0.05")
 
 
 @pytest.fixture(scope="module")
@@ -152,12 +154,12 @@ def test_a_run_is_resumed_with_the_same_ranges_alone(scaled, tmp_path):
     forked(tmp_path, *words, prepare=stop, code=143)
     (tmp_path / "range").rename(tmp_path / "same")
     (tmp_path / "range").write_text((tmp_path / "same").read_text().replace("0 1\n", "-1 1\n", 1))
-    kept = (tmp_path / "out.partial").read_bytes()
+    stored = (tmp_path / "out.partial").read_bytes()
     done = forked(tmp_path, *words, code=1)
     assert "begun with --scale 'a file of SHA-256 " in done.err and "remove out.partial to start" in done.err
     done = forked(tmp_path, "predict", "--resume", "rows", "model", "out", code=1)
     assert "and this command has unset" in done.err
-    assert (tmp_path / "out.partial").read_bytes() == kept
+    assert (tmp_path / "out.partial").read_bytes() == stored
     forked(tmp_path, "predict", "--resume", "--scale", "same", "rows", "model", "out")
     run(tmp_path, "predict", "-q", scaled / "scaled", "model", "theirs")
     assert (tmp_path / "out").read_bytes() == (tmp_path / "theirs").read_bytes()
@@ -181,8 +183,8 @@ def test_bound_measures_scaled_rows(scaled, tmp_path):
     assert ours == theirs
     (tmp_path / "few").write_text("x\n0 1\n1 -4 4\n")
     entries = sum(line.count(":") - 1 for line in (scaled / "rows").read_text().splitlines())
-    _, said = report("--scale", "few", scaled / "rows")
-    assert f"Warning: {entries} values left out, of features that few does not hold (the first: 2)" in said
+    _, printed = report("--scale", "few", scaled / "rows")
+    assert f"Warning: {entries} values left out, of features that few does not hold (the first: 2)" in printed
 
 
 @pytest.mark.full
@@ -218,8 +220,8 @@ def test_reduce_says_what_rows_must_not_have(scaled, tmp_path):
     hole = "Features that range does not hold must not be in the rows: a LIBSVM model counts them.\n"
     assert hole in run(tmp_path, *words, "model", "out").stdout
     (tmp_path / "raw").write_text(f"1 1:1 {count + 1}:5\n-1 1:1\n")
-    said = run(tmp_path, *words, "--data", "raw", "model", "out").stderr
-    assert f"Warning: the rows have feature {count + 1}, which range does not hold: svm-scale leaves it out" in said
+    printed = run(tmp_path, *words, "--data", "raw", "model", "out").stderr
+    assert f"Warning: the rows have feature {count + 1}, which range does not hold: svm-scale leaves it out" in printed
     run(tmp_path, "reduce", "-q", "--lossless", "--scale", "range", "model", "folded")
     done = run(tmp_path, "order", "--scale", "range", "--fold", "raw", "folded", "o", code=2)
     assert "folded takes raw rows, because --scale is folded into it: give it no --scale." in done.stderr
@@ -275,7 +277,7 @@ def test_a_regression_model_of_write_svm(scaled, tmp_path):
     theirs = run(tmp_path, "predict", "done", "model", "theirs")
     assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
     assert ours.stdout == theirs.stdout and not ours.stderr
-    # An expansion that carries the range predicts in R's original unit.
+    # An expansion that embeds the range predicts in R's original unit.
     scale = ["--scale", "Rdata.scale", "--y-scale", "Rdata.yscale"]
     run(tmp_path, "approx", "-q", "--degree", "4", "--precision", "double", *scale, "model", "carried")
     run(tmp_path, "approx", "-q", "--degree", "4", "--precision", "double", "model", "plain")

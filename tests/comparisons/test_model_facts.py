@@ -7,7 +7,7 @@ import pytest
 
 from fastsvm_cli.text.fingerprint import fingerprint
 from support.model_files import BORDERS, COMPILED, EXACT, ORDERED, REDUCED
-from support.places import GOLDEN
+from support.paths import GOLDEN
 
 
 def facts(fastsvm, path):
@@ -30,7 +30,7 @@ def test_every_kind_of_model_file_is_told(fastsvm, name):
     assert found["features"] <= found["largest_index"] or found["kernel_type"] == "precomputed"
 
 
-def test_a_range_that_a_model_carries_is_told(fastsvm, tmp_path):
+def test_a_range_that_a_model_embeds_is_told(fastsvm, tmp_path):
     text = "x\n-1 1\n" + "".join(f"{feature} 0 5\n" for feature in range(1, 9))
     (tmp_path / "range").write_text(text)
     fastsvm("approx", "-q", "--scale", "range", GOLDEN / "c_svc.model", "carried")

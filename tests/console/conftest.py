@@ -1,7 +1,7 @@
 import pytest
 
 from support.compiling import compile_all
-from support.places import DATA
+from support.paths import DATA
 from support.training import train_on
 
 
@@ -16,7 +16,7 @@ def trained(tmp_path_factory):
 
 
 @pytest.fixture
-def place(trained, tmp_path):
+def position(trained, tmp_path):
     """A folder per test: m, fast, rows, and an earlier output."""
     for name in ("m", "fast", "rows"):
         (tmp_path / name).write_bytes((trained / name).read_bytes())

@@ -11,7 +11,7 @@ import pytest
 from fastsvm_cli.cli import COMMANDS
 from fastsvm_cli.cli import fastsvm as group
 from fastsvm_cli.console.completion import SHELLS, script, taken
-from support.places import FASTSVM
+from support.paths import FASTSVM
 from support.processes import outcome
 from support.shells import completed, listed
 
@@ -84,8 +84,8 @@ def test_a_tab_lists_what_there_is(shell, folder):
 @pytest.mark.full(few=1)
 def test_a_shell_can_ask_the_command_for_its_script(shell, folder):
     """As for every click program."""
-    asked = f"env _FASTSVM_COMPLETE={shell}_source fastsvm"
-    source = f"{asked} | source" if shell == "fish" else f"source <({asked})"
+    requested = f"env _FASTSVM_COMPLETE={shell}_source fastsvm"
+    source = f"{requested} | source" if shell == "fish" else f"source <({requested})"
     typed = ["fastsvm predict a9\t", "fastsvm order --method tri\t"]
     found, screen = completed(shell, folder / "nothing", typed, folder, source=source)
     assert found == ["fastsvm predict a9a.t", "fastsvm order --method triangle"], screen

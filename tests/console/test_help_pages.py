@@ -58,8 +58,8 @@ def test_every_option_is_under_one_heading(name):
         options = [each for each in command.get_params(context) if isinstance(each, click.Option)]
     assert sorted(written) == sorted(option_words(each)[0] for each in options)
     shown = page(name, 80)
-    places = [shown.index(f"\n\n{heading}:\n") for heading in groups]
-    assert places == sorted(places)
+    positions = [shown.index(f"\n\n{heading}:\n") for heading in groups]
+    assert positions == sorted(positions)
     manuals = man_pages(group)
     manual = manuals.get(f"fastsvm-{name}-command.1") or manuals[f"fastsvm-{name}.1"]
     assert re.findall(r"^\.SS (.*)$", manual, re.M) == [heading.replace("-", r"\-") for heading in others]
@@ -80,7 +80,7 @@ def test_letters_are_those_of_libsvm():
 
 
 @pytest.mark.parametrize(
-    "given, written, said",
+    "given, written, printed",
     [
         (dict(type=click.IntRange(1)), "-n, --number N", "Words."),
         (dict(type=click.IntRange(1, 2000), metavar="K"), "-n, --number K", "Words. [1 to 2,000]"),
@@ -93,9 +93,9 @@ def test_letters_are_those_of_libsvm():
         (dict(show_default="what " * 9), "-n, --number TEXT", f"Words. [default: {'what ' * 9}]"),
     ],
 )
-def test_an_option_tells_its_value_its_default_and_its_limits(given, written, said):
-    told = option_words(click.Option(["--number", "-n"], help="Words.", **given))
-    assert (told[0], told[1].replace("\xa0", " ")) == (written, said or "Words. [default: 0]")
+def test_an_option_tells_its_value_its_default_and_its_limits(given, written, printed):
+    reported = option_words(click.Option(["--number", "-n"], help="Words.", **given))
+    assert (reported[0], reported[1].replace("\xa0", " ")) == (written, printed or "Words. [default: 0]")
 
 
 def test_the_terminal_decides_how_wide_a_page_is(fastsvm):

@@ -95,7 +95,7 @@ def clock(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "announced, quiet, steps, said",
+    "announced, quiet, steps, printed",
     [
         (True, False, [(0.5, 0.001), (1.0, 0.003), (2.0, 0.006), (3.0, 0.5)], "work: about 5 minutes to go.\n"),
         (True, False, [(2.0, 0.0), (3.0, 0.0001), (9.0, 0.0003)], "work: about 8.3 hours to go.\n"),
@@ -106,14 +106,14 @@ def clock(monkeypatch):
         (False, False, [(1.5, 0.005)], ""),
     ],
 )
-def test_what_takes_long_is_announced_once_where_no_bar_is_drawn(monkeypatch, clock, announced, quiet, steps, said):
+def test_what_takes_long_is_announced_once_where_no_bar_is_drawn(monkeypatch, clock, announced, quiet, steps, printed):
     screen = Screen()
     monkeypatch.setattr(sys, "stderr", screen)
     with progress.Progress("work", quiet=quiet, announced=announced) as shown:
         for at, share in steps:
             clock[0] = 100.0 + at
             shown(share)
-    assert screen.getvalue() == said
+    assert screen.getvalue() == printed
 
 
 class Terminal(io.StringIO):

@@ -15,7 +15,7 @@ from fastsvm_cli import __version__
 from fastsvm_cli.cli import COMMANDS
 from fastsvm_cli.cli import fastsvm as group
 from fastsvm_cli.console.man_page import man_pages
-from support.places import SCRIPTS
+from support.paths import SCRIPTS
 from support.processes import outcome
 
 #: The page of a command. The native program has the name of one.

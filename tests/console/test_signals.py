@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from fastsvm_cli import interruption
-from support.places import DATA, FASTSVM
+from fastsvm_cli.system import interruption
+from support.paths import DATA, FASTSVM
 from support.processes import PATIENCE, outcome, wait_until
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
@@ -27,7 +27,8 @@ AT_A_MOMENT = """
 import os, sys
 moment, number = int(sys.argv[1]), int(sys.argv[2])
 sys.argv = ["fastsvm", *sys.argv[3:]]
-from fastsvm_cli import start, interruption
+from fastsvm_cli import start
+from fastsvm_cli.system import interruption
 seen = 0
 
 def watch(event, _):
@@ -53,10 +54,10 @@ start.run()
 """
 
 
-def run_to(moment, number, place, *words):
+def run_to(moment, number, position, *words):
     done = subprocess.run(
         [sys.executable, "-c", AT_A_MOMENT, str(moment), str(int(number)), *words],
-        cwd=place,
+        cwd=position,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         timeout=PATIENCE,
@@ -78,39 +79,39 @@ def run_to(moment, number, place, *words):
         ("bench -q --runs 1 --max-seconds 0.1 rows m fast", signal.SIGINT, 10),
     ],
 )
-def test_at_any_moment(place, words, number, moments):
-    code, told, _ = run_to(0, number, place, *words.split())
+def test_at_any_moment(position, words, number, moments):
+    code, reported, _ = run_to(0, number, position, *words.split())
     assert code == 0
     # Not the last ones: a run may have fewer. How often bench runs a case depends on time.
-    count = int(told.splitlines()[-1]) * (10 if words.startswith("bench") else 19) // 20
-    whole = (place / "out").read_text()
-    files = sorted(os.listdir(place))
+    count = int(reported.splitlines()[-1]) * (10 if words.startswith("bench") else 19) // 20
+    whole = (position / "out").read_text()
+    files = sorted(os.listdir(position))
     for at in range(moments):
-        (place / "out").write_text("before\n")
+        (position / "out").write_text("before\n")
         moment = 1 + at * (count - 1) // (moments - 1)
-        code, _, errors = run_to(moment, number, place, *words.split())
+        code, _, errors = run_to(moment, number, position, *words.split())
         assert (code, errors) == (128 + number, ""), f"moment {moment} of {count}: exit code {code}\n{errors}"
-        assert sorted(os.listdir(place)) == files, f"moment {moment} of {count}"
-        found = (place / "out").read_text()
+        assert sorted(os.listdir(position)) == files, f"moment {moment} of {count}"
+        found = (position / "out").read_text()
         assert found in ("before\n", whole) or found.endswith("\nend\n"), f"moment {moment} of {count}"
 
 
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize("number", SIGNALS)
 @pytest.mark.parametrize("words", ["predict - fast out", "predict --exact m - fast out", "predict - fast"])
-def test_while_it_waits_for_rows(place, words, number):
-    process = waiting(place, words)
+def test_while_it_waits_for_rows(position, words, number):
+    process = waiting(position, words)
     process.send_signal(number)
-    said = b"Interrupted.\n" if number == signal.SIGINT else b""
-    assert process.wait(PATIENCE) == 128 + number and process.stderr.read() == said
-    assert sorted(os.listdir(place)) == ["fast", "m", "out", "rows"] and (place / "out").read_text() == "before\n"
+    printed = b"Interrupted.\n" if number == signal.SIGINT else b""
+    assert process.wait(PATIENCE) == 128 + number and process.stderr.read() == printed
+    assert sorted(os.listdir(position)) == ["fast", "m", "out", "rows"] and (position / "out").read_text() == "before\n"
 
 
-def waiting(place, words, **options):
+def waiting(position, words, **options):
     """The command, once it has read all its input."""
     process = subprocess.Popen(
         [FASTSVM, *words.split()],
-        cwd=place,
+        cwd=position,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -119,7 +120,7 @@ def waiting(place, words, **options):
     process.stdin.write(b"1 1:0.5\n")
     process.stdin.flush()
     if "out" in words.split():
-        temporary = place / ".out.fastsvm-0.tmp"
+        temporary = position / ".out.fastsvm-0.tmp"
         while not size_of(temporary):
             assert process.poll() is None, process.stderr.read()
     else:
@@ -134,37 +135,38 @@ def size_of(path):
         return 0
 
 
-def test_what_the_parent_ignores_stays_ignored(place):
+def test_what_the_parent_ignores_stays_ignored(position):
     """As under nohup, and for a shell's background jobs."""
 
     def ignore():
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
 
-    process = waiting(place, "predict -q - fast out", preexec_fn=ignore)
+    process = waiting(position, "predict -q - fast out", preexec_fn=ignore)
     for number in SIGNALS:
         process.send_signal(number)
     process.communicate(b"1 1:0.5\n")
-    assert process.returncode == 0 and len((place / "out").read_text().split()) == 2
+    assert process.returncode == 0 and len((position / "out").read_text().split()) == 2
 
 
-def test_a_killed_run_leaves_what_the_next_one_removes(place):
-    process = waiting(place, "predict - fast out")
+def test_a_killed_run_leaves_what_the_next_one_removes(position):
+    process = waiting(position, "predict - fast out")
     process.kill()
     process.wait()
-    assert (place / "out").read_text() == "before\n" and len(os.listdir(place)) == 5
-    assert subprocess.run([FASTSVM, "predict", "-q", "rows", "fast", "out"], cwd=place).returncode == 0
-    assert sorted(os.listdir(place)) == ["fast", "m", "out", "rows"]
+    assert (position / "out").read_text() == "before\n" and len(os.listdir(position)) == 5
+    assert subprocess.run([FASTSVM, "predict", "-q", "rows", "fast", "out"], cwd=position).returncode == 0
+    assert sorted(os.listdir(position)) == ["fast", "m", "out", "rows"]
 
 
-@pytest.mark.parametrize("module", ["start", "interruption"])
+@pytest.mark.parametrize("module", ["start", "system.interruption"])
 def test_before_anything_is_imported(module):
     """Ctrl-C causes no traceback from the command's first line on."""
     code = (
         f"import sys\nbefore = set(sys.modules)\nimport fastsvm_cli.{module}\nprint(*sorted(set(sys.modules) - before))"
     )
     done = outcome([sys.executable, "-I", "-c", code], check=True)
-    assert done.stdout.split() == ["fastsvm_cli", f"fastsvm_cli.{module}"]
+    names = f"fastsvm_cli.{module}".split(".")
+    assert done.stdout.split() == [".".join(names[: at + 1]) for at in range(len(names))]
 
 
 def test_the_library_handles_no_signals():
@@ -182,7 +184,7 @@ class Ended(BaseException):
 
 
 @pytest.fixture
-def told(monkeypatch):
+def reported(monkeypatch):
     """told(number) calls the signal handler, which raises Ended instead of ending the process."""
 
     def leave(code):
@@ -192,7 +194,7 @@ def told(monkeypatch):
     return lambda number: interruption.stop(number, None)
 
 
-def test_what_must_not_stay_is_undone_the_last_first(told):
+def test_what_must_not_stay_is_undone_the_last_first(reported):
     done = []
 
     def fail():
@@ -204,23 +206,23 @@ def test_what_must_not_stay_is_undone_the_last_first(told):
         interruption.add_undo(action)
     try:
         with pytest.raises(Ended) as end:
-            told(signal.SIGTERM)
+            reported(signal.SIGTERM)
     finally:
         for action in actions:
             interruption.remove_undo(action)
     assert end.value.args == (143,) and done == ["last", "fails", "first"]
     done.clear()
     with pytest.raises(Ended):
-        told(signal.SIGINT)
+        reported(signal.SIGINT)
     assert done == []
 
 
-def test_it_waits_for_the_end_of_what_must_not_be_parted(told):
+def test_it_waits_for_the_end_of_what_must_not_be_parted(reported):
     done = []
     with pytest.raises(Ended) as end:
         with interruption.held():
             with interruption.held():
-                told(signal.SIGHUP)
+                reported(signal.SIGHUP)
                 done.append("inner")
             done.append("outer")
     assert end.value.args == (129,) and done == ["inner", "outer"]
@@ -228,23 +230,23 @@ def test_it_waits_for_the_end_of_what_must_not_be_parted(told):
         pass
 
 
-def test_a_command_may_ask_for_exceptions(told):
+def test_a_command_may_ask_for_exceptions(reported):
     with pytest.raises(KeyboardInterrupt), interruption.raising():
-        told(signal.SIGINT)
+        reported(signal.SIGINT)
     for number in (signal.SIGTERM, signal.SIGHUP):
         with pytest.raises(SystemExit) as end, interruption.raising():
-            told(number)
+            reported(number)
         assert end.value.code == 128 + number
     with pytest.raises(Ended):
-        told(signal.SIGINT)
+        reported(signal.SIGINT)
 
 
-def test_an_interrupt_that_a_library_swallows_ends_the_process_all_the_same(told):
+def test_an_interrupt_that_a_library_swallows_ends_the_process_all_the_same(reported):
     done = []
     with pytest.raises(Ended) as end:
         with interruption.raising():
             try:
-                told(signal.SIGINT)
+                reported(signal.SIGINT)
             except:  # noqa: E722  # as libsvm-official does around its imports
                 done.append("swallowed")
     assert end.value.args == (130,) and done == ["swallowed"]
@@ -252,13 +254,13 @@ def test_an_interrupt_that_a_library_swallows_ends_the_process_all_the_same(told
         pass
 
 
-def test_a_temporary_folder_goes_though_told_to_stop_while_it_is_made(told, tmp_path, monkeypatch):
+def test_a_temporary_folder_goes_though_told_to_stop_while_it_is_made(reported, tmp_path, monkeypatch):
     """The signal comes before the object exists that removes the folder."""
     make = tempfile.mkdtemp
 
     def make_and_tell(*arguments):
         folder = make(*arguments)
-        told(signal.SIGINT)
+        reported(signal.SIGINT)
         return folder
 
     monkeypatch.setattr(tempfile, "mkdtemp", make_and_tell)
@@ -271,18 +273,18 @@ def test_a_temporary_folder_goes_though_told_to_stop_while_it_is_made(told, tmp_
     with pytest.raises(KeyboardInterrupt), interruption.raising():
         with interruption.temporary_folder(dir=str(tmp_path)) as folder:
             (Path(folder) / "file").write_text("it is not empty")
-            told(signal.SIGINT)
+            reported(signal.SIGINT)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_cursor_comes_back(place):
+def test_the_cursor_comes_back(position):
     """A progress bar hides the cursor; the last output shows it again."""
     import pty
 
     main, terminal = pty.openpty()
     code = (
         "import os, sys, signal\n"
-        "from fastsvm_cli import interruption\n"
+        "from fastsvm_cli.system import interruption\n"
         "from fastsvm_cli.console import progress\n"
         "interruption.install()\n"
         "now = iter(range(0, 1000, 2))\n"
@@ -298,26 +300,26 @@ def test_the_cursor_comes_back(place):
         env={**os.environ, "TERM": "xterm"},
     )
     os.close(terminal)
-    said = b""
+    printed = b""
     try:
-        while piece := os.read(main, 4096):
-            said += piece
+        while buffer := os.read(main, 4096):
+            printed += buffer
     except OSError:  # the terminal was closed
         pass
     os.close(main)
     assert process.wait(PATIENCE) == 130
-    assert b"\x1b[?25l" in said and said.endswith(b"\x1b[?25hInterrupted.\r\n") and b"Traceback" not in said
+    assert b"\x1b[?25l" in printed and printed.endswith(b"\x1b[?25hInterrupted.\r\n") and b"Traceback" not in printed
 
 
 @pytest.mark.full
-def test_bench_ends_its_children(place):
+def test_bench_ends_its_children(position):
     """No compilation and no folder is left."""
-    scratch = place / "scratch"
+    scratch = position / "scratch"
     scratch.mkdir()
-    (place / "rows").write_text((DATA / "rings.test").read_text())
+    (position / "rows").write_text((DATA / "rings.test").read_text())
     process = subprocess.Popen(
         [FASTSVM, "bench", "-q", "--try", "--runs", "1", "rows", "m"],
-        cwd=place,
+        cwd=position,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         env={**os.environ, "TMPDIR": str(scratch)},
@@ -339,16 +341,16 @@ def test_bench_ends_its_children(place):
 
 @pytest.mark.full
 @pytest.mark.parametrize("words", ["bench --cross-validate 2 -c 1e9 -g 1e-7 hard", "order --fold hard m out"])
-def test_while_libsvm_trains(place, words):
+def test_while_libsvm_trains(position, words):
     """LIBSVM's loop does not react to signals, and takes minutes for these rows."""
-    scratch = place / "scratch"
+    scratch = position / "scratch"
     scratch.mkdir()
     draw = random.Random(0)
     lines = (f"{draw.choice((1, -1))} 1:{draw.random() * 1e4} 2:{draw.random() * 1e4}\n" for _ in range(3000))
-    (place / "hard").write_text("".join(lines))
+    (position / "hard").write_text("".join(lines))
     process = subprocess.Popen(
         [FASTSVM, *words.split()],
-        cwd=place,
+        cwd=position,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "TMPDIR": str(scratch), "OMP_NUM_THREADS": "1"},
@@ -358,7 +360,7 @@ def test_while_libsvm_trains(place, words):
     process.send_signal(signal.SIGINT)
     out, errors = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, errors) == (130, b"", b"")
-    assert os.listdir(scratch) == [] and (place / "out").read_text() == "before\n"
+    assert os.listdir(scratch) == [] and (position / "out").read_text() == "before\n"
 
 
 def trains(tasks):

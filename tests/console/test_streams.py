@@ -11,40 +11,40 @@ import pytest
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
 from support import forked
-from support.places import DATA, FASTSVM
+from support.paths import DATA, FASTSVM
 from support.processes import PATIENCE
 
 
 class Ran:
-    def __init__(self, words, code, out, err, place):
-        self.words, self.code, self.out, self.err, self.output = words, code, out, err, (place / "out").read_text()
+    def __init__(self, words, code, out, err, position):
+        self.words, self.code, self.out, self.err, self.output = words, code, out, err, (position / "out").read_text()
 
     def __repr__(self):
-        said = (
+        printed = (
             f"--- standard output\n{self.out[:600]}\n--- standard error\n{self.err[:600]}\n--- out\n{self.output[:60]}"
         )
-        return f"$ {self.words}\nexit code {self.code}\n{said}"
+        return f"$ {self.words}\nexit code {self.code}\n{printed}"
 
 
-def shell(place, words, program=FASTSVM, **options):
+def shell(position, words, program=FASTSVM, **options):
     """words: may have shell redirections; standard input is empty."""
     if program == FASTSVM and not options and not set(words) & set("<>|&;$'\"*"):  # needs no shell
-        done = forked.fastsvm(words.split(), cwd=place, text=True)
+        done = forked.fastsvm(words.split(), cwd=position, text=True)
     else:
         done = subprocess.run(
             f"exec {program} {words}",
             shell=True,
             executable="/bin/bash",
-            cwd=place,
+            cwd=position,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             timeout=PATIENCE,
             **options,
         )
-    ran = Ran(words, done.returncode, done.stdout, done.stderr, place)
+    ran = Ran(words, done.returncode, done.stdout, done.stderr, position)
     assert "Traceback" not in ran.err, ran
-    assert not [name for name in os.listdir(place) if name.endswith(".tmp")], ran
+    assert not [name for name in os.listdir(position) if name.endswith(".tmp")], ran
     return ran
 
 
@@ -72,18 +72,18 @@ OUTPUT_IS_CLOSED, ERROR_IS_CLOSED = "standard output: it is closed", "/dev/stder
         ),
     ],
 )
-def test_a_command_that_needs_no_standard_stream_does_its_work_without(place, words, begins, closed):
-    before = shell(place, words)
+def test_a_command_that_needs_no_standard_stream_does_its_work_without(position, words, begins, closed):
+    before = shell(position, words)
     assert before.code == 0 and before.output.startswith(begins), before
-    (place / "out").write_text("before\n")
-    ran = shell(place, f"{words} {closed}")
+    (position / "out").write_text("before\n")
+    ran = shell(position, f"{words} {closed}")
     assert ran.code == 0 and ran.output == before.output, ran
     # Open streams get their text; a trial's times differ.
-    for stream, said, expected in ((">&-", ran.out, before.out), ("2>&-", ran.err, before.err)):
+    for stream, printed, expected in ((">&-", ran.out, before.out), ("2>&-", ran.err, before.err)):
         if stream in closed.split():
-            assert said == "", ran
+            assert printed == "", ran
         elif "times as fast" not in before.out:
-            assert said == expected, ran
+            assert printed == expected, ran
 
 
 @pytest.mark.full(few=3)
@@ -119,15 +119,17 @@ def test_a_command_that_needs_no_standard_stream_does_its_work_without(place, wo
         if stream in closed.split()
     ],
 )
-def test_a_closed_stream_that_is_needed_is_an_error_and_nothing_is_lost(place, words, stream, why, closed):
-    ran = shell(place, f"{words} {closed}")
+def test_a_closed_stream_that_is_needed_is_an_error_and_nothing_is_lost(position, words, stream, why, closed):
+    ran = shell(position, f"{words} {closed}")
     assert ran.code == 1, ran
-    assert ran.output == "before\n" and ran.out == "" and sorted(os.listdir(place)) == ["fast", "m", "out", "rows"], ran
+    assert (
+        ran.output == "before\n" and ran.out == "" and sorted(os.listdir(position)) == ["fast", "m", "out", "rows"]
+    ), ran
     assert ran.err == ("" if "2>&-" in closed.split() else f"Error: {why}\n"), ran
 
 
 @pytest.mark.full
-def test_no_file_becomes_a_standard_stream(place):
+def test_no_file_becomes_a_standard_stream(position):
     """Files opened later do not get its descriptor."""
     code = (
         "import os, sys\n"
@@ -141,7 +143,7 @@ def test_no_file_becomes_a_standard_stream(place):
         "cli.main = main\n"
         "start.run()\n"
     )
-    (place / "code.py").write_text(code)
+    (position / "code.py").write_text(code)
     for closed in CLOSED:
         subprocess.run(
             (
@@ -151,30 +153,30 @@ def test_no_file_becomes_a_standard_stream(place):
             ),
             shell=True,
             executable="/bin/bash",
-            cwd=place,
+            cwd=position,
             check=True,
         )
-        opened, *names = (place / "seen").read_text().splitlines()
+        opened, *names = (position / "seen").read_text().splitlines()
         assert int(opened) > 2 and not any("rows" in name or "seen" in name for name in names), closed
 
 
 @pytest.mark.full
-def test_a_child_of_the_command_finds_no_file_in_a_closed_stream_s_place(place):
+def test_a_child_of_the_command_finds_no_file_in_a_closed_stream_s_place(position):
     """bench starts child processes."""
-    ran = shell(place, "bench -q --runs 1 --max-seconds 0.1 --json rows m fast <&- 2>&-")
+    ran = shell(position, "bench -q --runs 1 --max-seconds 0.1 --json rows m fast <&- 2>&-")
     assert ran.code == 0 and [case["failed"] for case in json.loads(ran.out)["cases"]].count(None) >= 4, ran
 
 
 @pytest.mark.full
-def test_what_standard_error_cannot_take_is_lost_and_nothing_else(place):
-    expected = shell(place, "predict rows m out").output
-    (place / "out").write_text("before\n")
+def test_what_standard_error_cannot_take_is_lost_and_nothing_else(position):
+    expected = shell(position, "predict rows m out").output
+    (position / "out").write_text("before\n")
     for words in ("predict rows m out 2>/dev/full", "predict --exact m rows fast out 2>/dev/full"):
-        ran = shell(place, words)
+        ran = shell(position, words)
         assert ran.code == 0 and ran.output == expected, ran
-    ran = shell(place, "predict rows m 2>/dev/full")
+    ran = shell(position, "predict rows m 2>/dev/full")
     assert ran.code == 0 and ran.out == expected, ran
-    assert shell(place, "predict nowhere m out 2>/dev/full").code == 1
+    assert shell(position, "predict nowhere m out 2>/dev/full").code == 1
 
 
 @pytest.mark.full(few=2)
@@ -191,43 +193,45 @@ def test_what_standard_error_cannot_take_is_lost_and_nothing_else(place):
         (FASTSVM, "export --to c m out.c"),
     ],
 )
-def test_a_summary_that_cannot_be_written_stops_nothing(place, program, words):
-    before = shell(place, words, program)
+def test_a_summary_that_cannot_be_written_stops_nothing(position, program, words):
+    before = shell(position, words, program)
     assert before.code == 0 and before.out, before
     for lost in (">/dev/full", ">/dev/full 2>&1", ">&-"):
-        (place / "out").write_text("before\n")
-        ran = shell(place, f"{words} {lost}", program)
+        (position / "out").write_text("before\n")
+        ran = shell(position, f"{words} {lost}", program)
         assert ran.code == 0 and ran.output == before.output, ran
 
 
 @pytest.mark.full
-def test_a_document_that_cannot_be_written_is_an_error_after_the_output_is_whole(place):
-    expected = shell(place, "predict rows m out").output
-    (place / "out").write_text("before\n")
-    ran = shell(place, "predict --json rows m out >/dev/full")
+def test_a_document_that_cannot_be_written_is_an_error_after_the_output_is_whole(position):
+    expected = shell(position, "predict rows m out").output
+    (position / "out").write_text("before\n")
+    ran = shell(position, "predict --json rows m out >/dev/full")
     assert ran.code == 1 and ran.output == expected, ran
     assert ran.err == "Error: standard output: No space left on device\n"
 
 
 @pytest.mark.full
-def test_a_reader_of_standard_error_that_has_gone_stops_nothing(place):
+def test_a_reader_of_standard_error_that_has_gone_stops_nothing(position):
     """The message comes first, and must not end the work."""
     for name in ("rows", "m", "fast"):
-        (place / name).unlink()
-    svm_save_model(str(place / "m"), svm_train(*svm_read_problem(str(DATA / "colors.train")), "-q -g 0.02 -b 1"))
-    assert shell(place, "approx -q --certify m fast").code == 0
+        (position / name).unlink()
+    svm_save_model(str(position / "m"), svm_train(*svm_read_problem(str(DATA / "colors.train")), "-q -g 0.02 -b 1"))
+    assert shell(position, "approx -q --certify m fast").code == 0
     words = [FASTSVM, "predict", "-b", "1", "--exact", "m", str(DATA / "colors.test"), "fast", "out"]
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run(words, cwd=place, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=writer, text=True)
+    done = subprocess.run(
+        words, cwd=position, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=writer, text=True
+    )
     os.close(writer)
-    assert done.returncode == 0 and (place / "out").read_text().startswith("labels "), done
+    assert done.returncode == 0 and (position / "out").read_text().startswith("labels "), done
 
 
 @pytest.mark.full
-def test_standard_input_is_read_once(place):
+def test_standard_input_is_read_once(position):
     for words in ("bound - -", "reduce --ratio 0.1 --data - -", "border --data - -", "order --fold - -", "predict - -"):
-        assert shell(place, words).code == 2
+        assert shell(position, words).code == 2
 
 
 # ---- outputs that are inputs
@@ -248,48 +252,48 @@ INPUTS = (
 @pytest.mark.full(few=3)
 @pytest.mark.parametrize("link", ["same", "symbolic", "hard"])
 @pytest.mark.parametrize("words", INPUTS.split("|"))
-def test_no_input_is_written_over(place, words, link):
+def test_no_input_is_written_over(position, words, link):
     given, words = re.search(r"{(.*)}", words)[1], re.sub("[{}]", "", words)
     name = {"same": given, "symbolic": "link", "hard": "link"}[link]
     if link == "symbolic":
-        (place / "link").symlink_to(given)
+        (position / "link").symlink_to(given)
     elif link == "hard":
-        os.link(place / given, place / "link")
-    before = {each: (place / each).read_bytes() for each in os.listdir(place)}
-    ran = shell(place, words.replace("OUT", name))
+        os.link(position / given, position / "link")
+    before = {each: (position / each).read_bytes() for each in os.listdir(position)}
+    ran = shell(position, words.replace("OUT", name))
     assert ran.code == 1 and ran.err.startswith(f"Error: {name}: the output would replace "), ran
     assert ran.err.endswith("; name another output file\n") and ran.err.count("\n") == 1, ran
-    assert {each: (place / each).read_bytes() for each in os.listdir(place)} == before
+    assert {each: (position / each).read_bytes() for each in os.listdir(position)} == before
 
 
-def test_an_output_named_for_us_is_not_an_input_either(place):
-    (place / "m.approx").symlink_to("m")
-    ran = shell(place, "approx m")
+def test_an_output_named_for_us_is_not_an_input_either(position):
+    (position / "m.approx").symlink_to("m")
+    ran = shell(position, "approx m")
     assert (
         ran.code == 1
         and ran.err == "Error: m.approx: the output would replace m, which is the same file; name another output file\n"
     ), ran
 
 
-def test_rows_are_not_appended_to_what_they_are_read_from(place):
-    before = (place / "rows").read_bytes()
-    ran = shell(place, "predict rows m >> rows")
-    assert ran.code == 1 and (place / "rows").read_bytes() == before, ran
+def test_rows_are_not_appended_to_what_they_are_read_from(position):
+    before = (position / "rows").read_bytes()
+    ran = shell(position, "predict rows m >> rows")
+    assert ran.code == 1 and (position / "rows").read_bytes() == before, ran
 
 
-def test_devices_are_inputs_and_outputs(place):
-    assert shell(place, "predict /dev/null m /dev/null").code == 0
+def test_devices_are_inputs_and_outputs(position):
+    assert shell(position, "predict /dev/null m /dev/null").code == 0
 
 
-def test_an_empty_output_name_is_not_standard_output(place):
-    ran = shell(place, "predict rows m ''")
+def test_an_empty_output_name_is_not_standard_output(position):
+    ran = shell(position, "predict rows m ''")
     assert ran.code == 1 and ran.out == "" and ran.err == "Error: '': No such file or directory\n", ran
 
 
 @pytest.mark.full
-def test_an_output_that_cannot_be_written_is_told_before_any_work(place):
+def test_an_output_that_cannot_be_written_is_told_before_any_work(position):
     """The malformed model is not read."""
-    (place / "m").write_text("nonsense\n")
+    (position / "m").write_text("nonsense\n")
     for words in (
         "approx m nowhere/out",
         "order m nowhere/out",
@@ -299,12 +303,12 @@ def test_an_output_that_cannot_be_written_is_told_before_any_work(place):
         "bench --try --budget 1 --keep nowhere/out rows m",
     ):
         why = "No such file or directory: the output's directory must exist"
-        assert shell(place, words).err == f"Error: nowhere/out: {why}\n"
+        assert shell(position, words).err == f"Error: nowhere/out: {why}\n"
 
 
 @pytest.mark.full
-def test_bench_writes_no_two_results_to_one_file(place):
-    ran = shell(place, "bench --try --budget 1 --plot new.svg --keep ./new.svg rows m")
+def test_bench_writes_no_two_results_to_one_file(position):
+    ran = shell(position, "bench --try --budget 1 --plot new.svg --keep ./new.svg rows m")
     assert ran.code == 1 and "two outputs would be written to it" in ran.err, ran
 
 
@@ -330,17 +334,17 @@ LOCALES = [
     ],
     ids=repr,
 )
-def test_any_file_name_can_be_told(place, locale, name):
-    os.mkdir(place / "[")  # rich takes [/x] for the end of a style
-    folder = os.fsencode(place)
-    os.link(place / "m", os.path.join(folder, name))
-    os.link(place / "rows", os.path.join(folder, name + b".rows"))
+def test_any_file_name_can_be_told(position, locale, name):
+    os.mkdir(position / "[")  # rich takes [/x] for the end of a style
+    folder = os.fsencode(position)
+    os.link(position / "m", os.path.join(folder, name))
+    os.link(position / "rows", os.path.join(folder, name + b".rows"))
 
     def run(*words, code=0):
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG", "PYTHON"))}
         done = subprocess.run(
             [FASTSVM, *words],
-            cwd=place,
+            cwd=position,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             env={**environment, **locale},
@@ -359,11 +363,11 @@ def test_any_file_name_can_be_told(place, locale, name):
     run("predict", b"--" + name, rows, name, code=2)
 
 
-def test_a_name_that_is_not_utf_8_is_printed_as_it_is(place):
-    os.rename(place / "m", os.fsencode(place) + b"/caf\xe9")
+def test_a_name_that_is_not_utf_8_is_printed_as_it_is(position):
+    os.rename(position / "m", os.fsencode(position) + b"/caf\xe9")
     done = subprocess.run(
         [FASTSVM, "approx", b"caf\xe9"],
-        cwd=place,
+        cwd=position,
         capture_output=True,
         env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"},
     )
@@ -371,15 +375,15 @@ def test_a_name_that_is_not_utf_8_is_printed_as_it_is(place):
 
 
 @pytest.mark.full
-def test_bench_tells_such_names_too(place):
-    name = os.fsencode(place) + b"/caf\xe9[/x]".replace(b"/", b"_")
-    os.rename(place / "m", name)
+def test_bench_tells_such_names_too(position):
+    name = os.fsencode(position) + b"/caf\xe9[/x]".replace(b"/", b"_")
+    os.rename(position / "m", name)
     for options in ([], ["--json"]):
         done = subprocess.run(
             [FASTSVM, *"bench -q --runs 1 --max-seconds 0.1 --plot p.svg".split(), *options, "rows", name, "fast"],
-            cwd=place,
+            cwd=position,
             capture_output=True,
             env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"},
         )
         assert done.returncode == 0 and b"Traceback" not in done.stderr and b"codec" not in done.stdout, done
-        assert (place / "p.svg").stat().st_size
+        assert (position / "p.svg").stat().st_size

@@ -6,19 +6,19 @@ import sys
 import pytest
 
 from fastsvm_cli.console import progress, terminal
-from support.places import FASTSVM
+from support.paths import FASTSVM
 from support.processes import on_a_terminal
 
 
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize("columns", [40, 80])
 @pytest.mark.parametrize("kind", ["xterm", "dumb"])
-def test_no_line_is_wider_than_the_terminal(place, kind, columns):
-    code, said = on_a_terminal([FASTSVM, "bound", "rows", "fast"], columns, cwd=place, env={"TERM": kind})
-    lines = said.decode("ascii").replace("\x1b[1m", "").replace("\x1b[0m", "").split("\r\n")
+def test_no_line_is_wider_than_the_terminal(position, kind, columns):
+    code, printed = on_a_terminal([FASTSVM, "bound", "rows", "fast"], columns, cwd=position, env={"TERM": kind})
+    lines = printed.decode("ascii").replace("\x1b[1m", "").replace("\x1b[0m", "").split("\r\n")
     folded = [line for line in lines if "next: " not in line]  # a command that is copied stays one line
-    assert code == 0 and max(map(len, folded)) <= columns and any("gamma_MAX" in line for line in lines), said
-    assert kind == "xterm" or b"\x1b" not in said
+    assert code == 0 and max(map(len, folded)) <= columns and any("gamma_MAX" in line for line in lines), printed
+    assert kind == "xterm" or b"\x1b" not in printed
 
 
 class Dumb(io.StringIO):

@@ -5,7 +5,7 @@ import pytest
 
 @pytest.mark.full(few=3)
 @pytest.mark.parametrize(
-    "words, said",
+    "words, printed",
     [
         ("predict --quite rows m", "No such option '--quite'. Did you mean '--quiet'?"),
         ("predict --tol 3 rows m", "No such option '--tol'. Did you mean '--tolerance'?"),
@@ -29,6 +29,6 @@ import pytest
         ("--rank 3", "No such option '--rank'."),
     ],
 )
-def test_what_is_near_and_who_has_it(fastsvm, words, said):
+def test_what_is_near_and_who_has_it(fastsvm, words, printed):
     done = fastsvm(*words.split(), code=2)
-    assert done.err.splitlines()[-1] == f"Error: {said}" and done.out == ""
+    assert done.err.splitlines()[-1] == f"Error: {printed}" and done.out == ""

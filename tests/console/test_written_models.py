@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from support.places import GOLDEN
+from support.paths import GOLDEN
 from support.processes import outcome
 
 

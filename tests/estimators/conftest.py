@@ -2,7 +2,7 @@ import pytest
 
 from fastsvm_cli.estimators import patching
 from support.compiling import compile_all
-from support.places import DATA
+from support.paths import DATA
 from support.training import train_on
 
 
@@ -23,9 +23,9 @@ def answered(monkeypatch):
     """Numbers of rows in calls that the engine answers for scikit-learn."""
     calls, numbers = [], patching.Engine.numbers
 
-    def count(self, X, wanted):
+    def count(self, X, requested):
         calls.append(X.shape[0])
-        return numbers(self, X, wanted)
+        return numbers(self, X, requested)
 
     monkeypatch.setattr(patching.Engine, "numbers", count)
     return calls

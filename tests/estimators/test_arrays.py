@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastsvm_cli
-from fastsvm_cli.estimators import batches
+from fastsvm_cli.estimators import threaded_prediction
 from support.arrays import sparse_rows
 from support.profiles import calm
 from support.training import train
@@ -85,8 +85,8 @@ def test_sparse_formats(whole, form, kind, dtype):
 
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])
-@pytest.mark.parametrize("kept", [True, False])
-def test_csr_that_is_not_sorted_and_has_duplicates(whole, index, kept):
+@pytest.mark.parametrize("stored", [True, False])
+def test_csr_that_is_not_sorted_and_has_duplicates(whole, index, stored):
     """kept: marked as canonical, but is not."""
     fast, x, values = whole
     data, indices, indptr = [], [], [0]
@@ -99,7 +99,7 @@ def test_csr_that_is_not_sorted_and_has_duplicates(whole, index, kept):
         indptr.append(len(data))
     X = scipy.sparse.csr_matrix((data, np.array(indices, index), np.array(indptr, index)), shape=x.shape)
     X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
-    if kept:
+    if stored:
         X.has_sorted_indices = X.has_canonical_format = True
     before = X.data.copy(), X.indices.copy(), X.indptr.copy()
     assert np.array_equal(fast.decision_function(X), values)
@@ -166,9 +166,9 @@ def test_names_of_a_frames_columns(whole):
 @pytest.fixture
 def small_blocks(monkeypatch, all_threads):
     """Blocks of a few rows."""
-    monkeypatch.setattr(batches, "LEAST_ROWS", 7)
-    monkeypatch.setattr(batches, "MOST_ENTRIES", 200)
-    monkeypatch.setattr(batches, "ALONE_SECONDS", 0.0)
+    monkeypatch.setattr(threaded_prediction, "LEAST_ROWS", 7)
+    monkeypatch.setattr(threaded_prediction, "MOST_ENTRIES", 200)
+    monkeypatch.setattr(threaded_prediction, "ALONE_SECONDS", 0.0)
 
 
 @pytest.mark.full(few=1)
@@ -189,7 +189,7 @@ def test_blocks_and_threads_change_nothing(folder, small_blocks, threads):
                 assert found.dtype == one.dtype and np.array_equal(found, one), method
 
 
-def test_a_fault_in_a_later_block_ends_it(folder, small_blocks):
+def test_an_error_in_a_later_block_ends_it(folder, small_blocks):
     fast = fastsvm_cli.load(folder / "rings.model")
     X = np.ones((500, 8))
     X[400, 1] = np.inf

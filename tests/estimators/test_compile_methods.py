@@ -141,7 +141,7 @@ def test_nothing_is_proven_of_labels_that_follow_values(how, method):
 
 
 @pytest.mark.parametrize(
-    ("options", "fault", "words"),
+    ("options", "error", "words"),
     [
         ({"certify": np.True_, "precision": "half"}, ValueError, "'half' is not one of 'single', 'double'"),
         ({"method": "fast"}, ValueError, "method 'fast' found, expected exact, approx, cascade, reduce, order, border"),
@@ -173,8 +173,8 @@ def test_nothing_is_proven_of_labels_that_follow_values(how, method):
         ({"method": "auto", "X": [[0.0] * 5], "budget": float("nan")}, ValueError, "budget=nan found"),
     ],
 )
-def test_options_are_the_commands(svc, options, fault, words):
-    with pytest.raises(fault, match=words) as found:
+def test_options_are_the_commands(svc, options, error, words):
+    with pytest.raises(error, match=words) as found:
         fastsvm_cli.compile(svc, **{"method": "approx", **options})
     assert "--" not in str(found.value)  # the parameters of Python
 
@@ -197,7 +197,7 @@ def test_what_the_message_about_exact_names_works():
         ("poly", "approx", {"degree": 2}, "SVC: a polynomial kernel of degree 3 found"),
     ],
 )
-def test_refusals_are_the_compilers(kernel, method, options, words):
+def test_reasons_are_the_compilers(kernel, method, options, words):
     with pytest.raises(ModelFormatError, match=words):
         fastsvm_cli.compile(fitted("SVC", *rows(), kernel=kernel), method, **options)
 
@@ -225,6 +225,6 @@ def test_models_of_libsvm_itself(tmp_path):
 
 
 def test_progress_is_told(svc):
-    told = []
-    fastsvm_cli.compile(svc, "reduce", ratio=0.2, on_progress=lambda share, words="": told.append(share))
-    assert told and all(0 <= share <= 1 for share in told)
+    reported = []
+    fastsvm_cli.compile(svc, "reduce", ratio=0.2, on_progress=lambda share, words="": reported.append(share))
+    assert reported and all(0 <= share <= 1 for share in reported)

@@ -16,7 +16,7 @@ from sklearn.svm import SVC, SVR, OneClassSVM
 
 import fastsvm_cli
 import fastsvm_cli.dask as lazy
-from fastsvm_cli.estimators.collections import Carried
+from fastsvm_cli.estimators.collections import SentModel
 from fastsvm_cli.estimators.predictor import FastSVM
 
 
@@ -47,7 +47,7 @@ METHODS = [("two", "predict"), ("two", "decision_function")] + [
 
 
 @pytest.fixture(params=METHODS, ids=lambda each: " ".join(each))
-def asked(request):
+def answered(request):
     """(X, the object's answers, a function that answers a collection)"""
     name, method = request.param
     path, exact, fast, X = request.getfixturevalue(name)
@@ -57,7 +57,7 @@ def asked(request):
 def test_a_worker_counts_the_bytes_of_both_models(two):
     _, _, fast, _ = two
     both = fast.model.nbytes + fast.exact.model.nbytes
-    assert both > 8 * 1000 and both < sys.getsizeof(Carried(fast)) < both + 1000
+    assert both > 8 * 1000 and both < sys.getsizeof(SentModel(fast)) < both + 1000
 
 
 def same(found, expected):
@@ -65,8 +65,8 @@ def same(found, expected):
 
 
 @pytest.mark.parametrize("scheduler", ["sync", "threads"])
-def test_arrays_are_answered_in_their_chunks_whatever_those_of_their_columns(asked, scheduler):
-    X, expected, ask = asked
+def test_arrays_are_answered_in_their_chunks_whatever_those_of_their_columns(answered, scheduler):
+    X, expected, ask = answered
     rows = (70, 130, len(X) - 200)
     for chunks in ((rows, X.shape[1]), (rows, 3)):
         found = ask(da.from_array(X, chunks=chunks))
@@ -74,8 +74,8 @@ def test_arrays_are_answered_in_their_chunks_whatever_those_of_their_columns(ask
         assert found._meta.ndim == expected.ndim and same(found.compute(scheduler=scheduler), expected)
 
 
-def test_arrays_of_unknown_chunks_and_of_sparse_or_empty_ones(asked):
-    X, expected, ask = asked
+def test_arrays_of_unknown_chunks_and_of_sparse_or_empty_ones(answered):
+    X, expected, ask = answered
     array, few = da.from_array(X, chunks=(100, -1)), X[:, 0] > np.median(X[:, 0])
     found = ask(array[array[:, 0] > np.median(X[:, 0])])
     assert np.isnan(found.chunks[0]).all() and same(found.compute(), expected[few])
@@ -86,16 +86,18 @@ def test_arrays_of_unknown_chunks_and_of_sparse_or_empty_ones(asked):
     assert same(ask(array[:0]).compute(), expected[:0])
 
 
-def test_frames_keep_index_and_divisions(asked):
-    X, expected, ask = asked
+def test_frames_keep_index_and_divisions(answered):
+    X, expected, ask = answered
     frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])], index=np.arange(len(X)) * 2 + 5)
     rows = dd.from_pandas(frame, npartitions=4)
     for partial in (rows, rows[rows.f0 > np.median(X[:, 0])], rows[rows.f0 > X[:300, 0].max()]):
-        found, wanted = ask(partial), partial.compute()
+        found, requested = ask(partial), partial.compute()
         assert found.divisions == partial.divisions
         answer = found.compute()
         assert isinstance(answer, pd.Series if expected.ndim == 1 else pd.DataFrame)
-        assert same(answer.to_numpy(), expected[frame.index.isin(wanted.index)]) and answer.index.equals(wanted.index)
+        assert same(answer.to_numpy(), expected[frame.index.isin(requested.index)]) and answer.index.equals(
+            requested.index
+        )
         meta = found.dtype if expected.ndim == 1 else found.dtypes
         assert (
             (meta == (answer.dtype if expected.ndim == 1 else answer.dtypes))
@@ -199,7 +201,7 @@ def test_the_model_is_one_object_for_all_tasks(two, monkeypatch):
     lazy.predict(frame, path).compute(scheduler="threads")
     assert len(seen) == 2
     # Another process reads it only once.
-    text = pickle.dumps(Carried(fast))
+    text = pickle.dumps(SentModel(fast))
     assert pickle.loads(text) is pickle.loads(text)
 
 

@@ -13,7 +13,7 @@ from sklearn.datasets import load_svmlight_file
 import fastsvm_cli
 import fastsvm_cli.dask as lazy
 from fastsvm_cli import _native
-from fastsvm_cli.cluster.scheduler import demanding_workers
+from fastsvm_cli.cluster.scheduler import requiring_workers
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.methods.approx import on_cluster as pair_sums
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
@@ -86,15 +86,15 @@ def test_a_certificate_is_the_same_to_the_last_bit(folder, client, monkeypatch, 
     header += f"total_sv {n}\nrho 0.1\nlabel 1 -1\nnr_sv {n - 9} 9\nSV\n"
     exact = parse_model((header + "".join(lines)).encode(), "m")
     here = compile_maclaurin(exact, fingerprint="f" * 32, certify=True).to_text()
-    asked, shares = [], []
+    requested, shares = [], []
     inner = pair_sums.over(client)
 
     def noted(pairs, on_progress):
-        asked.append((len(pairs.parts), pairs._sparse))
+        requested.append((len(pairs.parts), pairs._sparse))
         return inner(pairs, lambda share: (shares.append(share), on_progress and on_progress(share)))
 
     there = compile_maclaurin(exact, fingerprint="f" * 32, certify=True, add_up=noted).to_text()
-    assert there == here and [kind for _, kind in asked] == [sparse]
+    assert there == here and [kind for _, kind in requested] == [sparse]
     assert shares == sorted(shares) and shares[-1] == pytest.approx(1)
 
 
@@ -136,7 +136,7 @@ def test_lost_workers_are_one_line(client):
     def die(first, last):
         os.kill(os.getpid(), signal.SIGKILL)
 
-    with pytest.raises(FastsvmError, match="4 workers died at the same task"), demanding_workers(client):
+    with pytest.raises(FastsvmError, match="4 workers died at the same task"), requiring_workers(client):
         client.submit(die, 0, 1, pure=False).result()
 
 
@@ -152,9 +152,9 @@ def test_sums_that_are_lost_are_one_line(client, monkeypatch):
 
     monkeypatch.setattr(client, "submit", cancelled)
     pairs = PairSums(np.ones((100, 3)), np.ones(100), 0.5, 3, 7, sparse=False)
-    with pytest.raises(FastsvmError, match=r"the scheduler was lost, or all workers were: .*cancelled") as told:
+    with pytest.raises(FastsvmError, match=r"the scheduler was lost, or all workers were: .*cancelled") as reported:
         pair_sums.over(client)(pairs, None)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(reported.value)
 
 
 def test_what_is_no_address_or_does_not_go_with_it(fastsvm, folder):

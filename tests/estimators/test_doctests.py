@@ -12,7 +12,7 @@ import pytest
 import fastsvm_cli
 import fastsvm_cli.estimators
 from support.arrays import sparse_rows
-from support.places import DATA, SCRIPTS
+from support.paths import DATA, SCRIPTS
 from support.processes import outcome
 
 MODULES = [f"fastsvm_cli.estimators.{each.name}" for each in pkgutil.iter_modules(fastsvm_cli.estimators.__path__)]
@@ -25,10 +25,10 @@ def test_examples(folder, monkeypatch, name):
     globs = {"fastsvm_cli": fastsvm_cli, "numpy": np, "X": rows.toarray(), "y": y}
     module = importlib.import_module(name)
     finder, runner = doctest.DocTestFinder(), doctest.DocTestRunner()
-    said = []
+    printed = []
     for test in finder.find(module, name, extraglobs=globs):
-        runner.run(test, out=said.append)
-    assert not runner.failures, "".join(said)
+        runner.run(test, out=printed.append)
+    assert not runner.failures, "".join(printed)
 
 
 @pytest.mark.parametrize("name", ["load", "FastSVM", "predict_file", "compile", "to_libsvm"])

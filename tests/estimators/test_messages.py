@@ -64,10 +64,10 @@ def test_the_same_exception_in_the_same_words(both, what, method):
     with pytest.raises((ValueError, TypeError)) as found:
         getattr(ours, method)(X)
     assert found.type is expected.type
-    said, wanted = (str(each.value).replace("FastSVM", "SVC") for each in (found, expected))
+    printed, requested = (str(each.value).replace("FastSVM", "SVC") for each in (found, expected))
     # Advice, and the end of the message about too many features, differ; dimensions depend on the version.
-    first = said.split("\n")[0].split(" (the model file")[0].split(", while dim")[0]
-    assert first.rstrip(".:") in wanted, (said, wanted)
+    first = printed.split("\n")[0].split(" (the model file")[0].split(", while dim")[0]
+    assert first.rstrip(".:") in requested, (printed, requested)
 
 
 def test_a_model_file_may_name_fewer_features_than_the_data_had(both):

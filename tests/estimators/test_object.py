@@ -9,7 +9,7 @@ import pytest
 
 import fastsvm_cli
 from support.arrays import sparse_rows
-from support.places import GOLDEN
+from support.paths import GOLDEN
 from support.processes import outcome
 
 
@@ -39,8 +39,8 @@ def test_a_model_has_the_methods_that_it_can_do(name, has):
     fast = fastsvm_cli.load(GOLDEN / name)
     found = {method for method in METHODS if hasattr(fast, method)}
     header = fast.model.header
-    wanted = set(has.split()) - ({"predict_proba"} if not header.has_probability else set())
-    assert found == wanted | ({"radius", "proven"} if fast.model.certified else set())
+    requested = set(has.split()) - ({"predict_proba"} if not header.has_probability else set())
+    assert found == requested | ({"radius", "proven"} if fast.model.certified else set())
     for method in set(METHODS) - found:
         with pytest.raises(AttributeError, match=r"\w+ \w+ \w+"):
             getattr(fast, method)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import fastsvm_cli
-from support.places import GOLDEN, ROOT
+from support.paths import GOLDEN, ROOT
 from support.processes import outcome
 
 

@@ -15,13 +15,13 @@ from sklearn.svm import SVC, SVR, _base
 
 from fastsvm_cli import _native
 from fastsvm_cli.sklearn import patched
-from support.fitting import CLASSIFIERS, KERNELS, KINDS, answers, demand_same, fit, fitted, rows
+from support.fitting import CLASSIFIERS, KERNELS, KINDS, answers, fit, fitted, require_same, rows
 
 
-def demand_unchanged(estimator, X, calls=None):
+def require_unchanged(estimator, X, calls=None):
     expected = answers(estimator, X)
     with patched():
-        demand_same(answers(estimator, X), expected)
+        require_same(answers(estimator, X), expected)
     assert calls is None or len(calls) >= len(expected)
 
 
@@ -34,14 +34,14 @@ def test_every_kind_answers_as_without(calls, kind, classes, kernel, form):
     names = np.array(["b", "a", "c"])[y] if kind in CLASSIFIERS else y
     options = {"probability": True, "random_state": 0} if kind in CLASSIFIERS else {}
     estimator = fitted(kind, form(X), names, kernel=kernel, gamma=0.1, coef0=0.5, **options)
-    demand_unchanged(estimator, form(X), calls)
+    require_unchanged(estimator, form(X), calls)
 
 
 @pytest.mark.parametrize("options", [{"decision_function_shape": "ovo"}, {"break_ties": True}])
 @pytest.mark.parametrize("classes", [2, 4])
 def test_shapes_and_ties_are_scikit_learns(calls, classes, options):
     X, y = rows(classes=classes)
-    demand_unchanged(fit(SVC(**options), X, y), X, calls)
+    require_unchanged(fit(SVC(**options), X, y), X, calls)
 
 
 def test_any_form_of_rows(calls):
@@ -50,10 +50,10 @@ def test_any_form_of_rows(calls):
     import pandas
 
     for form in (X.astype(np.float32), np.asfortranarray(X), X[::2], X.tolist(), pandas.DataFrame(X), X.astype(int)):
-        demand_unchanged(dense, form)
-        demand_unchanged(sparse, form)
+        require_unchanged(dense, form)
+        require_unchanged(sparse, form)
     for form in (scipy.sparse.csc_matrix, scipy.sparse.coo_matrix, scipy.sparse.csr_array):
-        demand_unchanged(sparse, form(X))
+        require_unchanged(sparse, form(X))
     assert len(calls) == 2 * (6 * 2 + 3)
 
 
@@ -128,7 +128,7 @@ def test_pipelines_searches_and_calibration(calls):
             trained = fit(model, X, y)
             found = answers(trained, X)
         assert bool(calls) == (getattr(model, "method", None) != "isotonic")
-        demand_same(found, expected)
+        require_same(found, expected)
         if isinstance(model, GridSearchCV):
             np.testing.assert_allclose(trained.cv_results_["mean_test_score"], own.cv_results_["mean_test_score"])
     expected = cross_val_predict(SVC(), X, y, cv=3)
@@ -145,7 +145,7 @@ def test_a_class_made_from_scikit_learns(calls):
             return super()._dense_predict(X)
 
     X, y = rows()
-    demand_unchanged(fit(Own(), X, y), X, calls)
+    require_unchanged(fit(Own(), X, y), X, calls)
 
 
 # ---- changes are noticed
@@ -186,23 +186,23 @@ def large():
 @pytest.mark.parametrize("what", CHANGES)
 def test_a_change_is_noticed(calls, large, what):
     svc, X = copy.deepcopy(large)
-    demand_noticed(calls, svc, X[:40], CHANGES[what])
+    require_noticed(calls, svc, X[:40], CHANGES[what])
 
 
 @pytest.mark.parametrize("what", [what for what in CHANGES if "assigned" in what or what.startswith(("_gamma", "k"))])
 def test_a_change_of_what_was_fitted_to_sparse_rows_is_noticed(calls, what):
     X, y = rows(n=300)
     svc = fit(SVC(probability=True, random_state=0), scipy.sparse.csr_matrix(X), y)
-    demand_noticed(calls, svc, X[:40], CHANGES[what])
+    require_noticed(calls, svc, X[:40], CHANGES[what])
 
 
-def demand_noticed(calls, svc, X, change):
+def require_noticed(calls, svc, X, change):
     with patched():
         before = answers(svc, X)
         change(svc)
         after = answers(svc, X)
     assert any((before[name] != after[name]).any() for name in before)
-    demand_same(after, answers(svc, X))
+    require_same(after, answers(svc, X))
     assert len(calls) >= 8
 
 

@@ -19,7 +19,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.estimators import patching
 from fastsvm_cli.sklearn import patch, patched, unpatch
-from support.fitting import answers, demand_same, fit, rows
+from support.fitting import answers, fit, require_same, rows
 from support.processes import PATIENCE
 
 
@@ -29,10 +29,10 @@ def left_as_it_was():
     assert not patching.switched_on and not patching.open_blocks and not patching.engines
 
 
-def demand_own(estimator, X):
+def require_own(estimator, X):
     expected = answers(estimator, X)
     with patched():
-        demand_same(answers(estimator, X), expected)
+        require_same(answers(estimator, X), expected)
 
 
 def test_nothing_is_pickled_cloned_or_left_in_the_estimator(calls):
@@ -85,7 +85,7 @@ def test_it_is_compiled_once_whatever_the_threads(calls, monkeypatch):
             each.join()
     assert len(compiled) == 1 and len(found) == 40 and calls
     for each in found:
-        demand_same(each, expected)
+        require_same(each, expected)
 
 
 def test_the_threads_of_the_engine(calls, monkeypatch):
@@ -128,8 +128,8 @@ def test_small_calls_and_what_is_asked_little_stay_with_scikit_learn(answered):
 
 def test_kernels_that_it_does_not_know(calls):
     X, y = rows()
-    demand_own(fit(SVC(kernel=lambda a, b: a @ b.T), X, y), X)
-    demand_own(fit(SVC(kernel="precomputed"), X @ X.T, y), X @ X.T)
+    require_own(fit(SVC(kernel=lambda a, b: a @ b.T), X, y), X)
+    require_own(fit(SVC(kernel="precomputed"), X @ X.T, y), X @ X.T)
     assert not calls
 
 
@@ -137,9 +137,9 @@ def test_sparse_rows_with_duplicates(calls):
     X, y = rows()
     svc = fit(SVC(), scipy.sparse.csr_matrix(X), y)
     twice = scipy.sparse.csr_matrix((np.ones(4), [0, 0, 1, 2], [0, 3, 4]), shape=(2, 5))
-    demand_own(svc, twice)
+    require_own(svc, twice)
     svc.support_vectors_ = scipy.sparse.vstack([twice, svc.support_vectors_[2:]], format="csr")
-    demand_own(svc, scipy.sparse.csr_matrix(X))
+    require_own(svc, scipy.sparse.csr_matrix(X))
     assert not calls
 
 
@@ -168,14 +168,14 @@ def test_arrays_that_scikit_learn_refuses(calls):
     ):
         changed = copy.copy(svc)
         setattr(changed, name, value)
-        said = []
+        printed = []
         for _ in range(2):
-            with pytest.raises((ValueError, TypeError)) as fault:
+            with pytest.raises((ValueError, TypeError)) as error:
                 changed.predict(X)
-            said.append(str(fault.value))
+            printed.append(str(error.value))
             patch()
         unpatch()
-        assert said[0] == said[1]
+        assert printed[0] == printed[1]
 
 
 def test_messages_are_scikit_learns(calls):
@@ -202,15 +202,15 @@ def test_messages_are_scikit_learns(calls):
         (silent, "predict_proba", X),
     ]
 
-    def told(estimator, method, given):
-        with pytest.raises(Exception) as fault:  # any exception
+    def reported(estimator, method, given):
+        with pytest.raises(Exception) as error:  # any exception
             getattr(estimator, method)(given)
-        return type(fault.value), str(fault.value)
+        return type(error.value), str(error.value)
 
-    expected = [told(*case) for case in cases]
+    expected = [reported(*case) for case in cases]
     with patched():
         svc.predict(X)
-        assert [told(*case) for case in cases] == expected
+        assert [reported(*case) for case in cases] == expected
 
 
 # ---- on and off

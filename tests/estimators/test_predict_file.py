@@ -15,7 +15,7 @@ from sklearn.svm import SVC, SVR
 import fastsvm_cli
 from support import forked
 from support.outputs import timeless
-from support.places import FASTSVM, GOLDEN
+from support.paths import FASTSVM, GOLDEN
 from support.processes import PATIENCE, default_signals, outcome, wait_until
 
 
@@ -26,9 +26,9 @@ def _command(folder, out, *arguments):
 
 def predict_file(*arguments, **options):
     """fastsvm_cli.predict_file, without the times in its result."""
-    told = fastsvm_cli.predict_file(*arguments, **options)
-    assert told.pop("seconds") > 0 and told.pop("rows_per_second") > 0
-    return told
+    reported = fastsvm_cli.predict_file(*arguments, **options)
+    assert reported.pop("seconds") > 0 and reported.pop("rows_per_second") > 0
+    return reported
 
 
 NAMES = ["rings.model", "rings.model.approx", "colors.model.approx", "exact"]
@@ -78,12 +78,12 @@ def test_an_exact_model_that_was_made_of_another_is_asked_by_itself(tmp_path, na
     golden = GOLDEN / ("version2/c_svc.reduced" if name == "reduced" else "raw-rows/c_svc.folded")
     subprocess.run([FASTSVM, "approx", "-q", "--certify", "--degree", "1", golden, tmp_path / "m"], check=True)
     for exact in (golden, fastsvm_cli.load(golden), fastsvm_cli.load_model(str(golden))):
-        told = predict_file(
+        reported = predict_file(
             GOLDEN / "data", tmp_path / "m", tmp_path / "out", exact=exact, values=True, probability=True
         )
         if exact is golden:
-            expected, first = told, (tmp_path / "out").read_bytes()
-        assert told == expected and told["rows_evaluated"] and (tmp_path / "out").read_bytes() == first
+            expected, first = reported, (tmp_path / "out").read_bytes()
+        assert reported == expected and reported["rows_evaluated"] and (tmp_path / "out").read_bytes() == first
 
 
 def test_an_object_keeps_what_is_not_given_in_its_place(folder, tmp_path):
@@ -95,8 +95,8 @@ def test_an_object_keeps_what_is_not_given_in_its_place(folder, tmp_path):
     fast = fastsvm_cli.compile(SVR(gamma=0.1).fit(X, y), "approx", degree=1, certify=True, exact=1e-9)
     exact = fast.exact
     for given in ({}, {"tolerance": 1e-10}, {"exact": exact}):
-        told = fastsvm_cli.predict_file(tmp_path / "rows.csv", fast, tmp_path / "out", **how, **given)
-        assert told["rows_evaluated"] == 80
+        reported = fastsvm_cli.predict_file(tmp_path / "rows.csv", fast, tmp_path / "out", **how, **given)
+        assert reported["rows_evaluated"] == 80
         assert np.loadtxt(tmp_path / "out") == pytest.approx(exact.predict(X), rel=1e-12, abs=1e-12)
     assert fast.tolerance == 1e-9 and fast.exact is exact
 

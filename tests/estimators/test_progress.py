@@ -11,7 +11,7 @@ import fastsvm_cli
 from fastsvm_cli.console import progress
 from fastsvm_cli.sklearn import CompiledSVC
 from support.fitting import fit, rows
-from support.places import DATA
+from support.paths import DATA
 from support.processes import PATIENCE, default_signals, on_a_terminal
 
 
@@ -24,12 +24,12 @@ def svc():
 @pytest.mark.full
 def test_auto_tells_of_every_attempt_and_of_what_it_does_within(svc):
     X, _ = rows()
-    told = []
-    fast = fastsvm_cli.compile(svc, "auto", X=X, patience=1, on_progress=lambda *found: told.append(found))
-    shares, words = [share for share, _ in told], {name for _, name in told}
+    reported = []
+    fast = fastsvm_cli.compile(svc, "auto", X=X, patience=1, on_progress=lambda *found: reported.append(found))
+    shares, words = [share for share, _ in reported], {name for _, name in reported}
     assert shares == sorted(shares) and 0 <= shares[0] and shares[-1] <= 1
     assert {"approx degree 1", 'order method="triangle"'} <= words
-    assert len(told) > len(words) >= len({each["name"].removesuffix(", exact") for each in fast.attempts_}) - 1
+    assert len(reported) > len(words) >= len({each["name"].removesuffix(", exact") for each in fast.attempts_}) - 1
     assert not [name for name in words if "--" in name]
 
 
@@ -44,8 +44,8 @@ def test_where_there_is_no_terminal_a_line_tells_how_long_it_will_take(svc, monk
     _clocked(monkeypatch)
     X, _ = rows()
     fastsvm_cli.compile(svc, "auto", X=X, patience=1)
-    said = capsys.readouterr()
-    assert said.err.startswith("compile: about ") and said.err.endswith(" to go.\n") and not said.out
+    printed = capsys.readouterr()
+    assert printed.err.startswith("compile: about ") and printed.err.endswith(" to go.\n") and not printed.out
     fastsvm_cli.compile(svc, "auto", X=X, patience=1, on_progress=False)
     fastsvm_cli.compile(svc, "auto", X=X, patience=1, on_progress=lambda share, words: None)
     CompiledSVC(SVC(gamma=0.05), method="auto", options={"patience": 1}).fit(*rows())
@@ -79,8 +79,8 @@ fastsvm_cli.compile(SVC(gamma=0.05).fit(X, y), "auto", X=X, patience=1)
 
 @pytest.mark.full
 def test_a_bar_is_drawn_on_a_terminal(tmp_path):
-    code, said = on_a_terminal([sys.executable, "-c", BAR], 100, cwd=tmp_path)
-    assert code == 0 and b"compile approx degree" in said and b"%" in said, said
+    code, printed = on_a_terminal([sys.executable, "-c", BAR], 100, cwd=tmp_path)
+    assert code == 0 and b"compile approx degree" in printed and b"%" in printed, printed
 
 
 STOPPED = """
@@ -111,5 +111,5 @@ def test_ctrl_c_ends_auto_and_leaves_nothing(tmp_path):
     while child.stdout.readline().strip() != "approx degree 3 certify":
         assert child.poll() is None
     child.send_signal(signal.SIGINT)
-    said, _ = child.communicate(timeout=PATIENCE)
-    assert child.returncode == 0 and said.endswith("KeyboardInterrupt, and nothing left\n"), said
+    printed, _ = child.communicate(timeout=PATIENCE)
+    assert child.returncode == 0 and printed.endswith("KeyboardInterrupt, and nothing left\n"), printed

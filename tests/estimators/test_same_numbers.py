@@ -10,7 +10,7 @@ import scipy.sparse
 import fastsvm_cli
 from support.arrays import sparse_rows, written_numbers
 from support.model_files import BORDERS, COMPILED, DENSITIES, EXACT, ORDERED, REDUCED, exact_name
-from support.places import GOLDEN
+from support.paths import GOLDEN
 
 CERTIFIED = [name for name in COMPILED + REDUCED if fastsvm_cli.load_model(str(GOLDEN / name)).certified]
 LIKELY = [name for name in EXACT if fastsvm_cli.load_model(str(GOLDEN / name)).header.has_probability]

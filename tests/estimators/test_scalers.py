@@ -27,7 +27,7 @@ SCALERS = {
     "robust, center only": RobustScaler(with_scaling=False),
 }
 SPARSE = ("standard, scale only", "standard, nothing", "max-abs", "robust, scale only")
-#: Folded into a LIBSVM model, by kernel.
+#: FoldedScaling into a LIBSVM model, by kernel.
 FOLDED = {
     "linear": set(SCALERS) - {"min-max, clipped"},
     "poly": {*SPARSE},

@@ -111,7 +111,7 @@ _DATES = pandas.to_datetime(["2020-01-01", "2021-01-01"])
 
 
 @pytest.mark.parametrize(
-    ("frame", "fault", "words"),
+    ("frame", "error", "words"),
     [
         (pandas.DataFrame({"a": [1 + 2j, 0], "b": [1.0, 2.0], "c": 0}), ValueError, "Complex data not supported"),
         (pandas.DataFrame({"a": [1 + 2j, 0], "b": [1.0, 2.0], "c": 0}, dtype=object), TypeError, "not 'complex'"),
@@ -126,7 +126,7 @@ _DATES = pandas.to_datetime(["2020-01-01", "2021-01-01"])
         (np.array([_DATES] * 3).T.astype("M8[ns]"), TypeError, "X of type datetime64"),
     ],
 )
-def test_columns_that_are_no_real_numbers(models, frame, fault, words):
+def test_columns_that_are_no_real_numbers(models, frame, error, words):
     for fast in models:
-        with pytest.raises(fault, match=words):
+        with pytest.raises(error, match=words):
             fast.predict(frame)

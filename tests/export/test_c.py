@@ -11,7 +11,7 @@ from fastsvm_cli.export.description import describe
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from support.evaluation import reference
 from support.exporting import WARNINGS, Library, chunk_of, made_up, predicted, rows_for
-from support.places import GOLDEN
+from support.paths import GOLDEN
 from support.processes import outcome
 
 COMPILERS = [

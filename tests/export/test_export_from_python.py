@@ -1,4 +1,4 @@
-"""FastSVM.export: scalers, class names, refusals; and --fit."""
+"""FastSVM.export: scalers, class names, reasons against it; and --fit."""
 
 import re
 
@@ -11,7 +11,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, SVR, OneClassSVM
 
 import fastsvm_cli
-from support.places import GOLDEN
+from support.paths import GOLDEN
 
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])

@@ -6,7 +6,7 @@ import pytest
 from fastsvm_cli.export.c import Program
 from fastsvm_cli.export.description import describe
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
-from fastsvm_cli.models.carried import Carried
+from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
 from fastsvm_cli.text.scaling import parse_scaling
 from support.evaluation import reference
 from support.exporting import Library, agrees, chunk_of, graph_run, made_up, predicted, rows_for
@@ -40,9 +40,9 @@ def test_radii_count_from_feature_0(single, tmp_path):
     assert np.isinf(library.radius(np.eye(1, 5, 4, dtype=np.float32), sparse=True)[1]).all()
 
 
-def test_a_carried_range_begins_at_feature_0(tmp_path):
+def test_an_embedded_range_begins_at_feature_0(tmp_path):
     model = made_up(3, svm_type="epsilon_svr", d=5, n=30, first=0)
-    model.carried = Carried(parse_scaling(RANGE, "range"), "m")
+    model.embedded_scaling = EmbeddedScaling(parse_scaling(RANGE, "range"), "m")
     rows = (rows_for(3, 5) * np.float32(2)).astype(np.float32)
     _, expected, _ = predicted(model, chunk_of(rows, first=0))
     description = describe(model, "m")

@@ -12,7 +12,7 @@ from fastsvm_cli.export.description import describe
 from fastsvm_cli.export.onnx import model_of
 from fastsvm_cli.models import parse_model
 from support.exporting import graph_run, made_up, rows_for
-from support.places import GOLDEN
+from support.paths import GOLDEN
 
 
 @pytest.mark.parametrize("classes", [2, 3, 5])

@@ -15,7 +15,7 @@ from fastsvm_cli.export.onnx import model_of
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.models.carried import Carried
+from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
 from fastsvm_cli.text.scaling import parse_scaling
 from support.evaluation import reference
 from support.exporting import EXPANSIONS, Library, chunk_of, graph_run, made_up, rows_for
@@ -51,8 +51,8 @@ def covers(model, exact, rows, single, folder, expected=None):
             decisions = _native.Decisions(model.pairs, True)
             decisions.resize(len(rows))
             np.asarray(decisions.value)[:], np.asarray(decisions.radius)[:] = values, radii
-            left_open = _native.unsettled(header.task(), decisions)
-            assert np.array_equal(np.flatnonzero(~proven), left_open)
+            left_undecided = _native.undecided_rows(header.task(), decisions)
+            assert np.array_equal(np.flatnonzero(~proven), left_undecided)
         out.append(radii)
     return out
 
@@ -187,9 +187,9 @@ RANGE = b"x\n-1 1\n1 -3 5\n2 0 7\n3 -0.125 4\n4 10 11\n5 -1 1\n"
 def test_radii_cover_the_digits_that_svm_scale_loses(seed, single, tmp_path):
     exact = made_up(seed, classes=3, d=5, n=30)
     model = compile_maclaurin(exact, fingerprint="f", certify=True, degree=4)
-    model.carried = Carried(parse_scaling(RANGE, "range"), "m")
+    model.embedded_scaling = EmbeddedScaling(parse_scaling(RANGE, "range"), "m")
     rows = rows_for(seed, 5) * np.float32([4, 4, 2, 1, 1]) + np.float32([0, 3, 2, 10, 0])
-    expected = reference(exact, model.carried.rows(chunk_of(rows)))
+    expected = reference(exact, model.embedded_scaling.rows(chunk_of(rows)))
     covers(model, exact, rows.astype(np.float32), single, tmp_path, expected)
 
 
@@ -199,9 +199,9 @@ def test_radii_cover_the_digits_that_svm_scale_loses_at_the_center(tmp_path):
     machine = random_machine(rng, "one_class", "rbf", as_rows(0.7 + 0.1 * rng.standard_normal((20, 3))), gamma=0.5)
     exact = parse_model(machine.text(), "m")
     model = compile_maclaurin(exact, fingerprint="f", certify=True, degree=4, single=False)
-    model.carried = Carried(parse_scaling(b"x\n-1 1\n1 0 3\n2 0 3\n3 0 3\n", "range"), "m")
+    model.embedded_scaling = EmbeddedScaling(parse_scaling(b"x\n-1 1\n1 0 3\n2 0 3\n3 0 3\n", "range"), "m")
     rows = 1.5 * (np.array(model.centers[0].point) + 1 + 1e-6 * rng.standard_normal((20, 3)))
-    expected = reference(exact, model.carried.rows(chunk_of(rows)))
+    expected = reference(exact, model.embedded_scaling.rows(chunk_of(rows)))
     covers(model, exact, rows, False, tmp_path, expected)
 
 
@@ -216,7 +216,7 @@ def test_a_row_with_features_that_the_model_does_not_know_has_no_radius(tmp_path
 
 def test_what_is_not_proven_is_refused_and_can_be_left_out(fastsvm, tmp_path):
     model = compile_maclaurin(made_up(1, kernel="linear"), fingerprint="f", certify=True)
-    model.carried = Carried(parse_scaling(RANGE, "range"), "m")
+    model.embedded_scaling = EmbeddedScaling(parse_scaling(RANGE, "range"), "m")
     with pytest.raises(ModelFormatError, match="--no-radius"):
         Program(describe(model, "m"), single=True, prefix="m")
     (tmp_path / "model").write_bytes(model.to_text())

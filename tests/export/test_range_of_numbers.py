@@ -89,8 +89,8 @@ def test_models_with_numbers_of_any_size_answer_alike_or_are_refused(tmp_path, d
         made.append((text, model, rows, Program(description, single=False, prefix=f"d{at}")))
         try:
             program = Program(description, single=True, prefix=f"s{at}")
-        except ModelFormatError as refusal:
-            assert "--precision double" in str(refusal)
+        except ModelFormatError as reason_against:
+            assert "--precision double" in str(reason_against)
             with pytest.raises(ModelFormatError, match="--precision double"):
                 model_of(description, True)
             continue

@@ -1,4 +1,4 @@
-"""Models that take raw rows: a carried range, also of y, and folded scaling."""
+"""Models that take raw rows: an embedded range, also of y, and folded scaling."""
 
 import numpy as np
 import pytest
@@ -7,11 +7,11 @@ from fastsvm_cli.export.c import Program
 from fastsvm_cli.export.description import describe
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import load_model
-from fastsvm_cli.models.carried import Carried
+from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
 from fastsvm_cli.text.scaling import parse_scaling
 from support.evaluation import reference
 from support.exporting import Library, chunk_of, graph_run, made_up, predicted, rows_for
-from support.places import GOLDEN
+from support.paths import GOLDEN
 
 RANGE = b"y\n-1 1\n0 250\nx\n-1 1\n1 -3 5\n2 0 7\n3 -0.125 4\n4 10 11\n5 -1 1\n"
 STANDARD = b"0.5 2\n-1 0.25\n3 1\n0 1\n0.125 4\n"
@@ -28,10 +28,10 @@ def both(model, rows, single, folder):
 
 @pytest.mark.parametrize("single", [True, False])
 @pytest.mark.parametrize("text", [RANGE, STANDARD], ids=["range", "standard"])
-def test_a_carried_range_is_part_of_what_is_written(text, single, tmp_path):
+def test_an_embedded_range_is_part_of_what_is_written(text, single, tmp_path):
     model = made_up(3, svm_type="epsilon_svr", d=5, n=30)
     scaling = parse_scaling(text, "range")
-    model.carried = Carried(scaling, "m")
+    model.embedded_scaling = EmbeddedScaling(scaling, "m")
     rows = (rows_for(3, 5) * np.float32(2)).astype(np.float32)
     _, expected, _ = predicted(model, chunk_of(rows))
     for values, _ in both(model, rows, single, tmp_path):
@@ -43,9 +43,9 @@ def test_a_carried_range_is_part_of_what_is_written(text, single, tmp_path):
 def test_radii_are_in_the_unit_of_raw_labels(single, tmp_path):
     exact = made_up(3, svm_type="epsilon_svr", d=5, n=30)
     model = compile_maclaurin(exact, fingerprint="f", certify=True, degree=4)
-    model.carried = Carried(parse_scaling(RANGE, "range"), "m")
+    model.embedded_scaling = EmbeddedScaling(parse_scaling(RANGE, "range"), "m")
     rows = (rows_for(4, 5) * np.float32([4, 4, 2, 1, 1]) + np.float32([0, 3, 2, 10, 0])).astype(np.float32)
-    expected = 125 * (reference(exact, model.carried.rows(chunk_of(rows))) + 1)
+    expected = 125 * (reference(exact, model.embedded_scaling.rows(chunk_of(rows))) + 1)
     for values, radii in both(model, rows, single, tmp_path):
         assert (abs(values.astype(float) - expected) <= radii).all() and (radii < 125 * 20).all()
 

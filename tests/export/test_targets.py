@@ -9,7 +9,7 @@ from fastsvm_cli.export.description import describe
 from fastsvm_cli.models import load_model
 from support.exporting import agrees, any_model, rows_for
 from support.model_files import BORDERS, CASCADES, COMPILED, EXACT, ORDERED, REDUCED
-from support.places import GOLDEN
+from support.paths import GOLDEN
 from support.profiles import calm
 
 #: Models that cannot be exported, and why.

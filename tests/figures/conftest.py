@@ -13,7 +13,7 @@ def one_thread():
 
 
 @pytest.fixture(scope="session")
-def place(tmp_path_factory):
+def models_folder(tmp_path_factory):
     """Rows and models of two classes, six classes, and regression; certified and reduced ones."""
     folder = tmp_path_factory.mktemp("figures")
     first_rows(folder, "rings.rows", "rings.test", 300)

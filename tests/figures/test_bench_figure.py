@@ -12,7 +12,7 @@ from fastsvm_cli.figures.bench import draw
 from fastsvm_cli.figures.marks import mark_of, short_name
 from fastsvm_cli.figures.style import content
 from support.drawing import bench_document, boxes_of, texts_with_gid, with_gid
-from support.places import SCRIPTS
+from support.paths import SCRIPTS
 from support.processes import outcome
 
 CLOCKS = {"end to end": "end_to_end", "scoring": "scoring"}
@@ -60,11 +60,11 @@ def test_both_intervals_are_drawn(document, figure):
         cases = [case for case in document["cases"] if drawn(document, case, clock)]
         rows = document["rows"] if clock == "end to end" else 1
         ends = sorted(tuple(line.get_ydata()) for line in with_gid(axis, "interval of time"))
-        wanted = sorted(
+        requested = sorted(
             (rows / case[CLOCKS[clock]]["interval_95"][1], rows / case[CLOCKS[clock]]["interval_95"][0])
             for case in cases
         )
-        assert np.allclose(ends, wanted, rtol=1e-9)
+        assert np.allclose(ends, requested, rtol=1e-9)
         across = [line.get_xdata() for line in with_gid(axis, "interval of distance")]
         assert len(across) == sum(bool(case["distance"]) for case in cases)
         highs = sorted(np.log10(100 * case["distance_95"][1]) for case in cases if case["distance"])
@@ -73,7 +73,7 @@ def test_both_intervals_are_drawn(document, figure):
 
 def test_labels_are_of_the_pick_the_reference_the_exact_model_and_the_front_and_overlap_nowhere(document, figure):
     for clock, axis in panels(figure).items():
-        wanted = {
+        requested = {
             short_name(case)
             for case in document["cases"]
             if drawn(document, case, clock)
@@ -84,7 +84,7 @@ def test_labels_are_of_the_pick_the_reference_the_exact_model_and_the_front_and_
         }
         texts = texts_with_gid(axis, "label")
         # Those with room; the picked one comes first.
-        assert {text.get_text() for text in texts} <= wanted
+        assert {text.get_text() for text in texts} <= requested
         boxes = boxes_of(figure, texts)
         inside = axis.get_window_extent(figure.canvas.get_renderer())
         renderer = figure.canvas.get_renderer()
@@ -104,17 +104,17 @@ def test_what_does_not_differ_is_spread_over_a_band_of_its_own(seed, equal):
     document = bench_document(seed, equal=equal)
     axes = list(panels(draw(document)).values())
     upper, lower = axes
-    places = []
+    positions = []
     for at, case in enumerate(document["cases"]):
         lines = [(axis, line) for axis in axes for line in with_gid(axis, f"case {at}")]
         if not lines or case["distance"]:
             continue
         (x,) = {line.get_xdata()[0] for _, line in lines}  # the same in both panels
-        places.append({axis: axis.transData.transform(line.get_xydata()[0]) * 72 / 300 for axis, line in lines})
+        positions.append({axis: axis.transData.transform(line.get_xydata()[0]) * 72 / 300 for axis, line in lines})
         band = upper.patches[0].get_extents().transformed(upper.transData.inverted())
         assert band.x0 < x < band.x1
-    for at, one in enumerate(places):
-        for other in places[:at]:
+    for at, one in enumerate(positions):
+        for other in positions[:at]:
             for axis in set(one) & set(other):
                 assert np.hypot(*(one[axis] - other[axis])) > 3, "two marks on one another (points of print)"
     words = [text.get_text() for text in lower.get_xticklabels()]

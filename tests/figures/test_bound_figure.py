@@ -13,17 +13,18 @@ from fastsvm_cli.figures.style import content
 from fastsvm_cli.methods.approx import by_degree as by_degree_file
 from fastsvm_cli.methods.approx.by_degree import by_degree
 from fastsvm_cli.models import load_model
-from fastsvm_cli.models.wanted import Wanted
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.models.base import Precision
+from fastsvm_cli.text.read_rows import read_chunks
 from support.drawing import boxes_of, with_gid
 
 
-def measured(place, name):
+def measured(models_folder, name):
     """[(degree, size, ProvenRows)]"""
     found = [
-        (each.degree, each.size, ProvenRows(each.model)) for each in by_degree(load_model(str(place / f"{name}.model")))
+        (each.degree, each.size, ProvenRows(each.model))
+        for each in by_degree(load_model(str(models_folder / f"{name}.model")))
     ]
-    for chunk in read_chunks(str(place / f"{name}.rows")):
+    for chunk in read_chunks(str(models_folder / f"{name}.rows")):
         for _, _, seen in found:
             seen.add(chunk)
     return found
@@ -40,38 +41,40 @@ def proven(degree, size, seen):
 @pytest.mark.parametrize(
     "name, degree, file", [("rings", 2, "rings.2"), ("rings", 4, "rings.4"), ("colors", 3, "colors.3")]
 )
-def test_as_many_rows_are_proven_as_bound_tells_of_the_certified_model(place, fastsvm, name, degree, file):
-    told = json.loads(fastsvm("bound", "--json", place / f"{name}.rows", place / file).out)["pairs"][0]
-    (found,) = [(size, seen) for own, size, seen in measured(place, name) if own == degree]
-    assert found[1].proven == told["rows_proven"] and found[1].rows == told["rows"]
-    assert found[1].largest == pytest.approx(told["radius_largest"])
-    assert found[0] == (place / file).stat().st_size
+def test_as_many_rows_are_proven_as_bound_tells_of_the_certified_model(models_folder, fastsvm, name, degree, file):
+    reported = json.loads(fastsvm("bound", "--json", models_folder / f"{name}.rows", models_folder / file).out)[
+        "pairs"
+    ][0]
+    (found,) = [(size, seen) for own, size, seen in measured(models_folder, name) if own == degree]
+    assert found[1].proven == reported["rows_proven"] and found[1].rows == reported["rows"]
+    assert found[1].largest == pytest.approx(reported["radius_largest"])
+    assert found[0] == (models_folder / file).stat().st_size
 
 
-def test_the_curve_counts_rows_by_their_radius(place):
-    model = load_model(str(place / "colors.3"))
+def test_the_curve_counts_rows_by_their_radius(models_folder):
+    model = load_model(str(models_folder / "colors.3"))
     seen = ProvenRows(model)
-    radii, settled = [], []
-    for chunk in read_chunks(str(place / "colors.rows")):
+    radii, decided = [], []
+    for chunk in read_chunks(str(models_folder / "colors.rows")):
         seen.add(chunk)
-        decisions = model.decisions(Wanted.labels(), with_radius=True)
+        decisions = model.decisions(Precision.labels(), with_radius=True)
         model.decision_values(chunk, decisions)
         radii += np.asarray(decisions.radius).max(axis=1).tolist()
-        open_rows = set(_native.unsettled(model.header.task(), decisions))
-        settled += [row not in open_rows for row in range(chunk.rows)]
-    radii, settled = np.array(radii), np.array(settled)
+        open_rows = set(_native.undecided_rows(model.header.task(), decisions))
+        decided += [row not in open_rows for row in range(chunk.rows)]
+    radii, decided = np.array(radii), np.array(decided)
     curve = seen.curve()
-    assert curve[-1][1:] == (len(radii), settled.sum()) and 0 < settled.sum() < len(radii)
+    assert curve[-1][1:] == (len(radii), decided.sum()) and 0 < decided.sum() < len(radii)
     for radius, rows, those in curve:
         assert np.sum(radii <= radius / 2 ** (1 / 32) * 0.999) <= rows <= np.sum(radii <= radius * 1.001)
-        assert those <= np.sum(settled[radii <= radius * 1.001])
+        assert those <= np.sum(decided[radii <= radius * 1.001])
     assert [radius for radius, _, _ in curve] == sorted(radius for radius, _, _ in curve)
     assert np.quantile(radii, 0.5, method="inverted_cdf") <= seen.quantile(0.5) * 1.001
 
 
 @pytest.mark.full
-def test_a_line_for_each_degree_ends_at_the_share_it_proves(place):
-    found = [proven(*each) for each in measured(place, "rings")]
+def test_a_line_for_each_degree_ends_at_the_share_it_proves(models_folder):
+    found = [proven(*each) for each in measured(models_folder, "rings")]
     assert [each.degree for each in found] == [1, 2, 3, 4]
     figure = draw("rings.rows", "rings.model", found)
     curves, bars = figure.axes
@@ -99,8 +102,8 @@ def test_percents_say_all_of_all_rows_alone():
 
 
 @pytest.mark.full
-def test_a_regression_has_radii_alone(place, fastsvm, tmp_path):
-    found = [proven(*each) for each in measured(place, "waves")]
+def test_a_regression_has_radii_alone(models_folder, fastsvm, tmp_path):
+    found = [proven(*each) for each in measured(models_folder, "waves")]
     figure = draw("waves.rows", "waves.model", found)
     assert not figure.axes[1].patches and not figure.legends
     assert with_gid(figure.axes[0], "rows degree 3")[0].get_ydata()[-1] == 100
@@ -117,9 +120,9 @@ def test_a_regression_has_radii_alone(place, fastsvm, tmp_path):
         ("linear.model", ["degree 1"]),
     ],
 )
-def test_the_command_draws_and_prints_what_it_did(place, fastsvm, tmp_path, model, words):
-    before = fastsvm("bound", place / "rings.rows", place / model).out
-    done = fastsvm("bound", "--plot", "p.svg", place / "rings.rows", place / model)
+def test_the_command_draws_and_prints_what_it_did(models_folder, fastsvm, tmp_path, model, words):
+    before = fastsvm("bound", models_folder / "rings.rows", models_folder / model).out
+    done = fastsvm("bound", "--plot", "p.svg", models_folder / "rings.rows", models_folder / model)
     assert done.out == before and done.err == ""
     svg = (tmp_path / "p.svg").read_text()
     assert [f"degree {p}" for p in (1, 2, 3, 4) if f">degree {p}<" in svg] == [each for each in words if "deg" in each]
@@ -127,15 +130,15 @@ def test_the_command_draws_and_prints_what_it_did(place, fastsvm, tmp_path, mode
 
 
 @pytest.mark.full
-def test_data_may_come_from_a_pipe(place, fastsvm, tmp_path):
-    rows = (place / "rings.rows").read_bytes()
-    fastsvm("bound", "--plot", "p.png", "-", place / "rings.4", input=rows)
+def test_data_may_come_from_a_pipe(models_folder, fastsvm, tmp_path):
+    rows = (models_folder / "rings.rows").read_bytes()
+    fastsvm("bound", "--plot", "p.png", "-", models_folder / "rings.4", input=rows)
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize(
-    "words, code, told",
+    "words, code, reported",
     [
         (["--plot", "p.gif", "rings.rows", "rings.model"], 2, "none of them"),
         (["--plot", "p.svg", "rings.rows"], 2, "one model on one data file: name these two"),
@@ -148,18 +151,20 @@ def test_data_may_come_from_a_pipe(place, fastsvm, tmp_path):
         (["--plot", "nowhere/p.svg", "rings.rows", "rings.4"], 1, "No such file"),
     ],
 )
-def test_what_cannot_be_drawn_is_said_in_one_line_and_writes_nothing(place, fastsvm, tmp_path, words, code, told):
+def test_what_cannot_be_drawn_is_said_in_one_line_and_writes_nothing(
+    models_folder, fastsvm, tmp_path, words, code, reported
+):
     for name in words[2:]:
         if name == "empty":
             (tmp_path / name).touch()
         else:
-            shutil.copy(place / ("rings.rows" if name == "rings.svg" else name), tmp_path / name)
+            shutil.copy(models_folder / ("rings.rows" if name == "rings.svg" else name), tmp_path / name)
     done = fastsvm("bound", *words, code=code)
-    assert told in done.err and done.err.count("Error: ") == 1 and not (tmp_path / "p.svg").exists(), str(done)
+    assert reported in done.err and done.err.count("Error: ") == 1 and not (tmp_path / "p.svg").exists(), str(done)
 
 
-def test_what_is_too_large_is_left_out(place, monkeypatch):
-    model = load_model(str(place / "rings.model"))
+def test_what_is_too_large_is_left_out(models_folder, monkeypatch):
+    model = load_model(str(models_folder / "rings.model"))
     sizes = [each.size for each in by_degree(model)]
     monkeypatch.setattr(by_degree_file, "MOST_BYTES", sizes[2] * 1.3)
     found = by_degree(model)

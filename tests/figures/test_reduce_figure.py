@@ -14,16 +14,16 @@ from fastsvm_cli.figures.reduce import draw
 from fastsvm_cli.figures.style import content
 from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models import load_model
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.read_rows import read_chunks
 from support.benching import ONE_THREAD
 from support.drawing import with_gid
 
 HOW = {"init": "greedy", "optimizer": "none", "finishing": False, "seed": 0}
 
 
-def measured(place, name, count, how=HOW, with_rows=True):
-    model = load_model(str(place / f"{name}.model"))
-    rows = list(read_chunks(str(place / f"{name}.rows"))) if with_rows else []
+def measured(models_folder, name, count, how=HOW, with_rows=True):
+    model = load_model(str(models_folder / f"{name}.model"))
+    rows = list(read_chunks(str(models_folder / f"{name}.rows"))) if with_rows else []
     picked = compile_reduced_set(model, count=count, fingerprint="", **how).model
     found = measure_sizes(model, picked, rows, fingerprint="", how=how, on_progress=lambda share, words: None)
     return model, picked, rows, found
@@ -31,9 +31,9 @@ def measured(place, name, count, how=HOW, with_rows=True):
 
 @pytest.mark.full
 @pytest.mark.parametrize("name, count, finishing", [("rings", 12, True), ("colors", 30, False)])
-def test_eight_sizes_each_compiled_and_compared_by_itself(place, name, count, finishing):
+def test_eight_sizes_each_compiled_and_compared_by_itself(models_folder, name, count, finishing):
     how = {**HOW, "finishing": finishing}
-    model, _picked, rows, found = measured(place, name, count, how)
+    model, _picked, rows, found = measured(models_folder, name, count, how)
     counts = [each.vectors for each in found.sizes]
     assert len(counts) <= 8 and counts == sorted(set(counts)) and counts[-1] == count
     assert counts[0] <= max(2, model.header.nr_class)
@@ -46,8 +46,8 @@ def test_eight_sizes_each_compiled_and_compared_by_itself(place, name, count, fi
         assert 0 < each.seconds_95[0] <= each.seconds <= each.seconds_95[1]
 
 
-def test_of_a_regression_it_is_the_difference_beside_the_spread(place):
-    model, picked, rows, found = measured(place, "waves", 20)
+def test_of_a_regression_it_is_the_difference_beside_the_spread(models_folder):
+    model, picked, rows, found = measured(models_folder, "waves", 20)
     assert found.regression
     seen = agreement(picked, model, rows)
     assert found.sizes[-1].distance == pytest.approx(seen.share)
@@ -55,15 +55,15 @@ def test_of_a_regression_it_is_the_difference_beside_the_spread(place):
     assert low < seen.share < high
 
 
-def test_without_rows_they_are_the_support_vectors_of_any_number_of_classes(place):
-    model, picked, _, found = measured(place, "colors", 12, with_rows=False)
+def test_without_rows_they_are_the_support_vectors_of_any_number_of_classes(models_folder):
+    model, picked, _, found = measured(models_folder, "colors", 12, with_rows=False)
     assert found.rows == model.header.total_sv and not any(each.finished for each in found.sizes)
     assert found.sizes[-1].distance == agreement(picked, model, [model.vectors]).disagreement
 
 
-def test_what_the_descents_would_take_too_long_for_goes_without_but_the_written(place, monkeypatch):
+def test_what_the_descents_would_take_too_long_for_goes_without_but_the_written(models_folder, monkeypatch):
     monkeypatch.setattr(sizes_file, "FINISHING_SECONDS", 0.0)
-    _, _, _, found = measured(place, "rings", 8, {**HOW, "finishing": True})
+    _, _, _, found = measured(models_folder, "rings", 8, {**HOW, "finishing": True})
     assert [each.finished for each in found.sizes] == [False] * (len(found.sizes) - 1) + [True]
     words = [text.get_text() for text in draw("rings.rows", found).legends[0].get_texts()]
     assert words == ["all vectors moved at the end", "best coefficients alone", "written: 8 vectors"]
@@ -123,22 +123,22 @@ def test_all_or_none_or_one(distances):
 
 
 @pytest.mark.full
-def test_the_command_writes_the_same_model_with_and_without_a_figure(place, fastsvm, tmp_path):
-    words = ["reduce", "--vectors", 12, "--data", place / "rings.rows", place / "rings.model"]
+def test_the_command_writes_the_same_model_with_and_without_a_figure(models_folder, fastsvm, tmp_path):
+    words = ["reduce", "--vectors", 12, "--data", models_folder / "rings.rows", models_folder / "rings.model"]
     before = fastsvm(*words, "a", env=ONE_THREAD)
     done = fastsvm(*words[:-1], "--plot", "p.svg", words[-1], "b", env=ONE_THREAD)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     assert done.out.replace(": b\n", ": a\n") == before.out
     svg = (tmp_path / "p.svg").read_text()
     assert "rings.rows: 300 rows" in svg and "written: 12 vectors" in svg
-    words = ["reduce", "-q", "--target", 0.1, "--no-finish", "--plot", "q.pdf", place / "colors.model", "c"]
+    words = ["reduce", "-q", "--target", 0.1, "--no-finish", "--plot", "q.pdf", models_folder / "colors.model", "c"]
     fastsvm(*words, env=ONE_THREAD)
     assert (tmp_path / "q.pdf").read_bytes().startswith(b"%PDF")
 
 
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize(
-    "words, code, told",
+    "words, code, reported",
     [
         (["--vectors", 5, "--plot", "p.gif"], 2, "none of them"),
         (["--lossless", "--plot", "p.svg"], 2, "does not go with --lossless"),
@@ -146,36 +146,38 @@ def test_the_command_writes_the_same_model_with_and_without_a_figure(place, fast
         (["--vectors", 5, "--plot", "rings.model.svg"], 1, "would replace the input"),
     ],
 )
-def test_a_figure_that_cannot_be_is_refused_before_any_work(place, fastsvm, tmp_path, words, code, told):
-    (tmp_path / "rings.model.svg").write_bytes((place / "rings.model").read_bytes())
+def test_a_figure_that_cannot_be_is_refused_before_any_work(models_folder, fastsvm, tmp_path, words, code, reported):
+    (tmp_path / "rings.model.svg").write_bytes((models_folder / "rings.model").read_bytes())
     done = fastsvm("reduce", *words, "rings.model.svg", code=code)
-    assert told in done.err and os.listdir(tmp_path) == ["rings.model.svg"], str(done)
+    assert reported in done.err and os.listdir(tmp_path) == ["rings.model.svg"], str(done)
 
 
-def test_from_python_there_is_no_figure(place):
+def test_from_python_there_is_no_figure(models_folder):
     import fastsvm_cli
 
     with pytest.raises(TypeError, match="plot"):
-        fastsvm_cli.compile(str(place / "rings.model"), method="reduce", vectors=5, plot="p.svg")
+        fastsvm_cli.compile(str(models_folder / "rings.model"), method="reduce", vectors=5, plot="p.svg")
 
 
 @pytest.mark.parametrize("command", [["bound", "rings.rows", "rings.4"], ["reduce", "--vectors", "4", "rings.model"]])
-def test_without_matplotlib_it_is_one_line_and_nothing_is_done(place, fastsvm, tmp_path, command):
+def test_without_matplotlib_it_is_one_line_and_nothing_is_done(models_folder, fastsvm, tmp_path, command):
     (tmp_path / "block" / "matplotlib").mkdir(parents=True)
     (tmp_path / "block" / "matplotlib" / "__init__.py").write_text("raise ImportError('none')\n")
-    paths = [place / word if "." in word else word for word in command[1:]]
+    paths = [models_folder / word if "." in word else word for word in command[1:]]
     done = fastsvm(command[0], "--plot", "p.svg", *paths, env={"PYTHONPATH": str(tmp_path / "block")}, code=1)
     assert done.err == "Error: --plot needs matplotlib: pip install 'fastsvm[plot]'\n" and done.out == ""
     assert os.listdir(tmp_path) == ["block"]
 
 
 @pytest.mark.full
-def test_json_stays_json(place, fastsvm):
-    assert json.loads(fastsvm("bound", "--json", "--plot", "p.svg", place / "rings.rows", place / "rings.4").out)
+def test_json_stays_json(models_folder, fastsvm):
+    assert json.loads(
+        fastsvm("bound", "--json", "--plot", "p.svg", models_folder / "rings.rows", models_folder / "rings.4").out
+    )
 
 
 @pytest.mark.full
-def test_where_the_home_directory_cannot_be_written_nothing_is_said_of_it(place, fastsvm, tmp_path):
-    words = ["--plot", tmp_path / "p.svg", place / "rings.rows", place / "rings.2"]
+def test_where_the_home_directory_cannot_be_written_nothing_is_said_of_it(models_folder, fastsvm, tmp_path):
+    words = ["--plot", tmp_path / "p.svg", models_folder / "rings.rows", models_folder / "rings.2"]
     done = fastsvm("bound", *words, env={**ONE_THREAD, "MPLCONFIGDIR": "/dev/null/none", "TMPDIR": str(tmp_path)})
     assert done.err == "" and os.listdir(tmp_path) == ["p.svg"]

@@ -77,16 +77,16 @@ def test_squared_norms_are_not_below_those_of_models_made_to_lose_digits(size):
 @pytest.mark.parametrize("options", [{}, {"finishing": False}])
 def test_a_reduction_evaluates_the_exact_model_at_its_own_vectors_once(monkeypatch, classes, options):
     machine = some_machine(3, classes=classes, n=30, d=3)
-    asked, original = [], _native.Exact.fast_values
+    requested, original = [], _native.Exact.fast_values
 
     class Exact(_native.Exact):
         def fast_values(self, rows, decisions):
-            asked.append(rows.rows)
+            requested.append(rows.rows)
             return original(self, rows, decisions)
 
         def own_values(self, on_progress, decisions):
             super().own_values(on_progress, decisions)
-            asked.append(decisions.rows)
+            requested.append(decisions.rows)
 
     monkeypatch.setattr(_native, "Exact", Exact)
     found = reduce(machine, 6, **options)
@@ -94,4 +94,4 @@ def test_a_reduction_evaluates_the_exact_model_at_its_own_vectors_once(monkeypat
     # Psi at the support vectors; Psi' there, for the offsets; both at the reduced set's vectors, for the distance. With
     # several classes also Psi of each class alone.
     alone = [count for count in exact_model(machine).header.nr_sv or [] if classes > 2 and count]
-    assert sorted(asked) == sorted([30, 30, vectors, vectors, *alone])
+    assert sorted(requested) == sorted([30, 30, vectors, vectors, *alone])

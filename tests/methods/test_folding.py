@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.methods.exact_folding import Folding, folded_exact, folded_model
+from fastsvm_cli.methods.folded_scaling import ScalingToFold, folded_exact, folded_model
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.models.carried import check
+from fastsvm_cli.models.embedded_scaling import check
 from fastsvm_cli.text.scaling import parse_scaling
 from support import oracles
 from support.evaluation import parse, values
@@ -22,7 +22,7 @@ NONE = "f" * 32
 
 
 def folding_of(ranges):
-    return Folding(parse_scaling(ranges.encode(), "range"))
+    return ScalingToFold(parse_scaling(ranges.encode(), "range"))
 
 
 def read_back(model):
@@ -111,7 +111,7 @@ def test_labels_that_were_scaled_are_scaled_back():
     case = Case(3, "rbf", "epsilon_svr", equal=True, probability=True, gamma=0.1)
     scaling = parse_scaling((Y + case.ranges).encode(), "range")
     check(scaling, case.model, "model")
-    folded, plain = folded_exact(case.model, Folding(scaling), ""), case.model
+    folded, plain = folded_exact(case.model, ScalingToFold(scaling), ""), case.model
     found = values(folded, parse([known(case, row) for row in case.rows]))
     expected = values(plain, parse([known(case, row) for row in case.scaled]))
     assert found == pytest.approx((expected + 1) / 2 * 20 - 7.5, rel=1e-9, abs=1e-8)
@@ -176,8 +176,8 @@ def test_svm_predict_reads_what_reduce_folds(svm_predict, fastsvm, tmp_path):
 
     train(tmp_path / "model", [{i + 1: 2 * v - 1 for i, v in enumerate(row) if v != 0.5} for row in x], y, "-g 0.5")
     for options in (["--lossless"], ["--vectors", "20", "--data", "raw"], ["--target", "0.02", "--data", "raw"]):
-        said = fastsvm("reduce", *options, "--scale", "range", "model", "folded").out
-        assert "range is part of it: it takes raw rows\n" in said
+        printed = fastsvm("reduce", *options, "--scale", "range", "model", "folded").out
+        assert "range is part of it: it takes raw rows\n" in printed
         ours = fastsvm("predict", "raw", "folded", "ours")
         theirs = outcome([svm_predict, "raw", "folded", "theirs"], cwd=tmp_path)
         assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes() and ours.out == theirs.stdout

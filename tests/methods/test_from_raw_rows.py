@@ -15,11 +15,11 @@ from fastsvm_cli.methods.order.triangle import compile_triangle
 from fastsvm_cli.methods.reduce.reduction import compile_reduced_set, lossless
 from fastsvm_cli.methods.reduce.target import reduce_to
 from fastsvm_cli.models import load_model, parse_model
-from fastsvm_cli.text.data import read_chunks
-from support.evaluation import decide, fault_of
+from fastsvm_cli.text.read_rows import read_chunks
+from support.checksums import line_with_checksum, with_checksum
+from support.evaluation import decide, error_of
 from support.model_files import libsvm_rows, libsvm_values
-from support.places import GOLDEN
-from support.sealing import sealed, sealed_line
+from support.paths import GOLDEN
 
 RAW = GOLDEN / "raw-rows"
 #: Digest of the range file folded into c_svc.folded.
@@ -73,7 +73,7 @@ def test_golden_files_of_raw_rows(name):
     text, model = (RAW / name).read_bytes(), load_model(str(RAW / name))
     assert model.folded.inherited and model.folded.digest == DIGEST
     assert model.fingerprint == sha256((RAW / "c_svc.folded").read_bytes()).hexdigest()[:32]
-    assert model.to_text() == text == (sealed_line if name == "c_svc.reduced" else sealed)(text)
+    assert model.to_text() == text == (line_with_checksum if name == "c_svc.reduced" else with_checksum)(text)
     libsvm = svm_load_model(str(RAW / "c_svc.folded"))
     for chunk in read_chunks(str(GOLDEN / "data")):
         exact = np.array([libsvm_values(libsvm, row, 1) for row in libsvm_rows(chunk)])
@@ -91,15 +91,15 @@ def test_a_mark_that_is_no_mark_is_refused():
     mark = f"raw_rows {DIGEST}".encode()
     for text in (expansion, ordered, border):
         for words, count in ((b"raw_rows", 0), (b"raw_rows a b", 2)):
-            changed = sealed(text.replace(mark, words))
-            assert fault_of(changed).endswith(f": {count} values of 'raw_rows' found, expected 1")
+            changed = with_checksum(text.replace(mark, words))
+            assert error_of(changed).endswith(f": {count} values of 'raw_rows' found, expected 1")
     for words in (b"raw_rows", b"raw_rows a b", DIGEST.encode(), b"scale " + DIGEST.encode()):
-        line = sealed_line((RAW / "c_svc.reduced").read_bytes().replace(mark, words))
-        assert f"{8 + len(words.split())} words in the line 'fastsvm_reduced' found, expected 8" in fault_of(line)
+        line = line_with_checksum((RAW / "c_svc.reduced").read_bytes().replace(mark, words))
+        assert f"{8 + len(words.split())} words in the line 'fastsvm_reduced' found, expected 8" in error_of(line)
 
 
 @pytest.fixture
-def place(tmp_path):
+def models_folder(tmp_path):
     for name in FILES + ["c_svc.folded"]:
         (tmp_path / name).write_bytes((RAW / name).read_bytes())
     (tmp_path / "rows").write_text("1 1:3 2:-4 7:2\n-1 1:-2 4:7\n1 2:-1 8:5\n")
@@ -109,13 +109,13 @@ def place(tmp_path):
 
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize("name", ["c_svc.approx", "c_svc.reduced"])
-def test_what_it_proves_is_the_label_of_the_model_of_raw_rows(fastsvm, place, name):
+def test_what_it_proves_is_the_label_of_the_model_of_raw_rows(fastsvm, models_folder, name):
     fastsvm("predict", "-q", "rows", "c_svc.folded", "expected")
-    told = fastsvm("predict", "--exact", "c_svc.folded", "rows", name, "found").err
-    assert "Proven: " in told
-    assert (place / "found").read_bytes() == (place / "expected").read_bytes()
-    said = fastsvm("predict", "--exact", "c_svc.folded", "rows", "c_svc-triangle.order", "o", code=1).err
-    assert said == "Error: c_svc-triangle.order: its labels are exact already\n"
+    reported = fastsvm("predict", "--exact", "c_svc.folded", "rows", name, "found").err
+    assert "Proven: " in reported
+    assert (models_folder / "found").read_bytes() == (models_folder / "expected").read_bytes()
+    printed = fastsvm("predict", "--exact", "c_svc.folded", "rows", "c_svc-triangle.order", "o", code=1).err
+    assert printed == "Error: c_svc-triangle.order: its labels are exact already\n"
 
 
 def test_nothing_is_proven_of_the_model_of_scaled_rows(tmp_path):

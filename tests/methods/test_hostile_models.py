@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 
 def run(folder, *words):
-    """Run the command, with warnings of numpy's as faults; return the refusal, or None."""
+    """Run the command, with warnings of numpy's as errors; return the reason, or None."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         done = CliRunner().invoke(group, [str(word) for word in words], catch_exceptions=True)
@@ -56,7 +56,7 @@ def read_back(folder, machine, rows):
 
 
 def compile_here(folder, machine, *words, rows=()):
-    """Compile, read the result back, and return the refusal, or None."""
+    """Compile, read the result back, and return the reason, or None."""
     here = os.getcwd()
     os.chdir(folder)
     try:

@@ -12,7 +12,7 @@ from fastsvm_cli.methods.order import geometry, triangle
 from fastsvm_cli.methods.reduce import reduction as reduced_set
 from fastsvm_cli.models import parse_model
 from support.messages import sentences
-from support.places import ROOT
+from support.paths import ROOT
 
 GOLDEN = ROOT / "tests" / "golden"
 COMPILERS = {
@@ -31,57 +31,57 @@ def model(words):
     return (GOLDEN / words).read_bytes() if (GOLDEN / words).exists() else other
 
 
-#: Model -> (its file, the first words of each refusal, None where it is compiled).
+#: Model -> (its file, the first words of each reason, None where it is compiled).
 MODELS = {
-    words: (model(words), [None if each == "-" else each for each in refusals])
-    for words, *refusals in (case.values for case in sentences("refusals"))
+    words: (model(words), [None if each == "-" else each for each in reasons_against])
+    for words, *reasons_against in (case.values for case in sentences("refusals"))
 }
 
 
 REFUSED = [
     (command, name, words)
-    for name, (_, refusals) in MODELS.items()
-    for command, words in zip(COMPILERS, refusals)
+    for name, (_, reasons_against) in MODELS.items()
+    for command, words in zip(COMPILERS, reasons_against)
     if words is not None
 ]
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("command, name, words", REFUSED)
-def test_a_command_prints_its_compilers_refusal(fastsvm, tmp_path, command, name, words):
+def test_a_command_prints_its_compilers_reason(fastsvm, tmp_path, command, name, words):
     text, _ = MODELS[name]
     (tmp_path / "m").write_bytes(text)
-    refusal = COMPILERS[command].refusal(parse_model(text, "m"))
-    assert refusal is not None and refusal.startswith(words)
+    reason_against = COMPILERS[command].reason_against(parse_model(text, "m"))
+    assert reason_against is not None and reason_against.startswith(words)
     done = fastsvm(*command.split(), "-q", "m", "out", code=1)
-    assert done.err == f"Error: m: {refusal}\n" and not (tmp_path / "out").exists()
+    assert done.err == f"Error: m: {reason_against}\n" and not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("command", COMPILERS)
 def test_a_compiler_refuses_what_it_cannot_compile_and_nothing_else(command, name):
-    text, refusals = MODELS[name]
-    refusal = COMPILERS[command].refusal(parse_model(text, "m"))
-    assert (refusal is None) == (refusals[list(COMPILERS).index(command)] is None)
+    text, reasons_against = MODELS[name]
+    reason_against = COMPILERS[command].reason_against(parse_model(text, "m"))
+    assert (reason_against is None) == (reasons_against[list(COMPILERS).index(command)] is None)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_bench_tries_what_is_not_refused(name):
-    text, refusals = MODELS[name]
+    text, reasons_against = MODELS[name]
     model = parse_model(text, "m")
     # With fewer vectors, bench's ratios are too small for reduce.
     model = model.with_header(model.header.changed(total_sv=max(model.header.total_sv, 1000)))
     found = attempts(model, 1e9, 1e9)
     names = {each.name if each.name.startswith("order") else each.arguments[0] for each in found}
-    accepted = [command for command, refusal in zip(COMPILERS, refusals) if refusal is None]
-    accepted += ["cascade"] * (cascade.refusal(model) is None)
+    accepted = [command for command, reason_against in zip(COMPILERS, reasons_against) if reason_against is None]
+    accepted += ["cascade"] * (cascade.reason_against(model) is None)
     assert names == {command if command.startswith("order") else command.split()[0] for command in accepted}
     assert not [each.name for each in found if each.refused is not None]
 
 
 def test_bench_draws_no_lines_between_the_vectors_of_one_class():
     model = parse_model((GOLDEN / "one_class.model").read_bytes(), "m")
-    assert border.refusal(model) is None and border.needs_rows(model)
+    assert border.reason_against(model) is None and border.needs_rows(model)
     assert "border" not in {each.arguments[0] for each in attempts(model, 1e9, 1e9)}
 
 
@@ -92,7 +92,7 @@ def test_a_certificate_that_would_be_refused_is_a_row_that_says_why(fastsvm, tmp
     (tmp_path / "m").write_bytes(text)
     done = fastsvm("approx", "--certify", "m", code=1)
     model = parse_model(text, "m")
-    assert done.err == f"Error: m: {certificates.refusal(model)}\n" and "rho of size 2e+30" in done.err
+    assert done.err == f"Error: m: {certificates.reason_against(model)}\n" and "rho of size 2e+30" in done.err
 
     class Bench:
         exact_file, folder, cases = "m", str(tmp_path), []

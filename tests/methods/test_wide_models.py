@@ -11,7 +11,7 @@ from fastsvm_cli.methods.clusters import clusters_of, k_means
 from fastsvm_cli.methods.feature_space import matrix
 from support.evaluation import parse
 from support.oracles import Machine
-from support.places import FASTSVM
+from support.paths import FASTSVM
 from support.processes import peak_memory
 from support.reducing import exact_model
 

@@ -1,5 +1,5 @@
 """Models of many small classes, whose pairs vote in single precision: svm-predict's labels on models built to break the
-radius of a pair's value (B38 of bounds.py)."""
+radius of a pair's value (B38 of PROOFS.md)."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from support.evaluation import parse
 from support.in_process import both, written_lines
 from support.oracles import random_machine, random_rows
 
-SINGLE, DOUBLE, REFERENCE = 1, 2, 3  # indices of rung_rows
+SINGLE, DOUBLE, REFERENCE = 1, 2, 3  # indices of level_rows
 SHAPES = [(16, 1, 1), (17, 2, 3), (20, 2, 2), (31, 3, 4), (33, 1, 2), (48, 4, 5), (64, 1, 1), (18, 20, 32)]
 
 pytestmark = pytest.mark.usefixtures("best_instruction_set")
@@ -31,7 +31,7 @@ def labels(model, chunk, reference=False):
     (model.reference_values if reference else model.decision_values)(chunk, out)
     predictions = _native.Predictions()
     _native.predict(model.header.task(), out, False, predictions)
-    return list(predictions.label), list(out.rung_rows)
+    return list(predictions.label), list(out.level_rows)
 
 
 def sums(machine, chunk):
@@ -42,16 +42,16 @@ def sums(machine, chunk):
 
 
 def check(machine, rows, what):
-    """Compare every build's labels with svm-predict's; return the rows by rung."""
+    """Compare every build's labels with svm-predict's; return the rows by level."""
     text, chunk = machine.text(), parse(rows)
     expected, _ = labels(parse_model(text, "m"), chunk, reference=True)
     total = np.zeros(4, dtype=int)
     for build in _native.instruction_sets():
         assert _native.select_instruction_set(build)
-        found, rungs = labels(parse_model(text, "m"), chunk)
+        found, levels = labels(parse_model(text, "m"), chunk)
         assert found == expected, (what, build)
-        assert sum(rungs) == len(rows)
-        total += rungs
+        assert sum(levels) == len(rows)
+        total += levels
     return total
 
 
@@ -62,9 +62,9 @@ def test_labels_of_many_small_classes_are_libsvms(tmp_path, shape):
     machine = small_classes(rng, *shape)
     rows = [*random_rows(rng, 150, [1, 2, 3, 9]), {}, {9: 1.0}, *machine.vectors[:20]]
     model, theirs = both(machine, tmp_path)
-    text, tally = written_lines(model, [parse(rows)])
+    text, run_counts = written_lines(model, [parse(rows)])
     assert [line.split() for line in text.decode().splitlines()] == theirs.lines(rows)
-    assert tally.single_rows > 0.9 * len(rows) and tally.reference_rows == 0
+    assert run_counts.single_rows > 0.9 * len(rows) and run_counts.reference_rows == 0
 
 
 @pytest.mark.full(few=1)
@@ -83,9 +83,9 @@ def test_pairs_whose_values_are_next_to_nothing_vote_as_svm_predicts(best_instru
     assert total[SINGLE] > 0
 
 
-@pytest.mark.parametrize(("nearest", "farthest", "climbs"), [(-10, -8, False), (-17, -16, True)])
-def test_a_pair_close_to_nothing_is_settled_by_its_own_value(best_instruction_set, nearest, farthest, climbs):
-    """Rows with few open pairs stay on their rung, except for values within rounding of 0."""
+@pytest.mark.parametrize(("nearest", "farthest", "escalates"), [(-10, -8, False), (-17, -16, True)])
+def test_a_pair_close_to_nothing_is_decided_by_its_own_value(best_instruction_set, nearest, farthest, escalates):
+    """Rows with few undecided pairs stay on their level, except for values within rounding of 0."""
     total = np.zeros(4, dtype=int)
     for seed in range(12):
         rng = np.random.default_rng(seed)
@@ -96,7 +96,7 @@ def test_a_pair_close_to_nothing_is_settled_by_its_own_value(best_instruction_se
         for r, pair in enumerate(rng.choice(values.shape[1], len(rows), replace=False)):
             machine.rho[pair] = float(values[r, pair] * (1 + 10.0 ** rng.uniform(nearest, farthest)))
         total += check(machine, rows, seed)
-    assert total[SINGLE] > 0.9 * total.sum() and (total[REFERENCE] > 0) == climbs
+    assert total[SINGLE] > 0.9 * total.sum() and (total[REFERENCE] > 0) == escalates
 
 
 def hostile(rng, kind):

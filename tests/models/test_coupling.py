@@ -1,4 +1,4 @@
-"""Probabilities of several classes: rows settled by values and radii print as svm-predict's (B39 of bounds.py)."""
+"""Probabilities of several classes: rows decided by values and radii print as svm-predict's (B39 of PROOFS.md)."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def open_rows(task, values, radii):
     decisions.resize(len(values))
     np.asarray(decisions.value)[:] = values
     np.asarray(decisions.radius)[:] = radii
-    return _native.unsettled(task, decisions, True, 0.0)
+    return _native.undecided_rows(task, decisions, True, 0.0)
 
 
 def extremes(rng, values, radii, slopes):
@@ -65,7 +65,7 @@ def extremes(rng, values, radii, slopes):
 
 @given(st.integers(0, 2**32), st.sampled_from(KINDS), st.integers(3, 50), st.floats(-14, -6))
 @profiles.calm(300)
-def test_whatever_the_values_are_within_their_radii_settled_rows_print_alike(seed, kind, classes, magnitude):
+def test_whatever_the_values_are_within_their_radii_decided_rows_print_alike(seed, kind, classes, magnitude):
     rng = np.random.default_rng(seed)
     for _ in range(10):
         t = arguments(rng, kind, classes)
@@ -81,19 +81,19 @@ def test_whatever_the_values_are_within_their_radii_settled_rows_print_alike(see
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_small_radii_settle_most_rows_and_large_ones_none(kind):
+def test_small_radii_decide_most_rows_and_large_ones_none(kind):
     """Clamped sigmoids do not change."""
     rng = np.random.default_rng(1)
-    settled = 0
+    decided = 0
     for _ in range(40):
         t = arguments(rng, kind, 5)
         task = _native.Task(0, [5, 4, 3, 2, 1], [-1.0] * len(t), [0.0] * len(t), [])
-        settled += not open_rows(task, -t[None], np.full((1, len(t)), 1e-13))
+        decided += not open_rows(task, -t[None], np.full((1, len(t)), 1e-13))
         assert np.abs(t).min() > 18 or open_rows(task, -t[None], np.full((1, len(t)), 1e-2))
         for unknown in (np.inf, np.nan):
             assert open_rows(task, -t[None], np.full((1, len(t)), unknown)) == [0]
             assert open_rows(task, np.full((1, len(t)), unknown), np.full((1, len(t)), 1e-13)) == [0]
-    assert settled >= 35 if kind != "even" else settled < 40
+    assert decided >= 35 if kind != "even" else decided < 40
 
 
 def test_a_radius_across_one_more_iteration_leaves_the_row_open():
@@ -143,9 +143,9 @@ def test_coupled_probabilities_of_hostile_models_are_svm_predicts(tmp_path, kern
         machine.probB = [0.0 if slopes == 0 else b for b in machine.probB]
         model, theirs = both(machine, tmp_path)
         rows = [*random_rows(rng, 40, SPARSE, density=0.05), *machine.vectors[:10], {}]
-        text, tally = written_lines(model, [parse(rows)], probability=True)
+        text, run_counts = written_lines(model, [parse(rows)], probability=True)
         assert [line.split() for line in text.decode().splitlines()] == theirs.lines(rows, True), (slopes, size)
-        by_double += tally.rows - tally.reference_rows
+        by_double += run_counts.rows - run_counts.reference_rows
     assert by_double > 0
 
 
@@ -158,9 +158,9 @@ def test_most_rows_of_a_model_of_many_classes_need_no_reference_sum(tmp_path, ke
     machine.label = list(range(1, 9))
     model, theirs = both(machine, tmp_path)
     rows = random_rows(rng, 300, SPARSE, density=0.05)
-    text, tally = written_lines(model, [parse(rows)], probability=True)
+    text, run_counts = written_lines(model, [parse(rows)], probability=True)
     assert [line.split() for line in text.decode().splitlines()] == theirs.lines(rows, True)
-    assert tally.double_rows >= 290
+    assert run_counts.double_rows >= 290
 
 
 def test_the_reference_sum_answers_at_once_where_the_proof_costs_more_than_it_saves(tmp_path):
@@ -172,9 +172,9 @@ def test_the_reference_sum_answers_at_once_where_the_proof_costs_more_than_it_sa
     machine.label = list(range(1, 13))
     model, theirs = both(machine, tmp_path)
     rows = random_rows(rng, 50, [1, 2, 3, 4])
-    text, tally = written_lines(model, [parse(rows)], probability=True)
+    text, run_counts = written_lines(model, [parse(rows)], probability=True)
     assert [line.split() for line in text.decode().splitlines()] == theirs.lines(rows, True)
-    assert tally.reference_rows == len(rows)
+    assert run_counts.reference_rows == len(rows)
 
 
 def iterated(first):

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
+from support.checksums import CHANGED, with_checksum
 from support.damage import FILES, KINDS, SHORTEST, compiled, kind_of, made_good
-from support.evaluation import HAND, ROWS, fault_of, values
+from support.evaluation import HAND, ROWS, error_of, values
 from support.model_files import hand, mutations
 from support.processes import PATIENCE
 from support.profiles import calm
-from support.sealing import CHANGED, sealed
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 #: The shortest file of every kind; all files with --full.
@@ -28,11 +28,11 @@ every_file = pytest.mark.parametrize(
 
 
 def outcome(text):
-    """Return the refusal, or None for a model, which is written back and answers."""
+    """Return the reason, or None for a model, which is written back and answers."""
     try:
         model = parse_model(text, "m")
-    except ModelFormatError as fault:
-        message = str(fault)
+    except ModelFormatError as error:
+        message = str(error)
         assert message.startswith("m:") and message.isprintable() and len(message) < 300, ascii(message)
         return message
     assert b"kernel_type precomputed" in text or values(model, ROWS).shape == (4, model.pairs)
@@ -56,13 +56,13 @@ def test_a_file_cut_off_at_any_byte_is_refused(name):
         if serials and cut == len(text) - 1:
             assert outcome(text[:cut]) is None  # a serial, a blank, and no line end
             continue
-        message = fault_of(text[:cut])
+        message = error_of(text[:cut])
         if compiled(text) and cut >= first_line:
             assert message == "m: the last line is not 'end': the file is cut off, or has been added to"
         elif kind_of(text) == "svm_type" and cut >= last_line:
             without_serial = serials and text[:cut].endswith(b" ")
-            told = "without a serial" if without_serial else "no line end" if cut > last_line else "the file ends"
-            assert told in message
+            reported = "without a serial" if without_serial else "no line end" if cut > last_line else "the file ends"
+            assert reported in message
 
 
 @every_file
@@ -75,9 +75,9 @@ def test_a_file_without_a_line_or_with_one_twice_is_refused(name):
             if not compiled(text) or line.startswith((b"prob", b"raw_rows")):  # models may lack these
                 outcome(good)
             elif good != text:
-                fault_of(good)
+                error_of(good)
             if compiled(text) and 0 < at < len(lines) - 2:
-                assert fault_of(damaged) == f"m: {CHANGED}"
+                assert error_of(damaged) == f"m: {CHANGED}"
 
 
 @every_kind
@@ -87,7 +87,7 @@ def test_a_file_that_was_added_to_is_refused(kind):
         if kind == "svm_type":  # as in LIBSVM
             assert "text found after" in parse_model(text + added, "m", warn=False).notes[0][1]
         else:
-            fault_of(text + added)
+            error_of(text + added)
 
 
 # ---- bytes, words and numbers
@@ -97,8 +97,8 @@ def test_a_file_that_was_added_to_is_refused(kind):
 @every_kind
 def test_a_file_with_any_one_byte_changed_is_refused_or_is_a_model(kind):
     text = FILES[SHORTEST[kind]]
-    said = [outcome(made_good(text, each)) for each in mutations(text, random.Random(kind), 1 + len(text) // 400)]
-    assert len(said) - said.count(None) > 500 and said.count(None) > 30
+    printed = [outcome(made_good(text, each)) for each in mutations(text, random.Random(kind), 1 + len(text) // 400)]
+    assert len(printed) - printed.count(None) > 500 and printed.count(None) > 30
 
 
 #: Replacements of a number.
@@ -114,10 +114,10 @@ def test_what_is_no_number_is_refused_with_its_line_wherever_it_is(name):
         numbers = [i for i, word in enumerate(words) if re.fullmatch(rb"[-+]?\d+(\.\d*)?(e[-+]\d+)?\n?", word)]
         if line.startswith((b"checksum", b"fingerprint", b"fastsvm_")) or not numbers:
             continue
-        for word, place in zip(NO_NUMBERS, [numbers[0], numbers[-1]] * 5):
-            other = word + b"\n" * words[place].endswith(b"\n")
-            changed = b" ".join([*words[:place], other, *words[place + 1 :]])
-            message = fault_of(made_good(text, b"".join([*lines[:at], changed, *lines[at + 1 :]])))
+        for word, position in zip(NO_NUMBERS, [numbers[0], numbers[-1]] * 5):
+            other = word + b"\n" * words[position].endswith(b"\n")
+            changed = b" ".join([*words[:position], other, *words[position + 1 :]])
+            message = error_of(made_good(text, b"".join([*lines[:at], changed, *lines[at + 1 :]])))
             assert message.startswith(f"m:{at + 1}: "), (line, word)
 
 
@@ -136,14 +136,14 @@ def test_a_header_with_an_unknown_key_or_one_without_its_value_is_refused(kind):
     for number, key in header_lines(text):
         lines = text.split(b"\n")
         lines.insert(number, b"flavour sweet")
-        message = fault_of(made_good(text, b"\n".join(lines)))
+        message = error_of(made_good(text, b"\n".join(lines)))
         assert message == f"m:{number + 1}: unknown key 'flavour'; is this another program's model?"
         lines = text.split(b"\n")
         lines[number - 1] = key
         if kind.startswith("fastsvm_model"):  # LIBSVM reads on into the next line
-            fault_of(made_good(text, b"\n".join(lines)))
+            error_of(made_good(text, b"\n".join(lines)))
             lines[number - 1] = text.split(b"\n")[number - 1] + b" 1"
-            fault_of(made_good(text, b"\n".join(lines)))
+            error_of(made_good(text, b"\n".join(lines)))
 
 
 @every_kind
@@ -152,7 +152,7 @@ def test_a_version_that_never_was_is_refused(kind):
     if not compiled(text):
         return
     for version in (b"0", b"00", b"01", b"-1", b"3", b"2.0", b"x", b"", b"2 2", b"9" * 5000):
-        fault_of(sealed(text.replace(b" 2\n", b" " + version + b"\n", 1)))
+        error_of(with_checksum(text.replace(b" 2\n", b" " + version + b"\n", 1)))
 
 
 JUNK = [b"\x1b[31m", b"\r", b"\x0b", b"\x00", b"\x85", b"\xe2\x80\xa8", b"\x7f", b"\x1c"]
@@ -164,12 +164,12 @@ def test_bytes_that_are_not_text_never_reach_the_terminal(kind):
     text = FILES[SHORTEST[kind]]
     lines = text.split(b"\n")
     for at, line in enumerate(lines[:-3]):
-        for place in (0, len(line) // 2, len(line)):
+        for position in (0, len(line) // 2, len(line)):
             for junk in JUNK:
-                changed = [*lines[:at], line[:place] + junk + line[place:], *lines[at + 1 :]]
+                changed = [*lines[:at], line[:position] + junk + line[position:], *lines[at + 1 :]]
                 outcome(made_good(text, b"\n".join(changed)))
     for junk in JUNK:
-        fault_of(b"hello " + junk + b" world\n" + text)
+        error_of(b"hello " + junk + b" world\n" + text)
 
 
 READS = """
@@ -232,9 +232,9 @@ def test_the_command_refuses_a_damaged_file_in_one_line_and_keeps_what_was_there
     st.sampled_from([b"", b"\nend\n", b"\nSV\n", b"\n"]),
 )
 def test_junk_is_refused(junk, start, end):
-    fault_of(start + junk + end)
+    error_of(start + junk + end)
     if start.endswith(b"2\n"):
-        fault_of(sealed(start + junk + end))
+        error_of(with_checksum(start + junk + end))
 
 
 @calm(300)
@@ -242,10 +242,10 @@ def test_junk_is_refused(junk, start, end):
 def test_a_header_in_any_order_is_read_and_one_with_lines_missing_is_refused(order, missing):
     lines, body = HAND.split("SV\n")[0].splitlines(keepends=True), HAND[HAND.index("SV\n") :]
     lines = lines + ["coef0 3\n"]
-    kept = [lines[i] for i in order if i not in missing]
-    text = ("".join(kept) + body).encode()
+    stored = [lines[i] for i in order if i not in missing]
+    text = ("".join(stored) + body).encode()
     needed = set(range(8))
     if needed <= set(order) - set(missing):
         assert parse_model(text, "m").to_text() == hand()
     else:
-        fault_of(text)
+        error_of(text)

@@ -1,7 +1,7 @@
 """The promises of models/base.py, tested on a golden file of every kind of model.
 
-Other tests: the bytes of files and the values (test_golden_files.py), damage (test_damaged_files.py), carried ranges
-(test_carried.py)."""
+Other tests: the bytes of files and the values (test_golden_files.py), damage (test_damaged_files.py), embedded ranges
+(test_embedded_scaling.py)."""
 
 import ast
 
@@ -11,13 +11,12 @@ from libsvm.svmutil import svm_load_model
 
 from fastsvm_cli import _native
 from fastsvm_cli.models import load_model
-from fastsvm_cli.models.base import ExactModel, Model
-from fastsvm_cli.models.wanted import Wanted
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.models.base import ExactModel, Model, Precision
+from fastsvm_cli.text.read_rows import read_chunks
 from support.damage import KINDS, SHORTEST
-from support.evaluation import fault_of
+from support.evaluation import error_of
 from support.model_files import EXACT, exact_name, libsvm_rows, libsvm_values
-from support.places import GOLDEN, ROOT
+from support.paths import GOLDEN, ROOT
 
 every_kind = pytest.mark.parametrize("words", KINDS)
 
@@ -39,8 +38,8 @@ def test_it_says_its_name(words):
 
 
 def test_the_registry_has_the_kinds_of_the_core():
-    said, _, known = fault_of("fastsvm_model quadrature 2\nend\n").partition(" found, this fastsvm knows ")
-    assert said == "m:1: a model of kind 'quadrature'"
+    printed, _, known = error_of("fastsvm_model quadrature 2\nend\n").partition(" found, this fastsvm knows ")
+    assert printed == "m:1: a model of kind 'quadrature'"
     assert list(_native.COMPILED_KINDS) == known.split(", ")
 
 
@@ -55,16 +54,16 @@ def test_its_attributes_fit_together(words):
     assert model.vectors is None or model.vectors.rows == model.header.total_sv
     assert model.bounded == (model.header.kernel_type == "rbf" and model.centers is not None)
     assert model.pairs == len(model.header.rho) and model.nbytes > 0
-    assert (model.raw_rows is None) == (model.folded is None and model.carried is None)
+    assert (model.raw_rows is None) == (model.folded is None and model.embedded_scaling is None)
 
 
 @every_kind
 def test_a_rows_values_do_not_depend_on_other_rows(words):
     model, chunk = golden(words), rows()
     both, one = _native.Decisions(model.pairs, model.certified), _native.Decisions(model.pairs, model.certified)
-    model.decision_values(chunk, both, Wanted.values())
+    model.decision_values(chunk, both, Precision.values())
     for row in range(chunk.rows):
-        model.decision_values(chunk.select([row]), one, Wanted.values())
+        model.decision_values(chunk.select([row]), one, Precision.values())
         assert np.array_equal(np.asarray(one.value)[0], np.asarray(both.value)[row])
         assert not model.certified or np.array_equal(np.asarray(one.radius)[0], np.asarray(both.radius)[row])
 
@@ -85,7 +84,7 @@ def test_what_proves_has_libsvms_values_to_the_last_bit(words):
 @every_kind
 def test_what_it_cannot_do_is_said_in_a_line(fastsvm, words):
     model, path, data = golden(words), GOLDEN / SHORTEST[words], GOLDEN / "data"
-    refused = []  # (command, exit code, words of the refusal)
+    refused = []  # (command, exit code, words of the reason)
     if not model.ordered:
         refused.append((["predict", "--evaluations", data, path, "out"], 2, "--evaluations goes with a model of"))
     if model.stopped_after(1) is None:
@@ -117,14 +116,14 @@ def test_what_it_cannot_do_is_said_in_a_line(fastsvm, words):
 def test_nobody_outside_models_asks_for_a_class():
     """Compilers and commands use their own kinds; all others use Model and ExactModel."""
     for path in (ROOT / "fastsvm_cli").rglob("*.py"):
-        room = path.relative_to(ROOT / "fastsvm_cli").parts[0]
-        for node in ast.walk(ast.parse(path.read_text())) if room != "models" else ():
+        layer = path.relative_to(ROOT / "fastsvm_cli").parts[0]
+        for node in ast.walk(ast.parse(path.read_text())) if layer != "models" else ():
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
                 # Estimators check what a Python program passes.
                 kind = ast.unparse(node.args[1])
-                known = room == "estimators" and kind in ("Model", "ExactModel")
+                known = layer == "estimators" and kind in ("Model", "ExactModel")
                 assert known or not kind.endswith("Model"), f"{path}:{node.lineno}"
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("fastsvm_cli.models"):
                 classes = {each.name for each in node.names if each.name.endswith("Model")}
                 known = {"Model", "ExactModel"}
-                assert room in ("methods", "commands") or classes <= known, f"{path}:{node.lineno}"
+                assert layer in ("methods", "commands") or classes <= known, f"{path}:{node.lineno}"

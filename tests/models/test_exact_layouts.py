@@ -1,4 +1,4 @@
-"""Layouts of exact models: strips, column lists, folded and unfolded linear models, every build of the hot loops."""
+"""Layouts of exact models: panels, column lists, folded and unfolded linear models, every build of the hot loops."""
 
 import itertools
 
@@ -110,7 +110,7 @@ def test_features_no_support_vector_has_count_in_the_norm_only(kernel):
 @pytest.mark.full
 @pytest.mark.parametrize("density", [0.02, 0.2], ids=["column lists", "strips"])
 def test_a_linear_model_of_many_pairs_is_not_folded_and_agrees(tmp_path, density):
-    """Folding takes pairs x features numbers, at most 30 million."""
+    """ScalingToFold takes pairs x features numbers, at most 30 million."""
     rng = np.random.default_rng(15)
     classes, d = 300, 700
     vectors = random_rows(rng, classes, list(range(1, d + 1)), density=density)

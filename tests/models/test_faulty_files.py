@@ -1,4 +1,4 @@
-"""A hand-made model, and its faults."""
+"""A hand-made model, and its errors."""
 
 import gzip
 import pickle
@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.models import load_model, looks_like_model, parse_model
-from support.evaluation import ROWS, fault_of
+from support.evaluation import ROWS, error_of
 from support.headers import changed
 from support.messages import DATA_FILE, model_changes, no_coefficient, values_of_key
 from support.model_files import REGRESSION, compiled_text, hand, values_of
@@ -56,19 +56,19 @@ BROKEN = model_changes("hand")
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_faulty_model_is_refused_in_one_clear_line(name):
+def test_an_invalid_model_is_refused_in_one_clear_line(name):
     message, _, *changes = BROKEN[name]
-    assert fault_of(changed(hand(), *changes)) == message
+    assert error_of(changed(hand(), *changes)) == message
 
 
 def test_a_coefficient_too_few_is_not_called_unlabelled_data():
-    message = fault_of(hand(("0.25 0 2:1", "0.25 2:1")))
+    message = error_of(hand(("0.25 0 2:1", "0.25 2:1")))
     assert message.startswith(f"m:11: {no_coefficient('2:1')}") and "unlabelled" not in message
 
 
 def test_a_missing_coefficient_of_a_two_class_model_is_called_one():
     text = b"svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 2\nrho 0\nlabel 1 -1\nnr_sv 1 1\nSV\n1 1:1\n2:1\n"
-    assert fault_of(text) == f"m:10: {no_coefficient('2:1')}"
+    assert error_of(text) == f"m:10: {no_coefficient('2:1')}"
 
 
 @pytest.mark.parametrize(
@@ -81,9 +81,9 @@ def test_a_missing_coefficient_of_a_two_class_model_is_called_one():
         (b"rho 0", b"rho 0\nprobA 1 2", f"m:6: {values_of_key(2, 'probA', 1)}"),
     ],
 )
-def test_a_faulty_regression_model_is_refused(old, new, message):
+def test_an_invalid_regression_model_is_refused(old, new, message):
     assert parse_model(REGRESSION, "m").to_text() == REGRESSION.replace(b"rho 0", b"rho 0.0")
-    assert fault_of(REGRESSION.replace(old, new)) == message
+    assert error_of(REGRESSION.replace(old, new)) == message
 
 
 @pytest.mark.parametrize("row", [b"1 0:-1", b"1", b"1 0:2147483648", b"1 0:1e300"])
@@ -91,14 +91,14 @@ def test_a_support_vector_of_a_precomputed_kernel_is_a_serial(row):
     text = REGRESSION.replace(b"linear", b"precomputed")
     assert parse_model(text.replace(b"1 1:1", b"1 0:3"), "m").vectors.values.tolist() == [3.0]
     assert (
-        fault_of(text.replace(b"1 1:1", row))
+        error_of(text.replace(b"1 1:1", row))
         == "m:7: a support vector without a serial found, expected 0:serial: the kernel is precomputed"
     )
 
 
 def test_a_single_class_has_no_support_vectors():
     text = "svm_type c_svc\nkernel_type linear\nnr_class 1\ntotal_sv 1\nrho\nlabel 3\nnr_sv 1\nSV\n1:1\n"
-    assert fault_of(text) == "m:3: support vectors found in a model of a single class"
+    assert error_of(text) == "m:3: support vectors found in a model of a single class"
 
 
 TRAIN = "svm-train makes one of the same training rows"
@@ -171,11 +171,11 @@ OTHERS = {
 
 @pytest.mark.parametrize("text", OTHERS, ids=lambda text: ascii(text[:40])[2:-1])
 def test_other_files_are_named_for_what_they_are(text):
-    assert fault_of(text) == OTHERS[text]
+    assert error_of(text) == OTHERS[text]
 
 
 def test_an_approxsvm_model_is_named():
-    assert fault_of("approximated 1\n") == "m:1: an ApproxSVM model found, expected a LIBSVM or fastsvm model"
+    assert error_of("approximated 1\n") == "m:1: an ApproxSVM model found, expected a LIBSVM or fastsvm model"
 
 
 def test_models_are_told_from_data_by_their_first_word():

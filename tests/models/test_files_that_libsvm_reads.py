@@ -12,9 +12,9 @@ from fastsvm_cli import FastsvmWarning, compile, load
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import load_model, parse_model
 from support.both_programs import alike, ours, theirs
-from support.evaluation import fault_of
+from support.evaluation import error_of
 from support.exporting import KERNELS, chunk_of, made_up, rows_for
-from support.places import GOLDEN
+from support.paths import GOLDEN
 from support.profiles import seeded
 
 SVM_TYPES = ("c_svc", "one_class", "epsilon_svr")
@@ -124,7 +124,7 @@ def test_text_after_the_last_vector_is_ignored_with_a_warning(svm_predict, tmp_p
 def test_a_line_of_fastsvms_that_was_changed_is_refused():
     text = (GOLDEN / "version2" / "c_svc.reduced").read_bytes()
     for damaged in (text.replace(b"fastsvm_reduced", b"fastsvm-reduced"), text + b"more\n"):
-        assert "a line of fastsvm's that was changed" in fault_of(damaged)
+        assert "a line of fastsvm's that was changed" in error_of(damaged)
 
 
 def test_a_last_line_without_its_end_is_read_where_nothing_can_be_cut():
@@ -132,10 +132,10 @@ def test_a_last_line_without_its_end_is_read_where_nothing_can_be_cut():
     assert parse_model(constant, "m").to_text() == constant + b"\n"
     serials = b"svm_type one_class\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho 0.5\nSV\n1 0:2 \n0.5 0:13 "
     assert parse_model(serials, "m").max_index == 13
-    assert "no line end found" in fault_of(serials.rstrip())
-    assert "without a serial" in fault_of(serials.removesuffix(b"0:13 "))
+    assert "no line end found" in error_of(serials.rstrip())
+    assert "without a serial" in error_of(serials.removesuffix(b"0:13 "))
     cut = constant.replace(b"total_sv 0", b"total_sv 1")
-    assert "0 support vectors found, expected 1" in fault_of(cut)
+    assert "0 support vectors found, expected 1" in error_of(cut)
 
 
 BLANKS = b"1 1:1.00   2:1.00   3: .50\n-1   1: .25   2:\t.50   4:1.00\n1 2:  -1 3:-1 4: 2 5: 1\n1 2:\t1\r\n"

@@ -11,9 +11,10 @@ from libsvm.svmutil import svm_load_model
 
 from fastsvm_cli import _native
 from fastsvm_cli.models import load_model, parse_model
-from fastsvm_cli.models.wanted import Wanted
+from fastsvm_cli.models.base import Precision
 from fastsvm_cli.prediction.pipeline import predict
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.read_rows import read_chunks
+from support.checksums import line_with_checksum, with_checksum
 from support.model_files import (
     BORDERS,
     CASCADES,
@@ -28,9 +29,8 @@ from support.model_files import (
     libsvm_values,
     values_of,
 )
-from support.ordering import settle
-from support.places import GOLDEN
-from support.sealing import sealed, sealed_line
+from support.ordering import decide
+from support.paths import GOLDEN
 
 #: One of every kind at least.
 KINDS_OF_OURS = COMPILED + ORDERED + BORDERS + DENSITIES + CASCADES
@@ -82,7 +82,7 @@ def test_a_golden_libsvm_model_of_raw_rows_says_so():
     name = "version2/epsilon_svr.folded"
     model, text = load_model(str(GOLDEN / name)), (GOLDEN / name).read_bytes()
     assert model.fingerprint == sha256((GOLDEN / "epsilon_svr.model").read_bytes()).hexdigest()[:32]
-    assert model.folded is not None and model.to_text() == text == sealed_line(text)
+    assert model.folded is not None and model.to_text() == text == line_with_checksum(text)
 
 
 @pytest.mark.parametrize("name", CASCADES)
@@ -106,9 +106,9 @@ def test_golden_ordered_models_give_the_decision_values_computed_once(name):
     out, written, first = _native.Decisions(model.pairs, True), [], 0
     for chunk in read_chunks(str(GOLDEN / "data"), size=60):
         truth = expected[first : first + chunk.rows]
-        model.decision_values(chunk, out, Wanted.values())
+        model.decision_values(chunk, out, Precision.values())
         assert np.asarray(out.value) == pytest.approx(truth, abs=1e-12, rel=1e-12)
-        settle(model, chunk, out)
+        decide(model, chunk, out)
         assert np.all(np.abs(np.asarray(out.value) - truth) <= np.asarray(out.radius))
         predict(model, [chunk], written.append, path="data")
         first += chunk.rows
@@ -153,7 +153,7 @@ def test_golden_values_are_those_of_libsvm(name):
 @pytest.mark.parametrize("name", KINDS_OF_OURS + REDUCED)
 def test_golden_compiled_models_are_written_back_byte_for_byte(name):
     text = (GOLDEN / name).read_bytes()
-    assert parse_model(text, name).to_text() == text == (sealed_line if name in REDUCED else sealed)(text)
+    assert parse_model(text, name).to_text() == text == (line_with_checksum if name in REDUCED else with_checksum)(text)
 
 
 @pytest.mark.parametrize("name", COMPILED + ORDERED + BORDERS + REDUCED + CASCADES)

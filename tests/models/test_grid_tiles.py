@@ -42,13 +42,13 @@ def _values(tiles, rows, count):
 def _squared_distances(vectors, rows):
     """(rows, vectors), from differences in extended precision."""
     columns = sorted(set().union(*vectors, *rows))
-    place = {index: c for c, index in enumerate(columns)}
+    position = {index: c for c, index in enumerate(columns)}
 
     def dense(points):
         out = np.zeros((len(points), len(columns)), EXTENDED)
         for p, point in enumerate(points):
             for index, value in point.items():
-                out[p, place[index]] = value
+                out[p, position[index]] = value
         return out
 
     x, z = dense(vectors), dense(rows)

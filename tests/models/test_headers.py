@@ -8,9 +8,9 @@ from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.methods.order.triangle import compile_triangle
 from fastsvm_cli.models import parse_model
 from support.both_programs import alike, ours, theirs, theirs_337
-from support.evaluation import fault_of
+from support.evaluation import error_of
 from support.headers import EXCEPTIONS, ONE_CLASS, REGRESSION, ROWS_OF, THREE, TWO, changed, changes_of_bases
-from support.places import ROOT
+from support.paths import ROOT
 
 # ---- read by both
 
@@ -103,7 +103,7 @@ NEITHER = changes_of_bases("neither")
 def test_what_neither_reads_is_refused_in_one_line(svm_predict, tmp_path, answers_337, name):
     message, base, *changes = NEITHER[name]
     model = changed(base, *changes)
-    assert fault_of(model) == message
+    assert error_of(model) == message
     assert theirs(svm_predict, tmp_path, ROWS_OF[base], model) is None
     assert answers_337["neither", name] == [None, None]
 
@@ -117,9 +117,9 @@ README = (ROOT / "fastsvm_cli/commands/README.md").read_text()
 @pytest.mark.full(few=11)
 @pytest.mark.parametrize("name", EXCEPTIONS)
 def test_each_exception_is_in_the_list_of_differences(svm_predict, tmp_path, answers_337, name):
-    said, base, *changes = EXCEPTIONS[name]
+    printed, base, *changes = EXCEPTIONS[name]
     model = changed(base, *changes)
-    assert re.search(said, fault_of(model))
+    assert re.search(printed, error_of(model))
     (line,) = [line for line in README.splitlines() if line.startswith(f"| {name} ")]
     *_, here, why, _ = [cell.strip() for cell in line.split("|")]
     assert here == "error" and why.split()[0] in ("damage", "undefined", "no")

@@ -8,12 +8,12 @@ import pytest
 from fastsvm_cli import _native
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.text.data import smaller_chunks
+from fastsvm_cli.text.read_rows import smaller_chunks
 from support import oracles
 from support.evaluation import parse, reference
 from support.in_process import both, written_lines
 from support.oracles import Machine, random_machine, random_rows
-from support.places import FASTSVM
+from support.paths import FASTSVM
 from support.processes import peak_memory
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
@@ -95,9 +95,9 @@ def test_labels_of_a_tournament_are_libsvms(tmp_path, kernel, classes, per_class
         machine = small_classes(rng, classes, per_class, kernel=kernel)
         rows = [*random_rows(rng, 120, [1, 2, 3, 9]), {}, {9: 1.0}, *machine.vectors[:20]]
         model, theirs = both(machine, tmp_path)
-        text, tally = written_lines(model, [parse(rows)])
+        text, run_counts = written_lines(model, [parse(rows)])
         assert [line.split() for line in text.decode().splitlines()] == theirs.lines(rows)
-        assert tally.reference_rows == 0
+        assert run_counts.reference_rows == 0
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "polynomial", "sigmoid"])
@@ -124,10 +124,10 @@ def test_labels_where_every_vote_is_a_matter_of_rounding_are_libsvms(tmp_path, k
         left = rng.standard_normal((150, 2))
         rows = [dict(enumerate(row, 1)) for row in np.hstack([left, left[:, ::-1]]).tolist()]
         model, theirs = both(machine, tmp_path)
-        text, tally = written_lines(model, [parse(rows)])
+        text, run_counts = written_lines(model, [parse(rows)])
         expected = theirs.lines(rows)
         assert [line.split() for line in text.decode().splitlines()] == expected
-        assert tally.reference_rows == len(rows) and len({line[0] for line in expected}) > 1
+        assert run_counts.reference_rows == len(rows) and len({line[0] for line in expected}) > 1
 
 
 @pytest.mark.full
@@ -255,9 +255,9 @@ def test_coupled_labels_next_to_ties_are_libsvms_and_probabilities_too(tmp_path,
         if len(set(theirs.probabilities(random_rows(rng, 60, [1, 2, 3], offset=offset))[0])) < 2:
             continue
         rows = near_ties(theirs, rng, offset, 3, 40)
-        text, tally = written_lines(model, [parse(rows)], probability=True)
+        text, run_counts = written_lines(model, [parse(rows)], probability=True)
         assert [line.split() for line in text.decode().splitlines()] == theirs.lines(rows, True)
-        assert tally.reference_rows == len(rows)
+        assert run_counts.reference_rows == len(rows)
         compared += 1
     assert compared >= 2
 

@@ -40,8 +40,8 @@ def test_values_are_those_of_any_rows_within_the_radius(n, of, instruction_set):
     model = parse_model(machine.text(), "m")
     evaluator, own, rows = model.evaluator, _native.Decisions(1, True), _native.Decisions(1, True)
     assert evaluator.meets_itself
-    told = []
-    evaluator.own_values(told.append, own)
+    reported = []
+    evaluator.own_values(reported.append, own)
     evaluator.fast_values(model.vectors, rows)
     value, radius = np.asarray(own.value)[:, 0], np.asarray(own.radius)[:, 0]
     assert np.all(np.abs(value - np.asarray(rows.value)[:, 0]) <= radius) and np.all(np.isfinite(radius))
@@ -49,7 +49,7 @@ def test_values_are_those_of_any_rows_within_the_radius(n, of, instruction_set):
     k = oracles.kernel_matrix(machine, machine.vectors, machine.vectors).astype(EXTENDED)
     true = k @ machine.coef[:, 0].astype(EXTENDED) - EXTENDED(machine.rho[0])
     assert np.all(np.abs(value - true) <= radius)
-    assert told == sorted(told) and told[-1] == 1
+    assert reported == sorted(reported) and reported[-1] == 1
 
 
 @pytest.mark.full(few=7)

@@ -9,12 +9,12 @@ from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 from fastsvm_cli import _native
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.prediction.scores import summary_lines
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.read_rows import read_chunks
 from support import oracles
 from support.evaluation import parse
 from support.in_process import Libsvm, both, run_both, written_lines
 from support.oracles import data_text, random_machine, random_rows
-from support.places import DATA
+from support.paths import DATA
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
@@ -76,8 +76,8 @@ def test_scores_are_svm_predicts(tmp_path, svm_type):
         if not theirs.regression
         else rng.standard_normal(150).tolist()
     )
-    _, tally = written_lines(model, [parse(rows[:70], targets[:70]), parse(rows[70:], targets[70:])])
-    assert summary_lines(model.header, tally.score) == summary(theirs.labels(rows), targets, theirs.regression)
+    _, run_counts = written_lines(model, [parse(rows[:70], targets[:70]), parse(rows[70:], targets[70:])])
+    assert summary_lines(model.header, run_counts.score) == summary(theirs.labels(rows), targets, theirs.regression)
 
 
 # ---- LIBSVM's program
@@ -143,13 +143,13 @@ def test_the_command_writes_the_probabilities_of_libsvm_337(fastsvm, tmp_path, c
     ours, expected = [line.split() for line in (tmp_path / "ours").read_text().splitlines()], theirs.lines(x, True)
     if theirs.regression:
         np.testing.assert_allclose(np.array(ours, float), np.array(expected, float), rtol=1e-12, atol=1e-12)
-        said = ["Prob. model for test data: target value = predicted value + z,"]
-        said += ["z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma=%g" % theirs.model.get_svr_probability()]
+        printed = ["Prob. model for test data: target value = predicted value + z,"]
+        printed += ["z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma=%g" % theirs.model.get_svr_probability()]
     else:
         assert ours == expected
-        said = []
+        printed = []
     labels = theirs.labels(x) if theirs.regression else theirs.probabilities(x)[0]
-    assert done.out.splitlines() == said + summary(labels, y, theirs.regression)
+    assert done.out.splitlines() == printed + summary(labels, y, theirs.regression)
 
 
 @pytest.mark.full

@@ -27,8 +27,8 @@ pytestmark = pytest.mark.usefixtures("serial_libsvm")
 def test_where_f_is_zero_the_reference_sum_gives_libsvms_label(tmp_path, kernel, size, lean, svm_type):
     machine, rows = mirrored(np.random.default_rng(1), kernel, size=size, lean=lean, svm_type=svm_type)
     model, theirs = both(machine, tmp_path)
-    text, tally = written_lines(model, [parse(rows)])
-    assert tally.reference_rows == len(rows)
+    text, run_counts = written_lines(model, [parse(rows)])
+    assert run_counts.reference_rows == len(rows)
     expected = theirs.lines(rows)
     assert [line.split() for line in text.decode().splitlines()] == expected
     assert 20 < sum(line == expected[0] for line in expected) < 180  # rounding decides
@@ -38,8 +38,8 @@ def test_rows_far_from_zero_need_no_reference_sum(tmp_path):
     machine, rows = mirrored(np.random.default_rng(2), "rbf")
     machine.rho = [0.01]
     model, theirs = both(machine, tmp_path)
-    text, tally = written_lines(model, [parse(rows)])
-    assert tally.reference_rows == 0
+    text, run_counts = written_lines(model, [parse(rows)])
+    assert run_counts.reference_rows == 0
     assert [line.split() for line in text.decode().splitlines()] == theirs.lines(rows)
 
 
@@ -55,8 +55,8 @@ def test_near_duplicates_with_huge_opposite_coefficients_give_libsvms_label(tmp_
         )
         model, theirs = both(machine, tmp_path)
         rows = random_rows(rng, 300, [1, 2, 3, 4])
-        text, tally = written_lines(model, [parse(rows)])
-        assert tally.reference_rows > 0
+        text, run_counts = written_lines(model, [parse(rows)])
+        assert run_counts.reference_rows > 0
         assert [line.split() for line in text.decode().splitlines()] == theirs.lines(rows)
 
 
@@ -71,7 +71,8 @@ def test_precomputed_kernels_are_always_summed_in_libsvms_order(tmp_path):
 
 
 def test_a_folded_linear_model_gives_libsvms_label_where_many_tiny_terms_decide(tmp_path):
-    """Folding adds one term per feature of the row. LIBSVM sums each support vector first, which keeps tiny terms."""
+    """ScalingToFold adds one term per feature of the row. LIBSVM sums each support vector first, which keeps tiny
+    terms."""
     many, per_vector = 10000, 100
     step, tiny = 1e-3, 0.8 * oracles.UNIT
     index = iter(range(2, many + 2))
@@ -110,8 +111,8 @@ def test_many_support_vectors_may_add_up_to_nothing_in_libsvms_order(tmp_path, k
     row = {1: 1.0}
     assert theirs.labels([row]) == [-1]
     assert oracles.labels(machine, oracles.decision_values(machine, [row])) == [1]
-    text, tally = written_lines(model, [parse([row])])
-    assert (text, tally.reference_rows) == (b"-1\n", 1)
+    text, run_counts = written_lines(model, [parse([row])])
+    assert (text, run_counts.reference_rows) == (b"-1\n", 1)
 
 
 def test_a_squared_norm_may_lose_what_a_distance_keeps(tmp_path):
@@ -124,8 +125,8 @@ def test_a_squared_norm_may_lose_what_a_distance_keeps(tmp_path):
     model, theirs = both(machine, tmp_path)
     rows = [{1: 1.0}]
     assert theirs.labels(rows) == [-1]
-    text, tally = written_lines(model, [parse(rows)])
-    assert (text, tally.reference_rows) == (b"-1\n", 1)
+    text, run_counts = written_lines(model, [parse(rows)])
+    assert (text, run_counts.reference_rows) == (b"-1\n", 1)
 
 
 def test_a_power_that_multiplies_rounding_beyond_first_order_has_no_radius():
@@ -148,8 +149,8 @@ def test_even_odds_give_libsvms_label(tmp_path):
         machine.probA, machine.probB = [a], [b]
         machine.rho = [b / a] if a else [0.0]  # exactly f = -B / A
         model, theirs = both(machine, tmp_path)
-        text, tally = written_lines(model, [parse(rows)], probability=True)
-        assert tally.reference_rows == len(rows) or a == 0
+        text, run_counts = written_lines(model, [parse(rows)], probability=True)
+        assert run_counts.reference_rows == len(rows) or a == 0
         assert [line.split()[0] for line in text.decode().splitlines()] == [
             line[0] for line in theirs.lines(rows, True)
         ], (a, b)
@@ -194,8 +195,8 @@ def test_a_row_on_the_brink_of_one_more_iteration_has_libsvms_probabilities(tmp_
             continue  # no jump on this line
         brinks += 1
         rows = [at(low + k * np.spacing(low)) for k in range(-20, 21)]
-        text, tally = written_lines(model, [parse(rows)], probability=True)
-        assert tally.reference_rows > 0
+        text, run_counts = written_lines(model, [parse(rows)], probability=True)
+        assert run_counts.reference_rows > 0
         assert [line.split() for line in text.decode().splitlines()] == theirs.lines(rows, True)
     assert brinks >= 3
 
@@ -207,8 +208,8 @@ def test_a_value_on_a_density_mark_gives_libsvms_step(tmp_path):
     # Exactly f = 0.25.
     machine.rho, machine.marks = ([-0.25], [-1.0, -0.5, -0.25, 0.0, 0.125, 0.25, 0.5, 0.75, 1.0, 2.0])
     model, theirs = both(machine, tmp_path)
-    text, tally = written_lines(model, [parse(rows)], probability=True)
-    assert tally.reference_rows == len(rows)
+    text, run_counts = written_lines(model, [parse(rows)], probability=True)
+    assert run_counts.reference_rows == len(rows)
     expected = theirs.lines(rows, True)
     assert len({tuple(line) for line in expected[1:]}) == 2
     assert [line.split() for line in text.decode().splitlines()] == expected
@@ -240,10 +241,10 @@ def test_probabilities_of_two_classes_are_libsvms_to_the_last_digit(tmp_path):
             machine.probA, machine.probB = [a], [-a * float(middle[7, 0])]
             rows += [{i: v + k * 1e-3 / a for i, v in rows[7].items()} for k in range(-50, 50)]
             model, theirs = both(machine, tmp_path)
-            text, tally = written_lines(model, [parse(rows)], probability=True)
-            summed += tally.reference_rows
+            text, run_counts = written_lines(model, [parse(rows)], probability=True)
+            summed += run_counts.reference_rows
             assert [line.split() for line in text.decode().splitlines()] == theirs.lines(rows, True), (kernel, a)
-            assert tally.reference_rows < len(rows) / 20 or abs(a) > 1e3
+            assert run_counts.reference_rows < len(rows) / 20 or abs(a) > 1e3
     assert summed > 100
 
 
@@ -260,20 +261,20 @@ def test_where_rounding_leaves_most_probabilities_open_every_row_is_summed_at_on
     model, theirs = both(machine, tmp_path)
     rows = [far, *random_rows(rng, 99, [1, 2, 3])]
     alone = written_lines(model, [parse([far])], probability=True)[1]
-    text, tally = written_lines(model, [parse(rows)], probability=True)
+    text, run_counts = written_lines(model, [parse(rows)], probability=True)
     assert [line.split() for line in text.decode().splitlines()] == theirs.lines(rows, True)
-    assert (alone.reference_rows, tally.reference_rows) == ((1, 100) if summed == "all" else (0, 0))
+    assert (alone.reference_rows, run_counts.reference_rows) == ((1, 100) if summed == "all" else (0, 0))
 
 
 def test_a_regression_value_whose_sum_could_overflow_is_libsvms(tmp_path):
-    """Folding adds linear terms in another order, which may not overflow."""
+    """ScalingToFold adds linear terms in another order, which may not overflow."""
     machine = Machine("epsilon_svr", "linear", [{1: 1e10, 2: -1e10}, {1: 1.0}], np.array([[1e300], [1.0]]), [0.5])
     for machine.svm_type in ("epsilon_svr", "nu_svr"):
         model, theirs = both(machine, tmp_path)
         rows = [{1: 1.0, 2: 1.0}, {1: 1.0}, {2: -2.0}, {3: 1.0}]
-        text, tally = written_lines(model, [parse(rows)])
+        text, run_counts = written_lines(model, [parse(rows)])
         assert [line.split() for line in text.decode().splitlines()] == theirs.lines(rows)
-        assert text.startswith(b"0.5\ninf\n") and tally.reference_rows == 4
+        assert text.startswith(b"0.5\ninf\n") and run_counts.reference_rows == 4
 
 
 def test_regression_values_of_a_steep_sigmoid_kernel_are_libsvms(tmp_path):

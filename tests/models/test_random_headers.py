@@ -57,9 +57,9 @@ def test_a_header_changed_at_random_is_read_as_svm_predict_reads_it_or_is_an_exc
     for (rows, model, probability), later in zip(jobs, theirs_337(tmp_path, jobs)):
         try:
             parse_model(model, "m")
-        except ModelFormatError as fault:
-            exception = any(re.search(said, str(fault)) for said, *_ in EXCEPTIONS.values())
-            assert exception or (theirs(svm_predict, tmp_path, rows, model), later) == (None, None), (model, fault)
+        except ModelFormatError as error:
+            exception = any(re.search(printed, str(error)) for printed, *_ in EXCEPTIONS.values())
+            assert exception or (theirs(svm_predict, tmp_path, rows, model), later) == (None, None), (model, error)
             continue
         mine = ours(tmp_path, rows, model, probability)
         if later is not None:

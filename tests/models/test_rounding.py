@@ -1,12 +1,11 @@
-"""svm-predict's rounding: one bound (B5 of bounds.py) for all proofs about its numbers."""
+"""svm-predict's rounding: one bound (B5 of PROOFS.md) for all proofs about its numbers."""
 
 import numpy as np
 import pytest
 
 from fastsvm_cli import _native
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.models.base import ExactModel
-from fastsvm_cli.models.wanted import Wanted
+from fastsvm_cli.models.base import ExactModel, Precision
 
 HEAD = "svm_type epsilon_svr\nkernel_type rbf\ngamma 0\nnr_class 2\ntotal_sv {}\nrho -4503599627370496\nSV\n"
 
@@ -57,15 +56,15 @@ def one_pair(rng, n, d, gamma, size):
 def test_values_of_cancelling_coefficients_are_within_their_radius():
     """B37: a radius by all coefficients would leave rows open."""
     rng = np.random.default_rng(37)
-    settled = 0
+    decided = 0
     for _ in range(150):
         n, d = int(rng.choice([2, 3, 33, 64, 200, 700])), int(rng.integers(1, 25))
         model, chunk = one_pair(rng, n, d, float(10 ** rng.uniform(-6, 1)), float(10 ** rng.uniform(-2, 9)))
         ours, theirs = _native.Decisions(1, True), _native.Decisions(1)
-        model.decision_values(chunk, ours, Wanted.values())
+        model.decision_values(chunk, ours, Precision.values())
         model.reference_values(chunk, theirs)
         value, radius = np.asarray(ours.value)[:, 0], np.asarray(ours.radius)[:, 0]
         assert (abs(value - np.asarray(theirs.value)[:, 0]) <= radius).all()
         by_coefficients = 2.1 * n * 2.0**-53 * abs(np.asarray(model.vectors.leading)).sum()
-        settled += ((radius > 0) & (radius < by_coefficients / 3)).sum()
-    assert settled > 300
+        decided += ((radius > 0) & (radius < by_coefficients / 3)).sum()
+    assert decided > 300

@@ -1,4 +1,4 @@
-"""Exact models in single precision: kernel values within the proven error (B22 to B24 of bounds.py), svm-predict's
+"""Exact models in single precision: kernel values within the proven error (B22 to B24 of PROOFS.md), svm-predict's
 labels on models built to break them (B25, B26)."""
 
 from decimal import Decimal, localcontext
@@ -13,7 +13,7 @@ from fastsvm_cli.prediction.pipeline import predict
 from support.evaluation import parse
 from support.oracles import Machine, random_machine, random_rows
 
-SINGLE, DOUBLE, REFERENCE = 1, 2, 3  # indices of rung_rows
+SINGLE, DOUBLE, REFERENCE = 1, 2, 3  # indices of level_rows
 
 
 def exact_kernel(gamma, x, z):
@@ -140,7 +140,7 @@ def labels(model, chunk, reference=False):
     (model.reference_values if reference else model.decision_values)(chunk, out)
     predictions = _native.Predictions()
     _native.predict(model.header.task(), out, False, predictions)
-    return list(predictions.label), list(out.rung_rows)
+    return list(predictions.label), list(out.level_rows)
 
 
 @pytest.mark.full
@@ -153,12 +153,12 @@ def test_labels_are_svm_predicts_on_hostile_models(best_instruction_set):
         expected, _ = labels(parse_model(text, "m"), chunk, reference=True)
         for build in _native.instruction_sets():
             assert _native.select_instruction_set(build)
-            # Rungs are tried per build, too.
-            found, rungs = labels(parse_model(text, "m"), chunk)
+            # Levels are tried per build, too.
+            found, levels = labels(parse_model(text, "m"), chunk)
             assert found == expected, (trial, build)
-            assert sum(rungs) == len(rows)
-            total += rungs
-    # All rungs were used.
+            assert sum(levels) == len(rows)
+            total += levels
+    # All levels were used.
     assert (total[[SINGLE, DOUBLE, REFERENCE]] > 50).all()
 
 
@@ -175,14 +175,14 @@ def trained(rng, nr_class, n=200, d=9):
 
 
 @pytest.mark.parametrize("nr_class", [2, 3, 9])
-def test_nearly_all_rows_are_settled_in_single_precision(nr_class):
+def test_nearly_all_rows_are_decided_in_single_precision(nr_class):
     rng = np.random.default_rng(nr_class)
     machine = trained(rng, nr_class)
     rows = random_rows(rng, 500, list(range(1, 10)))
     model, chunk = parse_model(machine.text(), "m"), parse(rows)
-    found, rungs = labels(model, chunk)
+    found, levels = labels(model, chunk)
     assert found == labels(model, chunk, reference=True)[0]
-    assert rungs[SINGLE] > 0.95 * len(rows) and sum(rungs) == len(rows)
+    assert levels[SINGLE] > 0.95 * len(rows) and sum(levels) == len(rows)
 
 
 def test_classes_of_any_size_meet_with_all_their_vectors(best_instruction_set):
@@ -199,9 +199,9 @@ def test_classes_of_any_size_meet_with_all_their_vectors(best_instruction_set):
         assert len(set(expected)) > 2
         for build in _native.instruction_sets():
             assert _native.select_instruction_set(build)
-            found, rungs = labels(parse_model(machine.text(), "m"), chunk)
+            found, levels = labels(parse_model(machine.text(), "m"), chunk)
             assert found == expected, (nr_sv, build)
-            assert rungs[SINGLE] > 45
+            assert levels[SINGLE] > 45
 
 
 def test_the_text_is_the_same_with_values_and_without():
@@ -217,8 +217,11 @@ def test_the_text_is_the_same_with_values_and_without():
             texts.append([line.split()[0] for line in b"".join(lines).splitlines()])
         assert texts[0] == texts[1]
         assert tallies[0].single_rows > 200 and tallies[1].single_rows == 0
-        for tally in tallies:
-            assert tally.grid_rows + tally.single_rows + tally.double_rows + tally.reference_rows == 300
+        for run_counts in tallies:
+            assert (
+                run_counts.grid_rows + run_counts.single_rows + run_counts.double_rows + run_counts.reference_rows
+                == 300
+            )
 
 
 def test_one_of_two_classes_may_have_no_vectors():
@@ -266,8 +269,8 @@ def test_rows_of_which_single_precision_knows_nothing_stay_open(best_instruction
 def test_vectors_without_entries_are_all_at_one_point():
     machine = Machine("c_svc", "rbf", [{}, {}], np.array([[1.0], [-0.5]]), [0.25], 1.0, label=[1, 2], nr_sv=[1, 1])
     model, chunk = parse_model(machine.text(), "m"), parse([{}, {1: 0.5}, {3: 2.0}, {2: 1e200}])
-    found, rungs = labels(model, chunk)
-    assert found == labels(model, chunk, reference=True)[0] == [1, 1, 2, 2] and sum(rungs) == 4
+    found, levels = labels(model, chunk)
+    assert found == labels(model, chunk, reference=True)[0] == [1, 1, 2, 2] and sum(levels) == 4
 
 
 def test_tiles_of_another_kernel_are_refused():

@@ -1,7 +1,7 @@
 // Writes standard input to the named file, whole or not at all.
 #include <cstdio>
 
-#include "files/file_fault.h"
+#include "files/file_error.h"
 #include "files/output.h"
 
 int main(int, char** arguments) {
@@ -10,8 +10,8 @@ int main(int, char** arguments) {
         char data[4096];
         while (const std::size_t size = std::fread(data, 1, sizeof data, stdin)) output.write(data, size);
         output.finish();
-    } catch (const fastsvm::FileFault& fault) {
-        std::fprintf(stderr, "%s\n", fault.what());
+    } catch (const fastsvm::FileError& error) {
+        std::fprintf(stderr, "%s\n", error.what());
         return 1;
     }
 }

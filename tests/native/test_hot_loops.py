@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from support.places import ROOT
+from support.paths import ROOT
 
 NATIVE = ROOT / "fastsvm_cli" / "native"
 AVX2 = ["-mavx2", "-mfma", "-mbmi", "-mbmi2", "-mlzcnt"]

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from fastsvm_cli import _native
-from support.places import DATA
+from support.paths import DATA
 
 KNOWN = ["avx512_vnni", "avx512", "avx2", "baseline"]
 ALL = _native.instruction_sets()

@@ -6,10 +6,10 @@ import subprocess
 
 import pytest
 
-from fastsvm_cli import platform, streams
-from fastsvm_cli.text.content import Content
+from fastsvm_cli.system import platform, streams
+from fastsvm_cli.text.byte_source import Content
 from support.building import require, run
-from support.places import ROOT
+from support.paths import ROOT
 from support.processes import PATIENCE
 
 NATIVE = ROOT / "fastsvm_cli" / "native"
@@ -106,9 +106,9 @@ def test_numbers_are_read_alike_by_both_of_the_libraries_functions(tmp_path_fact
         whole, part = rng.randrange(10 ** rng.randrange(1, 25)), rng.randrange(999)
         random_ones.append(f"{rng.choice(['', '-', '+'])}{whole}.{part}e{rng.randrange(-345, 330)}")
     text = "\n".join([*NUMBERS, *random_ones]).encode()
-    told = []
+    reported = []
     for flags in ((), ("-DFASTSVM_PORTABLE",)):
         program = built(tmp_path_factory.mktemp("numbers"), "portable_numbers", ("text/numbers.cpp",), *flags)
-        told.append(subprocess.run([program], input=text, capture_output=True, check=True).stdout.splitlines())
-    assert len(told[0]) == len(NUMBERS) + 3000
-    assert [pair for pair in zip(text.splitlines(), *told) if pair[1] != pair[2]] == []
+        reported.append(subprocess.run([program], input=text, capture_output=True, check=True).stdout.splitlines())
+    assert len(reported[0]) == len(NUMBERS) + 3000
+    assert [pair for pair in zip(text.splitlines(), *reported) if pair[1] != pair[2]] == []

@@ -19,7 +19,7 @@ from fastsvm_cli.console import progress
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import load_model
 from support.oracles import random_machine
-from support.places import DATA
+from support.paths import DATA
 from support.processes import outcome
 from support.reducing import as_rows
 

@@ -8,7 +8,7 @@ from libsvm.svmutil import svm_read_problem
 from support.bad_rows import PRECOMPUTED, spoil
 from support.compiling import compile_all
 from support.open_rows import CASES, awkward
-from support.places import DATA
+from support.paths import DATA
 from support.reading import COMPRESS, dressed
 from support.resuming import ROWS
 from support.training import train, train_on

@@ -56,8 +56,8 @@ def counted(lines, answers, exact):
 def audited(folder, *words, options=(), **how):
     """(exit code, what --json says of the audit)"""
     ended = forked(folder, "predict", "--json", "--audit", SHARE, "--seed", SEED, *options, *words, **how)
-    told = json.loads(ended.out)
-    return ended, (told["audited"], told["audit_differing"], told["audit_upper"])
+    done = json.loads(ended.out)
+    return ended, (done["audited"], done["audit_differing"], done["audit_upper"])
 
 
 @pytest.mark.parametrize("options", [(), ("-b", "1")], ids=str)
@@ -82,12 +82,12 @@ def test_counts_are_those_of_the_labels_and_the_rows_stay(home, tmp_path, kind, 
 
 
 def test_some_labels_differ_and_the_summary_says_how_many(home, fastsvm):
-    told = fastsvm("predict", "--audit", "100%", "--exact", home / "rings.model", home / "rings.rows",
+    done = fastsvm("predict", "--audit", "100%", "--exact", home / "rings.model", home / "rings.rows",
                    home / "rings.border", "out")  # fmt: skip
     found = re.search(
         r"Audit: (\d+) of 400 sampled labels differ from the exact model's; with 95 % confidence, at most ([\d.]+) %"
         r" of all\.\n",
-        told.err,
+        done.err,
     )
     assert 0 < int(found[1]) < 400 and float(found[2]) == pytest.approx(
         100 * upper_bound(int(found[1]), 400, 0.95), rel=0.01
@@ -96,11 +96,11 @@ def test_some_labels_differ_and_the_summary_says_how_many(home, fastsvm):
 
 def test_a_pipe_has_the_same_sample(home, fastsvm):
     words = ("predict", "--json", "--audit", "30%", "--exact", home / "rings.model")
-    told = [
+    done = [
         fastsvm(*words, "-", home / "rings.border", "out", input=(home / "rings.rows").read_bytes()),
         fastsvm(*words, home / "rings.rows", home / "rings.border", "out"),
     ]
-    assert timeless(told[0].out) == timeless(told[1].out) and '"audited": 1' in told[0].out
+    assert timeless(done[0].out) == timeless(done[1].out) and '"audited": 1' in done[0].out
 
 
 @pytest.mark.parametrize("kind", ["border", "cascade"])
@@ -127,8 +127,8 @@ def test_bad_rows_are_not_sampled_and_move_no_other(home, tmp_path, action):
     rows, bad = home / "rings.rows", tmp_path / "bad"
     text, where = spoil(rows.read_text().splitlines(keepends=True), random.Random(1))
     bad.write_text(text)
-    places = {line for line, _ in where}
-    lines = [line for line in range(1, len(text.splitlines()) + 1) if line not in places]
+    positions = {line for line, _ in where}
+    lines = [line for line in range(1, len(text.splitlines()) + 1) if line not in positions]
     for name, model in (("plain", "rings.border"), ("exact", "rings.model")):
         forked(tmp_path, "predict", "-q", rows, home / model, name)
     answers = [(tmp_path / name).read_text().splitlines() for name in ("plain", "exact")]
@@ -138,13 +138,13 @@ def test_bad_rows_are_not_sampled_and_move_no_other(home, tmp_path, action):
 
 
 def test_one_class_models_and_models_stopped_early_are_audited(home, fastsvm):
-    told = fastsvm("predict", "--json", "--audit", "1", "--exact", home / "one.model", home / "rings.rows",
+    done = fastsvm("predict", "--json", "--audit", "1", "--exact", home / "one.model", home / "rings.rows",
                    home / "one.approx", "out")  # fmt: skip
-    assert json.loads(told.out)["audited"] == 400
-    told = json.loads(
+    assert json.loads(done.out)["audited"] == 400
+    done = json.loads(
         fastsvm("predict", "--json", "--audit", "1", "--steps", 3, home / "rings.rows", home / "rings.order", "o").out
     )
-    assert told["audit_differing"] <= 400 - told["rows_decided"] and told["audit_differing"] > 0
+    assert done["audit_differing"] <= 400 - done["rows_decided"] and done["audit_differing"] > 0
 
 
 @pytest.mark.parametrize("quiet", [(), ("-q",), ("--json",)], ids=str)
@@ -154,20 +154,20 @@ def test_beyond_the_limit_the_exit_code_is_3_and_the_rows_are_written(home, fast
     fastsvm(*words, "--max-disagreement", "99%", *files)
     expected = (tmp_path / "out").read_bytes()
     (tmp_path / "out").unlink()
-    told = fastsvm(*words, "--max-disagreement", "0.1%", *files, code=3)
+    done = fastsvm(*words, "--max-disagreement", "0.1%", *files, code=3)
     assert re.search(
         r"Error: \S+rings\.border: up to [\d.]+ % of the labels may differ from the exact model's \(\d+ of 400 sampled"
         r" ones do; 95 % confidence\), more than 0\.1 % \(--max-disagreement\)\n$",
-        told.err,
+        done.err,
     )
-    assert (tmp_path / "out").read_bytes() == expected and ("audit_upper" in told.out) == (quiet == ("--json",))
+    assert (tmp_path / "out").read_bytes() == expected and ("audit_upper" in done.out) == (quiet == ("--json",))
 
 
 def test_too_few_sampled_rows_exceed_a_small_limit(home, fastsvm):
     """Without a differing row too: nothing is known that keeps the limit."""
-    told = fastsvm("predict", "--audit", "5%", "--max-disagreement", "1%", home / "rings.rows", home / "rings.cascade",
+    done = fastsvm("predict", "--audit", "5%", "--max-disagreement", "1%", home / "rings.rows", home / "rings.cascade",
                    "out", code=3)  # fmt: skip
-    assert "more than 1 % (--max-disagreement)" in told.err
+    assert "more than 1 % (--max-disagreement)" in done.err
 
 
 @pytest.mark.parametrize(
@@ -185,18 +185,18 @@ def test_too_few_sampled_rows_exceed_a_small_limit(home, fastsvm):
         ("--audit 1 --exact rings.model --tolerance 1", "rings.cert", 2, "--tolerance goes with --exact, "),
     ],
 )
-def test_refusals(home, fastsvm, tmp_path, options, model, code, words):
+def test_reasons(home, fastsvm, tmp_path, options, model, code, words):
     options = [home / word if word.endswith(".model") else word for word in options.split()]
-    told = fastsvm("predict", *options, home / "rings.rows", home / model, "out", code=code)
-    assert words in told.err and not (tmp_path / "out").exists()
+    done = fastsvm("predict", *options, home / "rings.rows", home / model, "out", code=code)
+    assert words in done.err and not (tmp_path / "out").exists()
 
 
 def test_a_model_with_folded_scaling_is_not_compared_on_other_rows(home, fastsvm, tmp_path):
     (tmp_path / "range").write_text("x\n0 1\n" + "".join(f"{feature} 0 2\n" for feature in range(1, 9)))
     exact = home / "rings.model"
     fastsvm("reduce", "-q", "--scale", "range", "--ratio", "0.1", exact, "folded")
-    told = fastsvm("predict", "--audit", "1", "--exact", exact, home / "rings.rows", "folded", "out", code=1)
-    assert "folded: --scale is folded into it: it takes raw rows" in told.err
+    done = fastsvm("predict", "--audit", "1", "--exact", exact, home / "rings.rows", "folded", "out", code=1)
+    assert "folded: --scale is folded into it: it takes raw rows" in done.err
 
 
 # ---- the bound

@@ -13,13 +13,13 @@ from libsvm.svmutil import svm_load_model, svm_read_problem
 from libsvm.svmutil import svm_predict as libsvm_predict
 
 from fastsvm_cli.models import load_model
-from fastsvm_cli.text.bad_rows import BadRows
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.line_blocks import BadRows
+from fastsvm_cli.text.read_rows import read_chunks
 from support import oracles
 from support.bad_rows import spoil
 from support.evaluation import decide
 from support.open_rows import CASES, UNKNOWN, bits, expected_open, parsed
-from support.places import DATA, FASTSVM
+from support.paths import DATA, FASTSVM
 from support.processes import outcome
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
@@ -31,8 +31,8 @@ pytestmark = pytest.mark.usefixtures("serial_libsvm")
 def test_open_rows_are_those_the_radii_leave_open(fastsvm, folder, tmp_path, case, way):
     rows, options = folder / f"{case}.rows", [*CASES[case][3], *["--values"] * (way == "values")]
     lines = rows.read_text().splitlines(keepends=True)
-    wanted = expected_open(folder, case, rows)
-    assert 3 < len(wanted) < len(lines) - 3  # otherwise nothing is tested
+    requested = expected_open(folder, case, rows)
+    assert 3 < len(requested) < len(lines) - 3  # otherwise nothing is tested
     exact = ["--exact", folder / f"{case}.model"] if way == "exact" else []
     given = [*options, *exact, rows, folder / f"{case}.fast"]
     if case != "regression" or exact:
@@ -41,22 +41,22 @@ def test_open_rows_are_those_the_radii_leave_open(fastsvm, folder, tmp_path, cas
     if case != "regression" or exact:
         assert (tmp_path / "out").read_bytes() == (tmp_path / "plain").read_bytes() and done.out == plain.out
     written = (tmp_path / "open").read_text().splitlines(keepends=True)
-    assert [parsed(line)[2] for line in written] == wanted
-    assert [parsed(line)[:2] for line in written] == [parsed(lines[number - 1])[:2] for number in wanted]
+    assert [parsed(line)[2] for line in written] == requested
+    assert [parsed(line)[:2] for line in written] == [parsed(lines[number - 1])[:2] for number in requested]
 
     answering = options if exact or case != "regression" else options[2:]  # without --tolerance
     again = fastsvm("predict", *answering, *exact, "open", folder / f"{case}.fast", "again")
     answers = (tmp_path / "out").read_text().splitlines()
-    assert (tmp_path / "again").read_text().splitlines() == [answers[number - 1] for number in wanted], str(again)
+    assert (tmp_path / "again").read_text().splitlines() == [answers[number - 1] for number in requested], str(again)
 
     summary = json.loads(fastsvm("predict", "--json", "--open-rows", "open", *given, "out").out)
-    assert summary["rows_open"] == len(wanted)
+    assert summary["rows_open"] == len(requested)
     if exact:
-        assert summary["rows_evaluated"] == len(wanted)
+        assert summary["rows_evaluated"] == len(requested)
     elif case == "steps":
-        assert summary["rows_decided"] == len(lines) - len(wanted)
+        assert summary["rows_decided"] == len(lines) - len(requested)
     else:
-        assert f"Proven: {len(lines) - len(wanted)} of {len(lines)} rows" in done.err and "left open" in done.err
+        assert f"Proven: {len(lines) - len(requested)} of {len(lines)} rows" in done.err and "left open" in done.err
 
 
 @pytest.mark.full(few=1)
@@ -100,17 +100,17 @@ def test_whatever_the_data_comes_as(fastsvm, folder, tmp_path, source, threads):
         **given,
     )
     assert done.code == 0
-    wanted = expected_open(folder, "two", tmp_path / "plain")
-    assert len(wanted) > 3
+    requested = expected_open(folder, "two", tmp_path / "plain")
+    assert len(requested) > 3
     lines = text.splitlines()
     written = [parsed(line) for line in (tmp_path / "open").read_text().splitlines()]
-    assert [line[2] for line in written] == wanted
-    for (label, row, number), line in zip(written, [lines[number - 1] for number in wanted]):
+    assert [line[2] for line in written] == requested
+    for (label, row, number), line in zip(written, [lines[number - 1] for number in requested]):
         assert row == parsed(line)[1], number
         assert label == (bits(0.0) if "unlabelled" in source else parsed(line)[0])
     fastsvm("predict", "-q", "open", model, "again")
     answers = (tmp_path / "out").read_text().splitlines()
-    assert (tmp_path / "again").read_text().splitlines() == [answers[number - 1] for number in wanted]
+    assert (tmp_path / "again").read_text().splitlines() == [answers[number - 1] for number in requested]
 
 
 @pytest.mark.full(few=4)
@@ -121,12 +121,12 @@ def test_line_numbers_count_the_lines_that_are_no_rows(fastsvm, folder, tmp_path
     text, where = spoil(lines, random.Random(seed))
     (tmp_path / "bad").write_text(text)
     bad = {number for number, _ in where}
-    places = [number for number in range(1, len(text.splitlines()) + 1) if number not in bad]  # of the good rows
-    wanted = [places[number - 1] for number in expected_open(folder, "three", folder / "three.rows")]
+    positions = [number for number in range(1, len(text.splitlines()) + 1) if number not in bad]  # of the good rows
+    requested = [positions[number - 1] for number in expected_open(folder, "three", folder / "three.rows")]
     fastsvm("predict", "--on-bad-row", how, "--open-rows", "open", "bad", folder / "three.fast", "out")
     written = [parsed(line) for line in (tmp_path / "open").read_text().splitlines()]
-    assert [line[2] for line in written] == wanted and bad
-    assert [line[:2] for line in written] == [parsed(text.splitlines()[number - 1])[:2] for number in wanted]
+    assert [line[2] for line in written] == requested and bad
+    assert [line[:2] for line in written] == [parsed(text.splitlines()[number - 1])[:2] for number in requested]
 
 
 def test_lines_of_rows_that_cannot_be_evaluated_are_counted_too():
@@ -146,9 +146,9 @@ def test_lines_of_rows_that_cannot_be_evaluated_are_counted_too():
         read = [(101 + at, fate) for at, fate in enumerate(fates) if fate in ("good", "dropped")]
         found = []
         while read:
-            piece, read = read[: (cut := rng.randint(1, 9))], read[cut:]
-            bad_rows.drop([(at, "why") for at, (_, fate) in enumerate(piece) if fate == "dropped"])
-            good = [line for line, fate in piece if fate == "good"]
+            buffer, read = read[: (cut := rng.randint(1, 9))], read[cut:]
+            bad_rows.drop([(at, "why") for at, (_, fate) in enumerate(buffer) if fate == "dropped"])
+            good = [line for line, fate in buffer if fate == "good"]
             chosen = [at for at in range(len(good)) if rng.random() < 0.7]
             found += list(zip(bad_rows.lines(chosen), [good[at] for at in chosen]))
             list(bad_rows.fill(b"x\n" * len(good), len(good)))
@@ -303,7 +303,7 @@ def test_probabilities_that_the_radii_leave_open(fastsvm, folder, tmp_path, exac
         def odds(f):
             return "%g" % min(max(1 / (1 + np.exp(a * f + b)), 1e-7), 1 - 1e-7)
 
-        wanted = [at for at, (f, r) in enumerate(zip(values, radii), 1) if odds(f - r) != odds(f + r)]
+        requested = [at for at, (f, r) in enumerate(zip(values, radii), 1) if odds(f - r) != odds(f + r)]
         fastsvm("predict", "-b", 1, "--open-rows", "open", folder / "two.rows", folder / "two.fast", "out")
         found = {parsed(line)[2] for line in (tmp_path / "open").read_text().splitlines()}
-        assert set(wanted) <= found and len(wanted) > 3 and len(found) < 200
+        assert set(requested) <= found and len(requested) > 3 and len(found) < 200

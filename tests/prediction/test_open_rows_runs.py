@@ -1,4 +1,4 @@
-"""--open-rows and --outside-rows: refusals before any work, failing runs, memory."""
+"""--open-rows and --outside-rows: reasons against it before any work, failing runs, memory."""
 
 import os
 
@@ -6,12 +6,12 @@ import pytest
 
 from fastsvm_cli.models import load_model
 from fastsvm_cli.prediction.pipeline import predict
-from fastsvm_cli.text import data
-from fastsvm_cli.text.bad_rows import BadRows
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text import read_rows
+from fastsvm_cli.text.line_blocks import BadRows
+from fastsvm_cli.text.read_rows import read_chunks
 from support.messages import sentences
 from support.open_rows import expected_open, parsed
-from support.places import FASTSVM
+from support.paths import FASTSVM
 from support.processes import peak_memory
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
@@ -102,7 +102,7 @@ def test_memory_does_not_grow_with_the_rows(folder, tmp_path):
 @pytest.mark.parametrize("skipping", [False, True])
 def test_line_numbers_of_rows_that_are_evaluated_a_few_at_a_time(folder, monkeypatch, skipping):
     """As with models of many pairs of classes."""
-    monkeypatch.setattr(data, "MOST_VALUES", 3 * 7)  # three pairs: seven rows at a time
+    monkeypatch.setattr(read_rows, "MOST_VALUES", 3 * 7)  # three pairs: seven rows at a time
     text = (folder / "three.rows").read_bytes()
     options = {}
     if skipping:
@@ -111,18 +111,18 @@ def test_line_numbers_of_rows_that_are_evaluated_a_few_at_a_time(folder, monkeyp
         options["bad_rows"] = BadRows("bad")
     path = folder / f"apart-{skipping}"
     path.write_bytes(text)
-    wanted = expected_open(folder, "three", folder / "three.rows")
+    requested = expected_open(folder, "three", folder / "three.rows")
     if skipping:
-        wanted = [number + (number - 1) // 5 + 1 for number in wanted]
+        requested = [number + (number - 1) // 5 + 1 for number in requested]
     written = []
     chunks = read_chunks(str(path), size=1000, **options)
     model = load_model(str(folder / "three.fast"))
     predict(
         model,
-        data.smaller_chunks(chunks, model.pairs),
+        read_rows.smaller_chunks(chunks, model.pairs),
         lambda lines: None,
         path="rows",
         write_open=written.append,
         **options,
     )
-    assert [parsed(line)[2] for line in b"".join(written).decode().splitlines()] == wanted
+    assert [parsed(line)[2] for line in b"".join(written).decode().splitlines()] == requested

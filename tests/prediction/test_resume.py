@@ -73,7 +73,7 @@ def test_wherever_a_run_is_killed_nothing_is_lost_and_the_next_comes_to_the_same
     command = ["predict", "--values", "rows", models / "waves.model"]
     expected = forked(tmp_path, *command, "expected", block=600)
     whole = (tmp_path / "expected").read_text()
-    kept = []
+    stored = []
     for at in range(1, 1000):
         for name in os.listdir(tmp_path):
             if name.startswith("out"):
@@ -89,10 +89,12 @@ def test_wherever_a_run_is_killed_nothing_is_lost_and_the_next_comes_to_the_same
         second = forked(tmp_path, *command, "--resume", "out", block=600)
         assert (tmp_path / "out").read_text() == whole and second.out == expected.out, at
         assert sorted(os.listdir(tmp_path)) == ["expected", "out", "rows"], at
-        kept.append(
+        stored.append(
             int((re.search(r"^Continuing after row (\d+), from out.partial\.$", second.err, re.M) or [0, 0])[1])
         )
-    assert at > 30 and kept == sorted(kept) and len(set(kept)) > 3 and kept[-1] == 70  # rows up to the checkpoints
+    assert (
+        at > 30 and stored == sorted(stored) and len(set(stored)) > 3 and stored[-1] == 70
+    )  # rows up to the checkpoints
 
 
 def die_before_the_state_goes():
@@ -145,17 +147,17 @@ def test_a_signal_keeps_every_row_that_was_finished(models, tmp_path, stop, code
     first = forked(
         tmp_path, *command, prepare=lambda: Disk(16, death=lambda: os.kill(os.getpid(), stop)), code=code, seconds=1e9
     )
-    kept = int(
+    stored = int(
         re.fullmatch(
             r".*^(\d+) rows are kept in out\.partial: the same command continues after them\.\n", first.err, re.M | re.S
         )[1]
     )
-    assert 0 < kept < ROWS and not (tmp_path / "out").exists()
+    assert 0 < stored < ROWS and not (tmp_path / "out").exists()
     assert (tmp_path / "out.partial").read_bytes() == b"".join(
-        (tmp_path / "expected").read_bytes().splitlines(keepends=True)[:kept]
+        (tmp_path / "expected").read_bytes().splitlines(keepends=True)[:stored]
     )
     second = forked(tmp_path, *command)
-    assert f"Continuing after row {kept}, from out.partial.\n" in second.err
+    assert f"Continuing after row {stored}, from out.partial.\n" in second.err
     assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes()
 
 
@@ -221,8 +223,8 @@ def test_a_compressed_file_that_is_cut_off_keeps_the_rows_before(models, tmp_pat
     whole = (models / f"rings.{kind}").read_bytes()
     (tmp_path / "rows").write_bytes(whole[: len(whole) // 2])
     done = forked(tmp_path, "predict", "--resume", "rows", models / "rings.approx", "out", code=1)
-    kept = int(re.search(r"^(\d+) rows are kept", done.err, re.M)[1])
-    assert 0 < kept < ROWS and done.err.splitlines()[-1] == f"Error: rows: the {kind} data ends too early"
+    stored = int(re.search(r"^(\d+) rows are kept", done.err, re.M)[1])
+    assert 0 < stored < ROWS and done.err.splitlines()[-1] == f"Error: rows: the {kind} data ends too early"
     again = forked(tmp_path, "predict", "--resume", "rows", models / "rings.approx", "out", code=1)
-    assert f"Continuing after row {kept}," in again.err
+    assert f"Continuing after row {stored}," in again.err
     assert again.err.splitlines()[-1] == f"Error: rows: the {kind} data ends too early"

@@ -11,10 +11,10 @@ import pytest
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.prediction import resume
 from fastsvm_cli.prediction.resume import ResumableOutput
-from fastsvm_cli.text.line_blocks import Place
+from fastsvm_cli.text.line_blocks import Position
 from support.messages import SKIPPED, no_label
 from support.outputs import timeless
-from support.places import FASTSVM, SCRIPTS
+from support.paths import FASTSVM, SCRIPTS
 from support.processes import outcome
 from support.resuming import Disk, forked, resumable
 
@@ -85,12 +85,12 @@ def test_a_checkpoint_is_due_after_some_seconds_or_later_where_it_takes_long(tmp
 
     monkeypatch.setattr(resume, "monotonic", lambda: now)
     monkeypatch.setattr(ResumableOutput, "write_state", slow)
-    place = Place()
-    with resumable(tmp_path / "out", place) as output:
+    position = Position()
+    with resumable(tmp_path / "out", position) as output:
         while len(begun) < len(costs):
             now += 0.25
-            output.tally.rows = place.lines = place.lines + 1
-            output.on_chunk(output.tally)
+            output.run_counts.rows = position.lines = position.lines + 1
+            output.on_chunk(output.run_counts)
     waited = [start - end for start, end in zip(begun[: len(costs)], ended)]
     assert waited == pytest.approx([0.0, 5.0, 5.0, 40.0, 5.0, 20.0])  # the first one at once
 

@@ -123,9 +123,9 @@ def test_another_program_or_processor_is_refused(stopped, tmp_path, what):
     head, _, body = state.read_bytes().partition(b"\n")
     body = re.sub(rb'("%s": )"[^"]*"' % what.encode(), rb'\1"other"', body)
     state.write_bytes(b"%s %08x\n" % (head.rpartition(b" ")[0], crc32(body)) + body)
-    said = forked(tmp_path, *command, "--resume", code=1).err.splitlines()[-1]
-    assert said.startswith(f"Error: out.partial: begun with {what} 'other', and this command has '")
-    assert said.endswith("'; remove out.partial to start from the beginning")
+    printed = forked(tmp_path, *command, "--resume", code=1).err.splitlines()[-1]
+    assert printed.startswith(f"Error: out.partial: begun with {what} 'other', and this command has '")
+    assert printed.endswith("'; remove out.partial to start from the beginning")
 
 
 def test_what_becomes_of_bad_rows_can_change_until_there_is_one(stopped, models, tmp_path):
@@ -222,8 +222,8 @@ def test_a_file_of_that_name_that_is_not_ours_is_left_alone(models, tmp_path):
 )
 def test_streams_cannot_be_gone_on_with(fastsvm, models, tmp_path, words, message):
     os.mkfifo(tmp_path / "pipe")
-    places = {"MODEL": models / "rings.approx", "ROWS": models / "rings.rows"}
-    done = fastsvm("predict", "--resume", *(places.get(word, word) for word in words), code=2)
+    positions = {"MODEL": models / "rings.approx", "ROWS": models / "rings.rows"}
+    done = fastsvm("predict", "--resume", *(positions.get(word, word) for word in words), code=2)
     assert message in " ".join(done.err.split()) and os.listdir(tmp_path) == ["pipe"]
 
 
@@ -255,8 +255,8 @@ def test_a_place_that_cannot_be_written_is_named(models, tmp_path, name, words):
 def test_two_runs_at_once_are_refused(models, tmp_path):
     command = ["predict", "--resume", models / "rings.rows", models / "rings.approx", "out"]
     with resumable(tmp_path / "out") as output:
-        said = forked(tmp_path, *command, code=1).err.splitlines()[-1]
-        assert said == "Error: out.partial: another fastsvm is writing it"
+        printed = forked(tmp_path, *command, code=1).err.splitlines()[-1]
+        assert printed == "Error: out.partial: another fastsvm is writing it"
         output.write(b"1\n")
     assert (tmp_path / "out").read_bytes() == b"1\n"
     with open(tmp_path / "out.partial", "wb") as other:

@@ -12,11 +12,10 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.models import load_model, parse_model
 from fastsvm_cli.prediction.answers import Fallback, Predictor
-from fastsvm_cli.prediction.pipeline import Tally, predict
-from fastsvm_cli.text.bad_rows import BadRows
-from fastsvm_cli.text.data import read_chunks
-from fastsvm_cli.text.line_blocks import LineBlocks, Place
-from support.places import GOLDEN
+from fastsvm_cli.prediction.pipeline import RunCounts, predict
+from fastsvm_cli.text.line_blocks import BadRows, LineBlocks, Position
+from fastsvm_cli.text.read_rows import read_chunks
+from support.paths import GOLDEN
 from support.profiles import calm
 
 MODEL = """svm_type c_svc
@@ -60,10 +59,10 @@ def test_whoever_calls_the_package_keeps_its_limit(five_of_seven, tmp_path):
     (tmp_path / "rows").write_text(data_text(40_000, 3))
     seen = set()
     fast = fastsvm_cli.load(tmp_path / "m")
-    told = fastsvm_cli.predict_file(
+    reported = fastsvm_cli.predict_file(
         tmp_path / "rows", fast, tmp_path / "out", n_threads=2, on_progress=lambda *_: seen.add(_native.get_threads())
     )
-    assert told["rows"] == 40_000 and seen == {2} and _native.get_threads() == 5
+    assert reported["rows"] == 40_000 and seen == {2} and _native.get_threads() == 5
     fast.n_threads = 3
     fast.predict(np.zeros((20_000, 3)))
     assert _native.get_threads() == 5
@@ -92,15 +91,15 @@ def test_blocks_are_those_of_one_thread(tmp_path_factory, lines, last, size, lon
 
     def facts(threads, size):
         _native.set_threads(threads)
-        place, rows, written = Place(fields=0), BadRows(path, True) if bad else None, []
-        fault, tally = None, Tally(True)
-        with LineBlocks(path, size=size, max_line=longest, place=place, bad_rows=rows) as blocks:
+        position, rows, written = Position(fields=0), BadRows(path, True) if bad else None, []
+        failure, run_counts = None, RunCounts(True)
+        with LineBlocks(path, size=size, max_line=longest, position=position, bad_rows=rows) as blocks:
             try:
-                predict(model, blocks, written.append, path=path, bad_rows=rows, tally=tally)
+                predict(model, blocks, written.append, path=path, bad_rows=rows, run_counts=run_counts)
             except DataFormatError as error:
-                fault = str(error)
-        where = place.offset, place.lines, place.fields, place.comments
-        return b"".join(written), fault, where, tally.values(), rows and (rows.count, rows.named)
+                failure = str(error)
+        where = position.offset, position.lines, position.fields, position.comments
+        return b"".join(written), failure, where, run_counts.values(), rows and (rows.count, rows.named)
 
     try:
         assert facts(threads, size) == facts(1, 10**6)
@@ -139,21 +138,21 @@ def outputs(path, threads, size, options):
             options["exact"] = Fallback(lambda: exact)
     filler = options.pop("filler", None)
     bad_rows = BadRows(path, filler == "nan") if filler is not None else None
-    fault = None
-    tally = Tally(True)
+    failure = None
+    run_counts = RunCounts(True)
     try:
         if size is None:
             rows = read_chunks(path, bad_rows=bad_rows)
-            predict(fast, rows, written.write, path=path, bad_rows=bad_rows, tally=tally, **options)
+            predict(fast, rows, written.write, path=path, bad_rows=bad_rows, run_counts=run_counts, **options)
         else:
             with LineBlocks(path, size=size, bad_rows=bad_rows) as blocks:
-                predict(fast, blocks, written.write, path=path, bad_rows=bad_rows, tally=tally, **options)
+                predict(fast, blocks, written.write, path=path, bad_rows=bad_rows, run_counts=run_counts, **options)
     except DataFormatError as error:
-        fault = str(error)
-    counts = {name: value for name, value in vars(tally).items() if name != "score"}
-    sums = [getattr(tally.score, name) for name in Tally.SUMS]
+        failure = str(error)
+    counts = {name: value for name, value in vars(run_counts).items() if name != "score"}
+    sums = [getattr(run_counts.score, name) for name in RunCounts.SUMS]
     named = bad_rows and (bad_rows.count, bad_rows.named)
-    return written.getvalue(), opened.getvalue(), outside.getvalue(), fault, counts, sums, named
+    return written.getvalue(), opened.getvalue(), outside.getvalue(), failure, counts, sums, named
 
 
 OPTIONS = [

@@ -7,7 +7,7 @@ import pytest
 from fastsvm_cli import _native
 from fastsvm_cli._native import CARRYING_VERSION, COMPILED_KINDS, FOLDED_WORD, FORMAT_VERSION, REDUCED_WORD
 from support.pages import PAGES, blocks, sections
-from support.places import GOLDEN
+from support.paths import GOLDEN
 
 FORMAT = PAGES["fastsvm_cli/models/FORMAT.md"]
 
@@ -47,7 +47,7 @@ def test_every_kind_and_every_version_of_the_format_is_described():
 
 
 def test_what_version_3_adds_is_described():
-    """The words before the carried texts."""
+    """The words before the embedded texts."""
     (block,) = blocks(sections(FORMAT, 2)[f"Version {CARRYING_VERSION}"], "text")
     assert block[0].split()[-1] == str(CARRYING_VERSION)
     assert _own_words(block[1:]) == ["range", "x", "y_range", "checksum"]

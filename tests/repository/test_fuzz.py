@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from support.places import SCRIPTS
+from support.paths import SCRIPTS
 from support.processes import outcome
 
 SCRIPT = SCRIPTS / "fuzz.py"

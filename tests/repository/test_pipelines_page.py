@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.pages import PAGES, blocks, sections
-from support.places import DATA, GOLDEN, ROOT, SCRIPTS
+from support.paths import DATA, GOLDEN, ROOT, SCRIPTS
 from support.processes import outcome
 
 PAGE = PAGES["fastsvm_cli/commands/PIPELINES.md"]
@@ -50,9 +50,9 @@ def written(folder, name):
     return (folder / name).read_text().splitlines()
 
 
-def told_by_bench(said):
+def reported_by_bench(printed):
     """The predict command in the last line of `bench --try`."""
-    return re.findall(r"^ +(fastsvm predict .*)$", said, re.M)[-1]
+    return re.findall(r"^ +(fastsvm predict .*)$", printed, re.M)[-1]
 
 
 def differing(one, other):
@@ -63,21 +63,21 @@ def differing(one, other):
 @pytest.mark.full
 def test_from_raw_data_to_a_model_inside_the_budget(libsvm_tools, tmp_path):
     text = sections(PAGE, 2)["From raw data to a model inside a budget"].split("\n### ")[0]
-    said = run(tmp_path, lines_of(text))
+    printed = run(tmp_path, lines_of(text))
     shown = [line for block in blocks(text, "console") for line in block if not line.startswith("$ ")]
-    assert shown == ["No error."] and said.startswith("No error.\n")
+    assert shown == ["No error."] and printed.startswith("No error.\n")
     assert len(written(tmp_path, "train")) == 2000 and len(written(tmp_path, "test")) == 1000
     assert sorted(written(tmp_path, "train") + written(tmp_path, "test")) == sorted(written(DATA, "rings.train"))
     assert len(written(tmp_path, "best")[0].split()) == 3 and len(written(tmp_path, "sample.out")) == 12
-    told = told_by_bench(said)
-    assert re.fullmatch(r"fastsvm predict --scale range (--exact model )?test fast.model out", told)
+    reported = reported_by_bench(printed)
+    assert re.fullmatch(r"fastsvm predict --scale range (--exact model )?test fast.model out", reported)
     compare = [
         "svm-scale -r range data/rings.test > scaled",
         "svm-predict scaled model theirs",
         "fastsvm predict --scale range data/rings.test model exact && cmp exact theirs",
         "fastsvm predict --scale range test model first",
         "cp out whole",
-        f"{told} && mv out second && mv whole out",
+        f"{reported} && mv out second && mv whole out",
     ]
     (tmp_path / "data").unlink()
     run(tmp_path, compare)
@@ -88,21 +88,21 @@ def test_from_raw_data_to_a_model_inside_the_budget(libsvm_tools, tmp_path):
 @pytest.mark.full
 def test_after_easy(libsvm_tools, tmp_path):
     text = sections(PAGE, 3)["After easy.py"]
-    said = run(tmp_path, lines_of(text))
-    assert "Output model: train.model" in said and "Output prediction: test.predict" in said
+    printed = run(tmp_path, lines_of(text))
+    assert "Output model: train.model" in printed and "Output prediction: test.predict" in printed
     named = {name for row in re.findall(r"^\| (`.*?) +\|", text, re.M) for name in re.findall("`(.*?)`", row)}
     assert {"train.range", "train.model"} < named
     assert all((tmp_path / name).is_file() for name in named - {"train.scale.png"})  # drawn by gnuplot
     (tmp_path / "data").unlink()
-    run(tmp_path, [told_by_bench(said)])
+    run(tmp_path, [reported_by_bench(printed)])
     assert differing(written(tmp_path, "exact"), written(tmp_path, "out")) <= 0.005
 
 
 @pytest.mark.full
 def test_fastsvm_predict_in_the_place_of_svm_predict(svm_predict, tmp_path):
     lines = lines_of(sections(PAGE, 2)["Instead of svm-predict in your tool"])
-    said = run(tmp_path, [*lines, f"{svm_predict} data/rings.test model theirs && cmp out theirs"]).splitlines()
-    assert len(said) == 2 and said[0] == said[1]
+    printed = run(tmp_path, [*lines, f"{svm_predict} data/rings.test model theirs && cmp out theirs"]).splitlines()
+    assert len(printed) == 2 and printed[0] == printed[1]
 
 
 def test_a_nightly_audit_tells_that_labels_differ(tmp_path):

@@ -16,7 +16,7 @@ from fastsvm_cli.cli import fastsvm as group
 from fastsvm_cli.console.help_page import option_words
 from support import forked
 from support.pages import PAGES, anchors, blocks, command_lines, inline, links, prose, stages
-from support.places import DATA, ROOT, SCRIPTS
+from support.paths import DATA, ROOT, SCRIPTS
 from support.processes import outcome
 
 FRONT, REFERENCE = PAGES["README.md"], PAGES["fastsvm_cli/commands/README.md"]
@@ -298,11 +298,11 @@ def test_every_file_of_a_folder_is_in_its_readme(folder):
 
 
 def test_the_rows_of_the_data_are_as_many_as_its_readme_says():
-    told = {}
+    reported = {}
     for files, counts in re.findall(r"^\| (`.*?`) +\| ([\d, ]+?) +\|", PAGES["data/README.md"], re.M):
-        told |= dict(zip(re.findall(r"`(.*?)`", files), counts.split(", "), strict=True))
+        reported |= dict(zip(re.findall(r"`(.*?)`", files), counts.split(", "), strict=True))
     files = [path for path in DATA.iterdir() if path.suffix != ".md"]
-    assert told == {path.name: f"{len(path.read_text().splitlines()):,}" for path in files}
+    assert reported == {path.name: f"{len(path.read_text().splitlines()):,}" for path in files}
 
 
 def test_every_place_that_names_the_version_names_the_same():
@@ -348,7 +348,7 @@ def test_limits_that_act_without_being_asked_for_are_told(name, parameter):
     features = rows.CLOUD_CELLS // rows.CLOUD_ROWS
     rounds = signature(placement.kernel_means).parameters["iterations"].default
     cost = re.search(r"-t 0 -c (\d+)", getsource(order)).group(1)
-    said = {
+    printed = {
         "points": [geometry.MOST_POINTS],
         "fold": [f"C = {cost}"],
         "lists": [f"k-means, {clusters.ROUNDS} rounds"],
@@ -358,6 +358,6 @@ def test_limits_that_act_without_being_asked_for_are_told(name, parameter):
         "target": [samples.MOST_SAMPLES],
     }
     (option,) = [each for each in group.get_command(CONTEXT, name).params if each.name.startswith(parameter)]
-    for words in said[parameter]:
+    for words in printed[parameter]:
         words = f"{words:,}" if isinstance(words, int) else words
         assert re.search(rf"(?<![\d,]){words}(?![\d,]\d)", option_words(option)[1]), option.help

@@ -12,7 +12,7 @@ import pytest
 from libsvm.svmutil import svm_save_model, svm_train
 
 from fastsvm_cli.models import load_model
-from support.places import DATA, SCRIPTS
+from support.paths import DATA, SCRIPTS
 from support.training import train_on
 
 sys.path.append(str(SCRIPTS))
@@ -103,8 +103,8 @@ def test_models_predict_right_in_libsvm_and_here(tmp_path, fastsvm, svm_predict,
 def test_labels_that_make_no_machine_are_refused(tmp_path):
     for labels, found in (([1, 2, 3], 3), ([1, 1, 1], 1), ([0.5, 1, 1], 2)):
         write_rows(tmp_path / "rows", np.ones((3, 1)), labels)
-        said = f"Error: {found} classes found, expected 2, with integers for labels\n"
-        assert write_model(tmp_path, "--gamma", 1) == (1, said)
+        printed = f"Error: {found} classes found, expected 2, with integers for labels\n"
+        assert write_model(tmp_path, "--gamma", 1) == (1, printed)
         assert not (tmp_path / "rows.model").exists()
 
 

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from support.places import ROOT
+from support.paths import ROOT
 from support.processes import outcome
 
 

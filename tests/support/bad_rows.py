@@ -1,8 +1,8 @@
 """Malformed lines among the rows of a file."""
 
 from fastsvm_cli import _native
-from fastsvm_cli.text.bad_rows import BadRows
-from fastsvm_cli.text.data import Place, read_chunks
+from fastsvm_cli.text.line_blocks import BadRows
+from fastsvm_cli.text.read_rows import Position, read_chunks
 from support.messages import BLANK, falling, no_label, no_pair, not_finite, several_labels, too_far
 from support.reading import rows_in
 
@@ -40,30 +40,30 @@ def one_by_one(lines, dense):
     """(rows, {row: [skipped lines before it, bad ones]}, [(line, message)]), each line parsed on its own"""
     rows, gaps, why, fields = [], {}, [], -1
     for number, line in enumerate(lines, 1):
-        chunk, fault, width, _ = _native.parse(line.encode() + b"\n", dense=dense, fields=fields, svmlight=not dense)
+        chunk, error, width, _ = _native.parse(line.encode() + b"\n", dense=dense, fields=fields, svmlight=not dense)
         rows += rows_in(chunk)
-        if fault is None:
+        if error is None:
             fields = width
         else:
-            why.append((number, fault[1]))
+            why.append((number, error[1]))
         if not chunk.rows:
             gap = gaps.setdefault(len(rows), [0, 0])
             gap[0] += 1
-            gap[1] += fault is not None
+            gap[1] += error is not None
     return rows, gaps, why
 
 
 def read_around(path, **options):
     """As one_by_one, with the first messages only."""
-    found, place, rows, where = BadRows("data"), Place(), [], {}
-    for chunk in read_chunks(str(path), bad_rows=found, place=place, **options):
+    found, position, rows, where = BadRows("data"), Position(), [], {}
+    for chunk in read_chunks(str(path), bad_rows=found, place=position, **options):
         for row, lines, bad in found.gaps:
             gap = where.setdefault(len(rows) + row, [0, 0])
             gap[0] += lines
             gap[1] += bad
         rows += rows_in(chunk)
         list(found.fill(b"1\n" * chunk.rows, chunk.rows))
-        assert place.lines == len(rows) + found.count + place.comments
+        assert position.lines == len(rows) + found.count + position.comments
     content = path.read_bytes()
-    assert place.offset == len(content) and found.count == sum(bad for _, bad in where.values())
+    assert position.offset == len(content) and found.count == sum(bad for _, bad in where.values())
     return rows, where, found.named

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import binomtest, median_abs_deviation
 
 from support.forked import fastsvm
-from support.places import DATA
+from support.paths import DATA
 from support.training import train_on
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}

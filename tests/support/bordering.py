@@ -5,13 +5,13 @@ import pytest
 from libsvm.svmutil import svm_read_problem
 
 from support import oracles
+from support.checksums import with_checksum
 from support.evaluation import parse, values
 from support.oracles import BorderFile, data_text, random_machine
-from support.places import DATA
-from support.sealing import sealed
+from support.paths import DATA
 from support.training import train
 
-TEXT = sealed(b"""fastsvm_model border 2
+TEXT = with_checksum(b"""fastsvm_model border 2
 svm_type c_svc
 kernel_type rbf
 gamma 0.5

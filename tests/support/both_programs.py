@@ -10,7 +10,7 @@ from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.prediction.pipeline import predict
 from fastsvm_cli.prediction.scores import summary_lines
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.read_rows import read_chunks
 from support.processes import PATIENCE
 
 #: A garbage model must not keep a LIBSVM program running, or take all memory. A preexec_fn would copy this process each
@@ -40,11 +40,13 @@ def ours(folder, data, model, probability=False):
         if probability and not read.header.has_probability:
             return None
         written = []
-        tally = predict(read, read_chunks(str(folder / "data")), written.append, path="data", probability=probability)
-    except FastsvmError as fault:
-        assert len(str(fault).splitlines()) == 1 and str(fault).isprintable()
+        run_counts = predict(
+            read, read_chunks(str(folder / "data")), written.append, path="data", probability=probability
+        )
+    except FastsvmError as error:
+        assert len(str(error).splitlines()) == 1 and str(error).isprintable()
         return None
-    return b"".join(written).decode().split("\n")[:-1] + summary_lines(read.header, tally.score)
+    return b"".join(written).decode().split("\n")[:-1] + summary_lines(read.header, run_counts.score)
 
 
 def alike(a, b):

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from support.places import TESTS
+from support.paths import TESTS
 from support.processes import PATIENCE
 
 CLIENTS = TESTS / "capi" / "clients"

@@ -80,19 +80,19 @@ class CModel:
         rows = sparse_rows(starts, indices, values)
         return self.ask("labels", rows)[:, 0], self.ask("values", rows)
 
-    def ask(self, question, rows, classes=0):
+    def ask(self, output_kind, rows, classes=0):
         """labels: (n, 1). values: (n, pairs). radii: values, and their radii. probabilities: labels, and the classes'
         probabilities."""
         labels, values, radii, shares = (np.empty((rows.count, n)) for n in (1, self._pairs, self._pairs, classes))
         at = ctypes.byref(rows)
-        if question == "labels":
+        if output_kind == "labels":
             self._call("predict", self._model, at, labels.ctypes)
             return labels
-        if question == "probabilities":
+        if output_kind == "probabilities":
             self._call("probabilities", self._model, at, shares.ctypes, labels.ctypes)
             return np.hstack([labels, shares])
-        self._call("values", self._model, at, values.ctypes, radii.ctypes if question == "radii" else None)
-        return np.hstack([values, radii]) if question == "radii" else values
+        self._call("values", self._model, at, values.ctypes, radii.ctypes if output_kind == "radii" else None)
+        return np.hstack([values, radii]) if output_kind == "radii" else values
 
 
 def dense_rows(x):
@@ -101,14 +101,14 @@ def dense_rows(x):
     wide[:, : x.shape[1]] = x
     kind = "doubles" if x.dtype == np.float64 else "floats"
     rows = Rows(count=len(x), columns=x.shape[1], stride=wide.shape[1], **{kind: wide.ctypes.data})
-    rows.kept = wide
+    rows.stored = wide
     return rows
 
 
 def sparse_rows(starts, indices, values):
     """Rows with LIBSVM's indices. The first start may be any."""
-    kept = np.array(starts, np.int64), np.array(indices, np.int32), np.array(values, np.float64)
-    places = dict(zip(("starts", "indices", "values"), (each.ctypes.data for each in kept)))
-    rows = Rows(count=len(starts) - 1, **places)
-    rows.kept = kept
+    stored = np.array(starts, np.int64), np.array(indices, np.int32), np.array(values, np.float64)
+    positions = dict(zip(("starts", "indices", "values"), (each.ctypes.data for each in stored)))
+    rows = Rows(count=len(starts) - 1, **positions)
+    rows.stored = stored
     return rows

@@ -2,8 +2,8 @@
 
 from fastsvm_cli import _native
 from fastsvm_cli.models import looks_like_model
-from support.places import GOLDEN
-from support.sealing import sealed, sealed_line
+from support.checksums import line_with_checksum, with_checksum
+from support.paths import GOLDEN
 
 #: First words of a file, or of a LIBSVM model's last line; of every kind.
 KINDS = (
@@ -41,9 +41,9 @@ def made_good(text, damaged):
     if not summed(text):
         return damaged
     if compiled(text):
-        return sealed(damaged)
+        return with_checksum(damaged)
     mark = kind_of(text).encode() + b" "
-    return sealed_line(damaged) if damaged.rpartition(mark)[2].split()[1:] and mark in damaged else damaged
+    return line_with_checksum(damaged) if damaged.rpartition(mark)[2].split()[1:] and mark in damaged else damaged
 
 
 #: One of KINDS -> shortest file.

@@ -43,9 +43,9 @@ def predict(*arguments, before=lambda block: None, code=0):
         yield client()
 
     with mock.patch.object(work, "answer_block", do):
-        said = run_here("predict", *arguments, code=code, connect=connect)
-    said.done = done
-    return said
+        printed = run_here("predict", *arguments, code=code, connect=connect)
+    printed.done = done
+    return printed
 
 
 def run_here(*arguments, code=0, connect=run.connect):

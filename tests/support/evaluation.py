@@ -30,8 +30,8 @@ ROWS = _native.parse(b"1 1:0.5 2:-1 3:0.25\n1\n-1 2:2 9:1\n1 1:-0.5 4:1 20000000
 
 
 def parse(rows, labels=None):
-    chunk, fault, _, _ = _native.parse(data_text(rows, labels) if rows else b"")
-    assert fault is None
+    chunk, error, _, _ = _native.parse(data_text(rows, labels) if rows else b"")
+    assert error is None
     return chunk
 
 
@@ -56,7 +56,7 @@ def reference(model, chunk):
     return np.array(out.value)
 
 
-def fault_of(text, path="m"):
+def error_of(text, path="m"):
     """The message that refuses a text."""
     with pytest.raises(ModelFormatError) as caught:
         parse_model(text if isinstance(text, bytes) else text.encode(), path)

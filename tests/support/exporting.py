@@ -14,7 +14,7 @@ from fastsvm_cli.export.onnx import model_of
 from fastsvm_cli.export.tolerance import tolerance
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.models.wanted import Wanted
+from fastsvm_cli.models.base import Precision
 from support.processes import outcome
 
 #: Compiler flags for every C file.
@@ -111,8 +111,10 @@ def graph_run(description, single, rows):
 
 def predicted(model, chunk, probability=False):
     """(labels, values, probabilities) of fastsvm predict"""
-    out, predictions = model.decisions(Wanted.values()), _native.Predictions()
-    model.decision_values(chunk if model.carried is None else model.carried.rows(chunk), out, Wanted.values())
+    out, predictions = model.decisions(Precision.values()), _native.Predictions()
+    model.decision_values(
+        chunk if model.embedded_scaling is None else model.embedded_scaling.rows(chunk), out, Precision.values()
+    )
     model.answer(out)
     _native.predict(model.header.task(), out, False, predictions)
     labels = np.array(predictions.label)

@@ -62,7 +62,7 @@ def answers(estimator, X):
     return {name: getattr(estimator, name)(X) for name in METHODS if hasattr(estimator, name)}
 
 
-def demand_same(found, expected):
+def require_same(found, expected):
     """Same types and shapes, equal labels, numbers up to rounding."""
     assert found.keys() == expected.keys()
     for name, own in expected.items():

@@ -13,7 +13,7 @@ import sys
 import threading
 from pathlib import Path
 
-from support.places import FASTSVM
+from support.paths import FASTSVM
 from support.processes import PATIENCE
 
 # Read when an interpreter, a library or the core is loaded.
@@ -86,11 +86,11 @@ class _Parent:
             given, to_write = os.open(os.devnull, os.O_RDONLY), None
         else:
             given, to_write = os.pipe()
-        said = [b"", b""]
+        printed = [b"", b""]
 
         def read(at):
             with open(ours[at], "rb") as stream:
-                said[at] = stream.read()
+                printed[at] = stream.read()
 
         def write():
             try:
@@ -121,4 +121,4 @@ class _Parent:
                 raise subprocess.TimeoutExpired(["fastsvm", *words], timeout) from None
             for helper in helpers:
                 helper.join()
-        return subprocess.CompletedProcess([FASTSVM, *words], code, *said)
+        return subprocess.CompletedProcess([FASTSVM, *words], code, *printed)

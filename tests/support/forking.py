@@ -16,8 +16,8 @@ LIBRARIES = ("scipy.linalg", "scipy.optimize", "scipy.sparse.linalg", "scipy.spa
 
 def serve(channel):
     """Run a command per message, until the channel is closed."""
-    for room in ROOMS:
-        package = import_module(f"fastsvm_cli.{room}")
+    for layer in ROOMS:
+        package = import_module(f"fastsvm_cli.{layer}")
         for module in walk_packages(package.__path__, f"{package.__name__}."):
             import_module(module.name)
     for name in LIBRARIES:

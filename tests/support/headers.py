@@ -89,7 +89,7 @@ def changed(base, *changes):
 
 def changes_of_bases(section):
     """{name: (message, model, changes in it)} of a section of model_changes.txt."""
-    return {name: (said, BY_NAME[base], *pairs) for said, name, base, *pairs in model_changes(section).values()}
+    return {name: (printed, BY_NAME[base], *pairs) for printed, name, base, *pairs in model_changes(section).values()}
 
 
 EXCEPTIONS = changes_of_bases("exceptions")  # by row of the README; the message is a pattern

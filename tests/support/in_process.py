@@ -67,8 +67,8 @@ class Libsvm:
 
 def written_lines(model, chunks, **options):
     written = []
-    tally = predict(model, chunks, written.append, path="rows", **options)
-    return b"".join(written), tally
+    run_counts = predict(model, chunks, written.append, path="rows", **options)
+    return b"".join(written), run_counts
 
 
 def both(machine, folder):

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from support.places import TESTS
+from support.paths import TESTS
 
 A_MODEL = "expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model ...')"
 A_RANGE = "this is a range file of svm-scale, which --scale takes"
@@ -88,17 +88,17 @@ def _change(column):
 
 def _lines(file, section):
     text = (TESTS / file).read_text().split(f"[{section}]\n")[1].split("\n[")[0]
-    return re.sub(r"{([A-Za-z]\w+(?: [^{}]+)?)}", _said, text).splitlines()
+    return re.sub(r"{([A-Za-z]\w+(?: [^{}]+)?)}", _output_of, text).splitlines()
 
 
-def _said(found):
+def _output_of(found):
     """{NAME} and {function words} are sentences of this module."""
     name, *given = found[1].split(" ")
     return globals()[name](*given) if given else globals()[name]
 
 
-def told(sentence, lines):
-    """line -> message. lines: one by one between |; the faulty word is in braces."""
+def reported(sentence, lines):
+    """line -> message. lines: one by one between |; the invalid word is in braces."""
     return {
         each.replace("{", "").replace("}", ""): sentence(re.search(r"{(.*)}", each)[1]) for each in lines.split("|")
     }

@@ -9,9 +9,9 @@ from libsvm.svm import gen_svm_nodearray, libsvm
 
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import parse_model
+from support.checksums import with_checksum
 from support.evaluation import HAND, values
-from support.places import GOLDEN
-from support.sealing import sealed
+from support.paths import GOLDEN
 from support.training import train
 
 # ---- golden files
@@ -98,7 +98,7 @@ def changed(old, new, count=1, text=None):
     """Renew the checksum after a change, so that the change itself is found."""
     text = text or compiled_text()
     assert old in text, text.decode()
-    return sealed(text.replace(old, new, count))
+    return with_checksum(text.replace(old, new, count))
 
 
 def mutations(text, rng, step):

@@ -1,4 +1,4 @@
-"""Rows that a fast model leaves open; rows whose numbers are hard to write."""
+"""Rows that a fast model leaves undecided; rows whose numbers are hard to write."""
 
 import re
 import struct
@@ -6,7 +6,7 @@ import struct
 import numpy as np
 
 from fastsvm_cli.models import load_model
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.read_rows import read_chunks
 from support import oracles
 from support.evaluation import decide
 
@@ -52,7 +52,7 @@ def parsed(line):
     return bits(float(label)), {int(index): bits(float(value)) for index, value in pairs}, number
 
 
-def open_by_radii(case, values, radii):
+def undecided_by_radii(case, values, radii):
     """(rows) bool, by the definition"""
     if case == "regression":
         return radii[:, 0] > float(CASES[case][3][1])
@@ -71,11 +71,11 @@ def open_by_radii(case, values, radii):
                 else:
                     high[[i, j]] += 1
                 pair += 1
-        settled = [
+        decided = [
             all(low[w] > high[c] or (low[w] == high[c] and w < c) for c in range(classes) if c != w)
             for w in range(classes)
         ]
-        out.append(not any(settled))
+        out.append(not any(decided))
     return np.array(out)
 
 
@@ -86,6 +86,6 @@ def expected_open(folder, case, path):
         model = model.stopped_after(9)
     found = []
     for chunk in read_chunks(str(path)):
-        is_open = open_by_radii(case, *decide(model, chunk))
+        is_open = undecided_by_radii(case, *decide(model, chunk))
         found += (np.flatnonzero(is_open) + chunk.first_line).tolist()
     return found

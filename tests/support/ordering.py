@@ -15,17 +15,17 @@ from support import hostile, in_process, oracles
 from support.evaluation import parse
 from support.in_process import written_lines
 from support.oracles import OWN_KERNELS, random_machine, random_rows
-from support.places import DATA, SCRIPTS
+from support.paths import DATA, SCRIPTS
 
 COMPILERS = {"geometry": compile_geometry, "triangle": compile_triangle}
 HUGE = 1e160  # its square overflows
 UNKNOWN = 1000  # an index that no support vector has
-NEVER = _native.Task(SVM_TYPES.index("epsilon_svr"), [], [], [], [])  # with tolerance 0 no radius settles its rows
+NEVER = _native.Task(SVM_TYPES.index("epsilon_svr"), [], [], [], [])  # with tolerance 0 no radius decides its rows
 
 
-def settle(model, chunk, out, tolerance=0.0, task=None):
-    """Fill `out` without the exact evaluation; return the rows left open."""
-    return model.settle(chunk, task or model.header.task(), tolerance, 0, out)
+def decide(model, chunk, out, tolerance=0.0, task=None):
+    """Fill `out` without the exact evaluation; return the undecided rows."""
+    return model.decide(chunk, task or model.header.task(), tolerance, 0, out)
 
 
 def exact_model(machine):
@@ -56,8 +56,8 @@ def random_options(rng, machine, method):
 
 
 def lines(model, rows, **options):
-    text, tally = written_lines(model, [parse(rows)], **options)
-    return text.decode().splitlines(), tally
+    text, run_counts = written_lines(model, [parse(rows)], **options)
+    return text.decode().splitlines(), run_counts
 
 
 class Libsvm(in_process.Libsvm):
@@ -199,15 +199,15 @@ def uncovered(value, radius, *truths):
 
 
 def after(model, chunk, points):
-    """Values and radii after this number of points, settled or not: (rows, pairs) each."""
+    """Values and radii after this number of points, decided or not: (rows, pairs) each."""
     out = _native.Decisions(model.pairs, True)
-    model.settle(chunk, NEVER, 0.0, points, out)
+    model.decide(chunk, NEVER, 0.0, points, out)
     return np.array(out.value), np.array(out.radius)
 
 
-def settled(model, chunk, tolerance, task=None):
+def decided(model, chunk, tolerance, task=None):
     out = _native.Decisions(model.pairs, True)
-    left = settle(model, chunk, out, tolerance, task)
+    left = decide(model, chunk, out, tolerance, task)
     return np.array(out.value), np.array(out.radius), left, out.kernel_evaluations
 
 

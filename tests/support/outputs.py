@@ -8,10 +8,10 @@ from fastsvm_cli.text.output import Output
 from support.processes import PATIENCE
 
 
-def write(path, *pieces):
+def write(path, *buffers):
     with Output(str(path)) as output:
-        for piece in pieces:
-            output.write(piece)
+        for buffer in buffers:
+            output.write(buffer)
 
 
 def in_new_process(code, *arguments, **options):

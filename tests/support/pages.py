@@ -4,14 +4,14 @@ import os
 import re
 import shlex
 
-from support.places import ROOT
+from support.paths import ROOT
 
 #: path from the root -> text
 PAGES = {
     str(path.relative_to(ROOT)): path.read_text()
     for path in [
         ROOT / "README.md",
-        *(p for room in ("fastsvm_cli", "scripts", "data", "tests") for p in ROOT.glob(f"{room}/**/*.md")),
+        *(p for layer in ("fastsvm_cli", "scripts", "data", "tests") for p in ROOT.glob(f"{layer}/**/*.md")),
     ]
 }
 
@@ -86,6 +86,6 @@ def links(page):
     for target in re.findall(r"\]\(([^)]+)\)", PAGES[page]):
         if "://" not in target:
             path, _, anchor = target.partition("#")
-            place = (ROOT / page).parent / path if path else ROOT / page
-            place = place / "README.md" if place.is_dir() else place
-            yield target, os.path.relpath(place, ROOT), anchor
+            position = (ROOT / page).parent / path if path else ROOT / page
+            position = position / "README.md" if position.is_dir() else position
+            yield target, os.path.relpath(position, ROOT), anchor

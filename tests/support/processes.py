@@ -33,8 +33,8 @@ def interrupted(child):
     """Lines of standard error of a child whose process group gets SIGINT, as from Ctrl-C. All of the group has ended
     then."""
     os.killpg(child.pid, signal.SIGINT)
-    _, said = child.communicate(timeout=PATIENCE)
-    assert child.returncode == 130, said
+    _, printed = child.communicate(timeout=PATIENCE)
+    assert child.returncode == 130, printed
 
     def gone():
         try:
@@ -43,7 +43,7 @@ def interrupted(child):
             return True
 
     assert wait_until(gone)
-    return said.splitlines()
+    return printed.splitlines()
 
 
 def outcome(words, **options):
@@ -95,11 +95,11 @@ def on_a_terminal(words, columns, *, cwd=None, env=None):
         env={**inherited, "TERM": "xterm", **(env or {})},
     )
     os.close(terminal)
-    said = b""
+    printed = b""
     try:
-        while piece := os.read(main, 65536):
-            said += piece
+        while buffer := os.read(main, 65536):
+            printed += buffer
     except OSError:  # the terminal was closed
         pass
     os.close(main)
-    return process.wait(PATIENCE), said
+    return process.wait(PATIENCE), printed

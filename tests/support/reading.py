@@ -8,7 +8,7 @@ from array import array
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FastsvmError
-from fastsvm_cli.text.data import Place, read_chunks
+from fastsvm_cli.text.read_rows import Position, read_chunks
 
 COMPRESS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}
 
@@ -31,21 +31,21 @@ THREADS = (1, 2, 5)
 
 
 def parse(text, **options):
-    """Rows, and the fault as (line, words) or None."""
-    chunk, fault, _, _ = _native.parse(text if isinstance(text, bytes) else text.encode(), **options)
-    return rows_in(chunk), fault
+    """Rows, and the error as (line, words) or None."""
+    chunk, error, _, _ = _native.parse(text if isinstance(text, bytes) else text.encode(), **options)
+    return rows_in(chunk), error
 
 
 def read(path, **options):
     """All rows of a file, and the message that ended them, or None."""
     rows, lines = [], 0
     try:
-        for chunk in read_chunks(str(path), place=(place := Place()), **options):
-            assert chunk.rows > 0 and lines < chunk.first_line <= place.lines
-            rows, lines = rows + rows_in(chunk), place.lines
-            assert lines == len(rows) + place.comments
-    except FastsvmError as fault:
-        return rows, str(fault)
+        for chunk in read_chunks(str(path), place=(position := Position()), **options):
+            assert chunk.rows > 0 and lines < chunk.first_line <= position.lines
+            rows, lines = rows + rows_in(chunk), position.lines
+            assert lines == len(rows) + position.comments
+    except FastsvmError as error:
+        return rows, str(error)
     return rows, None
 
 
@@ -57,7 +57,7 @@ NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 
 
 def plain_rows(text):
-    """An independent reader: the rows before the first fault, and its line or None."""
+    """An independent reader: the rows before the first error, and its line or None."""
     rows, lines = [], text.split("\n")
     for number, line in enumerate(lines[:-1] if lines[-1] == "" else lines, 1):
         if line.lstrip(" \t").startswith("#"):

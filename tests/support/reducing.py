@@ -7,9 +7,9 @@ import numpy as np
 from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models import parse_model
 from support import oracles
+from support.checksums import line_with_checksum
 from support.in_process import written_lines
 from support.oracles import EXTENDED, Machine, random_machine
-from support.sealing import sealed_line
 
 TYPES = [("c_svc", 2), ("c_svc", 4), ("nu_svc", 3), ("one_class", 2), ("epsilon_svr", 2), ("nu_svr", 2)]
 INITS, OPTIMIZERS = ("greedy", "random", "alpha", "cluster"), ("none", "irprop", "fixed-point")
@@ -31,7 +31,7 @@ def split(text: bytes) -> "tuple[Machine, list[bytes]]":
     """The LIBSVM model in a reduced set's file, and the words of the last line, without the checksum."""
     model, word, line = text.rpartition(b"fastsvm_reduced ")
     assert word and line.endswith(b"\n") and line.count(b"\n") == 1
-    assert sealed_line(text) == text
+    assert line_with_checksum(text) == text
     return Machine.read(model), line.split()[:-1]
 
 
@@ -40,8 +40,8 @@ def machine_of(found) -> Machine:
 
 
 def lines(model, chunks, **options):
-    text, tally = written_lines(model, chunks, **options)
-    return text.decode().splitlines(), tally
+    text, run_counts = written_lines(model, chunks, **options)
+    return text.decode().splitlines(), run_counts
 
 
 def labels(model, chunks):

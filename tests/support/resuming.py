@@ -6,9 +6,10 @@ import stat
 import sys
 import tempfile
 
-from fastsvm_cli import cli, interruption
+from fastsvm_cli import cli
 from fastsvm_cli.prediction import resume
-from fastsvm_cli.text.line_blocks import LineBlocks, Place
+from fastsvm_cli.system import interruption
+from fastsvm_cli.text.line_blocks import LineBlocks, Position
 from support.processes import default_signals
 
 ROWS = 400
@@ -58,10 +59,10 @@ def forked(folder, *arguments, prepare=lambda: None, code=0, block=BLOCK, second
     return ended
 
 
-def resumable(path, place=None):
-    place = place or Place()
+def resumable(path, position=None):
+    position = position or Position()
     about = {"on_bad_row": "stop", "max_line": 9}
-    return resume.ResumableOutput(str(path), [], {}, about, place, None, labelled=True, say=lambda line: None)
+    return resume.ResumableOutput(str(path), [], {}, about, position, None, labelled=True, say=lambda line: None)
 
 
 CALLS = ("open", "write", "fsync", "ftruncate", "replace", "unlink")

@@ -4,9 +4,9 @@ import random
 
 import numpy as np
 
-from fastsvm_cli.text.data import read_chunks, read_pieces
+from fastsvm_cli.text.read_rows import read_buffers, read_chunks
 from fastsvm_cli.text.scaling import parse_scaling
-from support.places import DATA
+from support.paths import DATA
 from support.processes import outcome
 from support.training import train
 
@@ -70,7 +70,7 @@ def contents(chunks):
 
 def read_scaling(path):
     """path: a range file."""
-    return parse_scaling(b"".join(map(bytes, read_pieces(str(path)))), str(path))
+    return parse_scaling(b"".join(map(bytes, read_buffers(str(path)))), str(path))
 
 
 def read_scaled(data, ranges, **options):

@@ -12,7 +12,7 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-from support.places import FASTSVM
+from support.paths import FASTSVM
 from support.processes import PATIENCE
 
 #: Command and start-up file. Ctrl-X d writes the current line to `line`; one TAB shows the choices.

@@ -18,22 +18,22 @@ WRITE_PIECES = (
 )
 
 
-class Faults:
-    """write(path, *pieces, call=fault, ...) -> standard error. log: actions on files, in order."""
+class Errors:
+    """write(path, *pieces, call=error, ...) -> standard error. log: actions on files, in order."""
 
     def __init__(self, folder):
         self._folder, self._library = folder, folder / "faults.so"
         require("cc")
         run("cc", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", self._library, SOURCE, "-ldl")
 
-    def write(self, path, *pieces, **faults):
+    def write(self, path, *buffers, **errors):
         names = []
-        for number, piece in enumerate(pieces):
+        for number, buffer in enumerate(buffers):
             names.append(self._folder / f"piece-{number}")
-            names[-1].write_bytes(piece)
+            names[-1].write_bytes(buffer)
         log = self._folder / "log"
         log.unlink(missing_ok=True)
-        words = ",".join(f"{call}={fault}" for call, fault in faults.items())
+        words = ",".join(f"{call}={error}" for call, error in errors.items())
         env = {**os.environ, "LD_PRELOAD": str(self._library), "FAULTS": words, "FAULTS_LOG": str(log)}
         done = in_new_process(WRITE_PIECES, path, *names, env=env)
         self.log = log.read_text().splitlines() if log.exists() else []

@@ -3,7 +3,7 @@
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 from threadpoolctl import threadpool_limits
 
-from support.places import DATA
+from support.paths import DATA
 
 
 def train(path, rows, labels, options):

@@ -7,7 +7,7 @@ import pytest
 
 from fastsvm_cli import _native
 from support.compiling import compile_all
-from support.places import DATA
+from support.paths import DATA
 from support.reading import random_text
 from support.training import train_on
 

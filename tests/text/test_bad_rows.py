@@ -1,4 +1,4 @@
-"""Malformed lines with --on-bad-row skip or nan: the good rows' lines are those of the file without them, and faults
+"""Malformed lines with --on-bad-row skip or nan: the good rows' lines are those of the file without them, and errors
 are named and counted."""
 
 import json
@@ -7,11 +7,11 @@ import subprocess
 
 import pytest
 
-from fastsvm_cli.text.bad_rows import NAMED
+from fastsvm_cli.text.line_blocks import NAMED
 from support.bad_rows import BAD, PRECOMPUTED, spoil
 from support.messages import BLANK, SKIPPED, no_label, no_number
 from support.outputs import timeless
-from support.places import FASTSVM
+from support.paths import FASTSVM
 from support.processes import PATIENCE
 from support.reading import COMPRESS
 
@@ -92,8 +92,13 @@ def test_a_file_of_bad_rows_alone_is_read_to_its_end(fastsvm, models, tmp_path, 
     for mode, expected in (("skip", ""), ("nan", "nan\n" * lines)):
         done = fastsvm("predict", "--on-bad-row", mode, "--json", "bad", models / "rings.approx", "out")
         assert (tmp_path / "out").read_text() == expected
-        told = json.loads(done.out)
-        assert (told["rows"], told["bad_rows"], told["accuracy"], told["correct"]) == (0, lines, None, 0)
+        reported = json.loads(done.out)
+        assert (reported["rows"], reported["bad_rows"], reported["accuracy"], reported["correct"]) == (
+            0,
+            lines,
+            None,
+            0,
+        )
         assert done.err.count("Warning: bad:") == min(lines, NAMED)
     assert (
         fastsvm("predict", "--on-bad-row", "nan", "-b", 1, "bad", models / "rings.model").out

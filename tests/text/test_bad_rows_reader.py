@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from fastsvm_cli import _native
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.prediction.pipeline import predict
-from fastsvm_cli.text.bad_rows import NAMED, BadRows
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.line_blocks import NAMED, BadRows
+from fastsvm_cli.text.read_rows import read_chunks
 from support.bad_rows import BAD, PRECOMPUTED, one_by_one, read_around
 from support.profiles import calm
 
@@ -91,23 +91,23 @@ def test_rows_that_a_model_refuses_are_tried_a_few_times_each(tmp_path, bad):
     count = 300_000
     text = "".join("1 2:1\n" if bad(at) else "1 0:1 1:0.5 2:1 3:2\n" for at in range(count))
     (tmp_path / "data").write_text(text)
-    said, lines = [], []
-    rows = BadRows("data", True, said.append)
+    printed, lines = [], []
+    rows = BadRows("data", True, printed.append)
     model, chunks = parse_model(PRECOMPUTED.encode(), "m"), read_chunks(str(tmp_path / "data"), bad_rows=rows)
-    tally = predict(model, chunks, lines.append, path="data", bad_rows=rows)
+    run_counts = predict(model, chunks, lines.append, path="data", bad_rows=rows)
     expected = [at for at in range(count) if bad(at)]
     assert [at for at, line in enumerate(b"".join(lines).splitlines()) if line == b"nan"] == expected
-    assert tally.rows == count - len(expected) and rows.count == len(expected)
-    assert [each.split(": ")[0] for each in said] == [f"data:{at + 1}" for at in expected[:NAMED]]
+    assert run_counts.rows == count - len(expected) and rows.count == len(expected)
+    assert [each.split(": ")[0] for each in printed] == [f"data:{at + 1}" for at in expected[:NAMED]]
 
 
-def test_lines_of_nan_come_in_pieces_however_long_they_are():
+def test_lines_of_nan_come_in_buffers_however_long_they_are():
     rows = BadRows("data")
     rows.filler = b"nan " * 250_000 + b"\n"
     rows.begin(1, [(0, 3, 3), (1, 40, 40), (2, 1, 1)], [])
-    pieces = list(rows.fill(b"a\nb\n", 2))
-    assert b"".join(pieces) == rows.filler * 3 + b"a\n" + rows.filler * 40 + b"b\n" + rows.filler
-    assert max(map(len, pieces)) < 3 * len(rows.filler)
+    buffers = list(rows.fill(b"a\nb\n", 2))
+    assert b"".join(buffers) == rows.filler * 3 + b"a\n" + rows.filler * 40 + b"b\n" + rows.filler
+    assert max(map(len, buffers)) < 3 * len(rows.filler)
 
 
 def test_the_lines_of_a_chunk_may_be_filled_up_in_parts():

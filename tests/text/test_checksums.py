@@ -7,10 +7,10 @@ import pytest
 
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.text.fingerprint import fingerprint
-from support.evaluation import ROWS, fault_of
+from support.checksums import CHANGED, line_with_checksum, with_checksum
+from support.evaluation import ROWS, error_of
 from support.evaluation import values as values_of
-from support.places import GOLDEN
-from support.sealing import CHANGED, sealed, sealed_line
+from support.paths import GOLDEN
 
 TO_USE_IT = ", or delete this line to use the file as a LIBSVM model and no more"
 COMPILED = sorted(path.name for path in (GOLDEN / "version2").iterdir() if path.suffix not in (".reduced", ".folded"))
@@ -35,7 +35,7 @@ def test_a_compiled_model_with_any_byte_changed_is_refused_in_one_sentence(name)
     text = read(name)
     for at, changed in changes(text, text.index(b"\n") + 1, text.rindex(b"checksum"), random.Random(name)):
         if changed.replace(b"\r\n", b"\n") != text:
-            assert fault_of(changed) == f"m: {CHANGED}", (at, changed)
+            assert error_of(changed) == f"m: {CHANGED}", (at, changed)
 
 
 @pytest.mark.parametrize("name", COMPILED)
@@ -44,7 +44,7 @@ def test_the_first_and_the_last_two_lines_are_guarded_as_well(name):
     for first, last in ((0, text.index(b"\n") + 1), (text.rindex(b"checksum"), len(text))):
         for _, changed in changes(text, first, last, random.Random(name)):
             if changed.replace(b"\r\n", b"\n") != text:
-                fault_of(changed)
+                error_of(changed)
 
 
 def test_the_lines_of_the_checksum_are_not_needed_twice_nor_missing_nor_moved():
@@ -57,12 +57,12 @@ def test_the_lines_of_the_checksum_are_not_needed_twice_nor_missing_nor_moved():
         text.replace(line, line.upper()),
         text.replace(line, line[:-1] + b" \n"),
     ):
-        assert fault_of(changed) == f"m: {CHANGED}"
-    assert "unknown key 'checksum'" in fault_of(sealed(text.replace(b"precision", line + b"precision")))
+        assert error_of(changed) == f"m: {CHANGED}"
+    assert "unknown key 'checksum'" in error_of(with_checksum(text.replace(b"precision", line + b"precision")))
     for word in (b"svm_type c_svc", b"gamma 0.15"):  # the sum of another file
-        other = sealed(text.replace(word, word + b" "))
+        other = with_checksum(text.replace(word, word + b" "))
         assert other != text
-        assert fault_of(text.replace(line, other[other.rindex(b"checksum") : -len(b"end\n")])) == f"m: {CHANGED}"
+        assert error_of(text.replace(line, other[other.rindex(b"checksum") : -len(b"end\n")])) == f"m: {CHANGED}"
 
 
 @pytest.mark.parametrize("name", COMPILED + REDUCED)
@@ -88,16 +88,18 @@ def test_a_copy_with_other_line_ends_is_still_guarded():
     for name in ("c_svc.approx", "c_svc.reduced"):
         text = read(name)
         at = text.index(b"gamma 0.") + len(b"gamma 0.")
-        assert CHANGED in fault_of((text[:at] + b"9" + text[at + 1 :]).replace(b"\n", b"\r\n"))
+        assert CHANGED in error_of((text[:at] + b"9" + text[at + 1 :]).replace(b"\n", b"\r\n"))
 
 
 @pytest.mark.parametrize(
     "byte, name", [(b"\r", "a carriage return"), (b"\v", "a vertical tab"), (b"\f", "a form feed")]
 )
-def test_bytes_that_only_some_programs_take_for_blanks_are_faults(byte, name):
+def test_bytes_that_only_some_programs_take_for_blanks_are_errors(byte, name):
     for old in (b"expansion 0 0", b"gamma 0.15", b"center\n", b"fingerprint "):
-        text = sealed(read("c_svc.approx").replace(old, old.replace(b" ", byte, 1) if b" " in old else byte + old, 1))
-        assert fault_of(text).endswith(f": {name} found inside a line, expected blanks or tabs between words")
+        text = with_checksum(
+            read("c_svc.approx").replace(old, old.replace(b" ", byte, 1) if b" " in old else byte + old, 1)
+        )
+        assert error_of(text).endswith(f": {name} found inside a line, expected blanks or tabs between words")
 
 
 @pytest.mark.full(few=1)
@@ -108,12 +110,12 @@ def test_a_reduced_set_with_any_byte_changed_is_refused_in_one_sentence(name):
     number = text.count(b"\n")
     for at, changed in changes(text, len(b"svm_type "), line - 1, random.Random(name)):
         if changed.replace(b"\r\n", b"\n") != text:
-            assert f": {CHANGED}{TO_USE_IT}" in fault_of(changed), (at, changed)
+            assert f": {CHANGED}{TO_USE_IT}" in error_of(changed), (at, changed)
     for _, changed in changes(text, line, len(text), random.Random(name)):
         if changed.replace(b"\r\n", b"\n") != text:
-            fault_of(changed)
+            error_of(changed)
     radius = text.index(b" 0.", line)
-    assert fault_of(text[:radius] + text[radius:].replace(b"0.", b"1.", 1)) == f"m:{number}: {CHANGED}{TO_USE_IT}"
+    assert error_of(text[:radius] + text[radius:].replace(b"0.", b"1.", 1)) == f"m:{number}: {CHANGED}{TO_USE_IT}"
 
 
 def test_a_libsvm_model_of_raw_rows_with_any_byte_changed_is_refused_in_one_sentence():
@@ -122,20 +124,20 @@ def test_a_libsvm_model_of_raw_rows_with_any_byte_changed_is_refused_in_one_sent
     for first, last in ((len(b"svm_type "), line - 1), (line, len(text))):
         for at, changed in changes(text, first, last, random.Random(first)):
             if changed.replace(b"\r\n", b"\n") != text:
-                assert first == line or f": {CHANGED}{TO_USE_IT}" in fault_of(changed), (at, changed)
-                fault_of(changed)
+                assert first == line or f": {CHANGED}{TO_USE_IT}" in error_of(changed), (at, changed)
+                error_of(changed)
     assert parse_model(text.replace(b"\n", b"\r\n"), "m").to_text() == text
     number = text.count(b"\n")
     later = "version '3' of the line 'fastsvm_folded' found, this fastsvm reads 2"
-    assert fault_of(text.replace(b"_folded 2", b"_folded 3")) == f"m:{number}: {later}"
+    assert error_of(text.replace(b"_folded 2", b"_folded 3")) == f"m:{number}: {later}"
     for vectors in (b"1 0:1e300\n-1 0:3\n", b"1\n-1\n"):  # serials that are invalid or missing must not be looked up
         serials = b"svm_type epsilon_svr\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho 0.1\nSV\n" + vectors
-        assert fault_of(sealed_line(serials + b"fastsvm_folded 2 a b c\n")) == (
+        assert error_of(line_with_checksum(serials + b"fastsvm_folded 2 a b c\n")) == (
             "m:9: the line 'fastsvm_folded' found after a model with a precomputed kernel, which no scaling is folded"
             " into"
         )
-    short = sealed_line(text[:line] + b"fastsvm_folded 2 a b\n")
-    assert fault_of(short) == f"m:{number}: 4 words in the line 'fastsvm_folded' found, expected 5"
+    short = line_with_checksum(text[:line] + b"fastsvm_folded 2 a b\n")
+    assert error_of(short) == f"m:{number}: 4 words in the line 'fastsvm_folded' found, expected 5"
 
 
 def test_a_changed_reduced_set_without_its_line_is_a_libsvm_model(svm_predict, fastsvm, tmp_path):
@@ -175,7 +177,7 @@ def test_a_file_of_version_1_is_refused_whatever_its_kind(name):
         first, _, rest = text[: text.rindex(b"checksum")].partition(b" 2\n")
         old, number, found = first + b" 1\n" + rest + b"end\n", 1, "version 1 of the format"
     why = "which was written before release 0.1.0: compile the model again"
-    assert fault_of(old) == f"m:{number}: {found} found, {why}"
+    assert error_of(old) == f"m:{number}: {found} found, {why}"
 
 
 def test_the_digits_do_not_depend_on_how_many_bytes_there_are():

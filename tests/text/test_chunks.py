@@ -43,8 +43,8 @@ def text_of(leading, indptr, indices, values):
 
 
 def parsed(text, **options):
-    chunk, fault, _, _ = _native.parse(text, **options)
-    assert fault is None, fault
+    chunk, error, _, _ = _native.parse(text, **options)
+    assert error is None, error
     return chunk
 
 

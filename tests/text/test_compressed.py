@@ -10,8 +10,8 @@ import zlib
 
 import pytest
 
-from fastsvm_cli.text.content import Content
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.byte_source import Content
+from fastsvm_cli.text.read_rows import read_chunks
 from support.processes import PATIENCE
 from support.reading import COMPRESS, SAMPLE, SIZES, plain_rows, read, rows_in
 
@@ -47,8 +47,8 @@ def test_many_compressed_streams_in_a_row_are_one_file(file, kind):
 
 def test_zeros_between_and_after_streams_are_padding(file):
     for name in ("gzip", "xz"):
-        piece = COMPRESS[name](b"1 1:2\n")
-        assert read(file(piece + bytes(8) + piece + bytes(512))) == ([(1.0, [(1, 2.0)])] * 2, None)
+        buffer = COMPRESS[name](b"1 1:2\n")
+        assert read(file(buffer + bytes(8) + buffer + bytes(512))) == ([(1.0, [(1, 2.0)])] * 2, None)
 
 
 def test_a_compressed_empty_file_has_no_rows(file, kind):
@@ -59,7 +59,7 @@ def test_a_compressed_last_line_may_lack_its_line_end(file, kind):
     assert read(file(COMPRESS[kind](b"1 1:2"))) == ([(1.0, [(1, 2.0)])], None)
 
 
-def test_a_fault_in_compressed_text_has_its_line(file, kind):
+def test_an_error_in_compressed_text_has_its_line(file, kind):
     path = file(COMPRESS[kind](b"1 1:2\nx\n"))
     assert read(path) == ([(1.0, [(1, 2.0)])], f"{path}:2: 'x' found, expected a label")
 
@@ -130,10 +130,10 @@ def pipe():
         yield f"/dev/fd/{reader}", file
 
 
-def feed(writer, pieces, pause=0.0):
+def feed(writer, buffers, pause=0.0):
     def work():
-        for piece in pieces:
-            writer.write(piece)
+        for buffer in buffers:
+            writer.write(buffer)
             time.sleep(pause)
         writer.close()
 
@@ -142,7 +142,7 @@ def feed(writer, pieces, pause=0.0):
     return thread
 
 
-def pieces_of(content, rng, longest):
+def buffers_of(content, rng, longest):
     at = 0
     while at < len(content):
         step = rng.randint(1, longest)
@@ -152,10 +152,10 @@ def pieces_of(content, rng, longest):
 
 @pytest.mark.parametrize("compress", [None, *COMPRESS])
 @pytest.mark.parametrize("longest, pause", [(1, 0.0), (3, 0.0002), (50, 0.001)])
-def test_tiny_pieces_written_slowly_into_a_pipe_give_the_same_rows(pipe, compress, longest, pause):
+def test_tiny_buffers_written_slowly_into_a_pipe_give_the_same_rows(pipe, compress, longest, pause):
     path, writer = pipe
     content = COMPRESS[compress](SAMPLE.encode()) if compress else SAMPLE.encode()
-    thread = feed(writer, pieces_of(content, random.Random(5), longest), pause)
+    thread = feed(writer, buffers_of(content, random.Random(5), longest), pause)
     assert read(path) == (plain_rows(SAMPLE)[0], None)
     thread.join(PATIENCE)
 
@@ -228,9 +228,9 @@ def test_no_read_waits_for_a_pipe(monkeypatch, compress):
         os.dup2(reader, 0)
         thread = threading.Thread(target=lambda: found.extend(chunk.rows for chunk in read_chunks("-")))
         thread.start()
-        for piece in (text[:first], text[first:100], text[100:], b""):
+        for buffer in (text[:first], text[first:100], text[100:], b""):
             waited.wait(0.05)  # the reader has reached the end, or soon will
-            os.write(writer, piece) if piece else os.close(writer)
+            os.write(writer, buffer) if buffer else os.close(writer)
         thread.join(PATIENCE)
     finally:
         os.dup2(standard_input, 0)
@@ -263,10 +263,10 @@ def test_a_pipe_that_was_told_not_to_wait_is_waited_for(monkeypatch, compress):
         os.dup2(reader, 0)
         thread = threading.Thread(target=lambda: found.extend(chunk.rows for chunk in read_chunks("-")))
         thread.start()
-        for piece in (text[:first], text[first:100], text[100:], b""):
+        for buffer in (text[:first], text[first:100], text[100:], b""):
             assert empty.wait(PATIENCE)
             empty.clear()
-            os.write(writer, piece) if piece else os.close(writer)
+            os.write(writer, buffer) if buffer else os.close(writer)
         thread.join(PATIENCE)
     finally:
         os.dup2(standard_input, 0)
@@ -277,6 +277,6 @@ def test_a_pipe_that_was_told_not_to_wait_is_waited_for(monkeypatch, compress):
 @pytest.mark.full
 def test_much_through_a_pipe_gives_the_same_rows(pipe, long_text):
     path, writer = pipe
-    thread = feed(writer, pieces_of(long_text.encode(), random.Random(6), 100_000))
+    thread = feed(writer, buffers_of(long_text.encode(), random.Random(6), 100_000))
     assert read(path) == (plain_rows(long_text)[0], None)
     thread.join(PATIENCE)

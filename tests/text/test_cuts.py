@@ -15,8 +15,8 @@ from sklearn.datasets import load_svmlight_file
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FileError
-from fastsvm_cli.text.data import read_bytes, read_chunks, read_start
-from support.places import FASTSVM
+from fastsvm_cli.text.read_rows import read_bytes, read_chunks, read_start
+from support.paths import FASTSVM
 from support.processes import peak_memory, wait_until
 from support.profiles import calm
 from support.reading import COMPRESS, SIZES, THREADS, UNLIMITED, plain_rows, random_text, read, rows_in
@@ -60,7 +60,7 @@ def texts_of_data(draw):
 
 @calm(150)
 @given(texts_of_data())
-def test_rows_and_faults_are_those_of_a_plain_reader_at_every_chunk_size(file, text):
+def test_rows_and_errors_are_those_of_a_plain_reader_at_every_chunk_size(file, text):
     rows, line = plain_rows(text)
     path = file(text)
     found = [read(path, size=size) for size in SIZES]
@@ -71,20 +71,20 @@ def test_rows_and_faults_are_those_of_a_plain_reader_at_every_chunk_size(file, t
 
 
 def fingerprint(text, **options):
-    chunk, fault, fields, consumed = _native.parse(text, **options)
+    chunk, error, fields, consumed = _native.parse(text, **options)
     views = [bytes(view) for view in (chunk.leading, chunk.indptr, chunk.indices, chunk.values, chunk.squared_norms)]
-    return views, chunk.rows, chunk.max_index, fault, fields, chunk.gaps
+    return views, chunk.rows, chunk.max_index, error, fields, chunk.gaps
 
 
 @calm(25)
 @given(st.lists(lines_of_data(), min_size=1, max_size=12).map("".join), st.floats(0, 1), st.one_of(st.none(), BROKEN))
-def test_rows_and_faults_do_not_depend_on_the_number_of_threads(text, where, broken):
+def test_rows_and_errors_do_not_depend_on_the_number_of_threads(text, where, broken):
     text = text.encode()
     # Several pieces of a quarter megabyte, so that five threads have work.
     copies = 1_400_000 // len(text) + 1
     before = int(where * copies)
-    fault = b"" if broken is None else broken.encode() + b"\n"
-    text = text * before + fault + text * (copies - before)
+    error = b"" if broken is None else broken.encode() + b"\n"
+    text = text * before + error + text * (copies - before)
     results = []
     for threads in THREADS:
         _native.set_threads(threads)
@@ -99,7 +99,7 @@ def test_rows_and_faults_do_not_depend_on_the_number_of_threads(text, where, bro
 
 
 @pytest.mark.full
-def test_the_first_of_several_faults_is_reported_whoever_finds_it(file, long_text):
+def test_the_first_of_several_errors_is_reported_whoever_finds_it(file, long_text):
     lines = long_text.splitlines(keepends=True)
     for at, broken in ((19_000, "late\n"), (12_345, "1 2:1 1:1 # fault\n"), (13_000, "\n")):
         lines.insert(at, broken)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastsvm_cli import _native
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.read_rows import read_chunks
 from support.messages import BLANK, no_label, no_number, not_finite, too_large, too_small
 from support.profiles import calm
 from support.reading import SIZES, UNLIMITED, read
@@ -46,8 +46,8 @@ def test_what_can_be_part_of_a_number_delimits_nothing(file, delimiter):
 
 
 def test_dense_chunks_know_their_width_and_norms():
-    chunk, fault, fields, _ = _native.parse(b"1,3,4,0\n", dense=True)
-    assert fault is None and fields == 3 and chunk.max_index == 3 and chunk.squared_norms.tolist() == [25.0]
+    chunk, error, fields, _ = _native.parse(b"1,3,4,0\n", dense=True)
+    assert error is None and fields == 3 and chunk.max_index == 3 and chunk.squared_norms.tolist() == [25.0]
 
 
 DENSE_FAULTS = {
@@ -78,7 +78,7 @@ DENSE_FAULTS = {
 
 
 @pytest.mark.parametrize("line", DENSE_FAULTS, ids=ascii)
-def test_a_faulty_dense_line_is_named_in_one_line_after_the_rows_before_it(file, line):
+def test_an_invalid_dense_line_is_named_in_one_line_after_the_rows_before_it(file, line):
     path = file(f"1,2,3\n{line}\n1,2,3\n")
     for size in SIZES:
         assert read(path, dense=True, size=size) == ([(1.0, [(1, 2.0), (2, 3.0)])], f"{path}:2: {DENSE_FAULTS[line]}")
@@ -133,7 +133,7 @@ def test_dense_rows_do_not_depend_on_chunk_size_or_threads(file):
     st.booleans(),
     st.booleans(),
 )
-def test_any_text_at_all_is_rows_or_one_fault_at_every_chunk_size(file, lines, delimiter, dense, labelled):
+def test_any_text_at_all_is_rows_or_one_error_at_every_chunk_size(file, lines, delimiter, dense, labelled):
     path = file("\n".join(lines))
     found = [read(path, dense=dense, delimiter=delimiter, labelled=labelled, size=size) for size in SIZES]
     assert all(other == found[0] for other in found)

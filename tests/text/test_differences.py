@@ -7,11 +7,11 @@ import pytest
 
 from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.models import load_model, parse_model
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.read_rows import read_chunks
 from support.both_programs import alike, ours, theirs
-from support.evaluation import fault_of
+from support.evaluation import error_of
 from support.messages import NUL, model_changes, no_pair, not_finite, too_far, too_large, too_small
-from support.places import GOLDEN
+from support.paths import GOLDEN
 from support.profiles import tries
 
 MODEL = b"""svm_type epsilon_svr
@@ -33,7 +33,7 @@ DATA = b"1 1:0.5 2:-1 3:0.25\n-1 1:2 3:1 9:1\n2.5 2:3\n7 1:1e-3 4:2\n1\n-1 1:-1 
 NAMES = {b"\r": "a carriage return", b"\v": "a vertical tab", b"\f": "a form feed"}
 
 
-def data_fault(folder, text, **options):
+def data_error(folder, text, **options):
     (folder / "data").write_bytes(text)
     with pytest.raises(DataFormatError) as caught:
         list(read_chunks(str(folder / "data"), **options))
@@ -47,12 +47,12 @@ def data_fault(folder, text, **options):
         b"|"
     ),
 )
-def test_bytes_that_libsvm_takes_in_two_ways_are_faults_of_a_row(tmp_path, row, byte):
+def test_bytes_that_libsvm_takes_in_two_ways_are_errors_of_a_row(tmp_path, row, byte):
     text = b"1 1:1\n" + row % byte + (b"\n" if byte != b"\r" else b" \n")
     expected = f"2: {NAMES[byte]} found inside a row, expected blanks or tabs between words"
-    assert data_fault(tmp_path, text) == expected
-    assert data_fault(tmp_path, text, size=1) == expected
-    assert data_fault(tmp_path, text.replace(b"\n", b"\r\n")) == expected
+    assert data_error(tmp_path, text) == expected
+    assert data_error(tmp_path, text, size=1) == expected
+    assert data_error(tmp_path, text.replace(b"\n", b"\r\n")) == expected
 
 
 @pytest.mark.parametrize("byte", NAMES, ids=ascii)
@@ -66,8 +66,8 @@ def test_and_of_dense_and_unlabelled_rows(tmp_path, byte):
         (b"1%s2,3", {"labelled": False}),
     ):
         first = re.sub(rb"%s", b"", row.replace(b"2%s3", b"2 3").replace(b"1%s2", b"1,2"))
-        assert data_fault(tmp_path, first + b"\n" + row % byte + b"\n", dense=True, **options) == expected
-    assert data_fault(tmp_path, b"1:1\n1:2 %s2:3\n" % byte, labelled=False) == expected
+        assert data_error(tmp_path, first + b"\n" + row % byte + b"\n", dense=True, **options) == expected
+    assert data_error(tmp_path, b"1:1\n1:2 %s2:3\n" % byte, labelled=False) == expected
 
 
 def test_such_a_byte_in_every_row_is_one_error_and_the_output_stays(fastsvm, tmp_path, svm_predict):
@@ -111,7 +111,7 @@ DATA_FAULTS = {  # row -> message; svm-predict takes them all
 @pytest.mark.parametrize("row", DATA_FAULTS, ids=ascii)
 def test_a_row_that_svm_predict_takes_for_another_one_is_refused(svm_predict, tmp_path, row):
     assert theirs(svm_predict, tmp_path, DATA + row + b"\n", MODEL) is not None
-    assert data_fault(tmp_path, DATA + row + b"\n") == f"7: {DATA_FAULTS[row]}"
+    assert data_error(tmp_path, DATA + row + b"\n") == f"7: {DATA_FAULTS[row]}"
 
 
 GENTLER = [b"1 1:1e-310", b"1 1:1 # a:b", b"1\r"]
@@ -133,7 +133,7 @@ def test_a_model_that_svm_predict_takes_for_another_one_is_refused(svm_predict, 
     damaged = MODEL.replace(old, new)
     if name not in ("a number that wraps", "fewer vectors", "no gamma"):  # svm-predict reads uninitialised memory
         assert theirs(svm_predict, tmp_path, DATA, damaged) is not None
-    assert fault_of(damaged) == message
+    assert error_of(damaged) == message
 
 
 def test_line_ends_blanks_and_words_that_libsvm_skips_are_read_alike(svm_predict, tmp_path):

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastsvm_cli.errors import FastsvmError
-from fastsvm_cli.text import data
-from fastsvm_cli.text.bad_rows import NAMED
-from fastsvm_cli.text.data import Place, read_chunks
+from fastsvm_cli.text import read_rows
+from fastsvm_cli.text.line_blocks import NAMED
+from fastsvm_cli.text.read_rows import Position, read_chunks
 from support.bad_rows import one_by_one, read_around
-from support.places import FASTSVM
+from support.paths import FASTSVM
 from support.processes import peak_memory
 from support.profiles import calm
 from support.reading import COMPRESS
@@ -31,12 +31,12 @@ def test_a_line_that_is_too_long_is_named_after_the_rows_before_it(tmp_path, kin
             (tmp_path / "data").write_bytes(COMPRESS[kind](text) if kind else text)
             rows = 0
             message = None
-            place = Place()
+            position = Position()
             try:
-                for chunk in read_chunks(str(tmp_path / "data"), max_line=longest, size=size, place=place):
+                for chunk in read_chunks(str(tmp_path / "data"), max_line=longest, size=size, place=position):
                     rows += chunk.rows
-            except Exception as fault:
-                message = str(fault)
+            except Exception as error:
+                message = str(error)
             if extra:
                 assert (rows, message) == (
                     30,
@@ -45,7 +45,7 @@ def test_a_line_that_is_too_long_is_named_after_the_rows_before_it(tmp_path, kin
                         "(predict --max-line allows longer ones)"
                     ),
                 )
-                assert (place.offset, place.lines) == (len(good), 30)
+                assert (position.offset, position.lines) == (len(good), 30)
             else:
                 # Not too long: refused for another reason.
                 assert message.startswith(f"{tmp_path / 'data'}:31: '1111")
@@ -63,9 +63,9 @@ def test_lines_that_are_too_long_are_passed_over_wherever_they_are(tmp_path, len
     (tmp_path / "data").write_bytes("\n".join(lines).encode() + b"\n" * (last and bool(lines)))
     if not last and lines and not lines[-1]:
         lines = lines[:-1]
-    said = f"a line of more than {longest / 1e6:g} MB found, expected a row (predict --max-line allows longer ones)"
+    printed = f"a line of more than {longest / 1e6:g} MB found, expected a row (predict --max-line allows longer ones)"
     rows, bad, why = one_by_one(["!" if len(line) > longest else line for line in lines], False)
-    why = [(number, said if len(lines[number - 1]) > longest else words) for number, words in why]
+    why = [(number, printed if len(lines[number - 1]) > longest else words) for number, words in why]
     assert read_around(tmp_path / "data", size=size, max_line=longest) == (rows, bad, why[:NAMED])
 
 
@@ -119,18 +119,18 @@ def test_what_begins_as_no_model_is_refused_before_it_is_read(fastsvm, models, t
 
 def test_a_line_of_a_model_has_an_end_too(models, tmp_path, monkeypatch):
     """LIBSVM's buffer for a line ends at 2^30 bytes."""
-    assert data.MAX_MODEL_LINE == 1 << 30
-    monkeypatch.setattr(data, "MAX_MODEL_LINE", 3 << 20)
+    assert read_rows.MAX_MODEL_LINE == 1 << 30
+    monkeypatch.setattr(read_rows, "MAX_MODEL_LINE", 3 << 20)
     for lines, message in (
         ([2 << 20, 3 << 20, 1 << 20], None),
         ([100, 100, (3 << 20) + 1], ":3: a line of more than 3 MiB found, expected a model"),
     ):
         (tmp_path / "m").write_bytes(b"\n".join(b"x" * length for length in lines))
         if message is None:
-            assert data.read_bytes(str(tmp_path / "m")) == (tmp_path / "m").read_bytes()
+            assert read_rows.read_bytes(str(tmp_path / "m")) == (tmp_path / "m").read_bytes()
         else:
             with pytest.raises(FastsvmError, match=message):
-                data.read_bytes(str(tmp_path / "m"))
+                read_rows.read_bytes(str(tmp_path / "m"))
 
 
 def test_a_model_that_is_data_is_known_by_its_first_line(fastsvm, models, tmp_path):

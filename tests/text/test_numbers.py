@@ -19,13 +19,13 @@ DECIMAL = st.from_regex(r"\A[+-]?(0{0,4}[0-9]{1,25}(\.[0-9]{0,25})?|\.[0-9]{1,25
 
 def assert_read_as_float(text):
     expected = float(text)
-    rows, fault = parse(f"1 1:{text}\n")
+    rows, error = parse(f"1 1:{text}\n")
     if math.isinf(expected):
-        assert fault == (1, f"'1:{text[:38]}{'...' if len(text) > 38 else ''}' found, too large for a double")
+        assert error == (1, f"'1:{text[:38]}{'...' if len(text) > 38 else ''}' found, too large for a double")
     elif expected == 0 and re.search("[1-9]", re.split("[eE]", text)[0]):
-        assert fault == (1, f"'1:{text[:38]}{'...' if len(text) > 38 else ''}' found, too small for a double")
+        assert error == (1, f"'1:{text[:38]}{'...' if len(text) > 38 else ''}' found, too small for a double")
     else:
-        assert fault is None and bits([rows[0][1][0][1]]) == bits([expected]), (text, rows[0][1][0][1], expected)
+        assert error is None and bits([rows[0][1][0][1]]) == bits([expected]), (text, rows[0][1][0][1], expected)
 
 
 @calm(800)
@@ -81,7 +81,7 @@ def test_hard_numbers_are_read_bit_for_bit(text):
 @pytest.mark.parametrize(
     "text", ["1 2\n", "1 2 3 4\n", "1 x 3\n", "1 2 3x\n", "1 2 nan\n", "1 2 1e999\n", "1 2 3", "", "\n", "1 2\n\n"]
 )
-def test_a_list_of_numbers_with_a_fault_is_refused(text):
+def test_a_list_of_numbers_with_an_error_is_refused(text):
     with pytest.raises(ValueError, match="found"):
         _native.parse_numbers(text.encode(), 0, 3)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fastsvm_cli.errors import FileError
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.read_rows import read_chunks
 from support.reading import rows_in
 
 FOREIGN = {

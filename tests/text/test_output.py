@@ -29,10 +29,10 @@ def test_an_empty_output_is_an_empty_file(tmp_path):
     assert (tmp_path / "out").read_bytes() == b""
 
 
-def test_buffers_and_large_pieces_are_written_whole(tmp_path):
-    piece = bytes(range(256)) * 40_000
-    write(tmp_path / "out", memoryview(piece), bytearray(b"x"), piece)
-    assert (tmp_path / "out").read_bytes() == piece + b"x" + piece
+def test_buffers_and_large_buffers_are_written_whole(tmp_path):
+    buffer = bytes(range(256)) * 40_000
+    write(tmp_path / "out", memoryview(buffer), bytearray(b"x"), buffer)
+    assert (tmp_path / "out").read_bytes() == buffer + b"x" + buffer
 
 
 def test_a_new_file_has_the_mode_the_umask_leaves(tmp_path):
@@ -105,17 +105,17 @@ class Stopped(BaseException):
     pass
 
 
-@pytest.mark.parametrize("fault", [ValueError, KeyboardInterrupt, SystemExit, Stopped])
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, Stopped])
 @pytest.mark.parametrize("existed", [True, False])
-def test_a_failure_leaves_the_previous_file_and_nothing_else(tmp_path, fault, existed):
+def test_a_failure_leaves_the_previous_file_and_nothing_else(tmp_path, error, existed):
     path = tmp_path / "out"
     if existed:
         path.write_bytes(b"before")
     before = len(os.listdir("/proc/self/fd"))
-    with pytest.raises(fault):
+    with pytest.raises(error):
         with Output(str(path)) as output:
             output.write(b"half")
-            raise fault
+            raise error
     assert os.listdir(tmp_path) == (["out"] if existed else [])
     assert not existed or path.read_bytes() == b"before"
     assert len(os.listdir("/proc/self/fd")) == before

@@ -89,10 +89,10 @@ def test_a_pipe_that_does_not_wait_gets_all_the_same(tmp_path):
     thread = threading.Thread(target=lambda: got.extend(iter(lambda: os.read(reader, 1 << 16), b"")), daemon=True)
     with Output(f"/dev/fd/{writer}") as output:
         os.close(writer)
-        pieces = [b"%d\n" % number * 20_000 for number in range(10)]
+        buffers = [b"%d\n" % number * 20_000 for number in range(10)]
         thread.start()
-        for piece in pieces:
-            output.write(piece)
+        for buffer in buffers:
+            output.write(buffer)
     thread.join(20)
     os.close(reader)
-    assert b"".join(got) == b"".join(pieces)
+    assert b"".join(got) == b"".join(buffers)

@@ -1,4 +1,4 @@
-"""Words read by whole registers: the same rows, faults and bits as word by word."""
+"""Words read by whole registers: the same rows, errors and bits as word by word."""
 
 import random
 import struct
@@ -30,8 +30,8 @@ def contents(chunk):
 
 def read_by(build, text, **options):
     assert _native.select_instruction_set(build)
-    chunk, fault, _, consumed = _native.parse(text, **options)
-    return contents(chunk), fault, consumed
+    chunk, error, _, consumed = _native.parse(text, **options)
+    return contents(chunk), error, consumed
 
 
 def assert_alike(text, **options):
@@ -107,10 +107,10 @@ def test_plain_words_of_every_length_are_what_an_independent_reader_finds(instru
     text = ""
     for offset in range(64):
         text += f"{'0' * offset}1 " + " ".join(rows) + "\n"
-    expected, fault = plain_rows(text)
-    assert fault is None
-    chunk, fault, _, _ = _native.parse(text.encode())
-    assert fault is None
+    expected, error = plain_rows(text)
+    assert error is None
+    chunk, error, _, _ = _native.parse(text.encode())
+    assert error is None
     assert [(label, [(i, struct.pack("d", v)) for i, v in row]) for label, row in rows_in(chunk)] == [
         (label, [(i, struct.pack("d", v)) for i, v in row]) for label, row in expected
     ]
@@ -163,16 +163,16 @@ def test_rows_that_repeat_indices_are_what_an_independent_reader_finds(instructi
                 if rng.random() < 0.7:
                     row[indices[change] + rng.choice([0, 1, 1000])] = number
             text += "1 " + " ".join(f"{index}:{row[index]}" for index in sorted(row)) + rng.choice(["\n", " \n"])
-        expected, fault = plain_rows(text)
-        assert fault is None
-        chunk, fault, _, _ = _native.parse(text.encode())
-        assert fault is None
+        expected, error = plain_rows(text)
+        assert error is None
+        chunk, error, _, _ = _native.parse(text.encode())
+        assert error is None
         assert [(label, [(i, struct.pack("d", v)) for i, v in row]) for label, row in rows_in(chunk)] == [
             (label, [(i, struct.pack("d", v)) for i, v in row]) for label, row in expected
         ]
 
 
-def test_the_first_fault_is_found_in_rows_that_repeat_indices():
+def test_the_first_error_is_found_in_rows_that_repeat_indices():
     """In every word, of every kind, with its line and what was read before it."""
     good = [f"{i}:{value}" for i, value in enumerate(["1", "0.5", "-0.25", "7.", ".5", "123456", "-1e3"] * 2, 11)]
     before = (b"1 " + " ".join(good).encode() + b"\n") * 3
@@ -182,8 +182,8 @@ def test_the_first_fault_is_found_in_rows_that_repeat_indices():
             if bad == "10:1" or (bad == "5:1" and at == 0):  # valid before all others
                 continue
             row = " ".join([*good[:at], bad, *good[at + 1 :]]).encode()
-            _, fault, consumed = assert_alike(before + b"-1 " + row + b"\n" + BEHIND)
-            assert fault is not None and fault[0] == 4 and consumed == len(before), row
+            _, error, consumed = assert_alike(before + b"-1 " + row + b"\n" + BEHIND)
+            assert error is not None and error[0] == 4 and consumed == len(before), row
 
 
 @pytest.mark.parametrize(
@@ -201,10 +201,10 @@ def test_models_are_read_the_same(best_instruction_set):
     """With several coefficients or none, and a maximum number of rows."""
     text = b"".join(b"%d.5 -0.25 1:0.5 2:1 3:-0.75 40:1e-3 50:0.1\n" % i for i in range(50))
     for options in ({"leading_count": 2}, {"leading_count": 2, "max_rows": 7}):
-        _, fault, _ = assert_alike(text, **options)
-        assert fault is None
-    _, fault, _ = assert_alike(text.replace(b".5 -0.25 1", b"1:7 222").replace(b"222:", b"222222:"), leading_count=0)
-    assert fault is not None
+        _, error, _ = assert_alike(text, **options)
+        assert error is None
+    _, error, _ = assert_alike(text.replace(b".5 -0.25 1", b"1:7 222").replace(b"222:", b"222222:"), leading_count=0)
+    assert error is not None
 
 
 @pytest.mark.parametrize("size", [0, 1, 15, 16, 31, 32, 33, 254, 255, 256, 255 * 16, 255 * 32 + 1, 20_000])

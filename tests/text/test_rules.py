@@ -7,7 +7,7 @@ import pytest
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.read_rows import read_chunks
 from support.messages import (
     NUL,
     SKIPPED,
@@ -15,8 +15,8 @@ from support.messages import (
     no_label,
     no_pair,
     not_finite,
+    reported,
     several_labels,
-    told,
     too_far,
     too_large,
     too_small,
@@ -25,14 +25,14 @@ from support.reading import bits, parse, read, rows_in
 
 
 def good(text, **options):
-    rows, fault = parse(text, **options)
-    assert fault is None, fault
+    rows, error = parse(text, **options)
+    assert error is None, error
     return rows
 
 
 def test_a_row_is_a_label_and_its_entries():
-    chunk, fault, _, consumed = _native.parse(b"-1 1:0.5 7:-2e1\n2.5 3:4\n")
-    assert fault is None and consumed == 24
+    chunk, error, _, consumed = _native.parse(b"-1 1:0.5 7:-2e1\n2.5 3:4\n")
+    assert error is None and consumed == 24
     assert rows_in(chunk) == [(-1.0, [(1, 0.5), (7, -20.0)]), (2.5, [(3, 4.0)])]
     assert chunk.rows == len(chunk) == 2 and chunk.leading_count == 1 and chunk.max_index == 7 and chunk.first_line == 1
     assert chunk.squared_norms.tolist() == [0.25 + 400, 16.0]
@@ -72,13 +72,13 @@ def test_a_label_and_a_carriage_return_alone_are_the_zero_vector(file):
 
 @pytest.mark.parametrize("line, token", [("1 1:2#c", "'1:2#c'"), ("1#c", "'1#c'"), ("# c", "'#'"), ("#1 1:2", "'#1'")])
 def test_a_comment_begins_after_a_label_and_a_blank(line, token):
-    rows, fault = parse(f"1 1:1\n{line}\n")
-    assert rows == [(1.0, [(1, 1.0)])] and fault[0] == 2 and fault[1].startswith(f"{token} found")
+    rows, error = parse(f"1 1:1\n{line}\n")
+    assert rows == [(1.0, [(1, 1.0)])] and error[0] == 2 and error[1].startswith(f"{token} found")
 
 
 def test_a_label_alone_is_the_zero_vector():
-    chunk, fault, _, _ = _native.parse(b"3\n-2 \n")
-    assert fault is None and rows_in(chunk) == [(3.0, []), (-2.0, [])]
+    chunk, error, _, _ = _native.parse(b"3\n-2 \n")
+    assert error is None and rows_in(chunk) == [(3.0, []), (-2.0, [])]
     assert chunk.squared_norms.tolist() == [0.0, 0.0] and chunk.max_index == 0
 
 
@@ -99,21 +99,21 @@ def test_a_blank_last_line_is_an_error_too(file):
 
 
 FAULTS = {
-    **told(
+    **reported(
         no_pair,
         "1 {foo}|1 {3:x}|1 {3:}|1 {3:} 2:4|1 {3} :2|1 {:2}|1 {1:2:3}|1 {1:2,2:3}|1 {1:2x}|1 {1:1e}|"
         "1 {1:1_000}|1 {1:1,5}|1 {1:.}|1 {1:-}|1 {1:--2}|1 {1:+-2}|1 {1:0x}|1 {1:0x-1}|1 {1:0x+1}|1 {1:0x1p}|"
         "1 1:2 {2}|1 {1.0:2}|1 {1e1:2}|1 {0x1:2}|1 {-1:2}|1 {-0:2}|1 {++1:2}|1 {qid:3.5} 1:2|1 {qid:3:4} 1:2|"
         "1 qid:3 {qid:4} 1:2|1 1:2 {qid:3}|1 {sid:3} 1:2",
     ),
-    **told(too_far, "1 {2147483648:1}|1 {4294967297:1}|1 {18446744073709551617:1}"),
-    **told(not_finite, "1 {3:nan}|1 {3:-NaN}|1 {3:nan(1)}|1 {3:inf}|1 {3:-Infinity}|{nan} 1:1|{inf} 1:1"),
-    **told(
+    **reported(too_far, "1 {2147483648:1}|1 {4294967297:1}|1 {18446744073709551617:1}"),
+    **reported(not_finite, "1 {3:nan}|1 {3:-NaN}|1 {3:nan(1)}|1 {3:inf}|1 {3:-Infinity}|{nan} 1:1|{inf} 1:1"),
+    **reported(
         too_large, "1 {3:1e309}|1 {3:-1e309}|1 {3:0.1e400}|1 {3:00012e+400}|1 {3:0x1p1024}|1 {3:0x0.1p2000}|{1e999} 1:1"
     ),
-    **told(too_small, "1 {3:1e-400}|1 {3:2e-324}|1 {3:1000e-400}|1 {3:0.01e-350}|1 {3:0x1p-1080}"),
-    **told(no_label, "{foo} 1:1|{+} 1:1|{1,2}|{1,2} 3|{1,2,} 1:1|{1,x} 1:1"),
-    **told(several_labels, "{1,2} 1:1|{-1,+2.5,3} qid:4"),
+    **reported(too_small, "1 {3:1e-400}|1 {3:2e-324}|1 {3:1000e-400}|1 {3:0.01e-350}|1 {3:0x1p-1080}"),
+    **reported(no_label, "{foo} 1:1|{+} 1:1|{1,2}|{1,2} 3|{1,2,} 1:1|{1,x} 1:1"),
+    **reported(several_labels, "{1,2} 1:1|{-1,+2.5,3} qid:4"),
     "1 3:1 2:1": falling(2, 3),
     "1 3:1 3:1": falling(3, 3),
     "1 0:1 0:1": falling(0, 0),
@@ -131,7 +131,7 @@ FAULTS = {
 
 @pytest.mark.full(few=67)
 @pytest.mark.parametrize("line", FAULTS, ids=lambda line: ascii(line[:30]))
-def test_a_faulty_line_is_named_in_one_line_after_the_rows_before_it(file, line):
+def test_an_invalid_line_is_named_in_one_line_after_the_rows_before_it(file, line):
     for end in ("\n", "\r\n"):
         path = file(f"1 1:1{end}{line}{end}1 2:2{end}")
         rows, message = read(path)
@@ -139,7 +139,7 @@ def test_a_faulty_line_is_named_in_one_line_after_the_rows_before_it(file, line)
         assert message == f"{path}:2: {FAULTS[line]}" and len(message.splitlines()) == 1 and message.isprintable()
 
 
-def test_faults_of_standard_input_name_it(fastsvm, tmp_path):
+def test_errors_of_standard_input_name_it(fastsvm, tmp_path):
     (tmp_path / "model").write_text(
         "svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n1 1:1\n"
     )
@@ -151,7 +151,7 @@ def test_another_name_may_stand_in_messages(file):
     assert read(file("x\n"), name="shown") == ([], f"shown:1: {no_label('x')}")
 
 
-def test_the_fault_carries_path_line_and_words(file):
+def test_the_error_embeds_path_line_and_words(file):
     path = file("1\nx\n")
     with pytest.raises(DataFormatError) as caught:
         list(read_chunks(str(path)))
@@ -164,8 +164,8 @@ def test_zeros_of_any_spelling_are_not_underflow():
 
 
 def test_the_largest_index_and_leading_zeros_and_plus_signs_are_read():
-    chunk, fault, _, _ = _native.parse(b"+1 +1:+2 0000000000000003:4 2147483647:5\n")
-    assert fault is None
+    chunk, error, _, _ = _native.parse(b"+1 +1:+2 0000000000000003:4 2147483647:5\n")
+    assert error is None
     assert rows_in(chunk) == [(1.0, [(1, 2.0), (3, 4.0), (2147483647, 5.0)])] and chunk.max_index == 2147483647
 
 
@@ -175,10 +175,10 @@ def test_hexadecimal_numbers_are_read_as_strtod_reads_them():
     assert label == 16.0 and [v for _, v in entries] == [float.fromhex(t) for t in texts]
 
 
-def test_a_nul_byte_in_a_comment_is_a_fault():
+def test_a_nul_byte_in_a_comment_is_an_error():
     """svm-predict loses the row after it."""
-    chunk, fault, _, _ = _native.parse(b"1 1:2\n1 1:2 # \x00\n1 1:3\n")
-    assert chunk.rows == 1 and fault == (2, NUL)
+    chunk, error, _, _ = _native.parse(b"1 1:2\n1 1:2 # \x00\n1 1:3\n")
+    assert chunk.rows == 1 and error == (2, NUL)
 
 
 def test_unlabelled_rows_have_entries_only(file):
@@ -195,9 +195,9 @@ def test_an_empty_line_of_unlabelled_data_is_the_zero_vector(file):
 
 
 def test_several_numbers_may_lead_a_row_as_in_a_model():
-    chunk, fault, _, _ = _native.parse(b"1 -0.5 2e1 3:4\n0 0 0\n1 2 3:4\n", leading_count=3)
+    chunk, error, _, _ = _native.parse(b"1 -0.5 2e1 3:4\n0 0 0\n1 2 3:4\n", leading_count=3)
     assert chunk.leading.tolist() == [[1.0, -0.5, 20.0], [0.0, 0.0, 0.0]] and chunk.leading_count == 3
-    assert fault[0] == 3 and fault[1].startswith("'3:4' found, expected ")
+    assert error[0] == 3 and error[1].startswith("'3:4' found, expected ")
     assert _native.parse(b"1 2\n", leading_count=3, leading_name="a coefficient")[1] == (
         1,
         "the end of the line found, expected a coefficient",
@@ -208,13 +208,13 @@ def test_several_numbers_may_lead_a_row_as_in_a_model():
     )
 
 
-def test_parsing_starts_at_an_offset_and_stops_after_the_rows_wanted():
+def test_parsing_starts_at_an_offset_and_stops_after_the_rows_requested():
     text = b"header\n1 1:2\n3 4:5\nrest 9\n"
-    chunk, fault, _, consumed = _native.parse(text, offset=7, max_rows=2, first_line=2)
-    assert fault is None and rows_in(chunk) == [(1.0, [(1, 2.0)]), (3.0, [(4, 5.0)])]
+    chunk, error, _, consumed = _native.parse(text, offset=7, max_rows=2, first_line=2)
+    assert error is None and rows_in(chunk) == [(1.0, [(1, 2.0)]), (3.0, [(4, 5.0)])]
     assert text[consumed:] == b"rest 9\n" and chunk.first_line == 2
-    chunk, fault, _, consumed = _native.parse(text, offset=7, max_rows=0, first_line=2)
-    assert fault is None and chunk.rows == 0 and consumed == 7
+    chunk, error, _, consumed = _native.parse(text, offset=7, max_rows=0, first_line=2)
+    assert error is None and chunk.rows == 0 and consumed == 7
     assert _native.parse(text, offset=7, first_line=2)[1] == (4, no_label("rest"))
     with pytest.raises(ValueError):
         _native.parse(text, offset=len(text) + 1)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError, FileError
-from fastsvm_cli.text.bad_rows import BadRows
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.line_blocks import BadRows
+from fastsvm_cli.text.read_rows import read_chunks
 from fastsvm_cli.text.scaling import with_labels
 from support.messages import falling, too_far, too_large
 from support.profiles import calm
@@ -108,12 +108,12 @@ def test_rows_are_those_of_svm_scale(tmp_path, ranges, rows, size):
 def test_rows_are_those_of_the_program_svm_scale(svm_scale, tmp_path, ranges, rows):
     (tmp_path / "range").write_text(ranges)
     (tmp_path / "data").write_text(row_text(rows))
-    scaled, said = run_svm_scale(svm_scale, tmp_path, "-r", "range", "data")
+    scaled, printed = run_svm_scale(svm_scale, tmp_path, "-r", "range", "data")
     (tmp_path / "scaled").write_text(scaled)
     found, scaling = read_scaled(tmp_path / "data", tmp_path / "range")
     assert found == read_plain(tmp_path / "scaled")
     denser = any("denser" in line for line in scaling.warnings())
-    assert denser == ("new      #nonzeros" in said)
+    assert denser == ("new      #nonzeros" in printed)
 
 
 @calm(100)
@@ -221,7 +221,7 @@ def test_labels_of_unlabelled_rows_are_not_scaled(files):
     assert found == [([], [1], [(0.25).hex()], (0.0625).hex()), ([], [1], [(0.5).hex()], (0.25).hex())]
 
 
-# ---- faults
+# ---- errors
 
 FAULTY_ROWS = [
     ("1 0:1 1:2\n", 1, "index 0 found, which the range file does not hold, expected indices from 1"),
@@ -287,7 +287,7 @@ FAULTY_FILES = [
 
 
 @pytest.mark.parametrize("text, line, why", FAULTY_FILES)
-def test_a_faulty_range_file_is_named_with_its_line(files, text, line, why):
+def test_an_invalid_range_file_is_named_with_its_line(files, text, line, why):
     (path,) = files(range=text)
     if line is None:
         read_scaling(path)
@@ -304,10 +304,10 @@ def test_any_text_is_a_scaling_or_one_clear_line(tmp_path, text):
     (tmp_path / "range").write_bytes(text)
     try:
         read_scaling(tmp_path / "range")
-    except DataFormatError as fault:
-        assert fault.line >= 1 and " found, expected " in fault.why and "\n" not in str(fault)
-    except FileError as fault:  # begins like a compressed file, but is not one
-        assert "\n" not in str(fault)
+    except DataFormatError as failure:
+        assert failure.line >= 1 and " found, expected " in failure.why and "\n" not in str(failure)
+    except FileError as failure:  # begins like a compressed file, but is not one
+        assert "\n" not in str(failure)
 
 
 # ---- R's e1071
@@ -325,7 +325,7 @@ def test_centers_and_scales_of_write_svm(files):
     assert scaling.warnings() == []
 
 
-def test_a_feature_that_write_svm_did_not_write_is_a_fault(files):
+def test_a_feature_that_write_svm_did_not_write_is_an_error(files):
     data, range_file = files(data="1 1:3\n1 1:2 4:0.1\n", range="1 2\n0.3 0.1\n")
     with pytest.raises(DataFormatError) as error:
         read_scaled(data, range_file)
@@ -350,7 +350,7 @@ def test_labels_are_scaled_by_the_y_scale_file(files):
         (b"1 2\n1 2\n", 2, "'1 2' found, expected the end of the file"),
     ],
 )
-def test_a_faulty_y_scale_file_is_named_with_its_line(files, text, line, why):
+def test_an_invalid_y_scale_file_is_named_with_its_line(files, text, line, why):
     (range_file,) = files(range="1 2\n")
     with pytest.raises(DataFormatError) as error:
         with_labels(read_scaling(range_file), text, "y")

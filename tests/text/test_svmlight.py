@@ -8,10 +8,10 @@ import re
 import pytest
 
 from fastsvm_cli import _native
-from fastsvm_cli.text.data import Place, read_chunks
+from fastsvm_cli.text.read_rows import Position, read_chunks
 from support.messages import DATA_FILE, no_coefficient, no_label, no_pair, several_labels
 from support.outputs import timeless
-from support.places import DATA
+from support.paths import DATA
 from support.processes import outcome
 from support.reading import dressed, read, rows_in
 
@@ -67,7 +67,7 @@ def test_dense_numbers_and_models_have_no_such_lines(file):
 
 
 @pytest.mark.parametrize("size", [1, 64, 1 << 20])
-def test_a_fault_has_the_line_of_the_file(file, size):
+def test_an_error_has_the_line_of_the_file(file, size):
     text, _ = dressed(["1 1:1\n"] * 40, random.Random(size))
     lines = text.splitlines(keepends=True)
     for at in (0, 1, 7, len(lines)):
@@ -81,8 +81,8 @@ def test_several_labels_with_blanks_or_none(file):
         path = file(text)
         assert read(path)[1] == f"{path}:1: {several_labels(labels) if labels else no_label('1,3')}"
     path = file(" 1:1 2:3\n")
-    doubt = " (is the data unlabelled, or is this a multi-label line without labels?)"
-    assert read(path)[1] == f"{path}:1: {no_label('1:1')}{doubt}"
+    warning = " (is the data unlabelled, or is this a multi-label line without labels?)"
+    assert read(path)[1] == f"{path}:1: {no_label('1:1')}{warning}"
 
 
 def test_lines_of_slices_and_of_chunks_behind_each_other():
@@ -106,11 +106,11 @@ def test_large_texts_on_several_threads(file):
     for threads in (1, 3):
         _native.set_threads(threads)
         for size in (1 << 23, 1 << 20, 50_000):
-            rows, found, place = [], [], Place()
-            for chunk in read_chunks(str(path), size=size, place=place):
+            rows, found, position = [], [], Position()
+            for chunk in read_chunks(str(path), size=size, place=position):
                 rows += rows_in(chunk)
                 found += chunk.line_numbers(list(range(chunk.rows)))
-            assert rows == expected and found == numbers and place.lines == text.count("\n")
+            assert rows == expected and found == numbers and position.lines == text.count("\n")
 
 
 # ---- the commands
@@ -173,8 +173,8 @@ def test_bad_rows_among_them_have_a_line_each_and_comments_none(fastsvm, dressed
     (tmp_path / "bad").write_text("".join(lines))
     where = [number for number, line in enumerate(lines, 1) if line.startswith("1,3 ")]
     done = fastsvm("predict", "--on-bad-row", "nan", "bad", dressed_models / "rings.model", "out")
-    fault = several_labels("1,3")
-    assert re.findall(rf"bad:(\d+): {re.escape(fault)}", done.err) == list(map(str, where))
+    error = several_labels("1,3")
+    assert re.findall(rf"bad:(\d+): {re.escape(error)}", done.err) == list(map(str, where))
     plain = fastsvm("predict", dressed_models / "rings.rows", dressed_models / "rings.model").out.splitlines()
     answers = iter(plain)
     rows = [line for line in lines if not line.lstrip().startswith("#")]
@@ -217,14 +217,14 @@ def test_a_row_that_cannot_be_evaluated_has_the_line_of_the_file(fastsvm, tmp_pa
 )
 def test_training_files_and_rows_beside_a_model(fastsvm, tmp_path, models, words):
     lines = (DATA / "rings.train").read_text().splitlines(keepends=True)[:120]
-    said = []
+    printed = []
     for text in ("".join(lines), dressed(lines, random.Random(8))[0]):
         (tmp_path / "data").write_text(text)
         given = [{"DATA": "data", "MODEL": models / "rings.model"}.get(word, word) for word in words.split()]
         done = fastsvm(*given)
         made = (tmp_path / "out").read_bytes() if "out" in given else b""
-        said.append((timeless(done.out), made))
-    assert said[0] == said[1]
+        printed.append((timeless(done.out), made))
+    assert printed[0] == printed[1]
 
 
 def test_a_run_over_them_is_gone_on_with(fastsvm, dressed_models, tmp_path):

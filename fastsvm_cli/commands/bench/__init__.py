@@ -10,9 +10,9 @@ from fastsvm_cli.console.options import FileCommand
 from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
 
 if TYPE_CHECKING:
-    from fastsvm_cli.benchmarks.case import Case
-    from fastsvm_cli.benchmarks.cases import Bench
+    from fastsvm_cli.benchmarks.bench_run import Bench
     from fastsvm_cli.benchmarks.conclusion import Conclusion
+    from fastsvm_cli.benchmarks.table_row import Case
 
 
 @click.command("bench", cls=FileCommand, params=BenchOptions.parameters())
@@ -55,13 +55,13 @@ def _compare(options: BenchOptions) -> None:
     from time import monotonic
 
     from fastsvm_cli.benchmarks import environment, report
-    from fastsvm_cli.benchmarks.cases import Bench
+    from fastsvm_cli.benchmarks.bench_run import Bench
     from fastsvm_cli.benchmarks.conclusion import Conclusion, conclusion
     from fastsvm_cli.commands.bench.measuring import Measuring
     from fastsvm_cli.commands.bench.screen import BenchScreen
     from fastsvm_cli.errors import FileError
-    from fastsvm_cli.interruption import raising, temporary_folder
     from fastsvm_cli.methods.training import load_libsvm
+    from fastsvm_cli.system.interruption import raising, temporary_folder
 
     began = monotonic()  # the time limit includes reading
     scaling = read_scale_file(options.scale_file)
@@ -146,8 +146,8 @@ def _print_conclusion(concluded: "Conclusion", options: BenchOptions) -> None:
 
 
 def _note_interruption(bench: "Bench", options: BenchOptions) -> None:
-    from fastsvm_cli.benchmarks.case import END_TO_END, SCORING
-    from fastsvm_cli.benchmarks.trial_lines import TrialLines
+    from fastsvm_cli.benchmarks.attempt_lines import TrialLines
+    from fastsvm_cli.benchmarks.table_row import END_TO_END, SCORING
     from fastsvm_cli.console.terminal import print_sentence
 
     if not any(case.timings(END_TO_END) is not None for case in bench.cases):
@@ -156,10 +156,10 @@ def _note_interruption(bench: "Bench", options: BenchOptions) -> None:
         words = "nothing was timed in memory yet"
     else:
         words = "the runs until then are counted"
-    kept = f"; {options.keep} was not written" if options.keep is not None else ""
+    stored = f"; {options.keep} was not written" if options.keep is not None else ""
     best = TrialLines(bench, [], options.budget).best() if options.attempt else ""
     if not options.quiet:
-        print_sentence(f"Interrupted: {words}{'; ' if best else ''}{best}{kept}.", sys.stderr)
+        print_sentence(f"Interrupted: {words}{'; ' if best else ''}{best}{stored}.", sys.stderr)
 
 
 def _write(
@@ -211,9 +211,9 @@ def _cross_validate(options: BenchOptions, splits: int) -> None:
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.console.terminal import ascii_only, show
     from fastsvm_cli.errors import FileError
-    from fastsvm_cli.interruption import raising, temporary_folder
     from fastsvm_cli.methods.training import load_libsvm
-    from fastsvm_cli.text.data import read_chunks
+    from fastsvm_cli.system.interruption import raising, temporary_folder
+    from fastsvm_cli.text.read_rows import read_chunks
 
     load_libsvm()
     scaling = read_scale_file(options.scale_file)

@@ -3,12 +3,12 @@
 from time import monotonic
 
 from fastsvm_cli.benchmarks import environment
+from fastsvm_cli.benchmarks.attempt_lines import TrialLines
 from fastsvm_cli.benchmarks.attempts import compile_attempts
-from fastsvm_cli.benchmarks.case import CLOCKS, END_TO_END, SCORING, Case
-from fastsvm_cli.benchmarks.cases import Bench
+from fastsvm_cli.benchmarks.bench_run import Bench
 from fastsvm_cli.benchmarks.choice import DEFAULT_BUDGET, finalists, surely_slower, within
+from fastsvm_cli.benchmarks.table_row import CLOCKS, END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.timing import Timed, seconds_left
-from fastsvm_cli.benchmarks.trial_lines import TrialLines
 from fastsvm_cli.commands.bench.options import BenchOptions
 from fastsvm_cli.commands.bench.screen import BenchScreen, about
 from fastsvm_cli.methods import attempts

@@ -7,9 +7,9 @@ import click
 
 from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.file_checks import check_document, check_outputs
+from fastsvm_cli.console.option_types import LIMIT, POSITIVE, Share
 from fastsvm_cli.console.options import option
 from fastsvm_cli.console.plot import check_plot, plot_option
-from fastsvm_cli.console.values import LIMIT, POSITIVE, Share
 
 if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model

@@ -4,14 +4,14 @@ import sys
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from fastsvm_cli import interruption
 from fastsvm_cli.console.progress import show_cursor
 from fastsvm_cli.console.terminal import can_be_drawn_on, new_console, print_sentence
+from fastsvm_cli.system import interruption
 
 if TYPE_CHECKING:
     from rich.live import Live
 
-    from fastsvm_cli.benchmarks.trial_lines import Line
+    from fastsvm_cli.benchmarks.attempt_lines import Line
 
 
 class BenchScreen:

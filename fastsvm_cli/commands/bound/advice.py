@@ -44,11 +44,11 @@ def advise(report: dict, models: "Sequence[Model]", sampled: "Sequence[_native.C
         if not sampled:
             _advise(facts, facts, model, trial, None if trial is None else trial.measure(model.vectors), how)
     for at, pair in enumerate(report["pairs"]):
-        file, place = divmod(at, len(models))
-        trial = trials[place]
+        file, position = divmod(at, len(models))
+        trial = trials[position]
         _grade(pair)
         measured = None if trial is None else trial.measure(sampled[file])
-        _advise(pair, report["models"][place], models[place], trial, measured, how)
+        _advise(pair, report["models"][position], models[position], trial, measured, how)
     if not models:
         for data in report["data"]:
             _advise_training(data, bool(how))
@@ -88,7 +88,11 @@ def _advise(
     elif choice == "bench":
         budget = [] if model.header.regression else ["--budget", f"{100 * BUDGET:g}%"]
         facts["next"] = [_typed("bench", "--try", *budget, *how, test, file)]
-    elif trial is None or cascade.METHOD.refusal(trial.source) is not None or trial.source.uncompilable is not None:
+    elif (
+        trial is None
+        or cascade.METHOD.reason_against(trial.source) is not None
+        or trial.source.uncompilable is not None
+    ):
         facts["next"] = [predict]
     else:
         facts["next"] = [predict, *_cascade(rows, test, file, how)]
@@ -101,7 +105,7 @@ def _named(path: str, word: str) -> str:
 def _choice(facts: dict, trial: Trial, measured: "Measured | None") -> str:
     """Return approx, bench or predict."""
     source, level, on_rows = trial.source, facts.get("grade", "far"), "data" in facts
-    if source.uncompilable is not None or approx.METHOD.refusal(source) is not None:
+    if source.uncompilable is not None or approx.METHOD.reason_against(source) is not None:
         return "predict"
     if source.header.kernel_type != "rbf":
         return "predict" if trial.slow else "approx"

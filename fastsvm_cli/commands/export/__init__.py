@@ -192,16 +192,16 @@ def command(**parsed):
 
 def _model(options: ExportOptions) -> "tuple[Model, bytes, str]":
     """Return (model, file content, fingerprint)."""
-    from fastsvm_cli.console.scaling import carried, read_range
+    from fastsvm_cli.console.scaling import embedded_scaling, read_range
     from fastsvm_cli.models import check_start, parse_model
-    from fastsvm_cli.text.data import read_bytes
     from fastsvm_cli.text.fingerprint import fingerprint
+    from fastsvm_cli.text.read_rows import read_bytes
 
     text = read_bytes(options.model_file, lambda start: check_start(start, options.model_file))
     model = parse_model(text, options.model_file)
     if options.scale_file is not None:
         scaling = read_range(options.scale_file, options.y_scale_file, model, options.model_file)
-        model.carried = carried(scaling, options.model_file)
+        model.embedded_scaling = embedded_scaling(scaling, options.model_file)
     return model, text, fingerprint(text)
 
 
@@ -209,23 +209,23 @@ def _fitted(
     options: ExportOptions, model: "Model", text: bytes, fingerprint: str, size_of: "Callable[[Model], int]"
 ) -> "Model":
     from fastsvm_cli.commands.export.fit import exact_source, fitted
-    from fastsvm_cli.text.data import read_chunks
+    from fastsvm_cli.text.read_rows import read_chunks
 
-    carried = model.carried
+    embedded_scaling = model.embedded_scaling
     source = exact_source(text, fingerprint, options.model_file)
     rows = None
     if options.data_file is not None:
-        scaling = None if carried is None else carried.scaling()
+        scaling = None if embedded_scaling is None else embedded_scaling.scaling()
         rows = list(read_chunks(options.data_file, scaling=scaling))
     report = None if options.quiet else summary_stream(options.output())
     real = 4 if options.precision == "single" else 8
     chosen = fitted(source, options.fit or 0, real, size_of, rows, options.model_file, report)
-    chosen.carried = carried
+    chosen.embedded_scaling = embedded_scaling
     return chosen
 
 
 def _longest_row(path: str) -> int:
-    from fastsvm_cli.text.data import read_chunks
+    from fastsvm_cli.text.read_rows import read_chunks
 
     longest = 1
     for chunk in read_chunks(path):
@@ -239,7 +239,7 @@ def _test(
 ) -> "Comparison":
     from fastsvm_cli.errors import DataFormatError, RowError
     from fastsvm_cli.export.check import compare
-    from fastsvm_cli.text.data import read_chunks, smaller_chunks
+    from fastsvm_cli.text.read_rows import read_chunks, smaller_chunks
 
     assert options.test_file is not None
     seen: list[Chunk] = []
@@ -251,6 +251,6 @@ def _test(
 
     try:
         return compare(model, description, options.precision == "single", made.answers(longest), chunks())
-    except RowError as fault:
-        line = seen[0].line_numbers([fault.row])[0]
-        raise DataFormatError(options.test_file, line, fault.why) from None
+    except RowError as error:
+        line = seen[0].line_numbers([error.row])[0]
+        raise DataFormatError(options.test_file, line, error.why) from None

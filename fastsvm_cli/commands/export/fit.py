@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from fastsvm_cli._native import Chunk
-    from fastsvm_cli.console.exact_model import SourceModel
+    from fastsvm_cli.console.compiler_options import SourceModel
     from fastsvm_cli.models.base import Model
 
 _TRIES = 8  # to find a number that fits
@@ -30,7 +30,7 @@ def fitted(
     ModelFormatError if nothing fits.
     """
     from fastsvm_cli.comparisons.agreement import agreement
-    from fastsvm_cli.console.exact_model import agreement_line
+    from fastsvm_cli.console.compiler_options import agreement_line
     from fastsvm_cli.text.numbers import size_text
 
     exact = source.model
@@ -100,16 +100,16 @@ def _compiled(source: "SourceModel", name: str, given: "dict[str, int]", model_f
     try:
         options = method.read_options(given, None, model_file)
         method.check_model(source.model, options)
-        return method.compile(source, options, lambda *said: None).model
+        return method.compile(source, options, lambda *_words: None).model
     except (FastsvmError, click.UsageError):
         return None
 
 
 def exact_source(text: bytes, fingerprint: str, path: str) -> "SourceModel":
     """Return the exact model. Raise ModelFormatError for a compiled one."""
-    from fastsvm_cli.console.exact_model import SourceModel
+    from fastsvm_cli.console.compiler_options import SourceModel
     from fastsvm_cli.models import parse_libsvm
 
     exact = parse_libsvm(text, path, "the exact one: --fit compiles it").plain()
-    exact.carried = None  # compared rows are scaled already
+    exact.embedded_scaling = None  # compared rows are scaled already
     return SourceModel(exact, len(text), fingerprint)

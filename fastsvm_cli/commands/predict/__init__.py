@@ -16,10 +16,10 @@ from fastsvm_cli.errors import FileError, display
 if TYPE_CHECKING:
     from fastsvm_cli._native import Header
     from fastsvm_cli.models.base import Model
-    from fastsvm_cli.prediction.pipeline import Fallback, Tally
+    from fastsvm_cli.prediction.pipeline import Fallback, RunCounts
     from fastsvm_cli.prediction.resume import ResumableOutput
-    from fastsvm_cli.text.bad_rows import BadRows
-    from fastsvm_cli.text.data import Place
+    from fastsvm_cli.text.line_blocks import BadRows
+    from fastsvm_cli.text.read_rows import Position
     from fastsvm_cli.text.scaling import Scaling
 
 
@@ -47,11 +47,10 @@ def command(**parsed):
     from fastsvm_cli.console.progress import Progress, bytes_read
     from fastsvm_cli.models import check_start, parse_model
     from fastsvm_cli.prediction.pipeline import predict
-    from fastsvm_cli.text.bad_rows import BadRows
-    from fastsvm_cli.text.data import read_bytes
     from fastsvm_cli.text.fingerprint import fingerprint
-    from fastsvm_cli.text.line_blocks import LineBlocks, Place
+    from fastsvm_cli.text.line_blocks import BadRows, LineBlocks, Position
     from fastsvm_cli.text.output import Output, is_standard_output
+    from fastsvm_cli.text.read_rows import read_bytes
 
     options = PredictOptions(**parsed)
     if options.dask is not None:
@@ -71,7 +70,7 @@ def command(**parsed):
         fingerprint(text) if options.resume or options.as_json else "",
     )
     del text
-    model = options.settled(model)
+    model = options.checked(model)
     scaling = given or model.row_scaling()
     audit, exact = options.audited(model, exact_model), options.fallback(model, exact_model)
     header = options.printed_header(model, exact)
@@ -83,12 +82,12 @@ def command(**parsed):
         summary.bad_rows = BadRows(
             options.test_file, options.on_bad_row == "nan", lambda message: say(f"Warning: {message}")
         )
-    place = Place()
+    position = Position()
 
     def open_output():
         if not options.resume:
             return Output(options.output)
-        return _resumable_output(options, digest, given, place, summary)
+        return _resumable_output(options, digest, given, position, summary)
 
     def rows_output(file):
         return nullcontext() if file is None else Output(file)
@@ -103,29 +102,29 @@ def command(**parsed):
     ):
         going_on = {}
         if options.resume:
-            summary.rows_before = output.tally.rows
-            going_on = {"tally": output.tally, "head": not output.begun}
+            summary.rows_before = output.run_counts.rows
+            going_on = {"run_counts": output.run_counts, "head": not output.begun}
 
-        def on_chunk(tally):
+        def on_chunk(counts):
             if options.resume:
-                output.on_chunk(tally)
-            progress.count(tally.rows - summary.rows_before)
+                output.on_chunk(counts)
+            progress.count(counts.rows - summary.rows_before)
 
         open_tolerance = options.tolerance if open_rows is not None and exact is None else None
         with LineBlocks(
             options.test_file,
             **options.reading(model),
             on_read=bytes_read(options.test_file, progress),
-            place=place,
+            position=position,
             bad_rows=summary.bad_rows,
             scaling=scaling,
         ) as blocks:
-            tally = predict(
+            counts = predict(
                 model,
                 blocks,
                 output.write,
                 path=options.test_file,
-                **options.asked(model),
+                **options.answer_options(model),
                 labelled=not options.unlabelled,
                 exact=exact,
                 audit=audit,
@@ -136,14 +135,14 @@ def command(**parsed):
                 on_chunk=on_chunk,
                 **going_on,
             )
-        if options.fail_on_empty and not tally.rows:
+        if options.fail_on_empty and not counts.rows:
             raise FileError(options.test_file, "no row to predict found, expected some (--fail-on-empty)")
     warn_of_scaling(scaling, options.quiet)
-    summary.end(tally, place.fields)
+    summary.end(counts, position.fields)
 
 
 def _resumable_output(
-    options: PredictOptions, digest: str, scaling: "Scaling | None", place: "Place", summary: "Summary"
+    options: PredictOptions, digest: str, scaling: "Scaling | None", position: "Position", summary: "Summary"
 ) -> "ResumableOutput":
     import os
 
@@ -165,7 +164,7 @@ def _resumable_output(
         options.inputs,
         made_with,
         {"on_bad_row": options.on_bad_row, "max_line": options.max_line},
-        place,
+        position,
         summary.bad_rows,
         labelled=not options.unlabelled,
         say=summary.warn,
@@ -204,104 +203,104 @@ class Summary:
         probability = bool(self.options.probability)
         if self.exact is not None and (note := _native.opening_note(self.header, probability)):
             self.warn(note)
-        unit = 1.0 if self.model.carried is None else self.model.carried.unit
+        unit = 1.0 if self.model.embedded_scaling is None else self.model.embedded_scaling.unit
         for line in _native.opening_lines(self.header, probability, unit):
             self.say(line)
 
-    def end(self, tally: "Tally", fields: int = -1) -> None:
+    def end(self, counts: "RunCounts", fields: int = -1) -> None:
         """fields: values in a row of --dense, -1 if unknown. Exit with 3 if --max-disagreement is exceeded."""
-        self._tell(tally, fields)
-        limit, upper = self.options.max_disagreement, self._upper(tally)
+        self._tell(counts, fields)
+        limit, upper = self.options.max_disagreement, self._upper(counts)
         if limit is None or upper is None or upper <= limit:
             return
         print(
             f"Error: {display(self.options.model_file)}: up to {100 * upper:.3g} % of the labels may differ from the"
-            f" exact model's ({tally.audit_differing} of {tally.audited} sampled ones do; {100 * CONFIDENCE:.0f} %"
+            f" exact model's ({counts.audit_differing} of {counts.audited} sampled ones do; {100 * CONFIDENCE:.0f} %"
             f" confidence), more than {100 * limit:.3g} % (--max-disagreement)",
             file=sys.stderr,
         )
         raise click.exceptions.Exit(3)
 
-    def _tell(self, tally: "Tally", fields: int) -> None:
+    def _tell(self, counts: "RunCounts", fields: int) -> None:
         from fastsvm_cli import _native
-        from fastsvm_cli.console.data_fit import doubts
+        from fastsvm_cli.console.quality_warnings import quality_warnings
 
         options = self.options
-        for doubt in doubts(
+        for warning in quality_warnings(
             self.model,
-            tally,
+            counts,
             display(options.test_file),
             dense=options.dense,
             delimiter=options.delimiter,
             unlabelled=options.unlabelled,
             fields=fields,
         ):
-            self.warn(f"Warning: {doubt}")
+            self.warn(f"Warning: {warning}")
         if options.as_json:
             import json
 
             from fastsvm_cli.prediction.scores import run_document
 
-            seconds, rows = monotonic() - options.start, tally.rows - self.rows_before
-            found = run_document(self.model, self._digest, self.values(tally), seconds, rows)
+            seconds, rows = monotonic() - options.start, counts.rows - self.rows_before
+            found = run_document(self.model, self._digest, self.values(counts), seconds, rows)
             # Unlike a summary, it is a result.
             print(json.dumps(found), file=sys.stderr if self._report is sys.stderr else sys.stdout)
             return
-        if tally.score is not None:
+        if counts.score is not None:
             from fastsvm_cli.prediction.scores import summary_lines
 
-            for line in summary_lines(self.header, tally.score):
+            for line in summary_lines(self.header, counts.score):
                 self.say(line)
         bad_rows = self.bad_rows
         if bad_rows is not None and bad_rows.count:
             became = "each a line of nan" if self.options.on_bad_row == "nan" else "left out"
-            self.warn(f"Bad rows: {bad_rows.count} of {bad_rows.count + tally.rows} lines, {became}.")
-        upper = self._upper(tally)
+            self.warn(f"Bad rows: {bad_rows.count} of {bad_rows.count + counts.rows} lines, {became}.")
+        upper = self._upper(counts)
         if upper is not None:
             self.warn(
-                f"Audit: {tally.audit_differing} of {tally.audited} sampled labels differ from the exact model's; with"
-                f" {100 * CONFIDENCE:.0f} % confidence, at most {100 * upper:.3g} % of all."
+                f"Audit: {counts.audit_differing} of {counts.audited} sampled labels differ from the exact model's;"
+                f" with {100 * CONFIDENCE:.0f} % confidence, at most {100 * upper:.3g} % of all."
             )
         if self.exact is not None:
-            self.warn(_native.proven_note(tally.rows, tally.evaluated, tally.reference_rows))
+            self.warn(_native.proven_note(counts.rows, counts.evaluated, counts.reference_rows))
         elif self.model.ordered:
-            self._say_saved(tally)
+            self._say_saved(counts)
         elif self.options.open_file is not None:
-            proven = _native.of_rows(tally.rows - tally.undecided, tally.rows)
-            self.warn(f"Proven: {proven}; {tally.undecided} left open.")
-        elif tally.outside and self.model.judged_by_bound:
-            self.warn(_native.outside_note(tally.rows, tally.outside, self.header.regression))
+            proven = _native.of_rows(counts.rows - counts.undecided, counts.rows)
+            self.warn(f"Proven: {proven}; {counts.undecided} left open.")
+        elif counts.outside and self.model.judged_by_bound:
+            self.warn(_native.outside_note(counts.rows, counts.outside, self.header.regression))
 
-    def values(self, tally: "Tally") -> "dict[str, object]":
+    def values(self, counts: "RunCounts") -> "dict[str, object]":
         """Return the numbers of the run by their JSON keys."""
         from fastsvm_cli.prediction.scores import run_values
 
         return run_values(
             self.model,
             self.header,
-            tally,
+            counts,
             proven=self.exact is not None,
             open_rows=self.options.open_file is not None,
             stopped=self.options.steps is not None,
             bad_rows=None if self.bad_rows is None else self.bad_rows.count,
-            audit_upper=self._upper(tally),
+            audit_upper=self._upper(counts),
         )
 
-    def _upper(self, tally: "Tally") -> "float | None":
+    def _upper(self, counts: "RunCounts") -> "float | None":
         """Return the bound of --audit."""
         if self.options.audit is None:
             return None
         from fastsvm_cli.comparisons.sampled import upper_bound
 
-        return upper_bound(tally.audit_differing, tally.audited, CONFIDENCE)
+        return upper_bound(counts.audit_differing, counts.audited, CONFIDENCE)
 
-    def _say_saved(self, tally: "Tally") -> None:
+    def _say_saved(self, counts: "RunCounts") -> None:
         from fastsvm_cli import _native
 
         header, steps = self.model.header, self.options.steps
-        self.warn(_native.evaluations_note(tally.rows, header.total_sv, tally.kernel_evaluations))
+        self.warn(_native.evaluations_note(counts.rows, header.total_sv, counts.kernel_evaluations))
         if steps is not None and not header.regression:
-            decided = _native.of_rows(tally.rows - tally.undecided, tally.rows)
+            decided = _native.of_rows(counts.rows - counts.undecided, counts.rows)
             self.warn(f"Decided: {decided} after {steps} points.")
         elif header.regression and self.options.within(self.model) is None and steps is None:
             self.warn(_native.IN_FULL_NOTE)

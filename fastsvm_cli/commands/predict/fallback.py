@@ -31,7 +31,7 @@ def fallback(
         if tolerance is not None:
             raise click.UsageError("--tolerance goes with --exact, --open-rows, or with an ordered regression model.")
         return None
-    _demand_certificates(model, model_file, "--open-rows" if file is None else "--exact", tolerance)
+    _require_certificates(model, model_file, "--open-rows" if file is None else "--exact", tolerance)
     if file is None:
         return None
 
@@ -74,7 +74,7 @@ def _exact_already(model: "Model") -> str:
     return f"{'a LIBSVM model found, whose' if model.fingerprint is None else 'its'} labels are exact already"
 
 
-def _demand_certificates(model: "Model", model_file: str, option: str, tolerance: "float | None") -> None:
+def _require_certificates(model: "Model", model_file: str, option: str, tolerance: "float | None") -> None:
     import click
 
     from fastsvm_cli.errors import ModelFormatError
@@ -105,7 +105,7 @@ class ExactFile:
 
         self.path = path
         self._text: bytes | None = None
-        self._fault: Exception | None = None
+        self._error: Exception | None = None
         self._found, self._checked = "", False
         try:
             self._status = os.stat(path)
@@ -120,7 +120,7 @@ class ExactFile:
 
     def expect(self, fingerprint: str, model_file: str, wait: bool) -> None:
         """Set the fingerprint that the exact model must have, and whether to check it before the first row."""
-        self._wanted, self._model_file, self._wait = fingerprint, model_file, wait
+        self._requested, self._model_file, self._wait = fingerprint, model_file, wait
 
     def check(self, at_end: bool = True) -> None:
         """Raise FileError, and ModelFormatError for another file. at_end: wait in any case."""
@@ -128,8 +128,8 @@ class ExactFile:
             return
         if self._thread is not None:
             self._thread.join()
-        if self._fault is not None:
-            raise self._fault
+        if self._error is not None:
+            raise self._error
         self._compare(self._found)
         self._checked = True
 
@@ -145,8 +145,8 @@ class ExactFile:
 
     def text(self) -> bytes:
         """Return the file's content; call once. Raise ModelFormatError and FileError."""
-        from fastsvm_cli.text.data import read_bytes
         from fastsvm_cli.text.fingerprint import fingerprint
+        from fastsvm_cli.text.read_rows import read_bytes
 
         self.check()
         text, self._text = self._text, None
@@ -158,7 +158,7 @@ class ExactFile:
     def _compare(self, found: str) -> None:
         from fastsvm_cli.errors import ModelFormatError
 
-        if found != self._wanted:
+        if found != self._requested:
             why = f"this is not the model that {self._model_file} was compiled from (their fingerprints differ)"
             raise ModelFormatError(self.path, why)
 
@@ -166,22 +166,22 @@ class ExactFile:
         from fastsvm_cli.text.fingerprint import fingerprint_of
 
         try:
-            self._found = fingerprint_of(self.pieces())
+            self._found = fingerprint_of(self.buffers())
         except Exception as error:  # raised by check
-            self._fault = error
+            self._error = error
 
-    def pieces(self) -> "Iterator[bytes]":
+    def buffers(self) -> "Iterator[bytes]":
         """Yield the file's bytes in pieces, and check their fingerprint at the end."""
         from fastsvm_cli.models import check_start
-        from fastsvm_cli.text.data import read_pieces
+        from fastsvm_cli.text.read_rows import read_buffers
 
-        kept, total = [], 0
-        for piece in read_pieces(self.path, lambda start: check_start(start, self.path)):
-            total += len(piece)
+        buffers_read, total = [], 0
+        for buffer in read_buffers(self.path, lambda start: check_start(start, self.path)):
+            total += len(buffer)
             if total <= KEPT or not stat.S_ISREG(self._status.st_mode):  # a pipe cannot be read again
-                kept.append(piece)
+                buffers_read.append(buffer)
             else:
-                kept = []
-            yield piece
+                buffers_read = []
+            yield buffer
         if total <= KEPT or not stat.S_ISREG(self._status.st_mode):
-            self._text = b"".join(kept)
+            self._text = b"".join(buffers_read)

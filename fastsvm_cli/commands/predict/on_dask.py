@@ -19,11 +19,11 @@ def predict_on_dask(options: "PredictOptions", new_summary: "Callable[..., Any]"
     from fastsvm_cli.console.file_checks import check_document, check_inputs
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.console.scaling import warn_of_scaling
-    from fastsvm_cli.interruption import raising
     from fastsvm_cli.models import check_start, parse_model
-    from fastsvm_cli.text.bad_rows import BadRows
-    from fastsvm_cli.text.data import read_bytes
+    from fastsvm_cli.system.interruption import raising
     from fastsvm_cli.text.fingerprint import fingerprint
+    from fastsvm_cli.text.line_blocks import BadRows
+    from fastsvm_cli.text.read_rows import read_bytes
 
     def read(path: "str | None") -> "File | None":
         return None if path is None else File(path, read_bytes(path))
@@ -38,8 +38,8 @@ def predict_on_dask(options: "PredictOptions", new_summary: "Callable[..., Any]"
     text = read_bytes(options.model_file, lambda start: check_start(start, options.model_file))
     job.model, digest = File(options.model_file, text), fingerprint(text)
     job.made_with = options.made_with(digest, given)
-    model = options.settled(parse_model(text, options.model_file))
-    job.carried = model.carried
+    model = options.checked(parse_model(text, options.model_file))
+    job.embedded_scaling = model.embedded_scaling
     scaling = given or model.row_scaling()
     options.audited(model, exact_file)  # refuses; each worker makes its own
     exact = options.fallback(model, exact_file)
@@ -51,7 +51,7 @@ def predict_on_dask(options: "PredictOptions", new_summary: "Callable[..., Any]"
         job.audit = options.audit, options.seed
     header = options.printed_header(model, exact)
     job.reading = options.reading(model)
-    job.asked = {**options.asked(model), "labelled": not options.unlabelled}
+    job.answer_options = {**options.answer_options(model), "labelled": not options.unlabelled}
     job.steps, job.on_bad_row, job.threads = options.steps, options.on_bad_row, options.threads or 1
     summary = new_summary(options, model, header, exact, digest)
     summary.begin()
@@ -60,7 +60,7 @@ def predict_on_dask(options: "PredictOptions", new_summary: "Callable[..., Any]"
         if options.on_bad_row != "stop":
             summary.bad_rows = BadRows(options.test_file)
             summary.bad_rows.restore(seen.bad_rows, [])
-        return summary.values(seen.tally)
+        return summary.values(seen.run_counts)
 
     with raising(), Progress("predict", quiet=options.quiet) as progress:
         try:
@@ -84,4 +84,4 @@ def predict_on_dask(options: "PredictOptions", new_summary: "Callable[..., Any]"
         kinds = ", ".join(sorted(seen.instructions))
         summary.warn(f"Note: workers had different processors ({kinds}): last digits may differ from one machine's.")
     warn_of_scaling(scaling, options.quiet)
-    summary.end(seen.tally)
+    summary.end(seen.run_counts)

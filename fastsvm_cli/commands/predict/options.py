@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fastsvm_cli.console import options as shared
+from fastsvm_cli.console.option_types import Count, Number, Share, ZeroOrOne
 from fastsvm_cli.console.options import option
 from fastsvm_cli.console.scaling import refuse_twice
-from fastsvm_cli.console.values import Count, Number, Share, ZeroOrOne
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Header
@@ -148,7 +148,7 @@ class PredictOptions(shared.DataOptions):
         if self.open_file is not None or self.outside_file is not None:
             option = "--outside-rows" if self.open_file is None else "--open-rows"
             raise click.UsageError(f"--resume keeps the lines of OUTPUT_FILE alone: it does not go with {option}.")
-        from fastsvm_cli.prediction.resume import can_be_kept
+        from fastsvm_cli.prediction.resume import can_be_stored
 
         kinds = (os.path.isfile, os.path.isdir)  # opening a folder or missing file gives a better error
         if self.test_file == "-" or (
@@ -156,7 +156,7 @@ class PredictOptions(shared.DataOptions):
         ):
             why = "standard input and pipes cannot be read again"
             raise click.UsageError(f"--resume needs a TEST_FILE that is a file: {why}.")
-        if not can_be_kept(self.output_file):
+        if not can_be_stored(self.output_file):
             raise click.UsageError("--resume needs an OUTPUT_FILE that is a file, to keep what is finished beside it.")
 
     def _check_dask(self) -> None:
@@ -196,7 +196,7 @@ class PredictOptions(shared.DataOptions):
         """
         return exact.model.header if exact is not None and self.probability and model.reduced else model.header
 
-    def settled(self, model: "Model") -> "Model":
+    def checked(self, model: "Model") -> "Model":
         """Return the model that answers: with --steps, one that stops early. Raise UsageError and ModelFormatError."""
         header = model.header
         refuse_twice(self.scale_file, model, self.model_file)
@@ -244,8 +244,8 @@ class PredictOptions(shared.DataOptions):
             "max_line": self.max_line,
         }
 
-    def asked(self, model: "Model") -> "dict[str, Any]":
-        """Return which numbers to compute, as keyword arguments of Request."""
+    def answer_options(self, model: "Model") -> "dict[str, Any]":
+        """Return which numbers to compute, as keyword arguments of AnswerOptions."""
         return {
             "probability": bool(self.probability),
             "values": self.values,

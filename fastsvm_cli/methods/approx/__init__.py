@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 import click
 
 from fastsvm_cli.console import options as shared
+from fastsvm_cli.console.option_types import LIMIT, POSITIVE
 from fastsvm_cli.console.options import option
-from fastsvm_cli.console.values import LIMIT, POSITIVE
 from fastsvm_cli.errors import spelled
 from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
-    from fastsvm_cli.console.exact_model import SourceModel
+    from fastsvm_cli.console.compiler_options import SourceModel
     from fastsvm_cli.models.base import ExactModel, Model
 
 #: Tried by `attempts`.
@@ -74,7 +74,7 @@ class ApproxOptions(MethodOptions):
         shown="single for RBF, double for linear and polynomial kernels",
         group="Accuracy",
     )
-    scale_file: "str | None" = shared.carry("--scale")
+    scale_file: "str | None" = shared.embed("--scale")
     y_scale_file: "str | None" = shared.y_scale("The model then predicts unscaled y, as with a range file of y.")
     threads: int = shared.threads
     #: MB
@@ -163,8 +163,8 @@ class Approx(Method):
             add_up = None
             if options.dask is not None:
                 from fastsvm_cli.cluster.scheduler import connect
-                from fastsvm_cli.interruption import raising
                 from fastsvm_cli.methods.approx.on_cluster import over
+                from fastsvm_cli.system.interruption import raising
 
                 stack.enter_context(raising())  # an interrupt cancels tasks and ends workers
                 add_up = over(stack.enter_context(connect(options.dask)))
@@ -184,11 +184,11 @@ class Approx(Method):
             )
         return Made(model)
 
-    def refusal(self, model: "ExactModel") -> "str | None":
+    def reason_against(self, model: "ExactModel") -> "str | None":
         """Return why the kernel has no expansion, or None."""
-        from fastsvm_cli.methods.approx.expansion import refusal
+        from fastsvm_cli.methods.approx.expansion import reason_against
 
-        return refusal(model)
+        return reason_against(model)
 
     def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
         """Return attempts of several degrees, centers and numbers of centers."""
@@ -199,7 +199,7 @@ class Approx(Method):
         from fastsvm_cli.text.numbers import digits, size_text
 
         header, features = model.header, len(used_indices(model.vectors))
-        without_certificate = certificates.refusal(model)
+        without_certificate = certificates.reason_against(model)
         out: list[Attempt] = []
 
         def approx(rank: int, of_degree: int, expansions: int = 1, **options: object) -> None:

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from fastsvm_cli import _native
 from fastsvm_cli._native import MAX_DEGREE
 from fastsvm_cli.methods.approx.costs import certify_seconds, file_bytes
-from fastsvm_cli.methods.approx.expansion import compile_maclaurin, own_degree, refusal
-from fastsvm_cli.methods.method import demand, part_of
+from fastsvm_cli.methods.approx.expansion import compile_maclaurin, own_degree, reason_against
+from fastsvm_cli.methods.method import part_of, require
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.text.fingerprint import fingerprint
@@ -28,7 +28,7 @@ def by_degree(model: ExactModel, on_progress: "Callable[[float], None] | None" =
 
     Raise ModelFormatError for kernels without one, and for overflow.
     """
-    demand(model.path, refusal(model))
+    require(model.path, reason_against(model))
     header, features = model.header, len(_native.used_indices(model.vectors))
     degrees = list(range(1, MAX_DEGREE + 1)) if header.kernel_type == "rbf" else [own_degree(header)]
     out = []

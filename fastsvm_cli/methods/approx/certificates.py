@@ -24,8 +24,8 @@ def certified_degree(degree: int, gaussian: bool) -> int:
     return degree + 5 if gaussian else max(degree, 1)
 
 
-def refusal(model: ExactModel) -> "str | None":
-    """Return why a model has no certificate, or None (B7 of bounds.py)."""
+def reason_against(model: ExactModel) -> "str | None":
+    """Return why a model has no certificate, or None (B7 of PROOFS.md)."""
     header = model.header
     finite = header.kernel_type != "rbf"
     for what, numbers, least in (
@@ -62,8 +62,8 @@ def certificate(
     n, d = x.shape
     degree = len(factors) - 1
     point, a = np.asarray(point), np.array(a)
-    kept = 1 + d if rank else len(total)
-    rounding = np.asarray(total)[:kept] - np.asarray(stored)[:kept]
+    chosen = 1 + d if rank else len(total)
+    rounding = np.asarray(total)[:chosen] - np.asarray(stored)[:chosen]
     squares = squared_norms(x, point)
     norms = np.sqrt(squares)
     weight = float(np.abs(a).sum())

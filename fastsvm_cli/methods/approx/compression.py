@@ -27,7 +27,7 @@ def compress(
     """Compress M to its largest eigenvalues.
 
     Return (rank, stored c, v, lambda, q, upper bound of the loss's spectral norm; infinite unless `proven`), or None if
-    M itself is no larger (B36 of bounds.py).
+    M itself is no larger (B36 of PROOFS.md).
 
     tolerance: largest change of e^{-gamma |z~|^2} z~'Mz~ for |z~|^2 <= largest.
     """
@@ -107,11 +107,11 @@ def _largest(
     from scipy.sparse.linalg import ArpackError, eigsh
 
     d = len(M)
-    wanted = 16 if rank is None else rank
-    while d >= _LEAST_SIZE and _FEW * wanted <= d:
+    needed = 16 if rank is None else rank
+    while d >= _LEAST_SIZE and _FEW * needed <= d:
         try:
             # Fixed start: same model, same file.
-            values, vectors = eigsh(M, k=wanted, which="LM", v0=np.random.default_rng(0).standard_normal(d))
+            values, vectors = eigsh(M, k=needed, which="LM", v0=np.random.default_rng(0).standard_normal(d))
         except ArpackError:
             return None
         order = np.argsort(-np.abs(values))
@@ -123,5 +123,5 @@ def _largest(
         # The last one only gives the loss without it.
         if enough(abs(values[-1])):
             return values, vectors
-        wanted *= 2
+        needed *= 2
     return None

@@ -12,7 +12,7 @@ from fastsvm_cli import _native
 from fastsvm_cli._native import MAX_DEGREE, Center, Certificate, Expansion, Header, MaclaurinFile
 from fastsvm_cli.errors import ModelFormatError, spelled
 from fastsvm_cli.methods.approx.costs import coefficient_count, compressed_count
-from fastsvm_cli.methods.method import demand, part_of
+from fastsvm_cli.methods.method import part_of, require
 from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.models.centers import center_point
 
@@ -27,7 +27,7 @@ class TooLargeError(ModelFormatError):
     """Compiled model beyond the size limit."""
 
 
-def refusal(model: ExactModel, degree: "int | None" = None) -> "str | None":
+def reason_against(model: ExactModel, degree: "int | None" = None) -> "str | None":
     """Return why a model has no expansion of this degree, or None."""
     header = model.header
     if header.kernel_type == "rbf":
@@ -69,7 +69,7 @@ def compile_maclaurin(
     vectors. add_up: sums of a certificate. Raise ModelFormatError for kernels without expansion, TooLargeError.
     """
     header, vectors = model.header, model.vectors
-    demand(model.path, refusal(model, degree))
+    require(model.path, reason_against(model, degree))
     degree = own_degree(header) if degree is None else degree
     gaussian = header.kernel_type == "rbf"
     one = _OneExpansion(model, degree, gaussian if single is None else single, certify, rank, tolerance, add_up)
@@ -148,7 +148,7 @@ class _OneExpansion:
             import fastsvm_cli.methods.approx.certificates as certificates
             from fastsvm_cli.methods.feature_space import matrix
 
-            demand(model.path, certificates.refusal(model))
+            require(model.path, certificates.reason_against(model))
             self.highest_norm = certificates.certified_degree(degree, self._gaussian)
             self._x, _ = matrix(model.vectors)
             self._certificate_of = certificates.certificate

@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 from fastsvm_cli import _native
 from fastsvm_cli.comparisons.agreement import agreement
-from fastsvm_cli.comparisons.on_support_vectors import LEAST_ROWS, doubtful_gain
 from fastsvm_cli.comparisons.sampled import upper_bound
+from fastsvm_cli.comparisons.support_vector_trial import LEAST_ROWS, questionable_gain
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.approx.costs import coefficient_count, file_bytes
-from fastsvm_cli.methods.approx.expansion import compile_maclaurin, own_degree, refusal
+from fastsvm_cli.methods.approx.expansion import compile_maclaurin, own_degree, reason_against
 from fastsvm_cli.models.base import ExactModel
 from fastsvm_cli.text.fingerprint import fingerprint
 
@@ -48,7 +48,12 @@ class Trial:
     def __init__(self, source: ExactModel):
         header, features = source.header, len(_native.used_indices(source.vectors))
         self.source, self.model, self.slow = source, None, True
-        if not source.pairs or not header.total_sv or source.uncompilable is not None or refusal(source) is not None:
+        if (
+            not source.pairs
+            or not header.total_sv
+            or source.uncompilable is not None
+            or reason_against(source) is not None
+        ):
             return
         degree = own_degree(header)
         products = header.total_sv * coefficient_count(features, degree) * max(1, header.nr_class - 1)
@@ -57,7 +62,7 @@ class Trial:
                 self.model = compile_maclaurin(source, fingerprint=fingerprint(b""))
             except ModelFormatError:  # its numbers overflow
                 return
-            self.slow = doubtful_gain(self.model.products, source)
+            self.slow = questionable_gain(self.model.products, source)
 
     def measure(self, rows: "_native.Chunk") -> "Measured | None":
         """Return what approx changes on up to 4,000 evenly spread rows, fewer if the exact model is large."""

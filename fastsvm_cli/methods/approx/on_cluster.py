@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from fastsvm_cli.cluster.scheduler import demanding_workers
+from fastsvm_cli.cluster.scheduler import requiring_workers
 from fastsvm_cli.methods.approx.pair_sums import AddUp, PairSums, totals
 from fastsvm_cli.methods.parallel import threads_here
 
@@ -24,7 +24,7 @@ def over(client: "Client") -> AddUp:
 
     def add_up(pairs: PairSums, on_progress: "Callable[[float], None] | None") -> "list[float]":
         count = len(pairs.parts)
-        with demanding_workers(client) as threads:
+        with requiring_workers(client) as threads:
             size = max(1, min(count // (_TASKS_EACH * threads), _MOST_PARTS))
             sent = client.scatter(pairs, broadcast=True, hash=False)
             slices = [(first, min(first + size, count)) for first in range(0, count, size)]

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fastsvm_cli.console import options as shared
+from fastsvm_cli.console.option_types import POSITIVE, Target
 from fastsvm_cli.console.options import option
-from fastsvm_cli.console.values import POSITIVE, Target
 from fastsvm_cli.errors import spelled
 from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
-    from fastsvm_cli.console.exact_model import SourceModel
+    from fastsvm_cli.console.compiler_options import SourceModel
     from fastsvm_cli.methods.border.samples import SampledBorder as Found
     from fastsvm_cli.models.base import ExactModel
 
@@ -110,7 +110,7 @@ class BorderOptions(MethodOptions):
         bool,
         group="Without an SVM",
     )
-    scale_file: "str | None" = shared.carry(
+    scale_file: "str | None" = shared.embed(
         "--scale",
         " Rows of --data, and with --bandwidth those of MODEL_FILE, are raw. (With --density and a fixed bandwidth the"
         " result is a LIBSVM model of raw rows.)",
@@ -179,10 +179,10 @@ class Border(Method):
 
     def check_model(self, model: "ExactModel", options: BorderOptions) -> None:
         """Raise ModelFormatError or UsageError for a model without a border, or options that conflict with it."""
-        from fastsvm_cli.methods.border.signed_distance import refusal
-        from fastsvm_cli.methods.method import demand
+        from fastsvm_cli.methods.border.signed_distance import reason_against
+        from fastsvm_cli.methods.method import require
 
-        demand(options.model_file, refusal(model))
+        require(options.model_file, reason_against(model))
         options.check_model(model)
 
     def compile(
@@ -226,12 +226,12 @@ class Border(Method):
             on_progress=progress,
         )
 
-    def refusal(self, model: "ExactModel") -> "str | None":
+    def reason_against(self, model: "ExactModel") -> "str | None":
         """Return why the model has no border, or None."""
-        from fastsvm_cli.methods.border.signed_distance import needs_rows, refusal
+        from fastsvm_cli.methods.border.signed_distance import needs_rows, reason_against
 
         why = "a one-class model found: its border lies between rows, --data"
-        return refusal(model) or (why if needs_rows(model) else None)
+        return reason_against(model) or (why if needs_rows(model) else None)
 
     def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
         """Return attempts of several numbers of samples."""

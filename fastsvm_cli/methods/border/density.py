@@ -10,8 +10,8 @@ from fastsvm_cli import _native
 from fastsvm_cli._native import Header, class_pairs
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.methods.border.gradients import DensityFunction
-from fastsvm_cli.methods.exact_folding import Folding, folded_exact, folded_model
 from fastsvm_cli.methods.feature_space import matrix
+from fastsvm_cli.methods.folded_scaling import ScalingToFold, folded_exact, folded_model
 from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.text.fingerprint import fingerprint as fingerprint_of_text
 
@@ -32,8 +32,8 @@ def classes_of(chunks: "list[_native.Chunk]", path: str) -> "tuple[list[int], np
         found = [1, -1]  # as LIBSVM does
     if len(found) < 2:
         raise FileError(path, f"rows of {len(found)} class found, expected 2 or more")
-    place = {label: at for at, label in enumerate(found)}
-    return found, np.array([place[int(label)] for label in labels])
+    position = {label: at for at, label in enumerate(found)}
+    return found, np.array([position[int(label)] for label in labels])
 
 
 def dense_rows(chunks: "list[_native.Chunk]", path: str) -> "tuple[np.ndarray, np.ndarray]":
@@ -78,7 +78,7 @@ def compile_density(
     fingerprint: str,
     bandwidth: "float | None",
     weight: float = 0.0,
-    folding: "Folding | None" = None,
+    folding: "ScalingToFold | None" = None,
 ) -> Model:
     """Return an ExactModel for a `bandwidth`, a density model for a `weight`.
 

@@ -5,7 +5,7 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.methods.feature_space import matrix
 from fastsvm_cli.models.base import ExactModel
-from fastsvm_cli.text.data import select_rows
+from fastsvm_cli.text.read_rows import select_rows
 
 #: Limits of rows, and of rows times features.
 CLOUD_ROWS, CLOUD_CELLS = 40_000, 1 << 25
@@ -16,8 +16,8 @@ HELD_OUT = 50
 class BorderRows:
     """Rows x (n, d). columns: LIBSVM indices (d). classes: (n), -1 if unknown. places: (n), in the file."""
 
-    def __init__(self, chunk: _native.Chunk, classes: np.ndarray, places: np.ndarray, columns: np.ndarray):
-        self.chunk, self.classes, self.places, self.columns = chunk, classes, places, columns
+    def __init__(self, chunk: _native.Chunk, classes: np.ndarray, positions: np.ndarray, columns: np.ndarray):
+        self.chunk, self.classes, self.positions, self.columns = chunk, classes, positions, columns
         self.x = matrix(chunk, columns)[0].toarray()
 
     def __len__(self) -> int:
@@ -35,8 +35,8 @@ def rows_for(model: ExactModel, chunks: "list[_native.Chunk] | None", rng: np.ra
             if header.classification
             else np.zeros(vectors.rows, int)
         )
-        kept = np.sort(rng.choice(vectors.rows, _most_rows(vectors.rows, len(columns)), replace=False))
-        return BorderRows(vectors.select(kept.tolist()), classes[kept], kept, columns)
+        chosen = np.sort(rng.choice(vectors.rows, _most_rows(vectors.rows, len(columns)), replace=False))
+        return BorderRows(vectors.select(chosen.tolist()), classes[chosen], chosen, columns)
     columns = np.unique(
         np.concatenate([np.asarray(model.vectors.indices), *(np.asarray(chunk.indices) for chunk in chunks)])
     )
@@ -44,22 +44,22 @@ def rows_for(model: ExactModel, chunks: "list[_native.Chunk] | None", rng: np.ra
 
 
 def drawn_rows(
-    chunks: "list[_native.Chunk]", place: "dict[int, int]", columns: np.ndarray, rng: np.random.Generator
+    chunks: "list[_native.Chunk]", position: "dict[int, int]", columns: np.ndarray, rng: np.random.Generator
 ) -> BorderRows:
     """Draw at most CLOUD_ROWS rows, fewer for many features."""
     total = sum(chunk.rows for chunk in chunks)
-    kept = np.sort(rng.choice(total, _most_rows(total, len(columns)), replace=False))
-    rows = _native.Chunk.concatenate(select_rows(chunks, kept.tolist()))
-    classes = [place.get(label[0], -1) if label else -1 for label in rows.leading.tolist()]
-    return BorderRows(rows, np.array(classes, int), kept, columns)
+    chosen = np.sort(rng.choice(total, _most_rows(total, len(columns)), replace=False))
+    rows = _native.Chunk.concatenate(select_rows(chunks, chosen.tolist()))
+    classes = [position.get(label[0], -1) if label else -1 for label in rows.leading.tolist()]
+    return BorderRows(rows, np.array(classes, int), chosen, columns)
 
 
-def places_among(members: "list[np.ndarray]", places: np.ndarray) -> "list[np.ndarray]":
-    """Return positions of `places` in each function's increasing rows, or -1."""
+def places_among(members: "list[np.ndarray]", positions: np.ndarray) -> "list[np.ndarray]":
+    """Return positions of `positions` in each function's increasing rows, or -1."""
     out = []
     for mine in members:
-        at = np.minimum(np.searchsorted(mine, places), len(mine) - 1)
-        out.append(np.where(mine[at] == places, at, -1))
+        at = np.minimum(np.searchsorted(mine, positions), len(mine) - 1)
+        out.append(np.where(mine[at] == positions, at, -1))
     return out
 
 

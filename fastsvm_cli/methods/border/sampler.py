@@ -46,24 +46,24 @@ class Sampler:
         fruitless = 0
         while len(self.points) < count and not self.exhausted:
             if self.sampling != "refined":
-                wanted = count - len(self.points)
-                first, near = self._draw(wanted), np.full(wanted, self.sampling == "dense")
+                needed = count - len(self.points)
+                first, near = self._draw(needed), np.full(needed, self.sampling == "dense")
             elif not len(self.points):
-                wanted = max(1, count // 4)
-                first, near = self._draw(wanted), np.ones(wanted, bool)
+                needed = max(1, count // 4)
+                first, near = self._draw(needed), np.ones(needed, bool)
             else:
-                wanted = min(count - len(self.points), max(1, len(self.points) // 4, count // _ROUNDS))
+                needed = min(count - len(self.points), max(1, len(self.points) // 4, count // _ROUNDS))
                 wrong = self._rng.permutation(np.flatnonzero(self._sided & ((self._value > 0) != self._above)))
                 # Some rows stay wrong with any sample.
-                wrong = wrong[: wanted // 2 if fruitless else wanted]
-                first = np.concatenate([wrong, self._draw(wanted - len(wrong))])
+                wrong = wrong[: needed // 2 if fruitless else needed]
+                first = np.concatenate([wrong, self._draw(needed - len(wrong))])
                 # Once no row is wrong, use lines of any length.
-                near = np.arange(wanted) < len(wrong)
+                near = np.arange(needed) < len(wrong)
             before = len(self.points)
             self._add(*self._roots(first, near))
             added = len(self.points) - before
             fruitless = 0 if added else fruitless + 1
-            if 2 * added < wanted:  # near rows are exhausted: draw any
+            if 2 * added < needed:  # near rows are exhausted: draw any
                 self._near = 1
             self.exhausted = fruitless == _FRUITLESS
             if on_step:
@@ -101,18 +101,18 @@ class Sampler:
         least = (_DUPLICATE * np.median(np.sqrt(self._distance))) ** 2 if len(self.points) else 0.0
         moved, held = points - self._center, self.points - self._center
         norms, held_norms = row_norms(moved), row_norms(held)
-        kept: list[int] = []
+        chosen: list[int] = []
         for i in range(len(points)):
             one = moved[i : i + 1]
             nearest = min(
                 np.min(squared_distances(held, held_norms, one), initial=np.inf),
-                np.min(squared_distances(moved[kept], norms[kept], one), initial=np.inf),
+                np.min(squared_distances(moved[chosen], norms[chosen], one), initial=np.inf),
             )
             if nearest > least:
-                kept.append(i)
-        points, normals, moved = points[kept], normals[kept], moved[kept]
+                chosen.append(i)
+        points, normals, moved = points[chosen], normals[chosen], moved[chosen]
         self.points, self.normals = np.vstack([self.points, points]), np.vstack([self.normals, normals])
-        for at in range(0, len(kept), 256):
+        for at in range(0, len(chosen), 256):
             part = slice(at, at + 256)
             squares = squared_distances(self._moved, self._norms, moved[part])  # (part, m)
             best = np.argmin(squares, axis=0)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli._native import BorderFile, Folded, Header, Samples
+from fastsvm_cli._native import BorderFile, FoldedScaling, Header, Samples
 from fastsvm_cli.methods.border.roots import DecisionFunction
 from fastsvm_cli.methods.border.rows import HELD_OUT, BorderRows
 from fastsvm_cli.methods.border.sampler import Sampler
@@ -76,7 +76,7 @@ def sample_border(
     unseen: np.ndarray,
     fingerprint: str,
     sampling: Sampling,
-    folded: "Folded | None" = None,
+    folded: "FoldedScaling | None" = None,
 ) -> SampledBorder:
     """Sample the borders of decision functions f_p.
 

@@ -18,7 +18,7 @@ from fastsvm_cli.methods.border.gradients import DensityFunction, MachineFunctio
 from fastsvm_cli.methods.border.rows import CLOUD_CELLS, drawn_rows, places_among, rows_for
 from fastsvm_cli.methods.border.samples import SampledBorder, Sampling, sample_border
 from fastsvm_cli.methods.feature_space import FeatureSpace, matrix
-from fastsvm_cli.methods.method import demand
+from fastsvm_cli.methods.method import require
 from fastsvm_cli.models.base import ExactModel
 
 
@@ -37,7 +37,7 @@ def compile_border(
     arguments of Sampling. Raise ModelFormatError for models without border or gradient, and for overflow.
     """
     header = model.header
-    demand(model.path, refusal(model))
+    require(model.path, reason_against(model))
     sampling = Sampling(**how)
     rows = rows_for(model, chunks, sampling.rng)
     # Keep every feature of a row: |x|^2 depends on features that the gradient ignores.
@@ -94,7 +94,7 @@ def compile_density_border(
     """
     sampling = Sampling(**how)
     found, whole = classes_of(chunks, path)
-    place = {label: at for at, label in enumerate(found)}
+    position = {label: at for at, label in enumerate(found)}
     x, columns = dense_rows(chunks, path)
     functions, members = [], []
     for _, i, j in class_pairs(len(found)):
@@ -103,13 +103,13 @@ def compile_density_border(
             check_weight(weight, len(mine), found[i], found[j], path)
         members.append(mine)
         functions.append(DensityFunction(x[mine], np.where(whole[mine] == i, 1.0, -1.0), bandwidth, weight))
-    rows = drawn_rows(chunks, place, columns, sampling.rng)
+    rows = drawn_rows(chunks, position, columns, sampling.rng)
     values = np.stack([function.value_and_gradient(rows.x)[0] for function in functions], axis=1)
     # Leave each row out of its own estimate.
     unseen = np.stack(
         [
             function.value_and_gradient(rows.x, own)[0]
-            for function, own in zip(functions, places_among(members, rows.places))
+            for function, own in zip(functions, places_among(members, rows.positions))
         ],
         axis=1,
     )
@@ -130,7 +130,7 @@ def compile_density_border(
     )
 
 
-def refusal(model: ExactModel) -> "str | None":
+def reason_against(model: ExactModel) -> "str | None":
     """Return why the model has no border, or None."""
     header = model.header
     if header.regression:

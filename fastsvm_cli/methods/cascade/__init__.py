@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 import click
 
 from fastsvm_cli.console import options as shared
+from fastsvm_cli.console.option_types import Count, Fraction
 from fastsvm_cli.console.options import option
-from fastsvm_cli.console.values import Count, Fraction
 from fastsvm_cli.errors import spelled
-from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, demand
+from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, require
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
-    from fastsvm_cli.console.exact_model import SourceModel
+    from fastsvm_cli.console.compiler_options import SourceModel
     from fastsvm_cli.methods.cascade.calibration import Calibration
     from fastsvm_cli.models.base import ExactModel
 
@@ -45,7 +45,7 @@ class CascadeOptions(MethodOptions):
         Count(1),
         shown="as many as --data has",
     )
-    scale_file: "str | None" = shared.carry("--scale", " Rows of --data are raw ones.")
+    scale_file: "str | None" = shared.embed("--scale", " Rows of --data are raw ones.")
     seed: int = shared.seed("Seed of the parts of --data, and of the candidates for vectors.")
     threads: int = shared.threads
     quiet: bool = shared.quiet()
@@ -67,7 +67,7 @@ class Cascade(Method):
 
     def check_model(self, model: "ExactModel", options: CascadeOptions) -> None:
         """Raise ModelFormatError for a model that has no cascade."""
-        demand(model.path, self.refusal(model))
+        require(model.path, self.reason_against(model))
 
     def compile(
         self, source: "SourceModel", options: CascadeOptions, progress: Progress, rows: "list[Chunk] | None" = None
@@ -76,7 +76,7 @@ class Cascade(Method):
         from fastsvm_cli._native import Chunk
         from fastsvm_cli.methods.cascade.calibration import calibrate
 
-        demand(source.model.path, self.refusal(source.model))
+        require(source.model.path, self.reason_against(source.model))
         return calibrate(
             source.model,
             Chunk.concatenate(rows or []),
@@ -89,7 +89,7 @@ class Cascade(Method):
             on_progress=progress,
         )
 
-    def refusal(self, model: "ExactModel") -> "str | None":
+    def reason_against(self, model: "ExactModel") -> "str | None":
         """Return why the model has no cascade, or None."""
         header = model.header
         if not model.pairs or not header.total_sv:

@@ -10,8 +10,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import FileError, ModelFormatError, spelled
 from fastsvm_cli.methods.cascade.guarantee import last_within, rows_needed, upper_bound
 from fastsvm_cli.methods.cascade.stages import Candidates, fit_stages
-from fastsvm_cli.models.base import ExactModel, Model
-from fastsvm_cli.models.wanted import LABELS
+from fastsvm_cli.models.base import LABELS, ExactModel, Model
 
 #: Thresholds, in standard deviations of a stage's error, from strict to loose.
 THRESHOLDS = 32 * 0.85 ** np.arange(36)
@@ -75,17 +74,17 @@ def calibrate(
     progress(0.8, "testing")
     answers = _Answers(model, candidates, everything, tested)
     differing = [answers.run(chosen, threshold) for threshold in THRESHOLDS]
-    place = last_within((each.differing for each in differing), tested.rows, budget, confidence)
-    if place is None:  # 1 - (1 - budget)^n
+    at = last_within((each.differing for each in differing), tested.rows, budget, confidence)
+    if at is None:  # 1 - (1 - budget)^n
         raise FileError(path, _too_few(rows.rows, budget, confidence, differing[0].differing))
-    taken = differing[place]
+    taken = differing[at]
     gain = costs.exact / costs.of(chosen, taken.reached)
     if gain * _WORTH < 1:
         raise ModelFormatError(model.path, _nothing_faster(job or rows.rows))
     stages = []
     for each in chosen:
         its = candidates.stages[each]
-        its.threshold = float(THRESHOLDS[place])
+        its.threshold = float(THRESHOLDS[at])
         stages.append(its)
     most = max(each.vectors for each in stages)
     vectors = [0, *(each.vectors for each in stages)]

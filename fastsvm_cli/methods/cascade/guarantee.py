@@ -42,8 +42,8 @@ def last_within(differing: "Iterable[int]", rows: int, budget: float, confidence
     differing: number of rows that differ by threshold, strict ones first.
     """
     taken = None
-    for place, count in enumerate(differing):
+    for at, count in enumerate(differing):
         if upper_bound(count, rows, confidence) > budget:
             break
-        taken = place
+        taken = at
     return taken

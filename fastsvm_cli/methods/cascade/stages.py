@@ -199,10 +199,10 @@ class _Points:
         """Return the rows whose monomials do not overflow, nor drown the others'. Raise FileError if there are none."""
         with np.errstate(over="ignore"):
             near = [(np.abs(block) <= _FARTHEST).all(1) for block in self.basis(self.linear)(rows)]
-        kept = np.isfinite(rows.squared_norms) & np.concatenate(near)
-        if not kept.any():
+        usable = np.isfinite(rows.squared_norms) & np.concatenate(near)
+        if not usable.any():
             raise FileError(self.path, "rows far from the support vectors found, expected rows like those to predict")
-        return rows if kept.all() else rows.select(np.flatnonzero(kept).tolist())
+        return rows if usable.all() else rows.select(np.flatnonzero(usable).tolist())
 
     def basis(self, degree: int) -> Basis:
         """Return monomials up to `degree`, as packed as tensors, of standardized features."""

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, ClassVar
 import click
 
 from fastsvm_cli.console import options as shared
+from fastsvm_cli.console.option_types import POSITIVE
 from fastsvm_cli.console.options import option
-from fastsvm_cli.console.values import POSITIVE
 from fastsvm_cli.errors import spelled
 from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk, Kernel
-    from fastsvm_cli.console.exact_model import SourceModel
+    from fastsvm_cli.console.compiler_options import SourceModel
     from fastsvm_cli.models.base import ExactModel, Model
     from fastsvm_cli.text.scaling import Scaling
 
@@ -98,7 +98,7 @@ class OrderOptions(MethodOptions):
     scale_file: "str | None" = shared.scale(
         "Scale the rows of --vectors or --fold while they are read, as svm-scale -r RANGE_FILE does."
     )
-    carry_file: "str | None" = shared.carry("--carry")
+    carry_file: "str | None" = shared.embed("--carry")
     y_scale_file: "str | None" = shared.y_scale(
         "The model then predicts unscaled y, as with a range file of y.", "--carry"
     )
@@ -181,35 +181,37 @@ class Order(Method):
         model = _with_own_kernel(source.model, options, scaling)
         return Made(_ordered(model, source.fingerprint, options, progress, scaling))
 
-    def refusal(self, model: "ExactModel") -> "str | None":
+    def reason_against(self, model: "ExactModel") -> "str | None":
         """Return why neither method takes the model, or None."""
-        whys = self.refusals(model)
+        whys = self.reasons_against(model)
         return whys[0][1] if len(whys) == len(ORDERS) else None
 
-    def refusals(self, model: "ExactModel") -> "list[tuple[str, str]]":
+    def reasons_against(self, model: "ExactModel") -> "list[tuple[str, str]]":
         """Return (command, reason) for each of the two methods that refuses the model."""
-        whys = [(Attempt(self.name, {"method": order}).name, _refusal(order, model)) for order in ORDERS]
+        whys = [(Attempt(self.name, {"method": order}).name, _resume_error(order, model)) for order in ORDERS]
         return [(command, why) for command, why in whys if why is not None]
 
     def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
         """Return an attempt of each method that takes the model."""
-        return [Attempt(self.name, {"method": order}, rank=4) for order in ORDERS if _refusal(order, model) is None]
+        return [
+            Attempt(self.name, {"method": order}, rank=4) for order in ORDERS if _resume_error(order, model) is None
+        ]
 
 
 METHOD = Order()
 
 
-def _refusal(order: str, model: "ExactModel") -> "str | None":
+def _resume_error(order: str, model: "ExactModel") -> "str | None":
     from importlib import import_module
 
-    return import_module(f"fastsvm_cli.methods.order.{order}").refusal(model)
+    return import_module(f"fastsvm_cli.methods.order.{order}").reason_against(model)
 
 
 def _with_own_kernel(model: "ExactModel", options: OrderOptions, scaling: "Scaling | None") -> "ExactModel":
     if options.own_kernel is None:
         return model
     from fastsvm_cli.methods.order.precomputed import looks_untrained, with_vectors
-    from fastsvm_cli.text.data import read_chunks
+    from fastsvm_cli.text.read_rows import read_chunks
 
     assert options.vectors_file is not None  # it goes with --kernel
     rows = read_chunks(options.vectors_file, scaling=scaling)
@@ -255,9 +257,9 @@ def _linear_model(train_file: str, scaling: "Scaling | None") -> "ExactModel":
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
     from fastsvm_cli.errors import FileError
-    from fastsvm_cli.interruption import raising, temporary_folder
     from fastsvm_cli.methods.training import libsvm_problem, load_libsvm, train
-    from fastsvm_cli.text.data import read_chunks
+    from fastsvm_cli.system.interruption import raising, temporary_folder
+    from fastsvm_cli.text.read_rows import read_chunks
 
     load_libsvm()
     labels, rows = libsvm_problem(read_chunks(train_file, scaling=scaling))

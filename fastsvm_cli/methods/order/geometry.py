@@ -8,8 +8,8 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.feature_space import FeatureSpace, matrix
-from fastsvm_cli.methods.method import demand, part_of
-from fastsvm_cli.methods.partial_cholesky import PartialCholesky
+from fastsvm_cli.methods.kernel_matrix import PartialCholesky
+from fastsvm_cli.methods.method import part_of, require
 from fastsvm_cli.models.base import ExactModel, Model
 
 _CANDIDATES = 59  # sparse greedy approximation: the best of 59 is among the best 5 % with probability 0.95
@@ -20,7 +20,7 @@ FACTOR_CELLS = 1 << 26  # limit of support vectors times points to choose from
 SINGLE_CELLS = 1 << 24  # beyond, memory matters more than the best choice
 
 
-def refusal(model: ExactModel) -> "str | None":
+def reason_against(model: ExactModel) -> "str | None":
     """Return why the kernel is no inner product of a feature space, or None."""
     kernel = model.kernel
     if kernel.semidefinite:
@@ -54,7 +54,7 @@ def compile_geometry(
     kernel matrix most (Smola and Schoelkopf, 2000). points: maximum besides `folded`: vectors {index: value} that come
     first (section 6.1). Raise ModelFormatError for kernels that are not inner products.
     """
-    demand(model.path, refusal(model))
+    require(model.path, reason_against(model))
     vectors = model.vectors
     n, pairs = vectors.rows, model.pairs
     folded = folded or []

@@ -17,26 +17,26 @@ def with_vectors(model: ExactModel, chunks: Iterable[_native.Chunk], path: str, 
     chunks: rows, counted from 1 by serial numbers. Raise ModelFormatError for a serial number outside them.
     """
     serials = [int(value) for value in model.vectors.values]
-    wanted, found, first = set(serials), [], 1
-    place: dict[int, int] = {}  # serial number -> row of `found`
+    needed, found, first = set(serials), [], 1
+    position: dict[int, int] = {}  # serial number -> row of `found`
     for chunk in chunks:
-        rows = [serial - first for serial in wanted if first <= serial < first + chunk.rows]
+        rows = [serial - first for serial in needed if first <= serial < first + chunk.rows]
         found.append(chunk.select(rows))
         for row in rows:
-            place[first + row] = len(place)
+            position[first + row] = len(position)
         first += chunk.rows
-    if min(wanted, default=1) < 1:
+    if min(needed, default=1) < 1:
         raise ModelFormatError(
-            model.path, f"a support vector with the serial number {min(wanted)} found: LIBSVM counts rows from 1"
+            model.path, f"a support vector with the serial number {min(needed)} found: LIBSVM counts rows from 1"
         )
-    missing = sorted(wanted - set(place))
+    missing = sorted(needed - set(position))
     if missing:
         raise ModelFormatError(
             path,
             f"{first - 1} rows found, expected {missing[-1]} or more: a support vector of {model.path} has that serial"
             " number",
         )
-    rows = _native.Chunk.concatenate(found).select([place[serial] for serial in serials])
+    rows = _native.Chunk.concatenate(found).select([position[serial] for serial in serials])
     vectors = _native.Chunk.from_csr(model.vectors.leading, rows.indptr, rows.indices, rows.values)
     return ExactModel(_native.LibsvmFile(model.header, vectors, kernel), model.path)
 

@@ -7,13 +7,13 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.methods.clusters import k_means
 from fastsvm_cli.methods.feature_space import matrix, near_origin, row_norms
-from fastsvm_cli.methods.method import demand
+from fastsvm_cli.methods.method import require
 from fastsvm_cli.models.base import ExactModel, Model
 
 
-def refusal(model: ExactModel) -> "str | None":
+def reason_against(model: ExactModel) -> "str | None":
     """Return why the triangle inequality bounds no kernel value, or None."""
-    return _native.triangle_refusal(model.kernel) or None
+    return _native.why_no_triangle(model.kernel) or None
 
 
 @np.errstate(all="ignore")  # overflows are refused
@@ -30,18 +30,18 @@ def compile_triangle(
     Raise ModelFormatError for kernels that do not decrease with distance.
     """
     header = model.header
-    demand(model.path, refusal(model))
+    require(model.path, reason_against(model))
     vectors = model.vectors
     x = near_origin(matrix(vectors)[0])
-    wanted = min(lists or (header.nr_class if header.classification else 2), vectors.rows)
+    needed = min(lists or (header.nr_class if header.classification else 2), vectors.rows)
     pivots: list[int] = []
-    if wanted and x.shape[1]:
-        means, _ = k_means(x, wanted, seed, model.path, on_progress)
+    if needed and x.shape[1]:
+        means, _ = k_means(x, needed, seed, model.path, on_progress)
         norms = row_norms(x)
         for mean in means[np.all(np.isfinite(means), axis=1)]:
             nearest = int(np.argmin(norms - 2 * (x @ mean)))
             if nearest not in pivots:
                 pivots.append(nearest)
-    elif wanted:
+    elif needed:
         pivots = [0]
     return Model(_native.TriangleFile(model.file, fingerprint, pivots=pivots), model.path)

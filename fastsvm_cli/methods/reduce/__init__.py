@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fastsvm_cli.console import options as shared
+from fastsvm_cli.console.option_types import Number, Target
 from fastsvm_cli.console.options import option
 from fastsvm_cli.console.plot import check_plot, plot_option
-from fastsvm_cli.console.values import Number, Target
 from fastsvm_cli.errors import spelled
 from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
-    from fastsvm_cli.console.exact_model import SourceModel
+    from fastsvm_cli.console.compiler_options import SourceModel
     from fastsvm_cli.methods.reduce.reduction import Reduction
     from fastsvm_cli.models.base import ExactModel
 
@@ -84,10 +84,10 @@ class ReduceOptions(MethodOptions):
         """Raise UsageError for options that conflict."""
         shared.check_y_scale(self.scale_file, self.y_scale_file)
         sizes = {"vectors": self.vectors, "ratio": self.ratio, "target": self.target, "lossless": self.lossless or None}
-        wanted = [spelled(name) for name, value in sizes.items() if value is not None]
-        if len(wanted) > 1:
-            raise click.UsageError(f"{' and '.join(wanted)} do not go together.")
-        if not wanted:
+        given = [spelled(name) for name, value in sizes.items() if value is not None]
+        if len(given) > 1:
+            raise click.UsageError(f"{' and '.join(given)} do not go together.")
+        if not given:
             *ways, lossless = (
                 spelled("vectors", "L"),
                 spelled("ratio", "R"),
@@ -147,11 +147,11 @@ class Reduce(Method):
             found.model = refit(found.model, rows)
         return found
 
-    def refusal(self, model: "ExactModel") -> "str | None":
+    def reason_against(self, model: "ExactModel") -> "str | None":
         """Return why the model has no reduced set, or None."""
-        from fastsvm_cli.methods.reduce.reduction import refusal
+        from fastsvm_cli.methods.reduce.reduction import reason_against
 
-        return refusal(model)
+        return reason_against(model)
 
     def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
         """Return attempts of several ratios."""

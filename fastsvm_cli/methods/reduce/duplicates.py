@@ -31,7 +31,7 @@ def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
     index_size, value_size = indices.itemsize, values.itemsize
     first: dict[tuple, int] = {}
     total = coefficients.copy()
-    kept = []
+    chosen = []
     for row, (of, start, stop) in enumerate(zip(classes.tolist(), starts, starts[1:])):
         key = (
             of,
@@ -42,23 +42,23 @@ def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
             total[first[key]] += coefficients[row]
         else:
             first[key] = row
-            kept.append(row)
+            chosen.append(row)
     if not np.all(np.isfinite(total)):
         raise ModelFormatError(
             model.path, "the sum of the coefficients of equal support vectors overflows: scale the data"
         )
     used = (total != 0).any(axis=1).tolist()
-    kept = [row for row in kept if used[row]]
-    if len(kept) == vectors.rows:
+    chosen = [row for row in chosen if used[row]]
+    if len(chosen) == vectors.rows:
         return model, 0
-    rows = vectors.select(kept)
-    merged = _native.Chunk.from_csr(total[kept], rows.indptr, rows.indices, rows.values)
-    fewer = header.changed(nr_sv=_counts(header, kept), total_sv=len(kept))
-    return ExactModel(_native.LibsvmFile(fewer, merged), model.path), vectors.rows - len(kept)
+    rows = vectors.select(chosen)
+    merged = _native.Chunk.from_csr(total[chosen], rows.indptr, rows.indices, rows.values)
+    fewer = header.changed(nr_sv=_counts(header, chosen), total_sv=len(chosen))
+    return ExactModel(_native.LibsvmFile(fewer, merged), model.path), vectors.rows - len(chosen)
 
 
-def _counts(header: Header, kept: "list[int]") -> "list[int] | None":
+def _counts(header: Header, chosen: "list[int]") -> "list[int] | None":
     if not header.classification:
         return None
     of = np.repeat(np.arange(header.nr_class), header.nr_sv)
-    return np.bincount(of[kept], minlength=header.nr_class).tolist()
+    return np.bincount(of[chosen], minlength=header.nr_class).tolist()

@@ -54,11 +54,11 @@ def without(model: ExactModel, held: np.ndarray, space: FeatureSpace) -> ExactMo
         found = _solution(x[rows], header.gamma, values[rows, p], start)
         for each, column in mine:
             out[each, column], found = found[: len(each)], found[len(each) :]
-    kept = np.flatnonzero(~held)
-    vectors = model.vectors.select(kept.tolist())
-    vectors = _native.Chunk.from_csr(out[kept], vectors.indptr, vectors.indices, vectors.values)
-    counts = np.bincount(of[kept], minlength=header.nr_class).tolist() if header.classification else None
-    return ExactModel(_native.LibsvmFile(header.changed(nr_sv=counts, total_sv=len(kept)), vectors), model.path)
+    chosen = np.flatnonzero(~held)
+    vectors = model.vectors.select(chosen.tolist())
+    vectors = _native.Chunk.from_csr(out[chosen], vectors.indptr, vectors.indices, vectors.values)
+    counts = np.bincount(of[chosen], minlength=header.nr_class).tolist() if header.classification else None
+    return ExactModel(_native.LibsvmFile(header.changed(nr_sv=counts, total_sv=len(chosen)), vectors), model.path)
 
 
 def _solution(x: Matrix, gamma: float, values: np.ndarray, start: np.ndarray) -> np.ndarray:

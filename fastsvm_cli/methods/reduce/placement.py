@@ -125,10 +125,10 @@ def initial_order(
         return rng.permutation(np.minimum(np.searchsorted(ends, marks), len(a) - 1)).tolist()
     positive = np.flatnonzero(a.sum(axis=1) > 0)
     negative = np.flatnonzero(a.sum(axis=1) <= 0)
-    wanted = [max(1, count * len(positive) // len(a)), 0]
-    wanted[1] = count - wanted[0]
+    counts_needed = [max(1, count * len(positive) // len(a)), 0]
+    counts_needed[1] = count - counts_needed[0]
     chosen: list[int] = []
-    for rows, number in zip((positive, negative), wanted):
+    for rows, number in zip((positive, negative), counts_needed):
         number = min(number, len(rows))
         if number and init == "cluster":
             chosen += kernel_means(x, gamma, rows, number, rng)

@@ -7,8 +7,7 @@ from scipy.optimize import minimize
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError, spelled
-from fastsvm_cli.models.base import ExactModel
-from fastsvm_cli.models.wanted import Wanted
+from fastsvm_cli.models.base import ExactModel, Precision
 
 
 @np.errstate(all="ignore")  # overflows are refused
@@ -23,7 +22,7 @@ def refit(model: ExactModel, chunks: "Iterable[_native.Chunk]") -> ExactModel:
     decisions = _native.Decisions(model.pairs)
     values, labels = [], []
     for chunk in chunks:
-        model.decision_values(chunk, decisions, Wanted.values())
+        model.decision_values(chunk, decisions, Precision.values())
         values.append(np.array(decisions.value))
         labels.append(np.array(chunk.leading)[:, 0])
     f, y = np.concatenate(values), np.concatenate(labels)

@@ -43,7 +43,7 @@ def assemble(
 
 
 def _distances(space: FeatureSpace, reduced: FeatureSpace) -> np.ndarray:
-    """Return |Psi - Psi'|, rounded up (B28 of bounds.py): (pairs)."""
+    """Return |Psi - Psi'|, rounded up (B28 of PROOFS.md): (pairs)."""
     b, error = space.inner_products(reduced.model.vectors)
     own, own_error = reduced.at_support_vectors
     beta = reduced.coefficients

@@ -14,7 +14,7 @@ from scipy.linalg import solve_triangular
 from fastsvm_cli.bounds import UNIT
 from fastsvm_cli.errors import ModelFormatError, spelled
 from fastsvm_cli.methods.feature_space import FeatureSpace
-from fastsvm_cli.methods.method import demand, part_of
+from fastsvm_cli.methods.method import part_of, require
 from fastsvm_cli.methods.reduce.duplicates import merge_duplicates
 from fastsvm_cli.methods.reduce.fit import FINISH_ITERATIONS, Fit, finish, finish_seconds
 from fastsvm_cli.methods.reduce.placement import Residual, fixed_point, gaussian, initial_order, irprop
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _TRIES = 10  # starts for one vector before giving up
 
 
-def refusal(model: ExactModel) -> "str | None":
+def reason_against(model: ExactModel) -> "str | None":
     """Return why the model has no reduced set, or None."""
     header = model.header
     if header.kernel_type == "rbf" and header.gamma >= 0:
@@ -43,7 +43,7 @@ def refusal(model: ExactModel) -> "str | None":
 
 
 def _check(model: ExactModel) -> None:
-    demand(model.path, refusal(model))
+    require(model.path, reason_against(model))
     # svm-predict's distances from such a vector may overflow, even if its coefficient is 0.
     if not np.all(np.asarray(model.vectors.squared_norms) < 1e300):
         raise ModelFormatError(model.path, "the squared norm of a support vector overflows: scale the data")
@@ -232,7 +232,7 @@ class Reduction:
 
 @np.errstate(all="ignore")
 def lossless(model: ExactModel, fingerprint: str) -> Reduction:
-    """Merge duplicates only. Values change by rounding (B29 of bounds.py)."""
+    """Merge duplicates only. Values change by rounding (B29 of PROOFS.md)."""
     _check(model)
     merged, fewer = merge_duplicates(model)
     space = FeatureSpace(model)

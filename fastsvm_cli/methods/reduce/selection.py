@@ -6,8 +6,8 @@ import numpy as np
 import scipy.sparse
 
 from fastsvm_cli._native import Kernel
+from fastsvm_cli.methods.kernel_matrix import PartialCholesky
 from fastsvm_cli.methods.method import part_of
-from fastsvm_cli.methods.partial_cholesky import PartialCholesky
 from fastsvm_cli.methods.reduce.problem import Part, Problem
 
 
@@ -26,7 +26,7 @@ def shares(problem: Problem, count: int, on_progress: "Callable[[float], None] |
             rows.append(row)
     # Within a part, a gain assumes the earlier ones.
     order = sorted(range(len(gains)), key=lambda i: -gains[i][0])[:count]
-    wanted = (
+    counts_needed = (
         np.bincount([gains[i][1] for i in order], minlength=len(problem.parts))
         if order
         else np.zeros(len(problem.parts), int)
@@ -34,7 +34,7 @@ def shares(problem: Problem, count: int, on_progress: "Callable[[float], None] |
     out = []
     for at in range(len(problem.parts)):
         mine = [row for row, (_, of) in zip(rows, gains) if of == at]
-        out.append(mine[: wanted[at]])
+        out.append(mine[: counts_needed[at]])
     return out
 
 

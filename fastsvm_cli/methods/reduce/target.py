@@ -28,9 +28,8 @@ from fastsvm_cli.methods.feature_space import FeatureSpace
 from fastsvm_cli.methods.reduce.fit import finish_seconds
 from fastsvm_cli.methods.reduce.held_out import among, without
 from fastsvm_cli.methods.reduce.reduction import Reduction, compile_reduced_set, lossless
-from fastsvm_cli.models.base import ExactModel, Model
-from fastsvm_cli.models.wanted import Wanted
-from fastsvm_cli.text.data import smaller_chunks
+from fastsvm_cli.models.base import ExactModel, Model, Precision
+from fastsvm_cli.text.read_rows import smaller_chunks
 
 CONFIDENCE = 0.95
 _FIRST_TEST = 0.8  # share of 1 - CONFIDENCE
@@ -227,7 +226,7 @@ def _shown_by(part: _Part, target: float) -> float:
 def _labels(model: Model, rows: _native.Chunk) -> np.ndarray:
     """Return labels; for regression, values: (rows)."""
     parts = smaller_chunks([rows], model.pairs)
-    found = [np.array(predictions.label) for _, _, predictions in answers(model, parts, Wanted.labels())]
+    found = [np.array(predictions.label) for _, _, predictions in answers(model, parts, Precision.labels())]
     return np.concatenate([np.zeros(0), *found])
 
 

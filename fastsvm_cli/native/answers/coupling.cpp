@@ -1,4 +1,4 @@
-// Compiled without contraction: follows LIBSVM's operations one by one. Bounds: B39 of bounds.py, same names.
+// Compiled without contraction: follows LIBSVM's operations one by one. Bounds: B39 of PROOFS.md, same names.
 #include "answers/coupling.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ bool same_text(double low, double high) {
 }
 
 // Whether both ends of the interval print alike. Probabilities are monotonic between them.
-bool pair_settled(double a, double b, double value, double radius) {
+bool pair_decided(double a, double b, double value, double radius) {
     if (!std::isfinite(value) || !std::isfinite(radius)) return false;
     // The sigmoid's rounding, as a change of f.
     radius += a != 0 ? (1e-14 + 1e-15 * std::fabs(b)) / std::fabs(a) : 0;
@@ -320,8 +320,8 @@ void Coupling::iterate_pair(double* p) {
     std::copy_n(p_.data(), 2, p);
 }
 
-bool Coupling::settled(const double* value, const double* radius) {
-    if (classes_ == 2) return pair_settled(odds_->a[0], odds_->b[0], value[0], radius[0]);
+bool Coupling::decided(const double* value, const double* radius) {
+    if (classes_ == 2) return pair_decided(odds_->a[0], odds_->b[0], value[0], radius[0]);
     const int k = static_cast<int>(classes_);
     if (k > classes_max) return false;
     wrong_.assign(r_.size(), 0.0);

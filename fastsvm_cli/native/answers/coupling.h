@@ -23,8 +23,8 @@ public:
     // Two classes: iterates as for more, from p, as scikit-learn's LIBSVM does. p: (2), of probabilities().
     void iterate_pair(double* p);
     // Whether probabilities and label print alike for all svm-predict values within the radii (more than two classes:
-    // B39 in bounds.py). value, radius: (pairs).
-    bool settled(const double* value, const double* radius);
+    // B39 in PROOFS.md). value, radius: (pairs).
+    bool decided(const double* value, const double* radius);
 
 private:
     struct Errors;

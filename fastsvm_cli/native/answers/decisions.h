@@ -7,9 +7,9 @@
 
 namespace fastsvm {
 
-// Rows settled per rung of an exact model: grid, single precision, double precision, reference sum.
-using RungRows = std::array<std::int64_t, 4>;
-constexpr std::size_t grid_rung = 0, single_rung = 1, double_rung = 2, reference_rung = 3;
+// Rows decided per level of an exact model: grid, single precision, double precision, reference sum.
+using LevelRows = std::array<std::int64_t, 4>;
+constexpr std::size_t grid_level = 0, single_level = 1, double_level = 2, reference_level = 3;
 
 // Indices of set flags, increasing.
 std::vector<std::int64_t> flagged_rows(const std::vector<char>& flags);
@@ -31,7 +31,7 @@ struct Decisions {
         is_outside.clear();
         evaluations.assign(static_cast<std::size_t>(n), 0);
         outside = reference_rows = 0;
-        rung_rows.fill(0);
+        level_rows.fill(0);
     }
     // Replaces these rows' values and radii (0 if `from` has none), and adds costs. Throws std::invalid_argument,
     // std::out_of_range.
@@ -71,7 +71,7 @@ struct Decisions {
     // Rows that the reference sum evaluated.
     std::int64_t reference_rows = 0;
     // Exact models only.
-    RungRows rung_rows{};
+    LevelRows level_rows{};
     // (rows): kernel evaluations, with repeats, of models that stop early.
     std::vector<std::int64_t> evaluations;
 };

@@ -52,9 +52,9 @@ void predict(const Task& task, const Decisions& decisions, bool probability, Pre
     // Coupling costs k * k operations per row, or more.
     const std::int64_t grain = out.columns > 2 ? std::max(1, 4096 / (k * k)) : 4096;
     parallel_for(out.rows, grain, [&](std::int64_t first, std::int64_t last) {
-        const auto room = task.room();
-        std::vector<int>& votes = room->votes;
-        Coupling* const coupling = out.columns && task.classification() ? &room->coupling() : nullptr;
+        const auto task_scratch = task.task_scratch();
+        std::vector<int>& votes = task_scratch->votes;
+        Coupling* const coupling = out.columns && task.classification() ? &task_scratch->coupling() : nullptr;
         for (std::int64_t row = first; row < last; ++row) {
             const double* const value = decisions.value.data() + row * decisions.pairs;
             double* const p = out.probability.data() + row * out.columns;
@@ -98,7 +98,7 @@ void predict(const Task& task, const Decisions& decisions, bool probability, Pre
 namespace {
 
 // A class wins if its certain votes exceed those any other can reach (or equal them, and it comes first).
-bool votes_settled(int k, const double* value, const double* radius, std::vector<int>& low, std::vector<int>& high) {
+bool votes_decided(int k, const double* value, const double* radius, std::vector<int>& low, std::vector<int>& high) {
     std::fill(low.begin(), low.end(), 0);
     std::fill(high.begin(), high.end(), 0);
     for (int i = 0; i < k; ++i)
@@ -120,40 +120,41 @@ bool votes_settled(int k, const double* value, const double* radius, std::vector
 
 }  // namespace
 
-Settled::Settled(const Task& task, double tolerance)
+DecisionTest::DecisionTest(const Task& task, double tolerance)
     : task_(task), tolerance_(tolerance), low_(task.labels.size()), high_(task.labels.size()) {}
 
-bool Settled::regression() const { return task_.regression(); }
+bool DecisionTest::regression() const { return task_.regression(); }
 
-Coupling& Task::Room::coupling() {
+Coupling& Task::TaskScratch::coupling() {
     if (!coupling_) coupling_.emplace(odds_);
     return *coupling_;
 }
 
-bool Settled::operator()(const double* value, const double* radius) {
+bool DecisionTest::operator()(const double* value, const double* radius) {
     if (task_.regression()) return radius[0] <= tolerance_;
     if (task_.type == SvmType::one_class || task_.labels.size() == 2)
         return value[0] > radius[0] || -value[0] >= radius[0];
-    return votes_settled(static_cast<int>(task_.labels.size()), value, radius, low_, high_);
+    return votes_decided(static_cast<int>(task_.labels.size()), value, radius, low_, high_);
 }
 
-std::vector<std::int64_t> unsettled(const Task& task, const Decisions& decisions, bool probability, double tolerance) {
+std::vector<std::int64_t> undecided_rows(const Task& task, const Decisions& decisions, bool probability,
+                                         double tolerance) {
     const bool printed = probability && task.classification() && task.labels.size() >= 2;
     const auto flags = task.flags.lease();
     std::vector<char>& open = *flags;
     open.resize(static_cast<std::size_t>(decisions.rows));
     parallel_for(decisions.rows, printed ? 64 : 4096, [&](std::int64_t first, std::int64_t last) {
-        const auto room = task.room();
-        Settled& label = room->settled;
+        const auto task_scratch = task.task_scratch();
+        DecisionTest& label = task_scratch->decided;
         label.within(tolerance);
-        Coupling* const coupling = printed ? &room->coupling() : nullptr;
+        Coupling* const coupling = printed ? &task_scratch->coupling() : nullptr;
         for (std::int64_t row = first; row < last; ++row) {
             const double* const value = decisions.value.data() + row * decisions.pairs;
             const double* const radius = decisions.radius.data() + row * decisions.pairs;
-            bool settled = coupling ? coupling->settled(value, radius) : label(value, radius);
+            bool decided = coupling ? coupling->decided(value, radius) : label(value, radius);
             if (probability && task.type == SvmType::one_class)
-                for (double mark : task.density_marks) settled &= std::fabs(value[0] - mark) > radius[0];
-            open[static_cast<std::size_t>(row)] = !settled;
+                for (double mark : task.density_marks) decided &= std::fabs(value[0] - mark) > radius[0];
+            open[static_cast<std::size_t>(row)] = !decided;
         }
     });
     return flagged_rows(open);

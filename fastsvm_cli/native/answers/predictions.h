@@ -19,11 +19,11 @@ inline constexpr std::array svm_type_names{"c_svc", "nu_svc", "one_class", "epsi
 
 struct Task;
 
-// Whether intervals settle a row's answer: the label, or a regression value to within `tolerance`.
-class Settled {
+// Whether intervals decide a row's answer: the label, or a regression value to within `tolerance`.
+class DecisionTest {
 public:
     // task: must outlive this.
-    explicit Settled(const Task& task, double tolerance = 0);
+    explicit DecisionTest(const Task& task, double tolerance = 0);
     void within(double tolerance) { tolerance_ = tolerance; }
     // value, radius: (pairs)
     bool operator()(const double* value, const double* radius);
@@ -52,10 +52,10 @@ struct Task {
     Odds odds() const { return {static_cast<int>(labels.size()), prob_a, prob_b}; }
 
     // A thread's scratch memory.
-    class Room {
+    class TaskScratch {
     public:
-        explicit Room(const Task& task) : settled(task), votes(task.labels.size()), odds_(task.odds()) {}
-        Settled settled;
+        explicit TaskScratch(const Task& task) : decided(task), votes(task.labels.size()), odds_(task.odds()) {}
+        DecisionTest decided;
         std::vector<int> votes;  // (classes)
         Coupling& coupling();    // if the task has probabilities
 
@@ -63,10 +63,10 @@ struct Task {
         const Odds odds_;
         std::optional<Coupling> coupling_;
     };
-    Pool<Room> rooms{};
+    Pool<TaskScratch> scratch_pool{};
     Pool<std::vector<char>> flags{};  // (rows)
-    Pool<Room>::Lease room() const {
-        return rooms.lease([this] { return std::make_unique<Room>(*this); });
+    Pool<TaskScratch>::Lease task_scratch() const {
+        return scratch_pool.lease([this] { return std::make_unique<TaskScratch>(*this); });
     }
 };
 
@@ -85,9 +85,10 @@ struct Predictions {
 // As svm_predict, or svm_predict_probability, of LIBSVM 3.37.
 void predict(const Task& task, const Decisions& decisions, bool probability, Predictions& out);
 
-// Rows left open by the radii, increasing: their label, by svm-predict's votes (regression: a radius above
+// Undecided rows by the radii, increasing: their label, by svm-predict's votes (regression: a radius above
 // `tolerance`), or, with `probability`, the text of label and probabilities.
-std::vector<std::int64_t> unsettled(const Task& task, const Decisions& decisions, bool probability, double tolerance);
+std::vector<std::int64_t> undecided_rows(const Task& task, const Decisions& decisions, bool probability,
+                                         double tolerance);
 
 // svm-predict's lines: label (%.17g), probabilities (%g). Then, if given, decision values (shortest text) and radii;
 // `odds`: zero's position in the interval, DeCoste's p+ of eq. (32); `evaluations`.

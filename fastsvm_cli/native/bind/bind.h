@@ -86,7 +86,7 @@ template <class Write> nb::bytes written(Write write) {
 }
 
 // Frees a Python function with the GIL, on any thread.
-template <class Function> std::shared_ptr<Function> kept(Function function) {
+template <class Function> std::shared_ptr<Function> shared_function(Function function) {
     return std::shared_ptr<Function>(new Function(std::move(function)), [](Function* held) {
         const nb::gil_scoped_acquire acquire;
         delete held;
@@ -131,9 +131,9 @@ using NumberMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::de
 
 // A view that owns its numbers.
 inline FloatView owned(std::vector<double> numbers) {
-    auto* const kept = new std::vector<double>(std::move(numbers));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-    return view<double>(kept->data(), {kept->size()}, owner);
+    auto* const storage = new std::vector<double>(std::move(numbers));
+    nb::capsule owner(storage, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+    return view<double>(storage->data(), {storage->size()}, owner);
 }
 
 // `out` must have this many pairs. Labels alone have no values, which only some models accept.

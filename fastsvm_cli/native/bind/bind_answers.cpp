@@ -37,8 +37,8 @@ void bind_answers(nb::module_& m) {
         .def_ro("outside", &Decisions::outside, "number of rows outside the bound of eq. (3.11)")
         .def_prop_ro("outside_rows", &Decisions::outside_rows, "numbers of these rows, increasing")
         .def_rw("reference_rows", &Decisions::reference_rows, "rows evaluated by the reference sum")
-        .def_ro("rung_rows", &Decisions::rung_rows,
-                "rows settled per rung of an exact model: grid, single precision, double precision, reference sum")
+        .def_ro("level_rows", &Decisions::level_rows,
+                "rows decided per level of an exact model: grid, single precision, double precision, reference sum")
         .def_prop_ro("kernel_evaluations", &Decisions::kernel_evaluations, "sum of `evaluations`")
         .def("count", &Decisions::count, "evaluations"_a, "Add kernel evaluations to every row.")
         .def("resize", &Decisions::resize, "rows"_a)
@@ -132,13 +132,14 @@ void bind_answers(nb::module_& m) {
         "task"_a, "chunk"_a, nb::sig("def unknown_labels(task: Task, chunk: Chunk) -> tuple[int, int]"),
         "Number of rows whose label the model does not have, and number of these with label 0.");
     m.def(
-        "unsettled",
+        "undecided_rows",
         [](const Task& task, const Decisions& decisions, bool probability, double tolerance) {
             if (!decisions.with_radius) throw nb::value_error("decisions without radii settle nothing");
-            return unsettled(task, decisions, probability, tolerance);
+            return undecided_rows(task, decisions, probability, tolerance);
         },
         "task"_a, "decisions"_a, "probability"_a = false, "tolerance"_a = 0.0,
-        "Rows whose label or, with `probability`, printed probabilities the radii leave open; for regression, rows "
+        "Rows whose label or, with `probability`, printed probabilities the radii leave undecided; for regression, "
+        "rows "
         "with a radius above `tolerance`. Raises ValueError without radii.");
     m.def(
         "format_lines",

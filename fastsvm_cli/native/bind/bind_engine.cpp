@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "engine/model.h"
+#include "engine/precision.h"
 #include "engine/predictor.h"
 #include "engine/summary.h"
-#include "engine/wanted.h"
 
 using namespace nb::literals;
 using namespace fastsvm;
@@ -34,39 +34,41 @@ int classes_of(std::size_t pairs) {
 
 using Sigmoids = std::pair<std::vector<double>, std::vector<double>>;
 
-void bind_wanted(nb::module_& m) {
-    nb::class_<Wanted>(m, "Wanted",
-                       "Required precision of decision values: labels, values within a tolerance, or values; made by "
-                       "one of the three constructors. Models that stop early, or start in lower precision, continue "
-                       "until they have it; others may give more.")
+void bind_precision(nb::module_& m) {
+    nb::class_<Precision>(
+        m, "Precision",
+        "Required precision of decision values: labels, values within a tolerance, or values; made by "
+        "one of the three constructors. Models that stop early, or start in lower precision, continue "
+        "until they have it; others may give more.")
         .def_static(
-            "labels", [] { return Wanted(); }, "Labels only. A regression model's label is the value, up to rounding.")
+            "labels", [] { return Precision(); },
+            "Labels only. A regression model's label is the value, up to rounding.")
         .def_static(
             "within",
             [](double tolerance) {
-                Wanted out;
+                Precision out;
                 out.tolerance = tolerance;
                 return out;
             },
             "tolerance"_a, "Values within `tolerance` of svm-predict's; regression models only.")
         .def_static(
             "values",
-            [](std::vector<Wanted::Side> sides, std::optional<Sigmoids> odds) {
-                Wanted out;
+            [](std::vector<Precision::Side> sides, std::optional<Sigmoids> odds) {
+                Precision out;
                 out.sides = std::move(sides);
                 if (odds) out.odds = {classes_of(odds->first.size()), std::move(odds->first), std::move(odds->second)};
                 return out;
             },
-            "sides"_a = std::vector<Wanted::Side>(), "odds"_a.none() = nb::none(),
+            "sides"_a = std::vector<Precision::Side>(), "odds"_a.none() = nb::none(),
             "Values up to rounding, and labels. sides: (value, margin) pairs, thresholds like zero, each anywhere "
             "within its margin; one decision function only. odds: (A, B) of every pair's sigmoid 1 / (1 + exp(A f + "
             "B)): a model that proves its labels returns values whose probabilities print as svm-predict's, digit for "
             "digit.")
-        .def_ro("tolerance", &Wanted::tolerance, "argument of `within`, or None")
-        .def_ro("sides", &Wanted::sides, "argument of `values`, or None")
+        .def_ro("tolerance", &Precision::tolerance, "argument of `within`, or None")
+        .def_ro("sides", &Precision::sides, "argument of `values`, or None")
         .def_prop_ro(
             "odds",
-            [](const Wanted& self) -> std::optional<Sigmoids> {
+            [](const Precision& self) -> std::optional<Sigmoids> {
                 if (!self.odds) return std::nullopt;
                 return Sigmoids(self.odds->a, self.odds->b);
             },
@@ -77,16 +79,18 @@ void bind_engines(nb::module_& m) {
     nb::class_<Model>(m, "Model", "A model that the core evaluates; immutable.")
         .def(
             "decisions",
-            [](const Model& self, const Wanted& wanted, bool radius) { return self.decisions(wanted, radius); },
-            "wanted"_a, "with_radius"_a)
+            [](const Model& self, const Precision& precision, bool radius) {
+                return self.decisions(precision, radius);
+            },
+            "precision"_a, "with_radius"_a)
         .def(
             "decision_values",
-            [](const Model& self, const Chunk& chunk, const Wanted& wanted, Decisions& out) {
-                check_pairs(out, self.pairs(), self.decisions(wanted, out.with_radius).labels_alone);
+            [](const Model& self, const Chunk& chunk, const Precision& precision, Decisions& out) {
+                check_pairs(out, self.pairs(), self.decisions(precision, out.with_radius).labels_alone);
                 const nb::gil_scoped_release release;
-                self.decision_values(*chunk.rows, wanted, out);
+                self.decision_values(*chunk.rows, precision, out);
             },
-            "chunk"_a, "wanted"_a, "out"_a, "Raises RowError.")
+            "chunk"_a, "precision"_a, "out"_a, "Raises RowError.")
         .def(
             "reference_values",
             [](const Model& self, const Chunk& chunk, Decisions& out) {
@@ -100,7 +104,7 @@ void bind_engines(nb::module_& m) {
 using LoadModel = nb::typed<nb::callable, Model()>;
 
 Fallback::Load loader(LoadModel load) {
-    return [held = kept(std::move(load))] {
+    return [held = shared_function(std::move(load))] {
         const nb::gil_scoped_acquire acquire;
         return nb::cast<std::shared_ptr<Model>>((*held)());
     };
@@ -108,14 +112,14 @@ Fallback::Load loader(LoadModel load) {
 
 // A chunk's answer, and the lease of the memory that holds its decision values.
 struct Answered : Answer {
-    Answered(const Predictor& predictor, std::shared_ptr<const Rows> chunk) : answerer(predictor.answerer()) {
-        answerer->predictions(std::move(chunk), *this);
+    Answered(const Predictor& predictor, std::shared_ptr<const Rows> chunk) : worker(predictor.worker()) {
+        worker->predictions(std::move(chunk), *this);
     }
     nb::object owner;  // the predictor; cheaper than nb::keep_alive
-    const Pool<Answerer>::Lease answerer;
+    const Pool<Worker>::Lease worker;
 };
 
-void bind_question(nb::module_& m) {
+void bind_answer_options(nb::module_& m) {
     nb::class_<Fallback>(m, "Fallback", "The exact model of a certified model.")
         .def(
             "__init__",
@@ -151,12 +155,13 @@ void bind_question(nb::module_& m) {
             "largest_feature"_a = std::numeric_limits<std::int32_t>::max(),
             "probability: as -b 1. values: append decision values, and radii if the model has them. evaluations: "
             "append the number of kernel evaluations; ordered models only. exact: evaluates rows that a certified "
-            "model leaves open. audit: changes no line; its counts are in Tally. tolerance: allowed error of an "
+            "model leaves undecided. audit: changes no line; its counts are in RunCounts. tolerance: allowed error of "
+            "an "
             "ordered regression model's values, which may then stop "
             "early. open_rows, outside_rows: report rows left open, and rows outside the bound; open_tolerance: "
             "allowed radius of a regression value without `exact`. around: skip rows that cannot be evaluated. "
             "largest_feature: rows with features beyond it are counted.")
-        .def_prop_ro("with_radius", [](const Predictor& self) { return self.request.with_radius; })
+        .def_prop_ro("with_radius", [](const Predictor& self) { return self.resolved.with_radius; })
         .def(
             "answer",
             [](nb::handle self, const Chunk& chunk) {
@@ -178,13 +183,13 @@ void bind_answer(nb::module_& m) {
     nb::class_<Answered>(m, "Answer", "A model's answers for a chunk. Later answers reuse its memory once it is freed.")
         .def_prop_ro(
             "chunk", [](const Answered& self) { return Chunk{self.rows}; }, "the evaluated rows")
-        .def_ro("fault", &Answered::fault,
+        .def_ro("error", &Answered::error,
                 "(line, reason) of the first row that cannot be evaluated, which ends the run; or None")
         .def_prop_ro(
-            "decisions", [](const Answered& self) -> Decisions& { return self.answerer->decisions(); },
+            "decisions", [](const Answered& self) -> Decisions& { return self.worker->decisions(); },
             nb::rv_policy::reference_internal, "decision values of the chunk")
         .def_ro("predictions", &Answered::predictions, "predictions of the chunk")
-        .def_ro("open_rows", &Answered::open_rows, "rows of the chunk left open by the radii")
+        .def_ro("open_rows", &Answered::open_rows, "rows of the chunk left undecided by the radii")
         .def_ro("reference_rows", &Answered::reference_rows, "number of rows evaluated by the reference sum");
 }
 
@@ -199,19 +204,20 @@ void bind_summary(nb::module_& m) {
           "[accuracy], or [mean squared error, squared correlation]; NaN or infinite as in C.");
     m.def("score_lines", &score_lines, "header"_a, "score"_a, "svm-predict 3.37's lines after the last row.");
     m.def(
-        "row_doubt",
+        "row_warning",
         [](const Header& header, std::int64_t rows, std::int64_t unknown, std::int64_t zeros, bool zeros_count) {
-            return row_doubt(header, rows, {unknown, zeros}, zeros_count);
+            return row_warning(header, rows, {unknown, zeros}, zeros_count);
         },
         "header"_a, "rows"_a, "unknown"_a, "zeros"_a, "zeros_count"_a,
         "Why rows may not be meant for the model, as a sentence without full stop; or ''. zeros_count: count unknown "
         "labels 0.");
     m.def(
-        "feature_doubt",
-        [](const Header& header, std::int32_t first, std::int32_t largest, const Chunk* vectors, const Tally& tally) {
-            return feature_doubt(header, {first, largest, vectors ? vectors->rows : nullptr}, tally);
+        "feature_warning",
+        [](const Header& header, std::int32_t first, std::int32_t largest, const Chunk* vectors,
+           const RunCounts& run_counts) {
+            return feature_warning(header, {first, largest, vectors ? vectors->rows : nullptr}, run_counts);
         },
-        "header"_a, "first"_a, "largest"_a, "vectors"_a.none(), "tally"_a,
+        "header"_a, "first"_a, "largest"_a, "vectors"_a.none(), "run_counts"_a,
         "Why rows may be of another data set, or count features from another number, likewise. first: the model's "
         "first_index; largest: its largest index; vectors: None if it does not hold them.");
     m.def(
@@ -233,14 +239,14 @@ void bind_engine(nb::module_& m) {
     nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
         try {
             std::rethrow_exception(thrown);
-        } catch (const RowFault& fault) {
+        } catch (const RowError& error) {
             const nb::object type = nb::module_::import_("fastsvm_cli.errors").attr("RowError");
-            PyErr_SetObject(type.ptr(), type(fault.row, fault.what()).ptr());
+            PyErr_SetObject(type.ptr(), type(error.row, error.what()).ptr());
         }
     });
-    bind_wanted(m);
+    bind_precision(m);
     bind_engines(m);
-    bind_question(m);
+    bind_answer_options(m);
     bind_answer(m);
     bind_summary(m);
 }

@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "exact/exact.h"
-#include "exact/grid_tiles.h"
-#include "exact/kernel_matrix.h"
-#include "exact/reference.h"
-#include "exact/rounding.h"
-#include "exact/single_tiles.h"
-#include "exact/strips.h"
+#include "exact/labels/grid_tiles.h"
+#include "exact/labels/single_tiles.h"
+#include "exact/reference/reference.h"
+#include "exact/reference/rounding.h"
+#include "exact/values/kernel_matrix.h"
+#include "exact/values/panels.h"
 
 using namespace nb::literals;
 using namespace fastsvm;
@@ -43,7 +43,7 @@ std::vector<double> kernel_sums(const Tiles& self, const Chunk& chunk, const std
     for (std::int64_t row : rows)
         if (row < 0 || row >= chunk.rows->rows) throw nb::index_error("row out of range");
     const std::int64_t count = static_cast<std::int64_t>(coef.size());
-    if (from < 0 || count > self.size() - from || from % strip || count % strip)
+    if (from < 0 || count > self.size() - from || from % panel || count % panel)
         throw nb::index_error("whole strips only");
     const auto block = self.block();
     self.take(*chunk.rows, rows.data(), static_cast<std::int64_t>(rows.size()), *block);
@@ -146,9 +146,9 @@ void bind_exact(nb::module_& m) {
             [](const Exact& self, std::optional<OnProgress> progress, Decisions& out) {
                 check_pairs(out, self.model().pairs());
                 if (!self.meets_itself()) throw nb::value_error("of one decision function, and vectors in strips");
-                const std::function<void(double)> told = progress_to(std::move(progress));
+                const std::function<void(double)> report = progress_to(std::move(progress));
                 const nb::gil_scoped_release release;
-                self.own_values(told, out);
+                self.own_values(report, out);
             },
             "progress"_a.none(), "out"_a,
             "fast_values at the model's support vectors, with half the kernel evaluations. Requires meets_itself.")
@@ -236,7 +236,7 @@ void bind_exact(nb::module_& m) {
                std::int64_t to) {
                 for (std::int64_t row : rows)
                     if (row < 0 || row >= chunk.rows->rows) throw nb::index_error("row out of range");
-                if (from < 0 || from > to || to > self.size() || from % strip || to % strip)
+                if (from < 0 || from > to || to > self.size() || from % panel || to % panel)
                     throw nb::index_error("whole strips only");
                 const std::int64_t n = static_cast<std::int64_t>(rows.size());
                 const auto block = self.block();
@@ -252,7 +252,7 @@ void bind_exact(nb::module_& m) {
                 return std::make_pair(values, errors);
             },
             "chunk"_a, "rows"_a, "start"_a, "stop"_a,
-            "Kernel values of these rows with the vectors start, ..., stop - 1 (whole strips), and the rows' relative "
+            "Kernel values of these rows with the vectors start, ..., stop - 1 (whole panels), and the rows' relative "
             "errors. For tests.")
         .def("kernel_sums", &kernel_sums<GridTiles>, "chunk"_a, "rows"_a, "start"_a, "coef"_a,
              "Sums of these rows' kernel values with the vectors from `start` on (whole strips), times `coef`. For "

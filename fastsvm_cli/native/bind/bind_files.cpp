@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "files/compression.h"
-#include "files/file_fault.h"
+#include "files/file_error.h"
 #include "files/output.h"
 #include "system/platform.h"
 
@@ -49,9 +49,9 @@ void bind_files(nb::module_& m) {
     nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
         try {
             std::rethrow_exception(thrown);
-        } catch (const FileFault& fault) {
+        } catch (const FileError& error) {
             const nb::object type = nb::module_::import_("fastsvm_cli.errors").attr("FileError");
-            PyErr_SetObject(type.ptr(), type(decoded(fault.name), decoded(fault.why)).ptr());
+            PyErr_SetObject(type.ptr(), type(decoded(error.name), decoded(error.why)).ptr());
         } catch (const ReaderGone&) {
             errno = EPIPE;
             PyErr_SetFromErrno(PyExc_OSError);  // becomes BrokenPipeError

@@ -15,7 +15,7 @@
 #include "answers/predictions.h"
 #include "engine/header.h"
 #include "engine/model.h"
-#include "exact/kernel.h"
+#include "exact/reference/kernel.h"
 
 using namespace nb::literals;
 using namespace fastsvm;

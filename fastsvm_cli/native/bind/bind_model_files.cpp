@@ -14,22 +14,22 @@
 #include <utility>
 #include <vector>
 
-#include "engine/body.h"
 #include "engine/border_file.h"
-#include "engine/carried.h"
 #include "engine/checksum.h"
+#include "engine/compiled_text.h"
 #include "engine/density_file.h"
+#include "engine/embedded_scaling.h"
 #include "engine/geometry_file.h"
 #include "engine/header.h"
 #include "engine/kind.h"
 #include "engine/libsvm_file.h"
 #include "engine/load_model.h"
 #include "engine/maclaurin_file.h"
-#include "engine/model_fault.h"
+#include "engine/model_error.h"
 #include "engine/ordered_model.h"
 #include "engine/sha256.h"
 #include "engine/triangle_file.h"
-#include "exact/kernel.h"
+#include "exact/reference/kernel.h"
 #include "models/border.h"
 
 using namespace nb::literals;
@@ -37,15 +37,15 @@ using namespace fastsvm;
 
 namespace {
 
-// Raises ModelFault as ModelFormatError(path, why, line).
+// Raises ModelError as ModelFormatError(path, why, line).
 template <class Read> auto reading(nb::handle path, Read read) {
     try {
         return read();
-    } catch (const ModelFault& fault) {
+    } catch (const ModelError& error) {
         const nb::object type = nb::module_::import_("fastsvm_cli.errors").attr("ModelFormatError");
         nb::object line = nb::none();
-        if (fault.line) line = nb::int_(fault.line);
-        PyErr_SetObject(type.ptr(), type(path, fault.what(), line).ptr());
+        if (error.line) line = nb::int_(error.line);
+        PyErr_SetObject(type.ptr(), type(path, error.what(), line).ptr());
         throw nb::python_error();
     }
 }
@@ -74,16 +74,18 @@ FloatView view_of(const std::vector<double>& numbers, nb::handle owner) {
 std::vector<double> copy_of(const NumberArray& numbers) { return {numbers.data(), numbers.data() + numbers.size()}; }
 
 void bind_files_of_models(nb::module_& m) {
-    nb::class_<Folded>(m, "Folded",
-                       "Scaling folded into a LIBSVM model, which then takes raw rows, and so do models compiled from "
-                       "it.")
+    nb::class_<FoldedScaling>(
+        m, "FoldedScaling",
+        "Scaling folded into a LIBSVM model, which then takes raw rows, and so do models compiled from "
+        "it.")
         .def(nb::init<std::string, bool>(), "digest"_a, "inherited"_a = false,
              "digest: fingerprint of the file of --scale. inherited: from the LIBSVM model that this one was compiled "
              "from and whose labels it proves.")
-        .def_ro("digest", &Folded::digest)
-        .def_ro("inherited", &Folded::inherited)
+        .def_ro("digest", &FoldedScaling::digest)
+        .def_ro("inherited", &FoldedScaling::inherited)
         .def_prop_ro(
-            "unproven", [](const Folded& self) { return or_none(no_certificates(true, !self.inherited, false, true)); },
+            "unproven",
+            [](const FoldedScaling& self) { return or_none(no_certificates(true, !self.inherited, false, true)); },
             "why the model proves nothing about its source; None if that takes raw rows too");
 
     nb::class_<ModelFile>(m, "ModelFile", "A model as its file holds it.")
@@ -111,23 +113,23 @@ void bind_files_of_models(nb::module_& m) {
         .def_prop_ro("centers", [](nb::handle) { return nb::none(); })
         .def_prop_ro("serials", &ModelFile::serials)
         .def(
-            "carry",
+            "embed",
             [](ModelFile& self, const std::vector<nb::bytes>& texts, std::shared_ptr<Scaling> scaling) {
-                CarriedRange carried{{}, std::move(scaling)};
-                for (const nb::bytes& text : texts) carried.texts.emplace_back(text.c_str(), text.size());
-                self.carry(std::move(carried));
+                EmbeddedRange embedded{{}, std::move(scaling)};
+                for (const nb::bytes& text : texts) embedded.texts.emplace_back(text.c_str(), text.size());
+                self.embed(std::move(embedded));
             },
             "texts"_a, "scaling"_a.none(),
             "Apply a scaling to raw rows from now on; None: no more. texts: of the range file, and of e1071's y scale "
             "file if any.")
-        .def_prop_ro("carried_texts",
+        .def_prop_ro("range_texts",
                      [](const ModelFile& self) {
                          std::vector<nb::bytes> out;
-                         for (const std::string& text : self.carried().texts) out.push_back(bytes_of(text));
+                         for (const std::string& text : self.embedded().texts) out.push_back(bytes_of(text));
                          return out;
                      })
-        .def_prop_ro("carried_scaling",
-                     [](const ModelFile& self) { return std::const_pointer_cast<Scaling>(self.carried().scaling); })
+        .def_prop_ro("range_scaling",
+                     [](const ModelFile& self) { return std::const_pointer_cast<Scaling>(self.embedded().scaling); })
         .def_prop_ro("first_index", &ModelFile::first_index)
         .def_prop_ro("pairs", [](const ModelFile& self) { return self.header.pairs(); })
         .def_prop_ro("raw_rows", [](const ModelFile& self) { return or_none(self.raw_rows()); })
@@ -145,7 +147,7 @@ void bind_files_of_models(nb::module_& m) {
 
     nb::class_<Origin>(
         m, "Origin",
-        "The exact model of a reduced set. radius: (pairs), of B28 and B29 of bounds.py. weight, (pairs), "
+        "The exact model of a reduced set. radius: (pairs), of B28 and B29 of PROOFS.md. weight, (pairs), "
         "count, longest: for svm-predict's rounding (B5).")
         .def(
             "__init__",
@@ -164,7 +166,7 @@ void bind_files_of_models(nb::module_& m) {
         .def(
             "__init__",
             [](LibsvmFile* self, const Header& header, const Chunk& vectors, std::optional<Kernel> kernel,
-               std::string fingerprint, std::optional<Origin> origin, std::optional<Folded> folded) {
+               std::string fingerprint, std::optional<Origin> origin, std::optional<FoldedScaling> folded) {
                 new (self) LibsvmFile(header, vectors.rows, kernel ? *kernel : kernel_of(header),
                                       std::move(fingerprint), std::move(origin), std::move(folded));
             },
@@ -191,7 +193,7 @@ void bind_files_of_models(nb::module_& m) {
 
 void bind_maclaurin(nb::module_& m) {
     m.attr("MAX_DEGREE") = max_degree;
-    nb::class_<Certificate>(m, "Certificate", "Upper bounds for an expansion's radius (B1 to B5 and B7 of bounds.py).")
+    nb::class_<Certificate>(m, "Certificate", "Upper bounds for an expansion's radius (B1 to B5 and B7 of PROOFS.md).")
         .def(nb::init<std::vector<double>, std::vector<double>, double, double>(), "truncation"_a, "error"_a,
              "weight"_a, "count"_a)
         .def_ro("truncation", &Certificate::truncation)
@@ -230,7 +232,7 @@ void bind_maclaurin(nb::module_& m) {
             "__init__",
             [](MaclaurinFile* self, const Header& header, int degree, std::vector<std::int32_t> features, bool single,
                std::string fingerprint, MaclaurinFile::Centers centers, MaclaurinFile::Expansions expansions,
-               int highest_norm, int longest_vector, std::optional<Folded> folded) {
+               int highest_norm, int longest_vector, std::optional<FoldedScaling> folded) {
                 new (self) MaclaurinFile(header, std::move(fingerprint),
                                          {degree, std::move(features), single, highest_norm, longest_vector},
                                          std::move(centers), std::move(expansions), std::move(folded));
@@ -268,7 +270,7 @@ void bind_border(nb::module_& m) {
         .def_prop_ro("rows", numbers_of(&Samples::rows));
     nb::class_<BorderFile, CompiledFile>(m, "BorderFile", "A border model.")
         .def(nb::init<Header, std::string, std::vector<std::int32_t>, std::vector<std::shared_ptr<const Samples>>, int,
-                      bool, std::optional<Folded>>(),
+                      bool, std::optional<FoldedScaling>>(),
              "header"_a, nb::kw_only(), "fingerprint"_a, "features"_a, "samples"_a, "local"_a = 1, "single"_a = false,
              "folded"_a.none() = nb::none(), "local, single: FORMAT.md.")
         .def_prop_ro("features", numbers_of(&BorderFile::features))
@@ -295,23 +297,23 @@ void bind_density(nb::module_& m) {
 
 void bind_ordered(nb::module_& m) {
     m.attr("WITHOUT_VECTORS") = without_vectors;
-    m.def("triangle_refusal", &triangle_refusal, "kernel"_a,
+    m.def("why_no_triangle", &why_no_triangle, "kernel"_a,
           "Why the triangle inequality gives no bound; '' if the kernel decreases with distance.");
     nb::class_<OrderedFile, CompiledFile>(m, "OrderedFile", "A LIBSVM model and an order of its support vectors.")
         .def_prop_ro("exact", [](const OrderedFile& self) { return std::const_pointer_cast<LibsvmFile>(self.exact); })
         .def_prop_ro("ordered_by", &OrderedFile::ordered_by, "a description")
         .def(
-            "settle",
+            "decide",
             [](const OrderedFile& self, const Chunk& chunk, const Task& task, double tolerance, std::int64_t steps,
                Decisions& out) {
                 check_pairs(out, self.header.pairs());
                 const nb::gil_scoped_release release;
                 const auto model = std::static_pointer_cast<OrderedModel>(self.model());
-                return model->settle(*chunk.rows, task, tolerance, steps, out);
+                return model->decide(*chunk.rows, task, tolerance, steps, out);
             },
             "chunk"_a, "task"_a, "tolerance"_a, "steps"_a, "out"_a,
             "Fill values and radii, without the exact evaluation. steps: the last number of points, or 0. Returns the "
-            "unsettled rows. For tests.");
+            "undecided rows. For tests.");
     nb::class_<TriangleFile, OrderedFile>(m, "TriangleFile", "A triangle model.")
         .def(nb::init<std::shared_ptr<const LibsvmFile>, std::string, std::vector<std::int64_t>>(), "exact"_a,
              "fingerprint"_a, nb::kw_only(), "pivots"_a, "pivots: rows of exact.vectors, one per list.")
@@ -342,7 +344,7 @@ void bind_ordered(nb::module_& m) {
 
 void bind_model_files(nb::module_& m) {
     m.attr("FORMAT_VERSION") = format_version;
-    m.attr("CARRYING_VERSION") = carrying_version;
+    m.attr("CARRYING_VERSION") = embedding_version;
     m.attr("REDUCED_WORD") = reduced_word;
     m.attr("FOLDED_WORD") = folded_word;
     std::vector<std::string> kinds;
@@ -396,14 +398,14 @@ void bind_model_files(nb::module_& m) {
         [](AnyText text, const nb::str& path) { return std::shared_ptr<ModelFile>(reading(text, path, read_model)); },
         "text"_a, "path"_a, "A model of any kind, as its own class.");
     m.def(
-        "carried_fault",
+        "embedding_error",
         [](const Scaling& scaling, const ModelFile* model,
            const std::string& name) -> std::optional<std::pair<std::string, bool>> {
-            const auto fault = carried_fault(scaling, model, name);
-            if (!fault) return std::nullopt;
-            return std::pair(fault->why, fault->of_model);
+            const auto error = embedding_error(scaling, model, name);
+            if (!error) return std::nullopt;
+            return std::pair(error->why, error->of_model);
         },
         "scaling"_a, "model"_a.none(), "name"_a,
-        "(why a model (None: classes of rows) cannot carry the scaling of the file `name`, whether the model is at "
-        "fault), or None.");
+        "(why a model (None: classes of rows) cannot embed the scaling of the file `name`, whether the model is at "
+        "error), or None.");
 }

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "files/file_fault.h"
+#include "files/file_error.h"
 #include "files/stop.h"
 #include "program/options.h"
 #include "program/prediction.h"
@@ -23,7 +23,7 @@ ByteStream decompressed(const std::string& path, int descriptor, const std::stri
     const nb::gil_scoped_acquire acquire;
     const nb::object read_ahead = nb::make_tuple(descriptor, bytes_of(begun));
     const nb::object content =
-        nb::module_::import_("fastsvm_cli.text.content").attr("Content")(decoded(path), "begun"_a = read_ahead);
+        nb::module_::import_("fastsvm_cli.text.byte_source").attr("Content")(decoded(path), "begun"_a = read_ahead);
     return stream_of(nb::cast<ReadInto>(content.attr("read_into")), nb::cast<Ready>(content.attr("ready")));
 }
 
@@ -58,13 +58,14 @@ void bind_program(nb::module_& m) {
     nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
         try {
             std::rethrow_exception(thrown);
-        } catch (const LineFault& fault) {
+        } catch (const LineError& failure) {
             const nb::module_ errors = nb::module_::import_("fastsvm_cli.errors");
-            const nb::object path = decoded(fault.path);
-            const nb::object line = fault.line ? nb::object(nb::int_(fault.line)) : nb::none();
-            const nb::object type = errors.attr(fault.file == LineFault::data ? "DataFormatError" : "ModelFormatError");
+            const nb::object path = decoded(failure.path);
+            const nb::object line = failure.line ? nb::object(nb::int_(failure.line)) : nb::none();
+            const nb::object type =
+                errors.attr(failure.file == LineError::data ? "DataFormatError" : "ModelFormatError");
             const nb::object error =
-                fault.file == LineFault::data ? type(path, line, fault.why) : type(path, fault.why, line);
+                failure.file == LineError::data ? type(path, line, failure.why) : type(path, failure.why, line);
             PyErr_SetObject(type.ptr(), error.ptr());
         }
     });

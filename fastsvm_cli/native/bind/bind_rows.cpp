@@ -151,8 +151,8 @@ void bind_rows(nb::module_& m) {
         .def_prop_ro("squared_norms", rows_member(&Rows::squared_norms), "(rows) float64")
         .def(
             "select",
-            [](const Chunk& c, const std::vector<std::int64_t>& wanted) {
-                return shared(select_rows(*c.rows, wanted));
+            [](const Chunk& c, const std::vector<std::int64_t>& requested) {
+                return shared(select_rows(*c.rows, requested));
             },
             "rows"_a, "A chunk of these rows, in this order.")
         .def(

@@ -33,12 +33,12 @@ using GapFacts = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
 }  // namespace
 
 ByteStream stream_of(ReadInto read_into, Ready ready) {
-    const auto read = kept(std::move(read_into));
-    const auto is_ready = kept(std::move(ready));
-    return {[read](char* room, std::size_t size) {
+    const auto read = shared_function(std::move(read_into));
+    const auto is_ready = shared_function(std::move(ready));
+    return {[read](char* target, std::size_t size) {
                 const nb::gil_scoped_acquire acquire;
                 const nb::object view =
-                    nb::steal(PyMemoryView_FromMemory(room, static_cast<Py_ssize_t>(size), PyBUF_WRITE));
+                    nb::steal(PyMemoryView_FromMemory(target, static_cast<Py_ssize_t>(size), PyBUF_WRITE));
                 const std::size_t got = nb::cast<std::size_t>((*read)(view));
                 view.attr("release")();  // the memory ends with this call
                 return got;
@@ -53,7 +53,7 @@ namespace {
 
 Outputs::Write writer(std::optional<WriteBytes> write) {
     if (!write) return nullptr;
-    return [held = kept(std::move(*write))](const std::string& text) {
+    return [held = shared_function(std::move(*write))](const std::string& text) {
         const nb::gil_scoped_acquire acquire;
         (*held)(bytes_of(text));
     };
@@ -61,7 +61,7 @@ Outputs::Write writer(std::optional<WriteBytes> write) {
 
 std::function<void()> caller(std::optional<Called> called) {
     if (!called) return nullptr;
-    return [held = kept(std::move(*called))] {
+    return [held = shared_function(std::move(*called))] {
         const nb::gil_scoped_acquire acquire;
         (*held)();
     };
@@ -74,26 +74,26 @@ std::vector<Gap> gaps_of(const std::vector<GapFacts>& facts) {
 }
 
 struct Blocks {
-    Blocks(ByteStream stream, Reading reading, Place& place, BadRows* bad_rows, ScaledEntries& scaled)
-        : blocks(std::move(stream), std::move(reading), place, bad_rows, scaled) {}
+    Blocks(ByteStream stream, Reading reading, Position& position, BadRows* bad_rows, ScaledEntries& scaled)
+        : blocks(std::move(stream), std::move(reading), position, bad_rows, scaled) {}
     LineBlocks blocks;
 };
 
 void bind_place(nb::module_& m) {
-    nb::class_<Place>(
-        m, "Place",
+    nb::class_<Position>(
+        m, "Position",
         "Position in a data file. offset: decompressed bytes. lines: before the offset; comments: of these, neither "
         "rows nor malformed. fields: values per dense row, -1 before the first, 0 for other text.")
         .def(
             "__init__",
-            [](Place* self, std::int64_t offset, std::int64_t lines, std::int64_t fields, std::int64_t comments) {
-                new (self) Place{offset, lines, fields, comments};
+            [](Position* self, std::int64_t offset, std::int64_t lines, std::int64_t fields, std::int64_t comments) {
+                new (self) Position{offset, lines, fields, comments};
             },
             "offset"_a = 0, "lines"_a = 0, "fields"_a = -1, "comments"_a = 0)
-        .def_rw("offset", &Place::offset)
-        .def_rw("lines", &Place::lines)
-        .def_rw("fields", &Place::fields)
-        .def_rw("comments", &Place::comments);
+        .def_rw("offset", &Position::offset)
+        .def_rw("lines", &Position::lines)
+        .def_rw("fields", &Position::fields)
+        .def_rw("comments", &Position::comments);
     nb::class_<ScaledEntries>(m, "ScaledEntries", "Numbers of entries of scaled rows.")
         .def(nb::init<>())
         .def_prop_ro(
@@ -125,7 +125,7 @@ void bind_bad_rows(nb::module_& m) {
         .def(
             "__init__",
             [](BadRows* self, bool nan, OnName name) {
-                new (self) BadRows(nan, [held = kept(std::move(name))](const RowProblem& problem) {
+                new (self) BadRows(nan, [held = shared_function(std::move(name))](const RowProblem& problem) {
                     const nb::gil_scoped_acquire acquire;
                     (*held)(problem.first, problem.second);
                 });
@@ -150,9 +150,9 @@ void bind_bad_rows(nb::module_& m) {
         .def(
             "begin",
             [](BadRows& self, std::int64_t first_line, const std::vector<GapFacts>& gaps,
-               std::vector<RowProblem> faults) { self.begin(first_line, gaps_of(gaps), std::move(faults)); },
-            "first_line"_a, "gaps"_a, "faults"_a,
-            "Begin a block of text. gaps: as in Chunk. faults: [(line, reason)] of the first malformed lines.")
+               std::vector<RowProblem> errors) { self.begin(first_line, gaps_of(gaps), std::move(errors)); },
+            "first_line"_a, "gaps"_a, "errors"_a,
+            "Begin a block of text. gaps: as in Chunk. errors: [(line, reason)] of the first malformed lines.")
         .def("drop", &BadRows::drop, "rows"_a,
              "Drop rows that cannot be evaluated: [(row, reason)], increasing, numbered from the first one that `fill` "
              "has not written. Later row numbers omit them.")
@@ -161,10 +161,10 @@ void bind_bad_rows(nb::module_& m) {
         .def(
             "fill",
             [](BadRows& self, nb::bytes text, std::int64_t rows) {
-                nb::list pieces;
+                nb::list buffers;
                 self.fill(std::string(text.c_str(), text.size()), rows,
-                          [&](const std::string& piece) { pieces.append(bytes_of(piece)); });
-                return pieces;
+                          [&](const std::string& buffer) { buffers.append(bytes_of(buffer)); });
+                return buffers;
             },
             "text"_a, "rows"_a, nb::sig("def fill(self, text: bytes, rows: int) -> list[bytes]"),
             "`text`, the lines of the block's next rows, with a filler per bad row, in pieces.");
@@ -178,15 +178,15 @@ void bind_blocks(nb::module_& m) {
             "__init__",
             [](Blocks* self, ReadInto read_into, Ready ready, bool labelled, bool dense, const std::string& delimiter,
                std::int32_t first_index, std::size_t size, std::size_t max_line, std::shared_ptr<Scaling> scaling,
-               Place& place, BadRows* bad_rows, ScaledEntries& scaled) {
+               Position& position, BadRows* bad_rows, ScaledEntries& scaled) {
                 Reading reading{labelled,    dense,    delimiter.empty() ? ',' : delimiter[0],
                                 first_index, max_line, std::move(scaling)};
-                new (self) Blocks(stream_of(std::move(read_into), std::move(ready)), std::move(reading), place,
+                new (self) Blocks(stream_of(std::move(read_into), std::move(ready)), std::move(reading), position,
                                   bad_rows, scaled);
                 self->blocks.size = size;
             },
             "read_into"_a, "ready"_a, "labelled"_a, "dense"_a, "delimiter"_a, "first_index"_a, "size"_a, "max_line"_a,
-            "scaling"_a.none(), "place"_a, "bad_rows"_a.none(), "scaled"_a, nb::keep_alive<1, 11>(),
+            "scaling"_a.none(), "position"_a, "bad_rows"_a.none(), "scaled"_a, nb::keep_alive<1, 11>(),
             nb::keep_alive<1, 12>(), nb::keep_alive<1, 13>(),
             "read_into: reads at least one byte into a memoryview, and returns their number; 0 at the end. ready: "
             "whether read_into returns at once. size: bytes of a block. scaled: counts scaled rows.")
@@ -198,72 +198,72 @@ void bind_blocks(nb::module_& m) {
                     const nb::gil_scoped_release release;
                     if (!self.blocks.next(block)) return nb::none();
                     self.blocks.parse(block);
-                    self.blocks.settle(block);
+                    self.blocks.count_block(block);
                 }
                 const nb::object chunk = block.rows ? nb::cast(Chunk{block.rows}) : nb::none();
-                return nb::make_tuple(chunk, nb::cast(block.fault));
+                return nb::make_tuple(chunk, nb::cast(block.error));
             },
             nb::sig("def next(self) -> tuple[Chunk | None, tuple[int, str] | None] | None"),
             "(chunk of the next block's rows or None, (line, reason) of the line that ends the run or None); None at "
             "the end.");
 }
 
-void bind_tally(nb::module_& m) {
-    nb::class_<Tally>(m, "Tally", "Counts over the rows of a run.")
+void bind_run_counts(nb::module_& m) {
+    nb::class_<RunCounts>(m, "RunCounts", "Counts over the rows of a run.")
         .def(nb::init<bool>(), "labelled"_a)
-        .def_rw("rows", &Tally::rows)
-        .def_rw("outside", &Tally::outside)
-        .def_rw("evaluated", &Tally::evaluated)
-        .def_rw("reference_rows", &Tally::reference_rows)
-        .def_rw("kernel_evaluations", &Tally::kernel_evaluations)
-        .def_rw("undecided", &Tally::undecided)
-        .def_rw("audited", &Tally::audited)
-        .def_rw("audit_differing", &Tally::audit_differing)
+        .def_rw("rows", &RunCounts::rows)
+        .def_rw("outside", &RunCounts::outside)
+        .def_rw("evaluated", &RunCounts::evaluated)
+        .def_rw("reference_rows", &RunCounts::reference_rows)
+        .def_rw("kernel_evaluations", &RunCounts::kernel_evaluations)
+        .def_rw("undecided", &RunCounts::undecided)
+        .def_rw("audited", &RunCounts::audited)
+        .def_rw("audit_differing", &RunCounts::audit_differing)
         .def_prop_rw(
-            "grid_rows", [](const Tally& self) { return self.rung_rows[grid_rung]; },
-            [](Tally& self, std::int64_t rows) { self.rung_rows[grid_rung] = rows; })
+            "grid_rows", [](const RunCounts& self) { return self.level_rows[grid_level]; },
+            [](RunCounts& self, std::int64_t rows) { self.level_rows[grid_level] = rows; })
         .def_prop_rw(
-            "single_rows", [](const Tally& self) { return self.rung_rows[single_rung]; },
-            [](Tally& self, std::int64_t rows) { self.rung_rows[single_rung] = rows; })
+            "single_rows", [](const RunCounts& self) { return self.level_rows[single_level]; },
+            [](RunCounts& self, std::int64_t rows) { self.level_rows[single_level] = rows; })
         .def_prop_rw(
-            "double_rows", [](const Tally& self) { return self.rung_rows[double_rung]; },
-            [](Tally& self, std::int64_t rows) { self.rung_rows[double_rung] = rows; })
+            "double_rows", [](const RunCounts& self) { return self.level_rows[double_level]; },
+            [](RunCounts& self, std::int64_t rows) { self.level_rows[double_level] = rows; })
         .def_prop_rw(
-            "unknown_labels", [](const Tally& self) { return self.unknown_labels.rows; },
-            [](Tally& self, std::int64_t rows) { self.unknown_labels.rows = rows; })
+            "unknown_labels", [](const RunCounts& self) { return self.unknown_labels.rows; },
+            [](RunCounts& self, std::int64_t rows) { self.unknown_labels.rows = rows; })
         .def_prop_rw(
-            "zero_labels", [](const Tally& self) { return self.unknown_labels.zeros; },
-            [](Tally& self, std::int64_t rows) { self.unknown_labels.zeros = rows; })
+            "zero_labels", [](const RunCounts& self) { return self.unknown_labels.zeros; },
+            [](RunCounts& self, std::int64_t rows) { self.unknown_labels.zeros = rows; })
         .def_prop_rw(
-            "rows_beyond", [](const Tally& self) { return self.features.beyond; },
-            [](Tally& self, std::int64_t rows) { self.features.beyond = rows; })
+            "rows_beyond", [](const RunCounts& self) { return self.features.beyond; },
+            [](RunCounts& self, std::int64_t rows) { self.features.beyond = rows; })
         .def_prop_rw(
-            "rows_with_zero", [](const Tally& self) { return self.features.zero; },
-            [](Tally& self, std::int64_t rows) { self.features.zero = rows; })
+            "rows_with_zero", [](const RunCounts& self) { return self.features.zero; },
+            [](RunCounts& self, std::int64_t rows) { self.features.zero = rows; })
         .def_prop_rw(
-            "largest_feature", [](const Tally& self) { return self.features.largest; },
-            [](Tally& self, std::int32_t index) { self.features.largest = index; })
+            "largest_feature", [](const RunCounts& self) { return self.features.largest; },
+            [](RunCounts& self, std::int32_t index) { self.features.largest = index; })
         .def_prop_ro(
-            "score", [](Tally& self) { return self.labelled ? &self.score : nullptr; },
+            "score", [](RunCounts& self) { return self.labelled ? &self.score : nullptr; },
             nb::rv_policy::reference_internal, nb::sig("def score(self) -> Score | None"));
 }
 
 void bind_runs(nb::module_& m) {
-    nb::class_<Run>(m, "Run", "Answers rows and writes their lines, in order. Raises DataFault(line, reason).")
+    nb::class_<Run>(m, "Run", "Answers rows and writes their lines, in order. Raises RunError(line, reason).")
         .def(
             "__init__",
-            [](Run* self, const Predictor& predictor, Tally& tally, BadRows* bad_rows, WriteBytes write,
+            [](Run* self, const Predictor& predictor, RunCounts& run_counts, BadRows* bad_rows, WriteBytes write,
                std::optional<WriteBytes> write_open, std::optional<WriteBytes> write_outside,
                std::optional<Called> before_writing, std::optional<Called> after_chunk) {
                 Outputs outputs{writer(std::move(write)), writer(std::move(write_open)),
                                 writer(std::move(write_outside)), caller(std::move(before_writing)),
                                 caller(std::move(after_chunk))};
                 const nb::gil_scoped_release release;
-                new (self) Run(predictor, std::move(outputs), tally, bad_rows);
+                new (self) Run(predictor, std::move(outputs), run_counts, bad_rows);
             },
-            "predictor"_a, "tally"_a, "bad_rows"_a.none(), "write"_a, "write_open"_a.none(), "write_outside"_a.none(),
-            "before_writing"_a.none(), "after_chunk"_a.none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
-            nb::keep_alive<1, 4>())
+            "predictor"_a, "run_counts"_a, "bad_rows"_a.none(), "write"_a, "write_open"_a.none(),
+            "write_outside"_a.none(), "before_writing"_a.none(), "after_chunk"_a.none(), nb::keep_alive<1, 2>(),
+            nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
         .def("begin", &Run::begin, nb::call_guard<nb::gil_scoped_release>(),
              "Write the line before the first row, if any.")
         .def(
@@ -282,17 +282,17 @@ void bind_runs(nb::module_& m) {
 }  // namespace
 
 void bind_run(nb::module_& m) {
-    static PyObject* const type = nb::exception<DataFault>(m, "DataFault").release().ptr();
+    static PyObject* const type = nb::exception<RunError>(m, "RunError").release().ptr();
     nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
         try {
             std::rethrow_exception(thrown);
-        } catch (const DataFault& fault) {
-            PyErr_SetObject(type, nb::make_tuple(fault.line, fault.what()).ptr());
+        } catch (const RunError& error) {
+            PyErr_SetObject(type, nb::make_tuple(error.line, error.what()).ptr());
         }
     });
     bind_place(m);
     bind_bad_rows(m);
     bind_blocks(m);
-    bind_tally(m);
+    bind_run_counts(m);
     bind_runs(m);
 }

@@ -23,8 +23,8 @@ using namespace fastsvm;
 
 namespace {
 
-[[noreturn]] void raise_fault(const std::string& fault, std::int64_t line) {
-    raise_value_error(nb::make_tuple(fault, line));
+[[noreturn]] void raise_error(const std::string& error, std::int64_t line) {
+    raise_value_error(nb::make_tuple(error, line));
 }
 
 std::shared_ptr<Scaling> read_scaling(AnyText text) {
@@ -35,7 +35,7 @@ std::shared_ptr<Scaling> read_scaling(AnyText text) {
         const nb::gil_scoped_release release;
         read = Scaling::read(bytes.data(), bytes.size());
     }
-    if (!read.fault.empty()) raise_fault(read.fault, read.line);
+    if (!read.error.empty()) raise_error(read.error, read.line);
     return std::make_shared<Scaling>(std::move(read.scaling));
 }
 
@@ -44,8 +44,8 @@ std::shared_ptr<Scaling> with_labels(const Scaling& scaling, AnyText text) {
     check_whole_lines(bytes, 0);
     auto out = std::make_shared<Scaling>(scaling);
     std::int64_t line = 0;
-    const std::string fault = out->read_labels(bytes.data(), bytes.size(), &line);
-    if (!fault.empty()) raise_fault(fault, line);
+    const std::string error = out->read_labels(bytes.data(), bytes.size(), &line);
+    if (!error.empty()) raise_error(error, line);
     return out;
 }
 
@@ -55,7 +55,7 @@ Chunk scaled(const Scaling& scaling, const Chunk& chunk) {
         const nb::gil_scoped_release release;
         out = scale_rows(scaling, *chunk.rows);
     }
-    if (!out.fault.empty()) throw RowFault(out.fault_row, out.fault);
+    if (!out.error.empty()) throw RowError(out.error_row, out.error);
     return shared(std::move(out.rows));
 }
 

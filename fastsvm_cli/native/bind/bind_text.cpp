@@ -36,9 +36,9 @@ Format text_format(int leading_count, bool dense, const std::string& delimiter, 
     return format;
 }
 
-using Fault = std::pair<std::int64_t, std::string>;  // line number, reason
+using Error = std::pair<std::int64_t, std::string>;  // line number, reason
 
-nb::typed<nb::tuple, Chunk, std::optional<Fault>, std::int64_t, std::size_t> parse_text(
+nb::typed<nb::tuple, Chunk, std::optional<Error>, std::int64_t, std::size_t> parse_text(
     AnyText text, std::int64_t first_line, int leading_count, bool dense, const std::string& delimiter,
     std::int64_t fields, std::int64_t offset, std::int64_t max_rows, const std::string& leading_name,
     bool plain_comments, const Scaling* scaling, bool svmlight) {
@@ -53,9 +53,9 @@ nb::typed<nb::tuple, Chunk, std::optional<Fault>, std::int64_t, std::size_t> par
         const nb::gil_scoped_release release;
         result = parse(bytes.data() + from, bytes.size() - from, first_line, format);
     }
-    nb::object fault = nb::none();
-    if (!result.fault.empty()) fault = nb::make_tuple(result.fault_line, result.fault);
-    return nb::make_tuple(Chunk{shared(std::move(result.rows))}, fault, result.fields, from + result.consumed);
+    nb::object error = nb::none();
+    if (!result.error.empty()) error = nb::make_tuple(result.error_line, result.error);
+    return nb::make_tuple(Chunk{shared(std::move(result.rows))}, error, result.fields, from + result.consumed);
 }
 
 // Raises ValueError(what was found, its offset).
@@ -67,7 +67,7 @@ nb::typed<nb::tuple, FloatView, std::size_t> parse_numbers(AnyText text, std::in
         const nb::gil_scoped_release release;
         read = read_numbers(bytes.data(), bytes.size(), offset, count, single);
     }
-    if (!read.fault.empty()) raise_value_error(nb::make_tuple(read.fault, read.at));
+    if (!read.error.empty()) raise_value_error(nb::make_tuple(read.error, read.at));
     return nb::make_tuple(owned(std::move(read.numbers)), read.at);
 }
 
@@ -82,7 +82,7 @@ void bind_text(nb::module_& m) {
           "delimiter"_a = ",", "fields"_a = -1, "offset"_a = 0, "max_rows"_a = -1, "leading_name"_a = "",
           "plain_comments"_a = false, "scaling"_a.none() = nb::none(), "svmlight"_a = false,
           "Parse whole lines of text. svmlight: skip comment lines, and `qid:N` after the label. Returns (chunk of the "
-          "rows before the first fault, (line, fault) or None, fields per dense row, offset after the text read).");
+          "rows before the first error, (line, error) or None, fields per dense row, offset after the text read).");
     m.def(
         "count_lines",
         [](AnyText text) {

@@ -14,7 +14,7 @@
 
 #include "capi/handle.h"
 #include "engine/exact_model.h"
-#include "engine/model_fault.h"
+#include "engine/model_error.h"
 #include "engine/sha256.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"
@@ -30,7 +30,7 @@ struct fastsvm_model : Handle {
 
 namespace {
 
-struct ArgumentFault : std::runtime_error {
+struct ArgumentError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
@@ -54,22 +54,22 @@ template <class Work> fastsvm_status guarded(fastsvm_error* error, const char* n
     try {
         work();
         report(error, FASTSVM_OK, "", "");
-    } catch (const ModelFault& fault) {
-        std::snprintf(before, sizeof before, fault.line ? "%s:%lld: " : "%s: ", name ? name : "model",
-                      static_cast<long long>(fault.line));
-        status = report(error, FASTSVM_MODEL, before, fault.what(), fault.line);
-    } catch (const RowFault& fault) {
-        std::snprintf(before, sizeof before, "row %lld: ", static_cast<long long>(fault.row));
-        status = report(error, FASTSVM_ROW, before, fault.what(), 0, fault.row);
-    } catch (const std::system_error& fault) {
+    } catch (const ModelError& row_error) {
+        std::snprintf(before, sizeof before, row_error.line ? "%s:%lld: " : "%s: ", name ? name : "model",
+                      static_cast<long long>(row_error.line));
+        status = report(error, FASTSVM_MODEL, before, row_error.what(), row_error.line);
+    } catch (const RowError& row_error) {
+        std::snprintf(before, sizeof before, "row %lld: ", static_cast<long long>(row_error.row));
+        status = report(error, FASTSVM_ROW, before, row_error.what(), 0, row_error.row);
+    } catch (const std::system_error& row_error) {
         std::snprintf(before, sizeof before, "%s: ", name ? name : "file");
-        status = report(error, FASTSVM_FILE, before, std::strerror(fault.code().value()));
+        status = report(error, FASTSVM_FILE, before, std::strerror(row_error.code().value()));
     } catch (const std::bad_alloc&) {
         status = report(error, FASTSVM_MEMORY, "", "out of memory");
     } catch (const std::length_error&) {
         status = report(error, FASTSVM_MEMORY, "", "out of memory");
-    } catch (const std::exception& fault) {
-        status = report(error, FASTSVM_ARGUMENT, "", fault.what());
+    } catch (const std::exception& row_error) {
+        status = report(error, FASTSVM_ARGUMENT, "", row_error.what());
     } catch (...) {
         status = report(error, FASTSVM_ARGUMENT, "", "an unknown failure");
     }
@@ -77,32 +77,32 @@ template <class Work> fastsvm_status guarded(fastsvm_error* error, const char* n
     return status;
 }
 
-void demand(bool good, const char* why) {
-    if (!good) throw ArgumentFault(why);
+void require(bool good, const char* why) {
+    if (!good) throw ArgumentError(why);
 }
 
-RowFault entry_fault_of(std::int64_t row, std::int64_t last, std::int32_t index, double value) {
-    return RowFault(row, entry_fault(last, index, value));
+RowError entry_error_of(std::int64_t row, std::int64_t last, std::int32_t index, double value) {
+    return RowError(row, entry_error(last, index, value));
 }
 
 // Maximum rows, and approximate entries, processed at a time.
 constexpr std::int64_t most_rows = 4096;
 constexpr std::size_t most_entries = std::size_t{1} << 18;
 
-// Takes rows from number `first` on. Stops before an invalid row, and sets `fault`.
+// Takes rows from number `first` on. Stops before an invalid row, and sets `row_error`.
 template <class Number>
 void take_dense(const fastsvm_rows& rows, const Number* numbers, std::int32_t first_index, std::int64_t first,
-                std::int64_t most, RowBuffer& out, std::optional<RowFault>& fault) {
+                std::int64_t most, RowBuffer& out, std::optional<RowError>& row_error) {
     const std::int64_t last = std::min(rows.count, first + most);
     for (std::int64_t i = first; i < last && out.entries() < most_entries; ++i) {
         const Number* const row = numbers + i * rows.stride;
-        const RowBuffer::Place to = out.row(static_cast<std::size_t>(rows.columns));
+        const RowBuffer::Position to = out.row(static_cast<std::size_t>(rows.columns));
         std::size_t count = 0;
         for (std::int64_t j = 0; j < rows.columns; ++j) {
             const double value = static_cast<double>(row[j]);
             const std::int32_t index = static_cast<std::int32_t>(j + first_index);
             if (!std::isfinite(value)) {
-                fault = entry_fault_of(i, j - 1, index, value);
+                row_error = entry_error_of(i, j - 1, index, value);
                 return;
             }
             to.index[count] = index;
@@ -114,19 +114,19 @@ void take_dense(const fastsvm_rows& rows, const Number* numbers, std::int32_t fi
 }
 
 void take_sparse(const fastsvm_rows& rows, std::int64_t first, std::int64_t most, RowBuffer& out,
-                 std::optional<RowFault>& fault) {
+                 std::optional<RowError>& row_error) {
     const std::int64_t last = std::min(rows.count, first + most);
     for (std::int64_t i = first; i < last && out.entries() < most_entries; ++i) {
         const std::int64_t begin = rows.starts[i], end = rows.starts[i + 1];
-        demand(begin >= 0 && begin <= end, "starts that decrease found, or are below 0");
-        demand(begin == end || (rows.indices && rows.values), "entries found, and no indices or no values");
-        const RowBuffer::Place to = out.row(static_cast<std::size_t>(end - begin));
+        require(begin >= 0 && begin <= end, "starts that decrease found, or are below 0");
+        require(begin == end || (rows.indices && rows.values), "entries found, and no indices or no values");
+        const RowBuffer::Position to = out.row(static_cast<std::size_t>(end - begin));
         std::int64_t before = -1;
         for (std::int64_t e = begin; e < end; ++e) {
             const std::int32_t index = rows.indices[e];
             const double value = rows.values[e];
             if (index <= before || !std::isfinite(value)) {
-                fault = entry_fault_of(i, before, index, value);
+                row_error = entry_error_of(i, before, index, value);
                 return;
             }
             to.index[e - begin] = index;
@@ -139,39 +139,39 @@ void take_sparse(const fastsvm_rows& rows, std::int64_t first, std::int64_t most
 
 void check(const fastsvm_model& model, const fastsvm_rows& rows) {
     const int forms = (rows.doubles != nullptr) + (rows.floats != nullptr) + (rows.starts != nullptr);
-    demand(rows.count >= 0, "fewer than 0 rows found");
-    demand(forms == 1 || (forms == 0 && rows.count == 0), "rows in more than one form found, or in none");
+    require(rows.count >= 0, "fewer than 0 rows found");
+    require(forms == 1 || (forms == 0 && rows.count == 0), "rows in more than one form found, or in none");
     if (rows.starts || forms == 0) return;
-    demand(!model.loaded.serials, "dense rows found, and a precomputed kernel, whose rows are sparse");
-    demand(rows.columns >= 0 && rows.columns < std::numeric_limits<std::int32_t>::max(),
-           "columns below 0 found, or more than 2147483646");
-    demand(rows.count <= 1 || rows.stride >= rows.columns, "a stride found that is below the columns");
+    require(!model.loaded.serials, "dense rows found, and a precomputed kernel, whose rows are sparse");
+    require(rows.columns >= 0 && rows.columns < std::numeric_limits<std::int32_t>::max(),
+            "columns below 0 found, or more than 2147483646");
+    require(rows.count <= 1 || rows.stride >= rows.columns, "a stride found that is below the columns");
 }
 
-// Predicts rows part by part: use(predictions, decisions, number of the first row). Throws RowFault after the rows
+// Predicts rows part by part: use(predictions, decisions, number of the first row). Throws RowError after the rows
 // before an invalid one.
-template <class Use> void ask(const fastsvm_model& model, const fastsvm_rows& rows, Asked asked, Use use) {
+template <class Use> void ask(const fastsvm_model& model, const fastsvm_rows& rows, OutputKind output_kind, Use use) {
     check(model, rows);
     const std::int64_t pairs = std::max<std::int64_t>(1, model.header().pairs());
     const std::int64_t most = std::clamp<std::int64_t>(most_values / pairs, 1, most_rows);
-    const auto answerer = model.answerer(asked);
+    const auto worker = model.worker(output_kind);
     const auto memory = model.memory.lease();
     RowBuffer& buffer = memory->rows;
     Answer& answer = memory->answer;
-    std::optional<RowFault> fault;
-    for (std::int64_t first = 0; first < rows.count && !fault; first += buffer.count()) {
+    std::optional<RowError> row_error;
+    for (std::int64_t first = 0; first < rows.count && !row_error; first += buffer.count()) {
         buffer.begin(first);
         if (rows.starts)
-            take_sparse(rows, first, most, buffer, fault);
+            take_sparse(rows, first, most, buffer, row_error);
         else if (rows.doubles)
-            take_dense(rows, rows.doubles, model.loaded.features.first, first, most, buffer, fault);
+            take_dense(rows, rows.doubles, model.loaded.features.first, first, most, buffer, row_error);
         else
-            take_dense(rows, rows.floats, model.loaded.features.first, first, most, buffer, fault);
-        answerer->predictions(buffer.rows(model.carried(), fault), answer);
-        if (answer.fault) fault = RowFault(answer.fault->first, answer.fault->second);
-        if (answer.predictions.rows) use(answer.predictions, answerer->decisions(), first);
+            take_dense(rows, rows.floats, model.loaded.features.first, first, most, buffer, row_error);
+        worker->predictions(buffer.rows(model.embedded(), row_error), answer);
+        if (answer.error) row_error = RowError(answer.error->first, answer.error->second);
+        if (answer.predictions.rows) use(answer.predictions, worker->decisions(), first);
     }
-    if (fault) throw *fault;
+    if (row_error) throw *row_error;
 }
 
 }  // namespace
@@ -186,14 +186,14 @@ const char* fastsvm_instructions(void) {
 
 fastsvm_status fastsvm_set_instructions(const char* name, fastsvm_error* error) {
     return guarded(error, nullptr, [&] {
-        demand(name, "no name found");
+        require(name, "no name found");
         choose_instructions(name);
     });
 }
 
 fastsvm_status fastsvm_load(const char* path, fastsvm_model** model, fastsvm_error* error) {
     return guarded(error, path, [&] {
-        demand(path && model, "no path or no place for the model found");
+        require(path && model, "no path or no place for the model found");
         *model = nullptr;
         choose_instructions(nullptr);
         const std::string text = read_file(path);
@@ -204,7 +204,7 @@ fastsvm_status fastsvm_load(const char* path, fastsvm_model** model, fastsvm_err
 fastsvm_status fastsvm_load_memory(const void* text, size_t size, const char* name, fastsvm_model** model,
                                    fastsvm_error* error) {
     return guarded(error, name, [&] {
-        demand((text || !size) && model, "no text or no place for the model found");
+        require((text || !size) && model, "no text or no place for the model found");
         *model = nullptr;
         choose_instructions(nullptr);
         const std::string_view whole(static_cast<const char*>(text), size);
@@ -215,15 +215,15 @@ fastsvm_status fastsvm_load_memory(const void* text, size_t size, const char* na
 fastsvm_status fastsvm_with_exact(const fastsvm_model* certified, const fastsvm_model* exact, double tolerance,
                                   fastsvm_model** model, fastsvm_error* error) {
     return guarded(error, nullptr, [&] {
-        demand(certified && exact && model, "no models or no place for the new one found");
+        require(certified && exact && model, "no models or no place for the new one found");
         *model = nullptr;
         const Model& mine = *certified->loaded.model;
         const std::string why =
             no_certificates(mine.certified, certified->loaded.folds, mine.proves, !mine.fingerprint.empty());
-        if (!why.empty()) throw ModelFault(why);
+        if (!why.empty()) throw ModelError(why);
         if (mine.fingerprint != exact->own_fingerprint)
-            throw ModelFault("this is not the model that the other was compiled from (their fingerprints differ)");
-        demand(tolerance >= 0, "a tolerance below 0 found");
+            throw ModelError("this is not the model that the other was compiled from (their fingerprints differ)");
+        require(tolerance >= 0, "a tolerance below 0 found");
         auto behind = std::make_shared<Fallback>([found = plain(exact->loaded.model)] { return found; }, tolerance);
         *model = new fastsvm_model(certified->loaded, certified->own_fingerprint, behind);
     });
@@ -248,14 +248,14 @@ void fastsvm_describe(const fastsvm_model* model, fastsvm_info* info) {
              header.has_probability() && !header.regression(),
              mine.certified,
              mine.proves,
-             model->loaded.carried != nullptr,
+             model->loaded.embedded != nullptr,
              model->loaded.features.first};
 }
 
 fastsvm_status fastsvm_labels(const fastsvm_model* model, int* labels, fastsvm_error* error) {
     return guarded(error, nullptr, [&] {
-        demand(model && labels, "no model or no place for labels found");
-        demand(model->header().classification(), "a model without classes found, which has no labels");
+        require(model && labels, "no model or no place for labels found");
+        require(model->header().classification(), "a model without classes found, which has no labels");
         std::copy(model->header().label->begin(), model->header().label->end(), labels);
     });
 }
@@ -263,8 +263,8 @@ fastsvm_status fastsvm_labels(const fastsvm_model* model, int* labels, fastsvm_e
 fastsvm_status fastsvm_predict(const fastsvm_model* model, const fastsvm_rows* rows, double* labels,
                                fastsvm_error* error) {
     return guarded(error, nullptr, [&] {
-        demand(model && rows && labels, "no model, no rows or no place for labels found");
-        ask(*model, *rows, Asked::labels, [&](const Predictions& found, const Decisions&, std::int64_t first) {
+        require(model && rows && labels, "no model, no rows or no place for labels found");
+        ask(*model, *rows, OutputKind::labels, [&](const Predictions& found, const Decisions&, std::int64_t first) {
             std::copy(found.label.begin(), found.label.end(), labels + first);
         });
     });
@@ -273,9 +273,9 @@ fastsvm_status fastsvm_predict(const fastsvm_model* model, const fastsvm_rows* r
 fastsvm_status fastsvm_values(const fastsvm_model* model, const fastsvm_rows* rows, double* values, double* radii,
                               fastsvm_error* error) {
     return guarded(error, nullptr, [&] {
-        demand(model && rows && values, "no model, no rows or no place for values found");
-        demand(!radii || model->loaded.model->certified, "radii asked of a model without certificates");
-        ask(*model, *rows, Asked::values, [&](const Predictions&, const Decisions& found, std::int64_t first) {
+        require(model && rows && values, "no model, no rows or no place for values found");
+        require(!radii || model->loaded.model->certified, "radii asked of a model without certificates");
+        ask(*model, *rows, OutputKind::values, [&](const Predictions&, const Decisions& found, std::int64_t first) {
             const std::size_t some = static_cast<std::size_t>(found.rows * found.pairs);
             std::copy_n(found.value.begin(), some, values + first * found.pairs);
             if (radii) std::copy_n(found.radius.begin(), some, radii + first * found.pairs);
@@ -286,12 +286,13 @@ fastsvm_status fastsvm_values(const fastsvm_model* model, const fastsvm_rows* ro
 fastsvm_status fastsvm_probabilities(const fastsvm_model* model, const fastsvm_rows* rows, double* probabilities,
                                      double* labels, fastsvm_error* error) {
     return guarded(error, nullptr, [&] {
-        demand(model && rows && probabilities, "no model, no rows or no place for probabilities found");
-        demand(model->header().has_probability() && !model->header().regression(),
-               "probabilities asked of a model that has none");
-        ask(*model, *rows, Asked::probabilities, [&](const Predictions& found, const Decisions&, std::int64_t first) {
-            std::copy(found.probability.begin(), found.probability.end(), probabilities + first * found.columns);
-            if (labels) std::copy(found.label.begin(), found.label.end(), labels + first);
-        });
+        require(model && rows && probabilities, "no model, no rows or no place for probabilities found");
+        require(model->header().has_probability() && !model->header().regression(),
+                "probabilities asked of a model that has none");
+        ask(*model, *rows, OutputKind::probabilities,
+            [&](const Predictions& found, const Decisions&, std::int64_t first) {
+                std::copy(found.probability.begin(), found.probability.end(), probabilities + first * found.columns);
+                if (labels) std::copy(found.label.begin(), found.label.end(), labels + first);
+            });
     });
 }

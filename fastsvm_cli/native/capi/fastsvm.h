@@ -45,8 +45,8 @@ fastsvm_status fastsvm_load(const char* path, fastsvm_model** model, fastsvm_err
 fastsvm_status fastsvm_load_memory(const void* text, size_t size, const char* name, fastsvm_model** model,
                                    fastsvm_error* error);
 
-/* Combine a certified model with the exact model that it was compiled from. Rows whose label the radii leave open are
- * evaluated exactly: every label is svm-predict's. tolerance: largest radius of a regression value that is not
+/* Combine a certified model with the exact model that it was compiled from. Rows whose label the radii leave undecided
+ * are evaluated exactly: every label is svm-predict's. tolerance: largest radius of a regression value that is not
  * evaluated exactly. Both models may be freed afterwards. */
 fastsvm_status fastsvm_with_exact(const fastsvm_model* certified, const fastsvm_model* exact, double tolerance,
                                   fastsvm_model** model, fastsvm_error* error);

@@ -21,11 +21,11 @@ template <class T> Array<T> view_of(const std::vector<T>& numbers, std::size_t c
                     std::shared_ptr<const void>(std::shared_ptr<const void>(), data));
 }
 
-Question question_of(const LoadedModel& loaded, const std::shared_ptr<Fallback>& exact, Asked asked) {
-    Question out;
+AnswerOptions question_of(const LoadedModel& loaded, const std::shared_ptr<Fallback>& exact, OutputKind output_kind) {
+    AnswerOptions out;
     out.model = loaded.model;
-    out.probability = asked == Asked::probabilities;
-    out.values = asked == Asked::values;  // with radii if certified
+    out.probability = output_kind == OutputKind::probabilities;
+    out.values = output_kind == OutputKind::values;  // with radii if certified
     out.exact = exact;
     out.may_be_few = true;
     return out;
@@ -42,7 +42,7 @@ void RowBuffer::begin(std::int64_t first) {
     rows_.first_line = first;
 }
 
-RowBuffer::Place RowBuffer::row(std::size_t most) {
+RowBuffer::Position RowBuffer::row(std::size_t most) {
     const std::size_t held = entries();
     if (raw_.values.size() < held + most) {
         raw_.indices.resize(std::max(held + most, 2 * held));
@@ -71,10 +71,10 @@ void RowBuffer::Numbers::show(Rows& out) const {
     out.squared_norms = view_of(squared_norms, squared_norms.size());
 }
 
-std::shared_ptr<const Rows> RowBuffer::rows(const Scaling* scaling, std::optional<RowFault>& fault) {
+std::shared_ptr<const Rows> RowBuffer::rows(const Scaling* scaling, std::optional<RowError>& error) {
     raw_.show(rows_);
     if (scaling) {
-        const std::size_t most = static_cast<std::size_t>(ScaledPlace::entries(*scaling, rows_));
+        const std::size_t most = static_cast<std::size_t>(ScaledTarget::entries(*scaling, rows_));
         scaled_.starts.resize(raw_.starts.size());
         scaled_.squared_norms.resize(raw_.squared_norms.size());
         if (scaled_.values.size() < most) {
@@ -85,10 +85,10 @@ std::shared_ptr<const Rows> RowBuffer::rows(const Scaling* scaling, std::optiona
             *scaling, rows_,
             {scaled_.starts.data(), scaled_.squared_norms.data(), scaled_.indices.data(), scaled_.values.data()},
             found_);
-        if (!found_.fault.empty()) {
-            fault = RowFault(rows_.first_line + found_.fault_row, found_.fault);
-            scaled_.starts.resize(static_cast<std::size_t>(found_.fault_row + 1));
-            scaled_.squared_norms.resize(static_cast<std::size_t>(found_.fault_row));
+        if (!found_.error.empty()) {
+            error = RowError(rows_.first_line + found_.error_row, found_.error);
+            scaled_.starts.resize(static_cast<std::size_t>(found_.error_row + 1));
+            scaled_.squared_norms.resize(static_cast<std::size_t>(found_.error_row));
         }
         scaled_.show(rows_);
         rows_.max_index = found_.rows.max_index;
@@ -98,9 +98,9 @@ std::shared_ptr<const Rows> RowBuffer::rows(const Scaling* scaling, std::optiona
 
 Handle::Handle(LoadedModel found, const std::shared_ptr<Fallback>& exact)
     : loaded(std::move(found)),
-      predictors{Predictor(question_of(loaded, exact, Asked::labels)),
-                 Predictor(question_of(loaded, exact, Asked::values)),
-                 Predictor(question_of(loaded, exact, Asked::probabilities))} {}
+      predictors{Predictor(question_of(loaded, exact, OutputKind::labels)),
+                 Predictor(question_of(loaded, exact, OutputKind::values)),
+                 Predictor(question_of(loaded, exact, OutputKind::probabilities))} {}
 
 std::string read_file(const char* path) {
     const auto fail = [] { throw std::system_error(errno, std::generic_category()); };
@@ -128,7 +128,7 @@ std::string read_file(const char* path) {
 
 void choose_instructions(const char* name) {
     if (name)
-        demand_instruction_set(name, "name");
+        require_instruction_set(name, "name");
     else if (!instructions_chosen)
         select_instruction_set_of_environment();
     instructions_chosen = true;

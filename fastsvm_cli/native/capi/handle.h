@@ -21,18 +21,18 @@ public:
     // first: number of the first row.
     void begin(std::int64_t first);
     // For the next row's entries, by increasing index.
-    struct Place {
+    struct Position {
         std::int32_t* index;
         double* value;
     };
-    // Room for `most` entries, until end_row.
-    Place row(std::size_t most);
+    // TaskScratch for `most` entries, until end_row.
+    Position row(std::size_t most);
     void end_row(std::size_t count);
     std::int64_t count() const { return static_cast<std::int64_t>(raw_.squared_norms.size()); }
     std::size_t entries() const { return static_cast<std::size_t>(raw_.starts.back()); }
-    // The rows, scaled by a carried range file. If a scaled value is too large: the rows before it, and the fault.
+    // The rows, scaled by an embedded range file. If a scaled value is too large: the rows before it, and the error.
     // Valid until the next begin().
-    std::shared_ptr<const Rows> rows(const Scaling* scaling, std::optional<RowFault>& fault);
+    std::shared_ptr<const Rows> rows(const Scaling* scaling, std::optional<RowError>& error);
 
 private:
     // Sizes: rows + 1, rows, at least entries.
@@ -48,7 +48,7 @@ private:
     ScaledRows found_;  // result of scaling into scaled_
 };
 
-enum class Asked { labels, values, probabilities };
+enum class OutputKind { labels, values, probabilities };
 
 // Memory that a later call reuses.
 struct CallMemory {
@@ -59,12 +59,14 @@ struct CallMemory {
 struct Handle {
     explicit Handle(LoadedModel loaded, const std::shared_ptr<Fallback>& exact = nullptr);
     const LoadedModel loaded;
-    const std::array<Predictor, 3> predictors;  // by Asked
+    const std::array<Predictor, 3> predictors;  // by OutputKind
     const Pool<CallMemory> memory;
 
     const Header& header() const { return loaded.model->header; }
-    const Scaling* carried() const { return loaded.carried.get(); }
-    Pool<Answerer>::Lease answerer(Asked asked) const { return predictors[static_cast<std::size_t>(asked)].answerer(); }
+    const Scaling* embedded() const { return loaded.embedded.get(); }
+    Pool<Worker>::Lease worker(OutputKind output_kind) const {
+        return predictors[static_cast<std::size_t>(output_kind)].worker();
+    }
 };
 
 // The content of a file. Throws std::system_error.

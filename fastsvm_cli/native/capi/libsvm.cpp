@@ -15,7 +15,7 @@
 #include "capi/handle.h"
 #include "engine/exact_model.h"
 #include "engine/libsvm_file.h"
-#include "exact/reference.h"
+#include "exact/reference/reference.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"
 
@@ -102,7 +102,7 @@ bool take(const svm_node* x, bool serials, RowBuffer& out) {
     bool sound = true;
     int last = -1;
     out.begin(0);
-    const RowBuffer::Place to = out.row(n);
+    const RowBuffer::Position to = out.row(n);
     for (std::size_t e = 0; e < n; ++e) {
         to.index[e] = serials ? static_cast<int>(e) : x[e].index;
         to.value[e] = x[e].value;
@@ -200,27 +200,27 @@ Task task_of(const svm_model& model) {
 }
 
 // Calls use(predictions, decisions) for one row, on this thread only. Returns false without an answer.
-template <class Use> bool answer(const svm_model* model, const svm_node* x, Asked asked, Use use) noexcept {
+template <class Use> bool answer(const svm_model* model, const svm_node* x, OutputKind output_kind, Use use) noexcept {
     const int threads_before = set_threads_here(1);
     const auto answer_as = [&](const Task& task, const Decisions& found) {
         Predictions predictions;
-        predict(task, found, asked == Asked::probabilities, predictions);
+        predict(task, found, output_kind == OutputKind::probabilities, predictions);
         use(predictions, found);
     };
     bool good = true;
-    std::optional<RowFault> fault;
+    std::optional<RowError> row_error;
     try {
         const Handle* const handle = handle_of(*model);
         if (handle) {
             const auto memory = handle->memory.lease();
             if (take(x, handle->loaded.serials, memory->rows)) {
-                const auto answerer = handle->answerer(asked);
-                answerer->predictions(memory->rows.rows(handle->carried(), fault), memory->answer);
-                good = !fault && !memory->answer.fault;
-                if (good) use(memory->answer.predictions, answerer->decisions());
+                const auto worker = handle->worker(output_kind);
+                worker->predictions(memory->rows.rows(handle->embedded(), row_error), memory->answer);
+                good = !row_error && !memory->answer.error;
+                if (good) use(memory->answer.predictions, worker->decisions());
             } else {
                 const Model& mine = *handle->loaded.model;
-                answer_as(mine.task, unsound(mine, *memory->rows.rows(nullptr, fault)));
+                answer_as(mine.task, unsound(mine, *memory->rows.rows(nullptr, row_error)));
             }
         } else if (model->SV || !model->l) {
             answer_as(task_of(*model), of_program(*model, x));
@@ -269,7 +269,7 @@ double svm_get_svr_probability(const svm_model* model) {
 
 double svm_predict_values(const svm_model* model, const svm_node* x, double* dec_values) {
     double label = undefined;
-    const bool good = answer(model, x, Asked::values, [&](const Predictions& found, const Decisions& decisions) {
+    const bool good = answer(model, x, OutputKind::values, [&](const Predictions& found, const Decisions& decisions) {
         std::copy_n(decisions.value.begin(), decisions.pairs, dec_values);
         label = found.label[0];
     });
@@ -279,14 +279,14 @@ double svm_predict_values(const svm_model* model, const svm_node* x, double* dec
 
 double svm_predict(const svm_model* model, const svm_node* x) {
     double label = undefined;
-    answer(model, x, Asked::labels, [&](const Predictions& found, const Decisions&) { label = found.label[0]; });
+    answer(model, x, OutputKind::labels, [&](const Predictions& found, const Decisions&) { label = found.label[0]; });
     return label;
 }
 
 double svm_predict_probability(const svm_model* model, const svm_node* x, double* prob_estimates) {
     if (model->param.svm_type >= EPSILON_SVR || !svm_check_probability_model(model)) return svm_predict(model, x);
     double label = undefined;
-    const bool good = answer(model, x, Asked::probabilities, [&](const Predictions& found, const Decisions&) {
+    const bool good = answer(model, x, OutputKind::probabilities, [&](const Predictions& found, const Decisions&) {
         std::copy(found.probability.begin(), found.probability.end(), prob_estimates);
         label = found.label[0];
     });

@@ -10,8 +10,8 @@
 
 #include "answers/decisions.h"
 #include "answers/predictions.h"
+#include "engine/answer_options.h"
 #include "engine/bad_rows.h"
-#include "engine/question.h"
 #include "text/rows.h"
 
 namespace fastsvm {
@@ -25,23 +25,24 @@ struct Answer {
 
     std::shared_ptr<const Rows> rows;  // evaluated rows
     std::vector<RowProblem> bad;       // the others, if the run skips them
-    std::optional<RowProblem> fault;   // first row that cannot be evaluated; ends the run
+    std::optional<RowProblem> error;   // first row that cannot be evaluated; ends the run
     std::string lines;
     Predictions predictions;
     std::vector<std::int64_t> open_rows, outside_rows;  // indices in `rows`, if requested
-    // outside: rows outside the bound; evaluated: by the exact model; undecided: left open by the radii, if counted.
+    // outside: rows outside the bound; evaluated: by the exact model; undecided: left undecided by the radii, if
+    // counted.
     std::int64_t outside = 0, evaluated = 0, kernel_evaluations = 0, undecided = 0, reference_rows = 0;
     std::int64_t audited = 0, audit_differing = 0;  // sampled rows; of these, with another label than the exact model's
-    RungRows rung_rows{};                           // rows settled per rung; the reference sum's are in reference_rows
+    LevelRows level_rows{};                         // rows decided per level; the reference sum's are in reference_rows
 };
 
 class Predictor;
 
-// Answers chunks, one at a time, in reused memory; one per thread, by Predictor::answerer.
-class Answerer {
+// Answers chunks, one at a time, in reused memory; one per thread, by Predictor::worker.
+class Worker {
 public:
-    // request: must outlive this.
-    explicit Answerer(const Request& request);
+    // resolved: must outlive this.
+    explicit Worker(const ResolvedOptions& resolved);
 
     // Whether the rows' decision values fit in most_values.
     bool at_once(const Rows& rows) const;
@@ -58,19 +59,19 @@ public:
     }
 
     Decisions& decisions() { return decisions_; }
-    const Request& request;
+    const ResolvedOptions& resolved;
 
 private:
-    std::int64_t pairs() const { return request.model->pairs(); }
+    std::int64_t pairs() const { return resolved.model->pairs(); }
     void evaluate(const Rows& rows);
-    std::vector<std::int64_t> left_open(const Decisions& decisions, bool probability, double tolerance) const;
+    std::vector<std::int64_t> left_undecided(const Decisions& decisions, bool probability, double tolerance) const;
     std::shared_ptr<const Rows> evaluable(const std::shared_ptr<const Rows>& rows, std::vector<RowProblem>& bad);
     std::optional<Predictions> ask_exact(Answer& answer);
     void audit(Answer& answer);
 
     Decisions decisions_, again_;
     bool few_ = false;                        // decisions_ come from reference_values
-    std::shared_ptr<const Predictor> exact_;  // of Request::audit, made on first need
+    std::shared_ptr<const Predictor> exact_;  // of ResolvedOptions::audit, made on first need
 };
 
 }  // namespace fastsvm

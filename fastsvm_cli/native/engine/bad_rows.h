@@ -26,8 +26,8 @@ public:
     std::size_t unnamed() const { return most_named - named.size(); }
     // Continues an earlier run, and names its bad rows again.
     void restore(std::int64_t counted, const std::vector<RowProblem>& named_then);
-    // gaps: see Rows. faults: the first (line, reason).
-    void begin(std::int64_t first_line, std::vector<Gap> gaps, std::vector<RowProblem> faults);
+    // gaps: see Rows. errors: the first (line, reason).
+    void begin(std::int64_t first_line, std::vector<Gap> gaps, std::vector<RowProblem> errors);
     // Drops rows that cannot be evaluated: (row, reason), increasing, numbered from the first not written by `fill`.
     // Later row numbers omit them.
     void drop(const std::vector<RowProblem>& rows);
@@ -48,7 +48,7 @@ private:
     const Name name_;
     std::int64_t first_line_ = 1;
     std::vector<Gap> gaps_;
-    std::vector<RowProblem> faults_;
+    std::vector<RowProblem> errors_;
     std::int64_t filled_ = 0;  // rows written
     std::int64_t passed_ = 0;  // skipped lines among them
 };

@@ -4,15 +4,15 @@
 #include <stdexcept>
 #include <utility>
 
-#include "engine/body.h"
 #include "engine/compiled_model.h"
+#include "engine/compiled_text.h"
 #include "models/border.h"
 
 namespace fastsvm {
 
 BorderFile::BorderFile(Header header, std::string fingerprint, std::vector<std::int32_t> features,
                        std::vector<std::shared_ptr<const Samples>> samples, int local, bool single,
-                       std::optional<Folded> folded)
+                       std::optional<FoldedScaling> folded)
     : CompiledFile(std::move(header), std::move(fingerprint), std::move(folded)),
       features(std::move(features)),
       samples(std::move(samples)),

@@ -24,8 +24,8 @@ public:
     // precision. Throws std::invalid_argument.
     BorderFile(Header header, std::string fingerprint, std::vector<std::int32_t> features,
                std::vector<std::shared_ptr<const Samples>> samples, int local, bool single,
-               std::optional<Folded> folded);
-    // text: from open_compiled. Throws ModelFault.
+               std::optional<FoldedScaling> folded);
+    // text: from open_compiled. Throws ModelError.
     static std::unique_ptr<CompiledFile> read(std::string_view text);
 
     const std::vector<std::int32_t> features;

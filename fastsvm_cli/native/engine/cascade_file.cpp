@@ -7,9 +7,9 @@
 #include <numeric>
 #include <utility>
 
-#include "engine/model_fault.h"
-#include "exact/rounding.h"
-#include "exact/strips.h"
+#include "engine/model_error.h"
+#include "exact/reference/rounding.h"
+#include "exact/values/panels.h"
 #include "exact/votes.h"
 #include "simd/loops.h"
 #include "simd/packed.h"
@@ -36,9 +36,9 @@ public:
         else if (first)
             exact_->evaluator().labels_of_few(part, found);
         else
-            exact_->decision_values(part, Wanted(), found);
+            exact_->decision_values(part, Precision(), found);
         for (std::size_t i = 0; i < left.size(); ++i) out.winner[static_cast<std::size_t>(left[i])] = found.winner[i];
-        out.rung_rows = found.rung_rows;
+        out.level_rows = found.level_rows;
         out.reference_rows = found.reference_rows;
     }
 
@@ -52,56 +52,56 @@ private:
     void label_first(const Rows& rows, Decisions& out) const {
         std::call_once(once_, [&] { rounding_ = std::make_unique<const Rounding>(exact_->svm_model(), false, false); });
         out.resize(rows.rows);
-        std::vector<std::int64_t> open;
+        std::vector<std::int64_t> undecided;
         std::vector<double> sums;
-        for (std::int64_t first = 0; first < rows.rows; first += strip) {
-            const std::int64_t n = std::min<std::int64_t>(strip, rows.rows - first);
+        for (std::int64_t first = 0; first < rows.rows; first += panel) {
+            const std::int64_t n = std::min<std::int64_t>(panel, rows.rows - first);
             values(rows, first, n, sums);
-            elect(rows, first, n, sums, out, open);
+            elect(rows, first, n, sums, out, undecided);
         }
-        out.rung_rows[double_rung] = rows.rows - static_cast<std::int64_t>(open.size());
-        if (open.empty()) return;
+        out.level_rows[double_level] = rows.rows - static_cast<std::int64_t>(undecided.size());
+        if (undecided.empty()) return;
         Decisions reference(out.pairs);
-        exact_->reference_values(select_rows(rows, open), reference);
+        exact_->reference_values(select_rows(rows, undecided), reference);
         Votes votes(classes());
-        for (std::size_t i = 0; i < open.size(); ++i) {
+        for (std::size_t i = 0; i < undecided.size(); ++i) {
             const double* value = reference.value.data() + static_cast<std::int64_t>(i) * out.pairs;
             votes.begin();
             for (int c = 0; c < classes(); ++c)
                 for (int other = c + 1; other < classes(); ++other) votes.cast(c, other, *value++ > 0);
-            out.winner[static_cast<std::size_t>(open[i])] = votes.elect();
+            out.winner[static_cast<std::size_t>(undecided[i])] = votes.elect();
         }
-        out.reference_rows = out.rung_rows[reference_rung] = static_cast<std::int64_t>(open.size());
+        out.reference_rows = out.level_rows[reference_level] = static_cast<std::int64_t>(undecided.size());
     }
 
-    // Decision values of a strip of rows: (pairs, strip).
+    // Decision values of a panel of rows: (pairs, panel).
     void values(const Rows& rows, std::int64_t first, std::int64_t n, std::vector<double>& sums) const {
         const SvmModel& model = exact_->svm_model();
         const Rows& vectors = *model.vectors;
-        std::vector<std::int64_t> order(strip, -1);
+        std::vector<std::int64_t> order(panel, -1);
         std::iota(order.begin(), order.begin() + n, first);
-        const Strips strips(model.kernel, rows, order);
-        StripRow vector;
-        double kernel[strip];
+        const Panels panels(model.kernel, rows, order);
+        PreparedRow vector;
+        double kernel[panel];
         std::vector<double> scratch;
-        sums.assign(static_cast<std::size_t>(model.pairs()) * strip, 0.0);
+        sums.assign(static_cast<std::size_t>(model.pairs()) * panel, 0.0);
         std::int64_t at = 0;
         for (std::int64_t c = 0; c < model.classes(); ++c)
             for (const std::int64_t last = at + model.nr_sv[static_cast<std::size_t>(c)]; at < last; ++at) {
-                strips.take(vectors, at, vector);
-                strips.kernel_values(vector, 0, strip, kernel, scratch);
+                panels.take(vectors, at, vector);
+                panels.kernel_values(vector, 0, panel, kernel, scratch);
                 for_each_pair(model, c, [&](std::int64_t pair, std::int64_t column) {
-                    loops().add_scaled(strip, vectors.leading[at * vectors.leading_count + column], kernel,
-                                       sums.data() + pair * strip);
+                    loops().add_scaled(panel, vectors.leading[at * vectors.leading_count + column], kernel,
+                                       sums.data() + pair * panel);
                 });
             }
         for (std::int64_t pair = 0; pair < model.pairs(); ++pair)
             for (std::int64_t r = 0; r < n; ++r)
-                sums[static_cast<std::size_t>(pair * strip + r)] -= model.rho[static_cast<std::size_t>(pair)];
+                sums[static_cast<std::size_t>(pair * panel + r)] -= model.rho[static_cast<std::size_t>(pair)];
     }
 
     void elect(const Rows& rows, std::int64_t first, std::int64_t n, const std::vector<double>& sums, Decisions& out,
-               std::vector<std::int64_t>& open) const {
+               std::vector<std::int64_t>& undecided) const {
         Votes votes(classes());
         for (std::int64_t r = 0; r < n; ++r) {
             const Rounding::Row rounding = rounding_->row(rows, first + r, false);
@@ -109,15 +109,15 @@ private:
             std::int64_t pair = 0;
             for (int c = 0; c < classes(); ++c)
                 for (int other = c + 1; other < classes(); ++other, ++pair) {
-                    const double value = sums[static_cast<std::size_t>(pair * strip + r)];
+                    const double value = sums[static_cast<std::size_t>(pair * panel + r)];
                     if (std::fabs(value) > rounding_->radius(pair, rounding, value))  // false for NaN
                         votes.cast(c, other, value > 0);
                     else
-                        votes.leave_open(c, other);
+                        votes.leave_undecided(c, other);
                 }
             const int winner = votes.elect();
             out.winner[static_cast<std::size_t>(first + r)] = winner;
-            if (winner < 0) open.push_back(first + r);
+            if (winner < 0) undecided.push_back(first + r);
         }
     }
 
@@ -135,11 +135,11 @@ public:
     CascadeModel(std::shared_ptr<const ExactModel> exact, std::shared_ptr<const Cascade> cascade)
         : Model(exact->header), exact_(std::move(exact)), left_rows_(exact_), cascade_(std::move(cascade)) {}
 
-    Decisions decisions(const Wanted& wanted, bool with_radius) const override {
-        return exact_->decisions(wanted, with_radius);
+    Decisions decisions(const Precision& precision, bool with_radius) const override {
+        return exact_->decisions(precision, with_radius);
     }
-    void decision_values(const Rows& rows, const Wanted& wanted, Decisions& out) const override {
-        if (!out.labels_alone) return exact_->decision_values(rows, wanted, out);
+    void decision_values(const Rows& rows, const Precision& precision, Decisions& out) const override {
+        if (!out.labels_alone) return exact_->decision_values(rows, precision, out);
         out.resize(rows.rows);
         std::vector<std::int64_t> stopped(cascade_->stages().size()), left;
         cascade_->label(rows, out.winner.data(), stopped.data());

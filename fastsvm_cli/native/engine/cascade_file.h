@@ -31,7 +31,7 @@ public:
     // Throws std::invalid_argument.
     CascadeFile(std::shared_ptr<const LibsvmFile> exact, std::string fingerprint, const Guarantee& guarantee,
                 CascadeStages parts);
-    // text: from open_compiled. Throws ModelFault.
+    // text: from open_compiled. Throws ModelError.
     static std::unique_ptr<CompiledFile> read(std::string_view text);
 
     const Guarantee guarantee;

@@ -5,7 +5,7 @@
 #include <cctype>
 
 #include "engine/header.h"
-#include "engine/model_fault.h"
+#include "engine/model_error.h"
 #include "engine/sha256.h"
 #include "engine/words.h"
 #include "text/parse.h"
@@ -45,7 +45,7 @@ void take_ranges(OpenedText& out) {
     std::string& text = out.text;
     const std::size_t at = text.rfind(std::string("\n") + range_words[0] + " ") + 1;
     if (!at)
-        throw ModelFault("a model of version " + std::to_string(carrying_version) +
+        throw ModelError("a model of version " + std::to_string(embedding_version) +
                          " without a range found, expected one after its body");
     std::int64_t number = line_at(text, at);
     const std::string_view rest(text.data() + at, text.size() - last_line.size() - at);
@@ -65,7 +65,7 @@ void take_ranges(OpenedText& out) {
             std::all_of(words[1].begin(), words[1].end(), [](unsigned char c) { return std::isdigit(c); });
         const std::size_t count = counts ? std::stoul(std::string(words[1])) : 0;
         if (!counts || words[0] != word || count >= lines.size() - next)
-            throw ModelFault("'" + ascii(first.substr(0, 40)) + "' found, expected '" + word + "' and its lines",
+            throw ModelError("'" + ascii(first.substr(0, 40)) + "' found, expected '" + word + "' and its lines",
                              number);
         std::string range;
         for (std::size_t line = next + 1; line <= next + count; ++line) range.append(lines[line]) += '\n';
@@ -73,7 +73,7 @@ void take_ranges(OpenedText& out) {
         number += static_cast<std::int64_t>(count) + 1;
         next += count + 1;
     }
-    if (next < lines.size()) throw ModelFault("text found after the lines of the range", number);
+    if (next < lines.size()) throw ModelError("text found after the lines of the range", number);
     text.resize(at);
     text += last_line;
 }
@@ -85,12 +85,12 @@ OpenedText open_compiled(std::string_view given, int version) {
     out.text = given.find('\r') == std::string_view::npos ? std::string(given) : with_line_feeds(given);
     std::string& text = out.text;
     if (!ends_with(text, "\nend\n"))
-        throw ModelFault("the last line is not 'end': the file is cut off, or has been added to");
+        throw ModelError("the last line is not 'end': the file is cut off, or has been added to");
     const std::size_t before_end = text.size() - last_line.size();
     const std::size_t content = before_end < 2 ? 0 : text.rfind('\n', before_end - 2) + 1;
     const std::string_view checked(text.data(), content);
     if (text.compare(content, std::string::npos, "checksum " + fingerprint(checked) + "\nend\n") != 0)
-        throw ModelFault(changed);
+        throw ModelError(changed);
     text.resize(content);
     text += last_line;
     for (char byte : {'\r', '\v', '\f'}) {  // the kinds' readers would accept these as blanks
@@ -99,23 +99,23 @@ OpenedText open_compiled(std::string_view given, int version) {
         const std::size_t begin = text.rfind('\n', at) + 1;
         line_words(std::string_view(text).substr(begin, text.find('\n', at) - begin), line_at(text, at));
     }
-    if (version == carrying_version) take_ranges(out);
+    if (version == embedding_version) take_ranges(out);
     return out;
 }
 
-std::string first_line(const std::string& kind, bool carries) {
-    return "fastsvm_model " + kind + ' ' + std::to_string(carries ? carrying_version : format_version) + '\n';
+std::string first_line(const std::string& kind, bool embeds) {
+    return "fastsvm_model " + kind + ' ' + std::to_string(embeds ? embedding_version : format_version) + '\n';
 }
 
-void seal_compiled(std::string& text, const std::vector<std::string>& carried) {
-    for (std::size_t i = 0; i < carried.size(); ++i) {
-        const std::int64_t lines = count_lines(carried[i].data(), carried[i].size());
-        text += range_words.at(i) + (' ' + std::to_string(lines)) + '\n' + carried[i];
+void add_checksum(std::string& text, const std::vector<std::string>& embedded) {
+    for (std::size_t i = 0; i < embedded.size(); ++i) {
+        const std::int64_t lines = count_lines(embedded[i].data(), embedded[i].size());
+        text += range_words.at(i) + (' ' + std::to_string(lines)) + '\n' + embedded[i];
     }
     text += "checksum " + fingerprint(text) + '\n' + std::string(last_line);
 }
 
-void seal_own_line(std::string& text) {
+void add_checksum_to_own_line(std::string& text) {
     text += ' ';
     text += fingerprint(text) + '\n';
 }
@@ -134,7 +134,7 @@ void check_own_line(std::string_view text) {
     const std::string counted = with_line_feeds(text);
     const std::size_t word = counted.rfind(' ') + 1;
     if (counted.compare(word, std::string::npos, fingerprint(std::string_view(counted).substr(0, word)) + "\n") != 0)
-        throw ModelFault(changed + ", or delete this line to use the file as a LIBSVM model and no more",
+        throw ModelError(changed + ", or delete this line to use the file as a LIBSVM model and no more",
                          line_at(text, start));
 }
 

@@ -14,8 +14,8 @@ namespace fastsvm {
 // Version of compiled models and of fastsvm's line; no release wrote an older one.
 constexpr int format_version = 2;
 inline constexpr const char* too_old = "which was written before release 0.1.0: compile the model again";
-// Version of compiled models that carry a range.
-constexpr int carrying_version = 3;
+// Version of compiled models that embed a range.
+constexpr int embedding_version = 3;
 // First words of fastsvm's line: reduced set; LIBSVM model with folded scaling.
 inline constexpr const char* reduced_word = "fastsvm_reduced";
 inline constexpr const char* folded_word = "fastsvm_folded";
@@ -31,20 +31,20 @@ struct OpenedText {
     std::vector<RangeText> ranges;  // the range file, then e1071's y scale file; or empty
 };
 
-// Checks the checksum. Returns the text for the kind's reader. Throws ModelFault.
+// Checks the checksum. Returns the text for the kind's reader. Throws ModelError.
 OpenedText open_compiled(std::string_view text, int version);
 
 // The first line of a compiled model's file.
-std::string first_line(const std::string& kind, bool carries);
-// Ends it: the texts that it carries, the checksum.
-void seal_compiled(std::string& text, const std::vector<std::string>& carried);
+std::string first_line(const std::string& kind, bool embeds);
+// Ends it: the texts that it embeds, the checksum.
+void add_checksum(std::string& text, const std::vector<std::string>& embedded);
 // Ends a LIBSVM model whose last line is fastsvm's.
-void seal_own_line(std::string& text);
+void add_checksum_to_own_line(std::string& text);
 
 // First word of the last line if it is fastsvm's, or "".
 std::string own_line(std::string_view text);
 
-// Throws ModelFault if a LIBSVM model with fastsvm's line was changed.
+// Throws ModelError if a LIBSVM model with fastsvm's line was changed.
 void check_own_line(std::string_view text);
 
 }  // namespace fastsvm

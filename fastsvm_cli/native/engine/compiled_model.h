@@ -11,7 +11,7 @@ template <class Evaluator> class CompiledModel : public Model {
 public:
     CompiledModel(Header header, std::shared_ptr<const Evaluator> evaluator)
         : Model(std::move(header)), evaluator_(std::move(evaluator)) {}
-    void decision_values(const Rows& rows, const Wanted&, Decisions& out) const override {
+    void decision_values(const Rows& rows, const Precision&, Decisions& out) const override {
         evaluator_->decision_values(rows, out);
     }
 

@@ -5,10 +5,10 @@
 #include <stdexcept>
 #include <utility>
 
-#include "engine/body.h"
 #include "engine/compiled_model.h"
-#include "engine/model_fault.h"
-#include "exact/strips.h"
+#include "engine/compiled_text.h"
+#include "engine/model_error.h"
+#include "exact/values/panels.h"
 #include "models/density.h"
 
 namespace fastsvm {
@@ -39,11 +39,11 @@ std::unique_ptr<CompiledFile> DensityFile::read(std::string_view text) {
     for (std::size_t c = 0; c < header.nr_sv->size(); ++c)
         for (const std::int64_t last = row + (*header.nr_sv)[c]; row < last; ++row)
             if (rows.leading[row] != (*header.label)[c])
-                throw ModelFault("a row of another class than " + std::to_string((*header.label)[c]) +
+                throw ModelError("a row of another class than " + std::to_string((*header.label)[c]) +
                                      " found, which 'nr_sv' announces",
                                  rows.first_line + row);
     const std::int64_t features = static_cast<std::int64_t>(fastsvm::used_indices(rows).size());
-    if (rows.rows * features > most_density_cells) throw ModelFault(too_many_cells(rows.rows, features));
+    if (rows.rows * features > most_density_cells) throw ModelError(too_many_cells(rows.rows, features));
     return std::make_unique<DensityFile>(std::move(file.header), own.word("fingerprint"), weight,
                                          std::make_shared<const Rows>(std::move(rows)));
 }

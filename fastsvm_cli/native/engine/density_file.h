@@ -17,7 +17,7 @@ public:
     // weight: a pair's sum of kernel values; below the number of its rows. rows: the training rows with labels, by
     // class in the header's order, about another origin. Throws std::invalid_argument.
     DensityFile(Header header, std::string fingerprint, double weight, std::shared_ptr<const Rows> rows);
-    // text: from open_compiled. Throws ModelFault.
+    // text: from open_compiled. Throws ModelError.
     static std::unique_ptr<CompiledFile> read(std::string_view text);
 
     const double weight;

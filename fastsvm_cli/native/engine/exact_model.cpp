@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "engine/libsvm_file.h"
-#include "exact/reference.h"
+#include "exact/reference/reference.h"
 
 namespace fastsvm {
 
@@ -23,34 +23,34 @@ bool ExactModel::too_few(std::int64_t rows) const {
     return left_.fetch_sub(rows, std::memory_order_relaxed) >= rows;
 }
 
-void ExactModel::demand_serials(const Rows& rows) const {
+void ExactModel::require_serials(const Rows& rows) const {
     if (model_.kernel.type != KernelType::precomputed) return;
     const std::int64_t row = evaluator().without_serials(rows);
     if (row >= 0)
-        throw RowFault(row, "a row without the serials 0 to " + std::to_string(largest_serial(*model_.vectors)) +
+        throw RowError(row, "a row without the serials 0 to " + std::to_string(largest_serial(*model_.vectors)) +
                                 " found, expected every one of them: the kernel is precomputed");
 }
 
-void ExactModel::decision_values(const Rows& rows, const Wanted& wanted, Decisions& out) const {
+void ExactModel::decision_values(const Rows& rows, const Precision& precision, Decisions& out) const {
     if (!model_.vectors->increasing) {
         reference_sums(model_, rows, out);
         out.reference_rows = rows.rows;
         return;
     }
-    demand_serials(rows);
-    const bool precise = header.regression() || !wanted.labels_alone();
-    static const std::vector<Wanted::Side> none;
-    evaluator().decision_values(rows, precise, wanted.sides ? *wanted.sides : none, wanted.odds, out);
+    require_serials(rows);
+    const bool precise = header.regression() || !precision.labels_alone();
+    static const std::vector<Precision::Side> none;
+    evaluator().decision_values(rows, precise, precision.sides ? *precision.sides : none, precision.odds, out);
 }
 
 void ExactModel::reference_values(const Rows& rows, Decisions& out) const {
-    demand_serials(rows);
+    require_serials(rows);
     reference_sums(model_, rows, out);
 }
 
-Decisions ExactModel::decisions(const Wanted& wanted, bool with_radius) const {
+Decisions ExactModel::decisions(const Precision& precision, bool with_radius) const {
     return Decisions(pairs(), with_radius,
-                     elects() && wanted.labels_alone() && !with_radius && model_.vectors->increasing);
+                     elects() && precision.labels_alone() && !with_radius && model_.vectors->increasing);
 }
 
 namespace {
@@ -92,8 +92,8 @@ ReducedModel::ReducedModel(Header header, SvmModel model, Origin origin)
     origin_.rho = own_.rho;
 }
 
-void ReducedModel::decision_values(const Rows& rows, const Wanted& wanted, Decisions& out) const {
-    ExactModel::decision_values(rows, wanted, out);
+void ReducedModel::decision_values(const Rows& rows, const Precision& precision, Decisions& out) const {
+    ExactModel::decision_values(rows, precision, out);
     widen_radii(rows, out);
 }
 

@@ -6,8 +6,8 @@
 
 #include "engine/model.h"
 #include "exact/exact.h"
-#include "exact/rounding.h"
-#include "exact/svm_model.h"
+#include "exact/reference/rounding.h"
+#include "exact/reference/svm_model.h"
 
 namespace fastsvm {
 
@@ -18,16 +18,16 @@ public:
     // Up to this number of rows, evaluation without the evaluator costs less than building it.
     static constexpr std::int64_t few_rows = 16;
     ExactModel(Header header, SvmModel model);
-    void decision_values(const Rows& rows, const Wanted& wanted, Decisions& out) const override;
+    void decision_values(const Rows& rows, const Precision& precision, Decisions& out) const override;
     void reference_values(const Rows& rows, Decisions& out) const override;
-    Decisions decisions(const Wanted& wanted, bool with_radius) const override;
+    Decisions decisions(const Precision& precision, bool with_radius) const override;
     bool too_few(std::int64_t rows) const override;
     // Built on first use, which may take seconds.
     const Exact& evaluator() const;
     const SvmModel& svm_model() const { return model_; }
 
 private:
-    void demand_serials(const Rows& rows) const;
+    void require_serials(const Rows& rows) const;
     const SvmModel model_;
     mutable std::once_flag once_;
     mutable std::atomic<std::int64_t> left_{few_rows};  // rows left to evaluate without the evaluator
@@ -39,7 +39,7 @@ class ReducedModel : public ExactModel {
 public:
     // origin: the exact model's, without gamma and rho.
     ReducedModel(Header header, SvmModel model, Origin origin);
-    void decision_values(const Rows& rows, const Wanted& wanted, Decisions& out) const override;
+    void decision_values(const Rows& rows, const Precision& precision, Decisions& out) const override;
     void reference_values(const Rows& rows, Decisions& out) const override;
 
 private:

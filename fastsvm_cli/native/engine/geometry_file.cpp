@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "engine/model_fault.h"
+#include "engine/model_error.h"
 #include "engine/ordered_model.h"
 
 namespace fastsvm {
@@ -27,7 +27,7 @@ std::unique_ptr<CompiledFile> GeometryFile::read(std::string_view text) {
     WithExactText read = WithExactText::read(text, {"nr_folded", "nr_points", "sequence"});
     CompiledText& file = read.file;
     const Kernel& kernel = read.exact->kernel;
-    if (!kernel.semidefinite()) throw ModelFault("a " + name_of(kernel) + " kernel found that is not an inner product");
+    if (!kernel.semidefinite()) throw ModelError("a " + name_of(kernel) + " kernel found that is not an inner product");
     const int count = file.own.whole("nr_points", 0);
     file.body.record("points");
     std::vector<std::int64_t> points = file.body.whole_numbers(count, read.all_vectors->rows);

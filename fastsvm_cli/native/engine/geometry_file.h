@@ -1,5 +1,5 @@
 // Geometry models: intervals from a few kernel values (DeCoste, "Anytime Interval-Valued Outputs for Kernel Machines:
-// Fast Support Vector Machine Classification via Distance Geometry"). Format: FORMAT.md; proof: bounds.py.
+// Fast Support Vector Machine Classification via Distance Geometry"). Format: FORMAT.md; proof: PROOFS.md.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -22,7 +22,7 @@ public:
     // all_vectors, in order of evaluation. Throws std::invalid_argument.
     GeometryFile(std::shared_ptr<const LibsvmFile> exact, std::string fingerprint, std::string sequence,
                  std::shared_ptr<const Rows> all_vectors, std::vector<std::int64_t> points, Bounds bounds);
-    // text: from open_compiled. Throws ModelFault.
+    // text: from open_compiled. Throws ModelError.
     static std::unique_ptr<CompiledFile> read(std::string_view text);
 
     const std::string sequence;

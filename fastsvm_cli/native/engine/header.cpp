@@ -6,8 +6,8 @@
 #include <functional>
 
 #include "answers/predictions.h"
-#include "engine/model_fault.h"
-#include "exact/kernel.h"
+#include "engine/model_error.h"
+#include "exact/reference/kernel.h"
 #include "text/numbers.h"
 
 namespace fastsvm {
@@ -38,21 +38,21 @@ std::vector<std::string> kernel_needs(const std::string& kernel) {
     return {};
 }
 
-// Calls visit(words, line, offset after it) per line until it returns true. Throws ModelFault, also at the text's end.
+// Calls visit(words, line, offset after it) per line until it returns true. Throws ModelError, also at the text's end.
 void each_line(std::string_view text, const std::string& last, std::size_t offset, std::int64_t line,
                const std::function<bool(std::vector<std::string>, std::int64_t, std::size_t)>& visit) {
     for (;; ++line) {
         const std::size_t stop = text.find('\n', offset);
         if (stop == std::string_view::npos)
-            throw ModelFault("the file ends inside the header, expected a line '" + last + "'", line);
+            throw ModelError("the file ends inside the header, expected a line '" + last + "'", line);
         if (visit(line_words(text.substr(offset, stop - offset), line), line, stop + 1)) return;
         offset = stop + 1;
     }
 }
 
 [[noreturn]] void unknown_key(const std::string& key, std::int64_t line) {
-    if (key[0] == '#') throw ModelFault(comment_found, line);
-    throw ModelFault("unknown key " + quoted(key) + "; is this another program's model?", line);
+    if (key[0] == '#') throw ModelError(comment_found, line);
+    throw ModelError("unknown key " + quoted(key) + "; is this another program's model?", line);
 }
 
 using Occurrences = std::vector<std::pair<std::string, std::vector<KeyWords>>>;
@@ -70,29 +70,30 @@ public:
 
     Header header() {
         for (const char* key : {"svm_type", "kernel_type", "nr_class", "total_sv", "rho"})
-            demand(times(key), key, std::string("the header ends without '") + key + "'", end_line_);
+            require(times(key), key, std::string("the header ends without '") + key + "'", end_line_);
         for (const auto& [key, all] : found_)
             for (const KeyWords& each : all) read(key, each);
         Header& out = out_;
         check_classes();
         check_counts();
         for (const std::string& key : kernel_needs(out.kernel_type))
-            demand(times(key), key,
-                   "the header ends without '" + key + "', which the " + out.kernel_type + " kernel needs");
-        demand(out.degree >= 0 || out.kernel_type != "polynomial", "degree", "a negative degree found");
-        demand(out.total_sv >= 0, "total_sv", "a negative number of support vectors found");
+            require(times(key), key,
+                    "the header ends without '" + key + "', which the " + out.kernel_type + " kernel needs");
+        require(out.degree >= 0 || out.kernel_type != "polynomial", "degree", "a negative degree found");
+        require(out.total_sv >= 0, "total_sv", "a negative number of support vectors found");
         if (!out.classification()) {
             out.label.reset(), out.nr_sv.reset();  // as in models of RNAz; not used
             return out;
         }
-        demand(out.label.has_value(), "label", "the header ends without 'label'");
-        demand(out.nr_sv.has_value(), "nr_sv", "the header ends without 'nr_sv'");
+        require(out.label.has_value(), "label", "the header ends without 'label'");
+        require(out.nr_sv.has_value(), "nr_sv", "the header ends without 'nr_sv'");
         std::int64_t sum = 0;
         bool negative = false;
         for (int count : *out.nr_sv) sum += count, negative = negative || count < 0;
-        demand(!negative && sum == out.total_sv, "nr_sv",
-               "nr_sv adds up to " + std::to_string(sum) + ", expected total_sv " + std::to_string(out.total_sv));
-        demand(out.nr_class > 1 || out.total_sv == 0, "nr_class", "support vectors found in a model of a single class");
+        require(!negative && sum == out.total_sv, "nr_sv",
+                "nr_sv adds up to " + std::to_string(sum) + ", expected total_sv " + std::to_string(out.total_sv));
+        require(out.nr_class > 1 || out.total_sv == 0, "nr_class",
+                "support vectors found in a model of a single class");
         return out;
     }
 
@@ -103,12 +104,12 @@ private:
         return nullptr;
     }
 
-    void demand(bool good, const std::string& key, const std::string& why) const {
+    void require(bool good, const std::string& key, const std::string& why) const {
         const auto* all = times(key);
-        demand(good, key, why, all ? all->back().line : end_line_);
+        require(good, key, why, all ? all->back().line : end_line_);
     }
-    static void demand(bool good, const std::string&, const std::string& why, std::int64_t line) {
-        if (!good) throw ModelFault(why, line);
+    static void require(bool good, const std::string&, const std::string& why, std::int64_t line) {
+        if (!good) throw ModelError(why, line);
     }
 
     // The last occurrence of a key counts, but all must be valid.
@@ -162,13 +163,13 @@ private:
         for (const KeyWords& each : *times("nr_class")) {
             const int number = whole_number(each.words[0], "nr_class", each.line);
             if (number != out_.nr_class)
-                throw ModelFault("nr_class " + std::to_string(number) + " found, and nr_class " + count + " after it",
+                throw ModelError("nr_class " + std::to_string(number) + " found, and nr_class " + count + " after it",
                                  each.line);
         }
         if (out_.classification())
-            demand(out_.nr_class >= 1, "nr_class", "nr_class " + count + " found, expected 1 or more");
+            require(out_.nr_class >= 1, "nr_class", "nr_class " + count + " found, expected 1 or more");
         else
-            demand(out_.nr_class == 2, "nr_class", "nr_class " + count + " found, expected 2 for " + out_.svm_type);
+            require(out_.nr_class == 2, "nr_class", "nr_class " + count + " found, expected 2 for " + out_.svm_type);
     }
 
     void check_counts() const {
@@ -181,7 +182,7 @@ private:
             const std::string what = std::strcmp(key, "label") == 0 ? "labels" : std::string("values of '") + key + "'";
             for (const KeyWords& each : *all)
                 if (static_cast<std::int64_t>(each.words.size()) != count)
-                    throw ModelFault(
+                    throw ModelError(
                         std::to_string(each.words.size()) + " " + what + " found, expected " + std::to_string(count),
                         each.line);
         }
@@ -232,7 +233,7 @@ std::string Header::lines() const {
 
 std::vector<std::string> line_words(std::string_view line, std::int64_t number) {
     if (std::any_of(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) > 127; }))
-        throw ModelFault("a byte that is not ASCII found", number);
+        throw ModelError("a byte that is not ASCII found", number);
     if (!line.empty() && line.back() == '\n') line.remove_suffix(1);
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     std::vector<std::string> words;
@@ -247,7 +248,7 @@ std::vector<std::string> line_words(std::string_view line, std::int64_t number) 
                                      : c == '\v' ? "a vertical tab"
                                      : c == '\f' ? "a form feed"
                                                  : "a control character";
-            throw ModelFault(std::string(what) + " found inside a line, expected blanks or tabs between words", number);
+            throw ModelError(std::string(what) + " found inside a line, expected blanks or tabs between words", number);
         }
         word += c;
     }
@@ -257,10 +258,10 @@ std::vector<std::string> line_words(std::string_view line, std::int64_t number) 
 
 const std::string& one_word(const KeyWords& found, const std::string& key, const std::vector<std::string>& choices) {
     if (found.words.size() != 1)
-        throw ModelFault(std::to_string(found.words.size()) + " values of '" + key + "' found, expected 1", found.line);
+        throw ModelError(std::to_string(found.words.size()) + " values of '" + key + "' found, expected 1", found.line);
     const std::string& word = found.words[0];
     if (!choices.empty() && std::find(choices.begin(), choices.end(), word) == choices.end())
-        throw ModelFault(key + " " + quoted(word) + " found, expected one of " + joined(choices), found.line);
+        throw ModelError(key + " " + quoted(word) + " found, expected one of " + joined(choices), found.line);
     return word;
 }
 
@@ -275,7 +276,7 @@ int whole_number(const std::string& word, const std::string& key, std::int64_t l
     }
     if (word[0] == '-') number = -number;
     if (!good || number < -(std::int64_t{1} << 31) || number >= std::int64_t{1} << 31)
-        throw ModelFault(key + " " + quoted(word) + " found, expected a whole number", line);
+        throw ModelError(key + " " + quoted(word) + " found, expected a whole number", line);
     return static_cast<int>(number);
 }
 
@@ -286,7 +287,7 @@ double real_number(const std::string& word, const std::string& key, std::int64_t
     const char* const next = read_double(text.c_str(), &number, &status);
     if (status == NumberStatus::underflow) return word[0] == '-' ? -0.0 : 0.0;
     if (status != NumberStatus::ok || next != text.c_str() + word.size())
-        throw ModelFault(key + " " + quoted(word) + " found, expected a finite number", line);
+        throw ModelError(key + " " + quoted(word) + " found, expected a finite number", line);
     return number;
 }
 
@@ -337,7 +338,7 @@ HeaderText read_compiled_header(std::string_view text, const std::string& last,
     HeaderText out;
     Occurrences found;
     each_line(text, last, offset, line, [&](std::vector<std::string> words, std::int64_t number, std::size_t stop) {
-        if (words.empty()) throw ModelFault("a blank line found, expected a key and its values", number);
+        if (words.empty()) throw ModelError("a blank line found, expected a key and its values", number);
         const std::string key = words[0];
         if (key == last) {
             out.header = Assembly(found, number).header();
@@ -347,7 +348,7 @@ HeaderText read_compiled_header(std::string_view text, const std::string& last,
         }
         const bool twice = out.own.count(key) ||
                            std::any_of(found.begin(), found.end(), [&](const auto& each) { return each.first == key; });
-        if (twice) throw ModelFault("key " + quoted(key) + " found twice", number);
+        if (twice) throw ModelError("key " + quoted(key) + " found twice", number);
         words.erase(words.begin());
         if (std::find(own_keys.begin(), own_keys.end(), key) != own_keys.end())
             out.own[key] = {std::move(words), number};

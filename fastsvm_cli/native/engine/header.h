@@ -1,4 +1,4 @@
-// The header of a model file: `key value...` lines, as in LIBSVM. Readers throw ModelFault.
+// The header of a model file: `key value...` lines, as in LIBSVM. Readers throw ModelError.
 #pragma once
 #include <array>
 #include <cstddef>

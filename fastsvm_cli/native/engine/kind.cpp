@@ -5,15 +5,15 @@
 #include <iterator>
 
 #include "engine/border_file.h"
-#include "engine/carried.h"
 #include "engine/cascade_file.h"
 #include "engine/checksum.h"
 #include "engine/density_file.h"
+#include "engine/embedded_scaling.h"
 #include "engine/geometry_file.h"
 #include "engine/header.h"
 #include "engine/libsvm_file.h"
 #include "engine/maclaurin_file.h"
-#include "engine/model_fault.h"
+#include "engine/model_error.h"
 #include "engine/triangle_file.h"
 #include "engine/words.h"
 
@@ -90,25 +90,25 @@ bool is_commented_model(std::string_view start) {
 }
 
 ModelKind compiled_kind(std::string_view line, const std::vector<std::string_view>& words) {
-    const std::string newest = std::to_string(carrying_version);
+    const std::string newest = std::to_string(embedding_version);
     if (words.size() != 3 || !all_digits(words[2]))
-        throw ModelFault("'" + ascii(line.substr(0, 60)) + "' found, expected 'fastsvm_model <kind> <version>'", 1);
+        throw ModelError("'" + ascii(line.substr(0, 60)) + "' found, expected 'fastsvm_model <kind> <version>'", 1);
     const std::string version(words[2]), name(words[1]);
     if (version.size() > 9 || version[0] == '0')
-        throw ModelFault("version '" + version.substr(0, 20) + "' found, expected " + std::to_string(format_version) +
+        throw ModelError("version '" + version.substr(0, 20) + "' found, expected " + std::to_string(format_version) +
                              " to " + newest,
                          1);
-    if (std::stoi(version) > carrying_version)
-        throw ModelFault("version " + version + " of the format found, this fastsvm reads up to " + newest +
+    if (std::stoi(version) > embedding_version)
+        throw ModelError("version " + version + " of the format found, this fastsvm reads up to " + newest +
                              ": a newer fastsvm wrote it",
                          1);
     if (std::stoi(version) < format_version)
-        throw ModelFault("version " + version + " of the format found, " + too_old, 1);
+        throw ModelError("version " + version + " of the format found, " + too_old, 1);
     const auto named = [&](const CompiledKind& kind) { return kind.name == name; };
     if (std::none_of(compiled_kinds.begin(), compiled_kinds.end(), named)) {
         std::string known;
         for (const CompiledKind& kind : compiled_kinds) (known += known.empty() ? "" : ", ") += kind.name;
-        throw ModelFault("a model of kind '" + ascii(name.substr(0, 40)) + "' found, this fastsvm knows " + known, 1);
+        throw ModelError("a model of kind '" + ascii(name.substr(0, 40)) + "' found, this fastsvm knows " + known, 1);
     }
     return {name, std::stoi(version)};
 }
@@ -131,19 +131,19 @@ ModelKind model_kind(std::string_view text) {
     const std::string_view start = text.substr(0, 200), line = start.substr(0, start.find('\n'));
     const std::vector<std::string_view> words = split_words(line), first = split_words(start);
     if (words.empty() && !first.empty() && is_header_key(first[0])) return {};  // LIBSVM skips blank lines
-    if (text.empty()) throw ModelFault("the file is empty, expected a model");
-    if (is_commented_model(text.substr(0, looked_at))) throw ModelFault(comment_found, 1);
-    if (words.empty()) throw ModelFault("a blank line found, expected a model", 1);
+    if (text.empty()) throw ModelError("the file is empty, expected a model");
+    if (is_commented_model(text.substr(0, looked_at))) throw ModelError(comment_found, 1);
+    if (words.empty()) throw ModelError("a blank line found, expected a model", 1);
     if (words[0] == "fastsvm_model") return compiled_kind(line, words);
     if (const OtherModel* const other = other_model(text.substr(0, looked_at)))
-        throw ModelFault(std::string(other->name) + " found, expected a LIBSVM or fastsvm model" + other->remedy, 1);
+        throw ModelError(std::string(other->name) + " found, expected a LIBSVM or fastsvm model" + other->remedy, 1);
     if (is_header_key(words[0])) return {};  // LIBSVM accepts header keys in any order
     if (looks_like_data(line, words))
-        throw DataFileFault("this looks like a data file, expected a LIBSVM or fastsvm model", 1);
+        throw DataFileError("this looks like a data file, expected a LIBSVM or fastsvm model", 1);
     std::string shown(line.substr(0, 40));
     for (char& c : shown)
         if (c < ' ' || c > '~') c = '?';
-    throw ModelFault(
+    throw ModelError(
         "'" + shown + "' found, expected a LIBSVM model ('svm_type ...') or a fastsvm model ('fastsvm_model ...')", 1);
 }
 
@@ -158,10 +158,10 @@ std::unique_ptr<ModelFile> read_model(std::string_view text) {
                                     [&](const CompiledKind& each) { return each.name == kind.name; });
     std::unique_ptr<CompiledFile> out = found->read(opened.text);
     if (opened.ranges.empty()) return out;
-    CarriedRange carried{{}, std::make_shared<const Scaling>(read_carried(opened.ranges))};
-    if (const auto fault = carried_fault(*carried.scaling, out.get(), "its range")) throw ModelFault(fault->why);
-    for (RangeText& range : opened.ranges) carried.texts.push_back(std::move(range.text));
-    out->carry(std::move(carried));
+    EmbeddedRange embedded{{}, std::make_shared<const Scaling>(read_embedded(opened.ranges))};
+    if (const auto error = embedding_error(*embedded.scaling, out.get(), "its range")) throw ModelError(error->why);
+    for (RangeText& range : opened.ranges) embedded.texts.push_back(std::move(range.text));
+    out->embed(std::move(embedded));
     return out;
 }
 

@@ -8,7 +8,7 @@
 
 namespace fastsvm {
 
-// A kind of compiled model. read: the text that open_compiled returns; throws ModelFault.
+// A kind of compiled model. read: the text that open_compiled returns; throws ModelError.
 struct CompiledKind {
     const char* name;
     std::unique_ptr<CompiledFile> (*read)(std::string_view text);
@@ -20,11 +20,11 @@ struct ModelKind {
     int version = 0;   // of the format; 0 for a LIBSVM model
 };
 
-// text: at least a file's first 200 bytes. Throws ModelFault for files of no known kind, and names other programs'
+// text: at least a file's first 200 bytes. Throws ModelError for files of no known kind, and names other programs'
 // models (from the first 4096 bytes).
 ModelKind model_kind(std::string_view text);
 
-// Reads a model of any kind. Throws ModelFault.
+// Reads a model of any kind. Throws ModelError.
 std::unique_ptr<ModelFile> read_model(std::string_view text);
 
 // Whether a file that begins so is meant as a model, readable or not. dense: data may begin with a heading such as

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "engine/checksum.h"
-#include "engine/model_fault.h"
+#include "engine/model_error.h"
 #include "engine/sha256.h"
 #include "engine/words.h"
-#include "exact/strips.h"
+#include "exact/values/panels.h"
 
 namespace fastsvm {
 
@@ -62,7 +62,7 @@ Rows serials_of(const Rows& vectors, std::int64_t first_line) {
         const bool empty = vectors.begin(row) == vectors.end(row);
         const double value = empty ? -1 : vectors.values[vectors.begin(row)];
         if (!(value > -1 && value < 2147483648.0))
-            throw ModelFault("a support vector without a serial found, expected 0:serial: the kernel is precomputed",
+            throw ModelError("a support vector without a serial found, expected 0:serial: the kernel is precomputed",
                              first_line + row);
         out.indptr[row + 1] = row + 1;
         out.indices[row] = 0;
@@ -78,9 +78,9 @@ std::string line_name(const char* word) { return std::string("the line '") + wor
 std::vector<std::string> own_words(std::string_view line, const char* first, std::int64_t number) {
     std::vector<std::string> words = line_words(line, number);
     const std::string version = words.size() > 1 ? words[1] : "", written = std::to_string(format_version);
-    if (version == "1") throw ModelFault("version 1 of " + line_name(first) + " found, " + too_old, number);
+    if (version == "1") throw ModelError("version 1 of " + line_name(first) + " found, " + too_old, number);
     if (version != written)
-        throw ModelFault(
+        throw ModelError(
             "version '" + version.substr(0, 20) + "' of " + line_name(first) + " found, this fastsvm reads " + written,
             number);
     return words;
@@ -90,7 +90,7 @@ std::vector<std::string> own_words(std::string_view line, const char* first, std
 struct OwnLine {
     std::string fingerprint;
     std::optional<Origin> origin;
-    std::optional<Folded> folded;
+    std::optional<FoldedScaling> folded;
 };
 
 OwnLine read_reduced(std::string_view line, std::int64_t pairs, std::int64_t number) {
@@ -102,7 +102,7 @@ OwnLine read_reduced(std::string_view line, std::int64_t pairs, std::int64_t num
     if (words.size() == raw_at + 3 && words[raw_at] == raw_rows_key)
         out.folded = {words[raw_at + 1], true};
     else if (words.size() != raw_at + 1)
-        throw ModelFault(
+        throw ModelError(
             std::to_string(words.size()) + " words in " + name + " found, expected " + std::to_string(raw_at + 1),
             number);
     const int count = whole_number(words[3], reduced_word, number),
@@ -110,7 +110,7 @@ OwnLine read_reduced(std::string_view line, std::int64_t pairs, std::int64_t num
     std::vector<double> numbers;
     for (std::size_t at = 5; at < raw_at; ++at) numbers.push_back(real_number(words[at], reduced_word, number));
     if (count < 0 || longest < 0 || std::any_of(numbers.begin(), numbers.end(), [](double x) { return x < 0; }))
-        throw ModelFault("a negative number in " + name + " found", number);
+        throw ModelError("a negative number in " + name + " found", number);
     out.fingerprint = words[2];
     out.origin = Origin{0,
                         {numbers.begin(), numbers.begin() + pairs},
@@ -125,17 +125,17 @@ OwnLine read_folded(std::string_view line, const Header& header, std::int64_t nu
     const std::vector<std::string> words = own_words(line, folded_word, number);
     const std::string name = line_name(folded_word);
     if (words.size() != 5)
-        throw ModelFault(std::to_string(words.size()) + " words in " + name + " found, expected 5", number);
+        throw ModelError(std::to_string(words.size()) + " words in " + name + " found, expected 5", number);
     if (header.kernel_type == "precomputed")  // rows hold kernel values; serials were not read
-        throw ModelFault(name + " found after a model with a precomputed kernel, which no scaling is folded into",
+        throw ModelError(name + " found after a model with a precomputed kernel, which no scaling is folded into",
                          number);
-    return {words[2], {}, Folded{words[3]}};
+    return {words[2], {}, FoldedScaling{words[3]}};
 }
 
 }  // namespace
 
 LibsvmFile::LibsvmFile(Header header, std::shared_ptr<const Rows> vectors, const Kernel& kernel,
-                       std::string fingerprint, std::optional<Origin> origin, std::optional<Folded> folded)
+                       std::string fingerprint, std::optional<Origin> origin, std::optional<FoldedScaling> folded)
     : ModelFile(std::move(header), std::move(fingerprint), std::move(folded)),
       vectors(std::move(vectors)),
       kernel(kernel),
@@ -150,7 +150,7 @@ std::unique_ptr<LibsvmFile> LibsvmFile::read(std::string_view text) {
     HeaderText read = read_libsvm_header(text);
     const Header& header = read.header;
     std::vector<ModelNote> notes;
-    OwnLine said;
+    OwnLine found_line;
     end_line(header.kernel_type == "precomputed");
     Body body(text, read.end);
     Rows vectors = body.vectors(header, 0, true);
@@ -173,11 +173,11 @@ std::unique_ptr<LibsvmFile> LibsvmFile::read(std::string_view text) {
             (reduces && header.kernel_type != "rbf"))
             body.fail(text_after_vectors(header), body.at);
         const std::int64_t number = body.line();
-        said = reduces ? read_reduced(rest, header.pairs(), number) : read_folded(rest, header, number);
+        found_line = reduces ? read_reduced(rest, header.pairs(), number) : read_folded(rest, header, number);
     }
-    auto out =
-        std::make_unique<LibsvmFile>(header, std::make_shared<const Rows>(std::move(vectors)), kernel_of(header),
-                                     std::move(said.fingerprint), std::move(said.origin), std::move(said.folded));
+    auto out = std::make_unique<LibsvmFile>(header, std::make_shared<const Rows>(std::move(vectors)), kernel_of(header),
+                                            std::move(found_line.fingerprint), std::move(found_line.origin),
+                                            std::move(found_line.folded));
     out->notes = std::move(notes);
     return out;
 }
@@ -191,11 +191,11 @@ std::string LibsvmFile::to_text() const {
         for (const std::vector<double>* numbers : {&origin->radius, &origin->weight})
             for (double number : *numbers) (out += ' ') += in_header(number);
         if (folded) out += ' ' + raw_rows_key + ' ' + folded->digest;
-        seal_own_line(out);
+        add_checksum_to_own_line(out);
     } else if (folded && !folded->inherited) {
         out +=
             std::string(folded_word) + ' ' + std::to_string(format_version) + ' ' + fingerprint + ' ' + folded->digest;
-        seal_own_line(out);
+        add_checksum_to_own_line(out);
     }
     return out;
 }

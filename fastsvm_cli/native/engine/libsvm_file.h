@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/body.h"
+#include "engine/compiled_text.h"
 #include "engine/exact_model.h"
 #include "engine/header.h"
 #include "engine/model_file.h"
-#include "exact/rounding.h"
+#include "exact/reference/rounding.h"
 #include "text/rows.h"
 
 namespace fastsvm {
@@ -22,8 +22,8 @@ public:
     // kernel: the header's or, if precomputed, one to evaluate on known vectors. fingerprint: of the exact model's
     // file, if there is a line of fastsvm's. origin: of a reduced set; without gamma and rho, which are the model's.
     LibsvmFile(Header header, std::shared_ptr<const Rows> vectors, const Kernel& kernel, std::string fingerprint = "",
-               std::optional<Origin> origin = {}, std::optional<Folded> folded = {});
-    // Throws ModelFault.
+               std::optional<Origin> origin = {}, std::optional<FoldedScaling> folded = {});
+    // Throws ModelError.
     static std::unique_ptr<LibsvmFile> read(std::string_view text);
 
     const std::shared_ptr<const Rows> vectors;  // with coefficients; each is `0:serial` for a precomputed kernel
@@ -33,8 +33,8 @@ public:
     // Without fastsvm's line.
     std::shared_ptr<LibsvmFile> plain() const { return std::make_shared<LibsvmFile>(header, vectors, kernel); }
     // Mark that a model compiled from it takes raw rows.
-    std::optional<Folded> inheritance() const {
-        return folded ? std::optional<Folded>({folded->digest, true}) : std::nullopt;
+    std::optional<FoldedScaling> inheritance() const {
+        return folded ? std::optional<FoldedScaling>({folded->digest, true}) : std::nullopt;
     }
     SvmModel svm_model() const;
     std::shared_ptr<ExactModel> exact_model() const { return std::static_pointer_cast<ExactModel>(model()); }

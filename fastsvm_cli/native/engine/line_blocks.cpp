@@ -15,14 +15,14 @@ constexpr std::size_t shifted_in_block = 250;
 constexpr std::size_t least_scaled_block = 1 << 12;
 }  // namespace
 
-LineBlocks::LineBlocks(ByteStream stream, Reading how, Place& place, BadRows* bad_rows, ScaledEntries& scaled)
+LineBlocks::LineBlocks(ByteStream stream, Reading how, Position& position, BadRows* bad_rows, ScaledEntries& scaled)
     : reading(std::move(how)),
       stream_(std::move(stream)),
-      place_(place),
+      position_(position),
       bad_rows_(bad_rows),
       scaled_(scaled),
-      lines_(place.lines),
-      start_(place.offset) {}
+      lines_(position.lines),
+      start_(position.offset) {}
 
 std::string LineBlocks::too_long_line() const {
     char number[number_text_max];
@@ -36,8 +36,8 @@ bool LineBlocks::next(LineBlock& out) {
     text.swap(begun_);
     begun_.clear();
     out.too_long = 0;
-    out.fields = place_.fields;
-    out.faults_kept = bad_rows_ ? bad_rows_->unnamed() : 0;
+    out.fields = position_.fields;
+    out.errors_named = bad_rows_ ? bad_rows_->unnamed() : 0;
     std::size_t most = size;
     if (reading.scaling && reading.scaling->shifted().size() > shifted_in_block)
         most = std::max(least_scaled_block, most * shifted_in_block / reading.scaling->shifted().size());
@@ -57,9 +57,9 @@ bool LineBlocks::next(LineBlock& out) {
         std::size_t scanned = filled;
         bool at_end = false;
         do {
-            const std::size_t room = std::max<std::size_t>(most - (filled - scanned), 1);
-            if (text.size() < filled + room + 1) text.resize(filled + room + 1);
-            const std::size_t got = stream_.read(text.data() + filled, room);
+            const std::size_t capacity = std::max<std::size_t>(most - (filled - scanned), 1);
+            if (text.size() < filled + capacity + 1) text.resize(filled + capacity + 1);
+            const std::size_t got = stream_.read(text.data() + filled, capacity);
             filled += got;
             at_end = got == 0;
         } while (!at_end && filled - scanned < most && stream_.ready());
@@ -70,7 +70,7 @@ bool LineBlocks::next(LineBlock& out) {
             if (!bad_rows_) {
                 ended_ = true;
                 out.size = 0;
-                out.fault = {lines_ + 1, too_long_line()};
+                out.error = {lines_ + 1, too_long_line()};
                 return true;
             }
             ++out.too_long;
@@ -110,7 +110,7 @@ bool LineBlocks::next(LineBlock& out) {
 }
 
 void LineBlocks::parse(LineBlock& block) const {
-    if (block.fault) return;
+    if (block.error) return;
     Format format;
     format.leading_count = reading.labelled;
     format.dense = reading.dense;
@@ -120,9 +120,9 @@ void LineBlocks::parse(LineBlock& block) const {
     format.scaling = reading.scaling.get();
     format.fields = block.fields;
     if (around()) {
-        AroundResult read = parse_around(block.text.data(), block.size, block.first_line, format, block.faults_kept);
+        AroundResult read = parse_around(block.text.data(), block.size, block.first_line, format, block.errors_named);
         block.rows = std::make_shared<const Rows>(std::move(read.rows));
-        block.faults = std::move(read.faults);
+        block.errors = std::move(read.errors);
         block.fields = read.fields;
         return;
     }
@@ -130,28 +130,28 @@ void LineBlocks::parse(LineBlock& block) const {
     block.rows = std::make_shared<const Rows>(std::move(read.rows));
     block.fields = read.fields;
     if (read.consumed < block.size) block.end = block.begin + static_cast<std::int64_t>(read.consumed);
-    if (!read.fault.empty()) block.fault = {read.fault_line, std::move(read.fault)};
+    if (!read.error.empty()) block.error = {read.error_line, std::move(read.error)};
 }
 
-void LineBlocks::settle(LineBlock& block) {
+void LineBlocks::count_block(LineBlock& block) {
     if (!block.rows) return;
     std::vector<Gap> gaps = block.rows->gaps;
     if (block.too_long) {
         gaps.insert(gaps.begin(), Gap{0, block.too_long, block.too_long});
-        std::vector<RowProblem> faults;
+        std::vector<RowProblem> errors;
         for (std::int64_t line = block.first_line - block.too_long; line < block.first_line; ++line)
-            if (faults.size() < block.faults_kept) faults.emplace_back(line, too_long_line());
-        block.faults.insert(block.faults.begin(), faults.begin(), faults.end());
+            if (errors.size() < block.errors_named) errors.emplace_back(line, too_long_line());
+        block.errors.insert(block.errors.begin(), errors.begin(), errors.end());
     }
     std::int64_t rows = block.rows->rows, comments = 0, lines = 0;
     for (const Gap& gap : gaps) lines += gap.lines, comments += gap.lines - gap.bad;
-    if (bad_rows_) bad_rows_->begin(place_.lines + 1, std::move(gaps), std::move(block.faults));
+    if (bad_rows_) bad_rows_->begin(position_.lines + 1, std::move(gaps), std::move(block.errors));
     scaled_.counts.add(block.rows->scaling);
     if (reading.scaling) scaled_.after += block.rows->indices.size();
-    place_.offset = block.end;
-    place_.fields = block.fields;
-    place_.lines += rows + lines;
-    place_.comments += comments;
+    position_.offset = block.end;
+    position_.fields = block.fields;
+    position_.lines += rows + lines;
+    position_.comments += comments;
 }
 
 }  // namespace fastsvm

@@ -36,7 +36,7 @@ struct Reading {
 };
 
 // Position in a data file.
-struct Place {
+struct Position {
     std::int64_t offset = 0;    // decompressed bytes
     std::int64_t lines = 0;     // lines before the offset
     std::int64_t fields = -1;   // values per dense row; -1 if unknown
@@ -61,7 +61,7 @@ template <class T> struct Untouched : std::allocator<T> {
 };
 using TextBytes = std::vector<char, Untouched<char>>;
 
-// Whole lines. Any thread parses them; the reading thread settles blocks in file order.
+// Whole lines. Any thread parses them; the reading thread decides blocks in file order.
 struct LineBlock {
     TextBytes text;  // the first `size` bytes are whole lines
     std::size_t size = 0;
@@ -70,26 +70,26 @@ struct LineBlock {
     std::int64_t first_line = 1;
     std::int64_t too_long = 0;  // skipped too-long lines before the text
     std::int64_t fields = -1;
-    std::size_t faults_kept = 0;
+    std::size_t errors_named = 0;
     std::shared_ptr<const Rows> rows;  // null if not parsed
-    std::vector<RowProblem> faults;    // the first malformed lines
-    std::optional<RowProblem> fault;   // of the line after the rows; ends the run
+    std::vector<RowProblem> errors;    // the first malformed lines
+    std::optional<RowProblem> error;   // of the line after the rows; ends the run
 };
 
 class LineBlocks {
 public:
-    // place: start of the stream; advanced by settled blocks. bad_rows: receives malformed lines; null: the first is a
-    // fault. scaled: counts scaled rows. All must outlive this.
-    LineBlocks(ByteStream stream, Reading reading, Place& place, BadRows* bad_rows, ScaledEntries& scaled);
+    // place: start of the stream; advanced by decided blocks. bad_rows: receives malformed lines; null: the first is a
+    // error. scaled: counts scaled rows. All must outlive this.
+    LineBlocks(ByteStream stream, Reading reading, Position& position, BadRows* bad_rows, ScaledEntries& scaled);
 
     // Reads whole lines; false at the end. Throws the stream's exceptions.
     bool next(LineBlock& out);
     void parse(LineBlock& block) const;
     // Counts the block, and advances the place past it.
-    void settle(LineBlock& block);
-    // Whether a block can be read without waiting. False until the first is settled: the width of dense rows is
+    void count_block(LineBlock& block);
+    // Whether a block can be read without waiting. False until the first is decided: the width of dense rows is
     // unknown.
-    bool ready() const { return place_.fields >= 0 && stream_.ready(); }
+    bool ready() const { return position_.fields >= 0 && stream_.ready(); }
     bool around() const { return bad_rows_ != nullptr; }
 
     // Bytes of the next blocks.
@@ -100,7 +100,7 @@ private:
     std::string too_long_line() const;
 
     ByteStream stream_;
-    Place& place_;
+    Position& position_;
     BadRows* const bad_rows_;
     ScaledEntries& scaled_;
     TextBytes begun_;  // start of the next block's first line

@@ -5,7 +5,7 @@
 #include "engine/checksum.h"
 #include "engine/kind.h"
 #include "engine/libsvm_file.h"
-#include "engine/model_fault.h"
+#include "engine/model_error.h"
 
 namespace fastsvm {
 
@@ -18,8 +18,8 @@ LoadedModel load_model(std::string_view text) {
     out.inherits = file->folded && file->folded->inherited;
     out.notes = std::move(file->notes);
     out.model = file->model();
-    if (file->carried().scaling)
-        out.carried = std::make_shared<const Scaling>(file->carried().scaling->features_alone());
+    if (file->embedded().scaling)
+        out.embedded = std::make_shared<const Scaling>(file->embedded().scaling->features_alone());
     const std::int64_t largest = out.serials ? 0 : file->max_index();
     out.features = {file->first_index(), static_cast<std::int32_t>(largest), file->support_vectors()};
     return out;
@@ -27,7 +27,7 @@ LoadedModel load_model(std::string_view text) {
 
 std::shared_ptr<const Model> load_exact(std::string_view text) {
     if (model_kind(text).version)
-        throw ModelFault("a compiled model found, expected the LIBSVM model it was made from");
+        throw ModelError("a compiled model found, expected the LIBSVM model it was made from");
     if (!own_line(text).empty()) check_own_line(text);
     return LibsvmFile::read(text)->plain()->model();
 }

@@ -15,17 +15,17 @@ struct LoadedModel {
     std::string kind;  // as on the file's first line, or LIBSVM
     std::shared_ptr<Model> model;
     std::vector<ModelNote> notes;
-    std::shared_ptr<const Scaling> carried;  // features of the carried range file; or null
-    bool serials = false;                    // its rows hold kernel values (precomputed kernel)
-    bool folds = false;                      // takes raw rows: scaling is folded in
-    bool inherits = false;                   // scaling is folded into its LIBSVM model
+    std::shared_ptr<const Scaling> embedded;  // features of the embedded range file; or null
+    bool serials = false;                     // its rows hold kernel values (precomputed kernel)
+    bool folds = false;                       // takes raw rows: scaling is folded in
+    bool inherits = false;                    // scaling is folded into its LIBSVM model
     KnownFeatures features;
 };
 
-// Throws ModelFault.
+// Throws ModelError.
 LoadedModel load_model(std::string_view text);
 
-// Reads the model for --exact; a reduced set without origin. Throws ModelFault, also for compiled models.
+// Reads the model for --exact; a reduced set without origin. Throws ModelError, also for compiled models.
 std::shared_ptr<const Model> load_exact(std::string_view text);
 
 // Why a model proves nothing about the exact one, or "".

@@ -5,10 +5,10 @@
 #include <stdexcept>
 #include <utility>
 
-#include "engine/body.h"
 #include "engine/compiled_model.h"
+#include "engine/compiled_text.h"
 #include "engine/libsvm_file.h"
-#include "engine/model_fault.h"
+#include "engine/model_error.h"
 #include "models/maclaurin.h"
 #include "simd/packed.h"
 
@@ -70,7 +70,7 @@ std::vector<std::int64_t> line_lengths(int degree, std::int64_t rank, std::int64
 }  // namespace
 
 MaclaurinFile::MaclaurinFile(Header header, std::string fingerprint, Keys keys, Centers centers, Expansions expansions,
-                             std::optional<Folded> folded)
+                             std::optional<FoldedScaling> folded)
     : CompiledFile(std::move(header), std::move(fingerprint), std::move(folded)),
       keys(std::move(keys)),
       centers(std::move(centers)),
@@ -110,8 +110,8 @@ std::unique_ptr<CompiledFile> MaclaurinFile::read(std::string_view text) {
     std::set<std::int64_t> expanded;
     for (int i = 0; i < nr_expansions; ++i) {
         const std::size_t start = body.at;
-        const std::vector<std::int64_t> places = body.record("expansion", 2);
-        Expansion each{places[0], places[1], {}, {}, 0};
+        const std::vector<std::int64_t> positions = body.record("expansion", 2);
+        Expansion each{positions[0], positions[1], {}, {}, 0};
         if (each.pair >= file.header.pairs() || each.center >= nr_centers)
             body.fail("an expansion of pair " + std::to_string(each.pair) + " about center " +
                           std::to_string(each.center) + " found, expected pairs below " +

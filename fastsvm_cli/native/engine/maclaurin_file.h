@@ -40,8 +40,8 @@ public:
     };
     // Throws std::invalid_argument.
     MaclaurinFile(Header header, std::string fingerprint, Keys keys, Centers centers, Expansions expansions,
-                  std::optional<Folded> folded);
-    // text: from open_compiled. Throws ModelFault.
+                  std::optional<FoldedScaling> folded);
+    // text: from open_compiled. Throws ModelError.
     static std::unique_ptr<CompiledFile> read(std::string_view text);
 
     const Keys keys;

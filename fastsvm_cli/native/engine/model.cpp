@@ -15,6 +15,6 @@ void Model::reference_values(const Rows&, Decisions&) const {
     throw std::logic_error("reference values of a model that proves nothing");
 }
 
-Decisions Model::decisions(const Wanted&, bool with_radius) const { return Decisions(pairs(), with_radius); }
+Decisions Model::decisions(const Precision&, bool with_radius) const { return Decisions(pairs(), with_radius); }
 
 }  // namespace fastsvm

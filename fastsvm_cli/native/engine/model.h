@@ -9,15 +9,15 @@
 #include "answers/decisions.h"
 #include "answers/predictions.h"
 #include "engine/header.h"
-#include "engine/wanted.h"
+#include "engine/precision.h"
 #include "text/rows.h"
 #include "text/scaling.h"
 
 namespace fastsvm {
 
 // A row that the model cannot evaluate.
-struct RowFault : std::runtime_error {
-    RowFault(std::int64_t row, const std::string& why) : std::runtime_error(why), row(row) {}
+struct RowError : std::runtime_error {
+    RowError(std::int64_t row, const std::string& why) : std::runtime_error(why), row(row) {}
     std::int64_t row;
 };
 
@@ -45,14 +45,14 @@ public:
     std::int64_t pairs() const { return header.pairs(); }
     bool elects() const { return header.elects(); }
 
-    // Fills `out` at least as precisely as wanted: values with rho subtracted, and radii if any. A row's values depend
-    // on that row only. Throws RowFault.
-    virtual void decision_values(const Rows& rows, const Wanted& wanted, Decisions& out) const = 0;
-    // Values in LIBSVM's order of operations, bit for bit; slower. Needs `proves`. Throws RowFault.
+    // Fills `out` at least as precisely as precision: values with rho subtracted, and radii if any. A row's values
+    // depend on that row only. Throws RowError.
+    virtual void decision_values(const Rows& rows, const Precision& precision, Decisions& out) const = 0;
+    // Values in LIBSVM's order of operations, bit for bit; slower. Needs `proves`. Throws RowError.
     virtual void reference_values(const Rows& rows, Decisions& out) const;
     // Output for decision_values. Kinds that find labels without all values override it: for labels alone, it holds
     // winners.
-    virtual Decisions decisions(const Wanted& wanted, bool with_radius) const;
+    virtual Decisions decisions(const Precision& precision, bool with_radius) const;
 
     // Whether reference_values is faster for so few rows, since decision_values first builds its layout. Needs
     // `proves`.

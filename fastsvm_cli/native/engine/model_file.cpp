@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/body.h"
 #include "engine/checksum.h"
+#include "engine/compiled_text.h"
 #include "text/number_lines.h"
 
 namespace fastsvm {
@@ -18,18 +18,18 @@ std::shared_ptr<Model> ModelFile::model() const {
     return model_;
 }
 
-void ModelFile::carry(CarriedRange carried) {
-    carried_ = std::move(carried);
+void ModelFile::embed(EmbeddedRange embedded) {
+    embedded_ = std::move(embedded);
     if (model_) model_->labels_back = labels_back();
 }
 
 std::optional<Scaling::LabelsBack> ModelFile::labels_back() const {
-    if (!carried_.scaling || !carried_.scaling->scales_labels()) return std::nullopt;
-    return carried_.scaling->labels_back();
+    if (!embedded_.scaling || !embedded_.scaling->scales_labels()) return std::nullopt;
+    return embedded_.scaling->labels_back();
 }
 
 std::int64_t ModelFile::max_index() const {
-    return std::max<std::int64_t>(own_max_index(), carried_.scaling ? carried_.scaling->max_index() : 0);
+    return std::max<std::int64_t>(own_max_index(), embedded_.scaling ? embedded_.scaling->max_index() : 0);
 }
 
 std::int64_t ModelFile::own_max_index() const {
@@ -40,12 +40,12 @@ std::int64_t ModelFile::own_max_index() const {
 
 std::int32_t ModelFile::first_index() const {
     const std::vector<std::int32_t> used = used_indices();
-    const bool has_0 = (!used.empty() && used.front() == 0) || (carried_.scaling && carried_.scaling->names(0));
+    const bool has_0 = (!used.empty() && used.front() == 0) || (embedded_.scaling && embedded_.scaling->names(0));
     return has_0 ? 0 : 1;
 }
 
 std::string ModelFile::raw_rows() const {
-    if (carried_.scaling) return "because it carries a range file";
+    if (embedded_.scaling) return "because it carries a range file";
     return folded ? "because --scale is folded into it" : "";
 }
 
@@ -54,13 +54,13 @@ std::string ModelFile::unbounded() const {
 }
 
 std::string CompiledFile::to_text() const {
-    std::string out = first_line(kind(), !carried().texts.empty()) + header.lines();
+    std::string out = first_line(kind(), !embedded().texts.empty()) + header.lines();
     write(out);
-    seal_compiled(out, carried().texts);
+    add_checksum(out, embedded().texts);
     return out;
 }
 
-std::string raw_rows_line(const std::optional<Folded>& folded) {
+std::string raw_rows_line(const std::optional<FoldedScaling>& folded) {
     return folded ? raw_rows_key + ' ' + folded->digest + '\n' : "";
 }
 

@@ -18,7 +18,7 @@
 namespace fastsvm {
 
 // Scaling in a LIBSVM model that takes raw rows, as do models compiled from it.
-struct Folded {
+struct FoldedScaling {
     std::string digest;      // fingerprint of the file of --scale
     bool inherited = false;  // of the LIBSVM model that this one was compiled from and whose labels it proves
 };
@@ -30,22 +30,22 @@ struct ModelNote {
 };
 
 // The range file, then e1071's y scale file, that a model applies to raw rows; in the file of a compiled one.
-struct CarriedRange {
+struct EmbeddedRange {
     std::vector<std::string> texts;          // or empty
     std::shared_ptr<const Scaling> scaling;  // or null
 };
 
-// Immutable once made, except for what it carries.
+// Immutable once made, except for its embedded range.
 class ModelFile {
 public:
-    ModelFile(Header header, std::string fingerprint, std::optional<Folded> folded)
+    ModelFile(Header header, std::string fingerprint, std::optional<FoldedScaling> folded)
         : header(std::move(header)), fingerprint(std::move(fingerprint)), folded(std::move(folded)) {}
     ModelFile(const ModelFile&) = delete;
     virtual ~ModelFile() = default;
 
     const Header header;
     const std::string fingerprint;  // of the exact model's file or the training rows; empty for a plain LIBSVM model
-    const std::optional<Folded> folded;
+    const std::optional<FoldedScaling> folded;
     std::vector<ModelNote> notes;
 
     virtual const char* kind() const = 0;  // name in the file's first line, or LIBSVM
@@ -53,8 +53,8 @@ public:
     // The model that answers rows, built on first use. Thread-safe.
     std::shared_ptr<Model> model() const;
     // From now on it applies this to raw rows. scaling: null for none.
-    void carry(CarriedRange carried);
-    const CarriedRange& carried() const { return carried_; }
+    void embed(EmbeddedRange embedded);
+    const EmbeddedRange& embedded() const { return embedded_; }
     // A model that uses only the first `steps` points; null for other kinds.
     virtual std::shared_ptr<Model> stopped_after(std::int64_t steps) const { return (void)steps, nullptr; }
 
@@ -68,7 +68,7 @@ public:
     virtual std::vector<std::int32_t> used_indices() const = 0;
     // The largest, also of the range, 0 if none; for a precomputed kernel the largest serial.
     std::int64_t max_index() const;
-    // LIBSVM index of column 0 of dense rows: 0 if the model, or the range that it carries, knows feature 0, else 1.
+    // LIBSVM index of column 0 of dense rows: 0 if the model, or its embedded range, knows feature 0, else 1.
     std::int32_t first_index() const;
     // Why it takes raw rows, as the end of a sentence; or "".
     std::string raw_rows() const;
@@ -88,7 +88,7 @@ protected:
 
 private:
     std::optional<Scaling::LabelsBack> labels_back() const;
-    CarriedRange carried_;
+    EmbeddedRange embedded_;
     mutable std::once_flag once_;
     mutable std::shared_ptr<Model> model_;
 };
@@ -99,12 +99,12 @@ public:
     std::string to_text() const final;
 
 protected:
-    // The lines between the header and the carried range.
+    // The lines between the header and the embedded range.
     virtual void write(std::string& out) const = 0;
 };
 
 // Lines of compiled models.
-std::string raw_rows_line(const std::optional<Folded>& folded);
+std::string raw_rows_line(const std::optional<FoldedScaling>& folded);
 std::string features_line(const std::vector<std::int32_t>& features);
 void add_numbers(std::string& out, const double* numbers, std::int64_t count, bool single = false);
 void add_whole_numbers(std::string& out, const std::vector<std::int64_t>& numbers);

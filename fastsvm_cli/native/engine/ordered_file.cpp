@@ -3,8 +3,8 @@
 #include <numeric>
 #include <utility>
 
-#include "engine/body.h"
-#include "engine/model_fault.h"
+#include "engine/compiled_text.h"
+#include "engine/model_error.h"
 
 namespace fastsvm {
 
@@ -17,11 +17,11 @@ Kernel read_kernel(const KeyWords& found) {
     const std::string quoted = "kernel '" + line.substr(0, 40) + "' found, expected ";
     const bool exponential = words.size() == 2 && words[0] == "exponential";
     if (!exponential && !(words.size() == 4 && words[0] == "normalized_polynomial"))
-        throw ModelFault(quoted + "exponential gamma or normalized_polynomial degree gamma coef0", found.line);
+        throw ModelError(quoted + "exponential gamma or normalized_polynomial degree gamma coef0", found.line);
     Kernel out;
     if (exponential) {
         out = {KernelType::exponential, real_number(words[1], "gamma", found.line), 0, 0};
-        if (!out.semidefinite()) throw ModelFault(quoted + "gamma 0 or more", found.line);
+        if (!out.semidefinite()) throw ModelError(quoted + "gamma 0 or more", found.line);
         return out;
     }
     out.type = KernelType::normalized_polynomial;
@@ -29,7 +29,7 @@ Kernel read_kernel(const KeyWords& found) {
     out.gamma = real_number(words[2], "gamma", found.line);
     out.coef0 = real_number(words[3], "coef0", found.line);
     if (!out.semidefinite() || out.coef0 <= 0 || out.degree < 0)
-        throw ModelFault(quoted + "gamma 0 or more, coef0 above 0", found.line);
+        throw ModelError(quoted + "gamma 0 or more, coef0 above 0", found.line);
     return out;
 }
 

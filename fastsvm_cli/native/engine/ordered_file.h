@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/body.h"
+#include "engine/compiled_text.h"
 #include "engine/libsvm_file.h"
 #include "engine/model_file.h"
 
@@ -41,7 +41,7 @@ struct WithExactText {
     CompiledText file;  // after the vectors
     std::shared_ptr<const LibsvmFile> exact;
     std::shared_ptr<const Rows> all_vectors;  // the support vectors, then folded rows of the same form
-    // Throws ModelFault.
+    // Throws ModelError.
     static WithExactText read(std::string_view text, const std::vector<std::string>& own_keys);
 };
 

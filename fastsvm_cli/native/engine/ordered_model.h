@@ -12,21 +12,21 @@
 
 namespace fastsvm {
 
-// Counts repeated kernel evaluations: unsettled rows are evaluated again in full and, if rounding leaves them open, in
+// Counts repeated kernel evaluations: undecided rows are evaluated again in full and, if rounding leaves them open, in
 // LIBSVM's order of operations.
 class OrderedModel : public Model {
 public:
     explicit OrderedModel(std::shared_ptr<const ExactModel> exact);
-    void decision_values(const Rows& rows, const Wanted& wanted, Decisions& out) const override;
+    void decision_values(const Rows& rows, const Precision& precision, Decisions& out) const override;
     void reference_values(const Rows& rows, Decisions& out) const override;
 
-    // Fills values and radii of settled rows (regression: within `tolerance`), and counts evaluations. steps: as in
-    // Geometry. Returns the unsettled rows, increasing.
-    virtual std::vector<std::int64_t> settle(const Rows& rows, const Task& of, double tolerance, std::int64_t steps,
+    // Fills values and radii of decided rows (regression: within `tolerance`), and counts evaluations. steps: as in
+    // Geometry. Returns the undecided rows, increasing.
+    virtual std::vector<std::int64_t> decide(const Rows& rows, const Task& of, double tolerance, std::int64_t steps,
                                              Decisions& out) const = 0;
 
 private:
-    void exact_values(const Rows& rows, const Wanted& wanted, Decisions& out) const;
+    void exact_values(const Rows& rows, const Precision& precision, Decisions& out) const;
     const std::shared_ptr<const ExactModel> exact_;
 };
 
@@ -34,7 +34,7 @@ class TriangleModel : public OrderedModel {
 public:
     TriangleModel(std::shared_ptr<const ExactModel> exact, std::shared_ptr<const Triangle> lists)
         : OrderedModel(std::move(exact)), lists_(std::move(lists)) {}
-    std::vector<std::int64_t> settle(const Rows& rows, const Task& of, double tolerance, std::int64_t,
+    std::vector<std::int64_t> decide(const Rows& rows, const Task& of, double tolerance, std::int64_t,
                                      Decisions& out) const override {
         return lists_->decision_values(rows, of, tolerance, out);
     }
@@ -48,7 +48,7 @@ public:
     GeometryModel(std::shared_ptr<const ExactModel> exact, std::shared_ptr<const Geometry> points)
         : OrderedModel(std::move(exact)), points_(std::move(points)) {}
     std::shared_ptr<Model> stopped_after(std::int64_t steps) const;
-    std::vector<std::int64_t> settle(const Rows& rows, const Task& of, double tolerance, std::int64_t steps,
+    std::vector<std::int64_t> decide(const Rows& rows, const Task& of, double tolerance, std::int64_t steps,
                                      Decisions& out) const override {
         return points_->decision_values(rows, of, tolerance, steps, out);
     }
@@ -65,7 +65,7 @@ public:
         : Model(std::move(header)), points_(std::move(points)), steps_(steps) {
         certified = ordered = true;
     }
-    void decision_values(const Rows& rows, const Wanted&, Decisions& out) const override {
+    void decision_values(const Rows& rows, const Precision&, Decisions& out) const override {
         points_->decision_values(rows, task, 0, steps_, out);
     }
 

@@ -2,26 +2,26 @@
 #include <memory>
 #include <utility>
 
+#include "engine/answer_options.h"
 #include "engine/answers.h"
-#include "engine/question.h"
 #include "simd/pool.h"
 
 namespace fastsvm {
 
-// A model with its options, for any number of threads. Each leases an Answerer, whose memory later leases reuse.
+// A model with its options, for any number of threads. Each leases an Worker, whose memory later leases reuse.
 class Predictor {
 public:
-    explicit Predictor(Question question) : request(std::move(question)) {}
+    explicit Predictor(AnswerOptions answer_options) : resolved(std::move(answer_options)) {}
     Predictor(const Predictor&) = delete;
 
-    const Request request;
+    const ResolvedOptions resolved;
     // No other thread uses it during the lease, which this must outlive.
-    Pool<Answerer>::Lease answerer() const {
-        return answerers_.lease([this] { return std::make_unique<Answerer>(request); });
+    Pool<Worker>::Lease worker() const {
+        return workers_.lease([this] { return std::make_unique<Worker>(resolved); });
     }
 
 private:
-    const Pool<Answerer> answerers_;
+    const Pool<Worker> workers_;
 };
 
 }  // namespace fastsvm

@@ -36,8 +36,8 @@ struct Job {
         const auto start = std::chrono::steady_clock::now();
         blocks.parse(block);
         if (block.rows) {
-            const auto answerer = predictor.answerer();
-            if (answerer->at_once(*block.rows)) answer = answerer->answer(block.rows);
+            const auto worker = predictor.worker();
+            if (worker->at_once(*block.rows)) answer = worker->answer(block.rows);
         }
         seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     }
@@ -46,11 +46,11 @@ struct Job {
 }  // namespace
 
 // Worker threads. The caller's thread helps instead of waiting.
-class Run::Crew {
+class Run::WorkerThreads {
 public:
-    Crew(const Predictor& predictor, const LineBlocks& blocks)
+    WorkerThreads(const Predictor& predictor, const LineBlocks& blocks)
         : predictor_(predictor), blocks_(blocks), threads_(get_threads()) {}
-    ~Crew() {
+    ~WorkerThreads() {
         {
             const std::lock_guard<std::mutex> lock(mutex_);
             closed_ = true;
@@ -58,7 +58,7 @@ public:
         changed_.notify_all();
         for (std::thread& helper : helpers_) helper.join();
     }
-    Crew(const Crew&) = delete;
+    WorkerThreads(const WorkerThreads&) = delete;
 
     int threads() const { return threads_; }
     // Uses all threads for this one job.
@@ -152,9 +152,9 @@ void FeatureCounts::add(const Rows& rows, std::int32_t most) {
     }
 }
 
-void Tally::add(const Answer& answer, const Request& request) {
+void RunCounts::add(const Answer& answer, const ResolvedOptions& resolved) {
     rows += answer.rows->rows;
-    features.add(*answer.rows, request.largest_feature);
+    features.add(*answer.rows, resolved.largest_feature);
     outside += answer.outside;
     evaluated += answer.evaluated;
     reference_rows += answer.reference_rows;
@@ -162,25 +162,25 @@ void Tally::add(const Answer& answer, const Request& request) {
     undecided += answer.undecided;
     audited += answer.audited;
     audit_differing += answer.audit_differing;
-    for (std::size_t rung = 0; rung < rung_rows.size(); ++rung) rung_rows[rung] += answer.rung_rows[rung];
+    for (std::size_t level = 0; level < level_rows.size(); ++level) level_rows[level] += answer.level_rows[level];
     if (!labelled) return;
     score.add(*answer.rows, answer.predictions);
-    const UnknownLabels unknown = fastsvm::unknown_labels(request.model->task, *answer.rows);
+    const UnknownLabels unknown = fastsvm::unknown_labels(resolved.model->task, *answer.rows);
     unknown_labels.rows += unknown.rows;
     unknown_labels.zeros += unknown.zeros;
 }
 
-Run::Run(const Predictor& predictor, Outputs outputs, Tally& tally, BadRows* bad_rows)
-    : predictor_(predictor), outputs_(std::move(outputs)), tally_(tally), bad_rows_(bad_rows) {
+Run::Run(const Predictor& predictor, Outputs outputs, RunCounts& run_counts, BadRows* bad_rows)
+    : predictor_(predictor), outputs_(std::move(outputs)), run_counts_(run_counts), bad_rows_(bad_rows) {
     if (!bad_rows_ || !bad_rows_->nan) return;
     bad_rows_->filler.clear();
-    for (std::int64_t column = 0; column < predictor_.request.columns(); ++column)
+    for (std::int64_t column = 0; column < predictor_.resolved.columns(); ++column)
         bad_rows_->filler += column ? " nan" : "nan";
     bad_rows_->filler += '\n';
 }
 
 void Run::begin() {
-    const std::string head = predictor_.request.head();
+    const std::string head = predictor_.resolved.head();
     if (head.empty()) return;
     if (outputs_.before_writing) outputs_.before_writing();
     outputs_.lines(head);
@@ -192,7 +192,7 @@ std::string Run::numbered(const Rows& rows, const std::vector<std::int64_t>& whi
 
 void Run::finish(const Answer& answer) {
     if (!answer.bad.empty()) bad_rows_->drop(answer.bad);
-    tally_.add(answer, predictor_.request);
+    run_counts_.add(answer, predictor_.resolved);
     if (outputs_.before_writing) outputs_.before_writing();
     if (outputs_.outside_rows && !answer.outside_rows.empty())
         outputs_.outside_rows(numbered(*answer.rows, answer.outside_rows));
@@ -201,41 +201,41 @@ void Run::finish(const Answer& answer) {
         bad_rows_->fill(answer.lines, answer.rows->rows, outputs_.lines);
     else
         outputs_.lines(answer.lines);
-    if (answer.fault) throw DataFault(*answer.fault);
+    if (answer.error) throw RunError(*answer.error);
     if (outputs_.after_chunk) outputs_.after_chunk();
 }
 
 void Run::answer(const std::shared_ptr<const Rows>& rows) {
-    predictor_.answerer()->answers(rows, [this](const Answer& answer) { finish(answer); });
+    predictor_.worker()->answers(rows, [this](const Answer& answer) { finish(answer); });
 }
 
 void Run::answer(LineBlocks& blocks) {
     std::deque<std::unique_ptr<Job>> pending;
-    std::vector<TextBytes> spare;   // of finished blocks
-    Crew crew(predictor_, blocks);  // its threads must end before the data they use
+    std::vector<TextBytes> spare;                      // of finished blocks
+    WorkerThreads worker_threads(predictor_, blocks);  // its threads must end before the data they use
 
-    const auto settle = [&](Job& job) {
+    const auto count_block = [&](Job& job) {
         LineBlock& block = job.block;
         if (block.size >= least_block_bytes) {
-            const double wanted = static_cast<double>(block.size) * block_seconds / std::max(job.seconds, 1e-9);
+            const double target = static_cast<double>(block.size) * block_seconds / std::max(job.seconds, 1e-9);
             blocks.size = static_cast<std::size_t>(
-                std::clamp(wanted, static_cast<double>(least_block_bytes), static_cast<double>(block_bytes)));
+                std::clamp(target, static_cast<double>(least_block_bytes), static_cast<double>(block_bytes)));
         }
-        blocks.settle(block);
-        if (block.rows && (block.rows->rows || predictor_.request.around)) {
+        blocks.count_block(block);
+        if (block.rows && (block.rows->rows || predictor_.resolved.around)) {
             if (job.answer)
                 finish(*job.answer);
             else
                 answer(block.rows);
         }
-        if (block.fault) throw DataFault(*block.fault);
+        if (block.error) throw RunError(*block.error);
         spare.push_back(std::move(block.text));
     };
-    const auto settle_first = [&] {
+    const auto count_first_block = [&] {
         const std::unique_ptr<Job> job = std::move(pending.front());
         pending.pop_front();
-        crew.finish(*job);
-        settle(*job);
+        worker_threads.finish(*job);
+        count_block(*job);
     };
 
     bool first = true;
@@ -248,19 +248,20 @@ void Run::answer(LineBlocks& blocks) {
         }
         if (!blocks.next(job->block)) break;
         // The first job runs alone, so that lazy parts are built once.
-        if (first || (pending.empty() && (crew.threads() == 1 || !blocks.ready()))) {
+        if (first || (pending.empty() && (worker_threads.threads() == 1 || !blocks.ready()))) {
             first = false;
-            crew.do_here(*job);
-            settle(*job);
+            worker_threads.do_here(*job);
+            count_block(*job);
             continue;
         }
-        crew.hand_out(*job);
+        worker_threads.hand_out(*job);
         pending.push_back(std::move(job));
         // Enough work for all threads while this one reads or writes; no more, to save memory.
-        while (!pending.empty() && (pending.size() > 2 * static_cast<std::size_t>(crew.threads()) || !blocks.ready()))
-            settle_first();
+        while (!pending.empty() &&
+               (pending.size() > 2 * static_cast<std::size_t>(worker_threads.threads()) || !blocks.ready()))
+            count_first_block();
     }
-    while (!pending.empty()) settle_first();
+    while (!pending.empty()) count_first_block();
 }
 
 }  // namespace fastsvm

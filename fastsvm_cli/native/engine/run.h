@@ -14,8 +14,8 @@
 namespace fastsvm {
 
 // A malformed line, or a row that cannot be evaluated. Earlier rows were answered.
-struct DataFault : std::runtime_error {
-    explicit DataFault(const RowProblem& problem) : std::runtime_error(problem.second), line(problem.first) {}
+struct RunError : std::runtime_error {
+    explicit RunError(const RowProblem& problem) : std::runtime_error(problem.second), line(problem.first) {}
     std::int64_t line;
 };
 
@@ -29,17 +29,17 @@ struct FeatureCounts {
 };
 
 // Counts as in Answer; unknown_labels and score are of labelled rows.
-struct Tally {
-    explicit Tally(bool labelled = true) : labelled(labelled) {}
+struct RunCounts {
+    explicit RunCounts(bool labelled = true) : labelled(labelled) {}
     bool labelled;
     std::int64_t rows = 0, outside = 0, evaluated = 0, reference_rows = 0, kernel_evaluations = 0, undecided = 0;
     std::int64_t audited = 0, audit_differing = 0;
-    RungRows rung_rows{};
+    LevelRows level_rows{};
     UnknownLabels unknown_labels;
     FeatureCounts features;
     Score score;
 
-    void add(const Answer& answer, const Request& request);
+    void add(const Answer& answer, const ResolvedOptions& resolved);
 };
 
 // Outputs of a run, called on its calling thread. Their exceptions end it.
@@ -53,11 +53,11 @@ struct Outputs {
 };
 
 // Answers rows and writes lines in order. Memory does not grow with the input. No thread outlives a call. Throws
-// DataFault, and exceptions of the stream and the outputs.
+// RunError, and exceptions of the stream and the outputs.
 class Run {
 public:
-    // bad_rows: if null, the first bad row is a fault. predictor, tally, bad_rows: must outlive this.
-    Run(const Predictor& predictor, Outputs outputs, Tally& tally, BadRows* bad_rows);
+    // bad_rows: if null, the first bad row is an error. predictor, counts, bad_rows: must outlive this.
+    Run(const Predictor& predictor, Outputs outputs, RunCounts& run_counts, BadRows* bad_rows);
     // Writes the line before the first row, if any.
     void begin();
     // Rows of a chunk, on all threads.
@@ -66,13 +66,13 @@ public:
     void answer(LineBlocks& blocks);
 
 private:
-    class Crew;
+    class WorkerThreads;
     void finish(const Answer& answer);
     std::string numbered(const Rows& rows, const std::vector<std::int64_t>& which) const;
 
     const Predictor& predictor_;
     const Outputs outputs_;
-    Tally& tally_;
+    RunCounts& run_counts_;
     BadRows* const bad_rows_;
 };
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "engine/body.h"
+#include "engine/compiled_text.h"
 #include "text/numbers.h"
 
 namespace fastsvm {
@@ -53,7 +53,7 @@ std::vector<std::string> score_lines(const Header& printed, const Score& score) 
             "Squared correlation coefficient = " + text_of(found[1]) + " (regression)"};
 }
 
-std::string row_doubt(const Header& header, std::int64_t rows, const UnknownLabels& unknown, bool zeros_count) {
+std::string row_warning(const Header& header, std::int64_t rows, const UnknownLabels& unknown, bool zeros_count) {
     constexpr std::size_t shown = 6;
     if (!rows) return "no row was predicted";
     // LIBSVM data without labels has an arbitrary number there, usually 0.
@@ -68,20 +68,20 @@ std::string row_doubt(const Header& header, std::int64_t rows, const UnknownLabe
     return std::to_string(unknown.rows) + " of " + all + " rows have labels other than the model's (" + words + ")";
 }
 
-std::string feature_doubt(const Header& header, const KnownFeatures& known, const Tally& tally) {
+std::string feature_warning(const Header& header, const KnownFeatures& known, const RunCounts& run_counts) {
     // Fewer rows may lack any feature by chance; so may most rows, if some of the vectors do.
     constexpr std::int64_t few_rows = 20;
     constexpr double nearly_all = 0.9;
-    const FeatureCounts& found = tally.features;
+    const FeatureCounts& found = run_counts.features;
     const bool constant = known.first && !known.largest;
-    if (tally.rows < few_rows || header.kernel_type == "precomputed" || constant) return "";
+    if (run_counts.rows < few_rows || header.kernel_type == "precomputed" || constant) return "";
     FeatureCounts of_vectors;
     if (known.vectors) of_vectors.add(*known.vectors, found.largest);
     const double many = known.vectors ? nearly_all * static_cast<double>(known.vectors->rows) : 0;
     const auto nearly_all_vectors = [&](std::int64_t some) { return some && static_cast<double>(some) >= many; };
 
     if (found.zero && known.first)
-        return std::to_string(found.zero) + " of " + std::to_string(tally.rows) +
+        return std::to_string(found.zero) + " of " + std::to_string(run_counts.rows) +
                " rows have a feature 0, which the model lacks: if they count features from 0, count them from 1"
                " (zero_based=False of scikit-learn's dump_svmlight_file)";
     if (!found.zero && known.vectors && nearly_all_vectors(of_vectors.zero))
@@ -89,8 +89,8 @@ std::string feature_doubt(const Header& header, const KnownFeatures& known, cons
                std::to_string(known.vectors->rows) +
                " vectors have: if the rows count features from 1, count them from 0 (zero_based=True of scikit-learn's"
                " dump_svmlight_file)";
-    if (2 * found.beyond > tally.rows)
-        return std::to_string(found.beyond) + " of " + std::to_string(tally.rows) + " rows have features beyond " +
+    if (2 * found.beyond > run_counts.rows)
+        return std::to_string(found.beyond) + " of " + std::to_string(run_counts.rows) + " rows have features beyond " +
                std::to_string(known.largest) + ", the model's last: they may be rows of another data set";
     if (known.vectors && nearly_all_vectors(of_vectors.beyond))
         return "no row has a feature beyond " + std::to_string(found.largest) + ", and " +
@@ -145,16 +145,16 @@ std::string outside_note(std::int64_t rows, std::int64_t outside, bool regressio
            (regression ? "far they are." : "many labels differ.");
 }
 
-std::vector<std::string> closing_notes(const Request& request, const Tally& tally) {
-    const Header& header = request.model->header;
-    if (request.exact) return {proven_note(tally.rows, tally.evaluated, tally.reference_rows)};
-    if (request.model->ordered) {
-        std::vector<std::string> out{evaluations_note(tally.rows, header.total_sv, tally.kernel_evaluations)};
-        if (header.regression() && !request.tolerance) out.push_back(in_full_note);
+std::vector<std::string> closing_notes(const ResolvedOptions& resolved, const RunCounts& run_counts) {
+    const Header& header = resolved.model->header;
+    if (resolved.exact) return {proven_note(run_counts.rows, run_counts.evaluated, run_counts.reference_rows)};
+    if (resolved.model->ordered) {
+        std::vector<std::string> out{evaluations_note(run_counts.rows, header.total_sv, run_counts.kernel_evaluations)};
+        if (header.regression() && !resolved.tolerance) out.push_back(in_full_note);
         return out;
     }
-    if (!tally.outside || !request.model->judged_by_bound) return {};
-    return {outside_note(tally.rows, tally.outside, header.regression())};
+    if (!run_counts.outside || !resolved.model->judged_by_bound) return {};
+    return {outside_note(run_counts.rows, run_counts.outside, header.regression())};
 }
 
 }  // namespace fastsvm

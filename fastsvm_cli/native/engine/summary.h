@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/answer_options.h"
 #include "engine/model.h"
-#include "engine/question.h"
 #include "engine/run.h"
 
 namespace fastsvm {
@@ -26,17 +26,17 @@ std::vector<std::string> score_lines(const Header& printed, const Score& score);
 
 // Why rows may not be meant for the model, as a sentence without full stop; or "": no rows, or labels other than the
 // model's. zeros_count: count unknown labels 0.
-std::string row_doubt(const Header& header, std::int64_t rows, const UnknownLabels& unknown, bool zeros_count);
+std::string row_warning(const Header& header, std::int64_t rows, const UnknownLabels& unknown, bool zeros_count);
 
 // Features that a model knows, besides its header.
 struct KnownFeatures {
-    std::int32_t first = 1;               // index of column 0 of dense rows (engine/carried.h)
+    std::int32_t first = 1;               // index of column 0 of dense rows (engine/embedded_scaling.h)
     std::int32_t largest = 0;             // index
     std::shared_ptr<const Rows> vectors;  // or null if it does not hold them
 };
 
 // Why rows may be of another data set, or count features from another number, likewise; or "".
-std::string feature_doubt(const Header& header, const KnownFeatures& known, const Tally& tally);
+std::string feature_warning(const Header& header, const KnownFeatures& known, const RunCounts& run_counts);
 
 // svm-scale's warnings after all rows. name: of the range.
 std::vector<std::string> scaling_warnings(const Scaling& scaling, const ScaledEntries& scaled, const std::string& name);
@@ -51,6 +51,6 @@ std::string outside_note(std::int64_t rows, std::int64_t outside, bool regressio
 std::string of_rows(std::int64_t some, std::int64_t rows);
 
 // Notes of fastsvm-predict after the last row.
-std::vector<std::string> closing_notes(const Request& request, const Tally& tally);
+std::vector<std::string> closing_notes(const ResolvedOptions& resolved, const RunCounts& run_counts);
 
 }  // namespace fastsvm

@@ -2,12 +2,12 @@
 
 #include <utility>
 
-#include "engine/model_fault.h"
+#include "engine/model_error.h"
 #include "engine/ordered_model.h"
 
 namespace fastsvm {
 
-std::string triangle_refusal(const Kernel& kernel) {
+std::string why_no_triangle(const Kernel& kernel) {
     if (kernel.type == KernelType::precomputed) return without_vectors;
     if (kernel.of_distances() && kernel.gamma >= 0) return "";
     return "a " + name_of(kernel) + " kernel" + (kernel.gamma < 0 ? " with negative gamma" : "") +
@@ -18,7 +18,7 @@ std::string triangle_refusal(const Kernel& kernel) {
 std::unique_ptr<CompiledFile> TriangleFile::read(std::string_view text) {
     WithExactText read = WithExactText::read(text, {"nr_lists"});
     CompiledText& file = read.file;
-    if (const std::string why = triangle_refusal(read.exact->kernel); !why.empty()) throw ModelFault(why);
+    if (const std::string why = why_no_triangle(read.exact->kernel); !why.empty()) throw ModelError(why);
     file.body.record("pivots");
     std::vector<std::int64_t> pivots = file.body.whole_numbers(file.own.whole("nr_lists", 0), file.header.total_sv);
     file.body.end();

@@ -16,7 +16,7 @@ public:
     // pivots: rows of the vectors, one per list.
     TriangleFile(std::shared_ptr<const LibsvmFile> exact, std::string fingerprint, std::vector<std::int64_t> pivots)
         : OrderedFile(std::move(exact), std::move(fingerprint)), pivots(std::move(pivots)) {}
-    // text: from open_compiled. Throws ModelFault.
+    // text: from open_compiled. Throws ModelError.
     static std::unique_ptr<CompiledFile> read(std::string_view text);
 
     const std::vector<std::int64_t> pivots;
@@ -30,6 +30,6 @@ protected:
 };
 
 // Why the triangle inequality gives no bound; "" if the kernel decreases with distance.
-std::string triangle_refusal(const Kernel& kernel);
+std::string why_no_triangle(const Kernel& kernel);
 
 }  // namespace fastsvm

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "exact/exact_block.h"
-#include "exact/rung_costs.h"
+#include "exact/level_costs.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"
 
@@ -59,7 +59,7 @@ Exact::Exact(SvmModel model) : model_(std::move(model)), features_(used_indices(
         fold_linear();
     else if (model_.kernel.type != KernelType::precomputed)
         place_vectors();
-    rounding_.emplace(model_, in_strips_ && dense(*model_.vectors, features_.size()), linear_);
+    rounding_.emplace(model_, in_panels_ && dense(*model_.vectors, features_.size()), linear_);
 }
 
 void Exact::fold_linear() {
@@ -80,19 +80,19 @@ void Exact::fold_linear() {
 
 void Exact::place_vectors() {
     const Rows& sv = *model_.vectors;
-    const auto whole_strips = [](std::int64_t n) { return (n + strip - 1) / strip * strip; };
-    for (std::int64_t n : model_.nr_sv) padded_ += whole_strips(n);
+    const auto whole_panels = [](std::int64_t n) { return (n + panel - 1) / panel * panel; };
+    for (std::int64_t n : model_.nr_sv) padded_ += whole_panels(n);
     const bool gaps =
         model_.classes() <= 2 || 2 * padded_ <= 3 * sv.rows;  // classes of few vectors would be mostly padding
     class_start_.push_back(0);
-    for (std::int64_t n : model_.nr_sv) class_start_.push_back(class_start_.back() + (gaps ? whole_strips(n) : n));
-    padded_ = whole_strips(class_start_.back());
+    for (std::int64_t n : model_.nr_sv) class_start_.push_back(class_start_.back() + (gaps ? whole_panels(n) : n));
+    padded_ = whole_panels(class_start_.back());
     order_.assign(static_cast<std::size_t>(padded_), -1);
     std::int64_t i = 0;
     for (std::size_t c = 0; c < model_.nr_sv.size(); ++c)
         for (std::int64_t k = 0; k < model_.nr_sv[c]; ++k) order_[class_start_[c] + k] = i++;
     one_signed_ = model_.pairs() >= 1 && of_one_sign_by_class(model_);
-    in_strips_ = dense(sv, features_.size()) || model_.kernel.by_differences() || model_.kernel.normalized();
+    in_panels_ = dense(sv, features_.size()) || model_.kernel.by_differences() || model_.kernel.normalized();
 }
 
 const Exact::Layout& Exact::layout() const {
@@ -103,8 +103,8 @@ const Exact::Layout& Exact::layout() const {
         for (std::int64_t s = 0; s < padded_; ++s)
             for (int j = 0; order_[s] >= 0 && j < sv.leading_count; ++j)
                 made->coef[j * padded_ + s] = sv.leading[order_[s] * sv.leading_count + j];
-        if (in_strips_)
-            made->strips.emplace(model_.kernel, sv, order_);
+        if (in_panels_)
+            made->panels.emplace(model_.kernel, sv, order_);
         else
             made->lists.emplace(model_.kernel, sv, features_, order_);
         layout_ = std::move(made);
@@ -112,11 +112,12 @@ const Exact::Layout& Exact::layout() const {
     return *layout_;
 }
 
-double Exact::label_cost() const { return static_cast<double>(model_.total_sv()) * ladder().cost(); }
+double Exact::label_cost() const { return static_cast<double>(model_.total_sv()) * escalation().cost(); }
 
-const Ladder& Exact::ladder() const {
-    std::call_once(climbed_, [this] { ladder_ = std::make_unique<Ladder>(model_, *rounding_, features_, in_strips_); });
-    return *ladder_;
+const Escalation& Exact::escalation() const {
+    std::call_once(escalation_made_,
+                   [this] { escalation_ = std::make_unique<Escalation>(model_, *rounding_, features_, in_panels_); });
+    return *escalation_;
 }
 
 // Calls visit(c, from, to) for runs of padded support vectors of one class.
@@ -144,11 +145,11 @@ void Exact::accumulate(std::int64_t from, std::int64_t to, const double* kernel_
 }
 
 // For one pair, and the block's rows in panels.
-void Exact::accumulate_panels(std::int64_t from, std::int64_t to, Block& block, double* value) const {
+void Exact::accumulate_row_panels(std::int64_t from, std::int64_t to, Block& block, double* value) const {
     for_each_run(from, to, [&](std::int64_t, std::int64_t first, std::int64_t last) {
-        layout().strips->panel_sums(block.rows, first, last, layout().coef.data() + first, block.sums.data());
-        for (std::size_t i = 0; i < block.rows.in_panels.size(); ++i) {
-            const std::int64_t r = block.rows.in_panels[i];
+        layout().panels->row_panel_sums(block.rows, first, last, layout().coef.data() + first, block.sums.data());
+        for (std::size_t i = 0; i < block.rows.in_row_panels.size(); ++i) {
+            const std::int64_t r = block.rows.in_row_panels[i];
             if (!block.sizes.empty()) block.sizes[r].add(last - first, value[r], block.sums[i]);
             value[r] += block.sums[i];
         }
@@ -156,7 +157,7 @@ void Exact::accumulate_panels(std::int64_t from, std::int64_t to, Block& block, 
 }
 
 void Exact::take_rows(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block) const {
-    if (in_strips_) return layout().strips->take(rows, which, n, block.rows);
+    if (in_panels_) return layout().panels->take(rows, which, n, block.rows);
     if (static_cast<std::int64_t>(block.columns.size()) < n) block.columns.resize(static_cast<std::size_t>(n));
     for (std::int64_t r = 0; r < n; ++r) {
         const std::int64_t begin = rows.begin(which[r]);
@@ -172,23 +173,23 @@ void Exact::evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n
     block.sizes.assign(static_cast<std::size_t>(sized ? n * pairs : 0), RowSize{});
     const auto sizes = [&](std::int64_t r) { return sized ? block.sizes.data() + r * pairs : nullptr; };
     take_rows(rows, which, n, block);
-    if (in_strips_) {
-        const Strips& strips = *layout().strips;
-        const bool summed = pairs == 1 && strips.sums_in_panels();
+    if (in_panels_) {
+        const Panels& panels = *layout().panels;
+        const bool summed = pairs == 1 && panels.sums_in_row_panels();
         const std::int64_t tile = vectors_per_tile(features_.size());
         block.kernel_values.resize(static_cast<std::size_t>(summed ? tile : n * tile));
         block.sums.resize(static_cast<std::size_t>(n));
         for (std::int64_t from = 0; from < padded_; from += tile) {
             const std::int64_t to = std::min(padded_, from + tile);
             if (summed) {
-                accumulate_panels(from, to, block, value);
+                accumulate_row_panels(from, to, block, value);
             } else {
-                strips.panel_kernel_values(block.rows, from, to, block.kernel_values.data(), tile);
-                for (std::int64_t r : block.rows.in_panels)
+                panels.row_panel_kernel_values(block.rows, from, to, block.kernel_values.data(), tile);
+                for (std::int64_t r : block.rows.in_row_panels)
                     accumulate(from, to, block.kernel_values.data() + r * tile, value + r * pairs, sizes(r));
             }
             for (std::int64_t r : block.rows.by_entry) {
-                strips.kernel_values(block.rows.rows[r], from, to, block.kernel_values.data(), block.scratch);
+                panels.kernel_values(block.rows.rows[r], from, to, block.kernel_values.data(), block.scratch);
                 accumulate(from, to, block.kernel_values.data(), value + r * pairs, sizes(r));
             }
         }
@@ -243,12 +244,12 @@ bool Exact::prints_alike(Coupling& coupling, const Rounding::Row& rounding, cons
     const std::int64_t pairs = model_.pairs();
     radii.resize(static_cast<std::size_t>(pairs));
     // Radii by size cost a logarithm per pair; few rows of many pairs need them.
-    const auto settled = [&](const RowSize* known) {
+    const auto decided = [&](const RowSize* known) {
         for (std::int64_t p = 0; p < pairs; ++p)
             radii[static_cast<std::size_t>(p)] = least_radius(p, rounding, value[p], known);
-        return coupling.settled(value, radii.data());
+        return coupling.decided(value, radii.data());
     };
-    return (pairs > 1 && settled(nullptr)) || ((pairs == 1 || sizes) && settled(sizes));
+    return (pairs > 1 && decided(nullptr)) || ((pairs == 1 || sizes) && decided(sizes));
 }
 
 std::int64_t Exact::without_serials(const Rows& rows) const {
@@ -264,14 +265,14 @@ std::int64_t Exact::without_serials(const Rows& rows) const {
     return -1;
 }
 
-// Share of the reference sum's time that rung 3 and a proof save on probabilities; half if the table lacks the costs.
+// Share of the reference sum's time that level 3 and a proof save on probabilities; half if the table lacks the costs.
 double Exact::share_saved_by_double() const {
     const double n = static_cast<double>(model_.total_sv()), d = static_cast<double>(features_.size());
     const double entries = static_cast<double>(model_.vectors->indices.size());
-    if (model_.pairs() == 1 || !in_strips_ || model_.kernel.by_differences() ||
+    if (model_.pairs() == 1 || !in_panels_ || model_.kernel.by_differences() ||
         !in_tiles(entries / n, features_.size()))
         return 0.5;
-    const RungCosts& costs = rung_costs();
+    const LevelCosts& costs = level_costs();
     const double classes = static_cast<double>(model_.classes());
     return 1 - (n * costs.several.of(d) + classes * costs.proof.of(classes)) / (n * costs.reference.of(d));
 }
@@ -297,14 +298,14 @@ bool Exact::odds_at_once(const Odds& odds) const {
         std::vector<double> value(static_cast<std::size_t>(count * pairs));
         evaluate(sv, which.data(), count, one_signed_, block, value.data());
         Coupling coupling(odds);
-        std::int64_t open = 0;
+        std::int64_t undecided = 0;
         for (std::int64_t i = 0; i < count; ++i) {
             double* const own = value.data() + i * pairs;
             for (std::int64_t p = 0; p < pairs; ++p) own[p] -= model_.rho[static_cast<std::size_t>(p)];
-            open += !prints_alike(coupling, rounding_->row(sv, which[static_cast<std::size_t>(i)], false), own,
-                                  block.sizes_of(i, pairs), block.radii);
+            undecided += !prints_alike(coupling, rounding_->row(sv, which[static_cast<std::size_t>(i)], false), own,
+                                       block.sizes_of(i, pairs), block.radii);
         }
-        odds_at_once_ = static_cast<double>(open) > saved * static_cast<double>(count);
+        odds_at_once_ = static_cast<double>(undecided) > saved * static_cast<double>(count);
     });
     return odds_at_once_;
 }
@@ -313,11 +314,11 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
                             const std::optional<Odds>& odds, Decisions& out) const {
     out.resize(rows.rows);
     const std::int64_t pairs = model_.pairs();
-    std::array<std::atomic<std::int64_t>, 4> rung_rows{};
+    std::array<std::atomic<std::int64_t>, 4> level_rows{};
     const std::int64_t grain = rows_per_block(rows.rows);
     std::int64_t share = grain;
     if (out.labels_alone) {
-        // Large shares, so that a rung passes many rows on. Fewer for many pairs: one row's numbers may exceed a
+        // Large shares, so that a level passes many rows on. Fewer for many pairs: one row's numbers may exceed a
         // thread's memory.
         const std::int64_t threads = std::clamp<std::int64_t>((1 << 22) / std::max<std::int64_t>(pairs, 1), 1,
                                                               shares_per_thread * get_threads());
@@ -329,21 +330,21 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
         const auto leased = this->block();
         Block& block = *leased;
         if (odds) block.coupling.take(*odds);
-        RungRows settled{};
+        LevelRows decided{};
         if (out.labels_alone) {
-            label(rows, first, last, false, block, out, settled);
+            label(rows, first, last, false, block, out, decided);
             first = last;
         }
-        block.open.clear();
+        block.undecided.clear();
         for (; first < last; first += grain) {
             const std::int64_t stop = std::min(last, first + grain);
             double* const value = out.value.data() + first * pairs;
             if (model_.kernel.type != KernelType::precomputed && !at_once)
                 evaluate(rows, block.numbers(first, stop), stop - first, sized, block, value);
-            const std::size_t open_before = block.open.size();
+            const std::size_t undecided_before = block.undecided.size();
             for (std::int64_t r = first; r < stop; ++r) {
                 if (at_once) {
-                    block.open.push_back(r);
+                    block.undecided.push_back(r);
                     continue;
                 }
                 double* const row_value = out.value.data() + r * pairs;
@@ -367,27 +368,29 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
                 if (odds && sure)
                     sure = prints_alike(block.coupling, rounding, row_value, block.sizes_of(r - first, pairs),
                                         block.radii);
-                if (!sure) block.open.push_back(r);
+                if (!sure) block.undecided.push_back(r);
             }
-            settled[double_rung] += stop - first - static_cast<std::int64_t>(block.open.size() - open_before);
+            decided[double_level] +=
+                stop - first - static_cast<std::int64_t>(block.undecided.size() - undecided_before);
             // The reference sum takes rows side by side: collect many.
-            const std::int64_t count = static_cast<std::int64_t>(block.open.size());
+            const std::int64_t count = static_cast<std::int64_t>(block.undecided.size());
             if (count == 0 || (pairs == 1 && count < block_rows && stop < last)) continue;
             block.value.resize(static_cast<std::size_t>(count * pairs));
-            reference_sums(model_, rows, block.open.data(), count, block.value.data());
+            reference_sums(model_, rows, block.undecided.data(), count, block.value.data());
             for (std::int64_t i = 0; i < count; ++i) {
-                std::copy_n(block.value.data() + i * pairs, pairs, out.value.data() + block.open[i] * pairs);
+                std::copy_n(block.value.data() + i * pairs, pairs, out.value.data() + block.undecided[i] * pairs);
                 if (out.with_radius)
-                    std::fill_n(out.radius.data() + block.open[i] * pairs, pairs, 0.0);  // svm-predict's own number
-                if (!at_once) out.evaluations[block.open[i]] += model_.total_sv();
+                    std::fill_n(out.radius.data() + block.undecided[i] * pairs, pairs,
+                                0.0);  // svm-predict's own number
+                if (!at_once) out.evaluations[block.undecided[i]] += model_.total_sv();
             }
-            settled[reference_rung] += count;
-            block.open.clear();
+            decided[reference_level] += count;
+            block.undecided.clear();
         }
-        for (std::size_t rung = 0; rung < settled.size(); ++rung) rung_rows[rung] += settled[rung];
+        for (std::size_t level = 0; level < decided.size(); ++level) level_rows[level] += decided[level];
     });
-    for (std::size_t rung = 0; rung < rung_rows.size(); ++rung) out.rung_rows[rung] = rung_rows[rung];
-    out.reference_rows = out.rung_rows[reference_rung];
+    for (std::size_t level = 0; level < level_rows.size(); ++level) out.level_rows[level] = level_rows[level];
+    out.reference_rows = out.level_rows[reference_level];
 }
 
 }  // namespace fastsvm

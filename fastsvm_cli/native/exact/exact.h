@@ -9,26 +9,26 @@
 
 #include "answers/coupling.h"
 #include "answers/decisions.h"
-#include "exact/column_lists.h"
-#include "exact/ladder.h"
-#include "exact/reference.h"
-#include "exact/rounding.h"
-#include "exact/strips.h"
-#include "exact/svm_model.h"
+#include "exact/escalation.h"
+#include "exact/reference/reference.h"
+#include "exact/reference/rounding.h"
+#include "exact/reference/svm_model.h"
+#include "exact/values/column_lists.h"
+#include "exact/values/panels.h"
 #include "exact/votes.h"
 #include "simd/pool.h"
 #include "text/features.h"
 
 namespace fastsvm {
 
-// Fast evaluation of an exact LIBSVM model, on the rungs of a ladder. A row climbs while its label is open:
+// Fast evaluation of an exact LIBSVM model, by levels of precision. A row escalates while its label is undecided:
 //   1. labels only: whole numbers, if the features take few values on one grid (grid_tiles.h);
 //   2. labels only: single precision (single_tiles.h);
-//   3. double precision: support vectors in strips or, if sparse, in column lists; linear kernels folded by pair;
+//   3. double precision: support vectors in panels or, if sparse, in column lists; linear kernels folded by pair;
 //   4. the reference sum: svm-predict's own numbers.
-// Each model decides whether rungs 1 and 2 pay (ladder.h) and, for probabilities, rung 3. Probabilities skip 1 and 2:
-// single precision's proven error, 3e-7 to 3e-6 of sum |a_i| K_i, exceeds six printed digits (on three published models
-// it settled no row, nor would a hundredth of it).
+// Each model decides whether levels 1 and 2 pay (escalation.h) and, for probabilities, level 3. Probabilities skip 1
+// and 2: single precision's proven error, 3e-7 to 3e-6 of sum |a_i| K_i, exceeds six printed digits (on three published
+// models it decided no row, nor would a hundredth of it).
 //
 // Values differ from svm-predict's by rounding only, at most Rounding::radius(). If that leaves the side of zero (or of
 // a threshold) open, the reference sum decides: every label is svm-predict's.
@@ -38,12 +38,12 @@ public:
     explicit Exact(SvmModel model);
     ~Exact();
     // precise: values within 1e-9 of svm-predict's, relative to sum |coef| times the largest possible kernel value.
-    // thresholds: more values (and margins) whose side must be settled; one pair only. odds: six digits of its
-    // probabilities must be settled. Memory beyond `out` does not grow with rows times pairs. Precomputed kernels: see
+    // thresholds: more values (and margins) whose side must be decided; one pair only. odds: six digits of its
+    // probabilities must be decided. Memory beyond `out` does not grow with rows times pairs. Precomputed kernels: see
     // without_serials.
     void decision_values(const Rows& rows, bool precise, const std::vector<Threshold>& thresholds,
                          const std::optional<Odds>& odds, Decisions& out) const;
-    // Labels alone, without the rungs below double precision, which take longer to make than few rows save.
+    // Labels alone, without the levels below double precision, which take longer to make than few rows save.
     void labels_of_few(const Rows& rows, Decisions& out) const;
     // Values with rounding radii, which also hold against exact arithmetic. Not for precomputed kernels.
     void fast_values(const Rows& rows, Decisions& out) const;
@@ -51,12 +51,12 @@ public:
     // progress: called with the share done, on the calling thread; may throw to stop. Values do not depend on the
     // number of threads.
     void own_values(const std::function<void(double)>& progress, Decisions& out) const;
-    bool meets_itself() const { return in_strips_ && model_.pairs() == 1; }
+    bool meets_itself() const { return in_panels_ && model_.pairs() == 1; }
     // First row that lacks a serial number of a precomputed kernel's support vector, or -1. Such rows must not be
     // evaluated.
     std::int64_t without_serials(const Rows& rows) const;
     const SvmModel& model() const { return model_; }
-    // Estimated nanoseconds of a row's label, by rung_costs.h.
+    // Estimated nanoseconds of a row's label, by level_costs.h.
     double label_cost() const;
 
 private:
@@ -66,7 +66,7 @@ private:
     void evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n, bool sized, Block& block,
                   double* value) const;
     void label(const Rows& rows, std::int64_t first, std::int64_t last, bool few, Block& block, Decisions& out,
-               RungRows& settled) const;
+               LevelRows& decided) const;
     void elect(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block, std::int32_t* winner) const;
     void decide(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block, std::int32_t* winner) const;
     void label_by_reference(const Rows& rows, Block& block, std::int32_t* winner) const;
@@ -76,17 +76,17 @@ private:
     template <class Value> int vote(const Rounding::Row& rounding, Votes& votes, Value value) const;
     void shares_of_classes(const double* kernel_values, double* shares) const;
     void sums_of_class(std::int64_t c, const double* kernel_values, std::vector<double>& own, double* sums) const;
-    // Whether probabilities skip rung 3: it leaves too many sampled vectors open, or costs as much as rung 4.
+    // Whether probabilities skip level 3: it leaves too many sampled vectors open, or costs as much as level 4.
     bool odds_at_once(const Odds& odds) const;
     double share_saved_by_double() const;
     void fold_linear();
     void place_vectors();
     const Layout& layout() const;
-    const Ladder& ladder() const;
+    const Escalation& escalation() const;
     template <class Visit> void for_each_run(std::int64_t from, std::int64_t to, Visit visit) const;
     void accumulate(std::int64_t from, std::int64_t to, const double* kernel_values, double* value,
                     RowSize* sizes) const;
-    void accumulate_panels(std::int64_t from, std::int64_t to, Block& block, double* value) const;
+    void accumulate_row_panels(std::int64_t from, std::int64_t to, Block& block, double* value) const;
     bool prints_alike(Coupling& coupling, const Rounding::Row& rounding, const double* value, const RowSize* sizes,
                       std::vector<double>& radii) const;
     double least_radius(std::int64_t pair, const Rounding::Row& rounding, double value, const RowSize* sizes) const;
@@ -96,17 +96,17 @@ private:
     bool linear_ = false;
     std::vector<double> weights_;  // linear: (d, pairs)
 
-    // Padded order: a class begins a new strip, unless classes are small.
-    std::int64_t padded_ = 0;                // support vectors with padding, whole strips
+    // Padded order: a class begins a new panel, unless classes are small.
+    std::int64_t padded_ = 0;                // support vectors with padding, whole panels
     std::vector<std::int64_t> class_start_;  // (classes + 1)
     std::vector<std::int64_t> order_;        // (padded): index of the support vector, or -1
-    bool in_strips_ = false;                 // otherwise in column lists
+    bool in_panels_ = false;                 // otherwise in column lists
     // In every pair each class has coefficients of one sign.
     bool one_signed_ = false;
-    mutable std::once_flag laid_out_, climbed_, odds_tried_;
+    mutable std::once_flag laid_out_, escalation_made_, odds_tried_;
     mutable bool odds_at_once_ = false;
     mutable std::unique_ptr<const Layout> layout_;
-    mutable std::unique_ptr<const Ladder> ladder_;
+    mutable std::unique_ptr<const Escalation> escalation_;
     std::optional<Rounding> rounding_;
     Pool<Block>::Lease block() const;
     Pool<Block> blocks_;

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "exact/column_lists.h"
 #include "exact/exact.h"
-#include "exact/strips.h"
+#include "exact/values/column_lists.h"
+#include "exact/values/panels.h"
 #include "simd/parallel.h"
 #include "text/features.h"
 
@@ -18,17 +18,17 @@ constexpr std::int64_t block_rows = 64;
 // Maximum length of a thread's scratch array, unless one row needs more: 4 MB; for many threads 25 MB in all.
 inline std::int64_t numbers_per_thread() { return std::clamp<std::int64_t>((3 << 20) / get_threads(), 1, 1 << 19); }
 
-// For rung 3.
+// For level 3.
 struct Exact::Layout {
     std::vector<double> coef;      // (nr_class - 1, padded)
-    std::optional<Strips> strips;  // or
+    std::optional<Panels> panels;  // or
     std::optional<ColumnLists> lists;
 };
 
 struct Exact::Block {
     explicit Block(const SvmModel& model) : votes(static_cast<int>(model.classes())) {}
     std::vector<Columns> columns;
-    StripRows rows;
+    PreparedRows rows;
     std::vector<double> kernel_values, scratch, value, own, sums, radii;
     Votes votes;
     Coupling coupling;
@@ -36,12 +36,12 @@ struct Exact::Block {
     const RowSize* sizes_of(std::int64_t row, std::int64_t pairs) const {
         return sizes.empty() ? nullptr : sizes.data() + row * pairs;
     }
-    std::vector<std::int64_t> open;      // for the next rung
-    std::vector<std::int64_t> open_now;  // for this rung
+    std::vector<std::int64_t> undecided;      // for the next level
+    std::vector<std::int64_t> undecided_now;  // for this level
     const std::int64_t* numbers(std::int64_t first, std::int64_t last) {
-        open_now.resize(static_cast<std::size_t>(last - first));
-        std::iota(open_now.begin(), open_now.end(), first);
-        return open_now.data();
+        undecided_now.resize(static_cast<std::size_t>(last - first));
+        std::iota(undecided_now.begin(), undecided_now.end(), first);
+        return undecided_now.data();
     }
 };
 

@@ -88,7 +88,7 @@ template <class Value> int Exact::vote(const Rounding::Row& rounding, Votes& vot
                 if (size > sure || size > rounding_->radius(model_.pair_of(i, j), rounding, x))  // false for NaN
                     votes.cast(i, j, x > 0);
                 else
-                    votes.leave_open(i, j);
+                    votes.leave_undecided(i, j);
             }
     }
     return votes.elect();
@@ -102,30 +102,30 @@ void Exact::elect(const Rows& rows, const std::int64_t* which, std::int64_t n, B
     Votes& votes = block.votes;
     block.sums.resize(static_cast<std::size_t>(classes));
     take_rows(rows, which, n, block);
-    block.kernel_values.resize(static_cast<std::size_t>(in_strips_ ? n * padded_ : linear_ ? pairs : padded_));
-    if (in_strips_) {
+    block.kernel_values.resize(static_cast<std::size_t>(in_panels_ ? n * padded_ : linear_ ? pairs : padded_));
+    if (in_panels_) {
         const std::int64_t tile = vectors_per_tile(features_.size());
         for (std::int64_t from = 0; from < padded_; from += tile) {
             const std::int64_t to = std::min(padded_, from + tile);
             double* const values = block.kernel_values.data() + from;
-            layout().strips->panel_kernel_values(block.rows, from, to, values, padded_);
+            layout().panels->row_panel_kernel_values(block.rows, from, to, values, padded_);
             for (std::int64_t r : block.rows.by_entry)
-                layout().strips->kernel_values(block.rows.rows[r], from, to, values + r * padded_, block.scratch);
+                layout().panels->kernel_values(block.rows.rows[r], from, to, values + r * padded_, block.scratch);
         }
     }
     for (std::int64_t r = 0; r < n; ++r) {
         const Rounding::Row rounding = rounding_->row(rows, which[r], false);
         if (!(rounding.kernel() < std::numeric_limits<double>::infinity())) {
-            block.open.push_back(which[r]);
+            block.undecided.push_back(which[r]);
             continue;
         }
-        double* const values = block.kernel_values.data() + (in_strips_ ? r * padded_ : 0);
+        double* const values = block.kernel_values.data() + (in_panels_ ? r * padded_ : 0);
         if (linear_) {  // decision values
             std::fill_n(values, pairs, 0.0);
             for (std::int64_t e = 0; e < block.columns[r].count(); ++e)
                 loops().add_scaled(pairs, block.columns[r].value[e],
                                    weights_.data() + block.columns[r].column[e] * pairs, values);
-        } else if (!in_strips_) {
+        } else if (!in_panels_) {
             layout().lists->kernel_values(block.columns[r], rows.squared_norms[which[r]], values);
         }
         const int most = classes > few_classes ? tries : classes;
@@ -157,7 +157,7 @@ void Exact::elect(const Rows& rows, const std::int64_t* which, std::int64_t n, B
             });
         }
         if (found < 0)
-            block.open.push_back(which[r]);
+            block.undecided.push_back(which[r]);
         else
             winner[which[r]] = found;
     }
@@ -175,7 +175,7 @@ void Exact::decide(const Rows& rows, const std::int64_t* which, std::int64_t n, 
         if (known && std::fabs(value) > least_radius(0, rounding, value, block.sizes_of(r, 1)))
             winner[which[r]] = value > 0 ? 0 : 1;
         else
-            block.open.push_back(which[r]);
+            block.undecided.push_back(which[r]);
     }
 }
 
@@ -187,53 +187,53 @@ void Exact::label_by_reference(const Rows& rows, Block& block, std::int32_t* win
     // As many rows as the reference sum takes side by side, if their values fit.
     const std::int64_t fit = numbers_per_thread() / std::max<std::int64_t>(pairs, 1);
     const std::int64_t most = fit >= wide_group ? wide_group : fit >= narrow_group ? narrow_group : 1;
-    for (std::size_t at = 0; at < block.open.size();) {
-        const std::int64_t count = std::min(static_cast<std::int64_t>(block.open.size() - at), most);
+    for (std::size_t at = 0; at < block.undecided.size();) {
+        const std::int64_t count = std::min(static_cast<std::int64_t>(block.undecided.size() - at), most);
         block.value.resize(static_cast<std::size_t>(count * pairs));
-        reference_sums(model_, rows, block.open.data() + at, count, block.value.data());
+        reference_sums(model_, rows, block.undecided.data() + at, count, block.value.data());
         for (std::int64_t r = 0; r < count; ++r, ++at) {
             const double* const value = block.value.data() + r * pairs;
             votes.begin();
             std::int64_t pair = 0;
             for (int i = 0; i < classes; ++i)
                 for (int j = i + 1; j < classes; ++j, ++pair) votes.cast(i, j, value[pair] > 0);
-            winner[block.open[at]] = pairs == 1 ? (value[0] > 0 ? 0 : 1) : votes.elect();
+            winner[block.undecided[at]] = pairs == 1 ? (value[0] > 0 ? 0 : 1) : votes.elect();
         }
     }
 }
 
 void Exact::label(const Rows& rows, std::int64_t first, std::int64_t last, bool few, Block& block, Decisions& out,
-                  RungRows& settled) const {
+                  LevelRows& decided) const {
     std::int32_t* const winner = out.winner.data();
-    block.open.resize(static_cast<std::size_t>(last - first));
-    std::iota(block.open.begin(), block.open.end(), first);
+    block.undecided.resize(static_cast<std::size_t>(last - first));
+    std::iota(block.undecided.begin(), block.undecided.end(), first);
     if (model_.kernel.type != KernelType::precomputed) {
-        if (!few) ladder().settle(rows, block.open, winner, settled);
+        if (!few) escalation().decide_labels(rows, block.undecided, winner, decided);
         // Kernel values stay in bounded memory.
         const std::int64_t fit = numbers_per_thread() / std::max<std::int64_t>(padded_, 1);
         const std::int64_t most = model_.pairs() == 1 ? block_rows : std::clamp<std::int64_t>(fit, 1, block_rows);
-        block.open_now.swap(block.open);
-        block.open.clear();
-        const std::int64_t n = static_cast<std::int64_t>(block.open_now.size());
+        block.undecided_now.swap(block.undecided);
+        block.undecided.clear();
+        const std::int64_t n = static_cast<std::int64_t>(block.undecided_now.size());
         for (std::int64_t at = 0; at < n; at += most) {
             const std::int64_t now = std::min(most, n - at);
             if (model_.pairs() == 1)
-                decide(rows, block.open_now.data() + at, now, block, winner);
+                decide(rows, block.undecided_now.data() + at, now, block, winner);
             else
-                elect(rows, block.open_now.data() + at, now, block, winner);
+                elect(rows, block.undecided_now.data() + at, now, block, winner);
         }
-        settled[double_rung] += n - static_cast<std::int64_t>(block.open.size());
+        decided[double_level] += n - static_cast<std::int64_t>(block.undecided.size());
     }
-    for (std::int64_t r : block.open) out.evaluations[r] += model_.total_sv();
+    for (std::int64_t r : block.undecided) out.evaluations[r] += model_.total_sv();
     label_by_reference(rows, block, winner);
-    settled[reference_rung] += static_cast<std::int64_t>(block.open.size());
+    decided[reference_level] += static_cast<std::int64_t>(block.undecided.size());
 }
 
 void Exact::labels_of_few(const Rows& rows, Decisions& out) const {
     out.resize(rows.rows);
     const auto leased = this->block();
-    label(rows, 0, rows.rows, true, *leased, out, out.rung_rows);
-    out.reference_rows = out.rung_rows[reference_rung];
+    label(rows, 0, rows.rows, true, *leased, out, out.level_rows);
+    out.reference_rows = out.level_rows[reference_level];
 }
 
 }  // namespace fastsvm

@@ -10,7 +10,7 @@
 namespace fastsvm {
 
 namespace {
-// Support vectors per block, in whole strips.
+// Support vectors per block, in whole panels.
 constexpr std::int64_t own_block = 512;
 }  // namespace
 
@@ -22,32 +22,32 @@ struct Exact::OwnSums {
 // Adds kernel values of two blocks for both; of a block with itself, for its rows.
 void Exact::meet(std::int64_t of_rows, std::int64_t of_columns, Block& block, OwnSums& sums) const {
     const Loops& k = loops();
-    const Strips& strips = *layout().strips;
+    const Panels& panels = *layout().panels;
     const double* const coef = layout().coef.data();
     const std::int64_t tile = vectors_per_tile(features_.size());
     const std::int64_t first = of_columns * own_block, last = std::min(padded_, first + own_block);
     const std::int64_t end = std::min(padded_, (of_rows + 1) * own_block);
-    std::vector<std::int64_t>& places = block.open;  // of the current rows
-    std::vector<std::int64_t>& which = block.open_now;
+    std::vector<std::int64_t>& positions = block.undecided;  // of the current rows
+    std::vector<std::int64_t>& which = block.undecided_now;
     block.kernel_values.resize(static_cast<std::size_t>(block_rows * tile));
     for (std::int64_t at = of_rows * own_block; at < end;) {
-        places.clear();
+        positions.clear();
         which.clear();
-        for (; at < end && static_cast<std::int64_t>(places.size()) < block_rows; ++at)
-            if (order_[at] >= 0) places.push_back(at), which.push_back(order_[at]);
-        const std::int64_t n = static_cast<std::int64_t>(places.size());
-        strips.take(*model_.vectors, which.data(), n, block.rows);
+        for (; at < end && static_cast<std::int64_t>(positions.size()) < block_rows; ++at)
+            if (order_[at] >= 0) positions.push_back(at), which.push_back(order_[at]);
+        const std::int64_t n = static_cast<std::int64_t>(positions.size());
+        panels.take(*model_.vectors, which.data(), n, block.rows);
         for (std::int64_t from = first; from < last; from += tile) {
             const std::int64_t to = std::min(last, from + tile);
-            strips.panel_kernel_values(block.rows, from, to, block.kernel_values.data(), tile);
+            panels.row_panel_kernel_values(block.rows, from, to, block.kernel_values.data(), tile);
             for (std::int64_t r : block.rows.by_entry)
-                strips.kernel_values(block.rows.rows[r], from, to, block.kernel_values.data() + r * tile,
+                panels.kernel_values(block.rows.rows[r], from, to, block.kernel_values.data() + r * tile,
                                      block.scratch);
             for (std::int64_t r = 0; r < n; ++r) {
                 const double* const values = block.kernel_values.data() + r * tile;
-                sums.of_rows[places[r]] += k.dot(to - from, coef + from, values);
+                sums.of_rows[positions[r]] += k.dot(to - from, coef + from, values);
                 if (of_rows != of_columns)
-                    k.add_scaled(to - from, coef[places[r]], values, sums.of_columns.data() + from);
+                    k.add_scaled(to - from, coef[positions[r]], values, sums.of_columns.data() + from);
             }
         }
     }

@@ -47,7 +47,7 @@ public:
         low_[i] += for_i;
         low_[j] += !for_i;
     }
-    void leave_open(int i, int j) {
+    void leave_undecided(int i, int j) {
         ++high_[i];
         ++high_[j];
     }

@@ -12,7 +12,7 @@
 #include <map>
 #include <utility>
 
-#include "files/file_fault.h"
+#include "files/file_error.h"
 #include "files/stop.h"
 #include "system/platform.h"
 
@@ -26,17 +26,17 @@ constexpr std::size_t copied_at_a_time = 1 << 20;
 
 [[noreturn]] void fail_of(const std::string& path, int error) {
     const bool denied = error == EACCES || error == EPERM || error == EROFS || error == ETXTBSY;
-    if (denied) throw FileFault(display_output(path), std::string("cannot write: ") + std::strerror(error), error);
+    if (denied) throw FileError(display_output(path), std::string("cannot write: ") + std::strerror(error), error);
     if (error == ENOENT && path.find('/') != std::string::npos)
-        throw FileFault(display_output(path), "No such file or directory: the output's directory must exist", error);
-    throw system_fault(display_output(path), error);
+        throw FileError(display_output(path), "No such file or directory: the output's directory must exist", error);
+    throw system_error(display_output(path), error);
 }
 
-void demand_writable(const std::string& path, int descriptor) {
+void require_writable(const std::string& path, int descriptor) {
     const int flags = fcntl(descriptor, F_GETFL);
     if (flags < 0) fail_of(path, errno);
     if (names_only && (flags & names_only)) fail_of(path, EBADF);  // a placeholder (streams.cpp)
-    if ((flags & O_ACCMODE) == O_RDONLY) throw FileFault(display_output(path), "it is open for reading only");
+    if ((flags & O_ACCMODE) == O_RDONLY) throw FileError(display_output(path), "it is open for reading only");
 }
 
 // False if there is no file.
@@ -146,7 +146,7 @@ Output::Output(const std::string& path, std::function<void()> interrupted)
 
 int Output::open_output() {
     if (const auto descriptor = standard_descriptor(path_)) {
-        demand_writable(path_, *descriptor);
+        require_writable(path_, *descriptor);
         const int file = dup(*descriptor);
         if (file < 0) fail(errno);
         return file;
@@ -165,8 +165,8 @@ int Output::open_output() {
     int file = -1;
     try {
         file = create_temporary(0600);
-    } catch (const FileFault& fault) {
-        if (fault.error != EACCES && fault.error != EPERM && fault.error != EROFS) throw;
+    } catch (const FileError& failure) {
+        if (failure.error != EACCES && failure.error != EPERM && failure.error != EROFS) throw;
         in_place_ = true;
         return previous_;
     }
@@ -307,11 +307,11 @@ void Output::copy_over() {
             fail(error);
         }
     }
-    std::string piece(copied_at_a_time, 0);
+    std::string buffer(copied_at_a_time, 0);
     int error = 0;
     for (off_t at = 0; at < mine.st_size && !error;) {
-        const ssize_t got = pread(file_, &piece[0], piece.size(), at);
-        const ssize_t put = got > 0 ? pwrite(previous_, piece.data(), static_cast<std::size_t>(got), at) : -1;
+        const ssize_t got = pread(file_, &buffer[0], buffer.size(), at);
+        const ssize_t put = got > 0 ? pwrite(previous_, buffer.data(), static_cast<std::size_t>(got), at) : -1;
         if (got <= 0)
             error = got == 0 ? EIO : errno;
         else if (put < 0)
@@ -322,9 +322,9 @@ void Output::copy_over() {
     if (!error && (ftruncate(previous_, mine.st_size) != 0 || !sync_file(previous_))) error = errno;
     if (!error) return;
     // Only the temporary file is complete.
-    const std::string kept = temporary_;
+    const std::string left = temporary_;
     forget_temporary();
-    throw FileFault(display_output(path_), std::string(std::strerror(error)) + "; the result is in " + kept);
+    throw FileError(display_output(path_), std::string(std::strerror(error)) + "; the result is in " + left);
 }
 
 void Output::forget_temporary() {
@@ -338,7 +338,7 @@ void check_output(const std::string& path, const std::vector<std::string>& input
     struct stat found;
     bool there = true;
     if (descriptor) {
-        demand_writable(path, *descriptor);
+        require_writable(path, *descriptor);
         if (fstat(*descriptor, &found) != 0) fail_of(path, errno);
     } else {
         there = status_of(path, found);
@@ -350,7 +350,7 @@ void check_output(const std::string& path, const std::vector<std::string>& input
                 continue;  // the reader reports the error
             if (input.st_dev != found.st_dev || input.st_ino != found.st_ino) continue;
             const std::string what = each == path ? "the input" : display(each) + ", which is the same file";
-            throw FileFault(display_output(path), "the output would replace " + what + "; name another output file");
+            throw FileError(display_output(path), "the output would replace " + what + "; name another output file");
         }
     } else if (there) {
         // Do not open a FIFO: that waits for its reader, and closing ends its input.

@@ -20,7 +20,7 @@ namespace fastsvm {
 class Output {
 public:
     // interrupted: called if a signal arrives while waiting for a pipe's reader; may throw. All members throw
-    // FileFault; write also throws ReaderGone.
+    // FileError; write also throws ReaderGone.
     explicit Output(const std::string& path, std::function<void()> interrupted = nullptr);
     ~Output();  // without finish(): keeps the previous file
     Output(const Output&) = delete;
@@ -50,7 +50,7 @@ private:
     std::string target_, temporary_;
 };
 
-// Throws FileFault if `path` cannot be written, or is an input under any name. Devices may be both.
+// Throws FileError if `path` cannot be written, or is an input under any name. Devices may be both.
 void check_output(const std::string& path, const std::vector<std::string>& inputs);
 
 // The descriptor that `path` names, such as 1 for "-"; none for a file.

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "files/compression.h"
-#include "files/file_fault.h"
+#include "files/file_error.h"
 #include "system/platform.h"
 
 namespace fastsvm {
@@ -79,7 +79,7 @@ class Source::Inflater {
 public:
     explicit Inflater(const std::string& path) : path_(path), zlib_(Zlib::find()) {
         if (!zlib_)
-            throw FileFault(display(path),
+            throw FileError(display(path),
                             "gzip data found, and no zlib on this machine to read it" + on_the_way("zcat", path));
         constexpr int gzip_alone = 31;
         if (zlib_->init(&stream_, gzip_alone, zlib_->version(), static_cast<int>(sizeof stream_)) != z_ok)
@@ -88,11 +88,11 @@ public:
     ~Inflater() { zlib_->end(&stream_); }
     Inflater(const Inflater&) = delete;
 
-    template <class Read> std::size_t read(char* room, std::size_t size, Read more) {
-        stream_.next_out = reinterpret_cast<unsigned char*>(room);
+    template <class Read> std::size_t read(char* buffer, std::size_t size, Read more) {
+        stream_.next_out = reinterpret_cast<unsigned char*>(buffer);
         stream_.avail_out = static_cast<unsigned>(std::min<std::size_t>(size, 1u << 30));
-        const unsigned wanted = stream_.avail_out;
-        while (stream_.avail_out == wanted) {
+        const unsigned requested = stream_.avail_out;
+        while (stream_.avail_out == requested) {
             if (!stream_.avail_in && !input_ended_) {
                 input_.resize(1 << 18);
                 const std::size_t got = more(input_.data(), input_.size());
@@ -104,7 +104,7 @@ public:
                 while (stream_.avail_in && *stream_.next_in == 0) ++stream_.next_in, --stream_.avail_in;
             if (!stream_.avail_in) {
                 if (!input_ended_) continue;
-                if (inside_) throw FileFault(display(path_), "the gzip data ends too early");
+                if (inside_) throw FileError(display(path_), "the gzip data ends too early");
                 return 0;
             }
             inside_ = true;
@@ -113,10 +113,10 @@ public:
                 zlib_->reset(&stream_);
                 inside_ = false;
             } else if (status != z_ok && status != z_buf_error) {
-                throw FileFault(display(path_), "the gzip data is damaged");
+                throw FileError(display(path_), "the gzip data is damaged");
             }
         }
-        return wanted - stream_.avail_out;
+        return requested - stream_.avail_out;
     }
 
 private:
@@ -129,7 +129,7 @@ private:
 
 Source::Source(const std::string& path, bool decompress) : path_(path) {
     file_ = path == "-" ? 0 : open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file_ < 0) throw system_fault(display(path), errno);
+    if (file_ < 0) throw system_error(display(path), errno);
     widen_pipe(file_, 1 << 20);
     try {
         char start[magic_bytes];
@@ -143,7 +143,7 @@ Source::Source(const std::string& path, bool decompress) : path_(path) {
         compressed_ = found != nullptr;
         if (found && decompress) {
             if (std::strcmp(found->name, "gzip") != 0)
-                throw FileFault(display(path), std::string(found->name) + " data found, expected text or gzip" +
+                throw FileError(display(path), std::string(found->name) + " data found, expected text or gzip" +
                                                    on_the_way(found->tool, path));
             inflater_ = std::make_unique<Inflater>(path);
         }
@@ -159,28 +159,28 @@ Source::~Source() {
 
 std::pair<int, std::string> Source::release() { return {std::exchange(file_, -1), std::move(pending_)}; }
 
-std::size_t Source::read_descriptor(char* room, std::size_t size) {
+std::size_t Source::read_descriptor(char* buffer, std::size_t size) {
     for (;;) {
-        const ssize_t got = ::read(file_, room, size);
+        const ssize_t got = ::read(file_, buffer, size);
         if (got >= 0) return static_cast<std::size_t>(got);
         if (errno == EINTR) continue;
-        if (errno != EAGAIN && errno != EWOULDBLOCK) throw system_fault(display(path_), errno);
+        if (errno != EAGAIN && errno != EWOULDBLOCK) throw system_error(display(path_), errno);
         pollfd waiting{file_, POLLIN, 0};  // another program made the pipe non-blocking
         poll(&waiting, 1, -1);
     }
 }
 
-std::size_t Source::read_file(char* room, std::size_t size) {
-    if (taken_ == pending_.size()) return read_descriptor(room, size);
+std::size_t Source::read_file(char* buffer, std::size_t size) {
+    if (taken_ == pending_.size()) return read_descriptor(buffer, size);
     const std::size_t got = std::min(size, pending_.size() - taken_);
-    std::memcpy(room, pending_.data() + taken_, got);
+    std::memcpy(buffer, pending_.data() + taken_, got);
     taken_ += got;
     return got;
 }
 
-std::size_t Source::read(char* room, std::size_t size) {
-    if (!inflater_) return read_file(room, size);
-    return inflater_->read(room, size, [&](char* to, std::size_t most) { return read_file(to, most); });
+std::size_t Source::read(char* buffer, std::size_t size) {
+    if (!inflater_) return read_file(buffer, size);
+    return inflater_->read(buffer, size, [&](char* to, std::size_t most) { return read_file(to, most); });
 }
 
 bool Source::ready() const {

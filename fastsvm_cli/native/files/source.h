@@ -11,14 +11,14 @@ namespace fastsvm {
 // Reads gzip with zlib, if available; refuses other formats by name.
 class Source {
 public:
-    // path: a file, or "-" for standard input. decompress: else read gives a compressed file's bytes. Throws FileFault,
+    // path: a file, or "-" for standard input. decompress: else read gives a compressed file's bytes. Throws FileError,
     // as read does.
     explicit Source(const std::string& path, bool decompress = true);
     ~Source();
     Source(const Source&) = delete;
 
     // Reads at least one byte; returns their number, 0 at the end.
-    std::size_t read(char* room, std::size_t size);
+    std::size_t read(char* buffer, std::size_t size);
     // Whether a read would not wait.
     bool ready() const;
     bool compressed() const { return compressed_; }
@@ -30,8 +30,8 @@ public:
 
 private:
     class Inflater;
-    std::size_t read_descriptor(char* room, std::size_t size);
-    std::size_t read_file(char* room, std::size_t size);  // first the bytes read ahead
+    std::size_t read_descriptor(char* buffer, std::size_t size);
+    std::size_t read_file(char* buffer, std::size_t size);  // first the bytes read ahead
     const std::string path_;
     int file_ = -1;
     bool compressed_ = false;

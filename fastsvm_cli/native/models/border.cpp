@@ -30,11 +30,11 @@ struct Border::Scratch {
 Border::~Border() = default;
 
 void Border::add_pair(double level, std::int64_t n, const double* rows) {
-    const std::int64_t d = features_.size(), strips = (n + strip - 1) / strip;
+    const std::int64_t d = features_.size(), panels = (n + panel - 1) / panel;
     Pair pair{level, n, {}, {}, {}, {}, {}};
     pair.center.assign(static_cast<std::size_t>(d), 0.0);
-    pair.blocks.assign(static_cast<std::size_t>(strips * d * strip), 0.0);
-    pair.half_norm.assign(static_cast<std::size_t>(strips * strip), std::numeric_limits<double>::infinity());
+    pair.blocks.assign(static_cast<std::size_t>(panels * d * panel), 0.0);
+    pair.half_norm.assign(static_cast<std::size_t>(panels * panel), std::numeric_limits<double>::infinity());
     pair.normals.resize(static_cast<std::size_t>(n * d));
     pair.offset.resize(static_cast<std::size_t>(n));
     for (std::int64_t i = 0; i < n; ++i)
@@ -44,7 +44,7 @@ void Border::add_pair(double level, std::int64_t n, const double* rows) {
         double half_norm = 0, product = 0;
         for (std::int64_t j = 0; j < d; ++j) {
             const double point = b[j], normal = b[d + j], moved = point - pair.center[j];
-            pair.blocks[(i / strip * d + j) * strip + i % strip] = moved;
+            pair.blocks[(i / panel * d + j) * panel + i % panel] = moved;
             pair.normals[i * d + j] = normal;
             half_norm += moved * (0.5 * moved + pair.center[j]);
             product += normal * point;
@@ -64,10 +64,10 @@ double Border::plane(const Pair& pair, std::int64_t sample, const Columns& row) 
 
 double Border::squared_distance(const Pair& pair, std::int64_t sample, const std::vector<double>& z) const {
     const std::int64_t d = features_.size();
-    const double* const b = pair.blocks.data() + sample / strip * d * strip + sample % strip;
+    const double* const b = pair.blocks.data() + sample / panel * d * panel + sample % panel;
     double sum = 0;
     for (std::int64_t j = 0; j < d; ++j) {
-        const double difference = (z[j] - pair.center[j]) - b[j * strip];
+        const double difference = (z[j] - pair.center[j]) - b[j * panel];
         sum += difference * difference;
     }
     return sum;
@@ -78,11 +78,11 @@ double Border::squared_distance(const Pair& pair, std::int64_t sample, const std
 double Border::mean(const Pair& pair, const Columns& row, double outside, Scratch& scratch) const {
     const std::vector<double>& scores = scratch.scores;
     std::array<std::pair<double, std::int64_t>, most_local + 1> nearest;
-    const std::int64_t wanted = std::min<std::int64_t>(local_ + 1, pair.n);
+    const std::int64_t needed = std::min<std::int64_t>(local_ + 1, pair.n);
     std::int64_t held = 0;
     for (std::int64_t i = 0; i < pair.n; ++i) {
-        if (held == wanted && !(scores[i] < nearest[held - 1].first)) continue;
-        std::int64_t at = held < wanted ? held++ : held - 1;
+        if (held == needed && !(scores[i] < nearest[held - 1].first)) continue;
+        std::int64_t at = held < needed ? held++ : held - 1;
         for (; at > 0 && scores[i] < nearest[at - 1].first; --at) nearest[at] = nearest[at - 1];
         nearest[at] = {scores[i], i};
     }
@@ -104,19 +104,19 @@ double Border::value(const Pair& pair, const Columns& row, double outside, Scrat
     // |z - b|^2 / 2, less what all samples share.
     double least = std::numeric_limits<double>::infinity();
     std::int64_t nearest = 0;
-    double dots[strip];
-    for (std::int64_t from = 0; from < pair.n; from += strip) {
-        loops().strip_dots(pair.blocks.data() + from * d, row.count(), row.column.data(), row.value.data(), dots);
+    double dots[panel];
+    for (std::int64_t from = 0; from < pair.n; from += panel) {
+        loops().panel_dots(pair.blocks.data() + from * d, row.count(), row.column.data(), row.value.data(), dots);
         const double* const half_norm = pair.half_norm.data() + from;
         double low = std::numeric_limits<double>::infinity();
-        for (int s = 0; s < strip; ++s) {
+        for (int s = 0; s < panel; ++s) {
             dots[s] = half_norm[s] - dots[s];
             low = dots[s] < low ? dots[s] : low;
         }
-        if (several) std::copy_n(dots, std::min<std::int64_t>(strip, pair.n - from), scratch.scores.data() + from);
+        if (several) std::copy_n(dots, std::min<std::int64_t>(panel, pair.n - from), scratch.scores.data() + from);
         if (low < least) {
             least = low;
-            nearest = from + (std::find(dots, dots + strip, low) - dots);
+            nearest = from + (std::find(dots, dots + panel, low) - dots);
         }
     }
     if (!several) return plane(pair, nearest, row);

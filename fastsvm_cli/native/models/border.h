@@ -33,8 +33,8 @@ private:
         std::int64_t n;
         // (d): m, the points' mean; distances about it keep their digits.
         std::vector<double> center;
-        std::vector<double> blocks;     // (strips, d, strip): b - m
-        std::vector<double> half_norm;  // (strips * strip): |b - m|^2 / 2 + m.(b - m), infinite in the padding
+        std::vector<double> blocks;     // (panels, d, panel): b - m
+        std::vector<double> half_norm;  // (panels * panel): |b - m|^2 / 2 + m.(b - m), infinite in the padding
         std::vector<double> normals;    // (n, d)
         std::vector<double> offset;     // (n): level - n.b
     };

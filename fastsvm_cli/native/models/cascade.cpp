@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "exact/rung_costs.h"
-#include "exact/strips.h"
+#include "exact/level_costs.h"
+#include "exact/values/panels.h"
 #include "simd/loops.h"
 #include "simd/packed.h"
 #include "simd/parallel.h"
@@ -33,8 +33,8 @@ private:
     const int before_;
 };
 
-std::vector<std::int64_t> in_strips(std::int64_t n) {
-    std::vector<std::int64_t> order(static_cast<std::size_t>((n + strip - 1) / strip * strip), -1);
+std::vector<std::int64_t> in_panels(std::int64_t n) {
+    std::vector<std::int64_t> order(static_cast<std::size_t>((n + panel - 1) / panel * panel), -1);
     std::iota(order.begin(), order.begin() + n, std::int64_t{0});
     return order;
 }
@@ -80,7 +80,7 @@ Cascade::Cascade(const SvmModel& exact, const std::vector<std::int64_t>& chosen,
     SvmModel vectors = exact;
     vectors.vectors = std::make_shared<const Rows>(select_rows(*exact.vectors, chosen));
     if (!SingleTiles::holds(vectors)) throw std::invalid_argument("kernel values of another kernel than RBF");
-    const std::vector<std::int64_t> order = in_strips(static_cast<std::int64_t>(chosen.size()));
+    const std::vector<std::int64_t> order = in_panels(static_cast<std::int64_t>(chosen.size()));
     stride_ += static_cast<std::int64_t>(order.size());
     tiles_ = std::make_unique<const SingleTiles>(vectors, order);
     std::vector<std::int64_t> ends(exact.nr_sv);
@@ -142,8 +142,8 @@ void Cascade::take_terms(const Rows& rows, std::int64_t vectors, Block& block) c
         }
     block.has_linear = true;
     if (vectors <= block.known) return;
-    const auto taken = tiles_->kept_block();
-    const std::int64_t from = block.known / strip * strip, to = (vectors + strip - 1) / strip * strip;
+    const auto taken = tiles_->leased_block();
+    const std::int64_t from = block.known / panel * panel, to = (vectors + panel - 1) / panel * panel;
     for (std::int64_t r = 0; r < n; r += rows_at_once) {
         tiles_->take(rows, block.live.data() + r, std::min(rows_at_once, n - r), *taken);
         tiles_->values(*taken, from, to, block.terms.data() + r * stride_ + linear_ + from, stride_);
@@ -265,11 +265,11 @@ void Cascade::evaluate(const Rows& rows, std::size_t stage, Block& block) const 
 
 double Cascade::time_unit() {
     constexpr double its_value = 0.8, features = 20;  // nanoseconds of a kernel value of 20 features there
-    return rung_costs().single.of(features) / its_value;
+    return level_costs().single.of(features) / its_value;
 }
 
 double Cascade::cost(std::size_t stage, double entries, std::int64_t known) const {
-    const RungCost& single = rung_costs().single;
+    const LevelCost& single = level_costs().single;
     const CascadeStage& its = stages_[stage];
     const double d = static_cast<double>(features_.size()), pairs = static_cast<double>(pairs_);
     const double new_values = static_cast<double>(std::max<std::int64_t>(its.vectors - known, 0));

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "exact/single_tiles.h"
-#include "exact/svm_model.h"
+#include "exact/labels/single_tiles.h"
+#include "exact/reference/svm_model.h"
 #include "models/maclaurin.h"
 #include "simd/pool.h"
 #include "text/features.h"
@@ -41,10 +41,10 @@ public:
     // -infinity if a class with all its pairs was not found.
     void margins(const Rows& rows, std::size_t stage, std::int32_t* winner, double* margin) const;
 
-    // Estimated nanoseconds of a row with this many entries in a stage, by rung_costs.h, if it has the kernel values of
-    // `known` vectors.
+    // Estimated nanoseconds of a row with this many entries in a stage, by level_costs.h, if it has the kernel values
+    // of `known` vectors.
     double cost(std::size_t stage, double entries, std::int64_t known) const;
-    // Nanoseconds of rung_costs.h in one of the machine that cost() was measured on (AVX2, AMD EPYC of 2023).
+    // Nanoseconds of level_costs.h in one of the machine that cost() was measured on (AVX2, AMD EPYC of 2023).
     static double time_unit();
 
     std::int64_t classes() const { return classes_; }

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "exact/rounding.h"
+#include "exact/reference/rounding.h"
 
 namespace fastsvm {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "exact/rounding.h"
+#include "exact/reference/rounding.h"
 
 #ifdef __APPLE__
 extern "C" double lgamma_r(double, int*);  // hidden from standard C++ by its headers

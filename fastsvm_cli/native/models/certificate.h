@@ -9,7 +9,7 @@
 
 namespace fastsvm {
 
-// Upper bounds for one expansion. Proof: B1 to B4 and B7 of bounds.py, same names; weight and count are B5's.
+// Upper bounds for one expansion. Proof: B1 to B4 and B7 of PROOFS.md, same names; weight and count are B5's.
 struct Certificate {
     std::vector<double> truncation;  // norms W_{p+1} .. W_N, W_{>N} of omitted degrees; empty for finite kernels
     std::vector<double> error;       // per degree k = 0..p: |T_k - stored T_k|, Frobenius

@@ -23,16 +23,16 @@ int series_terms(int to, double size) {
     return terms;
 }
 
-// Numbers of the vectors, padded to whole strips.
+// Numbers of the vectors, padded to whole panels.
 struct Weights {
     Aligned<double> norms, bare, weighted;  // gamma |x~|^2, a, a e^(-gamma |x~|^2)
     DegreeSeries series;
-    std::int64_t strips;
+    std::int64_t panels;
     std::size_t sums() const { return static_cast<std::size_t>(series.to - series.from + 2); }
 
-    Weights(const DegreeNorms& of, const double* squared_norms) : strips((of.n + strip - 1) / strip) {
+    Weights(const DegreeNorms& of, const double* squared_norms) : panels((of.n + panel - 1) / panel) {
         for (Aligned<double>* each : {&norms, &bare, &weighted})
-            each->assign(static_cast<std::size_t>(strips * strip), 0.0);
+            each->assign(static_cast<std::size_t>(panels * panel), 0.0);
         double largest = 0;
         for (std::int64_t i = 0; i < of.n; ++i) {
             norms[i] = of.gamma * squared_norms[i];
@@ -50,33 +50,33 @@ struct Weights {
     }
 };
 
-// Sums over a strip of vectors with all up to it; pairs with earlier ones count twice.
-struct StripSums {
+// Sums over a panel of vectors with all up to it; pairs with earlier ones count twice.
+struct PanelSums {
     const Weights& of;
-    std::vector<double> others, own;  // (strip, sums, lanes)
+    std::vector<double> others, own;  // (panel, sums, lanes)
 
-    explicit StripSums(const Weights& weights)
-        : of(weights), others(strip * weights.sums() * lanes), own(strip * weights.sums() * lanes) {}
+    explicit PanelSums(const Weights& weights)
+        : of(weights), others(panel * weights.sums() * lanes), own(panel * weights.sums() * lanes) {}
 
     void clear() {
         std::fill(others.begin(), others.end(), 0.0);
         std::fill(own.begin(), own.end(), 0.0);
     }
 
-    // Adds vector i with `count` others from `first` on, a multiple of `strip`.
+    // Adds vector i with `count` others from `first` on, a multiple of `panel`.
     void add(std::int64_t i, std::int64_t first, std::int64_t count, const double* dots) {
-        std::vector<double>& to = first / strip == i / strip ? own : others;
-        constexpr std::int64_t most = 16 * strip;  // bounds a call's chains of additions
+        std::vector<double>& to = first / panel == i / panel ? own : others;
+        constexpr std::int64_t most = 16 * panel;  // bounds a call's chains of additions
         for (std::int64_t end = first + count; first < end; first += most, dots += most)
             loops().degree_terms(std::min(most, end - first), of.series, of.weighted[i], of.bare[i], of.norms[i], dots,
                                  of.weighted.data() + first, of.bare.data() + first, of.norms.data() + first,
-                                 to.data() + static_cast<std::size_t>(i % strip) * of.sums() * lanes);
+                                 to.data() + static_cast<std::size_t>(i % panel) * of.sums() * lanes);
     }
 
     void total(double* out) const {
         for (std::size_t t = 0; t < of.sums(); ++t) {
             double total = 0;
-            for (std::size_t row = 0; row < strip; ++row) {
+            for (std::size_t row = 0; row < panel; ++row) {
                 double row_total = 0;
                 for (std::size_t lane = 0; lane < lanes; ++lane) {
                     const std::size_t at = (row * of.sums() + t) * lanes + lane;
@@ -92,7 +92,7 @@ struct StripSums {
 using Dots = std::vector<double>;
 
 // As the norms' bounds require, no total ends a chain of more than n / 16 + 100 additions: a call adds at most 64
-// groups of lanes, in at most n / 32 calls; a part sums its strips, a total its parts.
+// groups of lanes, in at most n / 32 calls; a part sums its panels, a total its parts.
 class PairParts : public DegreeNormParts {
 public:
     std::int64_t count() const override { return static_cast<std::int64_t>(ends_.size()); }
@@ -100,27 +100,27 @@ public:
     std::vector<double> sums(std::int64_t part) const override {
         const std::int64_t begin = part ? ends_[part - 1] : 0, end = ends_[part];
         const std::size_t size = weights_.sums();
-        std::vector<double> strip_sums(static_cast<std::size_t>(end - begin) * size, 0.0);
+        std::vector<double> panel_sums(static_cast<std::size_t>(end - begin) * size, 0.0);
         parallel_for(end - begin, 1, [&](std::int64_t first, std::int64_t last) {
-            StripSums sums(weights_);
+            PanelSums sums(weights_);
             Dots dots(scratch_);
             // Longest first: no thread is left alone at the end.
             for (std::int64_t at = first; at < last; ++at) {
                 const std::int64_t own = end - 1 - at;
                 sums.clear();
                 face(own, sums, dots);
-                sums.total(strip_sums.data() + static_cast<std::size_t>(own - begin) * size);
+                sums.total(panel_sums.data() + static_cast<std::size_t>(own - begin) * size);
             }
         });
         std::vector<double> out(size, 0.0);
         for (std::size_t t = 0; t < size; ++t)
-            for (std::size_t at = t; at < strip_sums.size(); at += size) out[t] += strip_sums[at];
+            for (std::size_t at = t; at < panel_sums.size(); at += size) out[t] += panel_sums[at];
         return out;
     }
 
     double share(std::int64_t parts) const override {
         if (!parts) return ends_.empty() ? 1.0 : 0.0;
-        const double share = static_cast<double>(ends_[parts - 1]) / static_cast<double>(weights_.strips);
+        const double share = static_cast<double>(ends_[parts - 1]) / static_cast<double>(weights_.panels);
         return share * share;
     }
 
@@ -131,22 +131,23 @@ protected:
     void cut(double work, std::size_t scratch) {
         scratch_ = scratch;
         // Short parts, for progress reports and interruption.
-        const double pairs_wanted = 2e9 / std::max(work, 20.0);
-        for (std::int64_t end = 0; end < weights_.strips;) {
+        const double pairs_requested = 2e9 / std::max(work, 20.0);
+        for (std::int64_t end = 0; end < weights_.panels;) {
             double pairs = 0;
-            while (end < weights_.strips && pairs < pairs_wanted) pairs += static_cast<double>(++end) * strip * strip;
+            while (end < weights_.panels && pairs < pairs_requested)
+                pairs += static_cast<double>(++end) * panel * panel;
             ends_.push_back(end);
         }
     }
 
-    // Adds a strip's pairs with all vectors up to it.
-    virtual void face(std::int64_t own, StripSums& sums, Dots& dots) const = 0;
+    // Adds a panel's pairs with all vectors up to it.
+    virtual void face(std::int64_t own, PanelSums& sums, Dots& dots) const = 0;
 
     DegreeNorms of_;
     Weights weights_;
 
 private:
-    std::vector<std::int64_t> ends_;  // in strips
+    std::vector<std::int64_t> ends_;  // in panels
     std::size_t scratch_ = 0;
 };
 
@@ -161,30 +162,30 @@ class DenseParts : public PairParts {
 public:
     DenseParts(const DegreeNorms& of, std::int64_t d, const double* x)
         : PairParts(of, norms_of_rows(of.n, d, x).data()), d_(d), x_(x) {
-        blocks_.assign(static_cast<std::size_t>(weights_.strips * d * strip), 0.0);
+        blocks_.assign(static_cast<std::size_t>(weights_.panels * d * panel), 0.0);
         for (std::int64_t i = 0; i < of.n; ++i)
-            for (std::int64_t j = 0; j < d; ++j) blocks_[(i / strip * d + j) * strip + i % strip] = x[i * d + j];
-        cut(static_cast<double>(d), together * strip);
+            for (std::int64_t j = 0; j < d; ++j) blocks_[(i / panel * d + j) * panel + i % panel] = x[i * d + j];
+        cut(static_cast<double>(d), together * panel);
     }
 
 private:
     static constexpr int together = 4;
 
-    void face(std::int64_t own, StripSums& sums, Dots& dots) const override {
-        const std::int64_t last = std::min(of_.n, (own + 1) * strip);
+    void face(std::int64_t own, PanelSums& sums, Dots& dots) const override {
+        const std::int64_t last = std::min(of_.n, (own + 1) * panel);
         for (std::int64_t other = 0; other <= own; ++other)
-            for (std::int64_t i = own * strip; i < last; i += together) {
+            for (std::int64_t i = own * panel; i < last; i += together) {
                 const double* rows[together];
                 for (int r = 0; r < together; ++r) rows[r] = x_ + std::min(i + r, last - 1) * d_;
-                loops().tile_dots(together, strip, d_, blocks_.data() + other * strip * d_, rows, 1, dots.data());
+                loops().tile_dots(together, panel, d_, blocks_.data() + other * panel * d_, rows, 1, dots.data());
                 for (int r = 0; r < together && i + r < last; ++r)
-                    sums.add(i + r, other * strip, strip, dots.data() + r * strip);
+                    sums.add(i + r, other * panel, panel, dots.data() + r * panel);
             }
     }
 
     std::int64_t d_;
     const double* x_;
-    Aligned<double> blocks_;  // (strips, d, strip)
+    Aligned<double> blocks_;  // (panels, d, panel)
 };
 
 class SparseParts : public PairParts {
@@ -192,10 +193,10 @@ public:
     SparseParts(const DegreeNorms& of, std::int64_t d, const std::int64_t* starts, const std::int32_t* columns,
                 const double* values, const double* shift, const double* squared_norms)
         : PairParts(of, squared_norms), d_(d), starts_(starts), columns_(columns), values_(values), shift_(shift) {
-        const std::int64_t entries = of.n ? starts[of.n] : 0, padded = weights_.strips * strip;
+        const std::int64_t entries = of.n ? starts[of.n] : 0, padded = weights_.panels * panel;
         // Tiles of vectors, whose products with one vector fit the first-level cache, listed by column; larger if most
         // lists would be empty.
-        tile_ = 64 * strip;
+        tile_ = 64 * panel;
         while (tile_ < padded && padded / tile_ * d > 4 * entries) tile_ *= 2;
         const std::int64_t tiles = (padded + tile_ - 1) / tile_;
         list_start_.assign(static_cast<std::size_t>(tiles * d) + 1, 0);
@@ -223,10 +224,10 @@ public:
     }
 
 private:
-    void face(std::int64_t strip_number, StripSums& sums, Dots& dots) const override {
-        const std::int64_t last = std::min(of_.n, (strip_number + 1) * strip), own = strip_number * strip;
+    void face(std::int64_t panel_number, PanelSums& sums, Dots& dots) const override {
+        const std::int64_t last = std::min(of_.n, (panel_number + 1) * panel), own = panel_number * panel;
         for (std::int64_t from = 0; from <= own; from += tile_) {
-            const std::int64_t stop = std::min({from + tile_, own + strip, of_.n});
+            const std::int64_t stop = std::min({from + tile_, own + panel, of_.n});
             for (std::int64_t i = own; i < last; ++i) {
                 for (std::int64_t j = from; j < stop; ++j) dots[j - from] = -(shift_[i] + shift_[j]);
                 std::fill(dots.begin() + (stop - from), dots.end(), 0.0);
@@ -239,7 +240,7 @@ private:
                 // Products beyond `stop` are ignored, or have a weight of 0.
                 const std::int64_t before = std::min(own, from + tile_) - from;
                 if (before > 0) sums.add(i, from, before, dots.data());
-                if (own < from + tile_) sums.add(i, own, strip, dots.data() + (own - from));
+                if (own < from + tile_) sums.add(i, own, panel, dots.data() + (own - from));
             }
         }
     }

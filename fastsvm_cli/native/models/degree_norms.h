@@ -5,7 +5,7 @@
 
 namespace fastsvm {
 
-// Degree norms of a kernel expansion (B1 and degree_norm of bounds.py). n support vectors x~ about a center; a: (n),
+// Degree norms of a kernel expansion (B1 and degree_norm of PROOFS.md). n support vectors x~ about a center; a: (n),
 // coefficients. from, to: degrees.
 struct DegreeNorms {
     std::int64_t n;

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "exact/strips.h"
+#include "exact/values/panels.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"
 
@@ -23,7 +23,7 @@ std::int64_t padded(std::int64_t n) { return (n + lanes - 1) / lanes * lanes; }
 
 struct Density::Scratch {
     std::vector<double> z;        // (d): the row
-    std::vector<double> squares;  // (strips * strip): |z - x|^2
+    std::vector<double> squares;  // (panels * panel): |z - x|^2
     std::vector<double> s;        // of a pair, its first class first; in units of the largest
     std::vector<double> k;        // as s, in whole lanes
 };
@@ -34,7 +34,7 @@ Density::Density(std::vector<std::int64_t> nr_sv, double weight, const Rows& row
     : nr_sv_(std::move(nr_sv)),
       weight_(weight),
       features_(used_indices(rows)),
-      strips_((rows.rows + strip - 1) / strip) {
+      panels_((rows.rows + panel - 1) / panel) {
     std::int64_t total = 0;
     bool sound = nr_sv_.size() > 1 && weight > 0;
     for (std::size_t i = 0; i < nr_sv_.size(); total += nr_sv_[i++])
@@ -42,10 +42,10 @@ Density::Density(std::vector<std::int64_t> nr_sv, double weight, const Rows& row
             sound = sound && nr_sv_[i] > 0 && (i == j || weight < static_cast<double>(nr_sv_[i] + nr_sv_[j]));
     if (!sound || total != rows.rows) throw std::invalid_argument("wrong numbers of rows, or a weight beyond them");
     const std::int64_t d = features_.size();
-    blocks_.assign(static_cast<std::size_t>(strips_ * d * strip), 0.0);
+    blocks_.assign(static_cast<std::size_t>(panels_ * d * panel), 0.0);
     for (std::int64_t r = 0; r < rows.rows; ++r)
         for (std::int64_t e = rows.begin(r); e < rows.end(r); ++e)
-            blocks_[(r / strip * d + features_.column(rows.indices[e])) * strip + r % strip] = rows.values[e];
+            blocks_[(r / panel * d + features_.column(rows.indices[e])) * panel + r % panel] = rows.values[e];
 }
 
 namespace {
@@ -106,7 +106,7 @@ void Density::decision_values(const Rows& rows, Decisions& out) const {
     out.resize(rows.rows);
     const std::int64_t d = features_.size(), n_pairs = pairs();
     parallel_for(rows.rows, 1, [&](std::int64_t from, std::int64_t to) {
-        const std::size_t whole = static_cast<std::size_t>(strips_ * strip);
+        const std::size_t whole = static_cast<std::size_t>(panels_ * panel);
         const auto leased = scratches_.lease();
         Scratch& scratch = *leased;
         scratch.z.resize(static_cast<std::size_t>(d));
@@ -123,9 +123,9 @@ void Density::decision_values(const Rows& rows, Decisions& out) const {
                 else
                     outside += rows.values[e] * rows.values[e];
             }
-            for (std::int64_t s = 0; s < strips_; ++s)
-                loops().strip_distances(blocks_.data() + s * d * strip, d, scratch.z.data(), outside,
-                                        scratch.squares.data() + s * strip);
+            for (std::int64_t s = 0; s < panels_; ++s)
+                loops().panel_distances(blocks_.data() + s * d * panel, d, scratch.z.data(), outside,
+                                        scratch.squares.data() + s * panel);
             double* value = out.value.data() + r * n_pairs;
             std::int64_t first = 0;
             for (std::size_t i = 0; i < nr_sv_.size(); first += nr_sv_[i++]) {

@@ -31,8 +31,8 @@ private:
     std::vector<std::int64_t> nr_sv_;
     double weight_;
     Features features_;
-    std::int64_t strips_;
-    std::vector<double> blocks_;  // (strips, d, strip)
+    std::int64_t panels_;
+    std::vector<double> blocks_;  // (panels, d, panel)
     Pool<Scratch> scratches_;
 };
 

@@ -27,18 +27,18 @@ double move(const Terms& terms, std::int64_t vector, double* out) {
     return sum;
 }
 
-// In panels of `strip` columns, for strip_products.
+// In panels of `panel` columns, for panel_products.
 struct Block {
     Block() = default;
     explicit Block(std::int64_t d)
         : d(d),
-          panels(static_cast<std::size_t>((d + strip - 1) / strip * strip * block_vectors)),
+          panels(static_cast<std::size_t>((d + panel - 1) / panel * panel * block_vectors)),
           weight(block_vectors) {}
     std::int64_t n = 0, d = 0;
-    std::vector<double> panels;  // (ceil(d / strip), block_vectors, strip), 0 beyond column d
+    std::vector<double> panels;  // (ceil(d / panel), block_vectors, panel), 0 beyond column d
     std::vector<double> weight;  // (n)
-    // Entry j of vector i is at [i * strip].
-    const double* column(std::int64_t j) const { return panels.data() + j / strip * strip * block_vectors + j % strip; }
+    // Entry j of vector i is at [i * panel].
+    const double* column(std::int64_t j) const { return panels.data() + j / panel * panel * block_vectors + j % panel; }
 };
 
 // row: scratch, (d).
@@ -49,9 +49,9 @@ void lay_out(const Terms& terms, const double* a, bool gaussian, double gamma, s
     for (std::int64_t i = 0; i < out.n; ++i) {
         const double square = move(terms, terms.index[first + i], row);
         out.weight[i] = gaussian ? a[first + i] * std::exp(-gamma * square) : a[first + i];
-        for (std::int64_t j = 0; j < d; j += strip)
-            std::copy_n(row + j, std::min<std::int64_t>(strip, d - j),
-                        out.panels.data() + j * block_vectors + i * strip);
+        for (std::int64_t j = 0; j < d; j += panel)
+            std::copy_n(row + j, std::min<std::int64_t>(panel, d - j),
+                        out.panels.data() + j * block_vectors + i * panel);
     }
 }
 
@@ -60,7 +60,7 @@ void add_products(const Block& block, std::int64_t from, std::int64_t first, std
                   double* out) {
     const std::int64_t d = block.d;
     std::vector<double> weighted(4 * block_vectors, 0.0);
-    double sums[4][strip];
+    double sums[4][panel];
     for (std::int64_t j = first; j < last; j += 4) {
         const std::int64_t rows = std::min<std::int64_t>(4, last - j);
         const double* x[4];
@@ -69,15 +69,15 @@ void add_products(const Block& block, std::int64_t from, std::int64_t first, std
             x[r] = weighted.data() + r * block_vectors;
             to[r] = sums[r];
             for (std::int64_t i = 0; r < rows && i < block.n; ++i)
-                weighted[r * block_vectors + i] = w[i] * block.column(j + r)[i * strip];
+                weighted[r * block_vectors + i] = w[i] * block.column(j + r)[i * panel];
         }
-        for (std::int64_t panel = j / strip * strip; panel < d; panel += strip) {
-            loops().strip_products(block.panels.data() + panel * block_vectors, block.n, x, to);
+        for (std::int64_t panel_start = j / panel * panel; panel_start < d; panel_start += panel) {
+            loops().panel_products(block.panels.data() + panel_start * block_vectors, block.n, x, to);
             for (std::int64_t r = 0; r < rows; ++r) {
                 // The row of j + r begins with its own variable.
                 double* const row = out + packed_offset(2, d - from, j + r - from) - (j + r);
-                for (std::int64_t c = std::max(panel, j + r); c < std::min(d, panel + strip); ++c)
-                    row[c] += sums[r][c - panel];
+                for (std::int64_t c = std::max(panel_start, j + r); c < std::min(d, panel_start + panel); ++c)
+                    row[c] += sums[r][c - panel_start];
             }
         }
     }
@@ -91,18 +91,18 @@ void add_moments(const Block& block, int k, std::int64_t from, std::int64_t firs
     if (k == 1) {
         const std::vector<double> none(block_vectors, 0.0);
         const double* const x[4] = {w, none.data(), none.data(), none.data()};
-        double sums[4][strip];
+        double sums[4][panel];
         double* const to[4] = {sums[0], sums[1], sums[2], sums[3]};
-        for (std::int64_t panel = first / strip * strip; panel < last; panel += strip) {
-            loops().strip_products(block.panels.data() + panel * block_vectors, block.n, x, to);
-            for (std::int64_t j = std::max(first, panel); j < std::min(last, panel + strip); ++j)
-                out[j - from] += sums[0][j - panel];
+        for (std::int64_t panel_start = first / panel * panel; panel_start < last; panel_start += panel) {
+            loops().panel_products(block.panels.data() + panel_start * block_vectors, block.n, x, to);
+            for (std::int64_t j = std::max(first, panel_start); j < std::min(last, panel_start + panel); ++j)
+                out[j - from] += sums[0][j - panel_start];
         }
         return;
     }
     std::vector<double> weighted(block_vectors, 0.0);
     for (std::int64_t j = first; j < last; ++j) {
-        for (std::int64_t i = 0; i < block.n; ++i) weighted[i] = w[i] * block.column(j)[i * strip];
+        for (std::int64_t i = 0; i < block.n; ++i) weighted[i] = w[i] * block.column(j)[i * panel];
         add_moments(block, k - 1, j, j, d, weighted.data(), out + packed_offset(k, d - from, j - from));
     }
 }
@@ -117,7 +117,7 @@ std::vector<double> expand(const Terms& terms, const double* a, bool gaussian, d
     for (int k = 0; k <= degree; ++k) start.push_back(start.back() + (k == 0 ? 1 : packed_size(k, d)));
     std::vector<double> out(static_cast<std::size_t>(start.back()), 0.0);
     // Blocks stay in cache while a tensor's rows pass.
-    const std::int64_t padded = (d + strip - 1) / strip * strip;
+    const std::int64_t padded = (d + panel - 1) / panel * panel;
     const std::int64_t together =
         std::clamp<std::int64_t>((1 << 20) / (std::max<std::int64_t>(padded, 1) * block_vectors), 1, 1024);
     std::vector<Block> blocks(static_cast<std::size_t>(std::min(together, (n + block_vectors - 1) / block_vectors)));
@@ -134,7 +134,7 @@ std::vector<double> expand(const Terms& terms, const double* a, bool gaussian, d
         for (std::int64_t at = 0; at < used; ++at)
             for (std::int64_t i = 0; i < blocks[at].n; ++i) out[0] += blocks[at].weight[i];
         for (int k = 1; k <= degree; ++k) {
-            // By first index: no two threads add to the same number; degree 2 in fours, for strip_products.
+            // By first index: no two threads add to the same number; degree 2 in fours, for panel_products.
             const std::int64_t rows = k == 2 ? 4 : 1;
             const double work = static_cast<double>(packed_size(k, d)) * static_cast<double>(used * block_vectors);
             const std::int64_t grain = work < 1e6 ? d : k == 2 ? 16 : k == 1 ? d : 1;

@@ -18,9 +18,9 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 // First points, after some of which rows are checked; a failed check costs little. Four points at once cost half of
 // four single ones, which matters for kernel values with many products.
-constexpr std::int64_t first_points = 2 * strip, few_features = 16, very_few_features = 4;
+constexpr std::int64_t first_points = 2 * panel, few_features = 16, very_few_features = 4;
 // Rows that fit the first-level cache.
-std::int64_t rows_side_by_side(std::int64_t features) { return features <= few_features ? 4 * strip : strip; }
+std::int64_t rows_side_by_side(std::int64_t features) { return features <= few_features ? 4 * panel : panel; }
 std::vector<std::int64_t> stops(std::int64_t features) {
     if (features <= very_few_features) return {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64};
     if (features <= few_features) return {1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64};
@@ -44,17 +44,17 @@ Geometry::Geometry(SvmModel model, std::shared_ptr<const Rows> points, std::vect
       points_(std::move(points)),
       k_(points_->rows),
       pairs_(model_.pairs()),
-      strips_(model_.kernel, *points_, in_order(k_)),
-      rounding_(model_, strips_.dense(), false),
-      first_stops_(stops(strips_.features())),
-      span_(points_, strips_, cover_points(rounding_, *points_),
+      panels_(model_.kernel, *points_, in_order(k_)),
+      rounding_(model_, panels_.dense(), false),
+      first_stops_(stops(panels_.features())),
+      span_(points_, panels_, cover_points(rounding_, *points_),
             {std::move(b), std::move(squared_norm), std::move(b_error)}, first_stops_) {
     first_.resize(static_cast<std::size_t>(std::min<std::int64_t>(k_, first_points)));
-    for (std::size_t i = 0; i < first_.size(); ++i) strips_.take(*points_, static_cast<std::int64_t>(i), first_[i]);
+    for (std::size_t i = 0; i < first_.size(); ++i) panels_.take(*points_, static_cast<std::int64_t>(i), first_[i]);
 }
 
 struct Geometry::Progress {
-    StripRow row;
+    PreparedRow row;
     Rounding::Row rounding;
     double kernel_error;
     double self, root;   // K(z, z) rounded up, and its root
@@ -91,7 +91,7 @@ void Geometry::bound(const PointSpan::Prefix& prefix, std::int64_t k, const Prog
 }
 
 struct Geometry::Start {
-    Start(const Strips& points, std::int64_t pairs, std::int64_t slots)
+    Start(const Panels& points, std::int64_t pairs, std::int64_t slots)
         : slots(slots),
           rows(points),
           kernel_values(static_cast<std::size_t>(slots * first_points)),
@@ -104,9 +104,9 @@ struct Geometry::Start {
           sums(static_cast<std::size_t>(pairs)),
           radius(sums) {}
     std::int64_t slots;
-    RowStrips rows;
-    Aligned<double> kernel_values;  // (strips of rows, points, strip)
-    Aligned<double> y;              // (strips of rows, four points, strip)
+    RowsInPanels rows;
+    Aligned<double> kernel_values;  // (panels of rows, points, panel)
+    Aligned<double> y;              // (panels of rows, four points, panel)
     Aligned<double> self, squares, rest, count;
     Aligned<double> projection;        // (pairs, slots)
     std::vector<double> sums, radius;  // (pairs), for one row
@@ -114,7 +114,7 @@ struct Geometry::Start {
     Progress progress;
 
     double* kernel_values_of(std::int64_t slot) {
-        return kernel_values.data() + slot / strip * first_points * strip + slot % strip;
+        return kernel_values.data() + slot / panel * first_points * panel + slot % panel;
     }
     void gather(std::int64_t slot, double* out) const {
         for (std::size_t p = 0; p < sums.size(); ++p)
@@ -125,31 +125,31 @@ struct Geometry::Start {
         rows.remove(slot);
         self[slot] = self[last];
         squares[slot] = squares[last];
-        for (std::int64_t t = 0; t < points; ++t) kernel_values_of(slot)[t * strip] = kernel_values_of(last)[t * strip];
+        for (std::int64_t t = 0; t < points; ++t) kernel_values_of(slot)[t * panel] = kernel_values_of(last)[t * panel];
         for (std::size_t p = 0; p < projection.size(); p += static_cast<std::size_t>(slots))
             projection[p + slot] = projection[p + last];
     }
 };
 
-// Slots whose interval, without `bound`'s errors, may settle the answer.
-void Geometry::look_at(const PointSpan::Prefix& prefix, const Settled& settled, Start& start) const {
+// Slots whose interval, without `bound`'s errors, may decide the answer.
+void Geometry::look_at(const PointSpan::Prefix& prefix, const DecisionTest& decided, Start& start) const {
     const std::int64_t size = start.rows.size(), n = (size + lanes - 1) / lanes * lanes;
     for (std::int64_t s = 0; s < n; ++s) start.rest[s] = start.self[s] - start.squares[s];
     std::fill_n(start.count.begin(), n, 0.0);
-    if (settled.regression())
+    if (decided.regression())
         for (std::int64_t s = 0; s < n; ++s)
-            start.count[s] = settled.tolerance() * settled.tolerance() >= prefix.widths[0] * start.rest[s];
+            start.count[s] = decided.tolerance() * decided.tolerance() >= prefix.widths[0] * start.rest[s];
     else
         for (std::int64_t p = 0; p < pairs_; ++p)
             loops().count_certain(n, model_.rho[p], prefix.widths[p], start.rest.data(),
                                   start.projection.data() + p * start.slots, start.count.data());
     start.looked.clear();
     for (std::int64_t s = 0; s < size; ++s)
-        if (start.count[s] >= static_cast<double>(settled.least_certain())) start.looked.push_back(s);
+        if (start.count[s] >= static_cast<double>(decided.least_certain())) start.looked.push_back(s);
 }
 
-// Leaves the rows that these points do not settle in `start`.
-void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int64_t stop, Settled& settled,
+// Leaves the rows that these points do not decide in `start`.
+void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int64_t stop, DecisionTest& decided,
                                  Decisions& out, Start& start) const {
     const Loops& k = loops();
     start.rows.clear(rows);
@@ -162,32 +162,32 @@ void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int6
     const std::int64_t points = static_cast<std::int64_t>(first_.size());
     std::size_t next = 0;  // index in first_stops_
     for (std::int64_t met = 0; met < points && start.rows.size();) {
-        if (met % strip == 0) span_.prepare(met / strip + 1);
+        if (met % panel == 0) span_.prepare(met / panel + 1);
         const std::int64_t apart = std::min(points, first_stops_[next]) - met, size = start.rows.size();
-        const int now = RowStrips::together(apart);  // all in one strip, whose end is a stop
-        RowStrips::Vectors points_now;
-        points_now.stride = strip;
+        const int now = RowsInPanels::together(apart);  // all in one panel, whose end is a stop
+        RowsInPanels::Vectors points_now;
+        points_now.stride = panel;
         const double* x[4];
         for (int i = 0; i < now; ++i) {
-            points_now.add(&first_[met + i], strips_.dense() ? strips_.columns_from(met + i) : nullptr);
-            x[i] = span_.x(met / strip) + met % strip + i;
+            points_now.add(&first_[met + i], panels_.dense() ? panels_.columns_from(met + i) : nullptr);
+            x[i] = span_.x(met / panel) + met % panel + i;
         }
-        start.rows.kernel_values(points_now, start.kernel_values.data() + met * strip, first_points * strip);
-        for (std::int64_t at = 0; at < size; at += strip) {
-            const std::int64_t n = std::min<std::int64_t>(strip, (size - at + lanes - 1) / lanes * lanes);
+        start.rows.kernel_values(points_now, start.kernel_values.data() + met * panel, first_points * panel);
+        for (std::int64_t at = 0; at < size; at += panel) {
+            const std::int64_t n = std::min<std::int64_t>(panel, (size - at + lanes - 1) / lanes * lanes);
             double* const y = start.y.data() + at * 4;
-            k.tile_dots(now, n, met + now, start.kernel_values.data() + at * first_points, x, strip, y);
+            k.tile_dots(now, n, met + now, start.kernel_values.data() + at * first_points, x, panel, y);
             for (int i = 0; i < now; ++i) {
-                for (std::int64_t s = 0; s < n; ++s) start.squares[at + s] += y[i * strip + s] * y[i * strip + s];
+                for (std::int64_t s = 0; s < n; ++s) start.squares[at + s] += y[i * panel + s] * y[i * panel + s];
                 for (std::int64_t p = 0; p < pairs_; ++p)
-                    k.add_scaled(n, span_.g(met + i)[p], y + i * strip, start.projection.data() + p * start.slots + at);
+                    k.add_scaled(n, span_.g(met + i)[p], y + i * panel, start.projection.data() + p * start.slots + at);
             }
         }
         met += now;
         if (met < first_stops_[next] && met < points) continue;
         const PointSpan::Prefix& prefix = span_.at_stop(next++);
         if (met < k_) {
-            look_at(prefix, settled, start);
+            look_at(prefix, decided, start);
         } else {
             // Open rows keep this value and radius.
             start.looked.resize(static_cast<std::size_t>(size));
@@ -202,7 +202,7 @@ void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int6
             double* const value = out.value.data() + r * pairs_;
             double* const radius = out.with_radius ? out.radius.data() + r * pairs_ : start.radius.data();
             bound(prefix, met, start.progress, start.sums.data(), value, radius);
-            if (!settled(value, radius)) continue;
+            if (!decided(value, radius)) continue;
             out.evaluations[r] = met;
             start.remove(*slot, met);
         }
@@ -214,7 +214,7 @@ struct Geometry::Block {
     std::vector<Progress> rows;
     std::vector<std::int64_t> index;  // row numbers
     Aligned<double> kernel_values;    // (block_rows, points)
-    Aligned<double> y;                // (4, strip)
+    Aligned<double> y;                // (4, panel)
     std::vector<double> projection;   // (block_rows, pairs)
     std::vector<double> scratch, radius;
     std::vector<std::int64_t> active;
@@ -226,10 +226,10 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
                                                     std::int64_t steps, Decisions& out) const {
     out.resize(rows.rows);
     const std::int64_t last_point = steps > 0 ? std::min(steps, k_) : k_;
-    const std::int64_t blocks = (last_point + strip - 1) / strip;
+    const std::int64_t blocks = (last_point + panel - 1) / panel;
     const Loops& k = loops();
     PointSpan::Prefix partial;  // at last_point, if that is within a block
-    if (last_point && last_point != std::min(k_, blocks * strip)) {
+    if (last_point && last_point != std::min(k_, blocks * panel)) {
         span_.prepare(blocks);
         partial = span_.prefix(last_point);
     }
@@ -238,70 +238,70 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
     const auto flags = task.flags.lease();
     std::vector<char>& open = *flags;
     open.assign(static_cast<std::size_t>(rows.rows), 0);
-    const std::int64_t together = met ? rows_side_by_side(strips_.features()) : block_rows;
+    const std::int64_t together = met ? rows_side_by_side(panels_.features()) : block_rows;
     parallel_for(rows.rows, 4 * together, [&](std::int64_t first, std::int64_t last) {
         const auto leased = blocks_.lease();
         Block& block = *leased;
-        const auto room = task.room();
-        Settled& settled = room->settled;
-        settled.within(tolerance);
+        const auto task_scratch = task.task_scratch();
+        DecisionTest& decided = task_scratch->decided;
+        decided.within(tolerance);
         block.rows.resize(block_rows);
         block.index.resize(block_rows);
-        block.kernel_values.resize(static_cast<std::size_t>(block_rows * blocks * strip));
-        block.y.resize(4 * strip);
+        block.kernel_values.resize(static_cast<std::size_t>(block_rows * blocks * panel));
+        block.y.resize(4 * panel);
         block.projection.resize(static_cast<std::size_t>(block_rows * pairs_));
         block.radius.resize(static_cast<std::size_t>(pairs_));
         const auto started = starts_.lease(
-            [&] { return std::make_unique<Start>(strips_, pairs_, rows_side_by_side(strips_.features())); });
+            [&] { return std::make_unique<Start>(panels_, pairs_, rows_side_by_side(panels_.features())); });
         Start& start = *started;
-        const auto values_of = [&](std::int64_t j) { return block.kernel_values.data() + j * blocks * strip; };
+        const auto values_of = [&](std::int64_t j) { return block.kernel_values.data() + j * blocks * panel; };
         // Continues the block's rows from block `from` of points on.
         const auto go_on = [&](std::int64_t from) {
             for (std::int64_t b = from; b < blocks && !block.active.empty(); ++b) {
                 span_.prepare(b + 1);
-                const std::int64_t end = std::min(last_point, (b + 1) * strip), here = end - b * strip;
+                const std::int64_t end = std::min(last_point, (b + 1) * panel), here = end - b * panel;
                 const PointSpan::Prefix& prefix =
                     end == last_point && !partial.perp.empty() ? partial : span_.at_end_of(b);
                 for (std::int64_t j : block.active) {
-                    strips_.kernel_values(block.rows[j].row, b * strip, (b + 1) * strip, values_of(j) + b * strip,
+                    panels_.kernel_values(block.rows[j].row, b * panel, (b + 1) * panel, values_of(j) + b * panel,
                                           block.scratch);
                     out.evaluations[block.index[j]] = end;
                 }
-                std::size_t kept = 0;
+                std::size_t still_active = 0;
                 for (std::size_t at = 0; at < block.active.size(); at += 4) {
                     const std::size_t group = std::min<std::size_t>(4, block.active.size() - at);
                     const double* x[4];
                     double* y[4];
                     for (std::size_t i = 0; i < 4; ++i) {
                         x[i] = values_of(block.active[at + std::min(i, group - 1)]);
-                        y[i] = block.y.data() + i * strip;
+                        y[i] = block.y.data() + i * panel;
                     }
-                    k.strip_products(span_.x(b), (b + 1) * strip, x, y);
+                    k.panel_products(span_.x(b), (b + 1) * panel, x, y);
                     for (std::size_t i = 0; i < group; ++i) {
                         const std::int64_t j = block.active[at + i], r = block.index[j];
                         Progress& row = block.rows[j];
                         double* const projection = block.projection.data() + j * pairs_;
                         if (pairs_ == 1)
-                            projection[0] += k.dot(here, y[i], span_.g(b * strip));
+                            projection[0] += k.dot(here, y[i], span_.g(b * panel));
                         else
                             for (std::int64_t s = 0; s < here; ++s)
-                                k.add_scaled(pairs_, y[i][s], span_.g(b * strip + s), projection);
+                                k.add_scaled(pairs_, y[i][s], span_.g(b * panel + s), projection);
                         row.squares += k.dot(here, y[i], y[i]);
                         const double rest = row.self - row.squares;
                         if (end < last_point &&
-                            (settled.regression() ? !(tolerance * tolerance >= prefix.widths[0] * rest)
+                            (decided.regression() ? !(tolerance * tolerance >= prefix.widths[0] * rest)
                                                   : k.certain_sums(pairs_, model_.rho.data(), prefix.widths.data(),
-                                                                   rest, projection) < settled.least_certain())) {
-                            block.active[kept++] = j;
+                                                                   rest, projection) < decided.least_certain())) {
+                            block.active[still_active++] = j;
                             continue;
                         }
                         double* const value = out.value.data() + r * pairs_;
                         double* const radius = out.with_radius ? out.radius.data() + r * pairs_ : block.radius.data();
                         bound(prefix, end, row, projection, value, radius);
-                        if (!settled(value, radius)) block.active[kept++] = j;
+                        if (!decided(value, radius)) block.active[still_active++] = j;
                     }
                 }
-                block.active.resize(kept);
+                block.active.resize(still_active);
             }
             for (std::int64_t j : block.active) open[block.index[j]] = 1;
         };
@@ -312,14 +312,14 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
                 for (std::int64_t p = 0; p < pairs_; ++p) value[p] = -model_.rho[p];
                 if (out.with_radius) std::fill_n(out.radius.data() + r * pairs_, pairs_, infinite);
             }
-            if (met) meet_first_points(rows, first, stop, settled, out, start);
+            if (met) meet_first_points(rows, first, stop, decided, out, start);
             const std::int64_t left = met ? start.rows.size() : stop - first;
             for (std::int64_t from = 0; from < left; from += block_rows) {
                 block.active.clear();
                 for (std::int64_t s = from; s < std::min(left, from + block_rows); ++s) {
                     const std::int64_t j = s - from, r = block.index[j] = met ? start.rows.row(s) : first + s;
                     Progress& row = block.rows[j];
-                    strips_.take(rows, r, row.row);
+                    panels_.take(rows, r, row.row);
                     begin(rows, r, row);
                     row.squares = met ? start.squares[s] : 0;
                     double* const projection = block.projection.data() + j * pairs_;
@@ -327,10 +327,10 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
                         start.gather(s, projection);
                     else
                         std::fill_n(projection, pairs_, 0.0);
-                    for (std::int64_t t = 0; t < met; ++t) values_of(j)[t] = start.kernel_values_of(s)[t * strip];
+                    for (std::int64_t t = 0; t < met; ++t) values_of(j)[t] = start.kernel_values_of(s)[t * panel];
                     block.active.push_back(j);
                 }
-                go_on((met + strip - 1) / strip);
+                go_on((met + panel - 1) / panel);
             }
         }
     });

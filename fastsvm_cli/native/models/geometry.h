@@ -5,10 +5,10 @@
 
 #include "answers/decisions.h"
 #include "answers/predictions.h"
-#include "exact/rounding.h"
-#include "exact/row_strips.h"
-#include "exact/strips.h"
-#include "exact/svm_model.h"
+#include "exact/reference/rounding.h"
+#include "exact/reference/svm_model.h"
+#include "exact/values/panels.h"
+#include "exact/values/rows_in_panels.h"
 #include "models/point_span.h"
 #include "simd/pool.h"
 
@@ -20,7 +20,7 @@ namespace fastsvm {
 //     f(z) = g.y - rho  +-  |w_perp| sqrt(K(z, z) - |y|^2).
 //
 // The interval is the paper's (eqs. 13, 14, 31) or narrower: its sphere is about the points' affine hull, which the
-// span contains. Proof with rounding: B8 to B16 of bounds.py, same names.
+// span contains. Proof with rounding: B8 to B16 of PROOFS.md, same names.
 class Geometry {
 public:
     // points: (k) rows. b: (k, pairs), <w, phi(S_i)> = f(S_i) + rho, each within b_error (pairs). squared_norm:
@@ -31,8 +31,8 @@ public:
     Geometry(const Geometry&) = delete;
     ~Geometry();
 
-    // Rows meet points until settled; they are checked at first_stops_ (if pairs are few), then after every `strip`
-    // points. With `steps`: first after min(steps, strip) points, last after `steps`. Returns the unsettled rows,
+    // Rows meet points until decided; they are checked at first_stops_ (if pairs are few), then after every `panel`
+    // points. With `steps`: first after min(steps, panel) points, last after `steps`. Returns the undecided rows,
     // increasing; values and radii are the last ones.
     std::vector<std::int64_t> decision_values(const Rows& rows, const Task& task, double tolerance, std::int64_t steps,
                                               Decisions& out) const;
@@ -43,20 +43,20 @@ private:
     struct Block;
     struct Start;
     void begin(const Rows& rows, std::int64_t row, Progress& out) const;
-    void meet_first_points(const Rows& rows, std::int64_t first, std::int64_t stop, Settled& settled, Decisions& out,
-                           Start& start) const;
-    void look_at(const PointSpan::Prefix& prefix, const Settled& settled, Start& start) const;
+    void meet_first_points(const Rows& rows, std::int64_t first, std::int64_t stop, DecisionTest& decided,
+                           Decisions& out, Start& start) const;
+    void look_at(const PointSpan::Prefix& prefix, const DecisionTest& decided, Start& start) const;
     void bound(const PointSpan::Prefix& prefix, std::int64_t k, const Progress& row, const double* projection,
                double* value, double* radius) const;
 
     SvmModel model_;
     std::shared_ptr<const Rows> points_;
     std::int64_t k_, pairs_;
-    Strips strips_;  // the points
+    Panels panels_;  // the points
     Rounding rounding_;
     std::vector<std::int64_t> first_stops_;  // numbers of points
     PointSpan span_;
-    std::vector<StripRow> first_;  // the first points
+    std::vector<PreparedRow> first_;  // the first points
     Pool<Block> blocks_;
     Pool<Start> starts_;
 };

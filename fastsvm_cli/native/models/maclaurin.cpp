@@ -59,7 +59,7 @@ void Maclaurin::check(std::int64_t pair, std::int64_t center, const Certificate*
 
 void Maclaurin::add(std::int64_t pair, std::int64_t center, Polynomial polynomial, const Certificate* certificate) {
     expansions_.push_back({pair, center, std::move(polynomial), certificate ? *certificate : Certificate{}});
-    make_panel();
+    make_group();
     if (!certificate) return;
     ++certificates_;
     pair_weight_.resize(rho_.size());
@@ -69,7 +69,7 @@ void Maclaurin::add(std::int64_t pair, std::int64_t center, Polynomial polynomia
 }
 
 // Makes a panel of the last expansions, if they fill one.
-void Maclaurin::make_panel() {
+void Maclaurin::make_group() {
     const Expansion& last = expansions_.back();
     const std::size_t before = expansions_.size() - 1;
     if (before > alone_from_) {
@@ -81,8 +81,8 @@ void Maclaurin::make_panel() {
     if (expansions_.size() - alone_from_ < lanes) return;
     Polynomial* side_by_side[lanes];
     for (std::size_t i = 0; i < lanes; ++i) side_by_side[i] = &expansions_[alone_from_ + i].polynomial;
-    expansions_[alone_from_].panel = panels_.size();
-    panels_.emplace_back(side_by_side);
+    expansions_[alone_from_].beside = side_by_side_.size();
+    side_by_side_.emplace_back(side_by_side);
     alone_from_ = expansions_.size();
 }
 
@@ -103,7 +103,7 @@ void Maclaurin::add_compressed(std::int64_t pair, std::int64_t center, const dou
 
 // A block's rows: sparse ones by columns, dense ones in groups of `lanes`, (d, lanes).
 struct Maclaurin::Block {
-    std::int64_t places = 0;          // of rows, in whole lanes
+    std::int64_t padded_rows = 0;     // of rows, in whole lanes
     std::vector<Columns> columns;     // per row
     std::vector<std::int64_t> dense;  // row numbers
     std::vector<std::int64_t> sparse;
@@ -128,10 +128,10 @@ KernelRounding Maclaurin::kernel_rounding(const Rows& rows, std::int64_t row) co
 
 // |z - m|^2 and its exponential, per row and center, in raw coordinates.
 void Maclaurin::weigh(const Rows& rows, std::int64_t first, std::int64_t n, Block& block) const {
-    block.norm.assign(centers_.size() * static_cast<std::size_t>(block.places), 0.0);
+    block.norm.assign(centers_.size() * static_cast<std::size_t>(block.padded_rows), 0.0);
     for (std::size_t c = 0; c < centers_.size(); ++c) {
         const Center& center = centers_[c];
-        double* const norm = block.norm.data() + c * block.places;
+        double* const norm = block.norm.data() + c * block.padded_rows;
         for (std::int64_t r = 0; r < n; ++r) {
             norm[r] = rows.squared_norms[first + r];
             if (!center.moved) continue;
@@ -175,8 +175,8 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
     const std::int64_t n = last - first, d = dimension();
     const std::int64_t nr_pairs = pairs();
     const bool radii = out.with_radius;
-    const std::int64_t places = block.places = (n + lanes - 1) / lanes * lanes;
-    const std::size_t size = static_cast<std::size_t>(places);
+    const std::int64_t padded_rows = block.padded_rows = (n + lanes - 1) / lanes * lanes;
+    const std::size_t size = static_cast<std::size_t>(padded_rows);
     if (block.columns.size() < size) block.columns.resize(size);
     block.outside.assign(size, 0);
     if (radii) block.seen.resize(size);
@@ -225,32 +225,33 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
     const bool skips = static_cast<std::int64_t>(expansions_.size()) > nr_pairs;
     const auto arrive = [&](std::int64_t c, std::int64_t r, bool centered) {
         const Center& center = centers_[c];
-        double& weight = block.weight[c * places + r];
-        const double norm = block.norm[c * places + r];
+        double& weight = block.weight[c * padded_rows + r];
+        const double norm = block.norm[c * padded_rows + r];
         // Far rows stay far, as their weight is already 0, even if the norm is recomputed differently.
         const bool far =
-            skips && (block.far[c * places + r] || bounds_.is_far(center, rows, first + r, norm, centered));
-        block.far[c * places + r] = far;
+            skips && (block.far[c * padded_rows + r] || bounds_.is_far(center, rows, first + r, norm, centered));
+        block.far[c * padded_rows + r] = far;
         if (far || !(weight > 0)) weight = 0;  // an overflowed norm may have become NaN
         block.outside[r] |= bounds_.gaussian && !far && !(norm < center.norm_limit);
         if (radii && !far) block.seen[r] = bounds_.row_from(center, rows, first + r, norm, centered, left_out);
     };
     const auto add = [&](const Expansion& e, std::int64_t r, double polynomial) {
         const std::int64_t at = (first + r) * nr_pairs + e.pair;
-        const double weight = block.weight[e.center * places + r];
+        const double weight = block.weight[e.center * padded_rows + r];
         // A far row's polynomial may be infinite.
         const double term = weight != 0 ? weight * polynomial : 0;
         out.value[at] += term;
         if (!radii) return;
         out.radius[at] +=
             static_cast<double>(expansions_.size()) * unit * std::fabs(term);  // B6: the sum over expansions
-        out.radius[at] += block.far[e.center * places + r] ? e.certificate.weight * 1e-12  // B35
-                                                           : bounds_.radius(e.certificate, e.polynomial.norms(),
-                                                                            e.polynomial.rank(), block.seen[r], term);
+        out.radius[at] +=
+            block.far[e.center * padded_rows + r]
+                ? e.certificate.weight * 1e-12  // B35
+                : bounds_.radius(e.certificate, e.polynomial.norms(), e.polynomial.rank(), block.seen[r], term);
     };
     const auto anyone = [&](const Expansion& e, const std::vector<std::int64_t>& list, std::size_t from) {
         for (std::size_t lane = 0; lane < lanes && from + lane < list.size(); ++lane)
-            if (block.weight[e.center * places + list[from + lane]] != 0) return true;
+            if (block.weight[e.center * padded_rows + list[from + lane]] != 0) return true;
         return false;
     };
 
@@ -280,8 +281,8 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
                     if (block.columns[r].count() != rows.end(first + r) - rows.begin(first + r))
                         for (std::int64_t i = rows.begin(first + r); i < rows.end(first + r); ++i)
                             if (features_.column(rows.indices[i]) < 0) rest += rows.values[i] * rows.values[i];
-                    block.norm[e.center * places + r] = norms[lane] + rest;
-                    block.weight[e.center * places + r] =
+                    block.norm[e.center * padded_rows + r] = norms[lane] + rest;
+                    block.weight[e.center * padded_rows + r] =
                         bounds_.gaussian ? std::exp(-bounds_.gamma * (norms[lane] + rest)) : 1;
                     arrive(e.center, r, true);
                     add(e, r, sums[lane]);
@@ -290,11 +291,11 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
             continue;
         }
         for (std::int64_t r = 0; new_center && r < n; ++r) arrive(e.center, r, false);
-        if (e.panel != no_panel) {
-            const PolynomialPanel& panel = panels_[e.panel];
+        if (e.beside != no_group) {
+            const PolynomialPanel& beside = side_by_side_[e.beside];
             const auto value_at = [&](std::int64_t r) { return out.value.data() + (first + r) * nr_pairs + e.pair; };
             const auto add_all = [&](std::int64_t r, const double* polynomials) {
-                const double weight = block.weight[e.center * places + r];
+                const double weight = block.weight[e.center * padded_rows + r];
                 if (radii)
                     for (std::size_t i = 0; i < lanes; ++i) add(expansions_[at + i], r, polynomials[i]);
                 else if (weight != 0)
@@ -303,7 +304,7 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
             };
             double values[lanes * lanes] = {};  // anything for skipped rows
             for (std::int64_t r : block.sparse) {
-                if (block.weight[e.center * places + r] != 0) panel.values(block.columns[r], values);
+                if (block.weight[e.center * padded_rows + r] != 0) beside.values(block.columns[r], values);
                 add_all(r, values);
             }
             for (std::size_t from = 0; from < block.dense.size(); from += lanes) {
@@ -311,8 +312,8 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
                 for (std::size_t lane = 0; lane < count; ++lane)
                     __builtin_prefetch(value_at(block.dense[from + lane]), 1);
                 if (anyone(e, block.dense, from))
-                    panel.values(static_cast<int>(count), block.groups.data() + from * static_cast<std::size_t>(d),
-                                 values);
+                    beside.values(static_cast<int>(count), block.groups.data() + from * static_cast<std::size_t>(d),
+                                  values);
                 for (std::size_t lane = 0; lane < count; ++lane)
                     add_all(block.dense[from + lane], values + lane * lanes);
             }
@@ -320,7 +321,7 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
             continue;
         }
         const auto alone = [&](std::int64_t r) {
-            const bool counts = block.weight[e.center * places + r] != 0;
+            const bool counts = block.weight[e.center * padded_rows + r] != 0;
             add(e, r, counts ? e.polynomial.value(block.columns[r], block.scratch) : 0);
         };
         if (e.polynomial.rank()) {

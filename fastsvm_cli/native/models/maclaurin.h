@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "answers/decisions.h"
-#include "exact/rounding.h"
+#include "exact/reference/rounding.h"
 #include "models/center.h"
 #include "models/certificate.h"
 #include "models/polynomial.h"
@@ -57,14 +57,14 @@ private:
         std::int64_t pair, center;
         Polynomial polynomial;
         Certificate certificate;
-        std::size_t panel = no_panel;  // in panels_, for the first expansion of a panel
+        std::size_t beside = no_group;  // in panels_, for the first expansion of a panel
     };
-    static constexpr std::size_t no_panel = static_cast<std::size_t>(-1);
+    static constexpr std::size_t no_group = static_cast<std::size_t>(-1);
     struct Block;
 
     void evaluate(const Rows& rows, std::int64_t first, std::int64_t last, Block& block, Decisions& out) const;
     void check(std::int64_t pair, std::int64_t center, const Certificate* certificate) const;
-    void make_panel();
+    void make_group();
     void add(std::int64_t pair, std::int64_t center, Polynomial polynomial, const Certificate* certificate);
     void weigh(const Rows& rows, std::int64_t first, std::int64_t n, Block& block) const;
     KernelRounding kernel_rounding(const Rows& rows, std::int64_t row) const;
@@ -78,7 +78,7 @@ private:
     std::vector<Center> centers_;
     std::vector<Expansion> expansions_;
     // Each for `lanes` consecutive expansions about one center, of consecutive pairs, which keep only norms.
-    std::vector<PolynomialPanel> panels_;
+    std::vector<PolynomialPanel> side_by_side_;
     std::size_t alone_from_ = 0;                    // expansions from here on are in no panel
     std::vector<double> pair_weight_, pair_count_;  // sums over a pair's certificates
     std::size_t certificates_ = 0;                  // number of expansions with one

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "exact/rounding.h"
+#include "exact/reference/rounding.h"
 
 namespace fastsvm {
 

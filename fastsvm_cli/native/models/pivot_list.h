@@ -3,12 +3,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "exact/svm_model.h"
+#include "exact/reference/svm_model.h"
 
 namespace fastsvm {
 
 // Support vectors by distance from a pivot, and bounds on the rest of their sums, for RBF and exponential kernels (B17,
-// B18 and B20 of bounds.py; equations of Acevedo-Rodriguez et al., see triangle.h).
+// B18 and B20 of PROOFS.md; equations of Acevedo-Rodriguez et al., see triangle.h).
 struct PivotList {
     // The vectors left at a stop.
     struct Rest {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "exact/rounding.h"
+#include "exact/reference/rounding.h"
 
 namespace fastsvm {
 
@@ -16,24 +16,24 @@ constexpr std::int64_t most_measured = 4;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 }  // namespace
 
-PointSpan::PointSpan(std::shared_ptr<const Rows> points, const Strips& strips, double kernel_error, Functions functions,
+PointSpan::PointSpan(std::shared_ptr<const Rows> points, const Panels& panels, double kernel_error, Functions functions,
                      std::vector<std::int64_t> stops)
     : points_(std::move(points)),
-      strips_(strips),
+      panels_(panels),
       kernel_error_(kernel_error),
       k_(points_->rows),
       pairs_(functions.pairs()),
       of_(std::move(functions)),
       stops_(std::move(stops)) {
-    const std::int64_t blocks = strips_.size() / strip;
+    const std::int64_t blocks = panels_.size() / panel;
     l_.resize(k_);
     columns_.resize(k_);
     kernel_.resize(k_);
     diagonal_.assign(static_cast<std::size_t>(k_), 0.0);
-    identity_.resize(static_cast<std::size_t>(strips_.size()));
+    identity_.resize(static_cast<std::size_t>(panels_.size()));
     std::iota(identity_.begin(), identity_.end(), 0);
-    x_strips_.resize(blocks);
-    g_.assign(static_cast<std::size_t>(strips_.size() * pairs_), 0.0);
+    x_panels_.resize(blocks);
+    g_.assign(static_cast<std::size_t>(panels_.size() * pairs_), 0.0);
     g_squares_.assign(static_cast<std::size_t>(k_ * pairs_), 0.0);
     reach_.assign(static_cast<std::size_t>(k_), 0.0);
     plain_.assign(static_cast<std::size_t>(k_), 0.0);
@@ -46,27 +46,27 @@ PointSpan::PointSpan(std::shared_ptr<const Rows> points, const Strips& strips, d
 // over memory.
 void PointSpan::factor(std::int64_t block) const {
     const Loops& k = loops();
-    const std::int64_t first = block * strip, end = first + strip, stop = std::min(k_, end);
-    std::vector<double> kernel_values(static_cast<std::size_t>(strip * end)), scratch, self(strip, 1.0),
-        rows(static_cast<std::size_t>(end * strip), 0.0);
+    const std::int64_t first = block * panel, end = first + panel, stop = std::min(k_, end);
+    std::vector<double> kernel_values(static_cast<std::size_t>(panel * end)), scratch, self(panel, 1.0),
+        rows(static_cast<std::size_t>(end * panel), 0.0);
     for (std::int64_t i = first; i < stop; ++i) {
-        StripRow point;
-        strips_.take(*points_, i, point);
-        strips_.kernel_values(point, 0, end, kernel_values.data() + (i - first) * end, scratch);
-        self[i - first] = strips_.kernel().self(points_->squared_norms[i]);
+        PreparedRow point;
+        panels_.take(*points_, i, point);
+        panels_.kernel_values(point, 0, end, kernel_values.data() + (i - first) * end, scratch);
+        self[i - first] = panels_.kernel().self(points_->squared_norms[i]);
         if (pairs_ > most_measured) continue;
         const double* const row = kernel_values.data() + (i - first) * end;
         kernel_[i].assign(row, row + i);
         kernel_[i].push_back(self[i - first]);
     }
-    double dots[strip];
+    double dots[panel];
     for (std::int64_t j = 0; j < stop; ++j) {
         std::vector<double>& l = l_[j];  // row j, without its diagonal
         if (j >= first) {
             l.resize(static_cast<std::size_t>(j));
-            for (std::int64_t t = 0; t < j; ++t) l[t] = rows[t * strip + (j - first)];
+            for (std::int64_t t = 0; t < j; ++t) l[t] = rows[t * panel + (j - first)];
         }
-        k.strip_dots(rows.data(), j, identity_.data(), l.data(), dots);
+        k.panel_dots(rows.data(), j, identity_.data(), l.data(), dots);
         if (j >= first) {
             const double pivot = self[j - first] - dots[j - first];
             // A point in the span of earlier ones has zero rows in L, X and g.
@@ -74,23 +74,23 @@ void PointSpan::factor(std::int64_t block) const {
             diagonal_[j] = independent ? std::sqrt(pivot) : infinite;
             if (!independent) {
                 std::fill(l.begin(), l.end(), 0.0);
-                for (std::int64_t t = 0; t < j; ++t) rows[t * strip + (j - first)] = 0;
+                for (std::int64_t t = 0; t < j; ++t) rows[t * panel + (j - first)] = 0;
             }
         }
         for (std::int64_t i = std::max(first, j + 1); i < stop; ++i)
-            rows[j * strip + (i - first)] = (kernel_values[(i - first) * end + j] - dots[i - first]) / diagonal_[j];
+            rows[j * panel + (i - first)] = (kernel_values[(i - first) * end + j] - dots[i - first]) / diagonal_[j];
     }
     for (std::int64_t t = 0; t < stop; ++t) {
-        if (columns_[t].empty()) columns_[t].resize(static_cast<std::size_t>(strips_.size()), 0.0);
-        std::copy_n(rows.data() + t * strip, strip, columns_[t].data() + first);
+        if (columns_[t].empty()) columns_[t].resize(static_cast<std::size_t>(panels_.size()), 0.0);
+        std::copy_n(rows.data() + t * panel, panel, columns_[t].data() + first);
     }
 
-    Aligned<double>& x = x_strips_[block];  // (end, strip), transposed
-    x.assign(static_cast<std::size_t>(end * strip), 0.0);
+    Aligned<double>& x = x_panels_[block];  // (end, panel), transposed
+    x.assign(static_cast<std::size_t>(end * panel), 0.0);
     for (std::int64_t t = stop - 1; t >= 0; --t) {
-        k.strip_dots(x.data() + (t + 1) * strip, stop - t - 1, identity_.data(), columns_[t].data() + t + 1, dots);
+        k.panel_dots(x.data() + (t + 1) * panel, stop - t - 1, identity_.data(), columns_[t].data() + t + 1, dots);
         for (std::int64_t i = std::max(first, t); i < stop; ++i)
-            x[t * strip + (i - first)] = ((i == t) - dots[i - first]) / diagonal_[t];
+            x[t * panel + (i - first)] = ((i == t) - dots[i - first]) / diagonal_[t];
     }
     for (std::int64_t i = first; i < stop; ++i) {
         roots_[i] = diagonal_[i] < infinite ? std::sqrt(self[i - first]) : 0;
@@ -98,7 +98,7 @@ void PointSpan::factor(std::int64_t block) const {
         double* const g = g_.data() + i * pairs_;
         std::fill_n(g, pairs_, 0.0);
         for (std::int64_t t = 0; t <= i; ++t) {
-            const double value = x[t * strip + (i - first)];
+            const double value = x[t * panel + (i - first)];
             reach += std::fabs(value) * roots_[t];
             plain += std::fabs(value);
             k.add_scaled(pairs_, value, of_.at_points.data() + t * pairs_, g);
@@ -147,8 +147,8 @@ void PointSpan::measure(std::int64_t k, std::int64_t pair, Prefix& out) const {
     std::vector<double> c(static_cast<std::size_t>(k), 0.0), rest(c), product(c);
     const Loops& simd = loops();
     for (std::int64_t i = 0; i < k; ++i) {
-        const double* const x = x_strips_[i / strip].data() + i % strip;
-        for (std::int64_t t = 0; t <= i; ++t) c[t] += x[t * strip] * g_[i * pairs_ + pair];
+        const double* const x = x_panels_[i / panel].data() + i % panel;
+        for (std::int64_t t = 0; t <= i; ++t) c[t] += x[t * panel] * g_[i * pairs_ + pair];
     }
     double inner = 0, inner_size = 0, plain = 0, weighted = 0;
     for (std::int64_t t = 0; t < k; ++t) {
@@ -180,9 +180,9 @@ void PointSpan::measure(std::int64_t k, std::int64_t pair, Prefix& out) const {
                         off + 1e-150;
     double stray = 0;
     for (std::int64_t i = 0; i < k; ++i) {
-        const double* const x = x_strips_[i / strip].data() + i % strip;
+        const double* const x = x_panels_[i / panel].data() + i % panel;
         double h = 0;
-        for (std::int64_t t = 0; t <= i; ++t) h += x[t * strip] * rest[t];
+        for (std::int64_t t = 0; t <= i; ++t) h += x[t * panel] * rest[t];
         stray += h * h;
     }
     const double norm = std::sqrt(of_.squared_norms[pair]);
@@ -194,14 +194,14 @@ void PointSpan::measure(std::int64_t k, std::int64_t pair, Prefix& out) const {
     if (1.5 * stray * (1 + 1e-12) < out.stray[pair]) out.stray[pair] = 1.5 * stray * (1 + 1e-12);
 }
 
-void PointSpan::prepare(std::int64_t strips) const {
-    if (ready_.load(std::memory_order_acquire) >= strips) return;
+void PointSpan::prepare(std::int64_t panels) const {
+    if (ready_.load(std::memory_order_acquire) >= panels) return;
     const std::lock_guard<std::mutex> guard(lock_);
-    for (std::int64_t block = ready_; block < strips; ++block) {
+    for (std::int64_t block = ready_; block < panels; ++block) {
         factor(block);
-        at_ends_[block] = prefix(std::min(k_, (block + 1) * strip));
+        at_ends_[block] = prefix(std::min(k_, (block + 1) * panel));
         for (std::size_t i = 0; i < stops_.size(); ++i)
-            if ((stops_[i] - 1) / strip == block) at_stops_[i] = prefix(std::min(k_, stops_[i]));
+            if ((stops_[i] - 1) / panel == block) at_stops_[i] = prefix(std::min(k_, stops_[i]));
         ready_.store(block + 1, std::memory_order_release);
     }
 }

@@ -5,13 +5,13 @@
 #include <mutex>
 #include <vector>
 
-#include "exact/strips.h"
+#include "exact/values/panels.h"
 
 namespace fastsvm {
 
 // Span of points S_1..S_k in feature space: kernel matrix K_S = L L', X = L^-1. A decision function w = sum a_i
 // phi(x_i) has coordinates g = X <w, phi(S)>; the rest has length |w_perp|, |w_perp|^2 = |w|^2 - |g|^2. Proof with
-// rounding, for X as computed: B10 to B14 of bounds.py, same names.
+// rounding, for X as computed: B10 to B14 of PROOFS.md, same names.
 class PointSpan {
 public:
     // Upper bounds from the first k points.
@@ -27,18 +27,18 @@ public:
         std::vector<double> at_points, squared_norms, point_errors;
         std::int64_t pairs() const { return static_cast<std::int64_t>(squared_norms.size()); }
     };
-    // points: (k) rows; strips: the same, in order; must outlive this. kernel_error: between two points. stops:
-    // increasing numbers of points with a Prefix, besides ends of strips.
-    PointSpan(std::shared_ptr<const Rows> points, const Strips& strips, double kernel_error, Functions functions,
+    // points: (k) rows; panels: the same, in order; must outlive this. kernel_error: between two points. stops:
+    // increasing numbers of points with a Prefix, besides ends of panels.
+    PointSpan(std::shared_ptr<const Rows> points, const Panels& panels, double kernel_error, Functions functions,
               std::vector<std::int64_t> stops);
 
-    // Factors the first `strips` strips of points; most rows need few. Call before using them, on any thread.
-    void prepare(std::int64_t strips) const;
-    const Prefix& at_end_of(std::int64_t strip_number) const { return at_ends_[strip_number]; }
+    // Factors the first `panels` panels of points; most rows need few. Call before using them, on any thread.
+    void prepare(std::int64_t panels) const;
+    const Prefix& at_end_of(std::int64_t panel_number) const { return at_ends_[panel_number]; }
     const Prefix& at_stop(std::size_t stop) const { return at_stops_[stop]; }
     Prefix prefix(std::int64_t k) const;
-    // Rows of X of a strip, transposed: ((strip_number + 1) strip, strip).
-    const double* x(std::int64_t strip_number) const { return x_strips_[strip_number].data(); }
+    // Rows of X of a panel, transposed: ((panel_number + 1) panel, panel).
+    const double* x(std::int64_t panel_number) const { return x_panels_[panel_number].data(); }
     // Coordinates g of a point: (pairs); those of the next points follow.
     const double* g(std::int64_t point) const { return g_.data() + point * pairs_; }
 
@@ -47,7 +47,7 @@ private:
     void measure(std::int64_t k, std::int64_t pair, Prefix& out) const;
 
     std::shared_ptr<const Rows> points_;
-    const Strips& strips_;
+    const Panels& panels_;
     double kernel_error_;
     std::int64_t k_, pairs_;
     Functions of_;
@@ -55,12 +55,12 @@ private:
     std::vector<std::int32_t> identity_;
 
     mutable std::mutex lock_;
-    mutable std::atomic<std::int64_t> ready_{0};        // strips
+    mutable std::atomic<std::int64_t> ready_{0};        // panels
     mutable std::vector<std::vector<double>> l_;        // rows without the diagonal
     mutable std::vector<std::vector<double>> columns_;  // of L without the diagonal, each (k padded)
     mutable std::vector<std::vector<double>> kernel_;   // rows up to the diagonal; only with few pairs
     mutable std::vector<double> diagonal_;              // of L; infinite for a point in the span of earlier ones
-    mutable std::vector<Aligned<double>> x_strips_;     // X transposed
+    mutable std::vector<Aligned<double>> x_panels_;     // X transposed
     mutable std::vector<double> g_;                     // (k padded, pairs)
     mutable std::vector<double> g_squares_;             // (k, pairs): |g|^2 so far
     mutable std::vector<double> reach_, plain_;         // (k): |v|^2 and |v_1|^2 so far

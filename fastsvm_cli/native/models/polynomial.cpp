@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "exact/rounding.h"
+#include "exact/reference/rounding.h"
 #include "simd/loops.h"
 
 namespace fastsvm {

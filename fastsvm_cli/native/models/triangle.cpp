@@ -15,18 +15,18 @@ namespace {
 constexpr std::int64_t block_rows = 512;  // rows sorted by list at a time
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-// Stops in a list of n vectors. Few rows settle before half of it; a check costs a row a few kernel values, plus one
+// Stops in a list of n vectors. Few rows decide before half of it; a check costs a row a few kernel values, plus one
 // per few pairs.
 std::vector<std::int64_t> stops_of(std::int64_t n, std::int64_t pairs) {
-    const std::int64_t apart = n < 256 && pairs == 1 ? strip / 2 : strip * std::min<std::int64_t>(8, 1 + pairs / 8);
+    const std::int64_t apart = n < 256 && pairs == 1 ? panel / 2 : panel * std::min<std::int64_t>(8, 1 + pairs / 8);
     std::vector<std::int64_t> out{0};
     while (out.back() < n) out.push_back(std::min(n, out.back() + apart));
     return out;
 }
 
-// Rows that fit the first-level cache, in whole strips.
+// Rows that fit the first-level cache, in whole panels.
 std::int64_t rows_side_by_side(std::int64_t features) {
-    return std::clamp<std::int64_t>(4096 / std::max<std::int64_t>(features, 1) / strip, 1, 8) * strip;
+    return std::clamp<std::int64_t>(4096 / std::max<std::int64_t>(features, 1) / panel, 1, 8) * panel;
 }
 
 }  // namespace
@@ -36,8 +36,8 @@ Triangle::Triangle(SvmModel model, std::vector<std::int64_t> pivots)
       pairs_(model_.pairs()),
       pivots_(std::move(pivots)),
       is_pivot_(static_cast<std::size_t>(model_.total_sv()), 0),
-      strips_(model_.kernel, *model_.vectors, {}),
-      rounding_(model_, strips_.dense(), false) {
+      panels_(model_.kernel, *model_.vectors, {}),
+      rounding_(model_, panels_.dense(), false) {
     for (std::int64_t c = 0; c < model_.classes(); ++c)
         class_of_.insert(class_of_.end(), static_cast<std::size_t>(model_.nr_sv[c]), static_cast<std::int32_t>(c));
     for (std::int64_t pivot : pivots_) {
@@ -49,10 +49,10 @@ Triangle::Triangle(SvmModel model, std::vector<std::int64_t> pivots)
     const Rows& sv = *model_.vectors;
     stops_ = stops_of(sv.rows - std::count(is_pivot_.begin(), is_pivot_.end(), 1), pairs_);
     vectors_.resize(static_cast<std::size_t>(sv.rows));
-    for (std::int64_t i = 0; i < sv.rows; ++i) strips_.take(sv, i, vectors_[i]);
-    if (!strips_.dense() || !RowStrips::by_column(4, 4 * sv.indices.size(), sv.rows * strips_.features())) return;
-    columns_.resize(static_cast<std::size_t>(sv.rows * strips_.features()));
-    for (std::int64_t i = 0; i < sv.rows; ++i) strips_.spread(sv, i, columns_.data() + i * strips_.features());
+    for (std::int64_t i = 0; i < sv.rows; ++i) panels_.take(sv, i, vectors_[i]);
+    if (!panels_.dense() || !RowsInPanels::by_column(4, 4 * sv.indices.size(), sv.rows * panels_.features())) return;
+    columns_.resize(static_cast<std::size_t>(sv.rows * panels_.features()));
+    for (std::int64_t i = 0; i < sv.rows; ++i) panels_.spread(sv, i, columns_.data() + i * panels_.features());
 }
 
 const PivotList& Triangle::list(std::size_t which) const {
@@ -66,10 +66,10 @@ const PivotList& Triangle::list(std::size_t which) const {
     return *lazy.list;
 }
 
-void Triangle::vectors_at(const std::int64_t* which, int count, RowStrips::Vectors& out) const {
+void Triangle::vectors_at(const std::int64_t* which, int count, RowsInPanels::Vectors& out) const {
     out.count = 0;
     for (int v = 0; v < count; ++v)
-        out.add(&vectors_[which[v]], columns_.empty() ? nullptr : columns_.data() + which[v] * strips_.features());
+        out.add(&vectors_[which[v]], columns_.empty() ? nullptr : columns_.data() + which[v] * panels_.features());
 }
 
 struct Triangle::Visit {
@@ -79,9 +79,9 @@ struct Triangle::Visit {
 };
 
 struct Triangle::RowGroup {
-    RowGroup(const Strips& strips, std::int64_t pairs)
-        : slots(rows_side_by_side(strips.features())),
-          rows(strips),
+    RowGroup(const Panels& panels, std::int64_t pairs)
+        : slots(rows_side_by_side(panels.features())),
+          rows(panels),
           kernel_values(static_cast<std::size_t>(slots * 4)),
           sums(static_cast<std::size_t>(pairs * slots)),
           low(static_cast<std::size_t>(slots)),
@@ -94,17 +94,17 @@ struct Triangle::RowGroup {
           sum(static_cast<std::size_t>(pairs)),
           radius(sum) {}
     std::int64_t slots;
-    RowStrips rows;
-    Aligned<double> kernel_values;  // (strips, 4, strip)
+    RowsInPanels rows;
+    Aligned<double> kernel_values;  // (panels, 4, panel)
     Aligned<double> sums;           // (pairs, slots)
     // (slots): bounds of the distance from the pivot, and e^(gamma high) for the exponential kernel.
     Aligned<double> low, high, grow;
-    // (slots): squared distances; in look_at, bounds of kernel values left, and numbers of settled pairs.
+    // (slots): squared distances; in look_at, bounds of kernel values left, and numbers of decided pairs.
     Aligned<double> near, far, count;
     std::vector<const Visit*> visits;  // (slots)
     std::vector<double> sum, radius;   // (pairs), for one row
     std::vector<std::int64_t> looked;  // slots
-    RowStrips::Vectors vectors;
+    RowsInPanels::Vectors vectors;
 
     std::int64_t filled() const { return (rows.size() + lanes - 1) / lanes * lanes; }
     void gather(std::int64_t slot, double* out) const {
@@ -123,8 +123,8 @@ struct Triangle::RowGroup {
 };
 
 struct Triangle::Block {
-    Block(const Strips& strips, std::int64_t pairs)
-        : group(strips, pairs), visits(block_rows), sums(static_cast<std::size_t>(block_rows * pairs)) {}
+    Block(const Panels& panels, std::int64_t pairs)
+        : group(panels, pairs), visits(block_rows), sums(static_cast<std::size_t>(block_rows * pairs)) {}
     RowGroup group;
     std::vector<Visit> visits;
     std::vector<double> sums;  // (block_rows, pairs)
@@ -155,14 +155,14 @@ void Triangle::meet_pivots(const Rows& rows, std::int64_t first, std::int64_t st
     std::fill(group.sums.begin(), group.sums.end(), 0.0);
     std::fill_n(group.near.begin(), n, infinite);
     for (std::size_t j = 0; j < pivots_.size();) {
-        const int now = RowStrips::together(static_cast<std::int64_t>(pivots_.size() - j));
+        const int now = RowsInPanels::together(static_cast<std::int64_t>(pivots_.size() - j));
         vectors_at(pivots_.data() + j, now, group.vectors);
-        group.rows.squared_distances(group.vectors, group.kernel_values.data(), 4 * strip);
+        group.rows.squared_distances(group.vectors, group.kernel_values.data(), 4 * panel);
         for (int v = 0; v < now; ++v, ++j)
-            for (std::int64_t at = 0; at < size; at += strip) {
-                const std::int64_t here = std::min<std::int64_t>(strip, n - at);
-                double* const values = group.kernel_values.data() + at * 4 + v * strip;
-                for (std::int64_t s = at; s < std::min(size, at + strip); ++s)
+            for (std::int64_t at = 0; at < size; at += panel) {
+                const std::int64_t here = std::min<std::int64_t>(panel, n - at);
+                double* const values = group.kernel_values.data() + at * 4 + v * panel;
+                for (std::int64_t s = at; s < std::min(size, at + panel); ++s)
                     if (values[s - at] < group.near[s]) group.near[s] = values[s - at], visits[s].list = j;
                 if (!new_pivot_[j]) continue;
                 kernel_from_squared_distances(model_.kernel, here, values);
@@ -192,8 +192,8 @@ void Triangle::bound(const PivotList& list, std::size_t stop, const Visit& visit
     }
 }
 
-// Slots whose interval, without `bound`'s rounding, may settle the answer.
-void Triangle::look_at(const PivotList& list, std::size_t stop, const Settled& settled, RowGroup& group) const {
+// Slots whose interval, without `bound`'s rounding, may decide the answer.
+void Triangle::look_at(const PivotList& list, std::size_t stop, const DecisionTest& decided, RowGroup& group) const {
     const PivotList::Rest& rest = list.rest[stop];
     const bool exponential = model_.kernel.type == KernelType::exponential;
     const std::int64_t n = group.filled();
@@ -209,8 +209,8 @@ void Triangle::look_at(const PivotList& list, std::size_t stop, const Settled& s
         const std::size_t cell = stop * static_cast<std::size_t>(pairs_) + static_cast<std::size_t>(p);
         const double positive = list.positive[cell], negative = list.negative[cell];
         const double* const sums = group.sums.data() + p * group.slots;
-        if (!exponential && !settled.regression()) {
-            loops().count_settled(n, model_.rho[p], positive, negative, largest, smallest, sums, count);
+        if (!exponential && !decided.regression()) {
+            loops().count_decided(n, model_.rho[p], positive, negative, largest, smallest, sums, count);
             continue;
         }
         for (std::int64_t s = 0; s < n; ++s) {
@@ -227,17 +227,17 @@ void Triangle::look_at(const PivotList& list, std::size_t stop, const Settled& s
             const double low = least_positive - most_negative, high = most_positive - least_negative,
                          value = sums[s] - model_.rho[p];
             count[s] +=
-                settled.regression() ? (high - low) / 2 <= settled.tolerance() : value + low > 0 || value + high <= 0;
+                decided.regression() ? (high - low) / 2 <= decided.tolerance() : value + low > 0 || value + high <= 0;
         }
     }
     group.looked.clear();
     for (std::int64_t s = 0; s < group.rows.size(); ++s)
-        if (count[s] >= static_cast<double>(settled.least_certain())) group.looked.push_back(s);
+        if (count[s] >= static_cast<double>(decided.least_certain())) group.looked.push_back(s);
 }
 
 // Rows first + r for members r of one list, at most one per slot.
 void Triangle::follow(const Rows& rows, std::int64_t first, const PivotList& list, const std::int64_t* members,
-                      std::int64_t size, const Visit* visits, const double* sums, Settled& settled, Decisions& out,
+                      std::int64_t size, const Visit* visits, const double* sums, DecisionTest& decided, Decisions& out,
                       std::vector<char>& open, RowGroup& group) const {
     group.rows.clear(rows);
     for (std::int64_t s = 0; s < size; ++s) {
@@ -252,13 +252,13 @@ void Triangle::follow(const Rows& rows, std::int64_t first, const PivotList& lis
     }
     for (std::size_t stop = 0; stop < stops_.size() && group.rows.size(); ++stop) {
         for (std::int64_t s = stop ? stops_[stop - 1] : 0; s < stops_[stop];) {
-            const int now = RowStrips::together(stops_[stop] - s);
+            const int now = RowsInPanels::together(stops_[stop] - s);
             vectors_at(list.order.data() + s, now, group.vectors);
-            group.rows.kernel_values(group.vectors, group.kernel_values.data(), 4 * strip);
-            for (std::int64_t at = 0, n = group.filled(); at < n; at += strip)
+            group.rows.kernel_values(group.vectors, group.kernel_values.data(), 4 * panel);
+            for (std::int64_t at = 0, n = group.filled(); at < n; at += panel)
                 for (int v = 0; v < now; ++v)
-                    add(list.order[s + v], group.kernel_values.data() + at * 4 + v * strip, at,
-                        std::min<std::int64_t>(strip, n - at), group);
+                    add(list.order[s + v], group.kernel_values.data() + at * 4 + v * panel, at,
+                        std::min<std::int64_t>(panel, n - at), group);
             s += now;
         }
         const bool over = stop + 1 == stops_.size();
@@ -266,7 +266,7 @@ void Triangle::follow(const Rows& rows, std::int64_t first, const PivotList& lis
             group.looked.resize(static_cast<std::size_t>(group.rows.size()));
             std::iota(group.looked.begin(), group.looked.end(), 0);
         } else {
-            look_at(list, stop, settled, group);
+            look_at(list, stop, decided, group);
         }
         // Last slot first: the last row moves into a removed one's slot.
         for (auto slot = group.looked.rbegin(); slot != group.looked.rend(); ++slot) {
@@ -275,7 +275,7 @@ void Triangle::follow(const Rows& rows, std::int64_t first, const PivotList& lis
             double* const value = out.value.data() + r * pairs_;
             double* const radius = out.with_radius ? out.radius.data() + r * pairs_ : group.radius.data();
             bound(list, stop, *group.visits[*slot], group.sum.data(), value, radius);
-            const bool done = settled(value, radius);
+            const bool done = decided(value, radius);
             if (!done && !over) continue;
             out.evaluations[r] += stops_[stop];
             if (!done)
@@ -294,10 +294,10 @@ std::vector<std::int64_t> Triangle::decision_values(const Rows& rows, const Task
     open.assign(static_cast<std::size_t>(rows.rows), 0);
     const std::int64_t lists = static_cast<std::int64_t>(pivots_.size());
     parallel_for(rows.rows, block_rows, [&](std::int64_t first, std::int64_t last) {
-        const auto room = task.room();
-        Settled& settled = room->settled;
-        settled.within(tolerance);
-        const auto block = blocks_.lease([this] { return std::make_unique<Block>(strips_, pairs_); });
+        const auto task_scratch = task.task_scratch();
+        DecisionTest& decided = task_scratch->decided;
+        decided.within(tolerance);
+        const auto block = blocks_.lease([this] { return std::make_unique<Block>(panels_, pairs_); });
         auto& [group, visits, sums, by_list] = *block;
         for (; first < last; first += block_rows) {
             const std::int64_t count = std::min(last, first + block_rows) - first;
@@ -322,7 +322,7 @@ std::vector<std::int64_t> Triangle::decision_values(const Rows& rows, const Task
                 const PivotList& taken = list(which);
                 for (std::int64_t r = begin; r < end; r += group.slots)
                     follow(rows, first, taken, by_list.data() + r, std::min(end - r, group.slots), visits.data(),
-                           sums.data(), settled, out, open, group);
+                           sums.data(), decided, out, open, group);
             }
         }
     });

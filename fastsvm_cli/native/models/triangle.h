@@ -7,10 +7,10 @@
 
 #include "answers/decisions.h"
 #include "answers/predictions.h"
-#include "exact/rounding.h"
-#include "exact/row_strips.h"
-#include "exact/strips.h"
-#include "exact/svm_model.h"
+#include "exact/reference/rounding.h"
+#include "exact/reference/svm_model.h"
+#include "exact/values/panels.h"
+#include "exact/values/rows_in_panels.h"
 #include "models/pivot_list.h"
 #include "simd/pool.h"
 
@@ -30,8 +30,8 @@ public:
     Triangle(const Triangle&) = delete;
     ~Triangle();
 
-    // Rows of a list pass along it side by side until settled or at its end; checked at `stops`. Returns the rows that
-    // rounding leaves open, increasing.
+    // Rows of a list pass along it side by side until decided or at its end; checked at `stops`. Returns the rows that
+    // rounding leaves undecided, increasing.
     std::vector<std::int64_t> decision_values(const Rows& rows, const Task& task, double tolerance,
                                               Decisions& out) const;
     std::int64_t pairs() const { return pairs_; }
@@ -48,13 +48,13 @@ private:
     void meet_pivots(const Rows& rows, std::int64_t first, std::int64_t stop, Visit* visits, double* sums,
                      RowGroup& group) const;
     void follow(const Rows& rows, std::int64_t first, const PivotList& list, const std::int64_t* members,
-                std::int64_t size, const Visit* visits, const double* sums, Settled& settled, Decisions& out,
+                std::int64_t size, const Visit* visits, const double* sums, DecisionTest& decided, Decisions& out,
                 std::vector<char>& open, RowGroup& group) const;
-    void look_at(const PivotList& list, std::size_t stop, const Settled& settled, RowGroup& group) const;
+    void look_at(const PivotList& list, std::size_t stop, const DecisionTest& decided, RowGroup& group) const;
     void add(std::int64_t vector, const double* kernel_values, std::int64_t at, std::int64_t n, RowGroup& group) const;
     void bound(const PivotList& list, std::size_t stop, const Visit& visit, const double* sum, double* value,
                double* radius) const;
-    void vectors_at(const std::int64_t* which, int count, RowStrips::Vectors& out) const;
+    void vectors_at(const std::int64_t* which, int count, RowsInPanels::Vectors& out) const;
 
     SvmModel model_;
     std::int64_t pairs_;
@@ -63,9 +63,9 @@ private:
     std::vector<char> new_pivot_;         // per pivot: not repeated
     std::vector<std::int32_t> class_of_;  // per support vector
     std::vector<std::int64_t> stops_;     // numbers of vectors: 0, .., all
-    Strips strips_;                       // of no vectors: only the features' columns
+    Panels panels_;                       // of no vectors: only the features' columns
     Rounding rounding_;
-    std::vector<StripRow> vectors_;                     // support vectors
+    std::vector<PreparedRow> vectors_;                  // support vectors
     std::vector<double> columns_;                       // (n, features), if products go by column
     mutable std::vector<std::unique_ptr<Lazy>> lists_;  // per pivot, built when first needed
     Pool<Block> blocks_;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "files/file_fault.h"
+#include "files/file_error.h"
 #include "files/stop.h"
 #include "files/streams.h"
 #include "program/options.h"
@@ -24,8 +24,8 @@ constexpr int wrong_usage = 2;
 int predict_as(const Options& options) {
     try {
         select_instruction_set_of_environment();
-    } catch (const std::invalid_argument& fault) {
-        say(2, std::string("Error: ") + fault.what());
+    } catch (const std::invalid_argument& error) {
+        say(2, std::string("Error: ") + error.what());
         return wrong_usage;
     }
     try {
@@ -35,12 +35,12 @@ int predict_as(const Options& options) {
         return 0;
     } catch (const ReaderGone&) {  // not an error
         return 0;
-    } catch (const UsageFault&) {
+    } catch (const UsageError&) {
         throw;
     } catch (const std::bad_alloc&) {
         say(2, "Error: out of memory");
-    } catch (const std::exception& fault) {
-        say(2, std::string("Error: ") + fault.what());
+    } catch (const std::exception& error) {
+        say(2, std::string("Error: ") + error.what());
     }
     return 1;
 }
@@ -58,8 +58,8 @@ int main(int argc, char** argv) {
     if (argc > 0 && named_svm_predict(argv[0])) {
         try {
             code = predict_as(read_libsvm_options(words)) ? 1 : 0;
-        } catch (const UsageFault& fault) {
-            std::fputs(fault.what(), stderr);
+        } catch (const UsageError& error) {
+            std::fputs(error.what(), stderr);
             std::fputs(libsvm_help_text, stdout);
             code = 1;
         }
@@ -73,8 +73,8 @@ int main(int argc, char** argv) {
                 std::fputs("fastsvm-predict " FASTSVM_VERSION "\n", stdout);
             else
                 code = predict_as(options);
-        } catch (const UsageFault& fault) {
-            say(2, std::string("Error: ") + fault.what() + "; see fastsvm-predict --help");
+        } catch (const UsageError& error) {
+            say(2, std::string("Error: ") + error.what() + "; see fastsvm-predict --help");
             code = wrong_usage;
         }
     }

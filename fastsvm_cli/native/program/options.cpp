@@ -39,16 +39,16 @@ int number(const std::string& option, const std::string& word, int most) {
                         word.find_first_not_of("0123456789") == std::string::npos;
     const int value = digits ? std::stoi(word) : -1;
     if (!digits || value > most)
-        throw UsageFault(option + ": '" + word + "' found, expected " +
+        throw UsageError(option + ": '" + word + "' found, expected " +
                          (most == 1 ? "0 or 1" : "a whole number of 0 or more"));
     return value;
 }
 
 void take_files(const std::vector<std::string>& files, std::size_t least, Options& out) {
     if (files.size() < least)
-        throw UsageFault(files.empty() ? "the files are missing: test_file model_file [output_file]"
+        throw UsageError(files.empty() ? "the files are missing: test_file model_file [output_file]"
                                        : "the file of the model is missing: test_file model_file [output_file]");
-    if (files.size() > 3) throw UsageFault("'" + files[3] + "' found, expected three files at most");
+    if (files.size() > 3) throw UsageError("'" + files[3] + "' found, expected three files at most");
     out.test_file = files[0];
     out.model_file = files[1];
     if (files.size() > 2) out.output = files[2];
@@ -80,7 +80,7 @@ Options read_options(const std::vector<std::string>& words) {
         const auto value = [&]() -> std::string {
             if (equals != std::string::npos) return word.substr(equals + 1);
             if (name == "-b" && word.size() > 2) return word.substr(2);
-            if (at + 1 == words.size()) throw UsageFault(name + " needs a value");
+            if (at + 1 == words.size()) throw UsageError(name + " needs a value");
             return words[++at];
         };
         if (word[1] == 'b') name = "-b";
@@ -91,7 +91,7 @@ Options read_options(const std::vector<std::string>& words) {
         else if (name == "--threads")
             out.threads = number("--threads", value(), 999'999'999);
         else if (equals != std::string::npos)
-            throw UsageFault("no such option: " + name + " (fastsvm predict has more)");
+            throw UsageError("no such option: " + name + " (fastsvm predict has more)");
         else if (name == "-q" || name == "--quiet")
             out.quiet = true;
         else if (name == "--values")
@@ -101,11 +101,11 @@ Options read_options(const std::vector<std::string>& words) {
         else if (name == "--version" || name == "-V")
             return out.version = true, out;
         else
-            throw UsageFault("no such option: " + name + " (fastsvm predict has more)");
+            throw UsageError("no such option: " + name + " (fastsvm predict has more)");
     }
     take_files(files, 2, out);
     if (std::count(files.begin(), files.begin() + 2, "-") + (out.exact == "-") > 1)
-        throw UsageFault("only one of the files can be standard input");
+        throw UsageError("only one of the files can be standard input");
     return out;
 }
 
@@ -119,10 +119,10 @@ Options read_libsvm_options(const std::vector<std::string>& words) {
         } else if (letter == 'b') {
             out.probability = ++at < words.size() && std::atoi(words[at].c_str()) != 0;
         } else {
-            throw UsageFault(std::string("Unknown option: -") + letter + "\n");
+            throw UsageError(std::string("Unknown option: -") + letter + "\n");
         }
     }
-    if (words.size() < at + 3) throw UsageFault("");
+    if (words.size() < at + 3) throw UsageError("");
     out.test_file = words[at];
     out.model_file = words[at + 1];
     out.output = words[at + 2];

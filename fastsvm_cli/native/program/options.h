@@ -8,7 +8,7 @@
 namespace fastsvm {
 
 // Invalid command line; the message is for standard error.
-struct UsageFault : std::runtime_error {
+struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
@@ -22,9 +22,9 @@ struct Options {
     std::vector<std::string> inputs() const;
 };
 
-// Throws UsageFault.
+// Throws UsageError.
 Options read_options(const std::vector<std::string>& words);
-// As svm-predict: options, then three files. UsageFault holds a line for an unknown option, or "" for missing files.
+// As svm-predict: options, then three files. UsageError holds a line for an unknown option, or "" for missing files.
 Options read_libsvm_options(const std::vector<std::string>& words);
 
 extern const char* const help_text;

@@ -8,9 +8,9 @@
 
 #include "engine/checksum.h"
 #include "engine/kind.h"
-#include "engine/model_fault.h"
+#include "engine/model_error.h"
 #include "engine/sha256.h"
-#include "files/file_fault.h"
+#include "files/file_error.h"
 #include "files/output.h"
 #include "files/source.h"
 #include "files/streams.h"
@@ -50,7 +50,7 @@ bool is_model_file(const std::string& path) {
         Source source(path);
         while (const std::size_t got = source.read(start + filled, sizeof start - filled)) filled += got;
         return looks_like_model({start, filled}, false);
-    } catch (const FileFault&) {
+    } catch (const FileError&) {
         return false;
     }
 }
@@ -58,12 +58,12 @@ bool is_model_file(const std::string& path) {
 template <class Work> auto of_model(const std::string& path, Work work) {
     try {
         return work();
-    } catch (const ModelFault& fault) {
-        throw LineFault(LineFault::model, path, fault.line, fault.what());
+    } catch (const ModelError& error) {
+        throw LineError(LineError::model, path, error.line, error.what());
     }
 }
 
-constexpr off_t longest_line_read = off_t{1} << 30;  // MAX_MODEL_LINE of text/data.py
+constexpr off_t longest_line_read = off_t{1} << 30;  // MAX_MODEL_LINE of text/read_rows.py
 constexpr off_t largest_exact = off_t{1} << 24;      // Python reads larger ones beside the rows
 
 // Whether Python can read it again.
@@ -72,7 +72,7 @@ bool is_plain_file(const std::string& path, off_t most) {
     if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size > most) return false;
     try {
         return !Source(path, false).compressed();
-    } catch (const FileFault&) {
+    } catch (const FileError&) {
         return false;
     }
 }
@@ -90,7 +90,7 @@ std::optional<Options> read_shared_options(const std::vector<std::string>& words
     Options options;
     try {
         options = read_options(words);
-    } catch (const UsageFault&) {
+    } catch (const UsageError&) {
         return std::nullopt;
     }
     const bool bar = !options.quiet && isatty(2);
@@ -100,22 +100,22 @@ std::optional<Options> read_shared_options(const std::vector<std::string>& words
     return options;
 }
 
-LineFault::LineFault(File file, const std::string& path, std::int64_t line, const std::string& why)
+LineError::LineError(File file, const std::string& path, std::int64_t line, const std::string& why)
     : std::runtime_error(place_of(path, line) + ": " + why), file(file), path(path), why(why), line(line) {}
 
 Prediction::Prediction(const Options& options, Decompress decompress)
     : options_(options), decompress_(std::move(decompress)) {
     for (const std::string& path : options.inputs())
         if ((path == "-" || path == "/dev/stdin" || path == "/dev/fd/0") && was_closed(0))
-            throw FileFault(display(path), "it is closed");
+            throw FileError(display(path), "it is closed");
     check_output(options.output, options.inputs());
     set_threads(options.threads);
     of_model(options.model_file, [&] {
         try {
             loaded_ = load_model(read_model_text(options.model_file));
-        } catch (const DataFileFault& fault) {
+        } catch (const DataFileError& error) {
             if (!is_model_file(options.test_file)) throw;
-            throw ModelFault(std::string(fault.what()) + "; the test file comes before the model", fault.line);
+            throw ModelError(std::string(error.what()) + "; the test file comes before the model", error.line);
         }
     });
 }
@@ -128,26 +128,26 @@ void Prediction::prepare() {
     if (options.probability && !header.has_probability())
         throw std::runtime_error(options.model_file +
                                  ": the model has no probability estimates; train it with svm-train -b 1");
-    Question question;
-    question.model = loaded_.model;
-    question.probability = options.probability;
-    question.values = options.values;
-    question.may_be_few = !options.exact;  // else its sums would count as rows evaluated exactly
-    question.largest_feature = loaded_.features.largest;
-    if (options.exact) question.exact = fallback();
-    predictor_.emplace(std::move(question));
+    AnswerOptions answer_options;
+    answer_options.model = loaded_.model;
+    answer_options.probability = options.probability;
+    answer_options.values = options.values;
+    answer_options.may_be_few = !options.exact;  // else its sums would count as rows evaluated exactly
+    answer_options.largest_feature = loaded_.features.largest;
+    if (options.exact) answer_options.exact = fallback();
+    predictor_.emplace(std::move(answer_options));
     report_ = standard_descriptor(options.output) == 1 ? 2 : 1;
 }
 
 void Prediction::run() {
-    const Header& printed = predictor_->request.printed->header;
+    const Header& printed = predictor_->resolved.printed->header;
     const std::string note = options_.exact ? opening_note(printed, options_.probability) : "";
     if (!note.empty()) warn(note);
     const double unit = loaded_.model->labels_back ? loaded_.model->labels_back->scale : 1;
     for (const std::string& line : opening_lines(printed, options_.probability, unit)) tell(line);
     check_exact();  // before any line is written
-    const Tally tally = predict_rows();
-    warn_and_tell(tally);
+    const RunCounts run_counts = predict_rows();
+    warn_and_tell(run_counts);
 }
 
 void Prediction::check_exact() const {
@@ -159,7 +159,7 @@ void Prediction::check_exact() const {
 std::shared_ptr<Fallback> Prediction::fallback() {
     const Model& model = *loaded_.model;
     if (model.header.regression())
-        throw UsageFault("--exact needs --tolerance for a regression model, which fastsvm predict has");
+        throw UsageError("--exact needs --tolerance for a regression model, which fastsvm predict has");
     const std::string why = no_certificates(model.certified, loaded_.folds, model.proves, !model.fingerprint.empty());
     if (!why.empty()) throw std::runtime_error(display(options_.model_file) + ": " + why);
     // The exact model is built when a row needs it.
@@ -178,43 +178,44 @@ std::shared_ptr<Fallback> Prediction::fallback() {
         0);
 }
 
-Tally Prediction::predict_rows() {
+RunCounts Prediction::predict_rows() {
     Output output(options_.output);
     Source source(options_.test_file, !decompress_);
-    ByteStream stream{[&](char* room, std::size_t size) { return source.read(room, size); },
+    ByteStream stream{[&](char* buffer, std::size_t size) { return source.read(buffer, size); },
                       [&] { return source.ready(); }};
     if (decompress_ && source.compressed()) {
         const auto [descriptor, begun] = source.release();
         stream = decompress_(options_.test_file, descriptor, begun);
     }
     Reading reading;
-    reading.scaling = loaded_.carried;
-    Place place;
-    LineBlocks blocks(std::move(stream), reading, place, nullptr, scaled_);
+    reading.scaling = loaded_.embedded;
+    Position position;
+    LineBlocks blocks(std::move(stream), reading, position, nullptr, scaled_);
     Outputs outputs;
     outputs.lines = [&](const std::string& lines) { output.write(lines.data(), lines.size()); };
-    Tally tally;
+    RunCounts run_counts;
     try {
-        Run run(*predictor_, outputs, tally, nullptr);
+        Run run(*predictor_, outputs, run_counts, nullptr);
         run.begin();
         run.answer(blocks);
         output.finish();
-        return tally;
-    } catch (const DataFault& fault) {
-        throw LineFault(LineFault::data, options_.test_file, fault.line, fault.what());
+        return run_counts;
+    } catch (const RunError& error) {
+        throw LineError(LineError::data, options_.test_file, error.line, error.what());
     }
 }
 
-void Prediction::warn_and_tell(const Tally& tally) const {
-    if (loaded_.carried)
+void Prediction::warn_and_tell(const RunCounts& run_counts) const {
+    if (loaded_.embedded)
         for (const std::string& line :
-             scaling_warnings(*loaded_.carried, scaled_, "the range in " + options_.model_file))
+             scaling_warnings(*loaded_.embedded, scaled_, "the range in " + options_.model_file))
             warn(line);
-    for (const std::string& doubt : {row_doubt(loaded_.model->header, tally.rows, tally.unknown_labels, false),
-                                     feature_doubt(loaded_.model->header, loaded_.features, tally)})
-        if (!doubt.empty()) warn("Warning: " + doubt + ".");
-    for (const std::string& line : score_lines(predictor_->request.printed->header, tally.score)) tell(line);
-    for (const std::string& line : closing_notes(predictor_->request, tally)) warn(line);
+    for (const std::string& warning :
+         {row_warning(loaded_.model->header, run_counts.rows, run_counts.unknown_labels, false),
+          feature_warning(loaded_.model->header, loaded_.features, run_counts)})
+        if (!warning.empty()) warn("Warning: " + warning + ".");
+    for (const std::string& line : score_lines(predictor_->resolved.printed->header, run_counts.score)) tell(line);
+    for (const std::string& line : closing_notes(predictor_->resolved, run_counts)) warn(line);
 }
 
 void Prediction::tell(const std::string& line) const {

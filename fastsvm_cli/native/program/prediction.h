@@ -19,10 +19,10 @@ namespace fastsvm {
 // Writes a line of printable characters; ignores failed writes.
 void say(int descriptor, const std::string& line);
 
-// A fault of a file's line; line 0: of the file.
-struct LineFault : std::runtime_error {
+// An error of a file's line; line 0: of the file.
+struct LineError : std::runtime_error {
     enum File { data, model };
-    LineFault(File file, const std::string& path, std::int64_t line, const std::string& why);
+    LineError(File file, const std::string& path, std::int64_t line, const std::string& why);
     File file;
     std::string path, why;
     std::int64_t line;
@@ -37,23 +37,23 @@ public:
     // Reads a compressed file from its open descriptor, which it owns, and the bytes already read.
     using Decompress = std::function<ByteStream(const std::string& path, int descriptor, const std::string& begun)>;
 
-    // Checks the output, and reads the model. decompress: in place of the core's own gzip, for rows. Throws LineFault
-    // and FileFault.
+    // Checks the output, and reads the model. decompress: in place of the core's own gzip, for rows. Throws LineError
+    // and FileError.
     explicit Prediction(const Options& options, Decompress decompress = nullptr);
     // Whether prepare() warns of the model file.
     bool has_notes() const { return !loaded_.notes.empty(); }
-    // Checks the options, and reads the file of --exact. Throws UsageFault, LineFault, FileFault and
+    // Checks the options, and reads the file of --exact. Throws UsageError, LineError, FileError and
     // std::runtime_error.
     void prepare();
     // Throws std::runtime_error if the file of --exact is not the model's source.
     void check_exact() const;
-    // Prints messages and writes lines. Throws LineFault, FileFault and ReaderGone, and check_exact's.
+    // Prints messages and writes lines. Throws LineError, FileError and ReaderGone, and check_exact's.
     void run();
 
 private:
     std::shared_ptr<Fallback> fallback();
-    Tally predict_rows();
-    void warn_and_tell(const Tally& tally) const;
+    RunCounts predict_rows();
+    void warn_and_tell(const RunCounts& run_counts) const;
     void tell(const std::string& line) const;
     void warn(const std::string& line) const;
 

@@ -118,7 +118,7 @@ bool select_instruction_set(const char* name) {
     return false;
 }
 
-void demand_instruction_set(const char* name, const char* where) {
+void require_instruction_set(const char* name, const char* where) {
     if (select_instruction_set(name)) return;
     std::string found, expected;
     for (const char* c = name; *c; ++c) found += *c < ' ' || *c > '~' ? '?' : *c;
@@ -132,7 +132,7 @@ void demand_instruction_set(const char* name, const char* where) {
 void select_instruction_set_of_environment() {
     const char* const variable = "FASTSVM_INSTRUCTIONS";
     const char* const name = std::getenv(variable);
-    if (name && *name) demand_instruction_set(name, variable);
+    if (name && *name) require_instruction_set(name, variable);
 }
 
 }  // namespace fastsvm

@@ -176,14 +176,14 @@ struct Table {
 
 // take(r, at, values): values of row r and `width` vectors from `at` on, in order of `at`.
 template <int rows, GridDistance distance, class Lookup, class Take>
-inline __attribute__((always_inline)) void strip_loop(const GridRows& z, const GridStrips& x,
+inline __attribute__((always_inline)) void panel_loop(const GridRows& z, const GridPanels& x,
                                                       const GridExponential& exponential, Take& take) {
     using Step = Words<distance>;
     const Lookup lookup(exponential);
     const std::int64_t most = Step::most(z);
     for (std::int64_t s = 0; s < x.count; ++s)
-        for (int part = 0; part < strip; part += parts * width) {
-            const std::uint32_t* const block = x.blocks + s * x.words * strip + part;
+        for (int part = 0; part < panel; part += parts * width) {
+            const std::uint32_t* const block = x.blocks + s * x.words * panel + part;
             I total[rows][parts];
             std::int64_t from = 0;
             do {
@@ -192,7 +192,7 @@ inline __attribute__((always_inline)) void strip_loop(const GridRows& z, const G
                 for (int r = 0; r < rows; ++r)
                     for (int p = 0; p < parts; ++p) sum[r][p] = Step::nothing();
                 for (std::int64_t w = from; w < to; ++w) {
-                    const std::uint32_t* const words = block + z.at[w] * strip;
+                    const std::uint32_t* const words = block + z.at[w] * panel;
                     U vectors[parts];
                     for (int p = 0; p < parts; ++p) vectors[p] = load<U>(words + p * width);
                     for (int r = 0; r < rows; ++r) {
@@ -206,7 +206,7 @@ inline __attribute__((always_inline)) void strip_loop(const GridRows& z, const G
                 from = to;
             } while (from < z.count);
             for (int p = 0; p < parts; ++p) {
-                const std::int64_t at = s * strip + part + p * width;
+                const std::int64_t at = s * panel + part + p * width;
                 const I norms = load<I>(x.norms + at);
                 for (int r = 0; r < rows; ++r) {
                     I d = total[r][p];
@@ -239,16 +239,16 @@ template <int rows> struct AddProducts {
 };
 
 template <int rows, GridDistance distance, class Take>
-void by_lookup(GridLookup lookup, const GridRows& z, const GridStrips& x, const GridExponential& exponential,
+void by_lookup(GridLookup lookup, const GridRows& z, const GridPanels& x, const GridExponential& exponential,
                Take take) {
     if (lookup == GridLookup::short_polynomial)
-        strip_loop<rows, distance, ShortPolynomial>(z, x, exponential, take);
+        panel_loop<rows, distance, ShortPolynomial>(z, x, exponential, take);
     else
-        strip_loop<rows, distance, Polynomial>(z, x, exponential, take);
+        panel_loop<rows, distance, Polynomial>(z, x, exponential, take);
 }
 
 template <int rows, class Take>
-void by_distance(GridDistance distance, GridLookup lookup, const GridRows& z, const GridStrips& x,
+void by_distance(GridDistance distance, GridLookup lookup, const GridRows& z, const GridPanels& x,
                  const GridExponential& exponential, Take take) {
     if (distance == GridDistance::small_numbers)
         by_lookup<rows, GridDistance::small_numbers>(lookup, z, x, exponential, take);
@@ -259,12 +259,12 @@ void by_distance(GridDistance distance, GridLookup lookup, const GridRows& z, co
 }
 
 template <int rows>
-void row_values(GridDistance distance, GridLookup lookup, const GridRows& z, const GridStrips& x,
+void row_values(GridDistance distance, GridLookup lookup, const GridRows& z, const GridPanels& x,
                 const GridExponential& exponential, float* const* out) {
     by_distance<rows>(distance, lookup, z, x, exponential, Store{out});
 }
 
-void sums(int rows, GridDistance distance, GridLookup lookup, const GridRows& z, const GridStrips& x,
+void sums(int rows, GridDistance distance, GridLookup lookup, const GridRows& z, const GridPanels& x,
           const GridExponential& exponential, const float* coef, double* const* sums) {
     if (rows == 1)
         by_distance<1>(distance, lookup, z, x, exponential, AddProducts<1>{coef, sums, {}});
@@ -275,29 +275,29 @@ void sums(int rows, GridDistance distance, GridLookup lookup, const GridRows& z,
 #else
 
 template <int rows, GridDistance distance, class Lookup>
-void strip_values(const GridRows& z, const GridStrips& x, const GridExponential& exponential, float* const* out) {
+void panel_values(const GridRows& z, const GridPanels& x, const GridExponential& exponential, float* const* out) {
     Store take{out};
-    strip_loop<rows, distance, Lookup>(z, x, exponential, take);
+    panel_loop<rows, distance, Lookup>(z, x, exponential, take);
 }
 
 template <int rows, GridDistance distance>
-void bit_values(GridLookup lookup, const GridRows& z, const GridStrips& x, const GridExponential& exponential,
+void bit_values(GridLookup lookup, const GridRows& z, const GridPanels& x, const GridExponential& exponential,
                 float* const* out) {
 #if defined(__AVX512F__)
     switch (lookup) {
-        case GridLookup::below_32: return strip_values<rows, distance, Registers<32> >(z, x, exponential, out);
-        case GridLookup::below_64: return strip_values<rows, distance, Registers<64> >(z, x, exponential, out);
-        case GridLookup::below_128: return strip_values<rows, distance, Registers<128> >(z, x, exponential, out);
+        case GridLookup::below_32: return panel_values<rows, distance, Registers<32> >(z, x, exponential, out);
+        case GridLookup::below_64: return panel_values<rows, distance, Registers<64> >(z, x, exponential, out);
+        case GridLookup::below_128: return panel_values<rows, distance, Registers<128> >(z, x, exponential, out);
         default: break;
     }
 #else
     (void)lookup;
 #endif
-    strip_values<rows, distance, Table>(z, x, exponential, out);
+    panel_values<rows, distance, Table>(z, x, exponential, out);
 }
 
 template <int rows>
-void row_values(GridDistance distance, GridLookup lookup, const GridRows& z, const GridStrips& x,
+void row_values(GridDistance distance, GridLookup lookup, const GridRows& z, const GridPanels& x,
                 const GridExponential& exponential, float* const* out) {
     constexpr GridDistance numbers = GridDistance::numbers;
     switch (distance) {
@@ -308,14 +308,14 @@ void row_values(GridDistance distance, GridLookup lookup, const GridRows& z, con
         default: break;
     }
     if (lookup == GridLookup::polynomial)
-        strip_values<rows, numbers, Polynomial>(z, x, exponential, out);
+        panel_values<rows, numbers, Polynomial>(z, x, exponential, out);
     else
-        strip_values<rows, numbers, Table>(z, x, exponential, out);
+        panel_values<rows, numbers, Table>(z, x, exponential, out);
 }
 
 #endif
 
-void values(int rows, GridDistance distance, GridLookup lookup, const GridRows& z, const GridStrips& x,
+void values(int rows, GridDistance distance, GridLookup lookup, const GridRows& z, const GridPanels& x,
             const GridExponential& exponential, float* const* out) {
     if (rows == 1)
         row_values<1>(distance, lookup, z, x, exponential, out);

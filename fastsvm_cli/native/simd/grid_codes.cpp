@@ -9,12 +9,12 @@ namespace {
 typedef unsigned char B __attribute__((vector_size(4 * width)));
 typedef std::uint16_t H __attribute__((vector_size(4 * width)));
 
-constexpr int bytes = 4 * width, parts = strip / bytes;  // per register; registers per strip
+constexpr int bytes = 4 * width, parts = panel / bytes;  // per register; registers per panel
 // Registers per loaded table; their sums fit registers too.
 constexpr int together = 4;
 
 // Byte 4 i + b is of vector b * width + i: a shift by 8 b leaves `width` adjacent vectors in 32-bit numbers.
-int place(int s) { return s / bytes * bytes + s % width * 4 + s % bytes / width; }
+int position(int s) { return s / bytes * bytes + s % width * 4 + s % bytes / width; }
 
 inline B load_table(const unsigned char* table) {
 #if defined(__AVX2__)
@@ -86,19 +86,19 @@ struct Halves {
 };
 
 // D < 256 in bytes; carries in between do not matter.
-template <int strips> struct Narrow {
-    B sum[strips * parts];
-    inline __attribute__((always_inline)) Narrow(std::int64_t, const GridCodeRow& z, const GridCodeStrips& x,
+template <int panels> struct Narrow {
+    B sum[panels * parts];
+    inline __attribute__((always_inline)) Narrow(std::int64_t, const GridCodeRow& z, const GridCodePanels& x,
                                                  std::int64_t s) {
-        const std::int64_t stride = x.codes * strip;
+        const std::int64_t stride = x.codes * panel;
         const unsigned char* const block = x.blocks + s * stride;
-        for (int q = 0; q < strips * parts; ++q)
-            sum[q] = load<B>(x.bases + (s + q / parts) * 2 * strip + q % parts * bytes) +
+        for (int q = 0; q < panels * parts; ++q)
+            sum[q] = load<B>(x.bases + (s + q / parts) * 2 * panel + q % parts * bytes) +
                      static_cast<unsigned char>(z.start);
         for (std::int64_t k = 0; k < z.count; ++k) {
             const B table = load_table(z.tables + k * codes_per_table);
             const unsigned char* const codes = block + z.at[k];
-            for (int q = 0; q < strips * parts; ++q)
+            for (int q = 0; q < panels * parts; ++q)
                 sum[q] += pick(table, load<B>(codes + q / parts * stride + q % parts * bytes));
         }
     }
@@ -108,29 +108,29 @@ template <int strips> struct Narrow {
 };
 
 // D < 2^16: bytes are widened before they overflow. `even` has bytes 0 and 2 of each 32-bit number.
-template <int strips> struct Wide {
-    H even[strips * parts], odd[strips * parts];
-    inline __attribute__((always_inline)) Wide(std::int64_t run, const GridCodeRow& z, const GridCodeStrips& x,
+template <int panels> struct Wide {
+    H even[panels * parts], odd[panels * parts];
+    inline __attribute__((always_inline)) Wide(std::int64_t run, const GridCodeRow& z, const GridCodePanels& x,
                                                std::int64_t s) {
-        const std::int64_t stride = x.codes * strip;
+        const std::int64_t stride = x.codes * panel;
         const unsigned char* const block = x.blocks + s * stride;
-        for (int q = 0; q < strips * parts; ++q) {
-            const unsigned char* const base = x.bases + (s + q / parts) * 2 * strip + q % parts * bytes;
-            const H low = load<H>(base), high = load<H>(base + strip);
+        for (int q = 0; q < panels * parts; ++q) {
+            const unsigned char* const base = x.bases + (s + q / parts) * 2 * panel + q % parts * bytes;
+            const H low = load<H>(base), high = load<H>(base + panel);
             even[q] = (low & 0xff) + (high << 8) + static_cast<std::uint16_t>(z.start);
             odd[q] = (low >> 8) + (high & 0xff00) + static_cast<std::uint16_t>(z.start);
         }
         for (std::int64_t from = 0; from < z.count; from += run) {
             const std::int64_t to = z.count - from > run ? from + run : z.count;
-            B sum[strips * parts];
-            for (int q = 0; q < strips * parts; ++q) sum[q] = B{};
+            B sum[panels * parts];
+            for (int q = 0; q < panels * parts; ++q) sum[q] = B{};
             for (std::int64_t k = from; k < to; ++k) {
                 const B table = load_table(z.tables + k * codes_per_table);
                 const unsigned char* const codes = block + z.at[k];
-                for (int q = 0; q < strips * parts; ++q)
+                for (int q = 0; q < panels * parts; ++q)
                     sum[q] += pick(table, load<B>(codes + q / parts * stride + q % parts * bytes));
             }
-            for (int q = 0; q < strips * parts; ++q) {
+            for (int q = 0; q < panels * parts; ++q) {
                 even[q] += (H)sum[q] & 0xff;
                 odd[q] += (H)sum[q] >> 8;
             }
@@ -144,23 +144,23 @@ template <int strips> struct Wide {
 
 // take(at, ...): values of four times `width` vectors from `at` on.
 
-template <template <int> class Distances, int strips, class Lookup, class Take>
-inline __attribute__((always_inline)) void some_strips(std::int64_t run, const GridCodeRow& z, const GridCodeStrips& x,
+template <template <int> class Distances, int panels, class Lookup, class Take>
+inline __attribute__((always_inline)) void some_panels(std::int64_t run, const GridCodeRow& z, const GridCodePanels& x,
                                                        std::int64_t s, const Lookup& lookup, Take& take) {
-    const Distances<strips> d(run, z, x, s);
-    for (int q = 0; q < strips * parts; ++q)
-        take(s * strip + q * bytes, d.template value<0>(q, lookup), d.template value<1>(q, lookup),
+    const Distances<panels> d(run, z, x, s);
+    for (int q = 0; q < panels * parts; ++q)
+        take(s * panel + q * bytes, d.template value<0>(q, lookup), d.template value<1>(q, lookup),
              d.template value<2>(q, lookup), d.template value<3>(q, lookup));
 }
 
 template <template <int> class Distances, class Lookup, class Take>
-void all_strips(std::int64_t run, const GridCodeRow& z, const GridCodeStrips& x, const GridExponential& exponential,
+void all_panels(std::int64_t run, const GridCodeRow& z, const GridCodePanels& x, const GridExponential& exponential,
                 Take& take) {
     const Lookup lookup(exponential);
     constexpr int most = together / parts;
     std::int64_t s = 0;
-    for (; s + most <= x.count; s += most) some_strips<Distances, most>(run, z, x, s, lookup, take);
-    for (; s < x.count; ++s) some_strips<Distances, 1>(run, z, x, s, lookup, take);
+    for (; s + most <= x.count; s += most) some_panels<Distances, most>(run, z, x, s, lookup, take);
+    for (; s < x.count; ++s) some_panels<Distances, 1>(run, z, x, s, lookup, take);
 }
 
 // Products below 2^-126 become 0: denormals are slow.
@@ -180,16 +180,16 @@ public:
 };
 
 template <class Take>
-void by_lookup(GridLookup lookup, std::int64_t run, const GridCodeRow& z, const GridCodeStrips& x,
+void by_lookup(GridLookup lookup, std::int64_t run, const GridCodeRow& z, const GridCodePanels& x,
                const GridExponential& exponential, Take& take) {
     const NoDenormals guard;
     switch (lookup) {
 #if defined(__AVX2__)
-        case GridLookup::below_64: return all_strips<Narrow, Factors<64>>(run, z, x, exponential, take);
-        case GridLookup::below_128: return all_strips<Narrow, Factors<128>>(run, z, x, exponential, take);
+        case GridLookup::below_64: return all_panels<Narrow, Factors<64>>(run, z, x, exponential, take);
+        case GridLookup::below_128: return all_panels<Narrow, Factors<128>>(run, z, x, exponential, take);
 #endif
-        case GridLookup::short_polynomial: return all_strips<Wide, Halves>(run, z, x, exponential, take);
-        default: return all_strips<Narrow, Factors<256>>(run, z, x, exponential, take);
+        case GridLookup::short_polynomial: return all_panels<Wide, Halves>(run, z, x, exponential, take);
+        default: return all_panels<Narrow, Factors<256>>(run, z, x, exponential, take);
     }
 }
 
@@ -215,13 +215,13 @@ struct AddProducts {
     }
 };
 
-void values(GridLookup lookup, std::int64_t run, const GridCodeRow& z, const GridCodeStrips& x,
+void values(GridLookup lookup, std::int64_t run, const GridCodeRow& z, const GridCodePanels& x,
             const GridExponential& exponential, float* out) {
     Store take{out};
     by_lookup(lookup, run, z, x, exponential, take);
 }
 
-void sums(GridLookup lookup, std::int64_t run, const GridCodeRow& z, const GridCodeStrips& x,
+void sums(GridLookup lookup, std::int64_t run, const GridCodeRow& z, const GridCodePanels& x,
           const GridExponential& exponential, const float* coef, double factor, double* sums) {
     AddProducts take{coef, Sums()};
     by_lookup(lookup, run, z, x, exponential, take);
@@ -233,7 +233,7 @@ void sums(GridLookup lookup, std::int64_t run, const GridCodeRow& z, const GridC
 }  // namespace
 
 extern const GridCodeLoops grid_codes;
-const GridCodeLoops grid_codes = {together / parts, place, values, sums};
+const GridCodeLoops grid_codes = {together / parts, position, values, sums};
 
 }  // namespace FASTSVM_ISA
 }  // namespace fastsvm

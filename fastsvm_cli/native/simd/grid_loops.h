@@ -16,11 +16,11 @@ struct GridRows {
     std::int64_t run;           // words whose products fit 16-bit sums
 };
 
-struct GridStrips {
+struct GridPanels {
     std::int64_t count;
     std::int64_t words;           // per vector
-    const std::uint32_t* blocks;  // (count, words, strip)
-    const std::int32_t* norms;    // (count, strip): sums of squares
+    const std::uint32_t* blocks;  // (count, words, panel)
+    const std::int32_t* norms;    // (count, panel): sums of squares
 };
 
 // exp(-gamma step^2 D) for D = 0, 1, 2, ...
@@ -48,29 +48,29 @@ constexpr int codes_per_table = 16;
 // A row for vectors in codes. D = base of the vector + start + a table number per unusual code of the row, modulo 2^16.
 struct GridCodeRow {
     std::int64_t count;
-    const std::int32_t* at;       // (count): places of codes in a strip
+    const std::int32_t* at;       // (count): places of codes in a panel
     const unsigned char* tables;  // (count, codes_per_table)
     std::int32_t start;
 };
 
 // In the order of GridCodeLoops::place.
-struct GridCodeStrips {
+struct GridCodePanels {
     std::int64_t count;
     std::int64_t codes;           // per vector
-    const unsigned char* blocks;  // (count, codes, strip)
-    const unsigned char* bases;   // (count, 2, strip): low bytes, high bytes
+    const unsigned char* blocks;  // (count, codes, panel)
+    const unsigned char* bases;   // (count, 2, panel): low bytes, high bytes
 };
 
 // One permutation of a row's table serves as many vectors as a register has bytes.
 struct GridCodeLoops {
-    int strips;  // best number of strips at a time
-    int (*place)(int s);
+    int panels;  // best number of panels at a time
+    int (*position)(int s);
     // out[s] for all vectors. below_n: D < n; short_polynomial: D < 2^16, and any `run` table numbers of the row total
     // at most 255.
-    void (*values)(GridLookup lookup, std::int64_t run, const GridCodeRow& z, const GridCodeStrips& x,
+    void (*values)(GridLookup lookup, std::int64_t run, const GridCodeRow& z, const GridCodePanels& x,
                    const GridExponential& exponential, float* out);
     // Adds factor times these values times coef[s] to sums[...], `lanes` partial sums (B25).
-    void (*sums)(GridLookup lookup, std::int64_t run, const GridCodeRow& z, const GridCodeStrips& x,
+    void (*sums)(GridLookup lookup, std::int64_t run, const GridCodeRow& z, const GridCodePanels& x,
                  const GridExponential& exponential, const float* coef, double factor, double* sums);
 };
 
@@ -84,10 +84,10 @@ struct GridLoops {
     // |z|^2 less the share of `offset` in -2 x.z, from sums of numbers and squares.
     std::int32_t (*norm)(std::int32_t sum, std::int32_t squares);
     // out[r][s] for `rows` rows and all vectors.
-    void (*values)(int rows, GridDistance distance, GridLookup lookup, const GridRows& z, const GridStrips& x,
+    void (*values)(int rows, GridDistance distance, GridLookup lookup, const GridRows& z, const GridPanels& x,
                    const GridExponential& exponential, float* const* out);
     // Adds these values times coef[s] to sums[r][...] (B25); or null.
-    void (*sums)(int rows, GridDistance distance, GridLookup lookup, const GridRows& z, const GridStrips& x,
+    void (*sums)(int rows, GridDistance distance, GridLookup lookup, const GridRows& z, const GridPanels& x,
                  const GridExponential& exponential, const float* coef, double* const* sums);
     const GridCodeLoops* codes;  // or null
 };

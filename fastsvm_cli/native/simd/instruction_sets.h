@@ -10,7 +10,7 @@ std::vector<std::string> instruction_sets();
 // False if this machine or build lacks it.
 bool select_instruction_set(const char* name);
 // Throws std::invalid_argument instead. where: source of the name, for the message.
-void demand_instruction_set(const char* name, const char* where);
+void require_instruction_set(const char* name, const char* where);
 // From FASTSVM_INSTRUCTIONS, if set; throws likewise.
 void select_instruction_set_of_environment();
 

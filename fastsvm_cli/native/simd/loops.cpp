@@ -22,10 +22,10 @@ FASTSVM_INLINE v8 load(const double* p) { return v8::load(p); }
 FASTSVM_INLINE void store(double* p, v8 x) { x.store(p); }
 FASTSVM_INLINE v8 splat(double x) { return v8::splat(x); }
 
-void strip_dots(const double* block, std::int64_t count, const std::int32_t* columns, const double* x, double* out) {
+void panel_dots(const double* block, std::int64_t count, const std::int32_t* columns, const double* x, double* out) {
     v8 s0 = splat(0), s1 = splat(0), s2 = splat(0), s3 = splat(0);
     for (std::int64_t e = 0; e < count; ++e) {
-        const double* const b = block + static_cast<std::int64_t>(columns[e]) * strip;
+        const double* const b = block + static_cast<std::int64_t>(columns[e]) * panel;
         const double w = x[e];
         s0 += w * load(b);
         s1 += w * load(b + lanes);
@@ -38,9 +38,9 @@ void strip_dots(const double* block, std::int64_t count, const std::int32_t* col
     store(out + 3 * lanes, s3);
 }
 
-void strip_distances(const double* block, std::int64_t d, const double* x, double outside, double* out) {
+void panel_distances(const double* block, std::int64_t d, const double* x, double outside, double* out) {
     v8 s0 = splat(outside), s1 = s0, s2 = s0, s3 = s0;
-    for (std::int64_t c = 0; c < d; ++c, block += strip) {
+    for (std::int64_t c = 0; c < d; ++c, block += panel) {
         const v8 z = splat(x[c]);
         const v8 d0 = load(block) - z, d1 = load(block + lanes) - z, d2 = load(block + 2 * lanes) - z,
                  d3 = load(block + 3 * lanes) - z;
@@ -59,12 +59,12 @@ void lane_dots(const double* block, std::int64_t count, const std::int32_t* colu
     v8 s0 = splat(0), s1 = s0, s2 = s0, s3 = s0;
     std::int64_t e = 0;
     for (; e + 4 <= count; e += 4) {
-        s0 += x[e] * load(block + static_cast<std::int64_t>(columns[e]) * strip);
-        s1 += x[e + 1] * load(block + static_cast<std::int64_t>(columns[e + 1]) * strip);
-        s2 += x[e + 2] * load(block + static_cast<std::int64_t>(columns[e + 2]) * strip);
-        s3 += x[e + 3] * load(block + static_cast<std::int64_t>(columns[e + 3]) * strip);
+        s0 += x[e] * load(block + static_cast<std::int64_t>(columns[e]) * panel);
+        s1 += x[e + 1] * load(block + static_cast<std::int64_t>(columns[e + 1]) * panel);
+        s2 += x[e + 2] * load(block + static_cast<std::int64_t>(columns[e + 2]) * panel);
+        s3 += x[e + 3] * load(block + static_cast<std::int64_t>(columns[e + 3]) * panel);
     }
-    for (; e < count; ++e) s0 += x[e] * load(block + static_cast<std::int64_t>(columns[e]) * strip);
+    for (; e < count; ++e) s0 += x[e] * load(block + static_cast<std::int64_t>(columns[e]) * panel);
     store(out, (s0 + s1) + (s2 + s3));
 }
 
@@ -78,11 +78,11 @@ inline void some_dots(const double* block, std::int64_t count, const std::int32_
     std::int64_t e = 0;
     for (; e + 4 <= count; e += 4)
         for (int i = 0; i < 4; ++i) {
-            const double* const b = block + static_cast<std::int64_t>(columns[e + i]) * strip;
+            const double* const b = block + static_cast<std::int64_t>(columns[e + i]) * panel;
             for (int g = 0; g < groups; ++g) s[i][g] += x[e + i] * load(b + g * lanes);
         }
     for (; e < count; ++e) {
-        const double* const b = block + static_cast<std::int64_t>(columns[e]) * strip;
+        const double* const b = block + static_cast<std::int64_t>(columns[e]) * panel;
         for (int g = 0; g < groups; ++g) s[0][g] += x[e] * load(b + g * lanes);
     }
     for (int g = 0; g < groups; ++g) store(out + g * lanes, (s[0][g] + s[1][g]) + (s[2][g] + s[3][g]));
@@ -113,7 +113,7 @@ inline void some_products(std::int64_t count, const double* rows, const double* 
             const v8 z = load(rows + g * lanes);
             for (int v = 0; v < vectors; ++v) sums[v][g] += from[v][at] * z;
         }
-        rows += strip;
+        rows += panel;
     };
     std::int64_t c = 0, at = 0;
     for (; c + parts <= count; c += parts)
@@ -123,7 +123,7 @@ inline void some_products(std::int64_t count, const double* rows, const double* 
         for (int g = 0; g < groups; ++g) {
             v8 total = s[0][v][g];
             for (int i = 1; i < parts; ++i) total += s[i][v][g];
-            store(out + v * strip + g * lanes, total);
+            store(out + v * panel + g * lanes, total);
         }
 }
 
@@ -149,7 +149,7 @@ void tile_dots(int vectors, std::int64_t n, std::int64_t count, const double* ro
 void lane_distances(const double* block, std::int64_t d, const double* x, double outside, double* out) {
     v8 s0 = splat(outside), s1 = splat(0);
     const auto square = [&](std::int64_t c) {
-        const v8 difference = load(block + c * strip) - x[c];
+        const v8 difference = load(block + c * panel) - x[c];
         return difference * difference;
     };
     std::int64_t c = 0;
@@ -162,14 +162,14 @@ void lane_distances(const double* block, std::int64_t d, const double* x, double
 }
 
 // Two registers of columns at a time: four rows' sums stay in registers.
-void strip_products(const double* block, std::int64_t count, const double* const* x, double* const* out) {
+void panel_products(const double* block, std::int64_t count, const double* const* x, double* const* out) {
     typedef Wide<double, 2 * doubles> Pair;
     const double* const row[4] = {x[0], x[1], x[2], x[3]};
-    for (int at = 0; at < strip; at += 2 * doubles) {
+    for (int at = 0; at < panel; at += 2 * doubles) {
         Pair sums[4];
         for (Pair& sum : sums) sum = Pair::splat(0);
         const double* from = block + at;
-        for (std::int64_t i = 0; i < count; ++i, from += strip) {
+        for (std::int64_t i = 0; i < count; ++i, from += panel) {
             const Pair columns = Pair::load(from);
             for (int r = 0; r < 4; ++r) sums[r] += row[r][i] * columns;
         }
@@ -302,7 +302,7 @@ void row_distances(std::int64_t n, double nearest, double farthest, bool squared
     }
 }
 
-void count_settled(std::int64_t n, double rho, double positive, double negative, const double* largest,
+void count_decided(std::int64_t n, double rho, double positive, double negative, const double* largest,
                    const double* smallest, const double* sums, double* count) {
     const v8 zero = splat(0), one = splat(1);
     for (std::int64_t r = 0; r < n; r += lanes) {
@@ -341,13 +341,13 @@ const Loops table = {
     FASTSVM_TEXT(FASTSVM_ISA),
     &single_polynomials,
     &double_polynomials,
-    strip_dots,
-    strip_distances,
+    panel_dots,
+    panel_distances,
     lane_dots,
     lane_distances,
     tile_dots,
     part_dots,
-    strip_products,
+    panel_products,
     rbf_from_dots,
     exp_of_norms,
     polynomial_from_dots,
@@ -359,7 +359,7 @@ const Loops table = {
     &grid,
     count_certain,
     row_distances,
-    count_settled,
+    count_decided,
     certain_sums,
     &tiles,
     &products_table,

@@ -13,7 +13,7 @@
 namespace fastsvm {
 
 constexpr int lanes = 8;          // rows, or support vectors, side by side
-constexpr int strip = 4 * lanes;  // support vectors per strip
+constexpr int panel = 4 * lanes;  // support vectors per panel
 
 constexpr int most_degrees = 20, most_terms = 120;
 
@@ -33,24 +33,24 @@ struct Loops {
     const PolynomialLoops<float>* single_polynomials;
     const PolynomialLoops<double>* double_polynomials;
 
-    // out[s] = sum_e x[e] * block[columns[e]][s] for one strip; block is (d, strip).
-    void (*strip_dots)(const double* block, std::int64_t count, const std::int32_t* columns, const double* x,
+    // out[s] = sum_e x[e] * block[columns[e]][s] for one panel; block is (d, panel).
+    void (*panel_dots)(const double* block, std::int64_t count, const std::int32_t* columns, const double* x,
                        double* out);
     // out[s] = outside + sum over d columns of (x[c] - block[c][s])^2.
-    void (*strip_distances)(const double* block, std::int64_t d, const double* x, double outside, double* out);
+    void (*panel_distances)(const double* block, std::int64_t d, const double* x, double outside, double* out);
     // The same for `lanes` vectors, from the first column of `block`.
     void (*lane_dots)(const double* block, std::int64_t count, const std::int32_t* columns, const double* x,
                       double* out);
     void (*lane_distances)(const double* block, std::int64_t d, const double* x, double outside, double* out);
-    // out[v][s] = sum_c x[v][c * stride] rows[c][s], out (vectors, strip), for the first n rows of a strip, n a
+    // out[v][s] = sum_c x[v][c * stride] rows[c][s], out (vectors, panel), for the first n rows of a panel, n a
     // multiple of `lanes`, and one, two or four vectors. Numbers do not depend on n.
     void (*tile_dots)(int vectors, std::int64_t n, std::int64_t count, const double* rows, const double* const* x,
                       std::int64_t stride, double* out);
-    // strip_dots for the first n of a strip; numbers do not depend on n.
+    // panel_dots for the first n of a panel; numbers do not depend on n.
     void (*part_dots)(const double* block, std::int64_t n, std::int64_t count, const std::int32_t* columns,
                       const double* x, double* out);
-    // out[r][s] = sum_i x[r][i] * block[i][s] for four rows and all columns of a block (count, strip).
-    void (*strip_products)(const double* block, std::int64_t count, const double* const* x, double* const* out);
+    // out[r][s] = sum_i x[r][i] * block[i][s] for four rows and all columns of a block (count, panel).
+    void (*panel_products)(const double* block, std::int64_t count, const double* const* x, double* const* out);
     // values[s] = exp(-gamma * max(0, norm + norms[s] - 2 values[s])); in these three, n is a multiple of lanes.
     void (*rbf_from_dots)(std::int64_t n, double gamma, double norm, const double* norms, double* values);
     // values[s] = exp(-gamma values[s]) for values >= 0
@@ -80,7 +80,7 @@ struct Loops {
                           const double* high, double* near, double* far);
     // count[r] += 1 if sums[r] - rho keeps its side of zero, whatever positive terms are added and negative ones
     // subtracted between smallest[r] and largest[r] times their weights; n rows, a multiple of lanes.
-    void (*count_settled)(std::int64_t n, double rho, double positive, double negative, const double* largest,
+    void (*count_decided)(std::int64_t n, double rho, double positive, double negative, const double* largest,
                           const double* smallest, const double* sums, double* count);
     // Number of the n sums with (sums[p] - rho[p])^2 >= widths[p] rest.
     std::int64_t (*certain_sums)(std::int64_t n, const double* rho, const double* widths, double rest,

@@ -99,15 +99,15 @@ Opponent strongest(const PairTables& t, std::int64_t i, const PairVotes& row) {
     return {static_cast<std::int64_t>(of[worst]), least[worst]};
 }
 
-// Lists open pairs of class i and those from j on, and sets them to NaN: no vote.
+// Lists undecided pairs of class i and those from j on, and sets them to NaN: no vote.
 __attribute__((noinline)) void set_aside(const PairTables& t, std::int64_t i, std::int64_t j, std::int64_t most,
                                          PairVotes& row, float* v) {
     for (std::int64_t k = 0; k < width && j + k < t.classes; ++k) {
         if (!(__builtin_fabsf(v[k]) <= row.radii[i] + row.radii[j + k])) continue;
         v[k] = none;
         if (row.opened < most) {
-            row.open[2 * row.opened] = static_cast<std::int32_t>(i);
-            row.open[2 * row.opened + 1] = static_cast<std::int32_t>(j + k);
+            row.undecided[2 * row.opened] = static_cast<std::int32_t>(i);
+            row.undecided[2 * row.opened + 1] = static_cast<std::int32_t>(j + k);
         }
         ++row.opened;
     }
@@ -148,10 +148,10 @@ void votes_of_rows(const PairTables& tables, std::int64_t most, PairVotes* rows,
             const vf rho = vf::load(t.rho + i * t.stride + j) + hidden;
             for (int r = 0; r < R; ++r) v[r] = rho;
             add_values<R, T>(t, i, j, mine, values, v);
-            Bits open{};
-            _Pragma("GCC unroll 4") for (int r = 0; r < R; ++r) open |=
+            Bits undecided{};
+            _Pragma("GCC unroll 4") for (int r = 0; r < R; ++r) undecided |=
                 (Bits)(magnitude(v[r]).v <= (own_radius[r] + vf::load(radii + j * R + r * width)).v);  // false for NaN
-            if (__builtin_expect(any(open), 0)) {
+            if (__builtin_expect(any(undecided), 0)) {
                 _Pragma("GCC unroll 4") for (int r = 0; r < R; ++r) {
                     float each[width];
                     v[r].store(each);

@@ -8,7 +8,7 @@ constexpr int vote_vectors = 32;          // maximum per class
 constexpr int vote_rows = 4;              // rows that share loaded coefficients
 
 // Class i against j: rho[i][j] + sum over t of own[i][t][j] K(vector t of i) + other[i][t][j] K(vector t of j), above 0
-// if i wins; the error is below radii[i] + radii[j] (B38 in bounds.py).
+// if i wins; the error is below radii[i] + radii[j] (B38 in PROOFS.md).
 struct PairTables {
     std::int64_t classes, stride, vectors;  // stride: padded number of classes; vectors: per class, padded
     const float *own, *other;               // (classes, vectors, stride)
@@ -17,11 +17,11 @@ struct PairTables {
 };
 
 struct PairVotes {
-    const float* values;  // (vectors, stride): kernel values
-    float* radii;         // (stride)
-    std::int32_t* low;    // (stride): certain votes
-    std::int32_t* open;   // (most, 2): open pairs i < j
-    std::int64_t opened;  // number of those; beyond `most` they are only counted
+    const float* values;      // (vectors, stride): kernel values
+    float* radii;             // (stride)
+    std::int32_t* low;        // (stride): certain votes
+    std::int32_t* undecided;  // (most, 2): undecided pairs i < j
+    std::int64_t opened;      // number of those; beyond `most` they are only counted
 };
 
 struct Opponent {

@@ -121,7 +121,7 @@ private:
     template <int R>
     static FASTSVM_INLINE void add_rows(const double* linear, const Top* top, std::int64_t d, const double* x,
                                         Pair& total) {
-        constexpr std::int64_t piece = 128;  // even, so that a piece begins with the row's current sum
+        constexpr std::int64_t column_block = 128;  // even, so that a column block begins with the row's current sum
         const Top* row[R];
         Pair s[R][2];
         for (int i = 0; i < R; ++i) {
@@ -132,9 +132,9 @@ private:
                 s[i][(k - i) & 1] += static_cast<double>(row[i][k - i]) * Pair::load(x + k * lanes);
             row[i] += R - i;
         }
-        for (std::int64_t from = 0; from < d - R; from += piece) {
-            const std::int64_t n = d - R - from < piece ? d - R - from : piece;
-            double converted[R][piece];
+        for (std::int64_t from = 0; from < d - R; from += column_block) {
+            const std::int64_t n = d - R - from < column_block ? d - R - from : column_block;
+            double converted[R][column_block];
             const double* numbers[R];
             for (int i = 0; i < R; ++i) numbers[i] = as_double(row[i] + from, n, converted[i]);
             add_products<R>(n, numbers, x + (R + from) * lanes, s);
@@ -280,8 +280,8 @@ void sparse_panel(int degree, const double* const* levels, const Top* top, std::
 }
 
 template <int R, class Top>
-void panel_of_rows(int degree, const double* const* levels, const Top* top, std::int64_t d, const double* x,
-                   double* out) {
+void row_panel_of(int degree, const double* const* levels, const Top* top, std::int64_t d, const double* x,
+                  double* out) {
     Pair total[R];
     switch (degree) {
         case 1: DensePanel<1, R, Top>::evaluate(levels, top, d, x, total); break;
@@ -297,9 +297,9 @@ void dense_panel(int degree, const double* const* levels, const Top* top, std::i
                  double* out) {
     each_pair(degree, levels, [&](const double* const* here, int at) {
         int r = 0;
-        for (; r + 3 <= rows; r += 3) panel_of_rows<3>(degree, here, top + at, d, x + r, out + r * lanes + at);
-        if (r + 2 == rows) return panel_of_rows<2>(degree, here, top + at, d, x + r, out + r * lanes + at);
-        if (r + 1 == rows) panel_of_rows<1>(degree, here, top + at, d, x + r, out + r * lanes + at);
+        for (; r + 3 <= rows; r += 3) row_panel_of<3>(degree, here, top + at, d, x + r, out + r * lanes + at);
+        if (r + 2 == rows) return row_panel_of<2>(degree, here, top + at, d, x + r, out + r * lanes + at);
+        if (r + 1 == rows) row_panel_of<1>(degree, here, top + at, d, x + r, out + r * lanes + at);
     });
 }
 

@@ -10,7 +10,7 @@
 
 namespace fastsvm {
 
-// Reusable expensive objects, at most `places`, each for one thread at a time. No locks: threads have places of their
+// Reusable expensive objects, at most `slots`, each for one thread at a time. No locks: threads have places of their
 // own, in separate cache lines, while there are enough.
 template <class T> class Pool {
 public:
@@ -18,7 +18,7 @@ public:
     Pool(const Pool&) {}  // a copy starts empty
     Pool& operator=(const Pool&) { return *this; }
     ~Pool() {
-        for (Place& place : *places_) delete place.kept.load();
+        for (Slot& slot : *slots_) delete slot.pooled.load();
     }
 
     class Lease {
@@ -42,8 +42,9 @@ public:
     // make(): a new std::unique_ptr<T>. Const: pooled objects change no answer.
     template <class Make> Lease lease(Make make) const {
         std::unique_ptr<T> object;
-        visit([&](std::atomic<T*>& kept) {
-            if (kept.load(std::memory_order_relaxed)) object.reset(kept.exchange(nullptr, std::memory_order_acquire));
+        visit([&](std::atomic<T*>& pooled) {
+            if (pooled.load(std::memory_order_relaxed))
+                object.reset(pooled.exchange(nullptr, std::memory_order_acquire));
             return object != nullptr;
         });
         if (!object) object = make();
@@ -54,25 +55,25 @@ public:
     }
 
 private:
-    static constexpr std::size_t places = 16;
-    struct alignas(64) Place {  // one cache line
-        std::atomic<T*> kept{nullptr};
+    static constexpr std::size_t slots = 16;
+    struct alignas(64) Slot {  // one cache line
+        std::atomic<T*> pooled{nullptr};
     };
     // Calls attempt(place) until it succeeds: first for the thread's own place, which another may use meanwhile.
     template <class Attempt> void visit(Attempt attempt) const {
         const std::size_t thread = std::hash<std::thread::id>()(std::this_thread::get_id());
         const std::size_t own = thread * std::size_t{0x9E3779B97F4A7C15} >> (8 * sizeof(std::size_t) - 4);
-        for (std::size_t i = 0; i < places; ++i)
-            if (attempt((*places_)[(own + i) % places].kept)) return;
+        for (std::size_t i = 0; i < slots; ++i)
+            if (attempt((*slots_)[(own + i) % slots].pooled)) return;
     }
     void keep(std::unique_ptr<T> object) const {
-        visit([&](std::atomic<T*>& kept) {
+        visit([&](std::atomic<T*>& pooled) {
             T* none = nullptr;
-            const bool free = kept.compare_exchange_strong(none, object.get(), std::memory_order_release);
+            const bool free = pooled.compare_exchange_strong(none, object.get(), std::memory_order_release);
             return free && object.release();
         });
     }
-    const std::unique_ptr<std::array<Place, places>> places_ = std::make_unique<std::array<Place, places>>();
+    const std::unique_ptr<std::array<Slot, slots>> slots_ = std::make_unique<std::array<Slot, slots>>();
 };
 
 }  // namespace fastsvm

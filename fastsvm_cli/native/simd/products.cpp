@@ -176,14 +176,14 @@ void center(std::int64_t d, double factor, const double* z, const double* center
     for (std::int64_t c = 0; c < d; c += lanes) {
         const d8 exact = (d8::load(z + c) - d8::load(center + c)) * factor;
         const Wide<float, lanes> rounded = narrowed(exact);
-        const d8 kept = widened(rounded);
-        const d8 square = kept * kept, off = exact - kept;
+        const d8 stored = widened(rounded);
+        const d8 square = stored * stored, off = exact - stored;
         squares += square;
         weighted += square * d8::load(weights + c);
         lost += off * off;
         float number[lanes];
         rounded.store(number);
-        for (int i = 0; i < lanes; ++i) out[(c + i) * panel] = number[i];
+        for (int i = 0; i < lanes; ++i) out[(c + i) * row_panel] = number[i];
     }
     sums[0] = total(squares);
     sums[1] = total(weighted);

@@ -111,8 +111,8 @@ struct Window {
                    static_cast<Bits>(static_cast<std::uint32_t>(_mm256_movemask_epi8(of_high))) << 32;
         };
         const auto equal = [&](char c) {
-            const __m256i wanted = _mm256_set1_epi8(c);
-            return bits(_mm256_cmpeq_epi8(low, wanted), _mm256_cmpeq_epi8(high, wanted));
+            const __m256i expected = _mm256_set1_epi8(c);
+            return bits(_mm256_cmpeq_epi8(low, expected), _mm256_cmpeq_epi8(high, expected));
         };
         const __m256i blank = _mm256_set1_epi8(' ');
         ends = bits(_mm256_cmpeq_epi8(_mm256_min_epu8(low, blank), low),
@@ -210,7 +210,7 @@ const char* read_plain(const char* p, const char* end, PlainWords& words) {
     const ToWhole to_whole;
     const char* const limit = end - bytes_read;
     bool more = true;
-    while (more && p <= limit && words.room - (written.index_out - words.indices) >= plain_words_at_once) {
+    while (more && p <= limit && words.capacity - (written.index_out - words.indices) >= plain_words_at_once) {
         Window window(p);
         if (!window.ends) break;
         std::int64_t word = 0;

@@ -14,8 +14,8 @@ constexpr std::int64_t plain_words_at_once = 32;
 struct PlainWords {
     std::int32_t* indices;
     double* values;
-    std::int64_t room;  // capacity
-    std::int64_t last;  // the previous index; the next one must be larger
+    std::int64_t capacity;  // capacity
+    std::int64_t last;      // the previous index; the next one must be larger
     double squared_norm;
     std::int64_t count;  // of words read
 };

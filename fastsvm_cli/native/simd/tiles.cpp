@@ -1,4 +1,4 @@
-// Proofs for single precision: B22 to B25 in bounds.py, with or without contraction.
+// Proofs for single precision: B22 to B25 in PROOFS.md, with or without contraction.
 #include "simd/tiles.h"
 
 #include "simd/exponential.h"
@@ -30,7 +30,7 @@ template <int R, class V, class T> FASTSVM_INLINE void store_tile(const V (&tile
 template <int R, class V, class T>
 FASTSVM_INLINE void add_columns(std::int64_t d, const T* z, const T* x, V (&tile)[2 * R]) {
     constexpr int width = sizeof(V) / sizeof(T);
-    for (std::int64_t c = 0; c < d; ++c, z += panel, x += strip) {
+    for (std::int64_t c = 0; c < d; ++c, z += row_panel, x += panel) {
         const V x0 = V::load(x), x1 = V::load(x + width);
 #pragma GCC unroll 6
         for (int r = 0; r < R; ++r) {
@@ -40,20 +40,20 @@ FASTSVM_INLINE void add_columns(std::int64_t d, const T* z, const T* x, V (&tile
     }
 }
 
-// Inner products: sums of sums of `piece` columns, added to the tile unless `first`.
+// Inner products: sums of sums of `column_block` columns, added to the tile unless `first`.
 template <int R>
-FASTSVM_INLINE void single_dots(std::int64_t d, std::int64_t piece, bool first, const float* z, const float* x,
+FASTSVM_INLINE void single_dots(std::int64_t d, std::int64_t column_block, bool first, const float* z, const float* x,
                                 vf (&tile)[2 * R]) {
     std::int64_t from = 0;
     if (first) {
         for (vf& sum : tile) sum = vf::splat(0);
-        from = piece < d ? piece : d;
+        from = column_block < d ? column_block : d;
         add_columns<R>(from, z, x, tile);
     }
-    for (; from < d; from += piece) {
+    for (; from < d; from += column_block) {
         vf more[2 * R];
         for (vf& sum : more) sum = vf::splat(0);
-        add_columns<R>(piece < d - from ? piece : d - from, z + from * panel, x + from * strip, more);
+        add_columns<R>(column_block < d - from ? column_block : d - from, z + from * row_panel, x + from * panel, more);
         for (int i = 0; i < 2 * R; ++i) tile[i] += more[i];
     }
 }
@@ -76,14 +76,14 @@ template <int R> FASTSVM_INLINE void powers_from_dots(const float* row_norms, co
 
 // whole: all columns in one call.
 template <int R, bool whole>
-void single_rows(std::int64_t d, std::int64_t piece, bool first, bool last, const float* z, const float* row_norms,
-                 const float* x, const float* norms, float* out, std::int64_t stride) {
-    for (int at = 0; at < strip; at += 2 * floats) {
+void single_rows(std::int64_t d, std::int64_t column_block, bool first, bool last, const float* z,
+                 const float* row_norms, const float* x, const float* norms, float* out, std::int64_t stride) {
+    for (int at = 0; at < panel; at += 2 * floats) {
         float* to[R];
         for (int r = 0; r < R; ++r) to[r] = out + at + r * stride;
         vf tile[2 * R];
         if (!whole && !first) load_tile<R>(tile, reinterpret_cast<const float* const(&)[R]>(to));
-        single_dots<R>(d, piece, whole || first, z, x + at, tile);
+        single_dots<R>(d, column_block, whole || first, z, x + at, tile);
         if (whole || last) powers_from_dots<R>(row_norms, norms + at, tile);
         store_tile<R>(tile, to);
     }
@@ -99,16 +99,16 @@ template <class V> FASTSVM_INLINE void add_widened(V x, double* sums) {
 }
 
 template <int R>
-void single_sums_rows(std::int64_t strips, std::int64_t d, std::int64_t piece, const float* z, const float* row_norms,
-                      const float* x, const float* norms, const float* coef, double* sums) {
-    constexpr int width = 2 * floats, tiles = 2 * width <= strip ? 2 : 1;
-    for (std::int64_t s = 0; s < strips; ++s, x += d * strip, norms += strip, coef += strip)
-        for (int at = 0; at < strip;) {
+void single_sums_rows(std::int64_t panels, std::int64_t d, std::int64_t column_block, const float* z,
+                      const float* row_norms, const float* x, const float* norms, const float* coef, double* sums) {
+    constexpr int width = 2 * floats, tiles = 2 * width <= panel ? 2 : 1;
+    for (std::int64_t s = 0; s < panels; ++s, x += d * panel, norms += panel, coef += panel)
+        for (int at = 0; at < panel;) {
             vf few[R];  // of up to four terms
             for (vf& sum : few) sum = vf::splat(0);
             for (int t = 0; t < tiles; ++t, at += width) {
                 vf tile[2 * R];
-                single_dots<R>(d, piece, true, z, x + at, tile);
+                single_dots<R>(d, column_block, true, z, x + at, tile);
                 powers_from_dots<R>(row_norms, norms + at, tile);
                 const vf a = vf::load(coef + at), b = vf::load(coef + at + floats);
                 for (int r = 0; r < R; ++r) {
@@ -122,7 +122,7 @@ void single_sums_rows(std::int64_t strips, std::int64_t d, std::int64_t piece, c
 
 template <int R>
 void double_dots_rows(std::int64_t d, bool first, const double* z, const double* x, double* const* out) {
-    for (int at = 0; at < strip; at += 2 * doubles) {
+    for (int at = 0; at < panel; at += 2 * doubles) {
         double* to[R];
         for (int r = 0; r < R; ++r) to[r] = out[r] + at;
         vd tile[2 * R];
@@ -137,10 +137,10 @@ void double_dots_rows(std::int64_t d, bool first, const double* z, const double*
 
 // In dot's order (loops.cpp): eights of vectors alternate between two sums of `lanes` numbers.
 template <int R>
-void double_sums_rows(std::int64_t strips, std::int64_t d, double gamma, const double* z, const double* row_norms,
+void double_sums_rows(std::int64_t panels, std::int64_t d, double gamma, const double* z, const double* row_norms,
                       const double* x, const double* norms, const double* coef, double* sums) {
-    for (std::int64_t s = 0; s < strips; ++s, x += d * strip, norms += strip, coef += strip)
-        for (int at = 0; at < strip; at += 2 * doubles) {
+    for (std::int64_t s = 0; s < panels; ++s, x += d * panel, norms += panel, coef += panel)
+        for (int at = 0; at < panel; at += 2 * doubles) {
             vd tile[2 * R];
             for (vd& sum : tile) sum = vd::splat(0);
             add_columns<R>(d, z, x + at, tile);
@@ -173,24 +173,25 @@ void double_sums_rows(std::int64_t strips, std::int64_t d, double gamma, const d
 template <int R> constexpr auto single_rows_whole = single_rows<R, true>;
 template <int R> constexpr auto single_rows_part = single_rows<R, false>;
 
-void single_powers(int rows, std::int64_t d, std::int64_t piece, bool first, bool last, const float* z,
+void single_powers(int rows, std::int64_t d, std::int64_t column_block, bool first, bool last, const float* z,
                    const float* row_norms, const float* x, const float* norms, float* out, std::int64_t stride) {
-    if (first && last) FASTSVM_BY_ROWS(single_rows_whole, d, piece, first, last, z, row_norms, x, norms, out, stride)
-    FASTSVM_BY_ROWS(single_rows_part, d, piece, first, last, z, row_norms, x, norms, out, stride)
+    if (first && last)
+        FASTSVM_BY_ROWS(single_rows_whole, d, column_block, first, last, z, row_norms, x, norms, out, stride)
+    FASTSVM_BY_ROWS(single_rows_part, d, column_block, first, last, z, row_norms, x, norms, out, stride)
 }
 
-void single_sums(int rows, std::int64_t strips, std::int64_t d, std::int64_t piece, const float* z,
+void single_sums(int rows, std::int64_t panels, std::int64_t d, std::int64_t column_block, const float* z,
                  const float* row_norms, const float* x, const float* norms, const float* coef, double* sums) {
-    FASTSVM_BY_ROWS(single_sums_rows, strips, d, piece, z, row_norms, x, norms, coef, sums)
+    FASTSVM_BY_ROWS(single_sums_rows, panels, d, column_block, z, row_norms, x, norms, coef, sums)
 }
 
 void double_dots(int rows, std::int64_t d, bool first, const double* z, const double* x, double* const* out) {
     FASTSVM_BY_ROWS(double_dots_rows, d, first, z, x, out)
 }
 
-void double_sums(int rows, std::int64_t strips, std::int64_t d, double gamma, const double* z, const double* row_norms,
+void double_sums(int rows, std::int64_t panels, std::int64_t d, double gamma, const double* z, const double* row_norms,
                  const double* x, const double* norms, const double* coef, double* sums) {
-    FASTSVM_BY_ROWS(double_sums_rows, strips, d, gamma, z, row_norms, x, norms, coef, sums)
+    FASTSVM_BY_ROWS(double_sums_rows, panels, d, gamma, z, row_norms, x, norms, coef, sums)
 }
 
 }  // namespace

@@ -40,15 +40,15 @@ struct Columns {
     void take(const Features& features, const std::int32_t* indices, const double* values, std::int64_t n) {
         column.resize(static_cast<std::size_t>(n));
         value.resize(static_cast<std::size_t>(n));
-        std::size_t kept = 0;
+        std::size_t found = 0;
         for (std::int64_t e = 0; e < n; ++e) {
             const std::int32_t c = features.column(indices[e]);
-            column[kept] = c;
-            value[kept] = values[e];
-            kept += c >= 0;
+            column[found] = c;
+            value[found] = values[e];
+            found += c >= 0;
         }
-        column.resize(kept);
-        value.resize(kept);
+        column.resize(found);
+        value.resize(found);
     }
     std::int64_t count() const { return static_cast<std::int64_t>(column.size()); }
 };

@@ -93,10 +93,10 @@ Array<double> leading_of(const MatrixView& view) {
     return leading;
 }
 
-// Checks rows on all threads, then fails with fault(row) of the first invalid one. first_row: number of row 0 in the
+// Checks rows on all threads, then fails with error(row) of the first invalid one. first_row: number of row 0 in the
 // message.
-template <class Check, class Fault>
-void check_rows(std::int64_t rows, Check check, Fault fault, std::int64_t first_row = 0) {
+template <class Check, class Error>
+void check_rows(std::int64_t rows, Check check, Error error, std::int64_t first_row = 0) {
     std::atomic<std::int64_t> first_bad{rows};
     parallel_for(rows, grain, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t r = first; r < last; ++r)
@@ -107,7 +107,7 @@ void check_rows(std::int64_t rows, Check check, Fault fault, std::int64_t first_
                 return;
             }
     });
-    if (first_bad < rows) fail("row " + std::to_string(first_row + first_bad) + ": " + fault(first_bad.load()));
+    if (first_bad < rows) fail("row " + std::to_string(first_row + first_bad) + ": " + error(first_bad.load()));
 }
 
 // Reads one number. array_of would copy or refuse them all.
@@ -148,7 +148,7 @@ void sort_and_add_up(Rows& rows) {
 
 }  // namespace
 
-std::string entry_fault(std::int64_t last, std::int32_t index, double value) {
+std::string entry_error(std::int64_t last, std::int32_t index, double value) {
     if (index < 0) return "index " + std::to_string(index) + " found, expected an index of 0 or more";
     if (index <= last)
         return "index " + std::to_string(index) + " found after index " + std::to_string(last) +
@@ -194,7 +194,7 @@ Rows rows_from_csr(const MatrixView& leading, const MatrixView& indptr, const Ma
             std::string why;
             std::int64_t last = -1;
             for (std::int64_t e = out.begin(r); why.empty() && e < out.end(r); ++e) {
-                why = entry_fault(last, out.indices[e], out.values[e]);
+                why = entry_error(last, out.indices[e], out.values[e]);
                 last = out.indices[e];
             }
             return why;
@@ -297,7 +297,7 @@ Rows rows_from_dense(const MatrixView& leading, const MatrixView& matrix, const 
     Array<std::int32_t> index = columns ? array_of<std::int32_t>(*columns, "columns") : Array<std::int32_t>(d);
     for (std::int64_t c = 0; c < d; ++c) {
         if (!columns) index[c] = static_cast<std::int32_t>(c + first_index);
-        const std::string why = entry_fault(c ? index[c - 1] : -1, index[c], 0);
+        const std::string why = entry_error(c ? index[c - 1] : -1, index[c], 0);
         if (!why.empty()) fail("columns: " + why);
     }
     out.max_index = d ? index[d - 1] : 0;  // as in dense text, even if no row has it

@@ -21,8 +21,8 @@ struct MatrixView {
 
 // Functions that return Rows throw std::invalid_argument. Messages number rows and entries from 0.
 
-// Fault of an entry; or empty. last: previous index in its row, or -1.
-std::string entry_fault(std::int64_t last, std::int32_t index, double value);
+// Error of an entry; or empty. last: previous index in its row, or -1.
+std::string entry_error(std::int64_t last, std::int32_t index, double value);
 
 // Compressed sparse rows with LIBSVM's indices, whose first feature is 1. leading: (rows, leading_count); indptr: (rows
 // + 1), and indices: (nnz), whole numbers; values: (nnz), zeros are kept. Views with an owner and of Rows' own type are

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "text/blanks.h"
-#include "text/faults.h"
+#include "text/error_messages.h"
 #include "text/numbers.h"
 
 namespace fastsvm {
@@ -47,17 +47,17 @@ NumberLines read_numbers(const char* text, std::size_t size, std::int64_t offset
             ++p;
         }
     };
-    const auto fault = [&] { return NumberLines{{}, static_cast<std::size_t>(p - text), found_at(p, end)}; };
+    const auto error = [&] { return NumberLines{{}, static_cast<std::size_t>(p - text), found_at(p, end)}; };
     for (double& number : out.numbers) {
         skip(true);
         NumberStatus status = NumberStatus::not_a_number;
         const char* const next = p < end ? read_double(p, &number, &status) : p;
         const bool too_large = single && std::fabs(number) > std::numeric_limits<float>::max();
-        if (status != NumberStatus::ok || too_large || !ends_word(next)) return fault();
+        if (status != NumberStatus::ok || too_large || !ends_word(next)) return error();
         p = next;
     }
     skip(false);
-    if (p >= end || *p != '\n') return fault();
+    if (p >= end || *p != '\n') return error();
     out.at = static_cast<std::size_t>(p + 1 - text);
     return out;
 }

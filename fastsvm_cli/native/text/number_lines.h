@@ -9,8 +9,8 @@ namespace fastsvm {
 
 struct NumberLines {
     std::vector<double> numbers;
-    std::size_t at = 0;  // offset after their line end, or of the fault
-    std::string fault;   // found instead; or empty
+    std::size_t at = 0;  // offset after their line end, or of the error
+    std::string error;   // found instead; or empty
 };
 
 // `count` numbers from text[offset:], separated by blanks and line ends, then a line end. single: in single precision's

@@ -104,17 +104,17 @@ char* write_digits(char* p, double value, int digits) {
     if (place >= digits) return nullptr;
     char text[20];
     std::to_chars(text, text + sizeof text, number);
-    int kept = digits;
-    while (text[kept - 1] == '0') --kept;
+    int significant = digits;
+    while (text[significant - 1] == '0') --significant;
     if (bits >> 63) *p++ = '-';
     const auto put = [&p, &text](int from, int to) {
         for (int i = from; i < to; ++i) *p++ = text[i];
     };
     if (place >= 0) {
         put(0, place + 1);
-        if (kept > place + 1) {
+        if (significant > place + 1) {
             *p++ = '.';
-            put(place + 1, kept);
+            put(place + 1, significant);
         }
         return p;
     }
@@ -122,13 +122,13 @@ char* write_digits(char* p, double value, int digits) {
         *p++ = '0';
         *p++ = '.';
         for (int i = -1; i > place; --i) *p++ = '0';
-        put(0, kept);
+        put(0, significant);
         return p;
     }
     put(0, 1);
-    if (kept > 1) {
+    if (significant > 1) {
         *p++ = '.';
-        put(1, kept);
+        put(1, significant);
     }
     *p++ = 'e';
     *p++ = '-';

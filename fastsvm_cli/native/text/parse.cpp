@@ -6,34 +6,34 @@
 
 #include "simd/loops.h"
 #include "simd/parallel.h"
-#include "text/piece.h"
+#include "text/text_slice.h"
 
 namespace fastsvm {
 
 namespace {
 
-std::vector<Piece> split(const char* text, std::size_t size, const Format& format) {
-    // At least 256 KB per thread. One piece if max_rows may stop it, or if the first row sets the width.
+std::vector<TextSlice> split(const char* text, std::size_t size, const Format& format) {
+    // At least 256 KB per thread. One slice if max_rows may stop it, or if the first row sets the width.
     constexpr std::size_t grain = 1 << 18;
     const bool one = format.max_rows >= 0 || (format.dense && format.fields < 0);
-    const std::size_t wanted =
+    const std::size_t slice_count =
         one ? 1 : std::min<std::size_t>(static_cast<std::size_t>(get_threads()), size / grain + 1);
-    std::vector<Piece> pieces;
+    std::vector<TextSlice> slices;
     const char* begin = text;
     const char* const end = text + size;
-    for (std::size_t i = 1; i <= wanted && begin < end; ++i) {
+    for (std::size_t i = 1; i <= slice_count && begin < end; ++i) {
         const char* stop = end;
-        if (i < wanted) {
-            const char* const goal = std::max(begin, text + size / wanted * i);
+        if (i < slice_count) {
+            const char* const goal = std::max(begin, text + size / slice_count * i);
             stop = static_cast<const char*>(std::memchr(goal, '\n', static_cast<std::size_t>(end - goal))) + 1;
         }
-        Piece piece{};
-        piece.begin = begin;
-        piece.end = stop;
-        pieces.push_back(piece);
+        TextSlice slice{};
+        slice.begin = begin;
+        slice.end = stop;
+        slices.push_back(slice);
         begin = stop;
     }
-    return pieces;
+    return slices;
 }
 
 }  // namespace
@@ -48,17 +48,17 @@ ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, c
     rows.leading_count = format.leading_count;
     rows.first_line = first_line;
 
-    std::vector<Piece> pieces = split(text, size, format);
-    const std::int64_t parts = static_cast<std::int64_t>(pieces.size());
+    std::vector<TextSlice> slices = split(text, size, format);
+    const std::int64_t parts = static_cast<std::int64_t>(slices.size());
     const char separator = format.dense ? format.delimiter : ':';
     // Upper bounds: a row ends in LF; an entry has a ':' or follows a delimiter. Comments only add.
-    std::vector<ByteCounts> counts(pieces.size());
+    std::vector<ByteCounts> counts(slices.size());
     parallel_for(parts, 1, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
-            counts[i] = loops().text->count(pieces[i].begin, pieces[i].end - pieces[i].begin, separator);
+            counts[i] = loops().text->count(slices[i].begin, slices[i].end - slices[i].begin, separator);
             // Dense rows have one field more than delimiters. With blanks, the bytes bound the fields.
             if (format.dense)
-                counts[i].separators = separator == ' ' ? (pieces[i].end - pieces[i].begin) / 2 + 1
+                counts[i].separators = separator == ' ' ? (slices[i].end - slices[i].begin) / 2 + 1
                                                         : counts[i].separators + counts[i].lines;
             if (format.scaling)
                 counts[i].separators += counts[i].lines * static_cast<std::int64_t>(format.scaling->shifted().size());
@@ -66,8 +66,8 @@ ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, c
     });
     std::int64_t row_base = 0, entry_base = 0;
     for (std::int64_t i = 0; i < parts; ++i) {
-        pieces[i].row_base = row_base;
-        pieces[i].entry_base = entry_base;
+        slices[i].row_base = row_base;
+        slices[i].entry_base = entry_base;
         row_base += counts[i].lines;
         entry_base += counts[i].separators;
     }
@@ -79,48 +79,48 @@ ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, c
     rows.indptr[0] = 0;
     const Target target{rows.leading.data(), rows.indptr.data() + 1, rows.indices.data(), rows.values.data(),
                         rows.squared_norms.data()};
-    const auto parse_piece = format.scaling ? (format.dense ? parse_dense<true> : parse_sparse<true>)
+    const auto parse_slice = format.scaling ? (format.dense ? parse_dense<true> : parse_sparse<true>)
                                             : (format.dense ? parse_dense<false> : parse_sparse<false>);
     parallel_for(parts, 1, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i) parse_piece(pieces[i], format, target);
+        for (std::int64_t i = first; i < last; ++i) parse_slice(slices[i], format, target);
     });
 
-    // Close the gaps between pieces, and stop at the first fault.
+    // Close the gaps between slices, and stop at the first error.
     std::int64_t row_count = 0, entry_count = 0, comment_lines = 0;
-    for (Piece& piece : pieces) {
-        if (piece.row_base != row_count) {
+    for (TextSlice& slice : slices) {
+        if (slice.row_base != row_count) {
             const auto close = [&](auto* of_rows, std::int64_t each) {
-                if (piece.rows * each == 0) return;  // there may be no memory
-                std::memmove(of_rows + row_count * each, of_rows + piece.row_base * each,
-                             sizeof(*of_rows) * static_cast<std::size_t>(piece.rows * each));
+                if (slice.rows * each == 0) return;  // there may be no memory
+                std::memmove(of_rows + row_count * each, of_rows + slice.row_base * each,
+                             sizeof(*of_rows) * static_cast<std::size_t>(slice.rows * each));
             };
             close(target.leading, format.leading_count);
             close(target.row_end, 1);
             close(target.squared_norms, 1);
-            piece.row_base = row_count;
+            slice.row_base = row_count;
         }
-        for (const Gap& gap : piece.comments) {
+        for (const Gap& gap : slice.comments) {
             rows.add_gap({row_count + gap.row, gap.lines});
             comment_lines += gap.lines;
         }
-        if (piece.entry_base != entry_count) {
-            std::memmove(rows.indices.data() + entry_count, rows.indices.data() + piece.entry_base,
-                         sizeof(std::int32_t) * piece.entries);
-            std::memmove(rows.values.data() + entry_count, rows.values.data() + piece.entry_base,
-                         sizeof(double) * piece.entries);
-            for (std::int64_t r = 0; r < piece.rows; ++r)
-                target.row_end[piece.row_base + r] -= piece.entry_base - entry_count;
+        if (slice.entry_base != entry_count) {
+            std::memmove(rows.indices.data() + entry_count, rows.indices.data() + slice.entry_base,
+                         sizeof(std::int32_t) * slice.entries);
+            std::memmove(rows.values.data() + entry_count, rows.values.data() + slice.entry_base,
+                         sizeof(double) * slice.entries);
+            for (std::int64_t r = 0; r < slice.rows; ++r)
+                target.row_end[slice.row_base + r] -= slice.entry_base - entry_count;
         }
-        row_count += piece.rows;
-        entry_count += piece.entries;
-        rows.max_index = std::max(rows.max_index, piece.max_index);
-        rows.increasing = rows.increasing && piece.increasing;
-        rows.scaling.add(piece.scaling);
-        result.consumed = static_cast<std::size_t>(piece.end - text);
-        result.fields = format.dense ? piece.fields : 0;
-        if (!piece.fault.empty()) {
-            result.fault = piece.fault;
-            result.fault_line = first_line + row_count + comment_lines;
+        row_count += slice.rows;
+        entry_count += slice.entries;
+        rows.max_index = std::max(rows.max_index, slice.max_index);
+        rows.increasing = rows.increasing && slice.increasing;
+        rows.scaling.add(slice.scaling);
+        result.consumed = static_cast<std::size_t>(slice.end - text);
+        result.fields = format.dense ? slice.fields : 0;
+        if (!slice.error.empty()) {
+            result.error = slice.error;
+            result.error_line = first_line + row_count + comment_lines;
             break;
         }
     }

@@ -25,11 +25,11 @@ struct Format {
 };
 
 struct ParseResult {
-    Rows rows;          // before the first fault
-    std::string fault;  // empty: none
-    std::int64_t fault_line = 0;
+    Rows rows;          // before the first error
+    std::string error;  // empty: none
+    std::int64_t error_line = 0;
     std::int64_t fields = -1;  // dense: values per row
-    std::size_t consumed = 0;  // bytes read, up to a fault or max_rows
+    std::size_t consumed = 0;  // bytes read, up to an error or max_rows
 };
 
 // text: whole lines, ends in '\n'. Uses all threads; their number does not affect the result.

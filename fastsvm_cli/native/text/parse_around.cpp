@@ -13,7 +13,7 @@ const char* after_line(const char* p, const char* end) {
 
 }  // namespace
 
-// After a fault, parses windows that double while all lines are rows, and shrink to one line otherwise: each line is
+// After an error, parses windows that double while all lines are rows, and shrink to one line otherwise: each line is
 // read only a few times. Then parses all good lines as one text.
 AroundResult parse_around(const char* text, std::size_t size, std::int64_t first_line, Format format,
                           std::size_t keep) {
@@ -30,7 +30,7 @@ AroundResult parse_around(const char* text, std::size_t size, std::int64_t first
         const char* const stop = after_line(last, end);
         ParseResult part = parse(p, static_cast<std::size_t>(stop - p), line, format);
         if (format.dense) format.fields = part.fields;
-        if (part.fault.empty() && p == text && stop == end) {
+        if (part.error.empty() && p == text && stop == end) {
             result.rows = std::move(part.rows);
             result.fields = part.fields;
             return result;
@@ -43,12 +43,12 @@ AroundResult parse_around(const char* text, std::size_t size, std::int64_t first
         rows += part.rows.rows;
         line += part.rows.rows;
         p += part.consumed;
-        if (part.fault.empty()) {
+        if (part.error.empty()) {
             window *= 2;
             continue;
         }
         around.add_gap({rows, 1, 1});
-        if (result.faults.size() < keep) result.faults.emplace_back(line, std::move(part.fault));
+        if (result.errors.size() < keep) result.errors.emplace_back(line, std::move(part.error));
         ++line;
         p = after_line(p, end);
         window = 1;

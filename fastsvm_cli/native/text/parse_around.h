@@ -10,12 +10,12 @@ namespace fastsvm {
 
 struct AroundResult {
     Rows rows;  // of valid lines; first_line: of the text
-    // The first faults, with line numbers.
-    std::vector<std::pair<std::int64_t, std::string>> faults;
+    // The first errors, with line numbers.
+    std::vector<std::pair<std::int64_t, std::string>> errors;
     std::int64_t fields = -1;  // dense: values per row, as in the first valid one
 };
 
-// As parse, but skips malformed lines; keeps the first `keep` faults.
+// As parse, but skips malformed lines; keeps the first `keep` errors.
 AroundResult parse_around(const char* text, std::size_t size, std::int64_t first_line, Format format, std::size_t keep);
 
 }  // namespace fastsvm

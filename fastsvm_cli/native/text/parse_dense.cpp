@@ -1,23 +1,23 @@
 #include <algorithm>
 
 #include "text/blanks.h"
-#include "text/faults.h"
+#include "text/error_messages.h"
 #include "text/numbers.h"
-#include "text/piece.h"
+#include "text/text_slice.h"
 
 namespace fastsvm {
 
 // Leading fields come first; zeros are not stored.
-template <bool scaled> void parse_dense(Piece& piece, const Format& format, const Target& target) {
-    const char* p = piece.begin;
-    const char* const end = piece.end;
+template <bool scaled> void parse_dense(TextSlice& slice, const Format& format, const Target& target) {
+    const char* p = slice.begin;
+    const char* const end = slice.end;
     const bool blanks = format.delimiter == ' ';
-    double* leading = target.leading + piece.row_base * format.leading_count;
-    std::int64_t* row_end = target.row_end + piece.row_base;
-    double* norm = target.squared_norms + piece.row_base;
-    EntryWriter<scaled> entries(piece, target, format);
+    double* leading = target.leading + slice.row_base * format.leading_count;
+    std::int64_t* row_end = target.row_end + slice.row_base;
+    double* norm = target.squared_norms + slice.row_base;
+    EntryWriter<scaled> entries(slice, target, format);
     std::int32_t max_index = 0;
-    piece.fields = format.fields;
+    slice.fields = format.fields;
 
     const auto skip_spaces = [&](const char* q) {
         if (blanks || format.delimiter != '\t') return skip_blanks(q);
@@ -30,8 +30,8 @@ template <bool scaled> void parse_dense(Piece& piece, const Format& format, cons
         entries.begin_row();
         p = skip_spaces(p);
         if (*p == '\n')
-            piece.fault = std::string("a blank line found, expected ") + (format.leading_count ? "a label" : "a value");
-        while (piece.fault.empty()) {
+            slice.error = std::string("a blank line found, expected ") + (format.leading_count ? "a label" : "a value");
+        while (slice.error.empty()) {
             const char* const token = p;
             double value;
             NumberStatus status;
@@ -40,23 +40,23 @@ template <bool scaled> void parse_dense(Piece& piece, const Format& format, cons
             const bool ends = *after == '\n' || (blanks ? after > next : *after == format.delimiter);
             if (status != NumberStatus::ok || !ends) {
                 const bool label_field = field < format.leading_count;
-                const char* const wanted = label_field ? "a label" : "a number";
+                const char* const expected = label_field ? "a label" : "a number";
                 if (*token == format.delimiter || *token == '\n')
-                    piece.fault = std::string("an empty field found, expected ") + wanted;
+                    slice.error = std::string("an empty field found, expected ") + expected;
                 else
-                    piece.fault = number_fault(status, token, end, wanted, format.delimiter);
+                    slice.error = number_error(status, token, end, expected, format.delimiter);
                 break;
             }
             if (field < format.leading_count) {
                 leading[field] = value;
                 if (scaled && !scale_label(format, leading)) {
-                    piece.fault = label_fault;
+                    slice.error = label_error;
                     break;
                 }
             } else if (value != 0) {
                 const std::int32_t index = static_cast<std::int32_t>(field - format.leading_count + format.first_index);
                 if (!entries.put(index, value)) {
-                    piece.fault = scaling_fault(*format.scaling, index, quote_word(token, end, format.delimiter));
+                    slice.error = scaling_error(*format.scaling, index, quote_word(token, end, format.delimiter));
                     break;
                 }
             }
@@ -67,32 +67,32 @@ template <bool scaled> void parse_dense(Piece& piece, const Format& format, cons
             p = skip_spaces(p);
         }
         const std::int64_t values = field - format.leading_count;
-        if (piece.fault.empty() && values < 0) piece.fault = "the end of the line found, expected a label";
-        if (piece.fault.empty() && piece.fields >= 0 && values != piece.fields)
-            piece.fault = std::to_string(values) + " values found, expected " + std::to_string(piece.fields) +
+        if (slice.error.empty() && values < 0) slice.error = "the end of the line found, expected a label";
+        if (slice.error.empty() && slice.fields >= 0 && values != slice.fields)
+            slice.error = std::to_string(values) + " values found, expected " + std::to_string(slice.fields) +
                           " as in the first row";
-        if (!piece.fault.empty()) {
+        if (!slice.error.empty()) {
             entries.drop_row();
             p = line;
             break;
         }
-        piece.fields = values;
+        slice.fields = values;
         ++p;
         leading += format.leading_count;
         entries.end_row();
         max_index = std::max(max_index, entries.last_index());
         *norm++ = entries.squared_norm();
-        *row_end++ = piece.entry_base + entries.count();
-        ++piece.rows;
+        *row_end++ = slice.entry_base + entries.count();
+        ++slice.rows;
     }
-    piece.entries = entries.count();
-    const std::int64_t last = piece.fields - 1 + format.first_index;
-    piece.max_index = scaled ? max_index : static_cast<std::int32_t>(std::max<std::int64_t>(last, 0));
-    piece.scaling = entries.counts();
-    piece.end = p;
+    slice.entries = entries.count();
+    const std::int64_t last = slice.fields - 1 + format.first_index;
+    slice.max_index = scaled ? max_index : static_cast<std::int32_t>(std::max<std::int64_t>(last, 0));
+    slice.scaling = entries.counts();
+    slice.end = p;
 }
 
-template void parse_dense<false>(Piece& piece, const Format& format, const Target& target);
-template void parse_dense<true>(Piece& piece, const Format& format, const Target& target);
+template void parse_dense<false>(TextSlice& slice, const Format& format, const Target& target);
+template void parse_dense<true>(TextSlice& slice, const Format& format, const Target& target);
 
 }  // namespace fastsvm

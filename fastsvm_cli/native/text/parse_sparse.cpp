@@ -4,10 +4,10 @@
 #include <limits>
 
 #include "text/blanks.h"
-#include "text/faults.h"
+#include "text/error_messages.h"
 #include "text/numbers.h"
-#include "text/piece.h"
 #include "text/row_before.h"
+#include "text/text_slice.h"
 
 namespace fastsvm {
 
@@ -46,8 +46,8 @@ __attribute__((cold, noinline)) const char* after_labels(const char* p) {
     return is_entry(entry) || after_qid(entry) ? p : nullptr;
 }
 
-// Reads leading numbers. Returns the byte after them, or null: with a fault, or at a comment line.
-const char* read_leading(const char* p, const char* end, const Format& format, double* out, std::string* fault) {
+// Reads leading numbers. Returns the byte after them, or null: with an error, or at a comment line.
+const char* read_leading(const char* p, const char* end, const Format& format, double* out, std::string* error) {
     const char* const what = format.leading_name;
     const char* const line = p;
     const char* const digit = p + (*p == '-' || *p == '+');
@@ -60,7 +60,7 @@ const char* read_leading(const char* p, const char* end, const Format& format, d
     for (int i = 0; i < format.leading_count; ++i) {
         p = skip_blanks(p);
         if (*p == '\n') {
-            *fault = i == 0 ? std::string("a blank line found, expected ") + what
+            *error = i == 0 ? std::string("a blank line found, expected ") + what
                             : std::string("the end of the line found, expected ") + what;
             return nullptr;
         }
@@ -69,13 +69,13 @@ const char* read_leading(const char* p, const char* end, const Format& format, d
         if (status != NumberStatus::ok || !ends_word(next)) {
             if (format.svmlight && i == 0 && *p == '#') return nullptr;
             if (const char* const last = format.svmlight ? after_labels(p) : nullptr) {
-                *fault = "a multi-label line (" + quote(p, last) + ") found, expected one label";
+                *error = "a multi-label line (" + quote(p, last) + ") found, expected one label";
                 return nullptr;
             }
             if (status == NumberStatus::ok) status = NumberStatus::not_a_number;
-            *fault = number_fault(status, p, end, what);
+            *error = number_error(status, p, end, what);
             if (status == NumberStatus::not_a_number && *next == ':' && std::strcmp(what, "a label") == 0)
-                *fault += line == p ? " (is the data unlabelled?)"
+                *error += line == p ? " (is the data unlabelled?)"
                                     : " (is the data unlabelled, or is this a multi-label line without labels?)";
             return nullptr;
         }
@@ -84,34 +84,34 @@ const char* read_leading(const char* p, const char* end, const Format& format, d
     return p;
 }
 
-// Skips the comment line at p. Returns null with a fault.
-__attribute__((cold, noinline)) const char* skip_comment(const char* p, Piece& piece, const Format& format) {
-    const char* const stop = static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(piece.end - p)));
-    piece.fault = comment_fault(p, stop, format.plain_comments);
-    if (!piece.fault.empty()) return nullptr;
-    if (piece.comments.empty() || piece.comments.back().row != piece.rows) piece.comments.push_back({piece.rows, 0});
-    ++piece.comments.back().lines;
+// Skips the comment line at p. Returns null with an error.
+__attribute__((cold, noinline)) const char* skip_comment(const char* p, TextSlice& slice, const Format& format) {
+    const char* const stop = static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(slice.end - p)));
+    slice.error = comment_error(p, stop, format.plain_comments);
+    if (!slice.error.empty()) return nullptr;
+    if (slice.comments.empty() || slice.comments.back().row != slice.rows) slice.comments.push_back({slice.rows, 0});
+    ++slice.comments.back().lines;
     return stop + 1;
 }
 
 }  // namespace
 
-template <bool scaled> void parse_sparse(Piece& piece, const Format& format, const Target& target) {
-    const char* p = piece.begin;
-    const char* const end = piece.end;
-    double* leading = target.leading + piece.row_base * format.leading_count;
-    std::int64_t* row_end = target.row_end + piece.row_base;
-    double* norm = target.squared_norms + piece.row_base;
-    EntryWriter<scaled> entries(piece, target, format);
+template <bool scaled> void parse_sparse(TextSlice& slice, const Format& format, const Target& target) {
+    const char* p = slice.begin;
+    const char* const end = slice.end;
+    double* leading = target.leading + slice.row_base * format.leading_count;
+    std::int64_t* row_end = target.row_end + slice.row_base;
+    double* norm = target.squared_norms + slice.row_base;
+    EntryWriter<scaled> entries(slice, target, format);
     RowBefore row_before;
     std::int32_t max_index = 0;
-    const auto stop = [&](std::string fault) { piece.fault = std::move(fault); };
+    const auto stop = [&](std::string error) { slice.error = std::move(error); };
 
-    while (p < end && (format.max_rows < 0 || piece.rows < format.max_rows)) {
+    while (p < end && (format.max_rows < 0 || slice.rows < format.max_rows)) {
         const char* const line = p;
-        p = read_leading(p, end, format, leading, &piece.fault);
-        if (!p && piece.fault.empty()) {
-            p = skip_comment(line, piece, format);
+        p = read_leading(p, end, format, leading, &slice.error);
+        if (!p && slice.error.empty()) {
+            p = skip_comment(line, slice, format);
             if (p) continue;
         }
         if (!p) {
@@ -123,7 +123,7 @@ template <bool scaled> void parse_sparse(Piece& piece, const Format& format, con
         bool good = true;
         entries.begin_row();
         if (scaled && !scale_label(format, leading)) {
-            stop(label_fault);
+            stop(label_error);
             good = false;
         }
         const char* const first_word = p;
@@ -135,7 +135,7 @@ template <bool scaled> void parse_sparse(Piece& piece, const Format& format, con
                 const std::int64_t before = last;
                 p = entries.take_plain(p, end, last);
                 plain = p && last != before;
-                if (!p) {  // read the row again, word by word, for the fault
+                if (!p) {  // read the row again, word by word, for the error
                     entries.drop_row();
                     entries.begin_row();
                     p = first_word;
@@ -149,8 +149,8 @@ template <bool scaled> void parse_sparse(Piece& piece, const Format& format, con
                 if (*p == '\n') break;
                 if (*p == '#') {
                     p = static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p)));
-                    stop(comment_fault(token, p, format.plain_comments));
-                    good = piece.fault.empty();
+                    stop(comment_error(token, p, format.plain_comments));
+                    good = slice.error.empty();
                     break;
                 }
                 if (*p == 'q' && format.svmlight && last == none) {
@@ -175,12 +175,12 @@ template <bool scaled> void parse_sparse(Piece& piece, const Format& format, con
                 break;
             }
             if (p == digits || *p != ':') {
-                stop(word_fault(token, end, "index:value"));
+                stop(word_error(token, end, "index:value"));
                 good = false;
                 break;
             }
             if (index <= last && format.any_order) {
-                piece.increasing = false;
+                slice.increasing = false;
             } else if (index <= last) {
                 stop("index " + std::to_string(index) + " found after index " + std::to_string(last) +
                      ", expected increasing indices");
@@ -193,12 +193,12 @@ template <bool scaled> void parse_sparse(Piece& piece, const Format& format, con
             if (status != NumberStatus::ok && is_blank(p[1]))  // `3: .5`, as LIBSVM reads it
                 next = read_double(skip_blanks(p + 1), &value, &status);
             if (status != NumberStatus::ok || !ends_word(next)) {
-                stop(number_fault(status, token, end, "index:value"));
+                stop(number_error(status, token, end, "index:value"));
                 good = false;
                 break;
             }
             if (!entries.put(static_cast<std::int32_t>(index), value)) {
-                stop(scaling_fault(*format.scaling, static_cast<std::int32_t>(index), quote_word(token, end)));
+                stop(scaling_error(*format.scaling, static_cast<std::int32_t>(index), quote_word(token, end)));
                 good = false;
                 break;
             }
@@ -212,21 +212,21 @@ template <bool scaled> void parse_sparse(Piece& piece, const Format& format, con
         }
         ++p;
         entries.end_row();
-        if (!scaled && piece.increasing)
+        if (!scaled && slice.increasing)
             row_before.end_row(first_word, entries.row_indices(), entries.row_count(), repeated);
         max_index = std::max(max_index, entries.last_index());
         leading += format.leading_count;
         *norm++ = entries.squared_norm();
-        *row_end++ = piece.entry_base + entries.count();
-        ++piece.rows;
+        *row_end++ = slice.entry_base + entries.count();
+        ++slice.rows;
     }
-    piece.entries = entries.count();
-    piece.scaling = entries.counts();
-    piece.max_index = max_index;
-    piece.end = p;
+    slice.entries = entries.count();
+    slice.scaling = entries.counts();
+    slice.max_index = max_index;
+    slice.end = p;
 }
 
-template void parse_sparse<false>(Piece& piece, const Format& format, const Target& target);
-template void parse_sparse<true>(Piece& piece, const Format& format, const Target& target);
+template void parse_sparse<false>(TextSlice& slice, const Format& format, const Target& target);
+template void parse_sparse<true>(TextSlice& slice, const Format& format, const Target& target);
 
 }  // namespace fastsvm

@@ -51,30 +51,30 @@ void Rows::add_gap(const Gap& gap) {
     }
 }
 
-std::vector<std::int64_t> Rows::line_numbers(const std::vector<std::int64_t>& wanted) const {
+std::vector<std::int64_t> Rows::line_numbers(const std::vector<std::int64_t>& requested) const {
     std::vector<std::int64_t> out;
-    out.reserve(wanted.size());
+    out.reserve(requested.size());
     std::int64_t between = 0;
     auto gap = gaps.begin();
-    for (const std::int64_t row : wanted) {
+    for (const std::int64_t row : requested) {
         for (; gap != gaps.end() && gap->row <= row; ++gap) between += gap->lines;
         out.push_back(first_line + row + between);
     }
     return out;
 }
 
-Rows select_rows(const Rows& from, const std::vector<std::int64_t>& wanted) {
+Rows select_rows(const Rows& from, const std::vector<std::int64_t>& requested) {
     std::int64_t entries = 0;
-    for (std::int64_t r : wanted) {
+    for (std::int64_t r : requested) {
         if (r < 0 || r >= from.rows) throw std::out_of_range("row out of range");
         entries += from.end(r) - from.begin(r);
     }
-    const std::int64_t n = static_cast<std::int64_t>(wanted.size());
+    const std::int64_t n = static_cast<std::int64_t>(requested.size());
     Rows to = empty_rows(n, entries, from.leading_count);
     to.first_line = from.first_line;
     to.max_index = from.max_index;
     std::int64_t at = 0;
-    for (std::int64_t r : wanted) copy_rows(from, r, r + 1, to, at++);
+    for (std::int64_t r : requested) copy_rows(from, r, r + 1, to, at++);
     return to;
 }
 

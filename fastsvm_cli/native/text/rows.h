@@ -87,13 +87,13 @@ struct Rows {
     // Appends a gap.
     void add_gap(const Gap& gap);
     // Line numbers of rows, which increase.
-    std::vector<std::int64_t> line_numbers(const std::vector<std::int64_t>& wanted) const;
+    std::vector<std::int64_t> line_numbers(const std::vector<std::int64_t>& requested) const;
     std::int64_t begin(std::int64_t row) const { return indptr[row]; }
     std::int64_t end(std::int64_t row) const { return indptr[row + 1]; }
 };
 
 // These rows, in this order, without line numbers. Throws std::out_of_range.
-Rows select_rows(const Rows& from, const std::vector<std::int64_t>& wanted);
+Rows select_rows(const Rows& from, const std::vector<std::int64_t>& requested);
 
 // Rows first, ..., last - 1, with line numbers. Throws std::out_of_range.
 Rows slice_rows(const Rows& from, std::int64_t first, std::int64_t last);

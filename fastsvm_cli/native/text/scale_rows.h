@@ -10,15 +10,15 @@ namespace fastsvm {
 
 struct ScaledRows {
     Rows rows;
-    std::string fault;  // of the first row that cannot be scaled; or empty
-    std::int64_t fault_row = -1;
+    std::string error;  // of the first row that cannot be scaled; or empty
+    std::int64_t error_row = -1;
 };
 
 // Leading numbers stay unscaled.
 ScaledRows scale_rows(const Scaling& scaling, const Rows& rows);
 
 // Memory for rows + 1, rows, and at least entries() numbers.
-struct ScaledPlace {
+struct ScaledTarget {
     std::int64_t* indptr;
     double* squared_norms;
     std::int32_t* indices;
@@ -29,6 +29,6 @@ struct ScaledPlace {
 };
 
 // Scales features into the caller's memory. Sets only max_index and scaling of result.rows.
-void scale_features(const Scaling& scaling, const Rows& rows, const ScaledPlace& place, ScaledRows& result);
+void scale_features(const Scaling& scaling, const Rows& rows, const ScaledTarget& target, ScaledRows& result);
 
 }  // namespace fastsvm

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "text/blanks.h"
-#include "text/faults.h"
+#include "text/error_messages.h"
 #include "text/numbers.h"
 
 namespace fastsvm {
@@ -77,7 +77,7 @@ struct Lines {
         return found + " found, expected " + expected;
     }
 
-    // Reads a line of two numbers. Returns the fault.
+    // Reads a line of two numbers. Returns the error.
     std::string two(double* first, double* second, const char* expected) {
         next();
         return words.count == 2 && read_number(words, 0, first) && read_number(words, 1, second) ? ""
@@ -124,18 +124,18 @@ std::string Scaling::read_range(const char* p, const char* end, std::int64_t* li
     lines.next();
     if (is_word(lines.words, 'y')) {
         scales_labels_ = true;
-        std::string fault = lines.two(&label_limits_.lower, &label_limits_.upper, "two numbers, the limits of y");
-        if (fault.empty() && !(label_limits_.lower < label_limits_.upper))
-            fault = lines.instead("a lower limit below the upper one");
-        if (fault.empty()) fault = lines.two(&label_low_, &label_high_, "two numbers, the least and the largest label");
-        if (fault.empty() && !(label_low_ <= label_high_)) fault = lines.instead("the least label before the largest");
-        if (!fault.empty()) return fail(fault);
+        std::string error = lines.two(&label_limits_.lower, &label_limits_.upper, "two numbers, the limits of y");
+        if (error.empty() && !(label_limits_.lower < label_limits_.upper))
+            error = lines.instead("a lower limit below the upper one");
+        if (error.empty()) error = lines.two(&label_low_, &label_high_, "two numbers, the least and the largest label");
+        if (error.empty() && !(label_low_ <= label_high_)) error = lines.instead("the least label before the largest");
+        if (!error.empty()) return fail(error);
         lines.next();
     }
     if (!is_word(lines.words, 'x')) return fail(lines.instead("x alone, as svm-scale -s writes"));
-    std::string fault = lines.two(&limits_.lower, &limits_.upper, "two numbers, the limits of x");
-    if (fault.empty() && !(limits_.lower < limits_.upper)) fault = lines.instead("a lower limit below the upper one");
-    if (!fault.empty()) return fail(fault);
+    std::string error = lines.two(&limits_.lower, &limits_.upper, "two numbers, the limits of x");
+    if (error.empty() && !(limits_.lower < limits_.upper)) error = lines.instead("a lower limit below the upper one");
+    if (!error.empty()) return fail(error);
     rounded_ = {round_to_six_digits(limits_.lower), round_to_six_digits(limits_.upper)};
     std::int64_t last = -1;
     while (!lines.only_blank_lines_left()) {
@@ -170,10 +170,10 @@ std::string Scaling::read_standard(const char* p, const char* end, std::int64_t*
     Lines lines{p, end};
     while (!lines.only_blank_lines_left()) {
         Feature feature{};
-        std::string fault = lines.two(&feature.low, &feature.high, "two numbers, a center and a scale");
-        if (fault.empty() && !(feature.high > 0)) fault = lines.instead("a scale above 0 after the center");
+        std::string error = lines.two(&feature.low, &feature.high, "two numbers, a center and a scale");
+        if (error.empty() && !(feature.high > 0)) error = lines.instead("a scale above 0 after the center");
         *line = lines.number;
-        if (!fault.empty()) return fault;
+        if (!error.empty()) return error;
         feature.index = static_cast<std::int32_t>(lines.number);
         feature.zero = scale(feature, 0);
         if (!std::isfinite(feature.zero)) return lines.instead("a scale that 0 can be divided with");
@@ -190,12 +190,12 @@ Scaling::Read Scaling::read(const char* text, std::size_t size) {
     const bool standard =
         first.words.count == 2 && read_number(first.words, 0, &center) && read_number(first.words, 1, &scale);
     if (!standard && !is_word(first.words, 'x') && !is_word(first.words, 'y')) {
-        out.fault = first.instead("x or y, as svm-scale -s writes, or a center and a scale, as R's write.svm");
+        out.error = first.instead("x or y, as svm-scale -s writes, or a center and a scale, as R's write.svm");
         out.line = 1;
         return out;
     }
     Scaling& scaling = out.scaling;
-    out.fault = standard ? scaling.read_standard(text, text + size, &out.line)
+    out.error = standard ? scaling.read_standard(text, text + size, &out.line)
                          : scaling.read_range(text, text + size, &out.line);
     scaling.finish();
     return out;
@@ -203,16 +203,16 @@ Scaling::Read Scaling::read(const char* text, std::size_t size) {
 
 std::string Scaling::read_labels(const char* text, std::size_t size, std::int64_t* line) {
     Lines lines{text, text + size};
-    std::string fault = lines.two(&label_low_, &label_high_, "two numbers, the center and the scale of y");
-    if (fault.empty() && !(label_high_ > 0)) fault = lines.instead("a scale above 0 after the center");
-    if (fault.empty() && !lines.only_blank_lines_left()) {
+    std::string error = lines.two(&label_low_, &label_high_, "two numbers, the center and the scale of y");
+    if (error.empty() && !(label_high_ > 0)) error = lines.instead("a scale above 0 after the center");
+    if (error.empty() && !lines.only_blank_lines_left()) {
         lines.next();
-        fault = lines.instead("the end of the file");
+        error = lines.instead("the end of the file");
     }
     *line = lines.number;
     scales_labels_ = true;
     label_kind_ = Kind::standard;
-    return fault;
+    return error;
 }
 
 Scaling Scaling::unrounded() const {
@@ -256,15 +256,15 @@ void Scaling::finish() {
     // Limit the table to a few times the memory of the features.
     const std::size_t width = static_cast<std::size_t>(features_.back().index) + 1;
     if (width > 16 * features_.size() + (1 << 16)) return;
-    places_.assign(width, -1);
+    positions_.assign(width, -1);
     for (std::size_t i = 0; i < features_.size(); ++i)
-        places_[static_cast<std::size_t>(features_[i].index)] = static_cast<std::int32_t>(i);
+        positions_[static_cast<std::size_t>(features_[i].index)] = static_cast<std::int32_t>(i);
 }
 
 const Scaling::Feature* Scaling::search(std::int32_t index) const {
     const auto at =
         std::lower_bound(features_.begin(), features_.end(), index,
-                         [](const Feature& feature, std::int32_t wanted) { return feature.index < wanted; });
+                         [](const Feature& feature, std::int32_t requested) { return feature.index < requested; });
     return at == features_.end() || at->index != index ? nullptr : &*at;
 }
 

@@ -29,11 +29,11 @@ public:
         double lower = 0, upper = 0;  // scaled values of low and high
     };
 
-    // text: ends in '\n'. line: of the fault, if any.
+    // text: ends in '\n'. line: of the error, if any.
     struct Read;
     static Read read(const char* text, std::size_t size);
 
-    // Reads e1071's `yscale.file`: center and scale of labels. Returns the fault, and its line.
+    // Reads e1071's `yscale.file`: center and scale of labels. Returns the error, and its line.
     std::string read_labels(const char* text, std::size_t size, std::int64_t* line);
 
     // The same, without rounding to six digits.
@@ -60,10 +60,10 @@ public:
     double label(double value) const;
     // Null: not scaled.
     const Feature* find(std::int32_t index) const {
-        if (!places_.empty()) {
-            if (static_cast<std::size_t>(index) >= places_.size()) return nullptr;
-            const std::int32_t place = places_[static_cast<std::size_t>(index)];
-            return place < 0 ? nullptr : &features_[static_cast<std::size_t>(place)];
+        if (!positions_.empty()) {
+            if (static_cast<std::size_t>(index) >= positions_.size()) return nullptr;
+            const std::int32_t position = positions_[static_cast<std::size_t>(index)];
+            return position < 0 ? nullptr : &features_[static_cast<std::size_t>(position)];
         }
         return search(index);
     }
@@ -102,12 +102,12 @@ private:
     Kind label_kind_ = Kind::range;
     std::vector<Feature> features_, shifted_;  // by index
     std::vector<std::int32_t> constant_;       // indices, increasing
-    std::vector<std::int32_t> places_;         // index to place in features_, or -1; empty if indices are far apart
+    std::vector<std::int32_t> positions_;      // index to place in features_, or -1; empty if indices are far apart
 };
 
 struct Scaling::Read {
     Scaling scaling;
-    std::string fault;
+    std::string error;
     std::int64_t line = 0;
 };
 

@@ -55,8 +55,8 @@ def test_no_finite_expansion_has_a_value_beyond_its_radius(kernel, options):
         machine, x = hostile_machine(rng, kernel)
         try:
             error, radius = error_and_radius(machine, hostile_rows(rng, x), **options)
-        except ModelFormatError as fault:  # a coefficient overflows single precision
-            assert "scale the data" in str(fault)
+        except ModelFormatError as failure:  # a coefficient overflows single precision
+            assert "scale the data" in str(failure)
             continue
         bad = uncovered(error, radius)
         assert not bad.any(), (trial, machine.text().decode()[:300], np.argwhere(bad), error[bad], radius[bad])
@@ -239,7 +239,7 @@ def test_clusters_of_vectors_whose_distances_overflow_do_not_crash(fastsvm, tmp_
     rng = np.random.default_rng(7)
     vectors = [{}, *random_rows(rng, 4, range(1, 4), scale=1e155), {1: 1.0}]
     (tmp_path / "a.model").write_bytes(random_machine(rng, "one_class", "rbf", vectors, gamma=0.1).text())
-    # A separate process: this was a segmentation fault.
+    # A separate process: this was a segmentation error.
     done = fastsvm("approx", "--certify", "--centers", 3, "a.model", code=None)
     assert done.code in (0, 1), str(done)
 
@@ -272,8 +272,8 @@ def test_a_model_read_back_has_the_same_values_and_radii():
         machine, x = hostile_machine(rng, kernel)
         try:
             _, model = certified(machine, **hostile_options(rng, kernel))
-        except ModelFormatError as fault:
-            assert "scale the data" in str(fault)
+        except ModelFormatError as failure:
+            assert "scale the data" in str(failure)
             continue
         again = parse_model(model.to_text(), "a.approx")
         chunk = parse(hostile_rows(rng, x))

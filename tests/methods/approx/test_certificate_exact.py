@@ -7,7 +7,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import load_model, parse_model
 from fastsvm_cli.prediction.pipeline import Fallback, predict
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.read_rows import read_chunks
 from support import in_process
 from support.evaluation import decide, parse, reference
 from support.expanding import certified
@@ -36,10 +36,10 @@ class Libsvm(in_process.Libsvm):
 
 def exact_lines(machine, rows, probability=False, allowed=0.0, **options):
     exact, model = certified(machine, **options)
-    text, tally = in_process.written_lines(
+    text, run_counts = in_process.written_lines(
         model, [parse(rows)], probability=probability, exact=Fallback(lambda: exact, allowed)
     )
-    return text.splitlines(), tally
+    return text.splitlines(), run_counts
 
 
 def balanced(rng, n, d, gamma):
@@ -61,7 +61,7 @@ def balanced(rng, n, d, gamma):
 @pytest.mark.parametrize("svm_type, classes", [("c_svc", 2), ("nu_svc", 3), ("c_svc", 4), ("one_class", 2)])
 def test_exact_lines_are_libsvms(tmp_path, svm_type, classes, probability):
     rng = np.random.default_rng(15)
-    settled = seen = 0
+    decided = seen = 0
     for trial in range(tries(60)):
         n, d, gamma = int(rng.integers(2, 40)), int(rng.integers(1, 9)), 10 ** rng.uniform(-3, 0)
         vectors = random_rows(rng, n, range(1, d + 1))
@@ -74,11 +74,11 @@ def test_exact_lines_are_libsvms(tmp_path, svm_type, classes, probability):
                 machine.vectors[:-1:2][: len(machine.vectors[1::2])],
             )
         rows = [*random_rows(rng, 20, range(1, d + 3)), *vectors[:10], {}, {UNKNOWN: 1e5}]
-        lines, tally = exact_lines(machine, rows, probability, **hostile_options(rng))
+        lines, run_counts = exact_lines(machine, rows, probability, **hostile_options(rng))
         assert lines == Libsvm(machine, tmp_path / "m").lines(rows, probability), trial
-        settled, seen = settled + tally.rows - tally.evaluated, seen + tally.rows
+        decided, seen = decided + run_counts.rows - run_counts.evaluated, seen + run_counts.rows
     # Coupled probabilities need radii near rounding error.
-    assert settled > (0 if probability and classes > 2 else 0.1) * seen
+    assert decided > (0 if probability and classes > 2 else 0.1) * seen
 
 
 @pytest.mark.full(few=1)
@@ -90,10 +90,10 @@ def test_where_symmetry_makes_f_zero_exact_lines_are_still_libsvms(tmp_path, pro
         machine, rows = balanced(
             rng, int(rng.integers(2, 30)), int(rng.integers(2, 8)), float(10 ** rng.uniform(-2, 0))
         )
-        lines, tally = exact_lines(machine, rows, probability, **hostile_options(rng))
+        lines, run_counts = exact_lines(machine, rows, probability, **hostile_options(rng))
         assert lines == Libsvm(machine, tmp_path / "m").lines(rows, probability)
         labels += [line.split()[0] for line in lines[probability:]]
-        by_reference += tally.reference_rows
+        by_reference += run_counts.reference_rows
     assert by_reference == len(labels)
     # At f = 0 probabilities are equal up to rounding, and the first class is printed.
     assert 0.1 < labels.count(b"3") / len(labels) < 0.9 or probability
@@ -122,7 +122,7 @@ def test_exact_regression_values_are_within_the_tolerance(tolerance):
         machine, x = hostile_machine(rng)
         machine = Machine("nu_svr", "rbf", machine.vectors, machine.coef[:, :1], machine.rho[:1], gamma=machine.gamma)
         rows = hostile_rows(rng, x)
-        lines, tally = exact_lines(machine, rows, allowed=tolerance, **hostile_options(rng))
+        lines, run_counts = exact_lines(machine, rows, allowed=tolerance, **hostile_options(rng))
         theirs = reference(parse_model(machine.text(), "a.model"), parse(rows))[:, 0]
         assert np.all(np.abs(np.array(lines, float) - theirs) <= tolerance)
 
@@ -137,11 +137,11 @@ def test_the_exact_model_is_made_only_when_a_row_needs_it_and_its_file_is_the_ri
     (tmp_path / "open").write_bytes(data_text([{1: 1.0}, {2: 1.0}]))
     fastsvm("approx", "--certify", "a.model", "certified")
     certified = load_model(str(tmp_path / "certified"))
-    lines, asked = [], []
+    lines, requested = [], []
     for rows in ("clear", "open"):
-        exact = Fallback(lambda: asked.append(rows) or load_model(str(tmp_path / "a.model")))
+        exact = Fallback(lambda: requested.append(rows) or load_model(str(tmp_path / "a.model")))
         predict(certified, read_chunks(str(tmp_path / rows)), lines.append, path=rows, exact=exact)
-    assert b"".join(lines).startswith(b"3\n-4\n3\n") and asked == ["open"]
+    assert b"".join(lines).startswith(b"3\n-4\n3\n") and requested == ["open"]
     (tmp_path / "a.model").write_bytes(b"\0 not a model")
     for rows in ("clear", "open"):
         assert fastsvm("predict", "-q", "--exact", "a.model", rows, "certified", code=1).out == ""

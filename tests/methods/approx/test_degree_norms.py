@@ -1,4 +1,4 @@
-"""Degree norms of certificates; labels and probabilities that certificates settle."""
+"""Degree norms of certificates; labels and probabilities that certificates decide."""
 
 from itertools import combinations, product
 from math import factorial
@@ -93,7 +93,7 @@ def test_the_share_of_a_degree_is_bounded_on_both_sides():
         assert sum(true[9:]) * (1 - 1e-12) <= rest**2 <= 1
 
 
-# ---- settled rows
+# ---- decided rows
 
 
 def winner(signs, classes):
@@ -104,7 +104,7 @@ def winner(signs, classes):
 
 
 @pytest.mark.parametrize("classes", [2, 3, 4, 5])
-def test_a_row_is_settled_only_where_every_consistent_sign_pattern_has_one_winner(classes):
+def test_a_row_is_decided_only_where_every_consistent_sign_pattern_has_one_winner(classes):
     rng = np.random.default_rng(13)
     pairs, rows = classes * (classes - 1) // 2, 600
     value = rng.standard_normal((rows, pairs))
@@ -116,7 +116,7 @@ def test_a_row_is_settled_only_where_every_consistent_sign_pattern_has_one_winne
     out = _native.Decisions(pairs, True)
     out.resize(rows)
     np.asarray(out.value)[:], np.asarray(out.radius)[:] = value, radius
-    open_rows = set(_native.unsettled(_native.Task(0, list(range(classes)), [], [], []), out))
+    open_rows = set(_native.undecided_rows(_native.Task(0, list(range(classes)), [], [], []), out))
     agree = 0
     for row in range(rows):
         possible = [[True] if v > r else [False] if v <= -r else [True, False] for v, r in zip(value[row], radius[row])]
@@ -137,7 +137,7 @@ def test_a_row_is_settled_only_where_every_consistent_sign_pattern_has_one_winne
     assert agree == rows if classes == 2 else agree > 0.8 * rows
 
 
-def test_two_classes_probabilities_are_settled_only_where_no_value_in_the_interval_prints_otherwise():
+def test_two_classes_probabilities_are_decided_only_where_no_value_in_the_interval_prints_otherwise():
     rng = np.random.default_rng(14)
     a, b, rows = -1.7, 0.2, 4000
     value = rng.uniform(-12, 12, rows)
@@ -147,7 +147,7 @@ def test_two_classes_probabilities_are_settled_only_where_no_value_in_the_interv
     out.resize(rows)
     np.asarray(out.value)[:, 0], np.asarray(out.radius)[:, 0] = value, radius
     task = _native.Task(0, [7, 9], [a], [b], [])
-    open_rows = set(_native.unsettled(task, out, True, 0.0))
+    open_rows = set(_native.undecided_rows(task, out, True, 0.0))
     assert 0.05 * rows < len(open_rows) < 0.9 * rows
 
     def lines(values):

@@ -6,14 +6,14 @@ import pytest
 from click.testing import CliRunner
 
 from fastsvm_cli.commands.approx import command
-from fastsvm_cli.comparisons import on_support_vectors as trials
+from fastsvm_cli.comparisons import support_vector_trial as trials
 from fastsvm_cli.methods.approx import compression, expansion
 from fastsvm_cli.methods.approx.costs import coefficient_count, compressed_count
 from fastsvm_cli.methods.approx.expansion import TooLargeError, compile_maclaurin
 from fastsvm_cli.models import parse_model
 from support.evaluation import parse, values
 from support.oracles import random_machine, random_rows
-from support.places import FASTSVM
+from support.paths import FASTSVM
 from support.processes import peak_memory
 
 

@@ -1,4 +1,4 @@
-"""Files of Maclaurin models: written, read back, and refused in one line if faulty."""
+"""Files of Maclaurin models: written, read back, and refused in one line if invalid."""
 
 import numpy as np
 import pytest
@@ -9,11 +9,11 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import load_model, parse_model
-from support.evaluation import ROWS, fault_of
+from support.checksums import with_checksum
+from support.evaluation import ROWS, error_of
 from support.messages import model_changes
 from support.model_files import COMBINATIONS, REGRESSION, changed, compiled_text, hand, values_of
 from support.profiles import calm
-from support.sealing import sealed
 
 WAYS = [
     {},
@@ -88,9 +88,9 @@ COMPILED_FAULTS = model_changes("maclaurin")
 
 
 @pytest.mark.parametrize("name", COMPILED_FAULTS)
-def test_a_faulty_compiled_model_is_refused_in_one_clear_line(name):
+def test_an_invalid_compiled_model_is_refused_in_one_clear_line(name):
     message, _, (old, new) = COMPILED_FAULTS[name]
-    found = fault_of(changed(old, new))
+    found = error_of(changed(old, new))
     assert found == message if message.startswith("m:") else message in found
 
 
@@ -103,24 +103,24 @@ CERTIFIED_FAULTS["a rank of thousands of digits"] = ("", "", (b"rank 2", b"rank 
 
 
 @pytest.mark.parametrize("name", CERTIFIED_FAULTS)
-def test_a_faulty_certified_model_is_refused_in_one_clear_line(name):
+def test_an_invalid_certified_model_is_refused_in_one_clear_line(name):
     message, _, (old, new) = CERTIFIED_FAULTS[name]
     text = certified_text()
     assert parse_model(text, "m").to_text() == text
-    found = fault_of(changed(old, new, text=text))
+    found = error_of(changed(old, new, text=text))
     assert found == message if message.startswith("m:") else message in found
 
 
 def test_a_number_beyond_single_precision_in_a_model_of_single_precision_is_refused():
     lines = compiled_text().split(b"\n")
     lines[lines.index(b"expansion 0 0") + 1] = b"1e39"
-    assert "'1e39' found among 21 numbers" in fault_of(sealed(b"\n".join(lines)))
+    assert "'1e39' found among 21 numbers" in error_of(with_checksum(b"\n".join(lines)))
 
 
 def test_a_negative_squared_norm_is_refused():
     lines = compiled_text().split(b"\n")
     lines[lines.index(b"center") + 1] = b"-5"
-    assert "-5 found, expected a squared norm" in fault_of(sealed(b"\n".join(lines)))
+    assert "-5 found, expected a squared norm" in error_of(with_checksum(b"\n".join(lines)))
 
 
 @pytest.mark.parametrize("certify", [False, True])
@@ -129,20 +129,20 @@ def test_an_exact_model_of_negative_gamma_is_compiled_or_refused(certify):
     assert np.all(np.isfinite(values_of(exact, [_native.parse(b"1 1:0.5 2:-1\n")[0]])))
     try:
         text = compile_maclaurin(exact, fingerprint="f", certify=certify).to_text()
-    except ModelFormatError as fault:
-        assert "gamma" in str(fault)
+    except ModelFormatError as error:
+        assert "gamma" in str(error)
     else:
         assert parse_model(text, "m").to_text() == text
 
 
 @pytest.mark.parametrize("kernel", [b"sigmoid\ncoef0 1", b"precomputed", b"polynomial\ndegree 7\ncoef0 1"])
 def test_a_compiled_model_of_a_kernel_that_is_not_compiled_is_refused(kernel):
-    fault_of(changed(b"kernel_type rbf", b"kernel_type " + kernel))
+    error_of(changed(b"kernel_type rbf", b"kernel_type " + kernel))
 
 
 @pytest.mark.parametrize("fingerprint", [b"\xff\xfe", "é".encode(), b"\x80bc"])
 def test_a_fingerprint_that_could_not_be_written_back_is_refused(fingerprint):
-    fault_of(changed(b"fingerprint 0123456789abcdef", b"fingerprint " + fingerprint))
+    error_of(changed(b"fingerprint 0123456789abcdef", b"fingerprint " + fingerprint))
 
 
 def test_a_negative_count_is_refused_even_where_nothing_is_counted():
@@ -150,7 +150,7 @@ def test_a_negative_count_is_refused_even_where_nothing_is_counted():
         b"svm_type c_svc\nkernel_type rbf\ngamma 1\nnr_class 1\ntotal_sv 0\nrho\nlabel 3\nnr_sv 0\nSV\n", "m"
     )
     text = compile_maclaurin(exact, fingerprint="f").to_text()
-    fault_of(changed(b"nr_expansions 0", b"nr_expansions -1", text=text))
+    error_of(changed(b"nr_expansions 0", b"nr_expansions -1", text=text))
 
 
 @calm(300)

@@ -7,7 +7,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import load_model, parse_model
 from fastsvm_cli.prediction.pipeline import Fallback, predict
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.read_rows import read_chunks
 from support.expanding import compiled, decide, gaussian
 from support.in_process import written_lines
 from support.oracles import data_text, random_rows
@@ -28,11 +28,11 @@ def test_lines_depend_neither_on_threads_nor_on_chunks_nor_on_neighbours(tmp_pat
             _native.set_threads(threads)
             for size in (1, 5000, 1 << 21):
                 written = []
-                tally = predict(
+                run_counts = predict(
                     model, read_chunks(str(tmp_path / "rows"), size=size), written.append, path="rows", values=True
                 )
                 seen.add(b"".join(written))
-                tallies.add((tally.rows, tally.outside))
+                tallies.add((run_counts.rows, run_counts.outside))
         assert len(seen) == len(tallies) == 1
         alone = np.vstack([decide(model, [row])[0] for row in rows])
         np.testing.assert_array_equal(alone, decide(model, rows)[0])
@@ -68,11 +68,11 @@ def test_few_labels_differ_on_benchmark_data(shared, model, data, center, most):
 @pytest.mark.parametrize(
     "model, data, share", [("ijcnn1_g0.05_c1", "ijcnn1.t", 0.98), ("mnist1_g0.0001_c10", "mnist1.t", 0.999)]
 )
-def test_certificates_settle_benchmark_rows_and_the_exact_model_the_rest(shared, model, data, share):
+def test_certificates_decide_benchmark_rows_and_the_exact_model_the_rest(shared, model, data, share):
     exact = load_model(str(shared / "models" / f"{model}.model"))
     fast = compile_maclaurin(exact, fingerprint="0" * 32, certify=True)
     path = shared / "data" / data
     written = []
-    tally = predict(fast, read_chunks(str(path)), written.append, path="rows", exact=Fallback(lambda: exact))
+    run_counts = predict(fast, read_chunks(str(path)), written.append, path="rows", exact=Fallback(lambda: exact))
     np.testing.assert_array_equal(np.array(b"".join(written).split(), float), labels_of(exact, path))
-    assert tally.evaluated <= (1 - share) * tally.rows
+    assert run_counts.evaluated <= (1 - share) * run_counts.rows

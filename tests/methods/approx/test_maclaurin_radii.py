@@ -70,8 +70,8 @@ def test_no_value_is_farther_from_the_truth_or_from_libsvm_than_its_radius(case)
     machine, rows, options = case
     try:
         model = compiled(machine, certify=True, **options)
-    except ModelFormatError as fault:
-        assert "scale the data" in str(fault)
+    except ModelFormatError as failure:
+        assert "scale the data" in str(failure)
         return
     values, radii = decide_with_radius(parse_model(model.to_text(), "a.approx"), rows)
     assert np.all(radii >= 0)
@@ -198,7 +198,7 @@ def test_regression_within_a_tolerance_needs_no_exact_model_where_radii_are_smal
     exact, model = parse_model(machine.text(), "a.model"), compiled(machine, certify=True, degree=4, single=False)
     _, radii = decide_with_radius(model, rows)
     tolerance = float(np.median(radii))
-    text, tally = lines_of(model, rows, exact=Fallback(lambda: exact, tolerance))
-    assert tally.evaluated == np.sum(radii > tolerance)
-    assert 0 < tally.evaluated < len(rows)
+    text, run_counts = lines_of(model, rows, exact=Fallback(lambda: exact, tolerance))
+    assert run_counts.evaluated == np.sum(radii > tolerance)
+    assert 0 < run_counts.evaluated < len(rows)
     assert np.all(np.abs(np.array(text.split(), float) - reference(machine, rows)[:, 0]) <= tolerance)

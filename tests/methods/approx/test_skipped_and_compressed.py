@@ -1,4 +1,4 @@
-"""Skipped rows, the loss of a compressed M, differences from a far centre (B4, B35 and B36 of bounds.py)."""
+"""Skipped rows, the loss of a compressed M, differences from a far centre (B4, B35 and B36 of PROOFS.md)."""
 
 from fractions import Fraction
 from math import sqrt

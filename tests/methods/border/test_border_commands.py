@@ -10,7 +10,7 @@ from libsvm.svmutil import svm_load_model, svm_read_problem
 from support.bordering import TEXT, check_samples, samples_of, trained_model
 from support.messages import no_label, sentences
 from support.oracles import BorderFile, Machine
-from support.places import DATA
+from support.paths import DATA
 
 
 def cut_model(
@@ -145,7 +145,7 @@ def test_rows_that_make_no_border_are_refused_in_one_line(fastsvm, tmp_path, wav
     (tmp_path / "single").write_text("2 1:1\n2 1:3\n")
     (tmp_path / "big").write_text("1e300 1:1\n1 1:3\n")
     (tmp_path / "out").write_text("before\n")
-    for words, fault in (
+    for words, error in (
         (["--data", "nowhere", wavy[0]], "nowhere: No such file or directory"),
         (["--data", "empty", wavy[0]], "empty: no rows found"),
         (["--data", wavy[0], wavy[0]], f"wavy.model:1: {no_label('svm_type')}"),
@@ -163,7 +163,7 @@ def test_rows_that_make_no_border_are_refused_in_one_line(fastsvm, tmp_path, wav
     ):
         done = fastsvm("border", *words, "out", code=1)
         assert done.err.startswith("Error: "), str(done)
-        assert fault in done.err and done.err.count("\n") == 1 and done.out == "", str(done)
+        assert error in done.err and done.err.count("\n") == 1 and done.out == "", str(done)
         assert (tmp_path / "out").read_text() == "before\n"
 
 
@@ -254,7 +254,7 @@ def test_few_border_points_one_hot_data_and_poor_agreement_are_warned_of(fastsvm
 
 
 @pytest.mark.full
-def test_labels_that_the_model_does_not_know_are_no_fault(fastsvm, tmp_path, wavy):
+def test_labels_that_the_model_does_not_know_are_no_error(fastsvm, tmp_path, wavy):
     lines = wavy[1].read_text().splitlines()
     for label in ("8", "2.5"):
         (tmp_path / "other").write_text("".join(f"{label} {line.split(None, 1)[1]}\n" for line in lines))

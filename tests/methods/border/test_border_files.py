@@ -6,9 +6,9 @@ import pytest
 from fastsvm_cli.methods.border.signed_distance import compile_border
 from fastsvm_cli.models import parse_model
 from support.bordering import CASES, TEXT, values_of
-from support.evaluation import fault_of, parse
+from support.checksums import with_checksum
+from support.evaluation import error_of, parse
 from support.oracles import BorderFile, border_values, random_machine, random_rows
-from support.sealing import sealed
 
 
 def test_a_hand_made_file_is_read_and_written_back_and_means_what_it_says():
@@ -71,10 +71,10 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize("old, new, words", FAULTS, ids=[fault[1].decode().strip()[-30:] for fault in FAULTS])
+@pytest.mark.parametrize("old, new, words", FAULTS, ids=[error[1].decode().strip()[-30:] for error in FAULTS])
 def test_a_damaged_file_is_refused_in_one_clear_line(old, new, words):
     assert TEXT.count(old) >= 1
-    message = fault_of(sealed(TEXT.replace(old, new, 1)))
+    message = error_of(with_checksum(TEXT.replace(old, new, 1)))
     assert message.startswith(words) if words.startswith("m:") else words in message, message
 
 
@@ -86,8 +86,8 @@ def test_a_regression_has_no_border_and_double_precision_has_larger_numbers():
         .replace(b"nr_class 3", b"nr_class 2")
         .replace(b"rho 0.25 -0.5 0.125", b"rho 0.25")
     )
-    assert "expected classes" in fault_of(
-        sealed(head.replace(b"nr_border 2 0 1", b"nr_border 3").replace(b"level 0.0 -1.5 0.125", b"level 0.0"))
+    assert "expected classes" in error_of(
+        with_checksum(head.replace(b"nr_border 2 0 1", b"nr_border 3").replace(b"level 0.0 -1.5 0.125", b"level 0.0"))
     )
-    double = sealed(TEXT.replace(b"single", b"double").replace(b"-4 5e-05 6", b"-4 1e+300 6"))
+    double = with_checksum(TEXT.replace(b"single", b"double").replace(b"-4 5e-05 6", b"-4 1e+300 6"))
     assert parse_model(double, "m").to_text() == double

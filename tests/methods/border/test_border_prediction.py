@@ -90,8 +90,8 @@ def test_huge_rows_get_a_value_of_the_samples_planes(size, local):
             planes = (
                 border.levels[0] + ((z - border.samples[0][order, 0]) * border.samples[0][order, 1]).sum(axis=1)
             ).astype(float)
-            room = 1e-9 * (1 + np.abs(planes).max())
-            assert planes.min() - room <= value <= planes.max() + room
+            layer = 1e-9 * (1 + np.abs(planes).max())
+            assert planes.min() - layer <= value <= planes.max() + layer
 
 
 def test_values_depend_neither_on_threads_nor_on_chunks_nor_on_other_rows(best_instruction_set):

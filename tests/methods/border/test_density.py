@@ -14,10 +14,10 @@ from fastsvm_cli.methods.border.density import compile_density
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.base import ExactModel
 from support import oracles
-from support.evaluation import fault_of, parse, values
+from support.checksums import with_checksum
+from support.evaluation import error_of, parse, values
 from support.messages import no_pair, not_finite, sentences, values_of_key
 from support.oracles import Machine, data_text
-from support.sealing import sealed
 
 pytestmark = pytest.mark.usefixtures("best_instruction_set")
 UNKNOWN = 1000  # an index that no row has
@@ -270,14 +270,14 @@ def test_the_file_reads_back():
 def test_files_that_are_wrong(old, new, message):
     text = estimate()
     assert old in text
-    assert message in fault_of(sealed(text.replace(old, new, 1)))
+    assert message in error_of(with_checksum(text.replace(old, new, 1)))
 
 
 def test_a_file_that_lacks_rows():
     text = estimate()
     last = text[: text.index(b"checksum")].rstrip(b"\n").rfind(b"\n") + 1
-    assert "6 rows found, expected 7" in fault_of(sealed(text[:last] + text[text.index(b"checksum") :]))
-    assert "the last line is not 'end'" in fault_of(text[:-4])
+    assert "6 rows found, expected 7" in error_of(with_checksum(text[:last] + text[text.index(b"checksum") :]))
+    assert "the last line is not 'end'" in error_of(text[:-4])
 
 
 def compiled_of(nr_sv, weight, rows):

@@ -9,10 +9,10 @@ import pytest
 
 from fastsvm_cli import _native
 from fastsvm_cli.models import load_model
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.read_rows import read_chunks
 from support import forked
 from support.cascading import Stages
-from support.places import DATA, PROGRAM
+from support.paths import DATA, PROGRAM
 from support.processes import PATIENCE
 from support.training import train_on
 
@@ -75,7 +75,7 @@ def test_a_row_has_the_label_of_its_stage_or_of_the_exact_model(made, name):
     assert np.array_equal(winner, expected) and (winner[103:105] == -1).all() and (winner >= 0).mean() > 0.5
     exact = run(folder, "predict", rows, name).stdout.split()
     labels = ["1", "-1"] if model.header.label is None else list(map(str, model.header.label))
-    answer = [labels[place] if place >= 0 else theirs for place, theirs in zip(winner, exact)]
+    answer = [labels[position] if position >= 0 else theirs for position, theirs in zip(winner, exact)]
     assert run(folder, "predict", rows, f"{name}.cascade").stdout.split() == answer
     subprocess.run([PROGRAM, "-q", rows, f"{name}.cascade", "native"], cwd=folder, check=True, timeout=PATIENCE)
     assert (folder / "native").read_text().split() == answer
@@ -124,7 +124,7 @@ def test_the_same_seed_gives_the_same_file_and_threads_do_not_matter(made):
 
 def test_the_summary(made, tmp_path):
     folder, model, _ = made("binary")
-    said = (folder / "binary.said").read_text().splitlines()
+    printed = (folder / "binary.said").read_text().splitlines()
     stages = "".join(r"stage \d: .*(vectors|polynomial|linear).* answers [\d.]+ % of the rows\n" for _ in model.stages)
     assert re.fullmatch(
         stages + r"exact model: \d+ support vectors, [\d.]+ %\n"
@@ -132,9 +132,9 @@ def test_the_summary(made, tmp_path):
         r"[\d.]+ kernel evaluations a row, [\d.]+ times as fast as the exact model \(estimated; .*\)\n"
         rf"labels that differ: {model.differing} of {model.tested} tested rows; with 95 % confidence at most [\d.]+ %"
         r" of rows like these \(budget 1 %\)",
-        "\n".join(said),
+        "\n".join(printed),
     )
-    assert float(re.search(r"at most ([\d.]+) %", said[-1])[1]) / 100 >= model_bound(model)
+    assert float(re.search(r"at most ([\d.]+) %", printed[-1])[1]) / 100 >= model_bound(model)
     words = ["cascade", "--data", "-", "--unlabelled", "--budget", "1%", "--confidence", "99.9999%", folder / "binary"]
     rows = re.sub(r"^\S+ ", "", (DATA / "rings.test").read_text(), flags=re.M)
     done = run(tmp_path, *words, "-", input=rows, env={**os.environ, "COLUMNS": "40"})

@@ -51,7 +51,7 @@ def test_simulated_calibrations_break_the_budget_as_rarely_as_stated(budget, row
     broken = taken = 0
     for _ in range(runs):
         differing = np.bincount(np.searchsorted(true, rng.random(rows)), minlength=len(true) + 1)[:-1].cumsum()
-        place = last_within(differing.tolist(), rows, budget, confidence)
-        taken += place is not None
-        broken += place is not None and true[place] > budget
+        position = last_within(differing.tolist(), rows, budget, confidence)
+        taken += position is not None
+        broken += position is not None and true[position] > budget
     assert taken and broken <= binom.ppf(0.999, runs, 1 - confidence)

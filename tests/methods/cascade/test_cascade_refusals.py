@@ -9,10 +9,10 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.methods.cascade import METHOD
 from fastsvm_cli.methods.cascade.calibration import calibrate
-from fastsvm_cli.methods.method import demand
+from fastsvm_cli.methods.method import require
 from fastsvm_cli.models import load_model, parse_model
 from support import forked
-from support.places import GOLDEN
+from support.paths import GOLDEN
 from support.scaling import scaled_folder
 
 #: Rows, and the calibration's budget: few rows suffice.
@@ -47,12 +47,12 @@ def outcome(text, rows, budget=BUDGET, confidence=0.95):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
-            demand("m", METHOD.refusal(model))
+            require("m", METHOD.reason_against(model))
             how = {"budget": budget, "confidence": confidence, "job": 10**6}
             found = calibrate(model, chunk, "rows", fingerprint="f" * 32, **how).model
-        except FastsvmError as fault:
-            assert str(fault).isprintable() and len(str(fault)) < 250
-            return str(fault)
+        except FastsvmError as error:
+            assert str(error).isprintable() and len(str(error)) < 250
+            return str(error)
     again = parse_model(found.to_text(), "again")
     assert again.to_text() == found.to_text()
     out = _native.Decisions(model.pairs, False, True)
@@ -131,7 +131,7 @@ def test_hostile_rows_are_taken_or_refused_in_a_line(name):
 
 def test_too_few_rows_are_told_with_the_number_needed():
     text, rows = model_text(VECTORS), rows_text(ROWS)
-    said = (
+    printed = (
         "rows: {} rows found, expected more: a budget of {} % with {} % confidence needs {} rows to test on without a"
     )
     for found, budget, confidence, needed in (
@@ -143,7 +143,7 @@ def test_too_few_rows_are_told_with_the_number_needed():
         (1, 0.9, 0.5, 1),
     ):
         message = outcome(text, "".join(rows.splitlines(keepends=True)[:found]), budget, confidence)
-        assert message.startswith(said.format(found, f"{100 * budget:g}", f"{100 * confidence:.10g}", needed))
+        assert message.startswith(printed.format(found, f"{100 * budget:g}", f"{100 * confidence:.10g}", needed))
     noisy = outcome(model_text(VECTORS, kernel="rbf\ngamma 20", rho=0), rows_text(0.2 * ROWS), 0.011)
     assert "rows to test on of which" in noisy or NO_GAIN in noisy
 
@@ -165,7 +165,7 @@ def test_the_command_refuses_before_it_reads_rows(fastsvm, tmp_path):
     assert not (tmp_path / "rbf.cascade").exists()
 
 
-def test_a_carried_range_and_a_model_of_raw_rows(tmp_path):
+def test_an_embedded_range_and_a_model_of_raw_rows(tmp_path):
     folder = scaled_folder(tmp_path)
 
     def run(*words):

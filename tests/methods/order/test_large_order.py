@@ -6,7 +6,7 @@ import scipy.sparse
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import Kernel
-from fastsvm_cli.methods import partial_cholesky
+from fastsvm_cli.methods import kernel_matrix
 from fastsvm_cli.methods.order import geometry
 from fastsvm_cli.methods.order.geometry import compile_geometry
 from fastsvm_cli.models import parse_model
@@ -28,12 +28,12 @@ def factors(monkeypatch):
     """Factors of all factorisations made."""
     made, before = [], geometry.PartialCholesky
 
-    class Kept(before):
+    class Persistent(before):
         def __init__(self, *args, **options):
             super().__init__(*args, **options)
             made.append(self.factor)
 
-    monkeypatch.setattr(geometry, "PartialCholesky", Kept)
+    monkeypatch.setattr(geometry, "PartialCholesky", Persistent)
     return made
 
 
@@ -57,12 +57,12 @@ def test_the_factorisation_is_bounded_and_the_points_are_support_vectors(model, 
     rows = parse(random_rows(np.random.default_rng(52), 200, range(1, 7)))
     read = parse_model(bounded.to_text(), "order")
     out, true = _native.Decisions(model.pairs, True), _native.Decisions(model.pairs, True)
-    labels, wanted = _native.Predictions(), _native.Predictions()
+    labels, requested = _native.Predictions(), _native.Predictions()
     read.decision_values(rows, out)
     model.decision_values(rows, true)
     _native.predict(model.header.task(), out, False, labels)
-    _native.predict(model.header.task(), true, False, wanted)
-    assert list(labels.label) == list(wanted.label)
+    _native.predict(model.header.task(), true, False, requested)
+    assert list(labels.label) == list(requested.label)
 
 
 def test_there_are_no_fewer_candidates_than_points(model, factors, monkeypatch):
@@ -74,7 +74,7 @@ def test_there_are_no_fewer_candidates_than_points(model, factors, monkeypatch):
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize("sparse", [False, True])
 def test_one_file_whatever_the_number_of_threads(model, monkeypatch, sparse):
-    monkeypatch.setattr(partial_cholesky, "BLOCK_ROWS", 64)
+    monkeypatch.setattr(kernel_matrix, "BLOCK_ROWS", 64)
     if sparse:
         rng = np.random.default_rng(53)
         rows = random_rows(rng, 300, range(1, 200), density=0.02)
@@ -92,9 +92,7 @@ def test_points_are_chosen_from_a_factorisation_in_single_precision_that_is_as_g
     x = rng.standard_normal((200, 5))
     x[150:] = x[:50] + 0.05 * rng.standard_normal((50, 5))  # near the span of the others
     kernel = Kernel("rbf", 0.2)
-    both = [
-        partial_cholesky.PartialCholesky(kernel, scipy.sparse.csr_matrix(x), 60, single) for single in (False, True)
-    ]
+    both = [kernel_matrix.PartialCholesky(kernel, scipy.sparse.csr_matrix(x), 60, single) for single in (False, True)]
     for _ in range(60):
         p = int(np.argmax(both[0].diagonal))
         if both[0].diagonal[p] <= geometry.INDEPENDENT:

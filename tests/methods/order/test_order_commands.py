@@ -11,7 +11,7 @@ from libsvm.svmutil import svm_load_model
 
 from support import oracles
 from support.ordering import METHODS, RBF
-from support.places import DATA
+from support.paths import DATA
 from support.processes import outcome
 
 DATA_TRIES = "--data tries the model on rows like those to predict."
@@ -154,7 +154,7 @@ def test_the_trial_warns_where_there_is_no_gain(tmp_path, monkeypatch, exact, or
 
         return timed
 
-    monkeypatch.setattr("fastsvm_cli.comparisons.on_support_vectors.thread_time", lambda: now)
+    monkeypatch.setattr("fastsvm_cli.comparisons.support_vector_trial.thread_time", lambda: now)
     monkeypatch.setattr(ExactModel, "decision_values", takes(exact, ExactModel.decision_values))
     monkeypatch.setattr(Model, "decision_values", takes(ordered, Model.decision_values))
     rng = np.random.default_rng(1)
@@ -180,8 +180,8 @@ def test_the_trial_counts_the_rows_of_data(fastsvm, trained, tmp_path):
     model, _ = trained["rings"]
     lines = (DATA / "rings.train").read_text().splitlines(keepends=True)[:200]
     (tmp_path / "rows").write_text("".join(lines))
-    said = fastsvm("order", "--data", "rows", model, "o").out
-    share = float(re.search(r"^Trial on 200 rows of rows: (\S+) % of the kernel evaluations, ", said, re.M)[1])
+    printed = fastsvm("order", "--data", "rows", model, "o").out
+    share = float(re.search(r"^Trial on 200 rows of rows: (\S+) % of the kernel evaluations, ", printed, re.M)[1])
     saved = float(re.search(r"\((\S+) % saved\)", fastsvm("predict", "rows", "o", "out").err)[1])
     assert share == pytest.approx(100 - saved, rel=0.02)
     (tmp_path / "rows").write_text("")

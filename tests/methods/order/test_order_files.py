@@ -8,13 +8,13 @@ import pytest
 
 from fastsvm_cli import _native
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.models.wanted import Wanted
-from support.evaluation import HAND, fault_of, parse
+from fastsvm_cli.models.base import Precision
+from support.checksums import with_checksum
+from support.evaluation import HAND, error_of, parse
 from support.messages import model_changes
 from support.oracles import OWN_KERNELS, random_machine, random_rows
-from support.ordering import COMPILERS, exact_model, lines, order, settle
+from support.ordering import COMPILERS, decide, exact_model, lines, order
 from support.processes import PATIENCE
-from support.sealing import sealed
 
 OPTIONS = {"geometry": {"folded": [{1: 0.5}, {2: 0.25, 4: -1.0}]}, "triangle": {"lists": 2}}
 
@@ -36,16 +36,16 @@ TEXTS = {**{method: made(method) for method in COMPILERS}, **{f"{method}-own": o
 
 
 def changed(name, old, new):
-    """Change a text, with a valid checksum, so that the fault itself is reported."""
+    """Change a text, with a valid checksum, so that the error itself is reported."""
     assert TEXTS[name].count(old) >= 1, TEXTS[name].decode()
-    return sealed(TEXTS[name].replace(old, new, 1))
+    return with_checksum(TEXTS[name].replace(old, new, 1))
 
 
 def answers(model, chunk):
     out = _native.Decisions(model.pairs, True)
-    left = settle(model, chunk, out)
+    left = decide(model, chunk, out)
     full = _native.Decisions(model.pairs)
-    model.decision_values(chunk, full, Wanted.values())
+    model.decision_values(chunk, full, Precision.values())
     return (
         left,
         out.kernel_evaluations,
@@ -131,7 +131,7 @@ FAULTS = model_changes("order")
 @pytest.mark.parametrize("case", FAULTS)
 def test_a_corrupted_file_is_refused_in_one_clear_line(case):
     message, name, (old, new) = FAULTS[case]
-    found = fault_of(changed(name, old, new))
+    found = error_of(changed(name, old, new))
     assert found == message if message.startswith("m:") else message in found
 
 

@@ -17,13 +17,13 @@ from support.ordering import (
     UNKNOWN,
     Libsvm,
     after,
+    decided,
     exact_model,
     lines,
     order,
     random_case,
     random_options,
     random_vectors,
-    settled,
     spread,
     truths,
     uncovered,
@@ -199,7 +199,7 @@ def test_a_search_for_a_value_beyond_its_interval_finds_none(data):
             if method == "geometry":
                 answers += [after(model, chunk, k) for k in range(1, len(model.points) + 1)]
             else:
-                answers += [settled(model, chunk, tolerance)[:2] for tolerance in (0.0, float(np.abs(coef).sum()) / 10)]
+                answers += [decided(model, chunk, tolerance)[:2] for tolerance in (0.0, float(np.abs(coef).sum()) / 10)]
         worst = 0.0
         for value, radius in answers:
             assert not uncovered(value, radius, *expected).any(), (machine, rows, value, radius, expected)
@@ -290,7 +290,7 @@ def test_every_bound_by_distance_contains_the_exact_value_and_libsvms(tmp_path, 
         tolerances = [float(np.abs(machine.coef).sum()) * share for share in (0.0, 1e-6, 0.03, 0.5)]
         for at, tolerance in enumerate(tolerances):
             for task in (None, NEVER) if model.pairs == 1 else (None,):
-                value, radius, left, _ = settled(model, chunk, tolerance, task)
+                value, radius, left, _ = decided(model, chunk, tolerance, task)
                 bad = uncovered(value, radius, *expected)
                 assert not bad.any(), (trial, np.argwhere(bad), value[bad], radius[bad], [e[bad] for e in expected])
             stopped[at] += len(rows) - len(left)
@@ -309,7 +309,7 @@ def test_triangle_stops_no_later_than_the_papers_conditions(kernel):
         machine = random_machine(rng, "c_svc", kernel, vectors, gamma=float(10 ** rng.uniform(-1, 1)))
         model = order(machine, "triangle", lists=int(rng.integers(1, 4)))
         for row in [*random_rows(rng, 6, [1, 2, 3], scale=3), vectors[0], {UNKNOWN: 0.5}]:
-            _, _, _, evaluations = settled(model, parse([row]), 0.0)
+            _, _, _, evaluations = decided(model, parse([row]), 0.0)
             stops = oracles.papers_stops(machine, model.pivots, row)
             assert evaluations <= min(230, len(model.pivots) + 16 * -(-min(stops) // 16)), stops
             saved += 230 - min(stops)
@@ -320,14 +320,14 @@ def test_triangle_stops_no_later_than_the_papers_conditions(kernel):
 
 
 def stopped_lines(model, rows, k):
-    written, tally = lines(model.stopped_after(k), rows, values=True)
+    written, run_counts = lines(model.stopped_after(k), rows, values=True)
     pairs = model.pairs
     words = [line.split() for line in written]
     assert all(len(row) == 1 + 3 * pairs for row in words)
     return (
         [row[0] for row in words],
         *(np.array([row[1 + at * pairs : 1 + (at + 1) * pairs] for row in words], float) for at in range(3)),
-        tally,
+        run_counts,
     )
 
 
@@ -347,7 +347,7 @@ def test_stopped_rows_print_value_radius_and_the_odds_of_eq_32(tmp_path, svm_typ
         )
         rows = [*random_rows(rng, 20, [1, 2, 3, 4]), *machine.vectors[:3]]
         model, k = order(machine, "geometry"), int(rng.integers(1, 25))
-        labels, value, radius, odds, tally = stopped_lines(model, rows, k)
+        labels, value, radius, odds, run_counts = stopped_lines(model, rows, k)
         out = _native.Decisions(model.pairs, True)
         model.stopped_after(k).decision_values(parse(rows), out)
         np.testing.assert_array_equal(value, np.array(out.value))
@@ -359,13 +359,13 @@ def test_stopped_rows_print_value_radius_and_the_odds_of_eq_32(tmp_path, svm_typ
             assert (p == 1) == (v >= r) and (p == 0) == (v <= -r)
         seen += odds.ravel().tolist()
         assert labels == ["%.17g" % label for label in oracles.labels(machine, value)]
-        assert tally.kernel_evaluations <= k * len(rows)
+        assert run_counts.kernel_evaluations <= k * len(rows)
         if machine.classification or svm_type == "one_class":
             exact = Libsvm(machine, tmp_path).lines(rows)
             if model.pairs == 1:
-                decided = (np.abs(value) >= exact_radius)[:, 0]
-                assert tally.undecided == (~decided).sum()
-                assert all(ours == theirs for ours, theirs, sure in zip(labels, exact, decided) if sure)
+                decided_labels = (np.abs(value) >= exact_radius)[:, 0]
+                assert run_counts.undecided == (~decided_labels).sum()
+                assert all(ours == theirs for ours, theirs, sure in zip(labels, exact, decided_labels) if sure)
     assert 0.1 < np.mean((0 < np.array(seen)) & (np.array(seen) < 1))
 
 

@@ -15,13 +15,13 @@ from support.ordering import (
     UNKNOWN,
     Libsvm,
     after,
+    decide,
+    decided,
     exact_model,
     lines,
     order,
     random_case,
     random_options,
-    settle,
-    settled,
     spread,
     truths,
     uncovered,
@@ -34,12 +34,12 @@ class Share:
     """Counts of outcomes: a test whose cases all end alike tests nothing."""
 
     def __init__(self):
-        self.models = self.refused = self.rows = self.settled = self.evaluations = self.possible = self.reference = 0
+        self.models = self.refused = self.rows = self.decided = self.evaluations = self.possible = self.reference = 0
 
     def check(self, models):
         assert self.models == models and self.refused <= 0.03 * models, vars(self)
-        # Rows are settled by radii, by exact evaluation and by the reference sum.
-        assert 0.5 * self.rows < self.settled < 0.98 * self.rows and self.reference > 0, vars(self)
+        # Rows are decided by radii, by exact evaluation and by the reference sum.
+        assert 0.5 * self.rows < self.decided < 0.98 * self.rows and self.reference > 0, vars(self)
         assert self.evaluations < 1.4 * self.possible, vars(self)
 
 
@@ -48,26 +48,26 @@ def check_labels(rng, machine, rows, method, share, expected):
     share.models += 1
     try:
         model = order(machine, method, **random_options(rng, machine, method))
-    except ModelFormatError as fault:
-        assert method == "geometry" and "scale the data" in str(fault)
+    except ModelFormatError as failure:
+        assert method == "geometry" and "scale the data" in str(failure)
         share.refused += 1
         return
     tolerance = None
     if model.header.regression:
         rows, expected = zip(*((row, line) for row, line in zip(rows, expected) if HUGE not in map(abs, row.values())))
         tolerance = float(rng.choice([1e-3, 0.03, 0.3]) * np.max(oracles.magnitudes(machine, rows), initial=1e-30))
-    ours, tally = lines(model, rows, tolerance=tolerance)
+    ours, run_counts = lines(model, rows, tolerance=tolerance)
     if tolerance is None:
         assert ours == expected, (method, machine)
     else:
         error = np.abs(np.array(ours, float) - np.array(expected, float))
         assert np.all(error <= tolerance), (method, machine, error, tolerance)
-    left = settle(model, parse(rows), _native.Decisions(model.pairs), tolerance or 0.0)
+    left = decide(model, parse(rows), _native.Decisions(model.pairs), tolerance or 0.0)
     share.rows += len(rows)
-    share.settled += len(rows) - len(left)
-    share.evaluations += tally.kernel_evaluations
+    share.decided += len(rows) - len(left)
+    share.evaluations += run_counts.kernel_evaluations
     share.possible += len(rows) * len(machine.vectors)
-    share.reference += tally.reference_rows
+    share.reference += run_counts.reference_rows
 
 
 @pytest.mark.full(few=1)
@@ -116,8 +116,8 @@ def test_a_single_class_and_no_support_vectors_are_answered(tmp_path):
     rows = [{}, {1: 1.0}, {UNKNOWN: 1e200}]
     for method in COMPILERS:
         machine = Machine("c_svc", "rbf", [], np.zeros((0, 0)), [], gamma=0.5, label=[3], nr_sv=[0])
-        ours, tally = lines(order(machine, method), rows)
-        assert ours == Libsvm(machine, tmp_path).lines(rows) == ["3"] * 3 and tally.kernel_evaluations == 0
+        ours, run_counts = lines(order(machine, method), rows)
+        assert ours == Libsvm(machine, tmp_path).lines(rows) == ["3"] * 3 and run_counts.kernel_evaluations == 0
         for svm_type, classes in (("c_svc", 2), ("c_svc", 4), ("one_class", 2), ("epsilon_svr", 2)):
             machine = random_machine(np.random.default_rng(4), svm_type, "rbf", [], nr_class=classes, gamma=0.5)
             model, expected = order(machine, method), Libsvm(machine, tmp_path).lines(rows)
@@ -149,10 +149,10 @@ def test_where_symmetry_makes_f_zero_the_labels_are_still_svm_predicts(tmp_path,
             nr_sv=[n, n],
         )
         rows = [dict(enumerate([0.0, *row], 1)) for row in rng.standard_normal((10, d - 1)).tolist()]
-        ours, tally = lines(order(machine, method, **random_options(rng, machine, method)), rows)
+        ours, run_counts = lines(order(machine, method, **random_options(rng, machine, method)), rows)
         assert ours == Libsvm(machine, tmp_path).lines(rows)
         seen += ours
-        by_reference += tally.reference_rows
+        by_reference += run_counts.reference_rows
     assert by_reference == len(seen) and 0.1 < seen.count("3") / len(seen) < 0.9
 
 
@@ -272,7 +272,7 @@ def test_every_build_of_the_hot_loops_gives_svm_predicts_labels_and_sound_interv
             value, radius = (
                 after(model, parse(rows), 33)
                 if method == "geometry" and model.points
-                else settled(model, parse(rows), 0.0)[:2]
+                else decided(model, parse(rows), 0.0)[:2]
             )
             assert not uncovered(value, radius, *expected).any()
     for kernel in ("linear", "polynomial", *OWN_KERNELS):
@@ -298,12 +298,12 @@ def test_lines_and_counts_depend_neither_on_threads_nor_on_chunks(tmp_path, best
         _native.set_threads(threads)
         for size in (1500, 311, 7):
             model, written = order(machine, method), []
-            tally = predict(
+            run_counts = predict(
                 model,
                 [chunk.select(list(range(at, min(at + size, 1500)))) for at in range(0, 1500, size)],
                 written.append,
                 path="rows",
             )
             seen.add(b"".join(written).decode())
-            counts.add(tally.kernel_evaluations)
+            counts.add(run_counts.kernel_evaluations)
     assert len(seen) == 1 and len(counts) == 1

@@ -1,4 +1,4 @@
-"""Rows that an ordered model leaves open: for labels, the exact model computes labels only."""
+"""Rows that an ordered model leaves undecided: for labels, the exact model computes labels only."""
 
 import numpy as np
 import pytest
@@ -7,10 +7,10 @@ from fastsvm_cli import _native
 from fastsvm_cli.methods.order.geometry import compile_geometry
 from fastsvm_cli.methods.order.triangle import compile_triangle
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.models.wanted import Wanted
+from fastsvm_cli.models.base import Precision
 from support.evaluation import parse
 from support.oracles import random_machine, random_rows
-from support.ordering import settle
+from support.ordering import decide
 
 METHODS = {
     "geometry": lambda model: compile_geometry(model, fingerprint="f" * 32, points=3),
@@ -32,12 +32,12 @@ def test_labels_of_rows_left_open_are_the_exact_models(method, svm_type, classes
     machine = random_machine(rng, svm_type, "rbf", rows, gamma=0.2, nr_class=classes)
     model = parse_model(machine.text(), "m")
     ordered, chunk = METHODS[method](model), parse(random_rows(rng, 150, range(1, 7)))
-    left = settle(ordered, chunk, _native.Decisions(model.pairs))
-    assert (method != "geometry") or len(left) > 10  # three points settle few rows
+    left = decide(ordered, chunk, _native.Decisions(model.pairs))
+    assert (method != "geometry") or len(left) > 10  # three points decide few rows
 
     out, whole = _native.Decisions(model.pairs), _native.Decisions(model.pairs)
-    ordered.decision_values(chunk, out, Wanted.labels())
-    ordered.decision_values(chunk, whole, Wanted.values())  # leaves nothing of the previous run
+    ordered.decision_values(chunk, out, Precision.labels())
+    ordered.decision_values(chunk, whole, Precision.values())  # leaves nothing of the previous run
     model.reference_values(chunk, whole)
     assert labels(model, out) == labels(model, whole)
     evaluations = np.asarray(out.evaluations)
@@ -46,7 +46,7 @@ def test_labels_of_rows_left_open_are_the_exact_models(method, svm_type, classes
         np.testing.assert_array_equal(np.asarray(out.value) > 0, np.asarray(whole.value) > 0)
 
     precise = _native.Decisions(model.pairs, True)  # with radii, values are wanted
-    ordered.decision_values(chunk, precise, Wanted.labels())
+    ordered.decision_values(chunk, precise, Precision.labels())
     assert labels(model, precise) == labels(model, whole)
     np.testing.assert_allclose(np.asarray(precise.value)[left], np.asarray(whole.value)[left], rtol=1e-12, atol=1e-12)
 

@@ -6,7 +6,7 @@ import pytest
 
 from support.messages import sentences
 from support.ordering import RBF, cut_model
-from support.places import DATA
+from support.paths import DATA
 
 
 @pytest.mark.full(few=5)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from libsvm.svmutil import svm_load_model, svm_read_problem, svm_train
 
-from support.places import DATA
+from support.paths import DATA
 from support.training import train
 
 
@@ -24,11 +24,11 @@ def test_sequences_are_reproducible(fastsvm, trained, ordered, tmp_path):
     assert "\nsequence sgma\n" in drawn and "\nsequence greedy\n" in greedy
     labels = fastsvm("predict", "-q", test, model).out
     assert fastsvm("predict", "-q", test, "-", input=drawn).out == labels
-    for options, said in (
+    for options, printed in (
         (["--sequence", "sgma", "--points", 17], "17 points in sgma order"),
         (["--method", "triangle", "--lists", 7], "7 lists by distance"),
     ):
-        assert said in fastsvm("order", *options, model, "o").out
+        assert printed in fastsvm("order", *options, model, "o").out
     assert fastsvm("predict", "-q", test, "o").out == labels and "\nnr_lists 7\n" in (tmp_path / "o").read_text()
 
 

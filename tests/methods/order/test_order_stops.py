@@ -15,11 +15,11 @@ from support.ordering import (
     UNKNOWN,
     Libsvm,
     after,
+    decide,
     lines,
     order,
     random_case,
     random_options,
-    settle,
     spread,
     truths,
     uncovered,
@@ -39,17 +39,17 @@ KERNELS = {"geometry": ["rbf", "linear", "polynomial", *OWN_KERNELS], "triangle"
 def stopped(model, chunk, tolerance=0.0, task=None):
     """Value, radius and evaluations of every row when it stops; the rows that never stop."""
     out = _native.Decisions(model.pairs, True)
-    left = settle(model, chunk, out, tolerance, task)
+    left = decide(model, chunk, out, tolerance, task)
     assert out.kernel_evaluations == sum(out.evaluations)
     return np.array(out.value), np.array(out.radius), np.array(out.evaluations), left
 
 
-def settles(task, value, radius, pairs):
-    """Whether these intervals, (rows, pairs), settle the label."""
+def decides(task, value, radius, pairs):
+    """Whether these intervals, (rows, pairs), decide the label."""
     out = _native.Decisions(pairs, True)
     out.resize(len(value))
     np.asarray(out.value)[:], np.asarray(out.radius)[:] = value, radius
-    open_rows = _native.unsettled(task, out)
+    open_rows = _native.undecided_rows(task, out)
     return ~np.isin(np.arange(len(value)), open_rows)
 
 
@@ -130,13 +130,13 @@ def test_labels_after_one_point_two_and_three_are_libsvms(tmp_path, kernel, poin
             else [row for row in rows if max(map(abs, row.values()), default=0) < 1e50]
         )
         model = order(machine, "geometry", points=points)
-        ours, tally = lines(model, rows)
+        ours, run_counts = lines(model, rows)
         assert ours == Libsvm(machine, tmp_path).lines(rows)
         early += int((stopped(model, parse(rows))[2] <= 3).sum()) if points > 3 else 1
     assert early > 0
 
 
-def test_points_and_rows_that_are_one_settle_nothing_wrongly(tmp_path):
+def test_points_and_rows_that_are_one_decide_nothing_wrongly(tmp_path):
     """Equal support vectors whose coefficients nearly cancel, also with opposite signs; zero vectors."""
     for kernel in KERNELS["geometry"]:
         for trial in range(8):
@@ -204,7 +204,7 @@ def test_a_row_stops_where_it_stops_alone(method, kernel, classes, density):
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize("kernel", ["rbf", "exponential", "normalized_polynomial"])
 @pytest.mark.parametrize("more", FIRST_STOPS)
-def test_geometry_stops_at_the_first_look_that_settles_the_label(kernel, more):
+def test_geometry_stops_at_the_first_look_that_decides_the_label(kernel, more):
     """After 1, 2, 3, 4, ... points with few features, then less and less often; never between."""
     seen = set()
     for trial in range(4):
@@ -219,11 +219,11 @@ def test_geometry_stops_at_the_first_look_that_settles_the_label(kernel, more):
         looks = sorted({min(k, points) for k in [*FIRST_STOPS[more], 96, 100]})
         expected = np.full(len(rows), points)
         for k in reversed(looks):
-            expected[settles(task, *after(model, chunk, k), 1)] = k
-        # A settled interval stays settled: the first look counts.
+            expected[decides(task, *after(model, chunk, k), 1)] = k
+        # A decided interval stays decided: the first look counts.
         np.testing.assert_array_equal(evaluations, expected)
         assert {r for r in range(len(rows)) if r not in left} == set(
-            np.flatnonzero(settles(task, *after(model, chunk, points), 1)).tolist()
+            np.flatnonzero(decides(task, *after(model, chunk, points), 1)).tolist()
         )
         seen.update(evaluations.tolist())
     assert len(seen) > 6 and (more or seen & {3, 5, 6, 7, 10, 14})
@@ -241,14 +241,14 @@ def test_with_many_decision_functions_geometry_looks_every_32_points():
 
 @pytest.mark.parametrize("steps", [1, 2, 3, 5, 7, 8, 20, 31, 32])
 def test_steps_are_that_many_points_for_every_row(steps):
-    """Even if the row was settled before."""
+    """Even if the row was decided before."""
     rng = np.random.default_rng(66)
     machine = spread(rng, 90, "rbf", d=3)
     machine.gamma = 0.1
     rows = random_rows(rng, 100, [1, 2, 3], scale=2)
     model, chunk = order(machine, "geometry", points=60), parse(rows)
     exact = after(model, chunk, steps)
-    assert settles(model.header.task(), *exact, 1).any() or steps < 3
+    assert decides(model.header.task(), *exact, 1).any() or steps < 3
     out = _native.Decisions(1, True)
     model.stopped_after(steps).decision_values(chunk, out)
     np.testing.assert_array_equal(np.array(out.value), exact[0])

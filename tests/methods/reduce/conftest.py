@@ -5,7 +5,7 @@ import pytest
 from fastsvm_cli.methods.reduce.probabilities import refit
 from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models import load_model
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.read_rows import read_chunks
 from support.reducing import JOBS, fingerprint
 from support.training import train_jobs
 

@@ -104,7 +104,7 @@ def test_blocks_are_done_once_each_by_as_many_threads_as_were_set(monkeypatch):
         assert done.tolist() == 23 * [1] and len(started) == helpers
 
 
-def test_blocks_are_done_where_no_thread_can_start_and_a_fault_is_the_callers(monkeypatch):
+def test_blocks_are_done_where_no_thread_can_start_and_an_error_is_the_callers(monkeypatch):
     class None_(threading.Thread):
         def start(self):
             raise RuntimeError("can't start new thread")
@@ -112,15 +112,15 @@ def test_blocks_are_done_where_no_thread_can_start_and_a_fault_is_the_callers(mo
     _native.set_threads(4)
     done = np.zeros(23, int)
 
-    def faulty(rows):
+    def invalid(rows):
         if rows.start >= 10:
             raise ZeroDivisionError(rows.start)
         done[rows] += 1
 
     with pytest.raises(ZeroDivisionError, match=r"^10$"):  # not 15 or 20, whichever thread was first
-        parallel.over_blocks(23, 5, faulty)
+        parallel.over_blocks(23, 5, invalid)
     done[:] = 0
     monkeypatch.setattr(parallel.threading, "Thread", None_)
     parallel.over_blocks(23, 5, lambda rows: done.__setitem__(rows, 1))
     assert done.all()
-    parallel.over_blocks(0, 5, faulty)
+    parallel.over_blocks(0, 5, invalid)

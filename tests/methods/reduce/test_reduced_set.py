@@ -7,7 +7,7 @@ import pytest
 from libsvm.svmutil import svm_read_problem
 
 from fastsvm_cli.models import load_model
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.read_rows import read_chunks
 from support import oracles
 from support.evaluation import parse
 from support.in_process import Libsvm, run_both
@@ -157,12 +157,12 @@ def test_the_summary_is_what_a_dense_computation_says(fastsvm, tmp_path, trained
     chunks = list(read_chunks(str(test)))
     a, b = labels(exact, chunks), labels(found, chunks)
     if name == "waves":
-        said = float(
+        printed = float(
             re.fullmatch(
                 rf"root mean square difference on {test}: (\S+) \([\d.e-]+ % of the spread of the values\)", first[3]
             )[1]
         )
-        assert said == pytest.approx(np.sqrt(np.mean((a - b) ** 2)), rel=0.006)
+        assert printed == pytest.approx(np.sqrt(np.mean((a - b) ** 2)), rel=0.006)
     else:
         assert first[3].startswith(f"labels that differ on {test}: {np.sum(a != b)} of {len(a)} (") and np.any(a != b)
         y = np.concatenate([np.asarray(chunk.leading)[:, 0] for chunk in chunks])

@@ -1,4 +1,4 @@
-"""fastsvm reduce: arguments, output and faults; the line after the last vector."""
+"""fastsvm reduce: arguments, output and errors; the line after the last vector."""
 
 import os
 import pty
@@ -15,13 +15,13 @@ from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
+from support.checksums import line_with_checksum
 from support.evaluation import parse, values
 from support.messages import no_pair, not_finite, not_whole
 from support.oracles import Machine, data_text, random_rows
-from support.places import DATA
+from support.paths import DATA
 from support.processes import PATIENCE, default_signals
 from support.reducing import split
-from support.sealing import sealed_line
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
@@ -91,7 +91,7 @@ def test_other_kernels_are_refused_in_one_line(fastsvm, tmp_path, kernel, option
 
 
 @pytest.mark.full
-def test_faults_are_one_line_and_the_previous_output_stays(fastsvm, tmp_path, trained):
+def test_errors_are_one_line_and_the_previous_output_stays(fastsvm, tmp_path, trained):
     model = trained["rings"][0]
     (tmp_path / "bad").write_text("1 1:1\n1 foo\n")
     (tmp_path / "broken").write_bytes(model.read_bytes()[:-20])
@@ -113,8 +113,8 @@ def test_rows_without_any_do_not_stand_for_others(fastsvm, tmp_path, trained):
     """An empty --data file is not replaced by the support vectors."""
     (tmp_path / "empty").write_text("")
     done = fastsvm("reduce", "--vectors", 3, "--data", "empty", trained["rings"][0], "out", code=None)
-    said = re.search(r"labels that differ on (.*): \d+ of (\d+)", done.out)
-    assert done.code == 1 or said[1] == "the support vectors" or said[2] == "0", str(done)
+    printed = re.search(r"labels that differ on (.*): \d+ of (\d+)", done.out)
+    assert done.code == 1 or printed[1] == "the support vectors" or printed[2] == "0", str(done)
 
 
 @pytest.mark.full
@@ -215,7 +215,7 @@ def test_ctrl_c_leaves_the_previous_output_and_the_bar_shows_how_the_distance_fa
 SMALL = Machine(
     "c_svc", "rbf", [{1: 1.0}, {2: 0.5}], np.array([[0.5], [-0.5]]), [0.1], gamma=0.5, label=[1, -1], nr_sv=[1, 1]
 )
-LINE = sealed_line(
+LINE = line_with_checksum(
     SMALL.text() + b"fastsvm_reduced 2 0123456789abcdef0123456789abcdef 30 8 0.25 12.5 CHECKSUM\n"
 ).removeprefix(SMALL.text())
 NUMBER = SMALL.text().count(b"\n") + 1  # its line number
@@ -226,7 +226,7 @@ def test_the_line_is_read_back():
     assert model.origin is not None and model.fingerprint == "0123456789abcdef0123456789abcdef"
     origin = model.origin
     assert (origin.radius, origin.weight, origin.count, origin.longest) == ([0.25], [12.5], 30, 8)
-    assert model.to_text() == parse_model(model.to_text(), "m").to_text() == sealed_line(model.to_text())
+    assert model.to_text() == parse_model(model.to_text(), "m").to_text() == line_with_checksum(model.to_text())
     assert model.to_text().splitlines()[-1].split()[:-1] == LINE.split()[:-1]
     assert parse_model((SMALL.text() + LINE).replace(b"\n", b"\r\n"), "m").origin.radius == [0.25]
 
@@ -272,10 +272,12 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_faulty_line_is_refused_in_one_clear_line(name):
+def test_an_invalid_line_is_refused_in_one_clear_line(name):
     line, message = FAULTS[name]
     if line[16:18] == b"2 " and line.endswith(b"\n") and line.count(b"\n") == 1:
-        line = sealed_line(SMALL.text() + line).removeprefix(SMALL.text())  # so that the fault itself is reported
+        line = line_with_checksum(SMALL.text() + line).removeprefix(
+            SMALL.text()
+        )  # so that the error itself is reported
     with pytest.raises(ModelFormatError) as caught:
         parse_model(SMALL.text() + line, "m")
     assert re.match(rf"m:({NUMBER}|{NUMBER + 1}): \S", str(caught.value)) and "\n" not in str(caught.value)

@@ -25,7 +25,7 @@ def exact_lines(machine, count, rows, *, probability=False, allowed=0.0, **optio
 @pytest.mark.parametrize("probability", [False, True])
 @pytest.mark.parametrize("svm_type, classes", [("c_svc", 2), ("nu_svc", 3), ("c_svc", 4), ("one_class", 2)])
 def test_exact_lines_are_libsvms(tmp_path, svm_type, classes, probability):
-    settled = seen = 0
+    decided = seen = 0
     for seed in range(5):
         rng = np.random.default_rng(seed)
         machine = some_machine(
@@ -39,12 +39,12 @@ def test_exact_lines_are_libsvms(tmp_path, svm_type, classes, probability):
         )
         (tmp_path / "m").write_bytes(machine.text())
         rows = [*random_rows(rng, 20, [1, 2, 3]), *machine.vectors[:10], {}, {1000: 1e5}]
-        ours, tally = exact_lines(machine, 8, rows, probability=probability)
+        ours, run_counts = exact_lines(machine, 8, rows, probability=probability)
         assert [line.split() for line in ours] == Libsvm(tmp_path / "m").lines(rows, probability), seed
-        settled, seen = settled + tally.rows - tally.evaluated, seen + tally.rows
+        decided, seen = decided + run_counts.rows - run_counts.evaluated, seen + run_counts.rows
     if probability and classes > 2:
-        assert settled == 0
-    assert settled > 0.1 * seen or probability
+        assert decided == 0
+    assert decided > 0.1 * seen or probability
 
 
 @pytest.mark.full(few=2)
@@ -54,9 +54,9 @@ def test_exact_regression_values_are_within_the_tolerance(tolerance):
     for seed in range(4):
         machine = some_machine(seed, "nu_svr", n=25, d=2, gamma=0.05)
         rows = [*random_rows(np.random.default_rng(seed), 20, [1, 2, 3]), *machine.vectors[:10]]
-        ours, tally = exact_lines(machine, 10, rows, allowed=tolerance)
+        ours, run_counts = exact_lines(machine, 10, rows, allowed=tolerance)
         assert np.all(np.abs(np.array(ours, float) - reference(exact_model(machine), parse(rows))[:, 0]) <= tolerance)
-        proven += tally.rows - tally.evaluated
+        proven += run_counts.rows - run_counts.evaluated
     assert proven > 0 or tolerance < 1e-3
 
 
@@ -79,15 +79,15 @@ def test_the_scale_of_exact_regression_noise_is_the_exact_models(fastsvm, tmp_pa
     model, test = trained["waves"]
     refitted = reduced("waves", 10, data=test)
     assert load_model(str(refitted)).header.probA[0] > 1.05 * load_model(str(model)).header.probA[0]
-    said = [
+    printed = [
         fastsvm("predict", "-b", 1, *options, test, file, "out").out.splitlines()[:2]
         for options, file in (([], model), (["--exact", model, "--tolerance", 0.1], refitted))
     ]
-    assert said[0] == said[1] and "sigma=" in said[0][1]
+    assert printed[0] == printed[1] and "sigma=" in printed[0][1]
 
 
 def test_a_reduced_set_may_itself_be_the_exact_model(fastsvm, tmp_path):
-    """The fast evaluation still gives the labels that it settles."""
+    """The fast evaluation still gives the labels that it decides."""
     machine = some_machine(23, n=60, d=2)
     text = reduce(machine, 8, finishing=False).model.to_text()
     (tmp_path / "first").write_bytes(text)

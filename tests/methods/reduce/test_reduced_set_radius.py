@@ -1,4 +1,4 @@
-"""The radius of a reduced set, on models built to break it (B28, B29 of bounds.py); a reduced set without its exact
+"""The radius of a reduced set, on models built to break it (B28, B29 of PROOFS.md); a reduced set without its exact
 model."""
 
 from fractions import Fraction
@@ -11,12 +11,12 @@ from fastsvm_cli.methods.reduce.duplicates import merge_duplicates
 from fastsvm_cli.methods.reduce.reduction import compile_reduced_set, lossless
 from fastsvm_cli.models import load_model, parse_model
 from support import oracles
+from support.checksums import line_with_checksum
 from support.evaluation import decide, parse, reference
 from support.hostile import hostile_machine, hostile_rows
 from support.in_process import Libsvm, mirrored
 from support.oracles import EXTENDED, Machine, random_machine, random_rows
 from support.reducing import INITS, OPTIMIZERS, Dense, exact_model, fingerprint, lines, reduce, some_machine, split
-from support.sealing import sealed_line
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
@@ -179,17 +179,17 @@ def reduced_text(machine):
         *["10.0"] * len(machine.pairs),
         "CHECKSUM",
     ]
-    return sealed_line(machine.text() + " ".join(origin).encode() + b"\n")
+    return line_with_checksum(machine.text() + " ".join(origin).encode() + b"\n")
 
 
-@pytest.mark.parametrize("asked", [False, True], ids=["labels", "values"])
-def test_labels_are_those_of_svm_predict_where_rounding_decides(tmp_path, asked):
+@pytest.mark.parametrize("requested", [False, True], ids=["labels", "values"])
+def test_labels_are_those_of_svm_predict_where_rounding_decides(tmp_path, requested):
     machine, rows = mirrored(np.random.default_rng(24), "rbf")
     (tmp_path / "m").write_bytes(reduced_text(machine))
     theirs = Libsvm(tmp_path / "m")
     expected = [line[0] for line in theirs.lines(rows)]
     assert len(set(expected)) == 2
-    ours, _ = lines(load_model(str(tmp_path / "m")), [parse(rows)], values=asked)
+    ours, _ = lines(load_model(str(tmp_path / "m")), [parse(rows)], values=requested)
     assert [line.split()[0] for line in ours] == expected
 
 
@@ -213,8 +213,8 @@ def test_rows_whose_probabilities_rounding_decides_keep_their_radius(tmp_path):
             _, (p, q, r) = theirs.probabilities([at(low), at(middle), at(high)])
             low, high = (low, middle) if np.abs(p - q).max() > np.abs(q - r).max() else (middle, high)
         rows = [at(low), at(high)]
-        ours, tally = lines(model, [parse(rows)], probability=True, values=True)
-        doubtful += tally.reference_rows
+        ours, run_counts = lines(model, [parse(rows)], probability=True, values=True)
+        doubtful += run_counts.reference_rows
         assert [line.split()[:4] for line in ours] == theirs.lines(rows, True)
         assert all(float(radius) >= 0.5 for line in ours[1:] for radius in line.split()[-3:])
         if doubtful:

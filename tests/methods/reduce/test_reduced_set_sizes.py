@@ -14,7 +14,7 @@ from support import oracles
 from support.evaluation import parse, values
 from support.in_process import run_both
 from support.oracles import Machine, data_text, random_rows
-from support.places import DATA
+from support.paths import DATA
 from support.reducing import INITS, OPTIMIZERS, TYPES, exact_model, labels, reduce, some_machine, split
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
@@ -99,11 +99,11 @@ def merged_machine(machine):
         key = (of[at] if machine.nr_class > 2 else 0, frozenset((i, v) for i, v in x.items() if v))
         sums[key] = sums[key] + a if key in sums else a
         where.setdefault(key, at)
-    kept = [key for key in sums if np.any(sums[key])]
+    stored = [key for key in sums if np.any(sums[key])]
     nr_sv = (
-        [sum(of[where[key]] == c for key in kept) for c in range(machine.nr_class)] if machine.classification else []
+        [sum(of[where[key]] == c for key in stored) for c in range(machine.nr_class)] if machine.classification else []
     )
-    return [(machine.vectors[where[key]], sums[key]) for key in kept], nr_sv
+    return [(machine.vectors[where[key]], sums[key]) for key in stored], nr_sv
 
 
 def with_duplicates(seed, svm_type, classes):
@@ -214,12 +214,12 @@ def test_a_trained_model_with_duplicates_is_reduced_without_loss(fastsvm, tmp_pa
 def test_a_ratio_and_more_vectors_than_there_are(fastsvm, tmp_path, trained, options):
     model, test = trained["rings"]
     total = load_model(str(model)).header.total_sv
-    wanted = round(0.1 * total) if options[0] == "--ratio" else total
+    requested = round(0.1 * total) if options[0] == "--ratio" else total
     done = fastsvm("reduce", *options, model, "out")
-    assert done.out.startswith(f"{total} support vectors -> {wanted} vectors\n")
+    assert done.out.startswith(f"{total} support vectors -> {requested} vectors\n")
     small, _ = split((tmp_path / "out").read_bytes())
-    assert len(small.vectors) == wanted
-    if wanted == total:
+    assert len(small.vectors) == requested
+    if requested == total:
         assert small.vectors == Machine.read(model.read_bytes()).vectors
         assert "squared distance 0 of |Psi|^2" in done.out
 

@@ -54,12 +54,12 @@ def test_starts_are_different_support_vectors_positive_and_negative_in_proportio
         x, a = two_sides(np.random.default_rng(seed), positive, negative)
         chosen = placement.initial_order(init, x, a, 0.5, count, np.random.default_rng(seed))
         assert len(chosen) == len(set(chosen)) == count and set(chosen) <= set(range(len(x)))
-        wanted = max(1, positive * count // len(x))  # L_pos
-        if init == "random" and wanted <= positive and count - wanted <= negative:
-            assert sum(a[row, 0] > 0 for row in chosen) == wanted
+        requested = max(1, positive * count // len(x))  # L_pos
+        if init == "random" and requested <= positive and count - requested <= negative:
+            assert sum(a[row, 0] > 0 for row in chosen) == requested
         if init == "cluster" and min(positive, negative) > 5 and count < 40:
             # Two clusters may share the row nearest to both centres.
-            assert abs(sum(a[row, 0] > 0 for row in chosen) - wanted) <= 1
+            assert abs(sum(a[row, 0] > 0 for row in chosen) - requested) <= 1
 
 
 def test_starts_by_coefficient_are_stochastic_universal_sampling():
@@ -200,8 +200,8 @@ def test_greedy_selection_takes_what_a_dense_computation_takes(svm_type, classes
     # With several classes, all coefficients of a part.
     picks = [dense_greedy(k[a:b, a:b], machine.coef[a:b], 8) for a, b in zip(starts, starts[1:])]
     least = [(min(gain for gain, _ in part[: at + 1]), s) for s, part in enumerate(picks) for at in range(len(part))]
-    wanted = [s for _, s in sorted(least, key=lambda pair: -pair[0])[:8]]
-    expected = [[row for _, row in part[: wanted.count(s)]] for s, part in enumerate(picks)]
+    requested = [s for _, s in sorted(least, key=lambda pair: -pair[0])[:8]]
+    expected = [[row for _, row in part[: requested.count(s)]] for s, part in enumerate(picks)]
     assert shares(Problem(FeatureSpace(exact_model(machine))), 8) == expected
     small = machine_of(reduce(machine, 8, finishing=False))
     x, z = (oracles.dense(rows, machine.features).astype(float) for rows in (machine.vectors, small.vectors))

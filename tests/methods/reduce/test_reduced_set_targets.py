@@ -12,10 +12,10 @@ from fastsvm_cli.methods.feature_space import FeatureSpace
 from fastsvm_cli.methods.reduce.held_out import among, without
 from fastsvm_cli.methods.reduce.target import reduce_to
 from fastsvm_cli.models import load_model
-from fastsvm_cli.text.data import read_chunks
+from fastsvm_cli.text.read_rows import read_chunks
 from support.evaluation import parse, values
 from support.oracles import data_text
-from support.places import DATA
+from support.paths import DATA
 from support.reducing import TYPES, exact_model, labels, machine_of, some_machine
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from support.checksums import with_checksum
 from support.oracles.machine import EXTENDED, dense, header_line
-from support.sealing import sealed
 
 
 @dataclass
@@ -45,7 +45,9 @@ class BorderFile:
         lines += [
             " ".join(repr(float(v)) for v in line) for samples in self.samples for sample in samples for line in sample
         ]
-        return sealed(("\n".join([f"fastsvm_model border 2\n{head}{lines[0]}", *lines[1:], "end"]) + "\n").encode())
+        return with_checksum(
+            ("\n".join([f"fastsvm_model border 2\n{head}{lines[0]}", *lines[1:], "end"]) + "\n").encode()
+        )
 
     def points(self, pair: int) -> "list[dict]":
         return [dict(zip(self.features, point.tolist())) for point in self.samples[pair][:, 0].astype(float)]

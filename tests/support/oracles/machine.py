@@ -128,8 +128,8 @@ def data_text(rows: "list[dict]", labels=None) -> bytes:
 
 def dense(rows: "list[dict]", columns: "list[int]") -> np.ndarray:
     out = np.zeros((len(rows), len(columns)), EXTENDED)
-    place = {index: c for c, index in enumerate(columns)}
+    position = {index: c for c, index in enumerate(columns)}
     for r, row in enumerate(rows):
         for index, value in row.items():
-            out[r, place[index]] = value
+            out[r, position[index]] = value
     return out

@@ -1,0 +1,480 @@
+"""Models and programs that are measured side by side on the same rows."""
+
+import os
+from collections import Counter
+from collections.abc import Callable
+from functools import cached_property
+from math import isfinite
+from random import Random
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from fastsvm_cli import _native
+from fastsvm_cli.benchmarks import child_processes
+from fastsvm_cli.benchmarks.libsvm import LibsvmScoring
+from fastsvm_cli.benchmarks.quality import Answers, Quality, interval_95, quality, relative_rms
+from fastsvm_cli.benchmarks.table_row import END_TO_END, SCORING, Case
+from fastsvm_cli.benchmarks.timing import Timed, interleave, speed_up
+from fastsvm_cli.comparisons.changed import Changed
+from fastsvm_cli.errors import FastsvmError, FileError, ModelFormatError
+from fastsvm_cli.models import parse_libsvm, parse_model
+from fastsvm_cli.models.base import Model
+from fastsvm_cli.prediction.pipeline import Fallback, predict
+from fastsvm_cli.text.fingerprint import fingerprint
+from fastsvm_cli.text.read_rows import read_bytes, read_chunks, select_rows, smaller_chunks
+
+if TYPE_CHECKING:
+    from fastsvm_cli.text.scaling import Scaling
+
+FASTSVM_START = "fastsvm, empty file"
+# svm-predict is timed on a part of the rows of --try if all take longer than this; the part takes about a third.
+_REFERENCE_SECONDS, _LEAST_PART = 3.0, 100
+# Runs of a case at least, by both clocks and with the warm-ups: most have little to do in memory.
+_LEAST_RUNS = 7
+# fastsvm-predict is advised if it takes less than this share of fastsvm predict's time.
+_HIDDEN = 0.8
+# Share of rows proven below which predict --exact of a model beyond the budget is not measured.
+_FEW_PROVEN = 0.1
+# A run of libsvm: as many rows as fit the seconds, but at least this many.
+_LIBSVM_SECONDS, _LIBSVM_ROWS = 1.0, 20
+
+
+class Bench:
+    """Cases of one test file.
+
+    exact_file: LIBSVM model to compare with. folder: for outputs. threads: 0 for all. fastsvm: words that start this
+    program. scaling: models of scaled rows get a scaled file: no time includes scaling. Raises DataFormatError,
+    ModelFormatError and FileError.
+    """
+
+    def __init__(
+        self,
+        test_file: str,
+        exact_file: str,
+        *,
+        folder: str,
+        threads: int,
+        fastsvm: "list[str]",
+        svm_predict: "str | None",
+        scaling: "Scaling | None" = None,
+    ):
+        self.test_file, self.exact_file, self.folder, self.threads = test_file, exact_file, folder, threads
+        self._fastsvm, self._svm_predict = fastsvm, svm_predict
+        chunks = list(read_chunks(test_file, scaling=scaling))
+        self.scaling, self._rows_file = scaling, test_file
+        if scaling is not None:
+            self._rows_file = os.path.join(folder, "scaled")
+            with open(self._rows_file, "wb") as file:
+                file.writelines(map(_native.format_rows, chunks))
+        self.rows = sum(chunk.rows for chunk in chunks)
+        if not self.rows:
+            raise FileError(test_file, "no rows found, expected some to measure on")
+        text = read_bytes(exact_file)
+        expected = "the LIBSVM model first: the others are compared with it"
+        self.model = parse_libsvm(text, exact_file, expected)
+        if self.model.fingerprint is not None:
+            raise ModelFormatError(exact_file, f"a compiled model found, expected {expected}")
+        self._fingerprint = fingerprint(text)
+        self.answers = Answers(self.model, chunks)
+        self.chunks = self.answers.chunks
+        self._raw_chunks: list[_native.Chunk] | None = None
+        self.cases: list[Case] = []
+        self._outputs = 0
+        self.on_wait: Callable[[], None] | None = None  # called while a process runs
+        self._empty = os.path.join(folder, "empty")
+        open(self._empty, "w").close()
+
+    # ---- cases
+
+    def add_references(self, *, libsvm: bool, brief: bool = False) -> None:
+        """libsvm: also in this process. brief: time a slow svm-predict on a part of the rows."""
+        if self._svm_predict is not None:
+            case = self._process(
+                Case("svm-predict", "reference", self.exact_file), [self._svm_predict], self._rows_file
+            )
+            self.cases.append(case)
+            if brief:
+                self._time_on_part(case, self._svm_predict)
+        if libsvm:
+            self.cases.append(self._libsvm_in_process())
+        if self._svm_predict is not None:
+            self.cases.append(
+                self._process(
+                    Case("svm-predict, empty file", "start-up", self.exact_file), [self._svm_predict], self._empty
+                )
+            )
+        self.cases.append(
+            self._process(
+                Case(FASTSVM_START, "start-up", self.exact_file),
+                [*self._fastsvm, "predict", *self.thread_words(), "-q"],
+                self._empty,
+            )
+        )
+
+    def _time_on_part(self, case: Case, program: str) -> None:
+        """Estimate the seconds of a slow program for all rows, from a part of them.
+
+        The estimate is the seconds of an empty file, and those of the part beyond them, times all rows over the part's.
+        """
+        if self.rows <= _LEAST_PART:
+            return
+        part, words = os.path.join(self.folder, "part"), [program]
+
+        def write(count: int) -> None:
+            rows = select_rows(self.chunks, [at * self.rows // count for at in range(count)])
+            with open(part, "wb") as file:
+                file.writelines(map(_native.format_rows, rows))
+
+        def seconds(rows: str) -> float:
+            start = perf_counter()
+            self._run([*words, rows, self.exact_file, os.path.join(self.folder, "part.out")])
+            return perf_counter() - start
+
+        write(_LEAST_PART)
+        try:
+            start = seconds(self._empty)
+            per_row = max(seconds(part) - start, 0.0) / _LEAST_PART
+        except RuntimeError:  # the case reports it
+            return
+        if start + per_row * self.rows <= _REFERENCE_SECONDS:
+            return
+        count = min(self.rows, max(_LEAST_PART, int(_REFERENCE_SECONDS / 3 / per_row)))
+        write(count)
+
+        def run() -> float:
+            start = seconds(self._empty)
+            beyond = max(seconds(part) - start, 0.0)
+            return (2 * start + beyond) / (start + beyond * self.rows / count)
+
+        case.end_to_end = Timed(case.name, END_TO_END, run)
+        case.output, case.note = None, f"estimated from {count} rows"
+
+    def _libsvm_in_process(self) -> Case:
+        case = Case("libsvm, in process", "reference", self.exact_file)
+        try:
+            scoring = LibsvmScoring(self.exact_file, self.chunks)
+            scoring.take(_LIBSVM_ROWS)
+            trial = Timed("", SCORING, scoring)
+            interleave([trial], 3, 1.0)
+            scoring.take(max(_LIBSVM_ROWS, int(_LIBSVM_SECONDS / max(trial.timings.median, 1e-7))))
+            case.scoring = Timed(case.name, SCORING, scoring)
+            case.note = f"{scoring.rows} rows" if scoring.rows < self.rows else None
+        except Exception as error:  # the row reports it
+            case.failed = str(error)
+        return case
+
+    def add_model(
+        self,
+        path: str,
+        *,
+        name: "str | None" = None,
+        role: str = "compiled",
+        exact: "bool | None" = None,
+        calibrated: bool = False,
+        limit: "float | None" = None,
+    ) -> "list[Case]":
+        """Add a model file as a case.
+
+        A certified classifier of the exact model is also timed with `predict --exact`, unless `exact` is False. With
+        `calibrated`, its rows are those of `calibration_file`. limit: a model beyond it, by `fits`, is not timed.
+        """
+        name = name or os.path.basename(path)
+        if any(case.name == name for case in self.cases):
+            name = path
+        added = [Case(name, role, path)]
+        if calibrated:
+            added[0].measured = self._halves[1]
+        self.cases += added
+        try:
+            model = self.model if path == self.exact_file else parse_model(read_bytes(path), path)
+            if model.raw_rows:
+                self._take_raw_rows(model, path)
+            _describe(added[0], model)
+            fallback = (
+                model.certified
+                and not model.header.regression
+                and exact is not False
+                and model.fingerprint == self._fingerprint
+            )
+            chunks, only = self._rows_for(model)[0], added[0].measured
+            if limit is not None and not model.header.regression:
+                look = self.answers.first_look(model, limit, chunks, only)
+                if look.over:
+                    added[0].look, added[0].dropped = look.changed, _beyond(limit)
+                    if not fallback or (look.proven or 0.0) < _FEW_PROVEN:
+                        return added
+            added[0].quality = quality(model, self.answers, chunks, only)
+            if limit is not None and not self.fits(added[0], limit):
+                added[0].dropped = _beyond(limit)
+            if added[0].dropped is None:
+                self._time_predict(added[0], model)
+        except (FastsvmError, ValueError, OSError) as error:
+            added[0].failed = str(error) if path in str(error) else f"{path}: {error}"
+            return added
+        if fallback:
+            case = Case(f"{added[0].name}, predict --exact", role, path)
+            case.with_exact = True
+            _describe(case, model)
+            self.cases.append(case)
+            added.append(case)
+            case.quality = self._of_exact(added[0].quality)
+            self._time_predict(case, model)
+        if role == "compiled" and model.fingerprint not in (None, self._fingerprint):
+            added[0].note = "compiled from another model"
+        return added
+
+    def may_calibrate(self, budget: float) -> bool:
+        """Return whether a half of the rows can show this budget."""
+        from fastsvm_cli.methods.cascade import CONFIDENCE
+        from fastsvm_cli.methods.cascade.guarantee import rows_needed
+
+        return 0 < budget < 1 and self.rows // 2 > rows_needed(budget, CONFIDENCE)
+
+    def calibration_file(self) -> str:
+        """Write a random half of the rows, for a model that is measured on the others."""
+        path = os.path.join(self.folder, "calibration")
+        if not os.path.exists(path):
+            with open(path, "wb") as file:
+                file.writelines(map(_native.format_rows, select_rows(self.chunks, self._halves[0])))
+        return path
+
+    @cached_property
+    def _halves(self) -> "tuple[list[int], list[int]]":
+        """Numbers of the rows of each half: random ones, because rows of a time series may have an even period."""
+        order = list(range(self.rows))
+        Random(0).shuffle(order)
+        return sorted(order[: self.rows // 2]), sorted(order[self.rows // 2 :])
+
+    def _take_raw_rows(self, model: Model, path: str) -> None:
+        why = f"it takes raw rows, {model.raw_rows}"
+        if self.scaling is None:
+            raise ModelFormatError(path, f"{why}: the exact model takes scaled ones, so bench needs that --scale, too")
+        if model.embedded_scaling is not None:
+            if not model.embedded_scaling.same_as(self.scaling):
+                raise ModelFormatError(path, f"{why}, but another one than {self.scaling.path}")
+            return
+        assert model.folded is not None
+        if self.scaling.digest != model.folded.digest:
+            raise ModelFormatError(path, f"{why}, but another file than {self.scaling.path}")
+        if self.scaling.native.label_line() is not None:
+            raise ModelFormatError(path, f"{why}, and predicts raw labels, where the exact model has scaled ones")
+        if self._raw_chunks is None:
+            self._raw_chunks = list(smaller_chunks(read_chunks(self.test_file), self.model.pairs))
+
+    def _rows_for(self, model: Model) -> "tuple[list[_native.Chunk], str]":
+        if model.embedded_scaling is not None:
+            return self.chunks, self.test_file
+        if model.folded is None:
+            return self.chunks, self._rows_file
+        assert self._raw_chunks is not None
+        return self._raw_chunks, self.test_file
+
+    def _time_predict(self, case: Case, model: Model) -> None:
+        exact = Fallback(lambda: self.model) if case.with_exact else None
+        chunks, case.rows_file = self._rows_for(model)
+
+        def score() -> int:
+            return predict(model, chunks, lambda lines: None, path=self.test_file, exact=exact).rows
+
+        case.scoring = Timed(case.name, SCORING, score)
+        case.words = [*self.thread_words(), "-q", *(["--exact", self.exact_file] if case.with_exact else [])]
+        self._process(case, [*self._fastsvm, "predict", *case.words], case.rows_file)
+
+    def add_program(self, of: Case, program: str) -> Case:
+        """Add `of` by fastsvm-predict. program: its path."""
+        case = Case(f"{of.name}, fastsvm-predict", "program", of.path)
+        case.of, case.measured = of, of.measured
+        self.cases.append(case)
+        assert of.rows_file is not None
+        return self._process(case, [program, *of.words], of.rows_file)
+
+    def by_program(self, of: Case) -> Case:
+        """Return the case of fastsvm-predict where the start of Python hides the gain, else `of`."""
+        mine = of.timings(END_TO_END)
+        for case in self.cases:
+            timings = case.timings(END_TO_END)
+            if case.of is of and timings is not None and mine is not None and timings.median < _HIDDEN * mine.median:
+                return case
+        return of
+
+    def _of_exact(self, found: Quality) -> Quality:
+        """Values come from two models: do not compare them."""
+        out = Quality()
+        out.rows, out.proven, out.score = found.rows, found.proven, self.answers.score
+        out.largest = out.mean = float("nan")
+        out.changed = self.answers.changed([False] * found.rows)
+        return out
+
+    def thread_words(self) -> "list[str]":
+        """Return the words of ``--threads`` for a child process."""
+        return ["--threads", str(self.threads)] if self.threads else []
+
+    def _process(self, case: Case, words: "list[str]", rows: str) -> Case:
+        assert case.path is not None
+        self._outputs += 1
+        case.output = os.path.join(self.folder, f"out{self._outputs}")
+        command = [*words, rows, case.path, case.output]
+
+        def run() -> float:
+            self._run(command)
+            return 1.0
+
+        case.end_to_end = Timed(case.name, END_TO_END, run)
+        return case
+
+    def _run(self, command: "list[str]") -> None:
+        """Raise RuntimeError with the process's last line."""
+        environment = {**os.environ, **({"OMP_NUM_THREADS": str(self.threads)} if self.threads else {})}
+        code, printed = child_processes.run(command, environment=environment, on_wait=self.on_wait)
+        if code:
+            lines = printed.strip().splitlines()
+            raise RuntimeError(lines[-1].removeprefix("Error: ") if lines else f"exit code {code}")
+
+    # ---- measuring
+
+    def timed(self, cases: "list[Case]", clock: str) -> "list[Timed]":
+        """Return what is timed in these cases by a clock."""
+        return [
+            each
+            for case in cases
+            for each in [case.end_to_end if clock == END_TO_END else case.scoring]
+            if each is not None and case.dropped is None
+        ]
+
+    def measure(
+        self,
+        cases: "list[Case]",
+        clock: str,
+        runs: int,
+        most_seconds: float,
+        on_run: "Callable",
+        on_begin: "Callable[[Timed, int], None]" = lambda case, round: None,
+        goes_on: "Callable[[int], bool]" = lambda round: True,
+    ) -> None:
+        """Time the cases in turn, until each has its runs or the time is over."""
+        interleave(self.timed(cases, clock), runs, most_seconds, on_run, on_begin, goes_on)
+        if clock == END_TO_END:
+            self.compare_outputs()
+        self.take_failures()
+
+    def run_once(self, cases: "list[Case]") -> None:
+        """Run cases once, as warm-up."""
+        interleave(self.timed(cases, END_TO_END), 0, 0.0)
+        self.take_failures()
+
+    def take_failures(self) -> None:
+        """Mark every case as failed of which a timed run failed."""
+        for case in self.cases:
+            for timed in (case.end_to_end, case.scoring):
+                if timed is not None and timed.failed is not None and case.failed is None:
+                    case.failed = timed.failed
+
+    def compare_outputs(self) -> None:
+        """Compare output labels with svm-predict's, else the exact model's."""
+        if self.model.header.regression:
+            return
+        reference = next(
+            (
+                lines
+                for case in self.cases
+                if case.role in ("reference", "exact")
+                for lines in [self._lines(case)]
+                if lines is not None
+            ),
+            None,
+        )
+        for case in self.cases:
+            lines = self._lines(case) if case.role != "start-up" else None
+            if lines is not None and reference is not None and len(lines) == len(reference) == self.rows:
+                case.changed = self.answers.changed([a != b for a, b in zip(lines, reference)], case.measured)
+
+    def _lines(self, case: Case) -> "list[bytes] | None":
+        if case.output is None or not os.path.exists(case.output) or case.timings(END_TO_END) is None:
+            return None
+        with open(case.output, "rb") as file:
+            return file.read().split(b"\n")[:-1]
+
+    # ---- results
+
+    def reference(self, clock: str) -> "Case | None":
+        """Return LIBSVM's case, else the exact model's."""
+        for role in ("reference", "exact"):
+            for case in self.cases:
+                if case.role == role and case.timings(clock) is not None:
+                    return case
+        return None
+
+    def speed_up(self, case: Case, clock: str) -> "tuple[float, float] | None":
+        """Return timing.speed_up over the reference; None for start-ups."""
+        reference, mine = self.reference(clock), case.timings(clock)
+        theirs = reference.timings(clock) if reference is not None else None
+        if theirs is None or mine is None or case.role == "start-up":
+            return None
+        return (1.0, 0.0) if case is reference else speed_up(theirs, mine)
+
+    def changed(self, case: Case) -> "Changed | None":
+        """Return labels that differ in files, else in memory; None for regression."""
+        if case.changed is not None:
+            return case.changed
+        return case.quality.changed if case.quality is not None else None
+
+    def fits(self, case: Case, budget: float) -> bool:
+        """Return whether the labels that differ are within the budget, of all rows and of each class.
+
+        For regression, the root mean square difference counts, in standard deviations of the exact values.
+        """
+        if self.model.header.regression:
+            distance = self.distance(case)
+            return distance is not None and distance[0] <= budget
+        changed = self.changed(case) or case.look
+        return changed is None or changed.within(budget)
+
+    def disagreement(self, case: Case) -> "float | None":
+        """Return the share of rows whose label differs from the exact model's, or None if unknown."""
+        changed = self.changed(case)
+        return None if changed is None else changed.share
+
+    def distance(self, case: Case) -> "tuple[float, tuple[float, float]] | None":
+        """Return the share of labels that differ (regression: relative_rms), and its 95 % interval."""
+        if not self.model.header.regression:
+            changed = self.changed(case)
+            return None if changed is None else (changed.share, interval_95(changed.different, changed.rows))
+        if case.role == "reference":  # libsvm predicts only some rows
+            return (0.0, (0.0, 0.0)) if case.end_to_end is not None else None
+        found = case.quality
+        if found is None or not isfinite(found.squares):
+            return None
+        return relative_rms(found, self.answers.spread)
+
+    def rough_seconds(self, case: Case) -> "float | None":
+        """Return the end-to-end median, else the first run's seconds."""
+        timed, timings = case.end_to_end, case.timings(END_TO_END)
+        return timings.median if timings is not None else timed.first if timed is not None else None
+
+    def seconds_to_measure(self) -> float:
+        """Estimate the seconds of the fewest runs of all cases by both clocks."""
+        firsts = (each.warm_up for each in self.timed(self.cases, END_TO_END))
+        return sum(_LEAST_RUNS * (each or 0.0) for each in firsts)
+
+    def rough_speed_up(self, case: Case) -> "float | None":
+        """Return the speed-up over svm-predict, else the exact model."""
+        mine = self.rough_seconds(case)
+        for role in ("reference", "exact"):
+            for each in self.cases:
+                theirs = self.rough_seconds(each) if each.role == role and each.failed is None else None
+                if theirs is not None:
+                    return theirs / mine if mine and case.role != "start-up" else None
+        return None
+
+
+def _beyond(limit: float) -> str:
+    return f"beyond {100 * limit:.3g} %"
+
+
+def _describe(case: Case, model: Model) -> None:
+    case.kind = "reduced" if model.reduced else model.kind
+    case.raw_rows = model.raw_rows is not None
+    expansions = getattr(model, "expansions", None)
+    if expansions:
+        case.degree = getattr(model, "degree", None)
+        case.centers = max(Counter(each.pair for each in expansions).values())

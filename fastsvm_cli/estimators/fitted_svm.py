@@ -1,0 +1,149 @@
+"""Reader of scikit-learn's support vector machines."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from fastsvm_cli import _native
+from fastsvm_cli._native import Header, LibsvmFile
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.estimators.scaling import FittedScaling
+from fastsvm_cli.models.base import ExactModel
+
+#: scikit-learn's class -> svm_type.
+_SVM_TYPES = {"SVC": "c_svc", "NuSVC": "nu_svc", "SVR": "epsilon_svr", "NuSVR": "nu_svr", "OneClassSVM": "one_class"}
+#: scikit-learn's kernel -> kernel_type.
+KERNELS = {"linear": "linear", "poly": "polynomial", "rbf": "rbf", "sigmoid": "sigmoid"}
+EXPECTED = "a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM"
+_LARGEST_LABEL = 2**31 - 1
+
+
+class Fitted:
+    """Contents of a fitted estimator.
+
+    model: its labels are integers, in the order of `classes`. classes: scikit-learn's classes_ or LIBSVM's labels; [-1,
+    1] for one-class models; None for regressors. n_features: before `scaling`, or None. name: for messages.
+    fingerprint: of the model file. sklearn: as of FastSVM.
+    """
+
+    def __init__(
+        self,
+        model: ExactModel,
+        *,
+        name: str,
+        n_features: "int | None",
+        classes: "np.ndarray | None" = None,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        feature_names: "np.ndarray | None" = None,
+        fingerprint: "str | None" = None,
+        sklearn: "str | None" = None,
+    ):
+        self.model, self.name, self.n_features, self.classes = model, name, n_features, classes
+        self.decision_function_shape, self.break_ties = decision_function_shape, break_ties
+        self.feature_names, self.fingerprint, self.sklearn = feature_names, fingerprint, sklearn
+        self.scaling: FittedScaling | None = None
+        self.calibration: Any = None
+
+
+def svm_class(estimator: object) -> "str | None":
+    """Return the class name in _SVM_TYPES, or None."""
+    for each in type(estimator).__mro__:
+        if each.__module__.split(".")[0] == "sklearn" and each.__name__ in _SVM_TYPES:
+            return each.__name__
+    return None
+
+
+def read_svm(estimator: Any) -> Fitted:
+    """Read a fitted support vector machine.
+
+    Decision values are scikit-learn's, up to rounding. Raise ModelFormatError for an unfitted estimator or a kernel
+    that LIBSVM's format cannot hold.
+
+    For two classes, _dual_coef_ and _intercept_ are LIBSVM's; the public ones have the opposite sign.
+    """
+    name = svm_class(estimator)
+    if name is None:
+        raise ModelFormatError(_name(estimator), f"no support vector machine found, expected {EXPECTED}")
+    _require_kernel(estimator, name)
+    if not hasattr(estimator, "support_vectors_"):
+        raise ModelFormatError(name, f"it is not fitted yet, expected {EXPECTED}: call fit first")
+    svm_type, kernel = _SVM_TYPES[name], KERNELS[estimator.kernel]
+    classification = svm_type in ("c_svc", "nu_svc")
+    if classification and len(estimator._n_support) != len(estimator.classes_):
+        found = f"{len(estimator._n_support)} classes found in the fitted model, expected its {len(estimator.classes_)}"
+        raise ModelFormatError(name, f"{found}: fit it without the rows of a class whose sample weights are all 0")
+    rho = (-np.ravel(_dense(estimator._intercept_))).tolist()
+    coefficients = np.ascontiguousarray(_dense(estimator._dual_coef_).T, dtype=np.float64)
+    total = estimator.support_vectors_.shape[0]
+    if not total:
+        coefficients = coefficients.reshape(0, len(estimator.classes_) - 1 if classification else 1)
+    classes = estimator.classes_ if classification else np.array([-1, 1]) if svm_type == "one_class" else None
+    probability = classification and len(estimator._probA)
+    header = Header(
+        svm_type,
+        kernel,
+        nr_class=len(classes) if classification and classes is not None else 2,
+        total_sv=total,
+        rho=[each + 0.0 for each in rho],  # no -0
+        gamma=float(estimator._gamma),
+        coef0=float(estimator.coef0),
+        degree=int(estimator.degree) if kernel == "polynomial" else 0,
+        label=_labels(classes) if classification and classes is not None else None,
+        nr_sv=[int(count) for count in estimator._n_support] if classification else None,
+        probA=np.ravel(estimator._probA).tolist() if probability else None,
+        probB=np.ravel(estimator._probB).tolist() if probability else None,
+    )
+    model = ExactModel(LibsvmFile(header, _vectors(estimator.support_vectors_, coefficients, name)), name)
+    return Fitted(
+        model,
+        name=name,
+        n_features=int(estimator.n_features_in_),
+        classes=classes,
+        decision_function_shape=getattr(estimator, "decision_function_shape", "ovr"),
+        break_ties=bool(getattr(estimator, "break_ties", False)),
+        feature_names=getattr(estimator, "feature_names_in_", None),
+        sklearn="sparse" if scipy.sparse.issparse(estimator.support_vectors_) else "dense",
+    )
+
+
+def _require_kernel(estimator: Any, name: str) -> None:
+    kernel = estimator.kernel
+    if callable(kernel):
+        found = "a kernel that is a Python function"
+    elif kernel == "precomputed":
+        found = "a precomputed kernel"
+    elif kernel in KERNELS:
+        return
+    else:
+        found = f"kernel {kernel!r}"
+    raise ModelFormatError(name, f"{found} found, expected one of {', '.join(KERNELS)}")
+
+
+def _dense(numbers: Any) -> np.ndarray:
+    return numbers.toarray() if scipy.sparse.issparse(numbers) else np.asarray(numbers)
+
+
+def _labels(classes: np.ndarray) -> "list[int]":
+    """Return the classes if all are whole numbers, else their positions."""
+    if classes.dtype.kind in "iuf" and np.all(classes == np.trunc(classes)):
+        if np.all((-_LARGEST_LABEL <= classes) & (classes <= _LARGEST_LABEL)):
+            return [int(each) for each in classes]
+    return list(range(len(classes)))
+
+
+def _vectors(vectors: Any, coefficients: np.ndarray, name: str) -> _native.Chunk:
+    try:
+        if not scipy.sparse.issparse(vectors):
+            return _native.Chunk.from_dense(coefficients, np.ascontiguousarray(vectors, dtype=np.float64))
+        rows = scipy.sparse.csr_matrix(vectors, dtype=np.float64)
+        rows.sum_duplicates()  # also sorts them
+        indices = rows.indices.astype(np.int64) + 1
+        return _native.Chunk.from_csr(coefficients, rows.indptr.astype(np.int64), indices, rows.data)
+    except ValueError as error:
+        raise ModelFormatError(name, f"{error}, in its support vectors or coefficients") from None
+
+
+def _name(estimator: object) -> str:
+    return type(estimator).__name__

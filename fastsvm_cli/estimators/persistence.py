@@ -1,0 +1,200 @@
+"""Storage of FastSVM objects: file, pickle, copies, Dask's token."""
+
+import os
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from fastsvm_cli.errors import FastsvmError, ModelFormatError
+from fastsvm_cli.models import parse_model
+from fastsvm_cli.text.fingerprint import fingerprint as fingerprint_of
+from fastsvm_cli.text.read_rows import read_bytes
+
+if TYPE_CHECKING:
+    from fastsvm_cli.models.base import Model
+
+Self = TypeVar("Self", bound="Persistent")
+
+#: Not pickled: the model (its text is), its source (for size), and derived attributes.
+_NOT_PICKLED = ("model", "_reference", "_predictors", "_classes", "_own")
+#: Arguments that determine the answers: numbers and strings; objects.
+_REPORTED = (
+    "tolerance",
+    "n_threads",
+    "n_features_in",
+    "zero_based",
+    "decision_function_shape",
+    "break_ties",
+    "sklearn",
+)
+_MADE_OF = ("classes", "feature_names_in", "transform", "calibrator")
+#: Arguments that no model file holds.
+_LOST = (
+    "exact",
+    "tolerance",
+    "classes",
+    "feature_names_in",
+    "transform",
+    "calibrator",
+    "decision_function_shape",
+    "break_ties",
+    "zero_based",
+    "sklearn",
+)
+
+
+class Persistent:
+    """File and copies of a FastSVM. fingerprint: of the model's file, if not of to_text()."""
+
+    model: "Model"
+    fingerprint: "str | None"
+    exact: Any
+    transform: Any
+    calibrator: Any
+    classes: Any
+    break_ties: bool
+    n_features_in_: int
+    first_index: int
+    _path: "str | None"  # file that it was read from
+
+    def _set_up(self) -> None:
+        raise NotImplementedError
+
+    @property
+    def own_fingerprint(self) -> str:
+        """Fingerprint stored by models compiled from it."""
+        return self.fingerprint or fingerprint_of(self.model.to_text())
+
+    def save(self, path: "str | bytes | os.PathLike[str]") -> None:
+        """Write the model's file, with the text it was read from if that file is unchanged.
+
+        With that file, labels that depend on rounding are svm-predict's. Raise FileError, and ModelFormatError for an
+        argument that no model file holds and that changes answers: use joblib.dump.
+        """
+        from fastsvm_cli.text.output import Output
+
+        self.require_none(_LOST, "no model file holds: use joblib.dump, or")
+        text = self._text_of_file() or self.model.to_text()
+        with Output(os.fsdecode(path)) as output:
+            output.write(text)
+
+    def export(
+        self,
+        path: "str | bytes | os.PathLike[str]",
+        *,
+        precision: str = "single",
+        prefix: "str | None" = None,
+        progmem: bool = False,
+        radius: bool = True,
+    ) -> str:
+        """Write the model, with scaling and class names, to a path that ends in .onnx or .c.
+
+        precision: "single" or "double". Others: as of `fastsvm export`. Return a line about the size. Raise FileError,
+        ValueError, and ModelFormatError for a model that the target cannot express.
+        """
+        from fastsvm_cli.export.description import describe
+        from fastsvm_cli.export.targets import TARGETS, Options, export, is_prefix
+        from fastsvm_cli.text.output import Output
+
+        name = os.fsdecode(path)
+        target = os.path.splitext(name)[1].removeprefix(".")
+        if target not in TARGETS or precision not in ("single", "double"):
+            expected = "a path that ends in .onnx or .c, and precision 'single' or 'double'"
+            raise ValueError(f"path {name!r} and precision {precision!r} found, expected {expected}")
+        self.require_none(
+            ("exact", "calibrator", "break_ties", "zero_based", "sklearn"), "no target computes: use joblib.dump, or"
+        )
+        if prefix is not None and not is_prefix(prefix):
+            raise ValueError(f"prefix {prefix!r} found, expected a name of C: letters, digits and _")
+        # Radii of a model with scalers refer to scaled rows.
+        radius = radius and self.transform is None
+        description = describe(self.model, type(self).__name__, self.own_fingerprint, self.n_features_in_, radius)
+        if self.transform is not None:
+            affine = self.transform.affine(description.inputs)
+            if affine is None:
+                raise ModelFormatError(type(self).__name__, "a scaler that clips found, which no target computes")
+            description.scale(*affine)
+        description.classes = self.classes
+        options = Options(single=precision == "single", prefix=prefix, progmem=progmem)
+        try:
+            made = export(description, target, name, options)
+        except ModelFormatError as error:  # the same arguments have other names in the command
+            why = error.why.replace("--precision double", 'precision="double"').replace("--no-radius", "radius=False")
+            raise ModelFormatError(error.path, why) from None
+        for ending, text in made.texts.items():
+            with Output(name.removesuffix(f".{target}") + ending) as output:
+                output.write(text)
+        return made.sizes
+
+    def require_none(self, names: "tuple[str, ...]", why: str) -> None:
+        """Raise ModelFormatError if one of the arguments changes answers."""
+        header = self.model.header
+        several = header.classification and header.nr_class > 2
+        idle = {
+            "classes": not header.classification or bool(np.array_equal(self.classes, header.label or [])),
+            "break_ties": not several,
+            "decision_function_shape": not several,
+            "zero_based": self.first_index == self.model.first_index,
+            "sklearn": self.calibrator is not None or several or not (header.classification and header.has_probability),
+        }
+        default = {"break_ties": False, "decision_function_shape": "ovr"}
+        found = {name: default.get(name) for name in names}
+        found = {
+            name: value
+            for name, value in found.items()
+            if not _same(getattr(self, name), value) and not idle.get(name, False)
+        }
+        if found:
+            drop = ", ".join(f"{name}={value!r}" for name, value in found.items())
+            raise ModelFormatError(
+                type(self).__name__, f"{', '.join(found)} found, which {why} drop it with set_params({drop})"
+            )
+
+    def _text_of_file(self) -> "bytes | None":
+        if self._path in (None, "-") or self.fingerprint is None:
+            return None
+        try:
+            text = read_bytes(self._path)
+        except FastsvmError:
+            return None
+        return text if fingerprint_of(text) == self.fingerprint else None
+
+    def __getstate__(self) -> "dict[str, Any]":
+        state = {key: value for key, value in self.__dict__.items() if key not in _NOT_PICKLED}
+        return {**state, "text": self.model.to_text()}
+
+    def __setstate__(self, state: "dict[str, Any]") -> None:
+        state = dict(state)
+        self.model = parse_model(state.pop("text"), state["_path"] or "model", warn=False)
+        self.__dict__.update(state)
+        self._set_up()
+
+    def __dask_tokenize__(self) -> "tuple[Any, ...]":
+        """Return a token equal in every process for the same answers."""
+        from pickle import dumps
+
+        settings = [getattr(self, name) for name in _REPORTED]
+        made_of = [
+            None if each is None else fingerprint_of(dumps(each)) for each in (getattr(self, name) for name in _MADE_OF)
+        ]
+        exact = None if self.exact is None else self.exact.__dask_tokenize__()
+        return (type(self).__name__, self.own_fingerprint, *settings, *made_of, exact)
+
+    def __copy__(self: Self) -> Self:
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        copy._set_up()
+        return copy
+
+    def __deepcopy__(self: Self, memo: dict) -> Self:
+        from copy import deepcopy
+
+        copy = object.__new__(type(self))
+        shared = ("model", "_predictors", "_classes", "_reference", "_own")
+        copy.__dict__.update({k: v if k in shared else deepcopy(v, memo) for k, v in self.__dict__.items()})
+        copy._set_up()
+        return copy
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one is other or (isinstance(one, (str, bool)) and one == other)

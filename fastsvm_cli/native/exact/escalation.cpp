@@ -1,0 +1,109 @@
+#include "exact/escalation.h"
+
+#include <algorithm>
+
+#include "exact/labels/grid_tiles.h"
+#include "exact/labels/single_tiles.h"
+#include "exact/level_costs.h"
+#include "exact/values/panels.h"
+
+namespace fastsvm {
+
+namespace {
+// Support vectors in a trial.
+constexpr std::int64_t trial_rows = 64;
+// Grid values below this relative error are better than single precision, which cannot decide what they leave
+// undecided.
+constexpr double finer = 5e-7;
+}  // namespace
+
+Escalation::Escalation(const SvmModel& model, const Rounding& rounding, const Features& features, bool in_panels)
+    : model_(model) {
+    double_ns_ = double_cost(features, in_panels);
+    if (!LabelSums::holds(model) || !SingleTiles::holds(model)) return;
+    sums_.emplace(model, rounding);
+    const LevelCosts& costs = level_costs();
+    const double d = static_cast<double>(features.size());
+    single_ns_ = costs.single.of(d);
+    if (std::min({costs.codes.value, costs.bits.of(d), costs.bytes.of(d), costs.halves.of(d)}) >= double_ns_) return;
+    std::unique_ptr<GridTiles> grid = GridTiles::of(model, sums_->order());
+    if (!grid || grid->cost() >= double_ns_) return;
+    const double cost = grid->cost() + left_undecided(*grid) * double_ns_;
+    if (cost < std::min(single_ns_, double_ns_) ||
+        cost < std::min(single_ns_ + left_by_single() * double_ns_, double_ns_))
+        grid_ = std::move(grid), grid_ns_ = cost;
+}
+
+double Escalation::cost() const {
+    if (!sums_ || grid_) return sums_ ? grid_ns_ : double_ns_;
+    const double left = left_by_single();
+    return single_ ? single_ns_ + left * double_ns_ : double_ns_;
+}
+
+// Nanoseconds of a kernel value, for a row like the vectors.
+double Escalation::double_cost(const Features& features, bool in_panels) const {
+    const LevelCosts& costs = level_costs();
+    const Rows& sv = *model_.vectors;
+    const double n = static_cast<double>(sv.rows);
+    if (in_panels) {
+        const double entries = static_cast<double>(sv.indices.size()) / n;
+        return in_tiles(entries, features.size()) ? costs.tiles.of(static_cast<double>(features.size()))
+                                                  : costs.entries.of(entries);
+    }
+    std::vector<double> share(static_cast<std::size_t>(features.size()), 0.0);
+    for (std::int64_t e = 0; e < sv.indices.size(); ++e) share[features.column(sv.indices[e])] += 1;
+    double shared = 0;
+    for (double count : share) shared += count * count;
+    return costs.lists.of(shared / (n * n));
+}
+
+// Share of sampled support vectors that the tiles leave undecided.
+double Escalation::left_undecided(const KernelTiles& tiles) const {
+    const std::int64_t total = model_.total_sv(), count = std::min(total, trial_rows);
+    std::vector<std::int64_t> undecided;
+    for (std::int64_t i = 0; i < count; ++i) undecided.push_back(i * total / count);
+    std::vector<std::int32_t> winner(static_cast<std::size_t>(total));
+    sums_->decide_labels(tiles, *model_.vectors, undecided, winner.data());
+    return static_cast<double>(undecided.size()) / static_cast<double>(count);
+}
+
+double Escalation::left_by_single() const {
+    std::call_once(single_made_, [this] {
+        if (single_ns_ >= double_ns_) return;
+        single_ = std::make_unique<SingleTiles>(model_, sums_->order());
+        left_by_single_ = left_undecided(*single_);
+        if (single_ns_ + left_by_single_ * double_ns_ >= double_ns_) single_.reset();
+    });
+    return left_by_single_;
+}
+
+void Escalation::decide_labels(const Rows& rows, std::vector<std::int64_t>& undecided, std::int32_t* winner,
+                               LevelRows& decided) const {
+    if (!sums_) return;
+    const auto attempt = [&](const KernelTiles& tiles, std::size_t level, std::vector<std::int64_t>& some) {
+        const std::size_t before = some.size();
+        sums_->decide_labels(tiles, rows, some, winner);
+        decided[level] += static_cast<std::int64_t>(before - some.size());
+    };
+    const auto room = scratch_.lease();
+    std::vector<std::int64_t>& too_near = room->too_near;
+    too_near.clear();
+    if (grid_) attempt(*grid_, grid_level, undecided);
+    if (grid_ && !undecided.empty()) {
+        const auto block = grid_->leased_block();
+        grid_->take(rows, undecided.data(), static_cast<std::int64_t>(undecided.size()), *block);
+        std::vector<std::int64_t>& escalating = room->escalating;
+        escalating.clear();
+        for (std::size_t i = 0; i < undecided.size(); ++i)
+            (grid_->relative_error(*block, static_cast<std::int64_t>(i)) < finer ? too_near : escalating)
+                .push_back(undecided[i]);
+        undecided.swap(escalating);
+    }
+    if (!undecided.empty()) left_by_single();
+    if (!undecided.empty() && single_) attempt(*single_, single_level, undecided);
+    if (too_near.empty()) return;
+    undecided.insert(undecided.end(), too_near.begin(), too_near.end());
+    std::sort(undecided.begin(), undecided.end());
+}
+
+}  // namespace fastsvm

@@ -1,0 +1,43 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+
+#include "simd/aligned.h"
+#include "simd/pool.h"
+#include "text/rows.h"
+
+namespace fastsvm {
+
+// Rows per step: the values of vectors_at_once vectors stay in the first-level cache.
+constexpr std::int64_t rows_at_once = 48;
+
+class KernelTiles {
+public:
+    // Scratch memory of a thread.
+    class Block {
+    public:
+        virtual ~Block() = default;
+    };
+    virtual ~KernelTiles() = default;
+    virtual std::unique_ptr<Block> block() const = 0;
+    Pool<Block>::Lease leased_block() const {
+        return blocks_.lease([this] { return block(); });
+    }
+    // Takes n rows, numbered `which`.
+    virtual void take(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block) const = 0;
+    // |value - K| <= relative_error K + 2^-126 for all values of taken row r; infinite if they are meaningless.
+    virtual double relative_error(const Block& block, std::int64_t r) const = 0;
+    // out[r * stride + s - from] = K(z_r, x_s) in single precision, for taken rows and padded vectors from <= s < to,
+    // multiples of `panel`; finite for padding.
+    virtual void values(const Block& block, std::int64_t from, std::int64_t to, float* out,
+                        std::int64_t stride) const = 0;
+    // Adds partial sums of coef[s - from] K(z_r, x_s) to sums[r * lanes + ...], for the n taken rows: at most four
+    // terms in single precision, the rest in double (B25).
+    virtual void add_sums(const Block& block, std::int64_t n, std::int64_t from, std::int64_t to, const float* coef,
+                          Aligned<float>& scratch, double* sums) const;
+
+private:
+    Pool<Block> blocks_;
+};
+
+}  // namespace fastsvm

@@ -1,0 +1,67 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "exact/labels/all_pairs.h"
+#include "exact/labels/kernel_tiles.h"
+#include "exact/reference/rounding.h"
+#include "exact/reference/svm_model.h"
+#include "exact/votes.h"
+#include "simd/aligned.h"
+#include "simd/pool.h"
+
+namespace fastsvm {
+
+// Labels from kernel values in single precision, where error bounds decide them (B25 and B26 in PROOFS.md). One pair:
+// positive and negative coefficients are summed apart. Several classes: only pairs that can change the winner are
+// summed. Many classes of few vectors: all_pairs.h.
+class LabelSums {
+public:
+    // rounding: of the same model; must outlive this.
+    LabelSums(const SvmModel& model, const Rounding& rounding);
+    ~LabelSums();
+    // Whether the model has labels and its coefficients fit. Required below.
+    static bool holds(const SvmModel& model);
+    // For the tiles, -1 for padding.
+    const std::vector<std::int64_t>& order() const { return all_pairs_ ? all_pairs_->order() : order_; }
+
+    // Sets winner[row] of decided rows, as in Decisions; `undecided` keeps the others.
+    void decide_labels(const KernelTiles& tiles, const Rows& rows, std::vector<std::int64_t>& undecided,
+                       std::int32_t* winner) const;
+
+private:
+    struct Scratch;
+    void decide_pair(const KernelTiles& tiles, const Rows& rows, const std::int64_t* which, std::int64_t n,
+                     Scratch& scratch, std::vector<std::int64_t>& undecided, std::int32_t* winner) const;
+    void decide_classes(const KernelTiles& tiles, const Rows& rows, const std::int64_t* which, std::int64_t n,
+                        Scratch& scratch, std::vector<std::int64_t>& undecided, std::int32_t* winner) const;
+    void decide_pairs(const KernelTiles& tiles, const Rows& rows, const std::int64_t* which, std::int64_t n,
+                      Scratch& scratch, std::vector<std::int64_t>& undecided, std::int32_t* winner) const;
+    struct ClassRow;
+    const double* sizes_of(std::int64_t r, const Scratch& scratch) const;
+    void sums_of_class(std::int64_t c, int rows, const float* const* values, Scratch& scratch) const;
+    void win_all(std::int64_t c, int rows, const std::int64_t* row, const Scratch& scratch, bool* won) const;
+    int elect(int likely, std::int64_t r, const double* met, Scratch& scratch, const float* values) const;
+    // Error of scale * weight, a computed sum of positive terms.
+    struct Share {
+        double relative = 0, absolute = 0;
+        double of(double weight) const { return relative * weight + absolute; }
+    };
+    Share share(double relative_error) const;
+
+    const SvmModel& model_;
+    const Rounding& rounding_;
+    std::unique_ptr<const AllPairs> all_pairs_;  // if null, the members below are in use
+    std::vector<std::int64_t> order_;
+    std::int64_t padded_ = 0;
+    double scale_ = 1, inexact_ = 0;  // scale_: power of two that divides coefficients; inexact_: their relative error
+    std::int64_t positive_ = 0;       // one pair: end of the positive coefficients
+    std::vector<std::int64_t> class_start_;  // several pairs: (classes)
+    std::vector<std::int64_t> run_;          // (classes): number of vectors, with padding
+    Aligned<float> coef_;                    // (nr_class - 1, padded); their sizes if there is one pair
+    Aligned<float> largest_;                 // (padded): largest size of a vector's coefficients
+    Pool<Scratch> scratches_;
+};
+
+}  // namespace fastsvm

@@ -1,0 +1,187 @@
+#include "exact/labels/single_tiles.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "exact/values/panels.h"
+#include "simd/loops.h"
+
+namespace fastsvm {
+
+namespace {
+constexpr double single_unit = 5.9604644775390625e-08;  // 2^-24
+constexpr double up = 1 + 1e-9;                         // rounding of the bound itself
+constexpr std::int64_t buffer_min = 32;                 // shorter ones cost more than they save
+// Columns of a panel in a first-level cache.
+constexpr std::int64_t columns_that_fit = column_bytes / (panel * static_cast<std::int64_t>(sizeof(float)));
+constexpr double log2_e = 1.4426950408889634, ln_2 = 0.6931471805599453;
+}  // namespace
+
+struct SingleTiles::Taken final : KernelTiles::Block {
+    std::int64_t rows = 0;
+    Aligned<float> row_panels;            // (panels, padded columns, panel)
+    Aligned<float> norms;                 // (panels * panel)
+    Aligned<double> spread;               // (padded columns): current row
+    std::vector<double> relative_errors;  // (rows)
+};
+
+bool SingleTiles::holds(const SvmModel& model) {
+    const double gamma = model.kernel.gamma;
+    return model.kernel.type == KernelType::rbf && model.vectors->rows > 0 && gamma > 1e-100 && gamma < 1e100;
+}
+
+SingleTiles::SingleTiles(const SvmModel& model, const std::vector<std::int64_t>& order)
+    : factor_(std::sqrt(model.kernel.gamma * log2_e)), features_(used_indices(*model.vectors)) {
+    const Rows& sv = *model.vectors;
+    const std::int64_t d = features_.size(), padded = static_cast<std::int64_t>(order.size());
+    columns_ = d;
+    padded_columns_ = std::max<std::int64_t>((d + lanes - 1) / lanes * lanes, lanes);
+    const std::int64_t root = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(d))));
+    column_blocks_ = std::max<std::int64_t>((d + std::max(root, buffer_min) - 1) / std::max(root, buffer_min), 1);
+    column_block_ = std::max<std::int64_t>((d + column_blocks_ - 1) / column_blocks_, 1);
+
+    std::vector<double> mean(static_cast<std::size_t>(d), 0.0), energy(static_cast<std::size_t>(d), 0.0);
+    for (std::int64_t e = 0; e < sv.indices.size(); ++e) {
+        const std::int32_t column = features_.column(sv.indices[e]);
+        mean[column] += sv.values[e];
+        energy[column] += sv.values[e] * sv.values[e];
+    }
+    const double n = static_cast<double>(sv.rows);
+    for (std::int64_t c = 0; c < d; ++c) {
+        mean[c] /= n;
+        energy[c] = energy[c] / n - mean[c] * mean[c];
+    }
+    std::vector<std::int64_t> by_energy(static_cast<std::size_t>(d));
+    std::iota(by_energy.begin(), by_energy.end(), 0);
+    std::stable_sort(by_energy.begin(), by_energy.end(),
+                     [&](std::int64_t a, std::int64_t b) { return energy[a] < energy[b]; });
+    // Zeros pad the columns to whole `lanes`, for centering only; they come first.
+    const std::int64_t zeros = padded_columns_ - d;
+    position_.resize(static_cast<std::size_t>(d));
+    center_.assign(static_cast<std::size_t>(padded_columns_), 0.0);
+    weights_.assign(static_cast<std::size_t>(padded_columns_), 0.0);
+    for (std::int64_t at = 0; at < d; ++at) {
+        position_[by_energy[at]] = zeros + at;
+        center_[zeros + at] = mean[by_energy[at]];
+        const std::int64_t own = at / column_block_, left = std::min(d, (own + 1) * column_block_) - at;
+        weights_[zeros + at] = static_cast<double>(1 + left + column_blocks_ - std::max<std::int64_t>(own, 1));
+    }
+
+    vectors_.assign(static_cast<std::size_t>(padded * columns_), 0.0F);
+    norms_.assign(static_cast<std::size_t>(padded), 0.0F);
+    std::vector<double> row(static_cast<std::size_t>(padded_columns_), 0.0);
+    std::vector<float> centered(static_cast<std::size_t>(padded_columns_ * row_panel));
+    for (std::int64_t s = 0; s < padded; ++s) {
+        const std::int64_t i = order[s];
+        if (i < 0) continue;
+        for (std::int64_t e = sv.begin(i); e < sv.end(i); ++e)
+            row[position_[features_.column(sv.indices[e])]] = sv.values[e];
+        double sums[3];
+        loops().products->center(padded_columns_, factor_, row.data(), center_.data(), weights_.data(), centered.data(),
+                                 sums);
+        for (std::int64_t e = sv.begin(i); e < sv.end(i); ++e) row[position_[features_.column(sv.indices[e])]] = 0;
+        float* const to = vectors_.data() + s / panel * panel * columns_ + s % panel;
+        for (std::int64_t c = 0; c < columns_; ++c) to[c * panel] = centered[(zeros + c) * row_panel];
+        norms_[s] = static_cast<float>(sums[0]);
+        longest_ = std::max(longest_, sums[0]);
+        weighted_ = std::max(weighted_, sums[1]);
+        lost_ = std::max(lost_, sums[2]);
+    }
+    const double rounding = 1 + 1e-15 * static_cast<double>(d + 8);
+    longest_ = std::sqrt(longest_ * rounding) * up;
+    weighted_ = std::sqrt(weighted_ * rounding) * up;
+    lost_ = std::sqrt(lost_ * rounding) * up;
+}
+
+// B22 and B24, from sums as computed. outside: squares of entries that no vector has; count: the row's entries.
+double SingleTiles::relative_error(double squares, double weighted, double lost, double outside, double count) const {
+    const double infinite = std::numeric_limits<double>::infinity();
+    const double x = longest_, columns = static_cast<double>(columns_);
+    if (!(squares < 1e30 && outside < 1e30 && x < 1e15)) return infinite;
+    const double rounding = 1 + 1e-15 * (columns + count + 8);
+    const double z = std::sqrt(squares * rounding) * up, size = x + z;
+    const double off = std::sqrt(lost * rounding) * up + lost_ + 2.3e-16 * size;
+    const double moved = off * (2 * size + off);
+    const double norms = x * x + z * z + outside * rounding, distance = size * size + outside * rounding;
+    const double most = static_cast<double>(column_block_ + column_blocks_ + 2) * single_unit;
+    if (!(most < 0.01)) return infinite;
+    const double dot = single_unit / (1 - most) * weighted_ * std::sqrt(weighted * rounding) * up;
+    // Errors of double precision, and of second order.
+    const double more = 1.00001 + 4e-9 * (columns + count);
+    const double delta =
+        moved + more * single_unit * (2 * norms + distance + 2 * dot) + 2 * dot + (columns + 8) * 0x1p-146;
+    if (!(delta < 0.25)) return infinite;
+    // e^t - 1 for t < 0.18: terms after t^4 / 24 are below 0.04 of it.
+    const double t = ln_2 * up * delta + 1e-13, grown = t * (1 + t / 2 * (1 + t / 3 * (1 + t / 4 * 1.05)));
+    return (grown + 2.3 * single_unit * (1 + grown)) * up;
+}
+
+std::unique_ptr<KernelTiles::Block> SingleTiles::block() const { return std::make_unique<Taken>(); }
+
+void SingleTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block) const {
+    Taken& out = static_cast<Taken&>(block);
+    const std::int64_t row_panels = (n + row_panel - 1) / row_panel;
+    out.rows = n;
+    out.row_panels.resize(static_cast<std::size_t>(row_panels * row_panel * padded_columns_));
+    out.norms.resize(static_cast<std::size_t>(row_panels * row_panel));
+    out.relative_errors.resize(static_cast<std::size_t>(n));
+    out.spread.resize(static_cast<std::size_t>(padded_columns_), 0.0);
+    for (std::int64_t r = 0; r < n; ++r) {
+        const std::int64_t begin = rows.begin(which[r]), end = rows.end(which[r]);
+        double outside = 0;
+        for (std::int64_t e = begin; e < end; ++e) {
+            const std::int32_t column = features_.column(rows.indices[e]);
+            if (column >= 0)
+                out.spread[position_[column]] = rows.values[e];
+            else
+                outside += rows.values[e] * rows.values[e] * (factor_ * factor_);
+        }
+        double sums[3];
+        loops().products->center(padded_columns_, factor_, out.spread.data(), center_.data(), weights_.data(),
+                                 out.row_panels.data() + r / row_panel * row_panel * padded_columns_ + r % row_panel,
+                                 sums);
+        std::fill(out.spread.begin(), out.spread.end(), 0.0);
+        // Must not overflow; rows with such numbers have no error bound.
+        out.norms[r] = static_cast<float>(std::min(sums[0] + outside, 1e38));
+        out.relative_errors[r] = relative_error(sums[0], sums[1], sums[2], outside, static_cast<double>(end - begin));
+    }
+}
+
+double SingleTiles::relative_error(const Block& block, std::int64_t r) const {
+    return static_cast<const Taken&>(block).relative_errors[static_cast<std::size_t>(r)];
+}
+
+void SingleTiles::values(const Block& block, std::int64_t from, std::int64_t to, float* out,
+                         std::int64_t stride) const {
+    const Taken& rows = static_cast<const Taken&>(block);
+    const TileLoops& tiles = *loops().tiles;
+    const std::int64_t zeros = padded_columns_ - columns_;
+    const std::int64_t together = std::max<std::int64_t>(columns_that_fit / column_block_, 1) * column_block_;
+    for (std::int64_t s = from; s < to; s += panel)
+        for (std::int64_t c = 0; c == 0 || c < columns_; c += together)
+            for (std::int64_t r = 0; r < rows.rows; r += row_panel)
+                tiles.single_powers(static_cast<int>(std::min<std::int64_t>(row_panel, rows.rows - r)),
+                                    std::min(together, columns_ - c), column_block_, c == 0, c + together >= columns_,
+                                    rows.row_panels.data() + r * padded_columns_ + (zeros + c) * row_panel,
+                                    rows.norms.data() + r, vectors_.data() + s * columns_ + c * panel,
+                                    norms_.data() + s, out + r * stride + (s - from), stride);
+}
+
+void SingleTiles::add_sums(const Block& block, std::int64_t n, std::int64_t from, std::int64_t to, const float* coef,
+                           Aligned<float>& scratch, double* sums) const {
+    if (columns_ > columns_that_fit) return KernelTiles::add_sums(block, n, from, to, coef, scratch, sums);
+    const Taken& rows = static_cast<const Taken&>(block);
+    const std::int64_t zeros = padded_columns_ - columns_;
+    const std::int64_t together = columns_that_fit / std::max<std::int64_t>(columns_, 1) * panel;
+    for (std::int64_t s = from; s < to; s += together)
+        for (std::int64_t r = 0; r < n; r += row_panel)
+            loops().tiles->single_sums(static_cast<int>(std::min<std::int64_t>(row_panel, n - r)),
+                                       std::min(together, to - s) / panel, columns_, column_block_,
+                                       rows.row_panels.data() + r * padded_columns_ + zeros * row_panel,
+                                       rows.norms.data() + r, vectors_.data() + s * columns_, norms_.data() + s,
+                                       coef + (s - from), sums + r * lanes);
+}
+
+}  // namespace fastsvm

@@ -1,0 +1,47 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "exact/labels/kernel_tiles.h"
+#include "exact/reference/svm_model.h"
+#include "simd/aligned.h"
+#include "simd/tiles.h"
+#include "text/features.h"
+
+namespace fastsvm {
+
+// RBF kernel values in single precision (B22 to B24 in PROOFS.md). Vectors and rows are centered at the vectors' mean:
+// smaller norms, less rounding.
+class SingleTiles final : public KernelTiles {
+public:
+    // order: rows of the model's vectors, -1 for padding; whole panels.
+    SingleTiles(const SvmModel& model, const std::vector<std::int64_t>& order);
+    // Whether single precision suits the model. Required below.
+    static bool holds(const SvmModel& model);
+
+    std::int64_t size() const { return static_cast<std::int64_t>(norms_.size()); }
+    std::unique_ptr<Block> block() const override;
+    void take(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block) const override;
+    double relative_error(const Block& block, std::int64_t r) const override;
+    void values(const Block& block, std::int64_t from, std::int64_t to, float* out, std::int64_t stride) const override;
+    void add_sums(const Block& block, std::int64_t n, std::int64_t from, std::int64_t to, const float* coef,
+                  Aligned<float>& scratch, double* sums) const override;
+
+private:
+    struct Taken;
+    double relative_error(double squares, double weighted, double lost, double outside, double count) const;
+
+    double factor_;  // factor^2 = gamma log2(e) scales coordinates: K = 2^-|x - z|^2
+    Features features_;
+    std::int64_t columns_, padded_columns_;         // number of features, and rounded up to `lanes`
+    std::int64_t column_blocks_, column_block_;     // columns are summed in `column_blocks_` pieces of `column_block_`
+    std::vector<std::int64_t> position_;            // (features): large columns last, where few roundings follow
+    Aligned<double> center_;                        // (padded columns)
+    Aligned<double> weights_;                       // (padded columns): roundings of a column's product
+    Aligned<float> vectors_;                        // (panels, columns, panel)
+    Aligned<float> norms_;                          // (padded)
+    double longest_ = 0, weighted_ = 0, lost_ = 0;  // maxima over the vectors: length, weighted length, rounding
+};
+
+}  // namespace fastsvm

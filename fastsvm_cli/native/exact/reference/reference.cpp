@@ -1,0 +1,195 @@
+// Compiled without contraction (CMakeLists.txt). Every operation keeps LIBSVM's order (svm.cpp, svm_predict_values): a
+// pair's sum has its first class's terms, one by one, then its second's.
+#include "exact/reference/reference.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "simd/loops.h"
+#include "simd/parallel.h"
+
+namespace fastsvm {
+
+namespace {
+
+// Support vectors at a time: each sum is loaded and stored once for all.
+constexpr std::int64_t tile = 16;
+// Pairs whose sums fit a core's own cache.
+constexpr std::int64_t wide_pairs_max = 1 << 12, narrow_pairs_max = 1 << 16;
+
+static_assert(tile % reference_lanes == 0, "whole lanes");
+
+// Whether lanes compute the inputs of kernel values.
+bool by_lanes(const Kernel& kernel) { return kernel.type != KernelType::precomputed && !kernel.normalized(); }
+
+std::int64_t whole_lanes(std::int64_t n) { return (n + reference_lanes - 1) / reference_lanes * reference_lanes; }
+
+// Kernel values of a row with n <= `tile` vectors from `first` on.
+void kernel_values(const SvmModel& m, const Rows& rows, std::int64_t row, std::int64_t first, std::int64_t n,
+                   double (&values)[tile]) {
+    std::fill_n(values, tile, 0.0);
+    if (by_lanes(m.kernel)) {
+        reference_beginnings(m.kernel, rows, row, *m.vectors, first, n, values);
+        reference_kernel_from(m.kernel, 1, whole_lanes(n), n, values);
+    } else {
+        for (std::int64_t t = 0; t < n; ++t) values[t] = reference_kernel(m.kernel, rows, row, *m.vectors, first + t);
+    }
+}
+
+void sum_row(const SvmModel& m, const Rows& rows, std::int64_t row, double* out) {
+    const Rows& sv = *m.vectors;
+    std::fill_n(out, m.pairs(), 0.0);
+    std::int64_t first = 0;
+    for (std::int64_t c = 0; c < m.classes(); ++c) {
+        const std::int64_t stop = first + m.nr_sv[static_cast<std::size_t>(c)];
+        for (std::int64_t n; first < stop; first += n) {
+            n = std::min(tile, stop - first);
+            double values[tile];
+            kernel_values(m, rows, row, first, n, values);
+            for_each_pair(m, c, [&](std::int64_t pair, std::int64_t column) {
+                const double* const coef = sv.leading.data() + first * sv.leading_count + column;
+                for (std::int64_t t = 0; t < n; ++t) out[pair] += coef[t * sv.leading_count] * values[t];
+            });
+        }
+    }
+    for (std::int64_t p = 0; p < m.pairs(); ++p) out[p] -= m.rho[static_cast<std::size_t>(p)];
+}
+
+// Rows side by side, over the union of their indices.
+class Group {
+public:
+    Group(const SvmModel& model, int width)
+        : m_(model), width_(width), loops_(width == wide_group ? *loops().wide_reference : *loops().narrow_reference) {}
+
+    // Up to `width` rows; out: (count, pairs).
+    void sum(const Rows& rows, const std::int64_t* which, std::int64_t count, double* out) {
+        const bool lanes = by_lanes(m_.kernel);
+        if (lanes) gather(rows, which, count);
+        values_.assign(static_cast<std::size_t>(tile * width_), 0.0);
+        sums_.assign(static_cast<std::size_t>(m_.pairs() * width_), 0.0);
+        const Rows& sv = *m_.vectors;
+        std::int64_t first = 0;
+        for (std::int64_t c = 0; c < m_.classes(); ++c) {
+            const std::int64_t stop = first + m_.nr_sv[static_cast<std::size_t>(c)];
+            for (std::int64_t n; first < stop; first += n) {
+                n = std::min(tile, stop - first);
+                for (std::int64_t t = 0; t < n; ++t) {
+                    double* const values = values_.data() + t * width_;
+                    if (lanes)
+                        begin_values(first + t, values);
+                    else
+                        for (std::int64_t r = 0; r < count; ++r)
+                            values[r] = reference_kernel(m_.kernel, rows, which[r], sv, first + t);
+                }
+                if (lanes) reference_kernel_from(m_.kernel, n, width_, count, values_.data());
+                for_each_pair(m_, c, [&](std::int64_t pair, std::int64_t column) {
+                    loops_.add_terms(n, sv.leading.data() + first * sv.leading_count + column, sv.leading_count,
+                                     values_.data(), sums_.data() + pair * width_);
+                });
+            }
+        }
+        for (std::int64_t r = 0; r < count; ++r)
+            for (std::int64_t p = 0; p < m_.pairs(); ++p)
+                out[r * m_.pairs() + p] =
+                    sums_[static_cast<std::size_t>(p * width_ + r)] - m_.rho[static_cast<std::size_t>(p)];
+    }
+
+private:
+    void gather(const Rows& rows, const std::int64_t* which, std::int64_t count) {
+        const auto indices_of = [&](std::int64_t r) { return rows.indices.data() + rows.begin(which[r]); };
+        const auto end_of = [&](std::int64_t r) { return rows.indices.data() + rows.end(which[r]); };
+        indices_.assign(indices_of(0), end_of(0));
+        bool more = false;
+        for (std::int64_t r = 1; r < count; ++r)
+            if (!std::equal(indices_of(r), end_of(r), indices_of(0), end_of(0))) {
+                indices_.insert(indices_.end(), indices_of(r), end_of(r));
+                more = true;
+            }
+        if (more) {
+            std::sort(indices_.begin(), indices_.end());
+            indices_.erase(std::unique(indices_.begin(), indices_.end()), indices_.end());
+        }
+        entries_.assign(indices_.size() * static_cast<std::size_t>(width_), 0.0);
+        for (std::int64_t r = 0; r < count; ++r) {
+            std::size_t at = 0;
+            for (std::int64_t e = rows.begin(which[r]); e < rows.end(which[r]); ++e) {
+                while (indices_[at] < rows.indices[e]) ++at;
+                entries_[at * static_cast<std::size_t>(width_) + static_cast<std::size_t>(r)] = rows.values[e];
+            }
+        }
+    }
+
+    // Squared distances or inner products.
+    void begin_values(std::int64_t vector, double* out) const {
+        const Rows& sv = *m_.vectors;
+        const std::int64_t begin = sv.begin(vector);
+        const LaneEntries x{indices_.data(), entries_.data(), static_cast<std::int64_t>(indices_.size())};
+        const LaneEntries y{sv.indices.data() + begin, sv.values.data() + begin, sv.end(vector) - begin};
+        (m_.kernel.of_distances() ? loops_.squared_distances : loops_.dots)(x, y, out);
+    }
+
+    const SvmModel& m_;
+    const int width_;
+    const ReferenceLoops& loops_;
+    std::vector<std::int32_t> indices_;  // (entries), increasing
+    std::vector<double> entries_;        // (entries, width)
+    std::vector<double> values_;         // (tile, width)
+    std::vector<double> sums_;           // (pairs, width)
+};
+
+}  // namespace
+
+void reference_sums(const SvmModel& m, const Rows& rows, const std::int64_t* which, std::int64_t count, double* out) {
+    std::optional<Group> narrow, wide;
+    const std::int64_t pairs = m.pairs();
+    for (std::int64_t first = 0; first < count;) {
+        std::int64_t n = std::min<std::int64_t>(wide_group, count - first);
+        // The loops for several rows merge their union: that needs vectors whose indices increase.
+        if (n == 1 || pairs > narrow_pairs_max || !m.vectors->increasing) {
+            sum_row(m, rows, which[first], out + first * pairs);
+            ++first;
+            continue;
+        }
+        // Rows that share few indices have a long union: take fewer.
+        std::int64_t entries = 0;
+        for (std::int64_t r = first; r < first + n; ++r) entries += rows.end(which[r]) - rows.begin(which[r]);
+        const bool alike = static_cast<double>(entries) >=
+                           0.3 * static_cast<double>(n * std::max<std::int64_t>(m.vectors->max_index, 1));
+        const bool wide_enough = n > 2 * narrow_group && alike && pairs <= wide_pairs_max;
+        if (!wide_enough) n = std::min<std::int64_t>(n, narrow_group);
+        std::optional<Group>& group = wide_enough ? wide : narrow;
+        if (!group) group.emplace(m, wide_enough ? wide_group : narrow_group);
+        group->sum(rows, which + first, n, out + first * pairs);
+        first += n;
+    }
+}
+
+double reference_sum(const SvmModel& m, const Rows& rows, std::int64_t row, ClassPosition i, ClassPosition j) {
+    const Rows& sv = *m.vectors;
+    double sum = 0, values[tile];
+    for (const ClassPosition& c : {i, j}) {
+        const std::int64_t column = c.number == i.number ? j.number - 1 : i.number;
+        const std::int64_t stop = c.first + m.nr_sv[static_cast<std::size_t>(c.number)];
+        for (std::int64_t first = c.first, n; first < stop; first += n) {
+            n = std::min(tile, stop - first);
+            kernel_values(m, rows, row, first, n, values);
+            for (std::int64_t t = 0; t < n; ++t) sum += sv.leading[(first + t) * sv.leading_count + column] * values[t];
+        }
+    }
+    return sum - m.rho[static_cast<std::size_t>(m.pair_of(i.number, j.number))];
+}
+
+void reference_sums(const SvmModel& m, const Rows& rows, Decisions& out) {
+    out.resize(rows.rows);
+    std::fill(out.radius.begin(), out.radius.end(), 0.0);
+    const std::int64_t grain = std::clamp<std::int64_t>((out.rows + get_threads() - 1) / get_threads(), 1, wide_group);
+    parallel_for(out.rows, grain, [&](std::int64_t first, std::int64_t last) {
+        std::vector<std::int64_t> which(static_cast<std::size_t>(last - first));
+        std::iota(which.begin(), which.end(), first);
+        reference_sums(m, rows, which.data(), last - first, out.value.data() + first * out.pairs);
+    });
+}
+
+}  // namespace fastsvm

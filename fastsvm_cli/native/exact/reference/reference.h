@@ -1,0 +1,25 @@
+#pragma once
+#include <cstdint>
+
+#include "answers/decisions.h"
+#include "exact/reference/svm_model.h"
+
+namespace fastsvm {
+
+// The reference sum: svm_predict_values of LIBSVM 3.37 on x86-64 without OpenMP, bit for bit: serial sums, sparse
+// merge, powi, exp and tanh of this process's C library, no contraction. which: row numbers. out: (count, pairs).
+void reference_sums(const SvmModel& model, const Rows& rows, const std::int64_t* which, std::int64_t count,
+                    double* out);
+
+// first: index of its first vector in the model.
+struct ClassPosition {
+    std::int64_t number, first;
+};
+
+// Decision value of one row and one pair, i before j.
+double reference_sum(const SvmModel& model, const Rows& rows, std::int64_t row, ClassPosition i, ClassPosition j);
+
+// All rows, on all threads; radii are 0.
+void reference_sums(const SvmModel& model, const Rows& rows, Decisions& out);
+
+}  // namespace fastsvm

@@ -1,0 +1,228 @@
+#include "exact/values/panels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "exact/level_costs.h"
+
+namespace fastsvm {
+
+namespace {
+// Columns of a panel in a first-level cache.
+constexpr std::int64_t columns_that_fit = column_bytes / (panel * static_cast<std::int64_t>(sizeof(double)));
+// For sums: a few registers of a panel fit that cache; the rest is near.
+constexpr std::int64_t columns_of_sums = 4 * columns_that_fit;
+}  // namespace
+
+std::vector<std::int32_t> used_indices(const Rows& vectors) {
+    constexpr std::int32_t table_max = 1 << 22;
+    const std::int32_t* const indices = vectors.indices.data();
+    const std::int64_t n = vectors.indices.size();
+    std::vector<std::int32_t> all;
+    if (vectors.max_index < table_max) {
+        std::vector<char> seen(static_cast<std::size_t>(vectors.max_index) + 1, 0);
+        for (std::int64_t e = 0; e < n; ++e) seen[indices[e]] = 1;
+        for (std::int32_t i = 0; i <= vectors.max_index; ++i)
+            if (seen[i]) all.push_back(i);
+        return all;
+    }
+    all.assign(indices, indices + n);
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+}
+
+bool in_tiles(double entries, std::int64_t features) {
+    const LevelCosts& costs = level_costs();
+    return costs.tiles.of(static_cast<double>(features)) < costs.entries.of(entries);
+}
+
+std::int64_t vectors_per_tile(std::int64_t features) {
+    return std::clamp<std::int64_t>(20000 / (std::max<std::int64_t>(features, 1) * panel * 8), 1, 16) * panel;
+}
+
+std::vector<std::int64_t> in_order(std::int64_t n) {
+    std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    order.resize(static_cast<std::size_t>((n + panel - 1) / panel * panel), -1);
+    return order;
+}
+
+Panels::Panels(const Kernel& kernel, const Rows& vectors, const std::vector<std::int64_t>& order)
+    : kernel_(kernel), features_(used_indices(vectors)) {
+    const std::int64_t d = features_.size(), n = static_cast<std::int64_t>(order.size());
+    padded_ = (n + panel - 1) / panel * panel;
+    dense_ = fastsvm::dense(vectors, d);
+    norms_.assign(static_cast<std::size_t>(padded_), 0.0);
+    if (kernel_.normalized()) inverse_roots_.assign(static_cast<std::size_t>(padded_), 0.0);
+    for (std::int64_t s = 0; s < n; ++s) {
+        if (order[s] < 0) continue;
+        norms_[s] = vectors.squared_norms[order[s]];
+        if (!inverse_roots_.empty()) inverse_roots_[s] = 1 / std::sqrt(kernel_.before_normalization(norms_[s]));
+    }
+    if (dense_) {
+        blocks_.assign(static_cast<std::size_t>(padded_ * d), 0.0);
+        for (std::int64_t s = 0; s < n; ++s)
+            for (std::int64_t e = order[s] < 0 ? 0 : vectors.begin(order[s]);
+                 order[s] >= 0 && e < vectors.end(order[s]); ++e)
+                blocks_[(s / panel * d + features_.column(vectors.indices[e])) * panel + s % panel] = vectors.values[e];
+        return;
+    }
+    start_.push_back(0);
+    for (std::int64_t s = 0; s < padded_; ++s) {
+        if (s < n && order[s] >= 0)
+            for (std::int64_t e = vectors.begin(order[s]); e < vectors.end(order[s]); ++e) {
+                column_.push_back(features_.column(vectors.indices[e]));
+                value_.push_back(vectors.values[e]);
+            }
+        start_.push_back(static_cast<std::int64_t>(column_.size()));
+    }
+}
+
+void Panels::take(const Rows& rows, std::int64_t row, PreparedRow& out) const {
+    const std::int64_t begin = rows.begin(row), count = rows.end(row) - begin;
+    out.columns.take(features_, rows.indices.data() + begin, rows.values.data() + begin, count);
+    out.squared_norm = rows.squared_norms[row];
+    if (kernel_.by_differences()) {
+        out.outside_norm = 0;
+        if (out.columns.count() < count)
+            for (std::int64_t e = begin; e < begin + count; ++e)
+                if (features_.column(rows.indices[e]) < 0) out.outside_norm += rows.values[e] * rows.values[e];
+    }
+    if (kernel_.normalized()) out.inverse_root = 1 / std::sqrt(kernel_.before_normalization(out.squared_norm));
+}
+
+void Panels::take(const Rows& rows, const std::int64_t* which, std::int64_t n, PreparedRows& out) const {
+    const std::int64_t d = features_.size();
+    if (static_cast<std::int64_t>(out.rows.size()) < n) out.rows.resize(static_cast<std::size_t>(n));
+    out.in_row_panels.clear();
+    out.by_entry.clear();
+    for (std::int64_t r = 0; r < n; ++r) {
+        take(rows, which[r], out.rows[r]);
+        const bool full =
+            dense_ && !kernel_.by_differences() && in_tiles(static_cast<double>(out.rows[r].columns.count()), d);
+        (full ? out.in_row_panels : out.by_entry).push_back(r);
+    }
+    const std::int64_t m = static_cast<std::int64_t>(out.in_row_panels.size());
+    const std::int64_t padded_rows = (m + row_panel - 1) / row_panel * row_panel;
+    out.row_panels.assign(static_cast<std::size_t>(padded_rows * d), 0.0);
+    out.row_panel_norms.assign(static_cast<std::size_t>(padded_rows), 0.0);
+    for (std::int64_t i = 0; i < m; ++i) {
+        out.row_panel_norms[i] = out.rows[out.in_row_panels[i]].squared_norm;
+        const Columns& z = out.rows[out.in_row_panels[i]].columns;
+        double* const to = out.row_panels.data() + i / row_panel * row_panel * d + i % row_panel;
+        for (std::int64_t e = 0; e < z.count(); ++e) to[z.column[e] * row_panel] = z.value[e];
+    }
+}
+
+double Panels::spread(const Rows& rows, std::int64_t row, double* out) const {
+    std::fill_n(out, features_.size(), 0.0);
+    double outside = 0;
+    for (std::int64_t e = rows.begin(row); e < rows.end(row); ++e) {
+        const std::int32_t column = features_.column(rows.indices[e]);
+        if (column >= 0)
+            out[column] = rows.values[e];
+        else
+            outside += rows.values[e] * rows.values[e];
+    }
+    return outside;
+}
+
+void Panels::dots(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out,
+                  std::vector<double>& scratch) const {
+    const std::int64_t d = features_.size();
+    const Columns& z = row.columns;
+    if (dense_ && to - from == lanes)
+        return loops().lane_dots(blocks_.data() + from / panel * panel * d + from % panel, z.count(), z.column.data(),
+                                 z.value.data(), out);
+    if (dense_) {
+        for (std::int64_t s = from; s < to; s += panel)
+            loops().panel_dots(blocks_.data() + s * d, z.count(), z.column.data(), z.value.data(), out + (s - from));
+        return;
+    }
+    scratch.resize(static_cast<std::size_t>(d), 0.0);
+    for (std::int64_t e = 0; e < z.count(); ++e) scratch[z.column[e]] = z.value[e];
+    for (std::int64_t s = from; s < to; ++s) {
+        double sum = 0;
+        for (std::int64_t e = start_[s]; e < start_[s + 1]; ++e) sum += value_[e] * scratch[column_[e]];
+        out[s - from] = sum;
+    }
+    for (std::int64_t e = 0; e < z.count(); ++e) scratch[z.column[e]] = 0;
+}
+
+void Panels::squared_distances(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out,
+                               std::vector<double>& scratch) const {
+    const std::int64_t d = features_.size();
+    if (kernel_.by_differences() && dense_) {  // keeps every digit (kernel.h)
+        scratch.resize(static_cast<std::size_t>(d), 0.0);
+        const Columns& z = row.columns;
+        for (std::int64_t e = 0; e < z.count(); ++e) scratch[z.column[e]] = z.value[e];
+        if (to - from == lanes)
+            loops().lane_distances(blocks_.data() + from / panel * panel * d + from % panel, d, scratch.data(),
+                                   row.outside_norm, out);
+        for (std::int64_t s = from; to - from > lanes && s < to; s += panel)
+            loops().panel_distances(blocks_.data() + s * d, d, scratch.data(), row.outside_norm, out + (s - from));
+        for (std::int64_t e = 0; e < z.count(); ++e) scratch[z.column[e]] = 0;
+        return;
+    }
+    dots(row, from, to, out, scratch);
+    for (std::int64_t s = from; s < to; ++s)
+        out[s - from] = std::max(0.0, (row.squared_norm + norms_[s]) - 2 * out[s - from]);
+}
+
+void Panels::row_panel_kernel_values(const PreparedRows& rows, std::int64_t from, std::int64_t to, double* out,
+                                     std::int64_t stride) const {
+    const std::int64_t d = features_.size(), m = static_cast<std::int64_t>(rows.in_row_panels.size());
+    for (std::size_t i = 0; d == 0 && i < rows.in_row_panels.size(); ++i)  // no vector has an entry
+        std::fill_n(out + rows.in_row_panels[i] * stride, to - from, 0.0);
+    for (std::int64_t s = from; m && s < to; s += panel)
+        for (std::int64_t c = 0; c < d; c += columns_that_fit)
+            for (std::int64_t i = 0; i < m; i += row_panel) {
+                const int count = static_cast<int>(std::min<std::int64_t>(row_panel, m - i));
+                double* at[row_panel];
+                for (int r = 0; r < count; ++r) at[r] = out + rows.in_row_panels[i + r] * stride + (s - from);
+                loops().tiles->double_dots(count, std::min(columns_that_fit, d - c), c == 0,
+                                           rows.row_panels.data() + i * d + c * row_panel,
+                                           blocks_.data() + s * d + c * panel, at);
+            }
+    for (std::int64_t r : rows.in_row_panels) from_dots(rows.rows[r], from, to, out + r * stride);
+}
+
+bool Panels::sums_in_row_panels() const {
+    return kernel_.type == KernelType::rbf && dense_ && features_.size() <= columns_of_sums;
+}
+
+void Panels::row_panel_sums(const PreparedRows& rows, std::int64_t from, std::int64_t to, const double* coef,
+                            double* out) const {
+    const std::int64_t d = features_.size(), m = static_cast<std::int64_t>(rows.in_row_panels.size());
+    for (std::int64_t i = 0; i < m; i += row_panel) {
+        const int count = static_cast<int>(std::min<std::int64_t>(row_panel, m - i));
+        double sums[row_panel][2][lanes] = {};
+        loops().tiles->double_sums(count, (to - from) / panel, d, kernel_.gamma, rows.row_panels.data() + i * d,
+                                   rows.row_panel_norms.data() + i, blocks_.data() + from * d, norms_.data() + from,
+                                   coef, &sums[0][0][0]);
+        for (int r = 0; r < count; ++r) {
+            double* const s = sums[r][0];
+            for (int l = 0; l < lanes; ++l) s[l] += sums[r][1][l];
+            out[i + r] = ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+        }
+    }
+}
+
+void Panels::from_dots(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out) const {
+    kernel_from_dots(kernel_, to - from, row.squared_norm, norms_.data() + from, row.inverse_root,
+                     inverse_roots_.data() + (inverse_roots_.empty() ? 0 : from), out);
+}
+
+void Panels::kernel_values(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out,
+                           std::vector<double>& scratch) const {
+    if (kernel_.by_differences()) {
+        squared_distances(row, from, to, out, scratch);
+        return kernel_from_squared_distances(kernel_, to - from, out);
+    }
+    dots(row, from, to, out, scratch);
+    from_dots(row, from, to, out);
+}
+
+}  // namespace fastsvm

@@ -1,0 +1,93 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "exact/reference/kernel.h"
+#include "simd/aligned.h"
+#include "simd/loops.h"
+#include "text/features.h"
+
+namespace fastsvm {
+
+struct PreparedRow {
+    Columns columns;
+    double squared_norm = 0;
+    double outside_norm = 0;  // of entries that no vector has, if by differences
+    double inverse_root = 1;  // 1 / sqrt(k(z, z)), if normalized
+};
+
+struct PreparedRows {
+    std::vector<PreparedRow> rows;
+    std::vector<std::int64_t> in_row_panels, by_entry;  // row numbers: in register tiles, and others
+    Aligned<double> row_panels;                         // (panels, d, panel)
+    Aligned<double> row_panel_norms;                    // (panels, panel): |z|^2
+};
+
+// Vectors in panels, dense by column (a row costs its own non-zeros times the vectors), or, if sparse, by entry.
+class Panels {
+public:
+    // order: rows of `vectors`, -1 for padding; whole panels. Not for precomputed kernels.
+    Panels(const Kernel& kernel, const Rows& vectors, const std::vector<std::int64_t>& order);
+    const Kernel& kernel() const { return kernel_; }
+    std::int64_t size() const { return padded_; }
+    void take(const Rows& rows, std::int64_t row, PreparedRow& out) const;
+    void take(const Rows& rows, const std::int64_t* which, std::int64_t n, PreparedRows& out) const;
+    // Writes the row by column, (features). Returns the squared norm of entries that no vector has.
+    double spread(const Rows& rows, std::int64_t row, double* out) const;
+    // K(z, x_s) for from <= s < to, multiples of `panel`, or one group of `lanes`. scratch: (features), zeros before
+    // and after.
+    void kernel_values(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out,
+                       std::vector<double>& scratch) const;
+    // Rows in row panels: out[r * stride + s - from]. Values of a row do not depend on other rows.
+    void row_panel_kernel_values(const PreparedRows& rows, std::int64_t from, std::int64_t to, double* out,
+                                 std::int64_t stride) const;
+    // Whether row_panel_sums works: RBF, at most a few hundred columns.
+    bool sums_in_row_panels() const;
+    // For the rows in panels, in order: out[i] = sum of coef[s - from] K, with row_panel_kernel_values summed as in
+    // Loops::dot.
+    void row_panel_sums(const PreparedRows& rows, std::int64_t from, std::int64_t to, const double* coef,
+                        double* out) const;
+    // |z - x_s|^2, otherwise as kernel_values.
+    void squared_distances(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out,
+                           std::vector<double>& scratch) const;
+    bool dense() const { return dense_; }
+    std::int64_t features() const { return features_.size(); }
+    // Vector s and the next ones of its panel, by column, `panel` apart; dense only.
+    const double* columns_from(std::int64_t s) const {
+        return blocks_.data() + s / panel * panel * features_.size() + s % panel;
+    }
+    // Column of a LIBSVM index, or -1.
+    std::int32_t column(std::int32_t index) const { return features_.column(index); }
+
+private:
+    void dots(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out,
+              std::vector<double>& scratch) const;
+    void from_dots(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out) const;
+    Kernel kernel_;
+    Features features_;
+    std::int64_t padded_ = 0;
+    bool dense_ = true;
+    Aligned<double> norms_;              // (padded)
+    std::vector<double> inverse_roots_;  // (padded): 1 / sqrt(k(x, x)), if normalized
+    Aligned<double> blocks_;             // (panels, d, panel)
+    std::vector<std::int64_t> start_;    // (padded + 1), if sparse
+    std::vector<std::int32_t> column_;
+    std::vector<double> value_;
+};
+
+// Least share of non-zeros for dense panels: a scattered product costs about as much as eight side by side.
+constexpr double sparse_density = 1.0 / 16;
+inline bool dense(const Rows& vectors, std::int64_t features) {
+    return static_cast<double>(vectors.indices.size()) >=
+           sparse_density * static_cast<double>(vectors.rows) * static_cast<double>(features);
+}
+// Whether a row with this many entries meets dense panels in register tiles, not entry by entry.
+bool in_tiles(double entries, std::int64_t features);
+// Vectors whose panels stay in the first-level cache, and kernel values in the second, while a block's rows pass.
+std::int64_t vectors_per_tile(std::int64_t features);
+// 0, 1, ..., n - 1, then -1 up to a whole panel.
+std::vector<std::int64_t> in_order(std::int64_t n);
+// LIBSVM indices in the vectors, increasing.
+std::vector<std::int32_t> used_indices(const Rows& vectors);
+
+}  // namespace fastsvm

@@ -1,0 +1,170 @@
+// Shared by the parsers of sparse and dense text.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "simd/loops.h"
+#include "text/parse.h"
+#include "text/rows.h"
+#include "text/scaling.h"
+
+namespace fastsvm {
+
+// One thread's share: whole lines, and where their rows go.
+struct TextSlice {
+    const char* begin;
+    const char* end;
+    // First row and entry to write: upper bounds of those before this slice.
+    std::int64_t row_base = 0, entry_base = 0;
+    std::int64_t rows = 0, entries = 0;  // written
+    std::int32_t max_index = 0;
+    bool increasing = true;
+    std::string error;
+    std::int64_t fields = -1;
+    ScalingCounts scaling;
+    std::vector<Gap> comments;  // by the row after them, in the slice
+};
+
+struct Target {
+    double* leading;
+    std::int64_t* row_end;  // per row: entry_base plus the slice's entries so far
+    std::int32_t* indices;
+    double* values;
+    double* squared_norms;
+};
+
+// Writes a slice's entries row by row, scaled if requested.
+template <bool scaled> class EntryWriter {
+public:
+    EntryWriter(const TextSlice& slice, const Target& target, const Format& format)
+        : indices_(target.indices + slice.entry_base),
+          values_(target.values + slice.entry_base),
+          scaling_(format.scaling) {}
+
+    void begin_row() {
+        row_ = count_;
+        squared_norm_ = 0;
+        if constexpr (scaled) {
+            counts_of_row_ = ScalingCounts();
+            shifted_ = scaling_->shifted().data();
+        }
+    }
+
+    // Indices increase. Returns false if the entry cannot be scaled (scaling_error).
+    bool put(std::int32_t index, double value) {
+        if constexpr (scaled) {
+            ++counts_of_row_.before;
+            put_shifted(index);
+            const Scaling::Feature* const feature = scaling_->find(index);
+            if (!feature) {
+                if (scaling_->names(index)) return true;  // a constant feature
+                if (index == 0 || scaling_->kind() == Scaling::Kind::standard) return false;
+                if (value != 0) counts_of_row_.leave_out(index);
+                return true;
+            }
+            value = scaling_->scale(*feature, value);
+            if (!std::isfinite(value)) return false;
+            if (value == 0) return true;
+        }
+        write(index, value);
+        return true;
+    }
+
+    // Reads plain words (simd/text_loops.h) between p and `end`. Returns where it stopped, or null if put() refuses
+    // one. last: previous index; set to the last one read.
+    const char* take_plain(const char* p, const char* end, std::int64_t& last) {
+        const auto read = loops().text->read_plain;
+        if constexpr (!scaled) {
+            PlainWords words{indices_ + count_, values_ + count_, no_limit, last, squared_norm_, 0};
+            p = read(p, end, words);
+            count_ += words.count;
+            squared_norm_ = words.squared_norm;
+            last = words.last;
+        } else {
+            std::int32_t indices[2 * plain_words_at_once];
+            double values[2 * plain_words_at_once];
+            for (std::int64_t count = -1; count != 0;) {
+                PlainWords words{indices, values, 2 * plain_words_at_once, last, 0, 0};
+                p = read(p, end, words);
+                count = words.count;
+                last = words.last;
+                for (std::int64_t i = 0; i < count; ++i)
+                    if (!put(indices[i], values[i])) return nullptr;
+            }
+        }
+        return p;
+    }
+
+    // As take_plain, for a row's first words, if their indices repeat those of `before` (read_alike). Reads nothing if
+    // scaled.
+    const char* take_alike(const char* p, const char* end, const IndexTexts& before, std::int64_t& last,
+                           std::int64_t& repeated) {
+        if constexpr (!scaled) {
+            PlainWords words{indices_ + count_, values_ + count_, no_limit, last, squared_norm_, 0};
+            p = loops().text->read_alike(p, end, before, words, repeated);
+            count_ += words.count;
+            squared_norm_ = words.squared_norm;
+            last = words.last;
+        }
+        return p;
+    }
+
+    void end_row() {
+        if constexpr (scaled) {
+            put_shifted(std::numeric_limits<std::int64_t>::max());
+            counts_.add(counts_of_row_);
+        }
+    }
+
+    void drop_row() { count_ = row_; }
+
+    std::int64_t count() const { return count_; }  // of all rows
+    const std::int32_t* row_indices() const { return indices_ + row_; }
+    std::int64_t row_count() const { return count_ - row_; }
+    double squared_norm() const { return squared_norm_; }
+    // Largest index written in this row.
+    std::int32_t last_index() const { return count_ > row_ ? indices_[count_ - 1] : 0; }
+    const ScalingCounts& counts() const { return counts_; }
+
+private:
+    static constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
+
+    void write(std::int32_t index, double value) {
+        indices_[count_] = index;
+        values_[count_++] = value;
+        squared_norm_ += value * value;
+    }
+
+    // Writes missing features below `index` whose 0 scales to another value.
+    void put_shifted(std::int64_t index) {
+        const Scaling::Feature* const end = scaling_->shifted().data() + scaling_->shifted().size();
+        for (; shifted_ != end && shifted_->index < index; ++shifted_) write(shifted_->index, shifted_->zero);
+        if (shifted_ != end && shifted_->index == index) ++shifted_;
+    }
+
+    std::int32_t* const indices_;
+    double* const values_;
+    const Scaling* const scaling_;
+    std::int64_t count_ = 0, row_ = 0;
+    double squared_norm_ = 0;
+    const Scaling::Feature* shifted_ = nullptr;  // next one
+    ScalingCounts counts_, counts_of_row_;
+};
+
+// Scales the label if requested. Returns false if the result is not finite.
+inline bool scale_label(const Format& format, double* leading) {
+    if (!format.scaling || !format.scaling->scales_labels() || format.leading_count != 1) return true;
+    *leading = format.scaling->label(*leading);
+    return std::isfinite(*leading);
+}
+
+constexpr const char* label_error = "a label found that the range file's y cannot scale, expected a finite result";
+
+// Parses up to the first error, which `slice` then holds. The slice ends at the invalid line.
+template <bool scaled> void parse_sparse(TextSlice& slice, const Format& format, const Target& target);
+template <bool scaled> void parse_dense(TextSlice& slice, const Format& format, const Target& target);
+
+}  // namespace fastsvm

@@ -1,0 +1,1 @@
+"""The process: standard streams, signals, differences between systems."""

@@ -1,0 +1,139 @@
+"""Rows and content of data files."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import DataFormatError
+from fastsvm_cli.text.byte_source import Content
+from fastsvm_cli.text.line_blocks import BLOCK_BYTES, MAX_LINE, LineBlocks, Position
+
+if TYPE_CHECKING:
+    from fastsvm_cli.text.line_blocks import BadRows
+    from fastsvm_cli.text.scaling import Scaling
+
+#: Maximum decision values at a time: a megabyte of short rows, with 300 classes, would give twenty gigabytes.
+MOST_VALUES: int = _native.MOST_VALUES
+#: Bytes in a model's longest line. LIBSVM's buffer size, an `int`, doubles: it reads no longer line.
+MAX_MODEL_LINE = 1 << 30
+_START = 1 << 12
+
+
+def read_chunks(
+    path: str,
+    *,
+    labelled: bool = True,
+    dense: bool = False,
+    delimiter: str = ",",
+    first_index: int = 1,
+    size: int = BLOCK_BYTES,
+    max_line: int = MAX_LINE,
+    on_read: "Callable[[int], None] | None" = None,
+    name: "str | None" = None,
+    place: "Position | None" = None,
+    bad_rows: "BadRows | None" = None,
+    scaling: "Scaling | None" = None,
+) -> Iterator[_native.Chunk]:
+    """Yield the rows of a data file in order, as chunks.
+
+    The rules are svm-predict's, but stricter where it loses data silently (commands/README.md).
+
+    path: a file, or "-" for standard input; may be compressed.
+    labelled: every row begins with its label.
+    dense: delimited values.
+    delimiter: of dense rows; a blank matches any run of blanks.
+    first_index: feature of a dense row's first value.
+    size: bytes of text per chunk.
+    max_line: bytes in the longest permitted line.
+    on_read: called with the bytes read so far.
+    name: of the file in messages.
+    place: where to begin; advanced past each chunk before it is yielded.
+    bad_rows: receives malformed lines; chunks may then be empty.
+    scaling: applied to every row; counts the entries.
+
+    Raises FileError, ValueError for an invalid delimiter and, without `bad_rows`, DataFormatError after the rows before
+    the error.
+    """
+    with LineBlocks(
+        path,
+        labelled=labelled,
+        dense=dense,
+        delimiter=delimiter,
+        first_index=first_index,
+        size=size,
+        max_line=max_line,
+        on_read=on_read,
+        position=place,
+        bad_rows=bad_rows,
+        scaling=scaling,
+    ) as blocks:
+        yield from blocks.chunks(name)
+
+
+def select_rows(chunks: "Iterable[_native.Chunk]", numbers: "Sequence[int]") -> Iterator[_native.Chunk]:
+    """Yield the rows `numbers`: increasing numbers, from 0 across chunks."""
+    first = at = 0
+    for chunk in chunks:
+        start = at
+        while at < len(numbers) and numbers[at] < first + chunk.rows:
+            at += 1
+        if at > start:
+            yield chunk.select([row - first for row in numbers[start:at]])
+        first += chunk.rows
+
+
+def smaller_chunks(chunks: "Iterable[_native.Chunk]", pairs: int) -> Iterator[_native.Chunk]:
+    """Split chunks to at most MOST_VALUES values each, or one row."""
+    most = max(1, MOST_VALUES // max(pairs, 1))
+    for chunk in chunks:
+        if chunk.rows <= most:
+            yield chunk
+        else:
+            for first in range(0, chunk.rows, most):
+                yield chunk.slice(first, min(first + most, chunk.rows))
+
+
+def read_bytes(path: str, check: "Callable[[bytes], object] | None" = None) -> bytes:
+    """Return a file's content. check and errors: as in read_buffers."""
+    buffers = list(read_buffers(path, check, whole=True))
+    return buffers[0] if len(buffers) == 1 else b"".join(buffers)
+
+
+def read_start(path: str) -> bytes:
+    """Return the first 4096 bytes. Raises FileError."""
+    with Content(path) as content:
+        return _start_of(content)
+
+
+def read_buffers(path: str, check: "Callable[[bytes], object] | None" = None, whole: bool = False) -> "Iterator[bytes]":
+    """Yield a file's content.
+
+    check: called with about one line before more is read; may raise. whole: yield a plain file in one piece. Raises
+    FileError, and DataFormatError for a line longer than any model's.
+    """
+    with Content(path) as content:
+        if check is not None:
+            start = _start_of(content, b"\n")
+            check(start)
+            content.unread(start)
+        size = 1 << 20
+        if whole and content.size < MAX_MODEL_LINE:  # no line can be too long
+            size = max(size, content.size + 1)
+        lines = length = 0  # length: of the current line
+        while buffer := content.read(size):
+            last = buffer.rfind(b"\n")
+            length = length + len(buffer) if last < 0 else len(buffer) - last - 1
+            if length > MAX_MODEL_LINE:
+                raise DataFormatError(
+                    path, lines + 1, f"a line of more than {MAX_MODEL_LINE >> 20} MiB found, expected a model"
+                )
+            lines += _native.count_lines(buffer)
+            yield buffer
+
+
+def _start_of(content: Content, stop: "bytes | None" = None) -> bytes:
+    """Return 4096 bytes, or fewer that contain `stop`."""
+    start = b""
+    while len(start) < _START and not (stop and stop in start) and (buffer := content.read(_START - len(start))):
+        start += buffer
+    return start

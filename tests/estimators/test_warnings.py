@@ -1,0 +1,109 @@
+"""Warnings of fastsvm_cli.compile: changed labels, and models slower than the exact one."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC, SVR
+
+import fastsvm_cli
+from fastsvm_cli import FastsvmWarning
+from fastsvm_cli.comparisons import support_vector_trial
+from fastsvm_cli.sklearn import CompiledSVC
+from support.fitting import fit, rows
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Run times by kind of model."""
+    seconds = {}
+    monkeypatch.setattr(support_vector_trial, "_seconds", lambda model, *_: seconds.get(model.kind, seconds["exact"]))
+    seconds.update(exact=1.0, maclaurin=0.1)
+    return seconds
+
+
+@pytest.fixture(scope="module")
+def svc():
+    X, y = rows()
+    return fit(SVC(gamma=0.3, C=3), X, y)
+
+
+def _output_of(call):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    return caught
+
+
+def test_no_label_changes_unless_a_method_is_named(svc):
+    X, _ = rows(n=400, seed=5)
+    assert (fastsvm_cli.compile(svc, "approx").predict(X) != svc.predict(X)).any()
+    assert not _output_of(lambda: fastsvm_cli.compile(svc))
+    assert (fastsvm_cli.compile(svc).predict(X) == svc.predict(X)).all()
+    assert fastsvm_cli.compile(svc).options == {"method": "exact"}
+    assert CompiledSVC().method == "exact"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"method": "approx"}, "a higher degree, more centers"),
+        ({"method": "reduce", "vectors": 4}, "more vectors"),
+        ({"method": "border", "samples": 4}, "more samples"),
+    ],
+)
+def test_labels_that_change_are_told_where_it_was_called(svc, clock, options, words):
+    (printed,) = _output_of(lambda: fastsvm_cli.compile(svc, **options))
+    assert (
+        printed.category is FastsvmWarning and issubclass(FastsvmWarning, UserWarning) and printed.filename == __file__
+    )
+    assert f'method="{options["method"]}" changes ' in str(printed.message) and words in str(printed.message)
+    assert "try " in str(printed.message) and str(printed.message).endswith('or method="exact", which changes none')
+
+
+def test_the_share_is_that_of_the_support_vectors(svc, clock):
+    vectors = svc.support_vectors_
+    fast = fastsvm_cli.compile(svc, "approx")
+    share = np.mean(fast.predict(vectors) != svc.predict(vectors))
+    (printed,) = _output_of(lambda: fastsvm_cli.compile(svc, "approx"))
+    assert f"{100 * share:.3g} % of the labels of {len(vectors)} support vectors" in str(printed.message)
+
+
+def test_what_changes_few_labels_or_as_many_as_asked_for_is_not_told(svc, clock):
+    assert not _output_of(lambda: fastsvm_cli.compile(svc, "approx", degree=4, centers=16))
+    assert not _output_of(lambda: fastsvm_cli.compile(svc, "order"))
+    assert not _output_of(lambda: fastsvm_cli.compile(svc, "approx", certify=True, exact=True))
+    assert not _output_of(lambda: fastsvm_cli.compile(svc, "reduce", target=0.3))
+    assert _output_of(lambda: fastsvm_cli.compile(svc, "reduce", ratio=0.05))
+
+
+def test_values_of_a_regression_that_are_off(clock):
+    X, _ = rows()
+    svr = SVR(gamma=2.0).fit(X, X.sum(axis=1))
+    (printed,) = _output_of(lambda: fastsvm_cli.compile(svr, "approx", degree=1))
+    assert "of their spread" in str(printed.message)
+
+
+def test_a_model_that_is_slower_than_the_exact_one(svc, clock, monkeypatch):
+    clock.update(exact=1.0, triangle=2.5, geometry=2.5)
+    for options in ({"method": "triangle"}, {"method": "approx", "degree": 4, "centers": 16}):
+        name = fastsvm_cli.compile(svc, **options).model.kind
+        clock[name] = 2.5
+        (printed,) = _output_of(lambda: fastsvm_cli.compile(svc, **options))
+        assert printed.category is FastsvmWarning and printed.filename == __file__
+        assert f'method="{options["method"]}" takes 2.5 times as long as method="exact"' in str(printed.message)
+        clock[name] = 0.5
+        assert not _output_of(lambda: fastsvm_cli.compile(svc, **options))
+
+
+@pytest.mark.full
+def test_auto_measures_instead(svc):
+    X, _ = rows()
+    assert not _output_of(lambda: fastsvm_cli.compile(svc, "auto", X=X, budget=1.0, patience=0.5, on_progress=False))
+
+
+def test_a_warning_can_be_an_error(svc, clock):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FastsvmWarning)
+        with pytest.raises(FastsvmWarning, match="changes"):
+            fastsvm_cli.compile(svc, "approx")

@@ -1,0 +1,49 @@
+"""Counts and sums of a run in parts, or resumed."""
+
+import json
+from math import inf, nan, pi
+
+import pytest
+
+from fastsvm_cli.models import load_model
+from fastsvm_cli.prediction.pipeline import RunCounts, predict
+from fastsvm_cli.text.line_blocks import LineBlocks
+
+
+@pytest.mark.parametrize("labels", [[0.1, 1 / 3, -pi, 1e300, 5e-324], [nan, 1], [inf, -inf], [1e308, 1e308], []])
+def test_what_a_run_counts_says_of_itself_makes_it_anew_to_the_last_bit(labels):
+    run_counts = RunCounts(True)
+    run_counts.rows, run_counts.outside = len(labels), 3
+    for label in labels:
+        for name in ("error", "sump", "sumpp"):
+            setattr(run_counts.score, name, getattr(run_counts.score, name) + label)
+    again = RunCounts(True)
+    again.add_values(json.loads(json.dumps(run_counts.values())))
+    assert repr(again.values()) == repr(run_counts.values()) and again.rows == len(labels)
+
+
+def test_parts_add_up_to_the_whole(tmp_path):
+    (tmp_path / "model").write_text(
+        "svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n1 1:1\n"
+    )
+    model = load_model(str(tmp_path / "model"))
+    lines = [f"{label} 1:{label + 0.25}\n" for label in range(20)]  # sums without rounding
+    every = RunCounts(True)
+    for name, text in (("whole", lines), ("a", lines[:7]), ("b", lines[7:])):
+        (tmp_path / name).write_text("".join(text))
+        with LineBlocks(str(tmp_path / name)) as rows:
+            run_counts = predict(model, rows, lambda data: None, path=name)
+        if name == "whole":
+            whole = run_counts.values()
+        else:
+            every.add_values(run_counts.values())
+    assert every.values() == whole and whole["total"] == 20 and whole["error"] == 20 / 16
+
+
+def test_without_labels_there_are_no_sums():
+    assert "total" not in RunCounts(False).values() and RunCounts(True).values()["total"] == 0
+
+
+def test_values_that_are_not_there_are_no_run_counts():
+    with pytest.raises(KeyError):
+        RunCounts(True).add_values(RunCounts(False).values())
