@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draw the layers of the program and a row's way through them: the figure of fastsvm_cli/README.md.
 
-    scripts/draw_layers.py fastsvm_cli/layers.svg
+    scripts/draw_layers.py scripts/figures/layers.svg
 
 Needs matplotlib.
 """
@@ -19,7 +19,7 @@ LAYERS = (
     ("interfaces", "commands/  estimators/  dask.py  sklearn.py"),
     ("methods and measurement", "methods/  benchmarks/  figures/  export/"),
     ("shared by commands", "console/  comparisons/  cluster/"),
-    ("prediction", "prediction/  models/  text/  bounds.py"),
+    ("prediction", "prediction/  models/  text/  system/  bounds.py"),
     ("core (C++)", "native/"),
 )
 #: A row's way through the core: module, what happens there.

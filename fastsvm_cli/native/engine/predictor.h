@@ -8,7 +8,7 @@
 
 namespace fastsvm {
 
-// A model with its options, for any number of threads. Each leases an Worker, whose memory later leases reuse.
+// A model with its options, for any number of threads. Each leases a Worker, whose memory later leases reuse.
 class Predictor {
 public:
     explicit Predictor(AnswerOptions answer_options) : resolved(std::move(answer_options)) {}
