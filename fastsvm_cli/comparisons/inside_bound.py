@@ -132,7 +132,7 @@ class _Model:
         self.centers = []
         if header.kernel_type != "rbf":
             return
-        indices = np.array(model.features, np.int32)
+        indices: np.ndarray = np.array(model.features, np.int32)
         for own in model.centers or []:
             self.centers.append(("own", indices, np.asarray(own.point), own.largest_norm))
         if vectors is not None and model.centers is None:

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from fastsvm_cli.console.terminal import can_be_drawn_on
 from fastsvm_cli.system import interruption
@@ -52,7 +52,10 @@ class Progress:
         done = "" if self._rows is None else rows_line(self._rows, now - self._start, short=self._share is not None)
         if self._bar is None:
             self._bar = self._new_bar()
-            self._task = self._bar.add_task(self._words, total=1.0, completed=self._share or 0.0, rows=done)
+            # rich types a task's first `completed` as int, and later ones as float.
+            self._task = self._bar.add_task(
+                self._words, total=1.0, completed=cast("int", self._share or 0.0), rows=done
+            )
             interruption.add_undo(show_cursor)
             self._bar.start()
         self._bar.update(self._task, completed=self._share or 0.0, description=self._words, rows=done, refresh=True)

@@ -134,6 +134,7 @@ def _answered(name: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
         engine = None if getattr(_thread, "off", False) else _engine_of(self, X)
         if engine is None:
             return own(self, X)
+        open_rows: list[int] | np.ndarray
         try:
             out, open_rows = engine.numbers(X, precision)
         except _REFUSED:

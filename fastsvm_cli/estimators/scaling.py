@@ -113,4 +113,4 @@ def absorbed(model: ExactModel, scaling: FittedScaling, d: "int | None") -> "Exa
     s, t = affine
     if not np.max(abs(t), initial=0.0) <= _FAR:
         return None
-    return fold_exact(model, Affine(range(1, d + 1), s, t))
+    return fold_exact(model, Affine(range(1, d + 1), s.tolist(), t.tolist()))

@@ -4,7 +4,7 @@ Double precision adds kernel values in LIBSVM's order; single precision uses Kah
 """
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -320,7 +320,7 @@ def _wrapped(words: "Iterable[str]") -> "list[str]":
     return [*lines, line]
 
 
-def _are_numbers(classes: "Sequence[object]", labels: "Sequence[int]") -> bool:
+def _are_numbers(classes: "Sequence[Any]", labels: "Sequence[int]") -> bool:
     return np.asarray(classes).dtype.kind in "iuf" and np.array_equal(classes, labels)
 
 

@@ -125,7 +125,7 @@ class Sums:
     def _polynomials(self, body: Polynomials) -> str:
         d = len(self.description.used)
         expansions = sorted(body.expansions, key=lambda each: each.center)
-        numbers = []
+        numbers: list[np.ndarray | list[float]] = []
         for each in expansions:
             numbers += each.levels
             for weight, direction in zip(each.weights, each.directions):

@@ -251,8 +251,8 @@ def _polynomials(model: Any, features: np.ndarray, path: str) -> Polynomials:
         expansions.append(Expansion(each.pair, each.center, levels, weights, directions))
     gamma = model.header.gamma if model.header.kernel_type == "rbf" else None
     centers = np.zeros((len(model.centers), d))
-    for at, center in zip(centers, model.centers):
-        at[: len(center.point)] = center.point
+    for point, center in zip(centers, model.centers):
+        point[: len(center.point)] = center.point
     reach = float(np.sqrt(max((center.largest_norm for center in model.centers), default=0.0)))
     return Polynomials(gamma, model.degree, centers, expansions, reach)
 

@@ -113,9 +113,9 @@ class Answers:
         one, other = self._of_pairs(1)[:, order], self._of_pairs(2)[:, order]
         # A value of 0 is a vote for the class that is first in scikit-learn's order.
         rank = np.argsort(order, kind="stable")
-        sign = np.array([1.0 if rank[i] < rank[j] else -1.0 for _, i, j in header.class_pairs])
-        own = g("Mul", values, sign[None, :])
-        lower, upper = np.where(sign[:, None] > 0, one, other), np.where(sign[:, None] > 0, other, one)
+        signs = np.array([1.0 if rank[i] < rank[j] else -1.0 for _, i, j in header.class_pairs])
+        own = g("Mul", values, signs[None, :])
+        lower, upper = np.where(signs[:, None] > 0, one, other), np.where(signs[:, None] > 0, other, one)
         negative = g.of_bool(g("Less", own, np.array(0.0)))
         votes = g("Add", g("MatMul", g("Sub", np.array(1.0), negative), lower), g("MatMul", negative, upper))
         sums = g("MatMul", own, lower - upper)

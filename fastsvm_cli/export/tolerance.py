@@ -42,6 +42,7 @@ def tolerance(description: "Description", chunk: "_native.Chunk", single: bool) 
     size = np.sqrt((z * z).sum(axis=1) + rest)  # (rows)
     moved = (4 * v if single else 0.0) * size  # rounding of the row
     if description.slopes is not None:
+        assert description.offsets is not None  # set together
         moved = moved + 5.1e-6 * size + 4 * v * np.abs(description.offsets).max(initial=0)
     d, rho = z.shape[1], np.abs(np.array(header.rho))
     body = description.body

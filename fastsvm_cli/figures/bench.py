@@ -3,7 +3,7 @@
 import os
 from itertools import product
 from math import inf, log10
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -16,6 +16,9 @@ from fastsvm_cli.figures import style
 from fastsvm_cli.figures.across import Across
 from fastsvm_cli.figures.marks import mark_of, ring, short_name
 from fastsvm_cli.figures.style import LEFT, draw_legend, two_panels
+
+if TYPE_CHECKING:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 _CLOCKS = ((END_TO_END, "end_to_end", CLOCKS[END_TO_END]), (SCORING, "scoring", CLOCKS[SCORING]))
 # Inches.
@@ -216,7 +219,7 @@ def _draw_labels(
         for point, x in zip(points, at)
         if clock in point.speeds
     ]
-    renderer = figure.canvas.get_renderer()
+    renderer = cast("FigureCanvasAgg", figure.canvas).get_renderer()
     inside = axis.get_window_extent(renderer)
     around = {str(line.get_gid()): line.get_window_extent(renderer) for line in axis.lines}
     marks = [box for name, box in around.items() if name.startswith("case ")]

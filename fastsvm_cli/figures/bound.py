@@ -1,7 +1,7 @@
 """Figure of `bound`."""
 
 from math import log10
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -68,7 +68,7 @@ def draw(data: str, model: str, found: "list[Proven]") -> Figure:
             radii = [low, *(radius for radius, _, _ in each.curve), high]
             every = [0.0, *(100 * rows / each.rows for _, rows, _ in each.curve)]
             every.append(every[-1])
-            own = {"color": color, "drawstyle": "steps-post"}
+            own: dict[str, Any] = {"color": color, "drawstyle": "steps-post"}
             if regression:
                 axis.plot(radii, every, gid=f"rows {each.words}", linewidth=1.1, **own)
                 _mark(axis, radii, every, color, marker)

@@ -1,6 +1,7 @@
 """Figure of `reduce`."""
 
 from math import inf, log10
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -90,7 +91,7 @@ def _draw_times(axis: Axes, found: Sizes) -> None:
     _draw_sizes(axis, found, microseconds)
 
 
-_WHISKER = {"color": style.VERMILLION, "linewidth": 0.6, "zorder": 2}
+_WHISKER: dict[str, Any] = {"color": style.VERMILLION, "linewidth": 0.6, "zorder": 2}
 
 
 def _draw_sizes(axis: Axes, found: Sizes, heights: "list[float]") -> None:

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import ceil, floor, log10
+from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -39,7 +40,8 @@ BLACK, ORANGE, SKY_BLUE, GREEN, YELLOW, BLUE, VERMILLION, PURPLE = (
     "#CC79A7",
 )
 
-_STYLE = {
+# matplotlib types its keys as literals, which differ by version.
+_STYLE: dict[Any, object] = {
     "font.family": "DejaVu Sans",  # ships with matplotlib
     "font.size": TYPE,
     "axes.titlesize": TYPE,

@@ -11,7 +11,7 @@ from fastsvm_cli import bounds
 from fastsvm_cli._native import Certificate, Header
 from fastsvm_cli.methods.approx.costs import packed_size
 from fastsvm_cli.methods.approx.pair_sums import AddUp, PairSums
-from fastsvm_cli.methods.feature_space import Matrix, row_norms
+from fastsvm_cli.methods.feature_space import row_norms
 from fastsvm_cli.models.base import ExactModel
 
 DENSE_CELLS = 1 << 28  # limit of support vectors times features
@@ -43,9 +43,9 @@ def reason_against(model: ExactModel) -> "str | None":
 
 
 def certificate(
-    x: Matrix,
-    a: "list[float]",
-    point: "Sequence[float]",
+    x: scipy.sparse.csr_matrix,
+    a: "list[float] | np.ndarray",
+    point: "Sequence[float] | np.ndarray",
     header: Header,
     factors: "list[float]",
     total: "Sequence[float]",
@@ -100,7 +100,7 @@ def certificate(
     return Certificate(truncation, error, weight * (1 + 1e-9), float(n))
 
 
-def squared_norms(x: Matrix, point: np.ndarray) -> np.ndarray:
+def squared_norms(x: scipy.sparse.csr_matrix, point: np.ndarray) -> np.ndarray:
     """Return |x~|^2 (n) for a sparse x, from differences."""
     n, d = x.shape
     out = np.empty(n)
@@ -112,7 +112,7 @@ def squared_norms(x: Matrix, point: np.ndarray) -> np.ndarray:
 
 
 def degree_norms(
-    x: Matrix,
+    x: scipy.sparse.csr_matrix,
     point: np.ndarray,
     squares: np.ndarray,
     a: np.ndarray,

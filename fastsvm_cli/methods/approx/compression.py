@@ -15,7 +15,7 @@ COPIES = 6
 
 @np.errstate(all="ignore")  # the caller refuses overflows
 def compress(
-    total: "Sequence[float]",
+    total: "Sequence[float] | np.ndarray",
     d: int,
     single: bool,
     rank: "int | None",

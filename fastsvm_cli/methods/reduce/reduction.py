@@ -6,7 +6,7 @@ places them one by one. Then follow a descent on all with optimal coefficients (
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -168,7 +168,7 @@ def compile_reduced_set(
 
     for at, (part, mine) in enumerate(zip(problem.parts, rows)):
         if optimizer == "none" and init == "greedy":
-            found = part.x[mine].toarray() if hasattr(part.x, "toarray") else part.x[mine]
+            found = cast("Any", part.x[mine]).toarray() if hasattr(part.x, "toarray") else part.x[mine]
         else:
             found, _ = place(
                 problem, at, len(mine), init=init, optimizer=optimizer, greedy=mine, rng=rng, on_step=shown_of(at)
