@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Disturb `fastsvm predict --dask`, run it again, and compare with one process; or measure it.
 
-    scripts/check_cluster.py [options] errors | large | blocks | shards
+    scripts/check_cluster.py [options] faults | large | blocks | shards
 
 The rows are data/rings.test repeated. Scheduler and workers are local processes. Exit code 1 on other bytes than one
-process's, or an unexpected effect of an error.
+process's, or an unexpected effect of a fault.
 
-errors: bytes, complete parts written again, and temporary files after a second run. The full disk needs root; the store
+faults: bytes, complete parts written again, and temporary files after a second run. The full disk needs root; the store
 needs moto, flask and s3fs.
 large: seconds, MB/s, processor time, and peak memory of a worker and of the command, which includes the scheduler.
 blocks: the same for blocks of 1 to 256 MB.

@@ -1,4 +1,4 @@
-"""Errors of check_cluster.py."""
+"""Faults of check_cluster.py."""
 
 import importlib.util
 import os
@@ -31,7 +31,7 @@ else:
 
 
 class Faults:
-    """Each method's docstring is the error's name in the table."""
+    """Each method's docstring is the fault's name in the table."""
 
     def __init__(self, work, given):
         self.work, self.given = work, given
@@ -73,7 +73,7 @@ class Faults:
             raise Failed(f"it ended before it was disturbed: {client.end()}; --size takes more")
         return client, out, command
 
-    def error_01_worker_killed(self):
+    def fault_01_worker_killed(self):
         """a worker killed with SIGKILL while it writes a part"""
         killed = 0
         with Cluster() as cluster:
@@ -93,7 +93,7 @@ class Faults:
                 shutil.rmtree(out)
         return f"{killed} times: exit code 0, the same bytes", again
 
-    def error_02_scheduler_killed(self):
+    def fault_02_scheduler_killed(self):
         """the scheduler killed"""
         with Cluster() as cluster:
             client, out, command = self.started(cluster)
@@ -104,7 +104,7 @@ class Faults:
         with Cluster() as cluster:
             return f"exit code 1: {printed[0]}", self.again(self.work.command(cluster.address, out), out)
 
-    def error_03_client_killed(self):
+    def fault_03_client_killed(self):
         """the client killed with SIGKILL"""
         with Cluster() as cluster:
             client, out, command = self.started(cluster)
@@ -112,7 +112,7 @@ class Faults:
             client.end()
             return "killed", self.again(command, out)
 
-    def error_04_interrupted(self):
+    def fault_04_interrupted(self):
         """Ctrl-C"""
         with Cluster() as cluster:
             client, out, command = self.started(cluster)
@@ -122,7 +122,7 @@ class Faults:
                 raise Failed(f"exit code {code}, {printed}")
             return f"exit code 130 {' '.join(printed)}".strip(), self.again(command, out)
 
-    def error_05_poison_shard(self):
+    def fault_05_poison_shard(self):
         """a bad row in the middle of the second shard"""
         work, out = self.work, self.out()
         with open(work.shards[1], "rb") as file:
@@ -147,7 +147,7 @@ class Faults:
             with open(work.shards[1], "wb") as file:
                 file.write(text)
 
-    def error_06_full_disk(self):
+    def fault_06_full_disk(self):
         """a full disk"""
         out = self.out()
         options = f"size={max(1, int(self.given.size * 1e6 / 40 / 1024))}k"
@@ -164,7 +164,7 @@ class Faults:
         finally:
             subprocess.run(["umount", out], check=True)
 
-    def error_07_model_changed(self):
+    def fault_07_model_changed(self):
         """another model under the same name, for the second run"""
         work, out = self.work, self.out()
         model = work.path("changing.model")
@@ -177,7 +177,7 @@ class Faults:
             shutil.copy(work.other, model)
             return "exit code 0", self.again(command, out, work.one_run(work.other), changed=len(parts(out)))
 
-    def error_08_shard_changed(self):
+    def fault_08_shard_changed(self):
         """another second shard of the same size, for the second run"""
         work, out = self.work, self.out()
         with open(work.shards[1], "rb") as file:
@@ -206,21 +206,21 @@ class Faults:
             cluster.send(signal.SIGCONT)
             return client.end(), ends, self.again(other, out, self.work.one_run(model))
 
-    def error_09_two_clients(self):
+    def fault_09_two_clients(self):
         """the same command a second time, while it runs"""
         first, other, again = self.beside(self.work.model)
         if first[0] or other[0]:
             raise Failed(f"{first}, {other}")
         return "both: exit code 0", again
 
-    def error_09_two_jobs(self):
+    def fault_09_two_jobs(self):
         """another model's command in the same folder, while it runs"""
         (code, printed), other, again = self.beside(self.work.other)
         if other[0] or code != 1 or "another fastsvm has taken it over" not in printed[0]:
             raise Failed(f"{code}, {printed}, {other}")
         return f"the first: exit code 1: {printed[0].replace(self.work.folder + '/', '')}", again
 
-    def error_10_store_answers_503(self):
+    def fault_10_store_answers_503(self):
         """a store that answers 503 to a third of all requests"""
         missing = [name for name in ("moto", "s3fs", "flask") if importlib.util.find_spec(name) is None]
         if missing:

@@ -22,7 +22,7 @@ def wide(monkeypatch):
 
 
 @pytest.fixture(scope="session")
-def position(tmp_path_factory):
+def directory(tmp_path_factory):
     """Rows and models: exact ones, and rings compiled by every method."""
     folder = tmp_path_factory.mktemp("bench")
     first_rows(folder, "rows", "rings.test", ROWS)
@@ -64,12 +64,12 @@ def bench(fastsvm):
 
 
 @pytest.fixture(scope="session")
-def measured(position):
+def measured(directory):
     """JSON for all kinds of models."""
     done = run(
         *"bench -q --runs 3 --json".split(),
         *"rows rings.model rings.approx rings.cert rings.red rings.border rings.order other.approx".split(),
-        cwd=position,
+        cwd=directory,
     )
     assert done.stderr == ""
     return json.loads(done.stdout)

@@ -18,7 +18,7 @@ from support.paths import DATA, FASTSVM
 
 
 @pytest.mark.full
-def test_try_keeps_a_model_inside_the_budget_and_its_commands_work(fastsvm, bench, position, tmp_path):
+def test_try_keeps_a_model_inside_the_budget_and_its_commands_work(fastsvm, bench, directory, tmp_path):
     model = train(
         tmp_path, "my model", "rings.train", "-t 1 -d 2 -g 0.5 -r 1 -c 0.01", 1200
     )  # slow enough to be beaten
@@ -78,14 +78,14 @@ KINDS = [
 
 @pytest.mark.full
 @pytest.mark.parametrize("kind, source, options", KINDS, ids=[kind for kind, _, _ in KINDS])
-def test_try_with_no_budget_changes_no_label_whatever_the_model(bench, position, tmp_path, kind, source, options):
+def test_try_with_no_budget_changes_no_label_whatever_the_model(bench, directory, tmp_path, kind, source, options):
     if source is None:
         rows = precomputed(tmp_path)
     else:
         y, x = svm_read_problem(str(DATA / f"{source}.train"))
         few = [at for at, label in enumerate(y) if kind != "three classes" or label in (1, 2, 3)][:50]
         svm_save_model(str(tmp_path / "m"), svm_train([y[at] for at in few], [x[at] for at in few], f"-q {options}"))
-        rows = position / ("rows" if source == "rings" else f"{source}.rows")
+        rows = directory / ("rows" if source == "rings" else f"{source}.rows")
     size = 0.0006 if kind in ("linear", "polynomial") else 0.00005
     done = bench("--json", "--try", "--max-size", size, "--budget", 0, "--keep", "kept", rows, "m")
     document = json.loads(done.out)
@@ -113,16 +113,16 @@ def test_try_with_no_budget_changes_no_label_whatever_the_model(bench, position,
 
 
 @pytest.mark.full
-def test_the_budget_of_a_regression_is_of_the_standard_deviation(bench, position, tmp_path):
+def test_the_budget_of_a_regression_is_of_the_standard_deviation(bench, directory, tmp_path):
     """By the values that predict prints."""
-    run("approx", "-q", "--degree", 1, "waves.model", tmp_path / "rough", cwd=position)
+    run("approx", "-q", "--degree", 1, "waves.model", tmp_path / "rough", cwd=directory)
 
     def values(model):
-        return np.array(run("predict", "-q", position / "waves.rows", model, cwd=position).stdout.split(), float)
+        return np.array(run("predict", "-q", directory / "waves.rows", model, cwd=directory).stdout.split(), float)
 
     exact, rough = values("waves.model"), values(tmp_path / "rough")
     share = np.sqrt(np.mean((rough - exact) ** 2)) / exact.std()
-    files = position / "waves.rows", position / "waves.model", "rough"
+    files = directory / "waves.rows", directory / "waves.model", "rough"
     for budget, inside in ((1.01 * share, True), (0.99 * share, False)):
         done = bench("--json", "-q", "--budget", budget, *files)
         record = by_name(json.loads(done.out))["rough"]
@@ -134,9 +134,9 @@ def test_the_budget_of_a_regression_is_of_the_standard_deviation(bench, position
 
 
 @pytest.mark.full
-def test_impatience_is_a_row(bench, position, tmp_path):
+def test_impatience_is_a_row(bench, directory, tmp_path):
     model = train(tmp_path, "m", "rings.train", "-g 0.5 -c 1", 250)
-    records = by_name(json.loads(bench("--json", "--try", "--patience", 1e-6, position / "rows", model).out))
+    records = by_name(json.loads(bench("--json", "--try", "--patience", 1e-6, directory / "rows", model).out))
     whys = [record["failed"] for record in records.values() if record["role"] == "compiled"]
     assert len(whys) > 8 and all(why.startswith("given up after 1e-06 s (--patience)") for why in whys), whys
     assert records["exact model"]["end_to_end"]["median"] > 0

@@ -14,12 +14,12 @@ from support.processes import PATIENCE, default_signals, wait_until
 
 
 @pytest.mark.full
-def test_an_interrupt_keeps_what_was_measured(folder, tmp_path):
+def test_an_interrupt_keeps_what_was_measured(directory, tmp_path):
     (tmp_path / "temp").mkdir()
     env = {**os.environ, **ONE_THREAD, "TMPDIR": str(tmp_path / "temp")}
-    words = ["--runs", "1000000", "--max-seconds", "1e9", "--json", folder / "rows", folder / "rings.model"]
+    words = ["--runs", "1000000", "--max-seconds", "1e9", "--json", directory / "rows", directory / "rings.model"]
     process = subprocess.Popen(
-        [FASTSVM, "bench", *words, folder / "rings.red"],
+        [FASTSVM, "bench", *words, directory / "rings.red"],
         cwd=tmp_path,
         env=env,
         stdout=subprocess.PIPE,
@@ -52,10 +52,10 @@ def test_an_interrupt_keeps_what_was_measured(folder, tmp_path):
 
 @pytest.mark.full
 @pytest.mark.parametrize("options, reader", [((), "head -1"), ((), "true"), (("--json",), "true")])
-def test_a_closed_pipe_is_not_a_crash(folder, tmp_path, options, reader):
+def test_a_closed_pipe_is_not_a_crash(directory, tmp_path, options, reader):
     command = (
-        f"set -o pipefail; {FASTSVM} bench -q --runs 1 {' '.join(options)} {folder}/rows {folder}/rings.model 2>err |"
-        f" {reader}"
+        f"set -o pipefail; {FASTSVM} bench -q --runs 1 {' '.join(options)} {directory}/rows {directory}/rings.model"
+        f" 2>err | {reader}"
     )
     done = subprocess.run(
         command, shell=True, executable="/bin/bash", cwd=tmp_path, capture_output=True, env={**os.environ, **ONE_THREAD}
@@ -64,41 +64,43 @@ def test_a_closed_pipe_is_not_a_crash(folder, tmp_path, options, reader):
 
 
 @pytest.mark.full
-def test_plot_is_svg_or_png_and_names_every_method(bench, folder, tmp_path):
+def test_plot_is_svg_or_png_and_names_every_method(bench, directory, tmp_path):
     pytest.importorskip("matplotlib")
     bench(
         *"-q --plot p.svg".split(),
-        folder / "rows",
-        folder / "rings.model",
-        folder / "rings.cert",
-        folder / "rings.red",
-        folder / "rings.border",
+        directory / "rows",
+        directory / "rings.model",
+        directory / "rings.cert",
+        directory / "rings.red",
+        directory / "rings.border",
     )
     svg = (tmp_path / "p.svg").read_text()
     assert "<svg" in svg and svg.rstrip().endswith("</svg>")
     for name in ("exact model", "degree 2", "reduce", "border", "rows / s, end to end", "labels that differ"):
         assert name in svg or name.replace("-", "&#45;") in svg, name
-    bench("-q", "--plot", "p.png", folder / "rows", folder / "rings.model", folder / "rings.cert")
+    bench("-q", "--plot", "p.png", directory / "rows", directory / "rings.model", directory / "rings.cert")
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
 
 
 @pytest.mark.full
-def test_plot_of_a_name_that_looks_like_a_formula(bench, folder, tmp_path):
+def test_plot_of_a_name_that_looks_like_a_formula(bench, directory, tmp_path):
     pytest.importorskip("matplotlib")
-    shutil.copy(folder / "rings.red", tmp_path / r"a$\frac$b")
-    assert "exact model" in bench("-q", "--plot", "p.svg", folder / "rows", folder / "rings.model", r"a$\frac$b").out
+    shutil.copy(directory / "rings.red", tmp_path / r"a$\frac$b")
+    assert (
+        "exact model" in bench("-q", "--plot", "p.svg", directory / "rows", directory / "rings.model", r"a$\frac$b").out
+    )
 
 
 @pytest.mark.full
-def test_plot_of_a_regression_has_values_that_differ(bench, folder, tmp_path):
+def test_plot_of_a_regression_has_values_that_differ(bench, directory, tmp_path):
     pytest.importorskip("matplotlib")
-    bench("-q", "--plot", "p.svg", folder / "waves.rows", folder / "waves.model", folder / "waves.approx")
+    bench("-q", "--plot", "p.svg", directory / "waves.rows", directory / "waves.model", directory / "waves.approx")
     assert "root mean square difference" in (tmp_path / "p.svg").read_text()
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("how", ["absent", "broken"])
-def test_plot_without_matplotlib_is_one_line(bench, folder, tmp_path, how):
+def test_plot_without_matplotlib_is_one_line(bench, directory, tmp_path, how):
     (tmp_path / "block").mkdir()
     if how == "absent":
         (tmp_path / "block" / "sitecustomize.py").write_text(
@@ -114,9 +116,9 @@ def test_plot_without_matplotlib_is_one_line(bench, folder, tmp_path, how):
         )
     done = bench(
         *"-q --plot p.svg".split(),
-        folder / "rows",
-        folder / "rings.model",
-        folder / "rings.red",
+        directory / "rows",
+        directory / "rings.model",
+        directory / "rings.red",
         env={"PYTHONPATH": str(tmp_path / "block")},
         code=1,
     )

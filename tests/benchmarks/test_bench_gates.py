@@ -8,8 +8,8 @@ from support.benching import by_name
 
 
 @pytest.mark.full
-def test_max_disagreement_is_a_gate(bench, position):
-    models = position / "rows", position / "rings.model", position / "rings.border", position / "rings.order"
+def test_max_disagreement_is_a_gate(bench, directory):
+    models = directory / "rows", directory / "rings.model", directory / "rings.border", directory / "rings.order"
     done = bench("--json", "--max-disagreement", "0.5%", *models, code=3)
     records = by_name(json.loads(done.out))
     share = records["rings.border"]["disagreement"]
@@ -61,9 +61,9 @@ USAGE = [
 
 
 @pytest.mark.parametrize("arguments, words", USAGE)
-def test_wrong_usage_is_exit_code_2(fastsvm, position, arguments, words):
+def test_wrong_usage_is_exit_code_2(fastsvm, directory, arguments, words):
     done = fastsvm(
-        "bench", *(position / each if each in ("rows", "rings.model") else each for each in arguments), code=2
+        "bench", *(directory / each if each in ("rows", "rings.model") else each for each in arguments), code=2
     )
     assert words in done.err and done.out == "", str(done)
 
@@ -89,13 +89,13 @@ def test_wrong_usage_is_exit_code_2(fastsvm, position, arguments, words):
         (["rows", "-"], ""),
     ],
 )
-def test_bad_files_are_one_line(bench, position, tmp_path, arguments, message):
+def test_bad_files_are_one_line(bench, directory, tmp_path, arguments, message):
     (tmp_path / "empty").write_text("")
     (tmp_path / "bad").write_text("1 1:1\n1 x\n")
-    source = position / ("rows" if arguments[0] == "-" else "rings.model")
+    source = directory / ("rows" if arguments[0] == "-" else "rings.model")
     done = bench(
         "-q",
-        *(position / each if (position / each).exists() else each for each in arguments),
+        *(directory / each if (directory / each).exists() else each for each in arguments),
         code=None,
         input=source.read_bytes() if "-" in arguments else None,
     )

@@ -41,20 +41,20 @@ LONG = "a-model-of-" + "many-words-" * 14 + "end"
 WHY = f"{LONG}:1: this looks like a data file; the test file comes first, expected the header of a LIBSVM model"
 
 
-def filled(position, folder, rows, exact, models):
+def filled(directory, folder, rows, exact, models):
     """A bench with made-up timings of all magnitudes, no two equal."""
     bench = Bench(
-        str(position / rows),
-        str(position / exact),
+        str(directory / rows),
+        str(directory / exact),
         folder=str(folder),
         threads=0,
         fastsvm=["x"],
         svm_predict="svm-predict",
     )
     bench.add_references(libsvm=True)
-    bench.add_model(str(position / exact), name="exact model", role="exact")
+    bench.add_model(str(directory / exact), name="exact model", role="exact")
     for path, name in models:
-        for case in bench.add_model(str(position / path), name=name):
+        for case in bench.add_model(str(directory / path), name=name):
             case.compile_seconds, case.made_by = 0.0123 * len(bench.cases) ** 2, ["approx", "--certify"]
     for at, case in enumerate(bench.cases):
         case.rows_file = "rows"
@@ -69,13 +69,13 @@ def filled(position, folder, rows, exact, models):
 
 
 @pytest.fixture(scope="module")
-def benches(position, tmp_path_factory):
+def benches(directory, tmp_path_factory):
     folder = tmp_path_factory.mktemp("screens")
     classes = [("rings.cert", "approx --center origin --degree 4"), ("rings.red", LONG + ".red")]
     classes += [("rings.border", "b\nx"), ("other.approx", "日本" * 9)]
     return [
-        filled(position, folder, "rows", "rings.model", classes),
-        filled(position, folder, "waves.rows", "waves.model", [("waves.approx", "waves.approx")]),
+        filled(directory, folder, "rows", "rings.model", classes),
+        filled(directory, folder, "waves.rows", "waves.model", [("waves.approx", "waves.approx")]),
     ]
 
 
@@ -188,16 +188,16 @@ def test_models_that_were_named_are_shown(benches, monkeypatch):
     )
 
 
-def test_nothing_but_reasons(position, tmp_path):
+def test_nothing_but_reasons(directory, tmp_path):
     bench = Bench(
-        str(position / "rows"),
-        str(position / "rings.model"),
+        str(directory / "rows"),
+        str(directory / "rings.model"),
         folder=str(tmp_path),
         threads=0,
         fastsvm=[],
         svm_predict=None,
     )
-    bench.add_model(str(position / "rings.model"), name="exact model", role="exact")
+    bench.add_model(str(directory / "rings.model"), name="exact model", role="exact")
     for case in bench.cases:
         case.failed = WHY
     text = printed(shown(bench, MACHINE, None, 80), 80)
@@ -277,10 +277,10 @@ def test_who_waits_for_a_process_is_called_while_it_runs(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def linear(position, tmp_path_factory):
+def linear(directory, tmp_path_factory):
     folder = tmp_path_factory.mktemp("linear")
     train(folder, "m", "rings.train", "-t 0 -c 1", 200)
-    (folder / "rows").write_bytes((position / "rows").read_bytes())
+    (folder / "rows").write_bytes((directory / "rows").read_bytes())
     return folder
 
 
@@ -307,7 +307,7 @@ DRAWN = (
     "bench_screen.monotonic = itertools.count(0, 2).__next__\n"
     "from fastsvm_cli.benchmarks import bench_run, environment\n"
     "from fastsvm_cli.methods import border\n"
-    "border._SAMPLES, cases._LIBSVM_SECONDS = (30,), 0.01\n"
+    "border._SAMPLES, bench_run._LIBSVM_SECONDS = (30,), 0.01\n"
     f"environment.fastsvm_command = lambda: [{FASTSVM!r}]\n"
     "from fastsvm_cli.start import run\n"
     "sys.argv[0] = 'fastsvm'\n"

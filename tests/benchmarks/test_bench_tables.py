@@ -88,14 +88,14 @@ def test_the_script_tabulates_the_json(measured, tmp_path):
 
 
 @pytest.mark.full
-def test_without_svm_predict_the_exact_model_is_the_reference(bench, position):
+def test_without_svm_predict_the_exact_model_is_the_reference(bench, directory):
     document = json.loads(
         bench(
             "--json",
-            position / "rows",
-            position / "rings.model",
-            position / "rings.cert",
-            env={"PATH": str(position / "path")},
+            directory / "rows",
+            directory / "rings.model",
+            directory / "rings.cert",
+            env={"PATH": str(directory / "path")},
         ).out
     )
     records = by_name(document)
@@ -109,11 +109,11 @@ def test_without_svm_predict_the_exact_model_is_the_reference(bench, position):
 
 
 @pytest.mark.full
-def test_a_compressed_model_is_measured_and_the_json_is_json(position, tmp_path):
+def test_a_compressed_model_is_measured_and_the_json_is_json(directory, tmp_path):
     """libsvm cannot read it; its message must not appear in the JSON."""
-    (tmp_path / "m.gz").write_bytes(gzip.compress((position / "rings.model").read_bytes()))
+    (tmp_path / "m.gz").write_bytes(gzip.compress((directory / "rings.model").read_bytes()))
     done = subprocess.run(
-        [FASTSVM, "bench", "--json", "--runs", "1", position / "rows", "m.gz", position / "rings.red"],
+        [FASTSVM, "bench", "--json", "--runs", "1", directory / "rows", "m.gz", directory / "rings.red"],
         cwd=tmp_path,
         capture_output=True,
         env={**os.environ, **ONE_THREAD},
@@ -124,10 +124,10 @@ def test_a_compressed_model_is_measured_and_the_json_is_json(position, tmp_path)
 
 
 @pytest.mark.full
-def test_a_model_that_fails_is_a_row_that_says_why(bench, position, tmp_path):
-    (tmp_path / "cut").write_bytes((position / "rings.approx").read_bytes()[:-40])
-    models = ["missing", "cut", position / "rows", position / "colors.approx", position / "rings.red"]
-    done = bench("--json", "-q", position / "rows", position / "rings.model", *models, code=1)
+def test_a_model_that_fails_is_a_row_that_says_why(bench, directory, tmp_path):
+    (tmp_path / "cut").write_bytes((directory / "rings.approx").read_bytes()[:-40])
+    models = ["missing", "cut", directory / "rows", directory / "colors.approx", directory / "rings.red"]
+    done = bench("--json", "-q", directory / "rows", directory / "rings.model", *models, code=1)
     records = by_name(json.loads(done.out))
     whys = {
         "missing": "No such file",
@@ -141,32 +141,32 @@ def test_a_model_that_fails_is_a_row_that_says_why(bench, position, tmp_path):
     assert records["rings.red"]["failed"] is None
     assert records["rings.red"]["end_to_end"]["median"] > 0 and records["exact model"]["scoring"]
     assert len(done.err.splitlines()) == len(whys)
-    table = bench(position / "rows", position / "rings.model", "missing", code=1).out
+    table = bench(directory / "rows", directory / "rings.model", "missing", code=1).out
     assert len(re.findall(r"\bmissing\b.*No such file", table)) == 1
     assert not any(row[0] == "missing" for rows in terminal_tables(table) for row in rows)
 
 
 @pytest.mark.full
-def test_two_models_of_one_name_can_be_told_apart(bench, position, tmp_path):
+def test_two_models_of_one_name_can_be_told_apart(bench, directory, tmp_path):
     (tmp_path / "b").mkdir()
-    shutil.copy(position / "rings.red", tmp_path / "b" / "rings.approx")
+    shutil.copy(directory / "rings.red", tmp_path / "b" / "rings.approx")
     document = json.loads(
-        bench("--json", position / "rows", position / "rings.model", position / "rings.approx", "b/rings.approx").out
+        bench("--json", directory / "rows", directory / "rings.model", directory / "rings.approx", "b/rings.approx").out
     )
     assert len(by_name(document)) == len(document["cases"]), [case["name"] for case in document["cases"]]
 
 
-def test_every_case_writes_a_file_of_its_own(position, tmp_path):
+def test_every_case_writes_a_file_of_its_own(directory, tmp_path):
     bench = bench_cases.Bench(
-        str(position / "rows"),
-        str(position / "rings.model"),
+        str(directory / "rows"),
+        str(directory / "rings.model"),
         folder=str(tmp_path),
         threads=0,
         fastsvm=[FASTSVM],
         svm_predict="/usr/bin/svm-predict",
     )
     bench.add_references(libsvm=True)
-    bench.add_model(str(position / "rings.model"), name="exact model", role="exact")
-    bench.add_model(str(position / "rings.cert"))
+    bench.add_model(str(directory / "rings.model"), name="exact model", role="exact")
+    bench.add_model(str(directory / "rings.cert"))
     outputs = [case.output for case in bench.cases if case.output is not None]
     assert len(set(outputs)) == len(outputs) == 6, outputs

@@ -24,17 +24,17 @@ from support.processes import outcome
         ("colors.cert", "colors.rows", "colors.model"),
     ],
 )
-def test_quality_is_what_the_printed_values_say(fastsvm, position, name, rows, exact):
+def test_quality_is_what_the_printed_values_say(fastsvm, directory, name, rows, exact):
     found = quality(
-        load_model(str(position / name)),
-        Answers(load_model(str(position / exact)), list(read_chunks(str(position / rows)))),
+        load_model(str(directory / name)),
+        Answers(load_model(str(directory / exact)), list(read_chunks(str(directory / rows)))),
     )
-    y, x = svm_read_problem(str(position / rows))
-    labels, _, values = libsvm_predict(y, x, svm_load_model(str(position / exact)), "-q")
+    y, x = svm_read_problem(str(directory / rows))
+    labels, _, values = libsvm_predict(y, x, svm_load_model(str(directory / exact)), "-q")
     lines = np.array(
         [
             [float(word) for word in line.split()]
-            for line in fastsvm("predict", "-q", "--values", position / rows, position / name).out.splitlines()
+            for line in fastsvm("predict", "-q", "--values", directory / rows, directory / name).out.splitlines()
         ]
     )
     values, ours = np.array(values), lines[:, 1 : 1 + len(values[0])]
@@ -46,7 +46,7 @@ def test_quality_is_what_the_printed_values_say(fastsvm, position, name, rows, e
     assert found.score.correct == np.sum(lines[:, 0] == y)
     if name.endswith("cert"):
         printed = json.loads(
-            fastsvm("predict", "--json", "--exact", position / exact, position / rows, position / name, "out").out
+            fastsvm("predict", "--json", "--exact", directory / exact, directory / rows, directory / name, "out").out
         )
         assert found.proven == printed["rows_proven"] and 0 < found.proven
     else:
@@ -54,11 +54,11 @@ def test_quality_is_what_the_printed_values_say(fastsvm, position, name, rows, e
         assert different > 0
 
 
-def test_quality_is_the_same_where_values_are_too_many_to_be_kept(position, monkeypatch):
+def test_quality_is_the_same_where_values_are_too_many_to_be_kept(directory, monkeypatch):
     def found():
-        chunks = list(read_chunks(str(position / "colors.rows")))
-        exact = Answers(load_model(str(position / "colors.model")), chunks)
-        return len(exact.chunks), quality(load_model(str(position / "colors.cert")), exact)
+        chunks = list(read_chunks(str(directory / "colors.rows")))
+        exact = Answers(load_model(str(directory / "colors.model")), chunks)
+        return len(exact.chunks), quality(load_model(str(directory / "colors.cert")), exact)
 
     _, stored = found()
     monkeypatch.setattr("fastsvm_cli.text.read_rows.MOST_VALUES", 60)
@@ -75,16 +75,16 @@ def test_quality_is_the_same_where_values_are_too_many_to_be_kept(position, monk
 
 
 @pytest.mark.full
-def test_regression_has_errors_and_no_labels(bench, position):
+def test_regression_has_errors_and_no_labels(bench, directory):
     document = json.loads(
-        bench("--json", position / "waves.rows", position / "waves.model", position / "waves.approx").out
+        bench("--json", directory / "waves.rows", directory / "waves.model", directory / "waves.approx").out
     )
-    y, x = svm_read_problem(str(position / "waves.rows"))
-    exact, _, _ = libsvm_predict(y, x, svm_load_model(str(position / "waves.model")), "-q")
+    y, x = svm_read_problem(str(directory / "waves.rows"))
+    exact, _, _ = libsvm_predict(y, x, svm_load_model(str(directory / "waves.model")), "-q")
     ours = [
         float(line)
         for line in outcome(
-            [FASTSVM, "predict", "-q", position / "waves.rows", position / "waves.approx"]
+            [FASTSVM, "predict", "-q", directory / "waves.rows", directory / "waves.approx"]
         ).stdout.split()
     ]
     records = by_name(document)
@@ -96,12 +96,17 @@ def test_regression_has_errors_and_no_labels(bench, position):
     assert records["waves.approx"]["largest_difference"] == pytest.approx(
         np.abs(np.subtract(exact, ours)).max(), abs=2e-5
     )
-    assert "MSE" in bench(position / "waves.rows", position / "waves.model", position / "waves.approx").out
+    assert "MSE" in bench(directory / "waves.rows", directory / "waves.model", directory / "waves.approx").out
 
 
 @pytest.mark.full
-def test_a_regression_cannot_pass_the_gate_in_silence(bench, position):
+def test_a_regression_cannot_pass_the_gate_in_silence(bench, directory):
     done = bench(
-        "--max-disagreement", 0, position / "waves.rows", position / "waves.model", position / "waves.approx", code=None
+        "--max-disagreement",
+        0,
+        directory / "waves.rows",
+        directory / "waves.model",
+        directory / "waves.approx",
+        code=None,
     )
     assert done.code != 0 or "--max-disagreement" in done.err, "exit 0 for a model that differs in every row"

@@ -338,7 +338,7 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
 
 
 @pytest.mark.full
-def test_a_time_is_of_one_process_or_of_one_prediction_in_memory(position, monkeypatch):
+def test_a_time_is_of_one_process_or_of_one_prediction_in_memory(directory, monkeypatch):
     """With a clock that advances by one at each reading, and before and after each process or prediction in memory."""
     from click.testing import CliRunner
 
@@ -359,13 +359,13 @@ def test_a_time_is_of_one_process_or_of_one_prediction_in_memory(position, monke
 
         return ticking
 
-    monkeypatch.setenv("PATH", str(position / "path"))
+    monkeypatch.setenv("PATH", str(directory / "path"))
     monkeypatch.setattr(environment, "fastsvm_command", lambda: [FASTSVM])
     monkeypatch.setattr(child_processes, "run", between_ticks(child_processes.run))
     monkeypatch.setattr(bench_cases, "predict", between_ticks(bench_cases.predict))
     monkeypatch.setattr(bench_cases, "interleave", lambda *arguments: interleave(*arguments, clock=clock))
-    rows = str(position / "rows")
-    models = [str(position / "rings.model"), str(position / "rings.approx")]
+    rows = str(directory / "rows")
+    models = [str(directory / "rings.model"), str(directory / "rings.approx")]
     done = CliRunner().invoke(command, ["-q", "--json", "--runs", "3", rows, *models])
     assert done.exit_code == 0, (done.output, done.exception)
     records = by_name(json.loads(done.stdout))

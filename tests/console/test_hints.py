@@ -16,7 +16,7 @@ from support.processes import outcome
 
 
 @pytest.fixture(scope="module")
-def position(tmp_path_factory):
+def directory(tmp_path_factory):
     """Rows: rows, bare (without labels), n.csv, n.tsv, n.scsv, n.blank, head.csv (with a heading), wide.csv (a line too
     long to examine), rows.gz and commented (which svm-train refuses). Models: m, fast, "my model". A range file, and a
     page that is none of these."""
@@ -41,18 +41,18 @@ def position(tmp_path_factory):
     return folder
 
 
-def errors(position, *words, code=1, input=None):
-    done = forked.fastsvm(words, cwd=position, input=input)
+def errors(directory, *words, code=1, input=None):
+    done = forked.fastsvm(words, cwd=directory, input=input)
     assert done.returncode == code and done.stdout == b"", done
     return done.stderr.decode()
 
 
 @pytest.mark.full(few=2)
 @pytest.mark.parametrize("words, message", sentences("hints"))
-def test_the_mistake_is_told_in_one_line(position, words, message):
-    first = (position / "rows").read_text().split()
+def test_the_mistake_is_told_in_one_line(directory, words, message):
+    first = (directory / "rows").read_text().split()
     message = message.replace("LABEL", first[0]).replace("PAIR", first[1]).replace("'CSV'", "'1,0.25,-0.5,1e-3,0'")
-    assert errors(position, *(word.replace("=", " ") for word in words.split())) == f"Error: {message}\n"
+    assert errors(directory, *(word.replace("=", " ") for word in words.split())) == f"Error: {message}\n"
 
 
 COMMAS = "decimal commas found: tr , . < {} writes plain numbers"
@@ -90,10 +90,10 @@ QUOTES = "quoted cells found: tr -d '\"' < {} writes plain numbers, for --dense"
         ),  # a filter cannot tell the commas apart
     ],
 )
-def test_numbers_that_are_written_otherwise(position, tmp_path, text, options, message):
+def test_numbers_that_are_written_otherwise(directory, tmp_path, text, options, message):
     path = tmp_path / "odd"
     path.write_text(text)
-    printed = errors(position, "predict", *options.split(), str(path), "m", "/dev/null")
+    printed = errors(directory, "predict", *options.split(), str(path), "m", "/dev/null")
     assert printed == f"Error: {path}{message.format(path)}\n"
     if "writes plain numbers" in printed:  # the advice works
         command = re.search("found: (t[^:]*) writes", printed)[1]
@@ -102,19 +102,19 @@ def test_numbers_that_are_written_otherwise(position, tmp_path, text, options, m
         typed = re.search(r"for (--dense.*)\n", printed)
         options = shlex.split(typed[1]) if typed else options.split()
         subprocess.run(
-            [FASTSVM, "predict", "-q", *options, tmp_path / "plain", "m", "/dev/null"], cwd=position, check=True
+            [FASTSVM, "predict", "-q", *options, tmp_path / "plain", "m", "/dev/null"], cwd=directory, check=True
         )
 
 
 @pytest.mark.parametrize("text", ["x\n-1 1\n1 0,5 1,5\n", "x\n-1,0 1,0\n1 0.5 1.5\n", "1 0.5 1,5e-1\n"])
-def test_decimal_commas_of_a_range_file(position, tmp_path, text):
+def test_decimal_commas_of_a_range_file(directory, tmp_path, text):
     (tmp_path / "odd").write_text(text)
-    printed = errors(position, "predict", "--scale", str(tmp_path / "odd"), "rows", "m", "/dev/null")
+    printed = errors(directory, "predict", "--scale", str(tmp_path / "odd"), "rows", "m", "/dev/null")
     assert printed.endswith(f"; {COMMAS.format(tmp_path / 'odd')}\n")
 
 
 @pytest.mark.full
-def test_several_files_are_for_dask(position, tmp_path):
+def test_several_files_are_for_dask(directory, tmp_path):
     (tmp_path / "folder").mkdir()
     for name, message in (
         ("folder", "folder: Is a directory; --dask predicts every file of a pattern, as 'folder/*', into a folder"),
@@ -122,49 +122,49 @@ def test_several_files_are_for_dask(position, tmp_path):
         ("s3://a/b", "s3://a/b: No such file or directory; --dask reads a URL, and writes a folder"),
         ("none", "none: No such file or directory"),
     ):
-        done = outcome([FASTSVM, "predict", name, position / "m", "out"], cwd=tmp_path)
+        done = outcome([FASTSVM, "predict", name, directory / "m", "out"], cwd=tmp_path)
         assert (done.returncode, done.stderr) == (1, f"Error: {message}\n")
-    assert "--dask" not in errors(position, "predict", "rows", "ro*") + errors(position, "bound", "ro*")
+    assert "--dask" not in errors(directory, "predict", "rows", "ro*") + errors(directory, "bound", "ro*")
 
 
-def test_usage_that_other_programs_have(position):
-    printed = errors(position, "predict", "-b", "rows", "m", "out", code=2)
+def test_usage_that_other_programs_have(directory):
+    printed = errors(directory, "predict", "-b", "rows", "m", "out", code=2)
     assert printed.endswith(": 'rows' found, expected 0 or 1 in front of the file: -b 1 rows\n")
-    assert errors(position, "predict", "-b", "2", "rows", "m", "out", code=2).endswith(
+    assert errors(directory, "predict", "-b", "2", "rows", "m", "out", code=2).endswith(
         ": '2' found, expected 0 or 1.\n"
     )
     for words in ("help", "help predict"):
-        printed = errors(position, *words.split(), code=2)
+        printed = errors(directory, *words.split(), code=2)
         assert printed.endswith("No such command 'help'. Type fastsvm --help, or fastsvm COMMAND --help.\n")
 
 
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize("command", ["approx", "order", "border", "reduce --vectors 5"])
-def test_a_model_does_not_replace_rows(position, command):
+def test_a_model_does_not_replace_rows(directory, command):
     for name in ("rows", "rows.gz", "commented"):
-        before = (position / name).read_bytes()
-        assert errors(position, *command.split(), "m", name) == (
+        before = (directory / name).read_bytes()
+        assert errors(directory, *command.split(), "m", name) == (
             f"Error: {name}: rows of data found, which the model would replace; "
             "name another output file, or remove this one\n"
         )
-        assert (position / name).read_bytes() == before
+        assert (directory / name).read_bytes() == before
 
 
-def test_a_pipe_is_not_read_again(position):
-    text = (position / "n.csv").read_bytes()
+def test_a_pipe_is_not_read_again(directory):
+    text = (directory / "n.csv").read_bytes()
     assert (
-        errors(position, "predict", "-", "m", input=text)
+        errors(directory, "predict", "-", "m", input=text)
         == f"Error: standard input:1: '1,0.25,-0.5,1e-3,0' found, expected a label; {ADD_DENSE}\n"
     )
-    assert errors(position, "predict", "-", "m", input=(position / "wide.csv").read_bytes()).endswith(
+    assert errors(directory, "predict", "-", "m", input=(directory / "wide.csv").read_bytes()).endswith(
         f"; {ADD_DENSE}\n"
     )
-    rows = (position / "rows").read_bytes()
+    rows = (directory / "rows").read_bytes()
     assert (
-        errors(position, "predict", "m", "-", "out", input=rows)
+        errors(directory, "predict", "m", "-", "out", input=rows)
         == f"Error: standard input:1: {DATA_FILE}; the test file comes before the model: fastsvm predict - m out\n"
     )
-    assert "the test file" not in errors(position, "predict", "-", "rows", input=rows)
+    assert "the test file" not in errors(directory, "predict", "-", "rows", input=rows)
 
 
 @pytest.mark.full(few=3)
@@ -181,26 +181,26 @@ def test_a_pipe_is_not_read_again(position):
         ("1,x\n1,2\n", "predict --dense"),
     ],
 )
-def test_what_is_not_plain_gets_no_other_advice(position, text, words):
-    (position / "odd").write_text(text)
-    printed = errors(position, *words.split(), "odd", "m", "/dev/null")
+def test_what_is_not_plain_gets_no_other_advice(directory, text, words):
+    (directory / "odd").write_text(text)
+    printed = errors(directory, *words.split(), "odd", "m", "/dev/null")
     assert printed.count("\n") == 1 and printed.endswith(f"{SKIPPED}\n")
     assert not any(word in printed.removesuffix(f"{SKIPPED}\n") for word in (";", "add", "leave", "tail"))
 
 
-def test_the_hint_is_for_the_command_line_alone(position):
+def test_the_hint_is_for_the_command_line_alone(directory):
     """Exceptions of the library name only the error."""
     import fastsvm_cli
     from fastsvm_cli.errors import DataFormatError
 
     with pytest.raises(DataFormatError) as caught:
-        list(fastsvm_cli.read_chunks(str(position / "n.csv")))
+        list(fastsvm_cli.read_chunks(str(directory / "n.csv")))
     assert "--dense" not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["m", "rows"])
-def test_text_as_programs_of_windows_write_it(position, tmp_path, name):
-    text = (position / name).read_text()
+def test_text_as_programs_of_windows_write_it(directory, tmp_path, name):
+    text = (directory / name).read_text()
     (tmp_path / "utf 8").write_text(text, encoding="utf-8-sig")
     (tmp_path / "utf-16").write_text(text, encoding="utf-16")
     files = ["rows", "m"]
@@ -209,8 +209,8 @@ def test_text_as_programs_of_windows_write_it(position, tmp_path, name):
         ("utf-16", "it is UTF-16, which iconv -f UTF-16 -t ASCII {} turns into text that is read\n"),
     ):
         path = str(tmp_path / marked)
-        printed = errors(position, "predict", *(path if each == name else each for each in files))
+        printed = errors(directory, "predict", *(path if each == name else each for each in files))
         assert printed.startswith(f"Error: {path}:1: ") and printed.endswith(f"; {reported.format(path)}")
         command = reported.split(", which ")[1].format(path).split(" leaves")[0].split(" turns")[0]
         mended = subprocess.run(command, shell=True, capture_output=True, check=True).stdout
-        assert mended == (position / name).read_bytes()
+        assert mended == (directory / name).read_bytes()

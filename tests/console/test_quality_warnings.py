@@ -19,15 +19,15 @@ ADVICE = "; if the first column is no label, add --unlabelled"
 
 
 @pytest.fixture
-def position(tmp_path):
+def directory(tmp_path):
     for name, text in MODELS.items():
         (tmp_path / name).write_text(text)
     return tmp_path
 
 
-def warned(position, *words, text):
-    (position / "rows").write_text(text)
-    done = forked.fastsvm(["predict", *words, "out"], cwd=position, text=True)
+def warned(directory, *words, text):
+    (directory / "rows").write_text(text)
+    done = forked.fastsvm(["predict", *words, "out"], cwd=directory, text=True)
     assert done.returncode == 0, done
     return [line.removeprefix("Warning: ").removesuffix(".") for line in done.stderr.splitlines()]
 
@@ -67,8 +67,8 @@ def warned(position, *words, text):
         ("--json rows m", "1 1:1\n" * 10, [NONE]),
     ],
 )
-def test_what_is_said_of_rows(position, words, text, expected):
-    assert warned(position, *words.split(), text=text) == expected
+def test_what_is_said_of_rows(directory, words, text, expected):
+    assert warned(directory, *words.split(), text=text) == expected
 
 
 WIDE = CLASSES.replace("1 1:1 3:1\n-1 2:1\n", "1 1:1 3:1\n" * 9 + "-1 1:1\n").replace("_sv 2", "_sv 10")
@@ -111,29 +111,29 @@ NONE_BEYOND = "no row has a feature beyond {}, and 9 of the model's 10 vectors d
         (HEAD.format("epsilon_svr", "").replace("1 1:1 3:1\n-1 2:1\n", "1\n-1\n"), "4 1:1\n" * 20, None),  # a constant
     ],
 )
-def test_features_of_another_data_set(position, model, text, expected):
+def test_features_of_another_data_set(directory, model, text, expected):
     """By fastsvm predict, fastsvm-predict and predict_file."""
-    (position / "m").write_text(model)
-    found = warned(position, "rows", "m", text=text)
+    (directory / "m").write_text(model)
+    found = warned(directory, "rows", "m", text=text)
     assert found == ([] if expected is None else [expected])
-    done = outcome([f"{FASTSVM}-predict", "rows", "m", "out"], cwd=position)
+    done = outcome([f"{FASTSVM}-predict", "rows", "m", "out"], cwd=directory)
     assert done.stderr == "".join(f"Warning: {each}.\n" for each in found)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        fastsvm_cli.predict_file(position / "rows", position / "m", position / "out")
+        fastsvm_cli.predict_file(directory / "rows", directory / "m", directory / "out")
     assert [str(each.message) for each in caught] == [f"{each}." for each in found]
 
 
 @pytest.mark.full
-def test_expansions_know_their_features_but_no_vectors(position):
-    (position / "wide").write_text(WIDE)
-    forked.fastsvm(["approx", "-q", "--certify", "wide", "m"], cwd=position, check=True)
-    assert warned(position, "rows", "m", text="4 1:1\n" * 20) == []
-    assert warned(position, "rows", "m", text="4 4:1\n" * 11 + "4 3:1\n" * 9) == [BEYOND]
-    assert warned(position, "rows", "m", text="4 0:1\n" * 20) == [LACKS_0.format(20)]
-    (position / "wide").write_text(FROM_0)
-    forked.fastsvm(["approx", "-q", "--certify", "wide", "m"], cwd=position, check=True)
-    assert warned(position, "rows", "m", text="4 0:1\n" * 20) == []
+def test_expansions_know_their_features_but_no_vectors(directory):
+    (directory / "wide").write_text(WIDE)
+    forked.fastsvm(["approx", "-q", "--certify", "wide", "m"], cwd=directory, check=True)
+    assert warned(directory, "rows", "m", text="4 1:1\n" * 20) == []
+    assert warned(directory, "rows", "m", text="4 4:1\n" * 11 + "4 3:1\n" * 9) == [BEYOND]
+    assert warned(directory, "rows", "m", text="4 0:1\n" * 20) == [LACKS_0.format(20)]
+    (directory / "wide").write_text(FROM_0)
+    forked.fastsvm(["approx", "-q", "--certify", "wide", "m"], cwd=directory, check=True)
+    assert warned(directory, "rows", "m", text="4 0:1\n" * 20) == []
 
 
 def test_the_features_of_several_parts_are_those_of_the_whole():
@@ -150,19 +150,19 @@ def test_the_features_of_several_parts_are_those_of_the_whole():
     assert (whole.rows, whole.rows_beyond, whole.rows_with_zero, whole.largest_feature) == (11, 4, 6, 7)
 
 
-def test_a_run_that_goes_on_counts_all_rows(position):
+def test_a_run_that_goes_on_counts_all_rows(directory):
     text = "4 1:1\n" * 3 + "1 1:1\n" * 7
-    (position / "rows").write_text(text + "x\n")
+    (directory / "rows").write_text(text + "x\n")
     command = [FASTSVM, "predict", "--resume", "rows", "m", "out"]
-    assert subprocess.run(command, cwd=position, capture_output=True, timeout=PATIENCE).returncode == 1
+    assert subprocess.run(command, cwd=directory, capture_output=True, timeout=PATIENCE).returncode == 1
     command.insert(2, "--on-bad-row=skip")
-    done = outcome(command, cwd=position)
+    done = outcome(command, cwd=directory)
     assert "Warning: 7 of 10 rows have labels other than the model's (4, 7).\n" in done.stderr
 
 
-def test_predict_file_warns_in_its_own_words(position):
-    (position / "rows").write_text("0.5,1,1\n" * 10)
-    arguments = position / "rows", position / "m", position / "out"
+def test_predict_file_warns_in_its_own_words(directory):
+    (directory / "rows").write_text("0.5,1,1\n" * 10)
+    arguments = directory / "rows", directory / "m", directory / "out"
     with pytest.warns(UserWarning, match="; if the first column is no label, pass unlabelled=True."):
         fastsvm_cli.predict_file(*arguments, dense=True)
     with warnings.catch_warnings():

@@ -54,10 +54,10 @@ start.run()
 """
 
 
-def run_to(moment, number, position, *words):
+def run_to(moment, number, directory, *words):
     done = subprocess.run(
         [sys.executable, "-c", AT_A_MOMENT, str(moment), str(int(number)), *words],
-        cwd=position,
+        cwd=directory,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         timeout=PATIENCE,
@@ -73,45 +73,47 @@ def run_to(moment, number, position, *words):
         ("predict -q rows m out", signal.SIGHUP, 20),
         ("predict -q rows m out", signal.SIGTERM, 20),
         ("approx -q m out", signal.SIGINT, 10),
-        ("bound rows m", signal.SIGINT, 10),
+        ("bound -q rows m", signal.SIGINT, 10),
         ("order -q --fold rows m out", signal.SIGTERM, 10),
         ("border -q --samples 3 m out", signal.SIGHUP, 10),
         ("bench -q --runs 1 --max-seconds 0.1 rows m fast", signal.SIGINT, 10),
     ],
 )
-def test_at_any_moment(position, words, number, moments):
-    code, reported, _ = run_to(0, number, position, *words.split())
+def test_at_any_moment(directory, words, number, moments):
+    code, reported, _ = run_to(0, number, directory, *words.split())
     assert code == 0
     # Not the last ones: a run may have fewer. How often bench runs a case depends on time.
     count = int(reported.splitlines()[-1]) * (10 if words.startswith("bench") else 19) // 20
-    whole = (position / "out").read_text()
-    files = sorted(os.listdir(position))
+    whole = (directory / "out").read_text()
+    files = sorted(os.listdir(directory))
     for at in range(moments):
-        (position / "out").write_text("before\n")
+        (directory / "out").write_text("before\n")
         moment = 1 + at * (count - 1) // (moments - 1)
-        code, _, errors = run_to(moment, number, position, *words.split())
+        code, _, errors = run_to(moment, number, directory, *words.split())
         assert (code, errors) == (128 + number, ""), f"moment {moment} of {count}: exit code {code}\n{errors}"
-        assert sorted(os.listdir(position)) == files, f"moment {moment} of {count}"
-        found = (position / "out").read_text()
+        assert sorted(os.listdir(directory)) == files, f"moment {moment} of {count}"
+        found = (directory / "out").read_text()
         assert found in ("before\n", whole) or found.endswith("\nend\n"), f"moment {moment} of {count}"
 
 
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize("number", SIGNALS)
 @pytest.mark.parametrize("words", ["predict - fast out", "predict --exact m - fast out", "predict - fast"])
-def test_while_it_waits_for_rows(position, words, number):
-    process = waiting(position, words)
+def test_while_it_waits_for_rows(directory, words, number):
+    process = waiting(directory, words)
     process.send_signal(number)
     printed = b"Interrupted.\n" if number == signal.SIGINT else b""
     assert process.wait(PATIENCE) == 128 + number and process.stderr.read() == printed
-    assert sorted(os.listdir(position)) == ["fast", "m", "out", "rows"] and (position / "out").read_text() == "before\n"
+    assert (
+        sorted(os.listdir(directory)) == ["fast", "m", "out", "rows"] and (directory / "out").read_text() == "before\n"
+    )
 
 
-def waiting(position, words, **options):
+def waiting(directory, words, **options):
     """The command, once it has read all its input."""
     process = subprocess.Popen(
         [FASTSVM, *words.split()],
-        cwd=position,
+        cwd=directory,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -120,7 +122,7 @@ def waiting(position, words, **options):
     process.stdin.write(b"1 1:0.5\n")
     process.stdin.flush()
     if "out" in words.split():
-        temporary = position / ".out.fastsvm-0.tmp"
+        temporary = directory / ".out.fastsvm-0.tmp"
         while not size_of(temporary):
             assert process.poll() is None, process.stderr.read()
     else:
@@ -135,27 +137,27 @@ def size_of(path):
         return 0
 
 
-def test_what_the_parent_ignores_stays_ignored(position):
+def test_what_the_parent_ignores_stays_ignored(directory):
     """As under nohup, and for a shell's background jobs."""
 
     def ignore():
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
 
-    process = waiting(position, "predict -q - fast out", preexec_fn=ignore)
+    process = waiting(directory, "predict -q - fast out", preexec_fn=ignore)
     for number in SIGNALS:
         process.send_signal(number)
     process.communicate(b"1 1:0.5\n")
-    assert process.returncode == 0 and len((position / "out").read_text().split()) == 2
+    assert process.returncode == 0 and len((directory / "out").read_text().split()) == 2
 
 
-def test_a_killed_run_leaves_what_the_next_one_removes(position):
-    process = waiting(position, "predict - fast out")
+def test_a_killed_run_leaves_what_the_next_one_removes(directory):
+    process = waiting(directory, "predict - fast out")
     process.kill()
     process.wait()
-    assert (position / "out").read_text() == "before\n" and len(os.listdir(position)) == 5
-    assert subprocess.run([FASTSVM, "predict", "-q", "rows", "fast", "out"], cwd=position).returncode == 0
-    assert sorted(os.listdir(position)) == ["fast", "m", "out", "rows"]
+    assert (directory / "out").read_text() == "before\n" and len(os.listdir(directory)) == 5
+    assert subprocess.run([FASTSVM, "predict", "-q", "rows", "fast", "out"], cwd=directory).returncode == 0
+    assert sorted(os.listdir(directory)) == ["fast", "m", "out", "rows"]
 
 
 @pytest.mark.parametrize("module", ["start", "system.interruption"])
@@ -277,7 +279,7 @@ def test_a_temporary_folder_goes_though_told_to_stop_while_it_is_made(reported, 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_cursor_comes_back(position):
+def test_the_cursor_comes_back(directory):
     """A progress bar hides the cursor; the last output shows it again."""
     import pty
 
@@ -312,14 +314,14 @@ def test_the_cursor_comes_back(position):
 
 
 @pytest.mark.full
-def test_bench_ends_its_children(position):
+def test_bench_ends_its_children(directory):
     """No compilation and no folder is left."""
-    scratch = position / "scratch"
+    scratch = directory / "scratch"
     scratch.mkdir()
-    (position / "rows").write_text((DATA / "rings.test").read_text())
+    (directory / "rows").write_text((DATA / "rings.test").read_text())
     process = subprocess.Popen(
         [FASTSVM, "bench", "-q", "--try", "--runs", "1", "rows", "m"],
-        cwd=position,
+        cwd=directory,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         env={**os.environ, "TMPDIR": str(scratch)},
@@ -341,16 +343,16 @@ def test_bench_ends_its_children(position):
 
 @pytest.mark.full
 @pytest.mark.parametrize("words", ["bench --cross-validate 2 -c 1e9 -g 1e-7 hard", "order --fold hard m out"])
-def test_while_libsvm_trains(position, words):
+def test_while_libsvm_trains(directory, words):
     """LIBSVM's loop does not react to signals, and takes minutes for these rows."""
-    scratch = position / "scratch"
+    scratch = directory / "scratch"
     scratch.mkdir()
     draw = random.Random(0)
     lines = (f"{draw.choice((1, -1))} 1:{draw.random() * 1e4} 2:{draw.random() * 1e4}\n" for _ in range(3000))
-    (position / "hard").write_text("".join(lines))
+    (directory / "hard").write_text("".join(lines))
     process = subprocess.Popen(
         [FASTSVM, *words.split()],
-        cwd=position,
+        cwd=directory,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "TMPDIR": str(scratch), "OMP_NUM_THREADS": "1"},
@@ -360,7 +362,7 @@ def test_while_libsvm_trains(position, words):
     process.send_signal(signal.SIGINT)
     out, errors = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, errors) == (130, b"", b"")
-    assert os.listdir(scratch) == [] and (position / "out").read_text() == "before\n"
+    assert os.listdir(scratch) == [] and (directory / "out").read_text() == "before\n"
 
 
 def trains(tasks):

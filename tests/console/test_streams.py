@@ -16,8 +16,8 @@ from support.processes import PATIENCE
 
 
 class Ran:
-    def __init__(self, words, code, out, err, position):
-        self.words, self.code, self.out, self.err, self.output = words, code, out, err, (position / "out").read_text()
+    def __init__(self, words, code, out, err, directory):
+        self.words, self.code, self.out, self.err, self.output = words, code, out, err, (directory / "out").read_text()
 
     def __repr__(self):
         printed = (
@@ -26,25 +26,25 @@ class Ran:
         return f"$ {self.words}\nexit code {self.code}\n{printed}"
 
 
-def shell(position, words, program=FASTSVM, **options):
+def shell(directory, words, program=FASTSVM, **options):
     """words: may have shell redirections; standard input is empty."""
     if program == FASTSVM and not options and not set(words) & set("<>|&;$'\"*"):  # needs no shell
-        done = forked.fastsvm(words.split(), cwd=position, text=True)
+        done = forked.fastsvm(words.split(), cwd=directory, text=True)
     else:
         done = subprocess.run(
             f"exec {program} {words}",
             shell=True,
             executable="/bin/bash",
-            cwd=position,
+            cwd=directory,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             timeout=PATIENCE,
             **options,
         )
-    ran = Ran(words, done.returncode, done.stdout, done.stderr, position)
+    ran = Ran(words, done.returncode, done.stdout, done.stderr, directory)
     assert "Traceback" not in ran.err, ran
-    assert not [name for name in os.listdir(position) if name.endswith(".tmp")], ran
+    assert not [name for name in os.listdir(directory) if name.endswith(".tmp")], ran
     return ran
 
 
@@ -72,11 +72,11 @@ OUTPUT_IS_CLOSED, ERROR_IS_CLOSED = "standard output: it is closed", "/dev/stder
         ),
     ],
 )
-def test_a_command_that_needs_no_standard_stream_does_its_work_without(position, words, begins, closed):
-    before = shell(position, words)
+def test_a_command_that_needs_no_standard_stream_does_its_work_without(directory, words, begins, closed):
+    before = shell(directory, words)
     assert before.code == 0 and before.output.startswith(begins), before
-    (position / "out").write_text("before\n")
-    ran = shell(position, f"{words} {closed}")
+    (directory / "out").write_text("before\n")
+    ran = shell(directory, f"{words} {closed}")
     assert ran.code == 0 and ran.output == before.output, ran
     # Open streams get their text; a trial's times differ.
     for stream, printed, expected in ((">&-", ran.out, before.out), ("2>&-", ran.err, before.err)):
@@ -119,17 +119,17 @@ def test_a_command_that_needs_no_standard_stream_does_its_work_without(position,
         if stream in closed.split()
     ],
 )
-def test_a_closed_stream_that_is_needed_is_an_error_and_nothing_is_lost(position, words, stream, why, closed):
-    ran = shell(position, f"{words} {closed}")
+def test_a_closed_stream_that_is_needed_is_an_error_and_nothing_is_lost(directory, words, stream, why, closed):
+    ran = shell(directory, f"{words} {closed}")
     assert ran.code == 1, ran
     assert (
-        ran.output == "before\n" and ran.out == "" and sorted(os.listdir(position)) == ["fast", "m", "out", "rows"]
+        ran.output == "before\n" and ran.out == "" and sorted(os.listdir(directory)) == ["fast", "m", "out", "rows"]
     ), ran
     assert ran.err == ("" if "2>&-" in closed.split() else f"Error: {why}\n"), ran
 
 
 @pytest.mark.full
-def test_no_file_becomes_a_standard_stream(position):
+def test_no_file_becomes_a_standard_stream(directory):
     """Files opened later do not get its descriptor."""
     code = (
         "import os, sys\n"
@@ -143,7 +143,7 @@ def test_no_file_becomes_a_standard_stream(position):
         "cli.main = main\n"
         "start.run()\n"
     )
-    (position / "code.py").write_text(code)
+    (directory / "code.py").write_text(code)
     for closed in CLOSED:
         subprocess.run(
             (
@@ -153,30 +153,30 @@ def test_no_file_becomes_a_standard_stream(position):
             ),
             shell=True,
             executable="/bin/bash",
-            cwd=position,
+            cwd=directory,
             check=True,
         )
-        opened, *names = (position / "seen").read_text().splitlines()
+        opened, *names = (directory / "seen").read_text().splitlines()
         assert int(opened) > 2 and not any("rows" in name or "seen" in name for name in names), closed
 
 
 @pytest.mark.full
-def test_a_child_of_the_command_finds_no_file_in_a_closed_stream_s_place(position):
+def test_a_child_of_the_command_finds_no_file_in_a_closed_stream_s_place(directory):
     """bench starts child processes."""
-    ran = shell(position, "bench -q --runs 1 --max-seconds 0.1 --json rows m fast <&- 2>&-")
+    ran = shell(directory, "bench -q --runs 1 --max-seconds 0.1 --json rows m fast <&- 2>&-")
     assert ran.code == 0 and [case["failed"] for case in json.loads(ran.out)["cases"]].count(None) >= 4, ran
 
 
 @pytest.mark.full
-def test_what_standard_error_cannot_take_is_lost_and_nothing_else(position):
-    expected = shell(position, "predict rows m out").output
-    (position / "out").write_text("before\n")
+def test_what_standard_error_cannot_take_is_lost_and_nothing_else(directory):
+    expected = shell(directory, "predict rows m out").output
+    (directory / "out").write_text("before\n")
     for words in ("predict rows m out 2>/dev/full", "predict --exact m rows fast out 2>/dev/full"):
-        ran = shell(position, words)
+        ran = shell(directory, words)
         assert ran.code == 0 and ran.output == expected, ran
-    ran = shell(position, "predict rows m 2>/dev/full")
+    ran = shell(directory, "predict rows m 2>/dev/full")
     assert ran.code == 0 and ran.out == expected, ran
-    assert shell(position, "predict nowhere m out 2>/dev/full").code == 1
+    assert shell(directory, "predict nowhere m out 2>/dev/full").code == 1
 
 
 @pytest.mark.full(few=2)
@@ -193,45 +193,45 @@ def test_what_standard_error_cannot_take_is_lost_and_nothing_else(position):
         (FASTSVM, "export --to c m out.c"),
     ],
 )
-def test_a_summary_that_cannot_be_written_stops_nothing(position, program, words):
-    before = shell(position, words, program)
+def test_a_summary_that_cannot_be_written_stops_nothing(directory, program, words):
+    before = shell(directory, words, program)
     assert before.code == 0 and before.out, before
     for lost in (">/dev/full", ">/dev/full 2>&1", ">&-"):
-        (position / "out").write_text("before\n")
-        ran = shell(position, f"{words} {lost}", program)
+        (directory / "out").write_text("before\n")
+        ran = shell(directory, f"{words} {lost}", program)
         assert ran.code == 0 and ran.output == before.output, ran
 
 
 @pytest.mark.full
-def test_a_document_that_cannot_be_written_is_an_error_after_the_output_is_whole(position):
-    expected = shell(position, "predict rows m out").output
-    (position / "out").write_text("before\n")
-    ran = shell(position, "predict --json rows m out >/dev/full")
+def test_a_document_that_cannot_be_written_is_an_error_after_the_output_is_whole(directory):
+    expected = shell(directory, "predict rows m out").output
+    (directory / "out").write_text("before\n")
+    ran = shell(directory, "predict --json rows m out >/dev/full")
     assert ran.code == 1 and ran.output == expected, ran
     assert ran.err == "Error: standard output: No space left on device\n"
 
 
 @pytest.mark.full
-def test_a_reader_of_standard_error_that_has_gone_stops_nothing(position):
+def test_a_reader_of_standard_error_that_has_gone_stops_nothing(directory):
     """The message comes first, and must not end the work."""
     for name in ("rows", "m", "fast"):
-        (position / name).unlink()
-    svm_save_model(str(position / "m"), svm_train(*svm_read_problem(str(DATA / "colors.train")), "-q -g 0.02 -b 1"))
-    assert shell(position, "approx -q --certify m fast").code == 0
+        (directory / name).unlink()
+    svm_save_model(str(directory / "m"), svm_train(*svm_read_problem(str(DATA / "colors.train")), "-q -g 0.02 -b 1"))
+    assert shell(directory, "approx -q --certify m fast").code == 0
     words = [FASTSVM, "predict", "-b", "1", "--exact", "m", str(DATA / "colors.test"), "fast", "out"]
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
-        words, cwd=position, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=writer, text=True
+        words, cwd=directory, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=writer, text=True
     )
     os.close(writer)
-    assert done.returncode == 0 and (position / "out").read_text().startswith("labels "), done
+    assert done.returncode == 0 and (directory / "out").read_text().startswith("labels "), done
 
 
 @pytest.mark.full
-def test_standard_input_is_read_once(position):
+def test_standard_input_is_read_once(directory):
     for words in ("bound - -", "reduce --ratio 0.1 --data - -", "border --data - -", "order --fold - -", "predict - -"):
-        assert shell(position, words).code == 2
+        assert shell(directory, words).code == 2
 
 
 # ---- outputs that are inputs
@@ -252,48 +252,48 @@ INPUTS = (
 @pytest.mark.full(few=3)
 @pytest.mark.parametrize("link", ["same", "symbolic", "hard"])
 @pytest.mark.parametrize("words", INPUTS.split("|"))
-def test_no_input_is_written_over(position, words, link):
+def test_no_input_is_written_over(directory, words, link):
     given, words = re.search(r"{(.*)}", words)[1], re.sub("[{}]", "", words)
     name = {"same": given, "symbolic": "link", "hard": "link"}[link]
     if link == "symbolic":
-        (position / "link").symlink_to(given)
+        (directory / "link").symlink_to(given)
     elif link == "hard":
-        os.link(position / given, position / "link")
-    before = {each: (position / each).read_bytes() for each in os.listdir(position)}
-    ran = shell(position, words.replace("OUT", name))
+        os.link(directory / given, directory / "link")
+    before = {each: (directory / each).read_bytes() for each in os.listdir(directory)}
+    ran = shell(directory, words.replace("OUT", name))
     assert ran.code == 1 and ran.err.startswith(f"Error: {name}: the output would replace "), ran
     assert ran.err.endswith("; name another output file\n") and ran.err.count("\n") == 1, ran
-    assert {each: (position / each).read_bytes() for each in os.listdir(position)} == before
+    assert {each: (directory / each).read_bytes() for each in os.listdir(directory)} == before
 
 
-def test_an_output_named_for_us_is_not_an_input_either(position):
-    (position / "m.approx").symlink_to("m")
-    ran = shell(position, "approx m")
+def test_an_output_named_for_us_is_not_an_input_either(directory):
+    (directory / "m.approx").symlink_to("m")
+    ran = shell(directory, "approx m")
     assert (
         ran.code == 1
         and ran.err == "Error: m.approx: the output would replace m, which is the same file; name another output file\n"
     ), ran
 
 
-def test_rows_are_not_appended_to_what_they_are_read_from(position):
-    before = (position / "rows").read_bytes()
-    ran = shell(position, "predict rows m >> rows")
-    assert ran.code == 1 and (position / "rows").read_bytes() == before, ran
+def test_rows_are_not_appended_to_what_they_are_read_from(directory):
+    before = (directory / "rows").read_bytes()
+    ran = shell(directory, "predict rows m >> rows")
+    assert ran.code == 1 and (directory / "rows").read_bytes() == before, ran
 
 
-def test_devices_are_inputs_and_outputs(position):
-    assert shell(position, "predict /dev/null m /dev/null").code == 0
+def test_devices_are_inputs_and_outputs(directory):
+    assert shell(directory, "predict /dev/null m /dev/null").code == 0
 
 
-def test_an_empty_output_name_is_not_standard_output(position):
-    ran = shell(position, "predict rows m ''")
+def test_an_empty_output_name_is_not_standard_output(directory):
+    ran = shell(directory, "predict rows m ''")
     assert ran.code == 1 and ran.out == "" and ran.err == "Error: '': No such file or directory\n", ran
 
 
 @pytest.mark.full
-def test_an_output_that_cannot_be_written_is_told_before_any_work(position):
+def test_an_output_that_cannot_be_written_is_told_before_any_work(directory):
     """The malformed model is not read."""
-    (position / "m").write_text("nonsense\n")
+    (directory / "m").write_text("nonsense\n")
     for words in (
         "approx m nowhere/out",
         "order m nowhere/out",
@@ -303,12 +303,12 @@ def test_an_output_that_cannot_be_written_is_told_before_any_work(position):
         "bench --try --budget 1 --keep nowhere/out rows m",
     ):
         why = "No such file or directory: the output's directory must exist"
-        assert shell(position, words).err == f"Error: nowhere/out: {why}\n"
+        assert shell(directory, words).err == f"Error: nowhere/out: {why}\n"
 
 
 @pytest.mark.full
-def test_bench_writes_no_two_results_to_one_file(position):
-    ran = shell(position, "bench --try --budget 1 --plot new.svg --keep ./new.svg rows m")
+def test_bench_writes_no_two_results_to_one_file(directory):
+    ran = shell(directory, "bench --try --budget 1 --plot new.svg --keep ./new.svg rows m")
     assert ran.code == 1 and "two outputs would be written to it" in ran.err, ran
 
 
@@ -334,17 +334,17 @@ LOCALES = [
     ],
     ids=repr,
 )
-def test_any_file_name_can_be_told(position, locale, name):
-    os.mkdir(position / "[")  # rich takes [/x] for the end of a style
-    folder = os.fsencode(position)
-    os.link(position / "m", os.path.join(folder, name))
-    os.link(position / "rows", os.path.join(folder, name + b".rows"))
+def test_any_file_name_can_be_told(directory, locale, name):
+    os.mkdir(directory / "[")  # rich takes [/x] for the end of a style
+    folder = os.fsencode(directory)
+    os.link(directory / "m", os.path.join(folder, name))
+    os.link(directory / "rows", os.path.join(folder, name + b".rows"))
 
     def run(*words, code=0):
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG", "PYTHON"))}
         done = subprocess.run(
             [FASTSVM, *words],
-            cwd=position,
+            cwd=directory,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             env={**environment, **locale},
@@ -363,11 +363,11 @@ def test_any_file_name_can_be_told(position, locale, name):
     run("predict", b"--" + name, rows, name, code=2)
 
 
-def test_a_name_that_is_not_utf_8_is_printed_as_it_is(position):
-    os.rename(position / "m", os.fsencode(position) + b"/caf\xe9")
+def test_a_name_that_is_not_utf_8_is_printed_as_it_is(directory):
+    os.rename(directory / "m", os.fsencode(directory) + b"/caf\xe9")
     done = subprocess.run(
         [FASTSVM, "approx", b"caf\xe9"],
-        cwd=position,
+        cwd=directory,
         capture_output=True,
         env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"},
     )
@@ -375,15 +375,15 @@ def test_a_name_that_is_not_utf_8_is_printed_as_it_is(position):
 
 
 @pytest.mark.full
-def test_bench_tells_such_names_too(position):
-    name = os.fsencode(position) + b"/caf\xe9[/x]".replace(b"/", b"_")
-    os.rename(position / "m", name)
+def test_bench_tells_such_names_too(directory):
+    name = os.fsencode(directory) + b"/caf\xe9[/x]".replace(b"/", b"_")
+    os.rename(directory / "m", name)
     for options in ([], ["--json"]):
         done = subprocess.run(
             [FASTSVM, *"bench -q --runs 1 --max-seconds 0.1 --plot p.svg".split(), *options, "rows", name, "fast"],
-            cwd=position,
+            cwd=directory,
             capture_output=True,
             env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"},
         )
         assert done.returncode == 0 and b"Traceback" not in done.stderr and b"codec" not in done.stdout, done
-        assert (position / "p.svg").stat().st_size
+        assert (directory / "p.svg").stat().st_size

@@ -16,7 +16,7 @@ import pytest
         ("predict --rank 2 rows m", "No such option '--rank'. approx has --rank."),
         ("approx --tolerence 1 m", "No such option '--tolerence'. Did you mean '--tolerance'?"),
         ("bound -g 1 m", "No such option '-g'. svm-train has it, and the model file holds its value."),
-        ("bound --dat x", "No such option '--dat'. cascade, reduce, border and export have --data."),
+        ("bound --dat x", "No such option '--dat'. cascade, reduce, order, border and export have --data."),
         ("bound --dashes x", "No such option '--dashes'."),
         ("reduce --local 1 m", "No such option '--local'. border has --local."),
         ("order --verbose m", "No such option '--verbose'."),

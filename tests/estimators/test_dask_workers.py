@@ -53,11 +53,11 @@ def test_collections_are_answered_by_workers_which_are_sent_the_model_once(folde
     def models_here():  # defined here to be pickled by value
         import gc
 
-        return [id(each) for each in gc.get_objects() if type(each).__name__ == "Carried"]
+        return [id(each) for each in gc.get_objects() if type(each).__name__ == "SentModel"]
 
     # Three collections, one model: one key, one object on each worker.
     keys = {
-        key for key in client.run_on_scheduler(lambda dask_scheduler: set(dask_scheduler.tasks)) if "Carried" in key
+        key for key in client.run_on_scheduler(lambda dask_scheduler: set(dask_scheduler.tasks)) if "SentModel" in key
     }
     assert len(keys) == 1
     assert [len(each) for each in client.run(models_here).values()] == [1, 1]

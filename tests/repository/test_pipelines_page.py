@@ -51,8 +51,9 @@ def written(folder, name):
 
 
 def reported_by_bench(printed):
-    """The predict command in the last line of `bench --try`."""
-    return re.findall(r"^ +(fastsvm predict .*)$", printed, re.M)[-1]
+    """The commands of the answer of `bench --try`."""
+    scaled = re.findall(r"^ +(svm-scale .*)$", printed, re.M)[:1]
+    return " && ".join([*scaled, re.findall(r"^ +((?:fastsvm|svm)[- ]predict .* out)$", printed, re.M)[0]])
 
 
 def differing(one, other):
@@ -70,7 +71,11 @@ def test_from_raw_data_to_a_model_inside_the_budget(libsvm_tools, tmp_path):
     assert sorted(written(tmp_path, "train") + written(tmp_path, "test")) == sorted(written(DATA, "rings.train"))
     assert len(written(tmp_path, "best")[0].split()) == 3 and len(written(tmp_path, "sample.out")) == 12
     reported = reported_by_bench(printed)
-    assert re.fullmatch(r"fastsvm predict --scale range (--exact model )?test fast.model out", reported)
+    scaled = (
+        r"svm-scale -r range test > test.scale && (fastsvm-predict (--exact model )?test.scale fast.model|svm-predict"
+    )
+    scaled += r" test.scale model) out"
+    assert re.fullmatch(rf"fastsvm predict --scale range (--exact model )?test fast.model out|{scaled}", reported)
     compare = [
         "svm-scale -r range data/rings.test > scaled",
         "svm-predict scaled model theirs",

@@ -4,17 +4,16 @@ import os
 import shlex
 from collections.abc import Sequence
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import fastsvm_cli.methods.approx as approx
 import fastsvm_cli.methods.cascade as cascade
 from fastsvm_cli.methods.approx.grade import BUDGET, FEW_TIMES, HOPELESS, Measured, Trial, grade
 from fastsvm_cli.methods.cascade.guarantee import rows_needed
-from fastsvm_cli.models.base import ExactModel
 
 if TYPE_CHECKING:
     from fastsvm_cli import _native
-    from fastsvm_cli.models.base import Model
+    from fastsvm_cli.models.base import ExactModel, Model
 
 #: Labels that approx changed, by grade (scripts/README.md, "What gamma says").
 _SEEN = {
@@ -38,7 +37,8 @@ def advise(report: dict, models: "Sequence[Model]", sampled: "Sequence[_native.C
     the values), and `next` (commands, the best first); a model does on data files only, if there are some.
     """
     # None for a compiled model or a reduced set.
-    trials = [Trial(each) if isinstance(each, ExactModel) and each.fingerprint is None else None for each in models]
+    exact = (each.vectors is not None and each.fingerprint is None for each in models)
+    trials = [Trial(cast("ExactModel", each)) if its else None for each, its in zip(models, exact)]
     for facts, model, trial in zip(report["models"], models, trials):
         _grade(facts)
         if not sampled:

@@ -6,7 +6,7 @@ places them one by one. Then follow a descent on all with optimal coefficients (
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -22,9 +22,6 @@ from fastsvm_cli.methods.reduce.problem import Part, Problem
 from fastsvm_cli.methods.reduce.reduced_model import assemble, with_origin
 from fastsvm_cli.methods.reduce.selection import shares
 from fastsvm_cli.models.base import ExactModel
-
-if TYPE_CHECKING:
-    from fastsvm_cli.methods.reduce.target import Sample
 
 _TRIES = 10  # starts for one vector before giving up
 
@@ -227,7 +224,7 @@ class Reduction:
 
     def __init__(self, model: ExactModel, merged: int, distance: float, missing: int):
         self.model, self.merged, self.distance, self.missing = model, merged, distance, missing
-        self.sample: Sample | None = None
+        self.sample: Any = None  # a Sample of target.py
 
 
 @np.errstate(all="ignore")

@@ -63,12 +63,13 @@ def test_rows_among_others_are_known_by_six_digits_without_zeros():
 def test_a_target_holds_on_rows_that_nothing_has_seen(trained, name, target):
     model, test = trained[name]
     exact, rows = load_model(str(model)), all_rows(test)
+    rows = rows.select(np.flatnonzero(~among(rows, exact.vectors)).tolist())  # waves has one file
     given, unseen = (rows.select(list(range(first, rows.rows, 2))) for first in (0, 1))
     found = reduce_to(exact, target, given, fingerprint="x")
     sample = found.sample
     assert sample.shortfall(target) is None and sample.bound == target and sample.held == 0
     assert 0 < found.model.header.total_sv < exact.header.total_sv
-    assert sample.measured.rows == sample.seen.rows == given.rows - given.rows // 2
+    assert sample.measured.rows == sample.seen.rows == given.rows // 2
     seen = agreement(found.model, exact, [sample.measured])
     assert sample.seen.share == pytest.approx(seen.share)
     if not exact.header.regression:
