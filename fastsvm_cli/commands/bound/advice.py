@@ -82,12 +82,12 @@ def _advise(
     if trial is None and model.certified:
         facts["next"] = [_typed("predict", *how, "--exact", "EXACT_MODEL", test, file, "OUT")]
     elif trial is None and model.centers is not None:
-        facts["next"] = [_typed("bench", *how, test, "EXACT_MODEL", file)]
+        facts["next"] = [_typed("bench", *_for_bench(how, test), "EXACT_MODEL", file)]
     elif choice == "approx":
         facts["next"] = [_typed("approx", file)]
     elif choice == "bench":
         budget = [] if model.header.regression else ["--budget", f"{100 * BUDGET:g}%"]
-        facts["next"] = [_typed("bench", "--try", *budget, *how, test, file)]
+        facts["next"] = [_typed("bench", "--try", *budget, *_for_bench(how, test), file)]
     elif (
         trial is None
         or cascade.METHOD.reason_against(trial.source) is not None
@@ -96,6 +96,13 @@ def _advise(
         facts["next"] = [predict]
     else:
         facts["next"] = [predict, *_cascade(rows, test, file, how)]
+
+
+def _for_bench(how: "Sequence[str]", test: str) -> "list[str]":
+    """Return the options and the rows of a bench, which reads labelled rows of index:value pairs alone."""
+    if "--dense" not in how and "--unlabelled" not in how:
+        return [*how, test]
+    return [*(how[how.index("--scale") :] if "--scale" in how else ()), "TEST"]
 
 
 def _named(path: str, word: str) -> str:

@@ -30,10 +30,10 @@ class ReduceOptions(MethodOptions):
     )
     target: "float | None" = option(
         "--target E",
-        "Largest share of labels that may differ (0.002 or 0.2%), with --data of each class, too; for regression, the"
-        " largest root mean square difference, as a share of the standard deviation of the exact values. Measured"
-        " on rows of --data, or on support vectors, that the placement has not seen. The smallest such"
-        " set found is written.",
+        "Largest share of labels that may differ (0.002 or 0.2%), with --data of each tested class, too (of a few"
+        " rows, one label); for regression, the largest root mean square difference, as a share of the standard"
+        " deviation of the exact values. Measured on rows of --data, or on support vectors, that the placement has"
+        " not seen. The smallest such set found is written.",
         Target(),
     )
     data_file: "str | None" = option(

@@ -5,7 +5,9 @@ first that fails ("fixed sequence", statement (2) of methods/cascade/guarantee.p
 first one fails, tests 1, 2, ... take larger ones, up to one that passes, with 1 - delta_i: delta_0 = 0.8 delta, and
 delta_i = 0.2 delta / 2^i. A test takes a set whose share among rows drawn like these is above the target with
 probability at most delta_i, and all delta_i add up to delta. So at most the share `target` of such rows gets another
-label, with confidence 1 - delta. The set of all vectors needs no test.
+label, with confidence 1 - delta. The set of all vectors needs no test. The rule per class is a check on the tested
+rows, without a confidence of its own; one changed label in a class of fewer than 1 / target rows passes it, unlike in
+`bench`.
 
 Rows that are support vectors are rows of the model's training. Each part is then measured on a model without those that
 it holds, reduced as far. For new rows, that is an estimate: the coefficients of the others remember them.
