@@ -237,7 +237,7 @@ def published(machine):
             check_equal(expected, timed["exact model"], name)
         table.add(
             name,
-            "asked for",
+            "output",
             "`-b 1`" if words[0] == "-b" else "values" if "svr" in model.read_text()[:30] else "labels",
         )
         add_ratios(table, name, "exact model", reference, timed["exact model"])

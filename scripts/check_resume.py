@@ -36,7 +36,7 @@ def parsed():
 
 def repeat(source, target, size):
     """Write `source` until there are `size` bytes. Return the number of copies."""
-    # In pieces: a child's reported memory is at least its parent's.
+    # In blocks: a child's reported memory is at least its parent's.
     times = max(1, -(-size // os.path.getsize(source)))
     with open(source, "rb") as file, open(target, "wb") as to:
         text = file.read(1) in b"+-0123456789. \t"  # else compressed

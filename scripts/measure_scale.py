@@ -90,7 +90,7 @@ def main():
                 "svm-scale -r": restored,
             }
             embed(model, ranges, embedding)
-            cases["predict, range carried"] = lambda: seconds([*predict, raw, embedding, third])
+            cases["predict, range embedded"] = lambda: seconds([*predict, raw, embedding, third])
             times = {name: [] for name in cases}
             restored()
             for _ in range(options.runs):

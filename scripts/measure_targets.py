@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measure whether `fastsvm reduce --target` says the truth: its estimate and bound beside the share on test rows.
 
-Reads NAME.model, NAME.train and NAME.test of a folder. Every target is asked for with --data NAME.train and without.
+Reads NAME.model, NAME.train and NAME.test of a folder. Every target is given with --data NAME.train and without.
 Seconds are of the processor, of this process and its threads."""
 
 import argparse
@@ -17,7 +17,7 @@ from fastsvm_cli.methods.reduce.target import reduce_to
 from fastsvm_cli.models import load_model
 from fastsvm_cli.text.read_rows import read_chunks
 
-COLUMNS = "model, target, rows, vectors, of, said, bound, true, target reached, seconds"
+COLUMNS = "model, target, rows, vectors, of, reported, bound, true, target reached, seconds"
 
 
 def main() -> None:

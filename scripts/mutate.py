@@ -101,7 +101,7 @@ def sites(node, found: list) -> None:
 def rewritten(text: bytes, node, chosen: dict) -> bytes:
     """The text of `node`, with the `chosen` mutations, {(start, end, type): [(number, what)]}, behind conditions."""
     fragments, at = [], node.start_byte
-    names = []  # the pieces that an operator's or a function's mutation replaces
+    names = []  # the fragments that an operator's or a function's mutation replaces
     for child in node.children:
         fragments += [text[at : child.start_byte], rewritten(text, child, chosen)]
         names.append((child, len(fragments) - 1))

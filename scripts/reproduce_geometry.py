@@ -332,7 +332,7 @@ def draw(problem, folder, seed):
         axis.axhline(0, color="0.6", linewidth=0.8)
         axis.set(
             title=f"{names[sequence]}: mean k {decided[sequence].mean():.1f}",
-            xlabel="k: points until the label is settled",
+            xlabel="k: points until the label is decided",
             xlim=(0, None),
         )
     axes[0].set_ylabel("G(x)")
@@ -515,7 +515,7 @@ def decided_shares(options):
                 cells.append(f"{100 * (1 - left / total):.2f}")
             rows.append([data, name, model.header.total_sv, sequence, len(ordered.points), *cells])
     columns = ["data", "model", "SVs", "sequence", "points", "within 32", "128", "256", "512"]
-    print(f"\nPercent of rows settled\n\n{markdown(columns, rows)}")
+    print(f"\nPercent of rows decided\n\n{markdown(columns, rows)}")
 
 
 def main():

@@ -12,7 +12,7 @@ from fastsvm_cli.comparisons.sampled import lower_bound, rms_interval_95
 from fastsvm_cli.models.base import LABELS, ExactModel, Model, Precision
 from fastsvm_cli.text.read_rows import select_rows, smaller_chunks
 
-#: Decision values kept in memory (128 MB); others are evaluated again per model.
+#: Decision values cached in memory (128 MB); others are evaluated again per model.
 STORED_VALUES = 1 << 24
 # Regression values this close, over their spread, differ by rounding.
 _ROUNDING = 1e-9

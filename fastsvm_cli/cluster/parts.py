@@ -141,7 +141,7 @@ class Folder:
         files = self.files()
         foreign = [name for name in files if name.startswith("part") and entry_name(name) not in files]
         if foreign:
-            why = f"it holds {min(foreign)}, of which no receipt tells; remove such files, or name another directory"
+            why = f"it holds {min(foreign)}, which has no receipt-*.json; remove such files, or name another directory"
             raise FileError(shown(self.url), why)
         if MANIFEST in files and "fastsvm_parts" not in self.documents([MANIFEST])[0]:
             why = f"its {MANIFEST} is not what fastsvm wrote there; remove it, or name another directory"

@@ -38,11 +38,11 @@ class Job:
 
     Each process parses the models once.
 
-    exact_tolerance: largest radius of a kept regression value. audit: share and seed of a sample, to which the exact
-    model gives a label too; it then answers nothing else. embedded_scaling: by the model. reading: arguments of
-    LineBlocks. answer_options: arguments of `predict`. made_with: what determines the output besides the rows. threads:
-    per block. out: URL of OUT_DIR; shown: its name in messages. fields: numbers of a dense row, as LineBlocks counts
-    them, or -1. run: identity in the manifest.
+    exact_tolerance: a regression value with a larger radius is evaluated exactly. audit: share and seed of a sample, to
+    which the exact model gives a label too; it then answers nothing else. embedded_scaling: by the model. reading:
+    arguments of LineBlocks. answer_options: arguments of `predict`. made_with: what determines the output besides
+    the rows. threads: per block. out: URL of OUT_DIR; shown: its name in messages. fields: numbers of a dense row, as
+    LineBlocks counts them, or -1. run: identity in the manifest.
     """
 
     def __init__(self, out: str):

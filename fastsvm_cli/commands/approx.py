@@ -67,7 +67,7 @@ def command(**parsed):
     print(f"{model.header.total_sv} support vectors -> {functions} of degree {compiled.degree} {space}", file=report)
     print(size_line(source.size, size, options.output_file), file=report)
     if scaling is not None:
-        say_raw_rows(scaling, "carried", report)
+        say_raw_rows(scaling, "embedded", report)
     if questionable_gain(compiled.products, model):
         tried = trial(compiled, model)
         if tried is not None and tried.speed_up < 1:

@@ -75,7 +75,7 @@ def command(**parsed):
     if not options.quiet:
         _show(found, source, size, options)
         if scaling is not None:
-            say_raw_rows(scaling, "carried", summary_stream(options.output_file))
+            say_raw_rows(scaling, "embedded", summary_stream(options.output_file))
         _warn(found, source, rows, options)
 
 
@@ -128,7 +128,7 @@ def _warn(
         )
         _say(f"{found.without_root} of {pairs} of classes have no root within {options.tolerance:g}: choose {what}.")
     if found.short and target is None:
-        _say(f"{found.short} of {pairs} have fewer samples than asked for: further ones would be near-duplicates.")
+        _say(f"{found.short} of {pairs} have fewer samples than requested: further ones would be near-duplicates.")
     if target is not None and found.disagreement > target:
         _say(f"the target of {100 * target:.3g} % was not met.")
     elif found.disagreement > 0.05:
@@ -173,4 +173,4 @@ def _write_density(
     print(f"{model.header.total_sv} training rows of {model.header.nr_class} classes -> {what}", file=report)
     print(size_line(None, size, options.output_file), file=report)
     if scaling is not None:
-        say_raw_rows(scaling, "carried" if folding is None else "part of it", report)
+        say_raw_rows(scaling, "embedded" if folding is None else "folded in", report)

@@ -54,7 +54,7 @@ def command(**parsed):
     print(f"exact model: {model.header.total_sv} support vectors, {_percent(found.shares[-1])}", file=report)
     print(size_line(source.size, size, options.output_file), file=report)
     if scaling is not None:
-        say_raw_rows(scaling, "carried", report)
+        say_raw_rows(scaling, "embedded", report)
     print(
         f"{found.evaluations:.4g} kernel evaluations a row, {found.gain:.3g} times as fast as the exact model"
         " (estimated; reading rows not counted)",

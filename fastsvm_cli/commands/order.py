@@ -68,7 +68,7 @@ def command(**parsed):
     print(f"{ordered.header.total_sv} support vectors, {ordered.ordered_by}", file=report)
     print(size_line(source.size, size, options.output_file), file=report)
     if ranges is not None:
-        say_raw_rows(ranges, "carried", report)
+        say_raw_rows(ranges, "embedded", report)
     tried = trial(ordered, ordered.exact, data)
     if tried is None:
         return

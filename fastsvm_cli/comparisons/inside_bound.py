@@ -71,10 +71,10 @@ def bound_report(paths: Sequence[str], reading: Reading) -> dict:
         if ranges:
             first, *others = ranges.values()
             if reading.scaling is not None:
-                raise ModelFormatError(first.path, "it carries a range file: measure it apart, without --scale")
+                raise ModelFormatError(first.path, "it embeds a range file: measure it apart, without --scale")
             if others or any(model.model.embedded_scaling is None for model in known):
                 raise ModelFormatError(
-                    first.path, "it carries a range file that another model does not: measure it apart"
+                    first.path, "it embeds a range file that another model does not: measure it apart"
                 )
             reading.scaling = first.model.row_scaling()
         if len(firsts := {model.model.first_index for model in known}) > 1 and reading.how["dense"]:

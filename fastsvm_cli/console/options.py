@@ -192,7 +192,7 @@ _SCALED = "Range file of svm-scale (or scale file of R's e1071) of the model's t
 
 def embed(name: str, words: str = "") -> Any:
     """Return the option of a range file that the compiled model embeds."""
-    words_ = " The compiled model carries it, takes raw rows, and scales them as predict --scale does."
+    words_ = " The compiled model embeds it, takes raw rows, and scales them as predict --scale does."
     return Option(f"{name} RANGE_FILE", f"{_SCALED}{words_}{words}", group=ROWS)
 
 

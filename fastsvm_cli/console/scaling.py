@@ -54,7 +54,7 @@ def embedded_scaling(scaling: "Scaling | None", model_file: str) -> "EmbeddedSca
 def say_raw_rows(scaling: "Scaling", what: str, report: TextIO) -> None:
     """Print that a model takes raw rows."""
     raw = "raw rows" if scaling.native.label_line() is None else "raw rows and predicts raw labels"
-    print(f"{scaling.path} is {what}: it takes {raw}", file=report)
+    print(f"{scaling.path} is {what}: the model takes {raw}", file=report)
 
 
 def refuse_twice(scale_file: "str | None", model: "Model", model_file: str) -> None:

@@ -23,7 +23,7 @@ class available:
 class _Available:
     def __init__(self, method: "Callable", check: "Callable[..., None]"):
         self._method, self._check = method, check
-        update_wrapper(self, method)  # type: ignore[arg-type]  # an object that becomes a method when it is asked for
+        update_wrapper(self, method)  # type: ignore[arg-type]  # an object that becomes a method when it is read
 
     def __get__(self, instance: object, owner: "type | None" = None):
         if instance is None:

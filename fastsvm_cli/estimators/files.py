@@ -39,8 +39,8 @@ def predict_file(
     scikit-learn's probabilities of two classes), FileError, ValueError for conflicting options, and AttributeError
     without probabilities.
 
-    >>> told = fastsvm_cli.predict_file("rings.test", "rings.model.approx", "labels", exact="rings.model")
-    >>> told["rows"] == told["rows_proven"] + told["rows_evaluated"] == 6000, sum(1 for line in open("labels"))
+    >>> counts = fastsvm_cli.predict_file("rings.test", "rings.model.approx", "labels", exact="rings.model")
+    >>> counts["rows"] == counts["rows_proven"] + counts["rows_evaluated"] == 6000, sum(1 for line in open("labels"))
     (True, 6000)
     """
     import warnings
@@ -68,7 +68,7 @@ def predict_file(
     if on_bad_row not in ("stop", "skip", "nan"):
         raise ValueError(f"on_bad_row={on_bad_row!r} found, expected 'stop', 'skip' or 'nan'")
     if dense and fast.model.serials:
-        raise ValueError("dense does not go with a precomputed kernel, whose rows carry serial numbers")
+        raise ValueError("dense does not go with a precomputed kernel, whose rows hold serial numbers")
 
     fallback, header = fast.fallback(), fast.probability_header if probability else fast.model.header
     bad_rows = None

@@ -205,8 +205,8 @@ def _off(really: bool = True) -> "Iterator[None]":
 class Engine:
     """Compiled model of an estimator, and counters.
 
-    arrays: the estimator's, held so that their ids are not reused. told, sums: numbers that reveal a change of the
-    arrays. pays: whether the engine answers.
+    arrays: the estimator's, held so that their ids are not reused. settings, sums: parameters and checksums,
+    which reveal a change. pays: whether the engine answers.
     """
 
     def __init__(self, estimator: Any, arrays: "list[np.ndarray]", settings: "list[Any]", sums: "list[bytes]"):

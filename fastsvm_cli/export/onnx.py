@@ -155,7 +155,7 @@ class _Writer(Answers):
         return g("Add", *own)
 
     def _class_sums(self, values: str, coefficients: np.ndarray, counts: "list[int]") -> "list[str]":
-        """Return sums (n, classes - 1) per class; pieces of AT_ONCE limit single precision's error."""
+        """Return sums (n, classes - 1) per class; blocks of AT_ONCE limit single precision's error."""
         g = self.graph
         if coefficients.shape[1] == 1:
             counts = [len(coefficients)]

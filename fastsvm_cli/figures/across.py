@@ -4,7 +4,7 @@ from math import hypot, inf, log10
 
 from fastsvm_cli.figures import style
 
-_STEP = 1.5  # points between places
+_STEP = 1.5  # points between positions
 _APART = 5.5  # points between cases
 _MARK = 5.0  # points of a case
 
@@ -58,13 +58,13 @@ class Across:
         middle = (low + high) / 2
         slots.sort(key=lambda slot: (round(abs(slot - middle) * self.unit, 6), slot))
         at = [middle] * len(heights)
-        placed: list[int] = []
+        drawn: list[int] = []
 
         def space(slot: float, mine: int) -> float:
             return min(
                 (
                     hypot((slot - at[other]) * self.unit, up - up_of_other)
-                    for other in placed
+                    for other in drawn
                     for up, up_of_other in zip(heights[mine], heights[other])
                     if up is not None and up_of_other is not None
                 ),
@@ -75,5 +75,5 @@ class Across:
             spaces = [space(slot, each) for slot in slots]
             wide = next((slot for slot, found in zip(slots, spaces) if found >= _APART), None)
             at[each] = slots[spaces.index(max(spaces))] if wide is None else wide
-            placed.append(each)
+            drawn.append(each)
         return at

@@ -1,4 +1,4 @@
-"""Marks of the methods, told apart by shape alone."""
+"""Marks of the methods: their shapes alone distinguish them."""
 
 from typing import NamedTuple
 

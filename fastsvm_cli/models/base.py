@@ -151,7 +151,7 @@ class Model:
         return self.file.to_text()
 
     def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, requested: Precision = LABELS) -> None:
-        """Compute the decision values of a chunk, in the precision asked for."""
+        """Compute the decision values of a chunk, in the requested precision."""
         self.native.decision_values(chunk, requested, out)
 
     def reference_values(self, chunk: _native.Chunk, out: _native.Decisions) -> None:
@@ -164,7 +164,7 @@ class Model:
         return None if engine is None else _StoppedModel(self, engine)
 
     def decisions(self, requested: Precision, with_radius: bool = False) -> _native.Decisions:
-        """Return memory for decision values, and for radii if asked for."""
+        """Return memory for decision values, and for radii if requested."""
         return self.native.decisions(requested, with_radius)
 
 

@@ -103,7 +103,7 @@ class temporary_folder:
 
 
 def stop(number: int, _: object) -> None:
-    """Handle a signal: undo, then end the process, or raise KeyboardInterrupt where asked for."""
+    """Handle a signal: undo, then end the process, or raise KeyboardInterrupt in a caller that requested it."""
     global _waiting, _raised
     if _holds:
         _waiting = number

@@ -63,11 +63,11 @@ class _Forgiving(io.FileIO):
 def _hold_place(descriptor: int) -> None:
     _closed.add(descriptor)
     try:
-        placed = open_nothing(descriptor)
-        if placed != descriptor:  # already taken by the interpreter
-            os.close(placed)
+        opened = open_nothing(descriptor)
+        if opened != descriptor:  # already taken by the interpreter
+            os.close(opened)
         else:
-            os.set_inheritable(placed, True)  # so that no child opens a file as a standard stream
+            os.set_inheritable(opened, True)  # so that no child opens a file as a standard stream
     except OSError:
         pass
 

@@ -252,7 +252,7 @@ def _behind(buffers: "Iterator[bytes]", start: int, path: str) -> "Iterator[byte
             yield buffer[start:] if start else buffer
         start = max(start - len(buffer), 0)
     if start:
-        raise FileError(path, f"the content ends {start} bytes before the place to go on from")
+        raise FileError(path, f"the content ends {start} bytes before the position to continue from")
 
 
 def _on_the_way(tool: str, path: str) -> str:

@@ -14,7 +14,7 @@ def digest_of(document: object) -> str:
 
 
 def fingerprint_of(buffers: "Iterable[bytes | memoryview]") -> str:
-    """Return the fingerprint of a text in pieces."""
+    """Return the fingerprint of a text in several buffers."""
     digest = _native.Sha256()
     for buffer in buffers:
         digest.update(buffer)

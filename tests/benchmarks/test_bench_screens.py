@@ -345,17 +345,17 @@ def test_ctrl_c_while_it_tries_prints_what_is_there(linear):
         cwd=linear,
         env={**os.environ, **ONE_THREAD},
         stdout=subprocess.PIPE,
-        stderr=open(linear / "said", "w"),
+        stderr=open(linear / "printed", "w"),
         start_new_session=True,
         preexec_fn=default_signals,
     ) as process:
         try:
-            wait_until(lambda: process.poll() is not None or "exact model" in (linear / "said").read_text())
+            wait_until(lambda: process.poll() is not None or "exact model" in (linear / "printed").read_text())
             os.killpg(process.pid, signal.SIGINT)
             out, _ = process.communicate(timeout=PATIENCE)
         finally:
             process.kill()
-    displayed = (linear / "said").read_text()
+    displayed = (linear / "printed").read_text()
     assert process.returncode == 130 and "Traceback" not in displayed, displayed
     assert re.search(r"\nInterrupted: nothing was timed yet; fastest so far: .+, .+x, .+ % differ\.\n$", displayed), (
         displayed

@@ -99,11 +99,11 @@ def test_what_cannot_be_loaded_is_said(c):
     c.fails(FILE, "/nowhere/at all: No such file", "load", b"/nowhere/at all", at)
     assert not model
     c.fails(FILE, "directory", "load", bytes(GOLDEN), at)
-    c.fails(ARGUMENT, "no path", "load", None, at)
-    c.fails(ARGUMENT, "no path", "load", b"x", None)
+    c.fails(ARGUMENT, "is NULL", "load", None, at)
+    c.fails(ARGUMENT, "is NULL", "load", b"x", None)
     assert c.status("load", b"/nowhere", at, error=False) == FILE
     c.fails(MODEL, "data file", "load", bytes(GOLDEN / "data"), at)
-    c.fails(ARGUMENT, "no text", "load_memory", None, 5, b"m", at)
+    c.fails(ARGUMENT, "is NULL", "load_memory", None, 5, b"m", at)
     c.fails(MODEL, "m: ", "load_memory", None, 0, b"m", at)
     c.fails(MODEL, "model:3: ", "load_memory", b"svm_type c_svc\nkernel_type x\n", 29, None, at)
     assert c.error.line == 3
@@ -128,29 +128,29 @@ def test_arguments_that_do_not_fit_are_said(c, models):
     assert (info.certified, info.proves, info.classes, info.pairs, info.kind) == (1, 0, 2, 1, b"maclaurin")
     assert len(info.fingerprint) == 32
     c.free(None)
-    c.fails(ARGUMENT, "no model", "labels", None, labels)
-    c.fails(ARGUMENT, "no place", "labels", model, None)
+    c.fails(ARGUMENT, "is NULL", "labels", None, labels)
+    c.fails(ARGUMENT, "is NULL", "labels", model, None)
     c.fails(ARGUMENT, "no labels", "labels", regression, labels)
     assert c.status("labels", three, labels, error=False) == OK
-    c.fails(ARGUMENT, "no models", "with_exact", certified, None, 0.0, at)
+    c.fails(ARGUMENT, "is NULL", "with_exact", certified, None, 0.0, at)
     for below in (-1.0, nan):
-        c.fails(ARGUMENT, "below 0", "with_exact", certified, model, below, at)
+        c.fails(ARGUMENT, "negative", "with_exact", certified, model, below, at)
     c.fails(MODEL, "exact already", "with_exact", model, certified, 0.0, at)
     c.fails(MODEL, "fingerprints", "with_exact", certified, three, 0.0, at)
     assert not other
-    c.fails(ARGUMENT, "no name", "set_instructions", None)
+    c.fails(ARGUMENT, "name is NULL", "set_instructions", None)
     c.fails(ARGUMENT, "'avx1' found", "set_instructions", b"avx1")
     c.functions.fastsvm_instructions.restype = ctypes.c_char_p
     c.works("set_instructions", c.functions.fastsvm_instructions())
-    c.fails(ARGUMENT, "no model", "predict", None, none, out)
-    c.fails(ARGUMENT, "no rows", "predict", model, None, out)
-    c.fails(ARGUMENT, "no place", "predict", model, none, None)
+    c.fails(ARGUMENT, "is NULL", "predict", None, none, out)
+    c.fails(ARGUMENT, "is NULL", "predict", model, None, out)
+    c.fails(ARGUMENT, "is NULL", "predict", model, none, None)
     c.works("predict", model, none, out)
     c.fails(ARGUMENT, "certificates", "values", model, none, out, out)
     for each in (three, regression):
-        c.fails(ARGUMENT, "has none", "probabilities", each, none, out, None)
-    c.fails(ARGUMENT, "or in none", "predict", model, rows_of(2), out)
-    c.fails(ARGUMENT, "fewer than 0", "predict", model, rows_of(-1), out)
+        c.fails(ARGUMENT, "without them", "probabilities", each, none, out, None)
+    c.fails(ARGUMENT, "in one form", "predict", model, rows_of(2), out)
+    c.fails(ARGUMENT, "count is negative", "predict", model, rows_of(-1), out)
 
 
 def test_dense_rows_that_do_not_fit_are_said(c, models):
@@ -164,12 +164,11 @@ def test_dense_rows_that_do_not_fit_are_said(c, models):
     assert found[0] == found[1]
     c.works("predict", model, rows_of(1, columns=4, stride=0, floats=single), out)  # a single row needs no stride
     assert out[0] == found[0][0]
-    c.fails(
-        ARGUMENT, "more than one form", "predict", model, rows_of(2, columns=4, doubles=numbers, floats=single), out
-    )
-    c.fails(ARGUMENT, "stride", "predict", model, rows_of(2, columns=4, stride=3, floats=single), out)
+    c.fails(ARGUMENT, "in one form", "predict", model, rows_of(2, columns=4, doubles=numbers, floats=single), out)
+    c.fails(ARGUMENT, "rows.stride is less", "predict", model, rows_of(2, columns=4, stride=3, floats=single), out)
     for columns in (-1, 2**63 - 1):
-        c.fails(ARGUMENT, "columns", "predict", model, rows_of(1, columns=columns, stride=columns, floats=single), out)
+        rows = rows_of(1, columns=columns, stride=columns, floats=single)
+        c.fails(ARGUMENT, "rows.columns is", "predict", model, rows, out)
     c.works("predict", model, rows_of(3, floats=single), out)
     assert out[0] == out[1] == out[2]
     out[:] = 77
@@ -194,8 +193,8 @@ def test_sparse_rows_that_do_not_fit_are_said(c, models):
     c.works("values", certified, rows(), out, radii)
     assert sign.value == 77 and not (radii[1] < inf and abs(out[1]) > 1e300)
     for bad in ([0, 2, 1, 2], [-1, 0, 0, 0]):
-        c.fails(ARGUMENT, "starts that decrease", "predict", model, rows(starts=np.array(bad)), out)
-    c.fails(ARGUMENT, "no indices", "predict", model, rows(indices=None), out)
+        c.fails(ARGUMENT, "starts decreases", "predict", model, rows(starts=np.array(bad)), out)
+    c.fails(ARGUMENT, "is NULL", "predict", model, rows(indices=None), out)
     for count in (1, 0):  # no entries
         c.works("predict", model, rows(count, indices=None, values=None), out)
     for index, word in ((1, "index 1 found after index 1"), (-7, "row 1: index -7")):

@@ -145,9 +145,9 @@ def test_a_folder_that_is_being_changed_does_not_look_whole_and_holds_one_run(ru
 @pytest.mark.parametrize(
     "files, why",
     [
-        ({"part-00000-00000": "1\n"}, "it holds part-00000-00000, of which no receipt tells"),
-        ({"part-00000": "1\n", "_SUCCESS": ""}, "it holds part-00000, of which no receipt tells"),
-        ({"parts.txt": "1\n"}, "it holds parts.txt, of which no receipt tells"),
+        ({"part-00000-00000": "1\n"}, "it holds part-00000-00000, which has no receipt-*.json"),
+        ({"part-00000": "1\n", "_SUCCESS": ""}, "it holds part-00000, which has no receipt-*.json"),
+        ({"parts.txt": "1\n"}, "it holds parts.txt, which has no receipt-*.json"),
         ({"manifest.json": "{}"}, "is not what fastsvm wrote there"),
         ({"manifest.json": "\xff"}, "is not what fastsvm wrote there"),
         ({"manifest.json": "[7]"}, "is not what fastsvm wrote there"),

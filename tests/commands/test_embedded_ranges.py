@@ -46,7 +46,7 @@ def test_a_model_of_raw_rows_answers_as_that_of_scaled_ones(scaled, tmp_path, co
     """Outputs are equal byte for byte. The plain model is made from scaled rows and answers scaled rows."""
     names = {"ROWS": scaled / "rows", "RANGE": scaled / "range", "MODEL": scaled / "model"}
     done = run(tmp_path, *(names.get(word, word) for word in command.split()), "carried")
-    assert f"{scaled / 'range'} is carried: it takes raw rows\n" in done.stdout
+    assert f"{scaled / 'range'} is embedded: the model takes raw rows\n" in done.stdout
     names["ROWS"] = scaled / "scaled"
     for option in ("--scale RANGE", "--carry RANGE"):
         command = command.replace(f"{option} ", "")
@@ -215,7 +215,7 @@ def test_a_regression_model_predicts_raw_labels(regression, tmp_path, command):
     for name in ("raw", "range", "model"):
         (tmp_path / name).write_bytes((regression / name).read_bytes())
     done = run(tmp_path, *command.split(), "range", "model", "carried")
-    assert "range is carried: it takes raw rows and predicts raw labels\n" in done.stdout
+    assert "range is embedded: the model takes raw rows and predicts raw labels\n" in done.stdout
     exact = ["--exact", "model"] if "approx" in command else []
     reported = json.loads(
         run(tmp_path, "predict", "--json", "--tolerance", "0", *exact, "raw", "carried", "ours").stdout

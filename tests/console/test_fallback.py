@@ -136,7 +136,7 @@ def test_a_small_file_is_read_once(directory, monkeypatch):
 
 
 def test_a_large_file_is_not_kept_and_known_again_when_it_is_read(directory, tmp_path, monkeypatch):
-    monkeypatch.setattr(fallback, "KEPT", 100)
+    monkeypatch.setattr(fallback, "MOST_BUFFERED", 100)
     (tmp_path / "exact").write_bytes((directory / "exact").read_bytes())
     expected = Expected(tmp_path / "exact", monkeypatch)
     expected.file.check()

@@ -134,7 +134,7 @@ def test_no_file_becomes_a_standard_stream(directory):
     code = (
         "import os, sys\n"
         "from fastsvm_cli import start, cli\n"
-        "def main(fault):\n"
+        "def main(error):\n"
         "    with open('rows') as rows, open('seen', 'w') as seen:\n"
         "        print(rows.fileno(), file=seen)\n"
         "        for descriptor in range(3):\n"

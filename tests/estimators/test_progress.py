@@ -91,10 +91,10 @@ rng = numpy.random.default_rng(0)
 X = rng.random((3000, 60))
 svc = SVC(gamma=0.05).fit(X, rng.integers(0, 2, 3000))
 before = os.listdir(".")
-def told(share, words=""):
+def report(share, words=""):
     print(words, flush=True)
 try:
-    fastsvm_cli.compile(svc, "auto", X=X, patience=1e9, on_progress=told)
+    fastsvm_cli.compile(svc, "auto", X=X, patience=1e9, on_progress=report)
 except KeyboardInterrupt:
     assert threading.active_count() == 1 and os.listdir(".") == before
     try:

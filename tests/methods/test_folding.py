@@ -177,7 +177,7 @@ def test_svm_predict_reads_what_reduce_folds(svm_predict, fastsvm, tmp_path):
     train(tmp_path / "model", [{i + 1: 2 * v - 1 for i, v in enumerate(row) if v != 0.5} for row in x], y, "-g 0.5")
     for options in (["--lossless"], ["--vectors", "20", "--data", "raw"], ["--target", "0.02", "--data", "raw"]):
         printed = fastsvm("reduce", *options, "--scale", "range", "model", "folded").out
-        assert "range is part of it: it takes raw rows\n" in printed
+        assert "range is folded in: the model takes raw rows\n" in printed
         ours = fastsvm("predict", "raw", "folded", "ours")
         theirs = outcome([svm_predict, "raw", "folded", "theirs"], cwd=tmp_path)
         assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes() and ours.out == theirs.stdout

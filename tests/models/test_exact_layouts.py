@@ -49,7 +49,7 @@ def test_the_fast_exponential_is_right_from_one_to_nothing(instruction_set):
 
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf", "sigmoid"])
-@pytest.mark.parametrize("density", [0.05, 1.0], ids=["column lists", "strips"])
+@pytest.mark.parametrize("density", [0.05, 1.0], ids=["column lists", "panels"])
 def test_every_size_of_model_and_data(kernel, density):
     rng = np.random.default_rng(12)
     for n, d in itertools.product(SIZES, SIZES):
@@ -108,7 +108,7 @@ def test_features_no_support_vector_has_count_in_the_norm_only(kernel):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("density", [0.02, 0.2], ids=["column lists", "strips"])
+@pytest.mark.parametrize("density", [0.02, 0.2], ids=["column lists", "panels"])
 def test_a_linear_model_of_many_pairs_is_not_folded_and_agrees(tmp_path, density):
     """ScalingToFold takes pairs x features numbers, at most 30 million."""
     rng = np.random.default_rng(15)

@@ -9,7 +9,7 @@ from fastsvm_cli import _native
 from support.oracles import EXTENDED, data_text
 from support.profiles import calm
 
-STRIP = 32
+PANEL = 32
 SINGLE = 2.0**-24
 
 pytestmark = pytest.mark.usefixtures("best_instruction_set")
@@ -33,7 +33,7 @@ def _tiles(vectors, gamma, order=None, kernel="rbf"):
 
 def _values(tiles, rows, count):
     """(rows, count) values, and relative errors of the rows."""
-    values, errors = tiles.kernel_values(_chunk(rows), list(range(len(rows))), 0, -(-count // STRIP) * STRIP)
+    values, errors = tiles.kernel_values(_chunk(rows), list(range(len(rows))), 0, -(-count // PANEL) * PANEL)
     values = np.array(values, np.float32).reshape(len(rows), -1)
     assert np.isfinite(values).all()
     return values[:, :count], np.array(errors)

@@ -28,7 +28,7 @@ def decide(model, *, with_radius):
 def test_an_expansion_without_a_certificate_leaves_a_model_without_radii():
     assert np.all(decide(expansions(certificate(), certificate()), with_radius=True) < np.inf)
     model = expansions(certificate(), None)
-    with pytest.raises(ValueError, match="radii asked of a model without certificates"):
+    with pytest.raises(ValueError, match="radii requested from a model without certificates"):
         decide(model, with_radius=True)
     np.testing.assert_array_equal(
         decide(model, with_radius=False), decide(expansions(certificate(), certificate()), with_radius=False)

@@ -56,7 +56,7 @@ def test_open_rows_are_those_the_radii_leave_open(fastsvm, folder, tmp_path, cas
     elif case == "steps":
         assert summary["rows_decided"] == len(lines) - len(requested)
     else:
-        assert f"Proven: {len(lines) - len(requested)} of {len(lines)} rows" in done.err and "left open" in done.err
+        assert f"Proven: {len(lines) - len(requested)} of {len(lines)} rows" in done.err and "undecided" in done.err
 
 
 @pytest.mark.full(few=1)

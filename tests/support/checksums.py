@@ -15,7 +15,7 @@ def with_checksum(text: bytes) -> bytes:
 
 
 def embedding(text: bytes, *ranges: bytes) -> bytes:
-    """A compiled model of version 2 as version 3, carrying these texts."""
+    """A compiled model of version 2 as version 3, embedding these texts."""
     content = re.sub(rb"checksum .*\nend\n$", b"", re.sub(rb"^(fastsvm_model \w+) 2\n", rb"\1 3\n", text))
     for word, each in zip((b"range", b"y_range"), ranges):
         content += b"%s %d\n%s" % (word, each.count(b"\n"), each)

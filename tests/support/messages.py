@@ -67,7 +67,7 @@ def values_of_key(found, key, expected):
 
 
 def sentences(section):
-    """Cases of a section of messages.txt: words of a command, then what is said."""
+    """Cases of a section of messages.txt: words of a command, then what is printed."""
     cases = [line.split(" => ") for line in _lines("messages.txt", section)]
     return [pytest.param(*case, id=case[0]) for case in cases]
 

@@ -101,7 +101,7 @@ def test_rows_and_errors_do_not_depend_on_the_number_of_threads(text, where, bro
 @pytest.mark.full
 def test_the_first_of_several_errors_is_reported_whoever_finds_it(file, long_text):
     lines = long_text.splitlines(keepends=True)
-    for at, broken in ((19_000, "late\n"), (12_345, "1 2:1 1:1 # fault\n"), (13_000, "\n")):
+    for at, broken in ((19_000, "late\n"), (12_345, "1 2:1 1:1 # error\n"), (13_000, "\n")):
         lines.insert(at, broken)
     path = file("".join(lines))
     expected = plain_rows(long_text)[0][:12_345]

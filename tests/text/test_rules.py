@@ -98,7 +98,7 @@ def test_a_blank_last_line_is_an_error_too(file):
     assert read(path) == ([(1.0, [(1, 1.0)])], f"{path}:2: a blank line found, expected a label")
 
 
-FAULTS = {
+ERRORS = {
     **reported(
         no_pair,
         "1 {foo}|1 {3:x}|1 {3:}|1 {3:} 2:4|1 {3} :2|1 {:2}|1 {1:2:3}|1 {1:2,2:3}|1 {1:2x}|1 {1:1e}|"
@@ -130,13 +130,13 @@ FAULTS = {
 
 
 @pytest.mark.full(few=67)
-@pytest.mark.parametrize("line", FAULTS, ids=lambda line: ascii(line[:30]))
+@pytest.mark.parametrize("line", ERRORS, ids=lambda line: ascii(line[:30]))
 def test_an_invalid_line_is_named_in_one_line_after_the_rows_before_it(file, line):
     for end in ("\n", "\r\n"):
         path = file(f"1 1:1{end}{line}{end}1 2:2{end}")
         rows, message = read(path)
         assert rows == [(1.0, [(1, 1.0)])]
-        assert message == f"{path}:2: {FAULTS[line]}" and len(message.splitlines()) == 1 and message.isprintable()
+        assert message == f"{path}:2: {ERRORS[line]}" and len(message.splitlines()) == 1 and message.isprintable()
 
 
 def test_errors_of_standard_input_name_it(fastsvm, tmp_path):

@@ -267,7 +267,7 @@ class Summary:
             self._say_saved(counts)
         elif self.options.open_file is not None:
             proven = _native.of_rows(counts.rows - counts.undecided, counts.rows)
-            self.warn(f"Proven: {proven}; {counts.undecided} left open.")
+            self.warn(f"Proven: {proven}; {counts.undecided} undecided.")
         elif counts.outside and self.model.judged_by_bound:
             self.warn(_native.outside_note(counts.rows, counts.outside, self.header.regression))
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.prediction.pipeline import Audit, Fallback
 
 #: Larger texts are read twice.
-KEPT = 1 << 24
+MOST_BUFFERED = 1 << 24
 
 
 def fallback(
@@ -171,17 +171,17 @@ class ExactFile:
             self._error = error
 
     def buffers(self) -> "Iterator[bytes]":
-        """Yield the file's bytes in pieces, and check their fingerprint at the end."""
+        """Yield the file's bytes in buffers, and check their fingerprint at the end."""
         from fastsvm_cli.models import check_start
         from fastsvm_cli.text.read_rows import read_buffers
 
         buffers_read, total = [], 0
         for buffer in read_buffers(self.path, lambda start: check_start(start, self.path)):
             total += len(buffer)
-            if total <= KEPT or not stat.S_ISREG(self._status.st_mode):  # a pipe cannot be read again
+            if total <= MOST_BUFFERED or not stat.S_ISREG(self._status.st_mode):  # a pipe cannot be read again
                 buffers_read.append(buffer)
             else:
                 buffers_read = []
             yield buffer
-        if total <= KEPT or not stat.S_ISREG(self._status.st_mode):
+        if total <= MOST_BUFFERED or not stat.S_ISREG(self._status.st_mode):
             self._text = b"".join(buffers_read)

@@ -205,7 +205,7 @@ class PredictOptions(shared.DataOptions):
         if self.y_scale_file is not None and not header.regression:
             raise click.UsageError("--y-scale is for regression models: there is nothing to scale about classes.")
         if self.dense and header.kernel_type == "precomputed" and not model.ordered:
-            raise click.UsageError("--dense does not go with a precomputed kernel, whose rows carry serial numbers.")
+            raise click.UsageError("--dense does not go with a precomputed kernel, whose rows hold serial numbers.")
         if self.probability and not header.has_probability:
             raise click.ClickException(
                 f"{self.model_file}: the model has no probability estimates; train it with svm-train -b 1"

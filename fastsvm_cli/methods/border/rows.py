@@ -14,7 +14,7 @@ HELD_OUT = 50
 
 
 class BorderRows:
-    """Rows x (n, d). columns: LIBSVM indices (d). classes: (n), -1 if unknown. places: (n), in the file."""
+    """Rows x (n, d). columns: LIBSVM indices (d). classes: (n), -1 if unknown. positions: (n), in the file."""
 
     def __init__(self, chunk: _native.Chunk, classes: np.ndarray, positions: np.ndarray, columns: np.ndarray):
         self.chunk, self.classes, self.positions, self.columns = chunk, classes, positions, columns
@@ -54,7 +54,7 @@ def drawn_rows(
     return BorderRows(rows, np.array(classes, int), chosen, columns)
 
 
-def places_among(members: "list[np.ndarray]", positions: np.ndarray) -> "list[np.ndarray]":
+def positions_among(members: "list[np.ndarray]", positions: np.ndarray) -> "list[np.ndarray]":
     """Return positions of `positions` in each function's increasing rows, or -1."""
     out = []
     for mine in members:

@@ -1,4 +1,4 @@
-"""Sample the borders of all pairs, as many as asked for or as a target needs."""
+"""Sample the borders of all pairs, as many as requested or as a target needs."""
 
 from collections.abc import Callable, Sequence
 
@@ -42,7 +42,7 @@ class Sampling:
 class SampledBorder:
     """A compiled border.
 
-    measured: number of rows. different: labels that differ on them. parted: whether these rows placed no samples.
+    measured: number of rows. different: labels that differ on them. parted: whether other rows placed the samples.
     Numbers of pairs: one_sided, one class wins on all rows; without_root, no root within the tolerance; short, fewer
     samples than requested.
     """

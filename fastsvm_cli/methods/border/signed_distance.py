@@ -15,7 +15,7 @@ from fastsvm_cli._native import class_pairs
 from fastsvm_cli.errors import FileError, ModelFormatError, spelled
 from fastsvm_cli.methods.border.density import check_weight, classes_of, dense_rows, density_header
 from fastsvm_cli.methods.border.gradients import DensityFunction, MachineFunction
-from fastsvm_cli.methods.border.rows import CLOUD_CELLS, drawn_rows, places_among, rows_for
+from fastsvm_cli.methods.border.rows import CLOUD_CELLS, drawn_rows, positions_among, rows_for
 from fastsvm_cli.methods.border.samples import SampledBorder, Sampling, sample_border
 from fastsvm_cli.methods.feature_space import FeatureSpace, matrix
 from fastsvm_cli.methods.method import require
@@ -109,7 +109,7 @@ def compile_density_border(
     unseen = np.stack(
         [
             function.value_and_gradient(rows.x, own)[0]
-            for function, own in zip(functions, places_among(members, rows.positions))
+            for function, own in zip(functions, positions_among(members, rows.positions))
         ],
         axis=1,
     )

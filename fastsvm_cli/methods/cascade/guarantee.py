@@ -15,7 +15,7 @@ k(t) differ.
     p(t_j), which has probability at most delta by (1). So the taken threshold has p <= budget with probability at least
     1 - delta, whatever the number of thresholds.
 
-Nothing is said about rows of another kind, or about one row.
+The bound does not hold for rows of another kind, or for a single row.
 """
 
 from collections.abc import Iterable

@@ -39,7 +39,7 @@ void Decisions::put(const std::vector<std::int64_t>& which, const Decisions& fro
 }
 
 void Decisions::elect(const std::vector<std::int64_t>& which, const Decisions& from) {
-    if (labels_alone || !from.labels_alone) throw std::invalid_argument("labels alone are put in the place of values");
+    if (labels_alone || !from.labels_alone) throw std::invalid_argument("labels replace no values here");
     if (from.pairs != pairs) throw std::invalid_argument("other rows or pairs");
     charge(which, from);
     winner.resize(static_cast<std::size_t>(rows), -1);

@@ -134,7 +134,7 @@ void bind_answers(nb::module_& m) {
     m.def(
         "undecided_rows",
         [](const Task& task, const Decisions& decisions, bool probability, double tolerance) {
-            if (!decisions.with_radius) throw nb::value_error("decisions without radii settle nothing");
+            if (!decisions.with_radius) throw nb::value_error("decisions without radii decide no row");
             return undecided_rows(task, decisions, probability, tolerance);
         },
         "task"_a, "decisions"_a, "probability"_a = false, "tolerance"_a = 0.0,

@@ -158,7 +158,7 @@ void bind_answer_options(nb::module_& m) {
             "model leaves undecided. audit: changes no line; its counts are in RunCounts. tolerance: allowed error of "
             "an "
             "ordered regression model's values, which may then stop "
-            "early. open_rows, outside_rows: report rows left open, and rows outside the bound; open_tolerance: "
+            "early. open_rows, outside_rows: report undecided rows, and rows outside the bound; open_tolerance: "
             "allowed radius of a regression value without `exact`. around: skip rows that cannot be evaluated. "
             "largest_feature: rows with features beyond it are counted.")
         .def_prop_ro("with_radius", [](const Predictor& self) { return self.resolved.with_radius; })

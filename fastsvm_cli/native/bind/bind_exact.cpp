@@ -44,7 +44,7 @@ std::vector<double> kernel_sums(const Tiles& self, const Chunk& chunk, const std
         if (row < 0 || row >= chunk.rows->rows) throw nb::index_error("row out of range");
     const std::int64_t count = static_cast<std::int64_t>(coef.size());
     if (from < 0 || count > self.size() - from || from % panel || count % panel)
-        throw nb::index_error("whole strips only");
+        throw nb::index_error("whole panels only");
     const auto block = self.block();
     self.take(*chunk.rows, rows.data(), static_cast<std::int64_t>(rows.size()), *block);
     std::vector<double> partial(rows.size() * lanes), sums(rows.size());
@@ -145,7 +145,7 @@ void bind_exact(nb::module_& m) {
             "own_values",
             [](const Exact& self, std::optional<OnProgress> progress, Decisions& out) {
                 check_pairs(out, self.model().pairs());
-                if (!self.meets_itself()) throw nb::value_error("of one decision function, and vectors in strips");
+                if (!self.meets_itself()) throw nb::value_error("of one decision function, and vectors in panels");
                 const std::function<void(double)> report = progress_to(std::move(progress));
                 const nb::gil_scoped_release release;
                 self.own_values(report, out);
@@ -237,7 +237,7 @@ void bind_exact(nb::module_& m) {
                 for (std::int64_t row : rows)
                     if (row < 0 || row >= chunk.rows->rows) throw nb::index_error("row out of range");
                 if (from < 0 || from > to || to > self.size() || from % panel || to % panel)
-                    throw nb::index_error("whole strips only");
+                    throw nb::index_error("whole panels only");
                 const std::int64_t n = static_cast<std::int64_t>(rows.size());
                 const auto block = self.block();
                 std::vector<std::vector<float>> values;
@@ -255,7 +255,7 @@ void bind_exact(nb::module_& m) {
             "Kernel values of these rows with the vectors start, ..., stop - 1 (whole panels), and the rows' relative "
             "errors. For tests.")
         .def("kernel_sums", &kernel_sums<GridTiles>, "chunk"_a, "rows"_a, "start"_a, "coef"_a,
-             "Sums of these rows' kernel values with the vectors from `start` on (whole strips), times `coef`. For "
+             "Sums of these rows' kernel values with the vectors from `start` on (whole panels), times `coef`. For "
              "tests and measurements.");
 
     m.def(

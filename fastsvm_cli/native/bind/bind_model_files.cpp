@@ -364,7 +364,7 @@ void bind_model_files(nb::module_& m) {
             return fingerprint({bytes.data(), bytes.size()});
         },
         "text"_a, "The first 32 hexadecimal digits of the SHA-256.");
-    nb::class_<Sha256>(m, "Sha256", "SHA-256 of a text in pieces.")
+    nb::class_<Sha256>(m, "Sha256", "SHA-256 of a text in several buffers.")
         .def(nb::init<>())
         .def(
             "update",

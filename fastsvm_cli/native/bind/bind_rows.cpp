@@ -165,7 +165,7 @@ void bind_rows(nb::module_& m) {
             "from_csr", &chunk_from_csr, "leading"_a, "indptr"_a, "indices"_a, "values"_a,
             "A chunk from arrays: numpy's, or any buffers. leading: (rows, leading_count), or (rows) for one number "
             "each, float64; indptr: (rows + 1) int64, row r has entries indptr[r], ..., indptr[r + 1] - 1; indices: "
-            "(nnz) int32, LIBSVM's, increasing within a row; values: (nnz) float64, zeros are kept. int32, int64, "
+            "(nnz) int32, LIBSVM's, increasing within a row; values: (nnz) float64, with explicit zeros. int32, int64, "
             "float32 and float64 are converted, but not real numbers to whole ones. Contiguous read-only buffers of "
             "these types are not copied: their memory must not change. Others are copied. Raises ValueError for arrays "
             "that do not fit, and numbers that the parser would refuse.")

@@ -167,7 +167,7 @@ void bind_bad_rows(nb::module_& m) {
                 return buffers;
             },
             "text"_a, "rows"_a, nb::sig("def fill(self, text: bytes, rows: int) -> list[bytes]"),
-            "`text`, the lines of the block's next rows, with a filler per bad row, in pieces.");
+            "`text`, the lines of the block's next rows, with a filler per bad row, in several buffers.");
 }
 
 void bind_blocks(nb::module_& m) {

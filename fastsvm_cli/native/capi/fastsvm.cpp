@@ -118,8 +118,8 @@ void take_sparse(const fastsvm_rows& rows, std::int64_t first, std::int64_t most
     const std::int64_t last = std::min(rows.count, first + most);
     for (std::int64_t i = first; i < last && out.entries() < most_entries; ++i) {
         const std::int64_t begin = rows.starts[i], end = rows.starts[i + 1];
-        require(begin >= 0 && begin <= end, "starts that decrease found, or are below 0");
-        require(begin == end || (rows.indices && rows.values), "entries found, and no indices or no values");
+        require(begin >= 0 && begin <= end, "rows.starts decreases, or is negative");
+        require(begin == end || (rows.indices && rows.values), "rows.indices or rows.values is NULL");
         const RowBuffer::Position to = out.row(static_cast<std::size_t>(end - begin));
         std::int64_t before = -1;
         for (std::int64_t e = begin; e < end; ++e) {
@@ -139,13 +139,13 @@ void take_sparse(const fastsvm_rows& rows, std::int64_t first, std::int64_t most
 
 void check(const fastsvm_model& model, const fastsvm_rows& rows) {
     const int forms = (rows.doubles != nullptr) + (rows.floats != nullptr) + (rows.starts != nullptr);
-    require(rows.count >= 0, "fewer than 0 rows found");
-    require(forms == 1 || (forms == 0 && rows.count == 0), "rows in more than one form found, or in none");
+    require(rows.count >= 0, "rows.count is negative");
+    require(forms == 1 || (forms == 0 && rows.count == 0), "give rows in one form: doubles, floats or starts");
     if (rows.starts || forms == 0) return;
-    require(!model.loaded.serials, "dense rows found, and a precomputed kernel, whose rows are sparse");
+    require(!model.loaded.serials, "dense rows do not go with a precomputed kernel");
     require(rows.columns >= 0 && rows.columns < std::numeric_limits<std::int32_t>::max(),
-            "columns below 0 found, or more than 2147483646");
-    require(rows.count <= 1 || rows.stride >= rows.columns, "a stride found that is below the columns");
+            "rows.columns is negative or above 2147483646");
+    require(rows.count <= 1 || rows.stride >= rows.columns, "rows.stride is less than rows.columns");
 }
 
 // Predicts rows part by part: use(predictions, decisions, number of the first row). Throws RowError after the rows
@@ -186,14 +186,14 @@ const char* fastsvm_instructions(void) {
 
 fastsvm_status fastsvm_set_instructions(const char* name, fastsvm_error* error) {
     return guarded(error, nullptr, [&] {
-        require(name, "no name found");
+        require(name, "name is NULL");
         choose_instructions(name);
     });
 }
 
 fastsvm_status fastsvm_load(const char* path, fastsvm_model** model, fastsvm_error* error) {
     return guarded(error, path, [&] {
-        require(path && model, "no path or no place for the model found");
+        require(path && model, "path or model is NULL");
         *model = nullptr;
         choose_instructions(nullptr);
         const std::string text = read_file(path);
@@ -204,7 +204,7 @@ fastsvm_status fastsvm_load(const char* path, fastsvm_model** model, fastsvm_err
 fastsvm_status fastsvm_load_memory(const void* text, size_t size, const char* name, fastsvm_model** model,
                                    fastsvm_error* error) {
     return guarded(error, name, [&] {
-        require((text || !size) && model, "no text or no place for the model found");
+        require((text || !size) && model, "text or model is NULL");
         *model = nullptr;
         choose_instructions(nullptr);
         const std::string_view whole(static_cast<const char*>(text), size);
@@ -215,7 +215,7 @@ fastsvm_status fastsvm_load_memory(const void* text, size_t size, const char* na
 fastsvm_status fastsvm_with_exact(const fastsvm_model* certified, const fastsvm_model* exact, double tolerance,
                                   fastsvm_model** model, fastsvm_error* error) {
     return guarded(error, nullptr, [&] {
-        require(certified && exact && model, "no models or no place for the new one found");
+        require(certified && exact && model, "a model, or the pointer to the new one, is NULL");
         *model = nullptr;
         const Model& mine = *certified->loaded.model;
         const std::string why =
@@ -223,7 +223,7 @@ fastsvm_status fastsvm_with_exact(const fastsvm_model* certified, const fastsvm_
         if (!why.empty()) throw ModelError(why);
         if (mine.fingerprint != exact->own_fingerprint)
             throw ModelError("this is not the model that the other was compiled from (their fingerprints differ)");
-        require(tolerance >= 0, "a tolerance below 0 found");
+        require(tolerance >= 0, "tolerance is negative");
         auto behind = std::make_shared<Fallback>([found = plain(exact->loaded.model)] { return found; }, tolerance);
         *model = new fastsvm_model(certified->loaded, certified->own_fingerprint, behind);
     });
@@ -254,8 +254,8 @@ void fastsvm_describe(const fastsvm_model* model, fastsvm_info* info) {
 
 fastsvm_status fastsvm_labels(const fastsvm_model* model, int* labels, fastsvm_error* error) {
     return guarded(error, nullptr, [&] {
-        require(model && labels, "no model or no place for labels found");
-        require(model->header().classification(), "a model without classes found, which has no labels");
+        require(model && labels, "model or labels is NULL");
+        require(model->header().classification(), "the model has no classes, and so no labels");
         std::copy(model->header().label->begin(), model->header().label->end(), labels);
     });
 }
@@ -263,7 +263,7 @@ fastsvm_status fastsvm_labels(const fastsvm_model* model, int* labels, fastsvm_e
 fastsvm_status fastsvm_predict(const fastsvm_model* model, const fastsvm_rows* rows, double* labels,
                                fastsvm_error* error) {
     return guarded(error, nullptr, [&] {
-        require(model && rows && labels, "no model, no rows or no place for labels found");
+        require(model && rows && labels, "model, rows or labels is NULL");
         ask(*model, *rows, OutputKind::labels, [&](const Predictions& found, const Decisions&, std::int64_t first) {
             std::copy(found.label.begin(), found.label.end(), labels + first);
         });
@@ -273,8 +273,8 @@ fastsvm_status fastsvm_predict(const fastsvm_model* model, const fastsvm_rows* r
 fastsvm_status fastsvm_values(const fastsvm_model* model, const fastsvm_rows* rows, double* values, double* radii,
                               fastsvm_error* error) {
     return guarded(error, nullptr, [&] {
-        require(model && rows && values, "no model, no rows or no place for values found");
-        require(!radii || model->loaded.model->certified, "radii asked of a model without certificates");
+        require(model && rows && values, "model, rows or values is NULL");
+        require(!radii || model->loaded.model->certified, "radii requested from a model without certificates");
         ask(*model, *rows, OutputKind::values, [&](const Predictions&, const Decisions& found, std::int64_t first) {
             const std::size_t some = static_cast<std::size_t>(found.rows * found.pairs);
             std::copy_n(found.value.begin(), some, values + first * found.pairs);
@@ -286,9 +286,9 @@ fastsvm_status fastsvm_values(const fastsvm_model* model, const fastsvm_rows* ro
 fastsvm_status fastsvm_probabilities(const fastsvm_model* model, const fastsvm_rows* rows, double* probabilities,
                                      double* labels, fastsvm_error* error) {
     return guarded(error, nullptr, [&] {
-        require(model && rows && probabilities, "no model, no rows or no place for probabilities found");
+        require(model && rows && probabilities, "model, rows or probabilities is NULL");
         require(model->header().has_probability() && !model->header().regression(),
-                "probabilities asked of a model that has none");
+                "probabilities requested from a model without them");
         ask(*model, *rows, OutputKind::probabilities,
             [&](const Predictions& found, const Decisions&, std::int64_t first) {
                 std::copy(found.probability.begin(), found.probability.end(), probabilities + first * found.columns);

@@ -68,7 +68,7 @@ struct AnswerOptions {
     std::int32_t largest_feature = std::numeric_limits<std::int32_t>::max();
 };
 
-// A question, and values derived from it.
+// Answer options, and values derived from it.
 struct ResolvedOptions : AnswerOptions {
     explicit ResolvedOptions(AnswerOptions answer_options);
 

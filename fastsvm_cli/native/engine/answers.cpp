@@ -74,7 +74,7 @@ void Worker::predictions(std::shared_ptr<const Rows> rows, Answer& out) {
 }
 
 std::vector<std::int64_t> Worker::left_undecided(const Decisions& decisions, bool probability, double tolerance) const {
-    if (!decisions.with_radius) throw std::invalid_argument("decisions without radii settle nothing");
+    if (!decisions.with_radius) throw std::invalid_argument("decisions without radii decide no row");
     return undecided_rows(resolved.task(), decisions, probability, tolerance);
 }
 

@@ -33,7 +33,7 @@ public:
     void drop(const std::vector<RowProblem>& rows);
     // Line numbers of rows, increasing, numbered as in `drop`.
     std::vector<std::int64_t> lines(const std::vector<std::int64_t>& rows) const;
-    // Writes `text`, the lines of the next `rows` rows, with fillers between them, in several pieces.
+    // Writes `text`, the lines of the next `rows` rows, with fillers between them, in several buffers.
     void fill(const std::string& text, std::int64_t rows, const Write& write);
 
     const std::vector<Gap>& gaps() const { return gaps_; }  // those that `fill` has not passed

@@ -1,4 +1,4 @@
-// Checksums of fastsvm's files, and texts carried by compiled models.
+// Checksums of fastsvm's files, and texts embedded in compiled models.
 //
 // A compiled model has the line `checksum <32 digits>` before `end`. A LIBSVM file whose last line is fastsvm's
 // (reduced set, folded scaling) ends in the digits. They are the fingerprint of all bytes before that line, or before

@@ -78,14 +78,14 @@ struct LineBlock {
 
 class LineBlocks {
 public:
-    // place: start of the stream; advanced by decided blocks. bad_rows: receives malformed lines; null: the first is a
-    // error. scaled: counts scaled rows. All must outlive this.
+    // position: start of the stream; advanced by decided blocks. bad_rows: receives malformed lines; null: the first is
+    // a error. scaled: counts scaled rows. All must outlive this.
     LineBlocks(ByteStream stream, Reading reading, Position& position, BadRows* bad_rows, ScaledEntries& scaled);
 
     // Reads whole lines; false at the end. Throws the stream's exceptions.
     bool next(LineBlock& out);
     void parse(LineBlock& block) const;
-    // Counts the block, and advances the place past it.
+    // Counts the block, and advances the position past it.
     void count_block(LineBlock& block);
     // Whether a block can be read without waiting. False until the first is decided: the width of dense rows is
     // unknown.

@@ -45,7 +45,7 @@ std::int32_t ModelFile::first_index() const {
 }
 
 std::string ModelFile::raw_rows() const {
-    if (embedded_.scaling) return "because it carries a range file";
+    if (embedded_.scaling) return "because it embeds a range file";
     return folded ? "because --scale is folded into it" : "";
 }
 

@@ -85,14 +85,14 @@ void Escalation::decide_labels(const Rows& rows, std::vector<std::int64_t>& unde
         sums_->decide_labels(tiles, rows, some, winner);
         decided[level] += static_cast<std::int64_t>(before - some.size());
     };
-    const auto room = scratch_.lease();
-    std::vector<std::int64_t>& too_near = room->too_near;
+    const auto scratch = scratch_.lease();
+    std::vector<std::int64_t>& too_near = scratch->too_near;
     too_near.clear();
     if (grid_) attempt(*grid_, grid_level, undecided);
     if (grid_ && !undecided.empty()) {
         const auto block = grid_->leased_block();
         grid_->take(rows, undecided.data(), static_cast<std::int64_t>(undecided.size()), *block);
-        std::vector<std::int64_t>& escalating = room->escalating;
+        std::vector<std::int64_t>& escalating = scratch->escalating;
         escalating.clear();
         for (std::size_t i = 0; i < undecided.size(); ++i)
             (grid_->relative_error(*block, static_cast<std::int64_t>(i)) < finer ? too_near : escalating)

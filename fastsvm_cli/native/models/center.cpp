@@ -14,7 +14,7 @@ Center::Center(const double* m, std::int64_t d, double largest_norm, bool gaussi
     constexpr double infinite = std::numeric_limits<double>::infinity();
     const double limit = 16 * gamma * gamma * largest_norm;
     norm_limit = gaussian && limit > 0 ? 1 / limit : infinite;
-    // B35, with room for rounding.
+    // B35, with a margin for rounding.
     const double reach = length(largest_norm, static_cast<double>(d)) * (1 + 1e-9) + std::sqrt(27.7 / gamma);
     far_norm = gaussian && gamma > 0 ? reach * reach : infinite;
 }

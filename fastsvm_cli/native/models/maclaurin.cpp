@@ -110,10 +110,10 @@ struct Maclaurin::Block {
     std::vector<std::int64_t> everyone;
     std::vector<double> groups;       // (groups, d, lanes) in raw coordinates
     std::vector<double> moved;        // (d, lanes): a group about a center
-    std::vector<double> norm;         // (centers, places): |z - m|^2
-    std::vector<double> weight;       // (centers, places): exp(-gamma |z - m|^2)
+    std::vector<double> norm;         // (centers, lanes): |z - m|^2
+    std::vector<double> weight;       // (centers, lanes): exp(-gamma |z - m|^2)
     std::vector<RowFromCenter> seen;  // per row, about the current center
-    std::vector<char> far;            // (centers, places)
+    std::vector<char> far;            // (centers, lanes)
     std::vector<char> outside;
     std::vector<double> scratch;
 };
@@ -150,7 +150,8 @@ void Maclaurin::weigh(const Rows& rows, std::int64_t first, std::int64_t n, Bloc
 }
 
 void Maclaurin::decision_values(const Rows& rows, Decisions& out) const {
-    if (out.with_radius && !certified()) throw std::invalid_argument("radii asked of a model without certificates");
+    if (out.with_radius && !certified())
+        throw std::invalid_argument("radii requested from a model without certificates");
     out.resize(rows.rows);
     out.is_outside.resize(static_cast<std::size_t>(rows.rows));
     std::atomic<std::int64_t> outside{0};

@@ -48,7 +48,7 @@ constexpr int codes_per_table = 16;
 // A row for vectors in codes. D = base of the vector + start + a table number per unusual code of the row, modulo 2^16.
 struct GridCodeRow {
     std::int64_t count;
-    const std::int32_t* at;       // (count): places of codes in a panel
+    const std::int32_t* at;       // (count): positions of codes in a panel
     const unsigned char* tables;  // (count, codes_per_table)
     std::int32_t start;
 };

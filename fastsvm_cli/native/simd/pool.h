@@ -10,7 +10,7 @@
 
 namespace fastsvm {
 
-// Reusable expensive objects, at most `slots`, each for one thread at a time. No locks: threads have places of their
+// Reusable expensive objects, at most `slots`, each for one thread at a time. No locks: threads have slots of their
 // own, in separate cache lines, while there are enough.
 template <class T> class Pool {
 public:
@@ -59,7 +59,7 @@ private:
     struct alignas(64) Slot {  // one cache line
         std::atomic<T*> pooled{nullptr};
     };
-    // Calls attempt(place) until it succeeds: first for the thread's own place, which another may use meanwhile.
+    // Calls attempt(slot) until it succeeds: first for the thread's own slot, which another may use meanwhile.
     template <class Attempt> void visit(Attempt attempt) const {
         const std::size_t thread = std::hash<std::thread::id>()(std::this_thread::get_id());
         const std::size_t own = thread * std::size_t{0x9E3779B97F4A7C15} >> (8 * sizeof(std::size_t) - 4);

@@ -22,7 +22,7 @@ struct PlainWords {
 
 // An earlier row's indices as text, with ':'; dense rows repeat most.
 struct IndexTexts {
-    static constexpr std::int64_t most = 1024;     // words; none are kept of a longer row
+    static constexpr std::int64_t most = 1024;     // words; none are stored of a longer row
     static constexpr std::int64_t most_bytes = 8;  // per word
     struct Word {
         std::uint64_t text;  // from its lowest byte on

@@ -25,8 +25,8 @@ struct MatrixView {
 std::string entry_error(std::int64_t last, std::int32_t index, double value);
 
 // Compressed sparse rows with LIBSVM's indices, whose first feature is 1. leading: (rows, leading_count); indptr: (rows
-// + 1), and indices: (nnz), whole numbers; values: (nnz), zeros are kept. Views with an owner and of Rows' own type are
-// not copied.
+// + 1), and indices: (nnz), whole numbers; values: (nnz), with explicit zeros. Views with an owner and of Rows' own
+// type are not copied.
 Rows rows_from_csr(const MatrixView& leading, const MatrixView& indptr, const MatrixView& indices,
                    const MatrixView& values);
 

@@ -102,7 +102,7 @@ private:
     Kind label_kind_ = Kind::range;
     std::vector<Feature> features_, shifted_;  // by index
     std::vector<std::int32_t> constant_;       // indices, increasing
-    std::vector<std::int32_t> positions_;      // index to place in features_, or -1; empty if indices are far apart
+    std::vector<std::int32_t> positions_;      // index to position in features_, or -1; empty if indices are far apart
 };
 
 struct Scaling::Read {

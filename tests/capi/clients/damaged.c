@@ -1,5 +1,5 @@
 /* damaged THREADS: reads models from standard input, each an unsigned 32-bit size and its bytes. Loads each from memory
- * by both interfaces, asks every question about odd rows on THREADS threads, frees it, and prints the status of
+ * by both interfaces, predicts odd rows in every way on THREADS threads, frees it, and prints the status of
  * loading. */
 #include <pthread.h>
 #include <stdint.h>
@@ -33,8 +33,8 @@ struct task {
 };
 
 static int says(fastsvm_status status, const fastsvm_error *error) {
-    const int told = error->text[0] != 0;
-    return status == error->status && told == (status != FASTSVM_OK) && strlen(error->text) < sizeof error->text;
+    const int has_text = error->text[0] != 0;
+    return status == error->status && has_text == (status != FASTSVM_OK) && strlen(error->text) < sizeof error->text;
 }
 
 static void *ask(void *argument) {

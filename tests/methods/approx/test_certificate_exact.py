@@ -222,5 +222,5 @@ def test_radii_asked_of_a_model_without_certificates_are_an_error_and_no_crash()
         np.random.default_rng(0), "c_svc", "rbf", random_rows(np.random.default_rng(1), 5, [1, 2]), gamma=0.5
     )
     model = compile_maclaurin(parse_model(machine.text(), "m"), fingerprint="f")
-    with pytest.raises(ValueError, match="radii asked of a model without certificates"):
+    with pytest.raises(ValueError, match="radii requested from a model without certificates"):
         model.decision_values(_native.parse(b"1 1:1\n")[0], _native.Decisions(1, True))

@@ -48,7 +48,7 @@ def test_files_are_written_back_byte_for_byte_and_say_the_same(svm_type, classes
         )
 
 
-FAULTS = [
+ERRORS = [
     (b"nr_border 2 0 1", b"nr_border 3 0 1", "m:24: the end of the file found among 6 numbers"),
     (b"nr_border 2 0 1", b"nr_border 1 0 1", "text found after the border samples"),
     (b"nr_border 2 0 1", b"nr_border 2 -1 1", "m:13: a negative number of border samples found"),
@@ -71,7 +71,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize("old, new, words", FAULTS, ids=[error[1].decode().strip()[-30:] for error in FAULTS])
+@pytest.mark.parametrize("old, new, words", ERRORS, ids=[error[1].decode().strip()[-30:] for error in ERRORS])
 def test_a_damaged_file_is_refused_in_one_clear_line(old, new, words):
     assert TEXT.count(old) >= 1
     message = error_of(with_checksum(TEXT.replace(old, new, 1)))

@@ -35,13 +35,13 @@ def made(tmp_path_factory):
     folder, done = tmp_path_factory.mktemp("cascades"), set()
 
     def make(name):
-        """Return the folder, with name (a model), name.cascade, name.said, and rows."""
+        """Return the folder, with name (a model), name.cascade, name.printed, and rows."""
         data, options, budget = CASES[name]
         if name not in done:
             done.add(name)
             train_on(folder / name, f"{data}.train", options)
             words = ["cascade", "--rows", "1000000", "--budget", budget, "--data", DATA / f"{data}.test", name]
-            (folder / f"{name}.said").write_text(forked.fastsvm(words, cwd=folder, text=True, check=True).stdout)
+            (folder / f"{name}.printed").write_text(forked.fastsvm(words, cwd=folder, text=True, check=True).stdout)
             lines = (DATA / f"{data}.train").read_text().splitlines(keepends=True)[:700]
             (folder / f"{data}.rows").write_text("".join([*lines[:100], *UNUSUAL.splitlines(keepends=True), *lines]))
         return folder, load_model(str(folder / f"{name}.cascade")), folder / f"{data}.rows"
@@ -124,7 +124,7 @@ def test_the_same_seed_gives_the_same_file_and_threads_do_not_matter(made):
 
 def test_the_summary(made, tmp_path):
     folder, model, _ = made("binary")
-    printed = (folder / "binary.said").read_text().splitlines()
+    printed = (folder / "binary.printed").read_text().splitlines()
     stages = "".join(r"stage \d: .*(vectors|polynomial|linear).* answers [\d.]+ % of the rows\n" for _ in model.stages)
     assert re.fullmatch(
         stages + r"exact model: \d+ support vectors, [\d.]+ %\n"

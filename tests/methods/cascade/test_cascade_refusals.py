@@ -172,7 +172,7 @@ def test_an_embedded_range_and_a_model_of_raw_rows(tmp_path):
         return forked.fastsvm(words, cwd=folder, text=True, check=True).stdout
 
     words = ["cascade", "--rows", "1000000", "--budget", "20%", "--confidence", "50%", "--data"]
-    assert "range is carried: it takes raw rows" in run(*words, "rows", "--scale", "range", "model", "carried")
+    assert "range is embedded: the model takes raw rows" in run(*words, "rows", "--scale", "range", "model", "carried")
     run(*words, "scaled", "model", "plain")
     assert load_model(str(folder / "carried")).stages and run("predict", "rows", "carried") == run(
         "predict", "scaled", "plain"

@@ -125,12 +125,12 @@ def test_numbers_may_be_broken_into_other_lines():
 # ---- corrupted
 
 
-FAULTS = model_changes("order")
+ERRORS = model_changes("order")
 
 
-@pytest.mark.parametrize("case", FAULTS)
+@pytest.mark.parametrize("case", ERRORS)
 def test_a_corrupted_file_is_refused_in_one_clear_line(case):
-    message, name, (old, new) = FAULTS[case]
+    message, name, (old, new) = ERRORS[case]
     found = error_of(changed(name, old, new))
     assert found == message if message.startswith("m:") else message in found
 

@@ -57,9 +57,9 @@ def test_classes_are_put_in_the_place_of_values():
     winners.resize(2)
     values = np.asarray(out.value)
     values[:, 0] = [1.0, -1.0, 2.0, -2.0]
-    with pytest.raises(ValueError, match="labels alone"):
+    with pytest.raises(ValueError, match="labels replace no values"):
         out.elect([0, 1], _native.Decisions(1))
-    with pytest.raises(ValueError, match="labels alone"):
+    with pytest.raises(ValueError, match="labels replace no values"):
         winners.elect([0, 1], winners)
     with pytest.raises(ValueError, match="other rows"):
         out.elect([0], winners)

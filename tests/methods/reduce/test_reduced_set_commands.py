@@ -241,7 +241,7 @@ def test_a_libsvm_model_without_the_line_is_one_as_before():
 
 
 WORDS = LINE.split()
-FAULTS = {
+ERRORS = {
     "a word too few": (
         b" ".join([*WORDS[:-2], WORDS[-1]]) + b"\n",
         "7 words in the line 'fastsvm_reduced' found, expected 8",
@@ -271,9 +271,9 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", ERRORS)
 def test_an_invalid_line_is_refused_in_one_clear_line(name):
-    line, message = FAULTS[name]
+    line, message = ERRORS[name]
     if line[16:18] == b"2 " and line.endswith(b"\n") and line.count(b"\n") == 1:
         line = line_with_checksum(SMALL.text() + line).removeprefix(
             SMALL.text()

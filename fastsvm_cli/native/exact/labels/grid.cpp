@@ -115,13 +115,13 @@ bool Grid::cover(const Rows& vectors, const Features& features, Sample& sample) 
     std::vector<std::int32_t> zeros(static_cast<std::size_t>(d), -most_levels - 1);  // none
     zeros_off_ = 0;
     for (std::int64_t column = 0; column < d; ++column) {
-        const bool placed = quantizer.quantize(column, 0.0, number, off);
+        const bool on_grid = quantizer.quantize(column, 0.0, number, off);
         if (count[column] < vectors.rows) {  // some vector has a zero here
-            if (placed)
+            if (on_grid)
                 meet(column, number);
             else
                 outlier(column, 0.0);
-        } else if (!placed || off > 0x1p-40 * step_) {
+        } else if (!on_grid || off > 0x1p-40 * step_) {
             continue;  // rows without the entry are off the grid
         }
         zeros[column] = number;

@@ -251,12 +251,12 @@ void GridTiles::pack(const Rows& vectors, const std::vector<std::int64_t>& order
     norms_.assign(static_cast<std::size_t>(padded_), 0);
     blocks_.assign(static_cast<std::size_t>(padded_ * words_), binary_ ? 0 : loops_.offset);
     std::vector<std::uint32_t> any(static_cast<std::size_t>(words_), 0);
-    std::int64_t placed = 0, needed = 0, tiles = 0;
+    std::int64_t filled = 0, needed = 0, tiles = 0;
     for (std::int64_t s = 0; s < n; ++s) {
         if (order[s] < 0) continue;
         write(vectors, order[s], numbers);
         for (std::int64_t w = 0; w < words_; ++w) any[w] |= words[w];
-        if (++placed % loops_.rows == 0 || placed == vectors.rows) {
+        if (++filled % loops_.rows == 0 || filled == vectors.rows) {
             needed += words_ - std::count(any.begin(), any.end(), 0u);
             ++tiles;
             std::fill(any.begin(), any.end(), 0u);

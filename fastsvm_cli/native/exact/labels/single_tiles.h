@@ -35,7 +35,7 @@ private:
     double factor_;  // factor^2 = gamma log2(e) scales coordinates: K = 2^-|x - z|^2
     Features features_;
     std::int64_t columns_, padded_columns_;         // number of features, and rounded up to `lanes`
-    std::int64_t column_blocks_, column_block_;     // columns are summed in `column_blocks_` pieces of `column_block_`
+    std::int64_t column_blocks_, column_block_;     // columns are summed in `column_blocks_` blocks of `column_block_`
     std::vector<std::int64_t> position_;            // (features): large columns last, where few roundings follow
     Aligned<double> center_;                        // (padded columns)
     Aligned<double> weights_;                       // (padded columns): roundings of a column's product
