@@ -62,14 +62,27 @@ class Persistent:
 
     @property
     def own_fingerprint(self) -> str:
-        """Fingerprint stored by models compiled from it."""
+        """Fingerprint of the model's file, which models compiled from it contain."""
         return self.fingerprint or fingerprint_of(self.model.to_text())
 
     def save(self, path: "str | bytes | os.PathLike[str]") -> None:
-        """Write the model's file, with the text it was read from if that file is unchanged.
+        """Write the model file.
 
-        With that file, labels that depend on rounding are svm-predict's. Raise FileError, and ModelFormatError for an
-        argument that no model file holds and that changes answers: use joblib.dump.
+        If the file that the model was read from is unchanged, its text is copied. The labels of the new file that
+        depend on rounding are svm-predict's.
+
+        Parameters
+        ----------
+        path : str, bytes or os.PathLike
+            The file to write.
+
+        Raises
+        ------
+        FileError
+            If the file cannot be written.
+        ModelFormatError
+            If an argument of the object changes answers and no model file holds it. `joblib.dump` stores the whole
+            object.
         """
         from fastsvm_cli.text.output import Output
 
@@ -87,10 +100,35 @@ class Persistent:
         progmem: bool = False,
         radius: bool = True,
     ) -> str:
-        """Write the model, with scaling and class names, to a path that ends in .onnx or .c.
+        """Write the model, with its scaling and class names, as ONNX or C99.
 
-        precision: "single" or "double". Others: as of `fastsvm export`. Return a line about the size. Raise FileError,
-        ValueError, and ModelFormatError for a model that the target cannot express.
+        Parameters
+        ----------
+        path : str, bytes or os.PathLike
+            The file to write. Its name ends in .onnx or .c; a header file that ends in .h is written beside a .c file.
+        precision : {"single", "double"}, default="single"
+            Precision of rows, tables and sums.
+        prefix : str, default=None
+            The first part of every name in C. None means the name of the file.
+        progmem : bool, default=False
+            Whether the tables in C are in the flash memory of an AVR.
+        radius : bool, default=True
+            Whether to include the radii of a certified model. They are omitted if `transform` is set, since they refer
+            to scaled rows.
+
+        Returns
+        -------
+        sizes : str
+            A line about the size of the result.
+
+        Raises
+        ------
+        FileError
+            If a file cannot be written, or the package onnx is missing.
+        ValueError
+            If `path`, `precision` or `prefix` is invalid.
+        ModelFormatError
+            If the target cannot express the model.
         """
         from fastsvm_cli.export.description import describe
         from fastsvm_cli.export.targets import TARGETS, Options, export, is_prefix

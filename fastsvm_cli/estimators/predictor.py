@@ -49,10 +49,54 @@ def load(
     decision_function_shape: str = "ovr",
     break_ties: bool = False,
 ) -> "FastSVM":
-    """Read any model file, exact or compiled.
+    """Read a model file of any kind, exact or compiled.
 
-    path: may be compressed. Others: as of FastSVM. Raise ModelFormatError, FileError and ValueError.
+    Parameters
+    ----------
+    path : str, bytes or os.PathLike
+        The model file, which may be compressed with gzip, bzip2, xz or, if Python can read it, zstd. "-" is standard
+        input.
+    exact : str, bytes, os.PathLike, Model or FastSVM, default=None
+        The exact model that the model was compiled from, or its path. It answers the rows whose label is not proven.
+    tolerance : float, default=None
+        For regression: the largest error of a value, as in `FastSVM`.
+    n_threads : int, default=None
+        Number of threads. None and 0 mean all available CPUs.
+    n_features_in : int, default=None
+        Number of columns of `X`. None means the columns up to the model's largest feature.
+    zero_based : bool, default=None
+        Whether column 0 of `X` is LIBSVM's feature 0. None means that it is if the model has a feature 0.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        Shape of the decision values of more than two classes, as in scikit-learn's SVC.
+    break_ties : bool, default=False
+        Whether decision values break ties between classes, as in scikit-learn's SVC.
 
+    Returns
+    -------
+    fast : FastSVM
+        The model.
+
+    Raises
+    ------
+    ModelFormatError
+        If the file is not a model that fastsvm can use, or `exact` is another model than the compiled model's source.
+    FileError
+        If a file cannot be read.
+    ValueError
+        If arguments are invalid or conflict.
+
+    Warns
+    -----
+    FastsvmWarning
+        If the file has content that LIBSVM reads, but that its writer may not have meant.
+
+    See Also
+    --------
+    loads : Read the content of a model file.
+    compile : Compile a fitted estimator.
+
+    Examples
+    --------
     >>> fast = fastsvm_cli.load("rings.model.approx", exact="rings.model")
     >>> fast.predict(X[:5])  # X: (6000, 8)
     array([-1, -1,  1, -1, -1])
@@ -74,10 +118,42 @@ def load(
 
 
 def loads(text: "bytes | str", *, name: str = "model", **settings: Any) -> "FastSVM":
-    """Read the content of a model file, which is not compressed.
+    """Read the content of a model file.
 
-    name: for messages. Others: as of load. Raise ModelFormatError, FileError and ValueError.
+    Parameters
+    ----------
+    text : bytes or str
+        The content of a model file of any kind, not compressed.
+    name : str, default="model"
+        The name of the model in messages.
+    **settings
+        The keyword arguments of `load`.
 
+    Returns
+    -------
+    fast : FastSVM
+        The model.
+
+    Raises
+    ------
+    ModelFormatError
+        If the text is not a model that fastsvm can use, or `exact` is another model than the compiled model's source.
+    FileError
+        If the file of `exact` cannot be read.
+    ValueError
+        If arguments are invalid or conflict.
+
+    Warns
+    -----
+    FastsvmWarning
+        If the text has content that LIBSVM reads, but that its writer may not have meant.
+
+    See Also
+    --------
+    load : Read a model file.
+
+    Examples
+    --------
     >>> text = open("rings.model.approx").read()
     >>> loads(text).predict(X[:5])
     array([-1, -1,  1, -1, -1])
@@ -110,41 +186,88 @@ def as_fast(
 
 
 class FastSVM(Persistent, FittedEstimator):
-    """A model that predicts arrays like a fitted scikit-learn estimator, with the numbers of `fastsvm predict`.
+    """A support vector machine that predicts arrays like a fitted scikit-learn estimator.
 
-    A model is exact or compiled, and its answers are the same bit for bit. Thread-safe. `clone` keeps it fitted; it
-    pickles as its model file's text.
+    The model is exact or compiled. Unless `sklearn` is set, its answers are those of the command `fastsvm predict`, bit
+    for bit. `load` and `compile` make objects of this class.
 
-    X: (n_samples, n_features_in_), an array, SciPy sparse matrix (duplicates are added up), pandas frame, or nested
-    lists. Column j is LIBSVM's feature first_index + j. Many rows use several threads, without the GIL.
+    Parameters
+    ----------
+    model : Model
+        The model, as from `load_model`.
+    exact : str, bytes, os.PathLike, Model or FastSVM, default=None
+        The exact model that `model` was compiled from, or its path. It answers the rows whose label is not proven, so
+        that every label is svm-predict's. `model` must be certified.
+    tolerance : float, default=None
+        For regression: with `exact`, the largest radius of a value that is kept. Without it, an ordered model stops
+        once a value is within this distance of the exact model's.
+    n_threads : int, default=None
+        Number of threads. None and 0 mean all available CPUs.
+    classes : array-like of shape (n_classes,), default=None
+        The classes, which must be sortable, in the order of the model's labels. None means the labels.
+    n_features_in : int, default=None
+        Number of columns of `X`. None means the columns up to the model's largest feature. Set it if the last features
+        are zero in every support vector.
+    zero_based : bool, default=None
+        Whether column 0 of `X` is LIBSVM's feature 0. None means that it is if the model has a feature 0. Set it if the
+        model was trained with a feature 0 that is zero in every support vector.
+    feature_names_in : array-like of str, default=None
+        The column names that a frame must have.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        Shape of the decision values of more than two classes, as in scikit-learn's SVC.
+    break_ties : bool, default=False
+        Whether decision values break ties between classes, as in scikit-learn's SVC.
+    transform : object, default=None
+        Its method `apply(block)` maps rows of `X`, dense or CSR, before the model.
+    calibrator : object, default=None
+        Its method `probabilities(decision_values)` returns an array of shape (n_samples, n_classes).
+    options : dict, default=None
+        The options of the compilation, for display.
+    fingerprint : str, default=None
+        The fingerprint of the model's file. None means that of the model's text.
+    sklearn : {"dense", "sparse"}, default=None
+        If set, the numbers of the model are those of a scikit-learn estimator that was fitted to such rows. Labels that
+        depend on rounding are then the estimator's, by scikit-learn's own code; without scikit-learn, they are
+        svm-predict's. Probabilities of two classes follow scikit-learn's LIBSVM.
 
-    model: a models.base.Model.
-    exact: the model that it was compiled from, or its path, to answer rows whose label is not proven; every label is
-    then svm-predict's.
-    tolerance: for regression: with `exact`, the largest radius of a value that is kept; an ordered model stops once a
-    value is within it.
-    n_threads: None or 0: all available CPUs.
-    classes: (nr_class), sortable, in the order of the model's labels; None: the labels.
-    n_features_in: None: the columns up to the model's largest feature. Set it if the last features are zero in every
-    support vector.
-    zero_based: whether column 0 is LIBSVM's feature 0. None: whether the model has a feature 0. Set it if the model was
-    trained with one that is zero in every support vector.
-    feature_names_in: a frame's column names.
-    decision_function_shape, break_ties: as in scikit-learn's SVC.
-    transform: apply(block) maps rows of X, dense or CSR, before the model.
-    calibrator: probabilities(decision_values) returns (rows, nr_class).
-    options: of the compilation, for display.
-    fingerprint: of the model's file, if not of to_text().
-    sklearn: "dense" or "sparse": the model's numbers are those of a scikit-learn estimator fitted to such rows. Labels
-    that depend on rounding are then the estimator's, by scikit-learn's own code (without scikit-learn, svm-predict's),
-    and probabilities of two classes follow its LIBSVM.
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The sorted classes. Only for classification.
+    n_features_in_ : int
+        Number of columns of `X`.
+    first_index : int
+        LIBSVM's index of column 0, 0 or 1. Column j of `X` is LIBSVM's feature `first_index` + j.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The column names. Only if `feature_names_in` is given.
+    offset_ : float
+        The offset of the decision values from `score_samples`. Only for one-class models.
+    attempts_ : list of dict
+        The models that `compile` tried. Only of `compile` with `method="auto"`.
 
-    Attributes: classes_: (nr_class), sorted, for classification. n_features_in_. first_index: LIBSVM's index of column
-    0. feature_names_in_: if given. offset_:
-    for one-class models.
+    Raises
+    ------
+    ModelFormatError
+        If `exact` is another model than the one that `model` was compiled from, or no model.
+    FileError
+        If the file of `exact` cannot be read.
+    ValueError
+        If arguments are invalid or conflict.
 
-    Raise ModelFormatError if `exact` is another model, and ValueError for conflicting arguments.
+    See Also
+    --------
+    load : Read a model file.
+    compile : Compile a fitted estimator.
 
+    Notes
+    -----
+    The rows `X` of the methods are a NumPy array, a SciPy sparse matrix, whose duplicate entries are added up, a pandas
+    frame or nested lists. Many rows are answered by several threads, without the GIL.
+
+    Objects are thread-safe. `sklearn.base.clone` returns a fitted copy. A pickle contains the text of the model file.
+
+    Examples
+    --------
     >>> fast = fastsvm_cli.load("rings.model.approx", exact="rings.model")
     >>> fast
     FastSVM(maclaurin, c_svc, n_features_in_=8, certified, exact)
@@ -218,7 +341,7 @@ class FastSVM(Persistent, FittedEstimator):
 
     @property
     def beyond_votes(self) -> bool:
-        """Whether labels need more than the signs of decision values, so that radii decide none."""
+        """Whether labels need more than the signs of decision values, so that radii decide no label."""
         header = self.model.header
         return self.calibrator is not None or (self.break_ties and header.classification and header.nr_class > 2)
 
@@ -253,10 +376,30 @@ class FastSVM(Persistent, FittedEstimator):
     # ---- answers
 
     def predict(self, X) -> np.ndarray:
-        """Return (n_samples,): classes; +1 or -1 for a one-class model; float64 for regression.
+        """Predict the class, or the regression value, of each row.
 
-        Votes decide, as in LIBSVM, unless break_ties or a calibrator is set.
+        Votes of the pairs of classes decide, as in LIBSVM, unless `break_ties` or a calibrator is set.
 
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features_in_)
+            The rows. For a precomputed kernel, the kernel values of each row with all training rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Classes; for a one-class model +1 (inlier) or -1; for regression float64 values.
+
+        Raises
+        ------
+        ValueError
+            If `X` is not a matrix of finite real numbers with the expected columns, if the model cannot evaluate a row,
+            or if `break_ties` is set and `decision_function_shape` is "ovo".
+        TypeError
+            If `X` is a NumPy matrix, or contains dates or times.
+
+        Examples
+        --------
         >>> fast = fastsvm_cli.load("rings.model")
         >>> fast.predict(numpy.full((2, 8), 0.5, dtype=numpy.float32))
         array([1, 1])
@@ -272,12 +415,30 @@ class FastSVM(Persistent, FittedEstimator):
 
     @available(has_classes)
     def decision_function(self, X) -> np.ndarray:
-        """Return decision values.
+        """Compute decision values.
 
-        Two classes: (n_samples,), positive for classes_[1]. One class: positive inside. More: "ovr": (n_samples,
-        n_classes), largest for the class with the most votes; "ovo": LIBSVM's values (n_samples, pairs) for the pairs
-        0/1, 0/2, ... of classes_, positive for the first.
+        Regression models do not have this method.
 
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features_in_)
+            The rows, as in `predict`.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_pairs)
+            For two classes, a value per row, positive for `classes_[1]`. For a one-class model, a value per row,
+            positive for inliers. For more classes and `decision_function_shape` "ovr", a value per class, largest for
+            the class with the most votes. For "ovo", LIBSVM's values of the pairs 0/1, 0/2, ..., 1/2, ... of
+            `classes_`, positive for the first class of a pair.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `X` is invalid, as in `predict`.
+
+        Examples
+        --------
         >>> fast = fastsvm_cli.load("rings.model")
         >>> values = fast.decision_function(X)
         >>> values.shape, bool((fast.predict(X) == fast.classes_[(values > 0).astype(int)]).all())
@@ -292,11 +453,29 @@ class FastSVM(Persistent, FittedEstimator):
 
     @available(has_probability)
     def predict_proba(self, X) -> np.ndarray:
-        """Return probabilities, (n_samples, n_classes), with columns as classes_.
+        """Compute the probabilities of the classes.
 
-        They are LIBSVM's, of a model trained with -b 1, or the calibrator's. One-class model: (n_samples, 2): normal,
-        outlier.
+        They are LIBSVM's, of a model trained with `-b 1` (scikit-learn: `probability=True`), or the calibrator's.
+        Models without probabilities do not have this method.
 
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features_in_)
+            The rows, as in `predict`.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            A column per class, in the order of `classes_`. For a one-class model, the two columns are normal and
+            outlier.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `X` is invalid, as in `predict`.
+
+        Examples
+        --------
         >>> fast = fastsvm_cli.load("colors.model")
         >>> fast.predict_proba(numpy.zeros((3, 60))).sum(axis=1).round(6)
         array([1., 1., 1.])
@@ -307,20 +486,60 @@ class FastSVM(Persistent, FittedEstimator):
 
     @available(has_probability)
     def predict_log_proba(self, X) -> np.ndarray:
-        """Return the logarithms of predict_proba."""
+        """Compute the logarithms of the probabilities of the classes.
+
+        Models without probabilities do not have this method.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features_in_)
+            The rows, as in `predict`.
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+            The logarithms of the result of `predict_proba`.
+        """
         return np.log(self.predict_proba(X))
 
     @available(is_one_class)
     def score_samples(self, X) -> np.ndarray:
-        """Return (n_samples,): decision_function + offset_."""
+        """Compute the decision values of a one-class model without its offset.
+
+        Other models do not have this method.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features_in_)
+            The rows, as in `predict`.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+            The result of `decision_function` plus `offset_`.
+        """
         return self.decision_function(X) + self.offset_
 
     @available(has_radii)
     def radius(self, X) -> np.ndarray:
-        """Return proven bounds on the distance of decision values (regression: values) from the exact model's.
+        """Compute proven bounds on the distances of decision values from those of the exact model.
 
-        Shape: (n_samples,), or for more than two classes (n_samples, pairs), as "ovo".
+        For regression, the bounds are on the distances of the predicted values. Only certified models have this method,
+        as from `compile` with `method="approx"` and `certify=True`, or with `method="reduce"`.
 
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features_in_)
+            The rows, as in `predict`.
+
+        Returns
+        -------
+        radii : ndarray of shape (n_samples,) or (n_samples, n_pairs)
+            A bound per row. For more than two classes, a bound per pair of classes, in the order of the "ovo" decision
+            values.
+
+        Examples
+        --------
         >>> fast, exact = fastsvm_cli.load("rings.model.approx"), fastsvm_cli.load("rings.model")
         >>> apart = abs(fast.decision_function(X) - exact.decision_function(X))
         >>> bool((apart <= fast.radius(X)).all())
@@ -330,11 +549,31 @@ class FastSVM(Persistent, FittedEstimator):
 
     @available(has_proofs)
     def proven(self, X, tolerance: "float | None" = None) -> np.ndarray:
-        """Return (n_samples,) bool: whether the label is proven to be the exact model's, without `exact`.
+        """Return for each row whether its label is proven to be the exact model's, without `exact`.
 
-        For regression: whether the value is proven to be within `tolerance`. Raise ValueError for regression without
-        tolerance.
+        For regression, return whether the value is proven to be within `tolerance` of the exact model's. The method
+        exists for certified models and for models whose labels are always the exact model's, unless labels need more
+        than votes (a calibrator, or `break_ties` with more than two classes).
 
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features_in_)
+            The rows, as in `predict`.
+        tolerance : float, default=None
+            The largest radius of a value. A certified regression model requires it.
+
+        Returns
+        -------
+        proven : ndarray of bool of shape (n_samples,)
+            Whether the label or value is proven.
+
+        Raises
+        ------
+        ValueError
+            If `tolerance` is missing.
+
+        Examples
+        --------
         >>> fast = fastsvm_cli.load("rings.model.approx")
         >>> sure = fast.proven(X)
         >>> sure.dtype, bool((fast.predict(X[sure]) == fastsvm_cli.load("rings.model").predict(X[sure])).all())
@@ -350,7 +589,29 @@ class FastSVM(Persistent, FittedEstimator):
 
     @available(has_targets)
     def score(self, X, y, sample_weight=None) -> float:
-        """Return the accuracy, or for regression R^2."""
+        """Compute the accuracy of the labels, or for regression the coefficient of determination R^2.
+
+        One-class models do not have this method.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features_in_)
+            The rows, as in `predict`.
+        y : array-like of shape (n_samples,) or (n_samples, 1)
+            The true classes or values.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows. None means equal weights.
+
+        Returns
+        -------
+        score : float
+            The accuracy or R^2. The R^2 of fewer than two rows is NaN.
+
+        Raises
+        ------
+        ValueError
+            If `y` does not have a number or class for each row of `X`.
+        """
         y, found = np.asarray(y), self.predict(X)
         if y.shape == (len(found), 1):
             y = y[:, 0]
@@ -366,7 +627,26 @@ class FastSVM(Persistent, FittedEstimator):
         return float(1 - error / spread) if spread else float(not error)
 
     def agreement(self, X, estimator: Any = None) -> "Agreement":
-        """Compare the labels with those of `estimator`, or of the model's source (estimators/agreement.py)."""
+        """Compare the answers with those of an estimator, or of the exact model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features_in_)
+            The rows, as in `predict`.
+        estimator : object with a method predict, default=None
+            The reference. None means the model that this one was compiled from, if `compile` made it in this process,
+            else the model itself if its labels are those of the exact model.
+
+        Returns
+        -------
+        agreement : Agreement
+            Numbers of rows, and of rows whose answers differ; its method `plot` draws the differences.
+
+        Raises
+        ------
+        ValueError
+            If `estimator` is None and the exact model is unknown, as after pickling.
+        """
         from fastsvm_cli.estimators.agreement import agreement
 
         return agreement(self, X, estimator)
@@ -461,7 +741,13 @@ class FastSVM(Persistent, FittedEstimator):
         return self._own[0]
 
     def fallback(self) -> "Fallback | None":
-        """Return the exact model for unproven rows, or None."""
+        """Return the exact model that answers the rows whose label is not proven.
+
+        Returns
+        -------
+        fallback : Fallback or None
+            The exact model of the parameter `exact`, with `tolerance`. None without `exact`.
+        """
         if self.exact is None:
             return None
         exact = self.exact.model
@@ -471,12 +757,12 @@ class FastSVM(Persistent, FittedEstimator):
 
     @property
     def early_tolerance(self) -> "float | None":
-        """Error at which an ordered regression model stops."""
+        """Error at which an ordered regression model without `exact` stops. None for other models."""
         return self.tolerance if self.model.ordered and self.model.header.regression and self.exact is None else None
 
     @property
     def probability_header(self) -> "Header":
-        """Header with the probability parameters: of `exact` for a reduced set."""
+        """Header with the probability parameters. A reduced set with `exact` uses the header of the exact model."""
         return self.model.header if self.exact is None or not self.model.reduced else self.exact.model.header
 
     def _labels(self, answer: Answer) -> np.ndarray:

@@ -37,15 +37,61 @@ class FittedEstimator:
         raise NotImplementedError
 
     def fit(self: Self, X, y=None, **_: Any) -> Self:
-        """Return self."""
+        """Do nothing, since the model is fitted.
+
+        Parameters
+        ----------
+        X : object
+            Ignored.
+        y : object, default=None
+            Ignored.
+        **_
+            Ignored.
+
+        Returns
+        -------
+        self : FastSVM
+            The object itself.
+        """
         return self
 
     def get_params(self, deep: bool = True) -> "dict[str, Any]":
-        """Return the constructor's arguments by name, as scikit-learn does."""
+        """Return the constructor's arguments.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Ignored. It exists for compatibility with scikit-learn.
+
+        Returns
+        -------
+        params : dict
+            The arguments by name.
+        """
         return {name: getattr(self, name) for name in _PARAMETERS}
 
     def set_params(self: Self, **parameters: Any) -> Self:
-        """Change constructor arguments. Raise ValueError and ModelFormatError."""
+        """Change arguments of the constructor.
+
+        Parameters
+        ----------
+        **parameters
+            The arguments to change.
+
+        Returns
+        -------
+        self : FastSVM
+            The object itself.
+
+        Raises
+        ------
+        ValueError
+            If a name is unknown, or arguments are invalid or conflict.
+        ModelFormatError
+            If `exact` is another model than the compiled model's source.
+        FileError
+            If the file of `exact` cannot be read.
+        """
         for name in parameters:
             if name not in _PARAMETERS:
                 raise ValueError(
