@@ -28,18 +28,41 @@ def spelled(name: str, value: str = "") -> str:
 
 
 class FastsvmError(Exception):
-    """Base of all errors. Unprintable characters of the message become "?"."""
+    """Base of all errors that a user can fix.
+
+    Parameters
+    ----------
+    message : str
+        The message. Each character that is not printable becomes "?".
+    """
 
     def __init__(self, message: str):
         super().__init__("".join(c if c.isprintable() else "?" for c in message))
 
 
 class FastsvmWarning(UserWarning):
-    """Warning about a doubtful result."""
+    """Warning about a doubtful result, or about input that may not be what the user meant."""
 
 
 class DataFormatError(FastsvmError):
-    """Malformed line of a data file: `path:line: why`."""
+    """Malformed line of a data file.
+
+    The message is `path:line: why`.
+
+    Parameters
+    ----------
+    path : str
+        The path of the file; "-" for standard input.
+    line : int
+        The number of the line.
+    why : str
+        The reason.
+
+    Attributes
+    ----------
+    path, line, why
+        The parameters.
+    """
 
     def __init__(self, path: str, line: int, why: str):
         super().__init__(f"{display(path)}:{line}: {why}")
@@ -47,7 +70,24 @@ class DataFormatError(FastsvmError):
 
 
 class ModelFormatError(FastsvmError):
-    """Unusable model file: `path: why` or `path:line: why`."""
+    """Unusable model file, or an estimator that cannot be used.
+
+    The message is `path: why` or `path:line: why`.
+
+    Parameters
+    ----------
+    path : str
+        The path of the file, "-" for standard input, or the name of the estimator's class.
+    why : str
+        The reason.
+    line : int, default=None
+        The number of the line.
+
+    Attributes
+    ----------
+    path, line, why
+        The parameters.
+    """
 
     def __init__(self, path: str, why: str, line: "int | None" = None):
         super().__init__(f"{display(path)}{'' if line is None else f':{line}'}: {why}")
@@ -55,7 +95,20 @@ class ModelFormatError(FastsvmError):
 
 
 class RowError(FastsvmError):
-    """Row of a chunk that a model cannot evaluate."""
+    """Row of a chunk that a model cannot evaluate.
+
+    Parameters
+    ----------
+    row : int
+        The number of the row in the chunk, from 0.
+    why : str
+        The reason.
+
+    Attributes
+    ----------
+    row, why
+        The parameters.
+    """
 
     def __init__(self, row: int, why: str):
         super().__init__(f"row {row}: {why}")
@@ -63,7 +116,24 @@ class RowError(FastsvmError):
 
 
 class FileError(FastsvmError):
-    """Unusable file: `path: why`."""
+    """File that cannot be read or written.
+
+    The message is `path: why`.
+
+    Parameters
+    ----------
+    path : str
+        The path of the file; "-" for standard input.
+    error : OSError or str
+        The reason.
+
+    Attributes
+    ----------
+    path : str
+        The path of the file.
+    cause : OSError or str
+        The reason.
+    """
 
     def __init__(self, path: str, error: "OSError | str"):
         super().__init__(f"{display(path)}: {error if isinstance(error, str) else _reason(error)}")

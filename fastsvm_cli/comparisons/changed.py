@@ -9,7 +9,17 @@ from fastsvm_cli._native import Header
 
 
 class ClassRows(NamedTuple):
-    """A class of the exact model. different: rows that the other model labels differently."""
+    """The rows of one class of the exact model.
+
+    Parameters
+    ----------
+    label : object
+        The class.
+    rows : int
+        Number of rows.
+    different : int
+        Number of rows that the other model labels differently.
+    """
 
     label: object
     rows: int
@@ -22,7 +32,26 @@ class ClassRows(NamedTuple):
 
 
 class Changed:
-    """Labels that differ, by class of the exact model. differ: (rows). known: classes to list even without rows."""
+    """The labels that differ from the exact model's, by class of the exact model.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_samples,)
+        The labels of the exact model.
+    differ : ndarray of bool of shape (n_samples,)
+        Whether the other model gives another label.
+    known : iterable, default=()
+        Classes to list even if they have no rows.
+
+    Attributes
+    ----------
+    rows : int
+        Number of rows.
+    different : int
+        Number of rows whose label differs.
+    classes : list of ClassRows
+        The classes, by increasing label.
+    """
 
     def __init__(self, labels: np.ndarray, differ: np.ndarray, known: "Iterable[object]" = ()):
         self.rows, self.different = len(labels), int(np.sum(differ))
@@ -50,11 +79,33 @@ class Changed:
         return self.worst.share if self.worst is not None else 0.0
 
     def within(self, limit: float) -> bool:
-        """Return whether no class's share exceeds the limit."""
+        """Return whether no class's share exceeds a limit.
+
+        Parameters
+        ----------
+        limit : float
+            The largest permitted share.
+
+        Returns
+        -------
+        within : bool
+            Whether `largest_share` is at most `limit`.
+        """
         return self.largest_share <= limit  # overall is a mean of the classes'
 
     def too_small(self, limit: float) -> "list[ClassRows]":
-        """Return the classes in which one changed row exceeds the limit."""
+        """Return the classes in which one changed row exceeds a limit.
+
+        Parameters
+        ----------
+        limit : float
+            The largest permitted share.
+
+        Returns
+        -------
+        classes : list of ClassRows
+            The classes with fewer than 1 / `limit` rows; none if `limit` is 0.
+        """
         return [each for each in self.classes if limit > 0 and each.rows * limit < 1]
 
 

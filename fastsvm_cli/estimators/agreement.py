@@ -13,15 +13,47 @@ _DRAWN = 5000  # points in a plot
 
 
 class Agreement:
-    """Comparison with a reference.
+    """Comparison of a model's answers with those of a reference.
 
-    rows: number of rows. different: rows whose label differs. share: different / rows. interval: its 95 % Wilson
-    interval, (low, high). changed.classes: label, rows, different and share per class of the reference. proven: rows
-    with a proven label; None if nothing can be proven.
+    `FastSVM.agreement` returns an object of this class.
 
-    For regression, different counts unequal values; difference is the root mean square difference, largest the largest
-    one, both in the unit of the values; share and largest_share are they over `deviation`, the reference's standard
-    deviation (or a millionth of its first value if larger); interval, changed and proven are None.
+    Parameters
+    ----------
+    answers : ndarray of shape (n_samples,)
+        The answers of the model.
+    reference : ndarray of shape (n_samples,)
+        The answers of the reference.
+    regression : bool
+        Whether the answers are values, not labels.
+    proven : int or None
+        Number of rows with a proven label.
+
+    Attributes
+    ----------
+    rows : int
+        Number of rows.
+    regression : bool
+        Whether the answers are values, not labels.
+    different : int
+        Number of rows whose label differs; for regression, whose value differs.
+    share : float
+        `different` / `rows`. For regression, `difference` divided by `deviation`, or by a millionth of the reference's
+        first value if that is larger.
+    interval : tuple of float or None
+        The 95 % Wilson interval of `share`, as (low, high). None for regression.
+    changed : Changed or None
+        The labels that differ, by class of the reference: `changed.classes` has `label`, `rows`, `different` and
+        `share` of each. None for regression.
+    proven : int or None
+        Number of rows with a proven label. None if nothing can be proven, and for regression.
+    difference : float or None
+        For regression: the root mean square difference, in the unit of the values.
+    largest : float or None
+        For regression: the largest difference, in the unit of the values.
+    largest_share : float or None
+        For regression: `largest`, relative to the same number as `share`.
+    deviation : float or None
+        For regression: the standard deviation of the reference's values.
     """
 
     def __init__(self, answers: np.ndarray, reference: np.ndarray, regression: bool, proven: "int | None"):
@@ -66,11 +98,28 @@ class Agreement:
         )
 
     def plot(self, axis: Any = None) -> Any:
-        """Plot the differences of at most 5,000 decision values over the reference's.
+        """Plot the differences of decision values over the reference's decision values.
 
-        In the grey area the label changes. With more than two classes, the value is the margin of the reference's best
-        class; with "ovo", a point is one pair's value. Return the matplotlib axis. Raise ValueError without decision
-        values.
+        At most 5,000 points are drawn. In the grey area the label changes. With more than two classes, the value is the
+        margin of the reference's best class; with "ovo", a point is one pair's value. For regression, the values are
+        the predictions.
+
+        Parameters
+        ----------
+        axis : matplotlib.axes.Axes, default=None
+            The axes to draw on. None means new axes.
+
+        Returns
+        -------
+        axis : matplotlib.axes.Axes
+            The axes with the plot.
+
+        Raises
+        ------
+        ValueError
+            If the decision values of the model or the reference are not known.
+        ImportError
+            If matplotlib is missing.
         """
         from matplotlib import pyplot
 

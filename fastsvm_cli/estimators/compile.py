@@ -52,40 +52,88 @@ def compile(
     on_progress: "Callable[..., None] | bool | None" = None,
     **options: Any,
 ) -> FastSVM:
-    """Compile a fitted estimator into a fast one.
+    """Compile a fitted estimator, or a LIBSVM model, into a model that predicts faster.
 
-    model: a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM with kernel rbf, linear, poly or sigmoid; a Pipeline of
-    StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler and one of them; a CalibratedClassifierCV
-    (ensemble=False) or fitted search around them; the result of libsvm-official's svm_train; or a LIBSVM model's path.
+    Parameters
+    ----------
+    model : estimator, svm_model, str, bytes or os.PathLike
+        One of:
 
-    method: "exact" or "order" (no label changes), "approx", "cascade", "reduce" or "border"; "geometry" (default) and
-    "triangle" are methods of order. Options are the command's, _ for -: compile(svc, "approx", degree=3, certify=True).
-    `data`: a file, X, or (X, y).
+        - a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM with the kernel rbf, linear, poly or sigmoid
+        - a Pipeline of StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler and one of these
+        - a CalibratedClassifierCV with `ensemble=False`, or a fitted search, around one of these
+        - the result of `svm_train` of libsvm-official
+        - the path of a LIBSVM model file
+    method : str, default="exact"
+        The method of compilation. "exact", "order", "geometry" and "triangle" change no label; "geometry" and
+        "triangle" are the variants of "order", whose default is "geometry". "approx", "cascade", "reduce" and "border"
+        may change labels. "auto" tries all methods on `X` and returns the fastest model within `budget`.
+    X : array-like or sparse matrix of shape (n_samples, n_features), default=None
+        The rows on which "auto" measures, and which it requires. The other methods ignore it.
+    budget : float or str, default=None
+        A share, as 0.005 or "0.5%", for the methods "auto" and "cascade". With "auto", it is the largest share of all
+        labels, and of the labels of each class, that may change; for regression, the largest root mean square
+        difference as a share of the standard deviation of the values. None then means 0.5 %. With "cascade", it is the
+        option `--budget` of the command.
+    exact : bool or float, default=False
+        Whether the exact model answers the rows whose label is not proven, so that no label changes. This needs
+        certificates, which "approx" with `certify=True` and "reduce" make. For regression, give the largest error as a
+        number: the exact model answers the rows whose value is not proven to be within it. The methods "exact" and
+        "auto" ignore this argument.
+    n_threads : int, default=None
+        Number of threads of the result. None and 0 mean all available CPUs.
+    on_progress : callable or bool, default=None
+        Called with the share done and a text. An exception that it raises ends the compilation. None shows the progress
+        on standard error if the compilation takes long; False does not show it.
+    **options
+        The options of the method's command, with `_` for `-`, as in `compile(svc, "approx", degree=3, certify=True)`.
+        The option `data` is the path of a file, `X` or `(X, y)`. The options of "auto" are `max_size`, the largest size
+        of a model in MB (64 by default), and `patience`, the seconds of one compilation (30 by default).
 
-    budget: a share, 0.005 or "0.5%". method="auto" (default 0.5 %) tries all on X and returns the fastest that changes
-    at most this share of all labels and of each class's (regression: of the values' standard deviation, as a root mean
-    square). A model is faster than another if it takes at most 90 % of its time; among equally fast ones, auto returns
-    the exact model, or the one that changes the fewest labels. A cascade is calibrated on one half of X and measured on
-    the other. Options: max_size (MB of a model), patience (seconds per compilation). attempts_ of the result lists all:
-    seconds is the processor time of one thread for X, class_share a class's largest changed share. method="cascade": as
-    the command's option.
+    Returns
+    -------
+    fast : FastSVM
+        The compiled model. With "auto", its attribute `attempts_` lists the attempts as dictionaries: `name`, `share`
+        (of labels that change), `class_share` (the largest changed share of a class), `compile_seconds`, `seconds` (the
+        processor time of one thread for `X`) or, for an attempt without a model, `failed` (the reason).
 
-    exact: True: the exact model answers rows whose label is not proven; needs certificates (approx with certify=True,
-    reduce). For regression a number, the largest error: the exact model answers rows whose value is not proven to be
-    within it. n_threads: of the result.
+    Raises
+    ------
+    ModelFormatError
+        If `model` is not fitted or not supported, or the method refuses it.
+    FileError
+        If a file cannot be read.
+    TypeError
+        If an option is unknown, or `budget` is given for a method that has none.
+    ValueError
+        If an argument is invalid, or arguments conflict.
 
-    on_progress: called with the share done, and words; its exceptions end the compilation. None: show progress on
-    standard error if it takes long. False: none.
+    Warns
+    -----
+    FastsvmWarning
+        If the model is slower than the exact one; if, without `exact`, it changes more than 1 % (or the option
+        `target`, if larger) of the labels of its support vectors, or for regression changes their values by more than
+        this share of their spread; or if the target of "reduce" was not reached, as when the rows are too few to show
+        it. The methods "auto" and "cascade" do not warn about time or labels.
 
-    Scalers are applied to rows, bit for bit as by scikit-learn; sparse rows stay sparse. Labels that depend on
-    rounding, and rows near a step of an isotonic calibration, are answered by scikit-learn's own code; without scikit-
-    learn, such labels are svm-predict's.
+    See Also
+    --------
+    load : Read a model file.
+    to_libsvm : Write a fitted estimator as a LIBSVM model file.
+    fastsvm_cli.sklearn.CompiledSVC : Estimator that trains and compiles.
 
-    Raise ModelFormatError for a model that the method refuses; TypeError and ValueError for options. Except with
-    "auto", warn (FastsvmWarning) if the model is slower than the exact one or, without `exact`, changes more than 1 %
-    (or the option target, if larger) of its support vectors' labels (regression: of the spread), or if the rows cannot
-    show the target of reduce.
+    Notes
+    -----
+    Scalers are applied to rows, bit for bit as by scikit-learn; sparse rows stay sparse. Scikit-learn's own code
+    answers the rows whose label depends on rounding, and the rows near a step of an isotonic calibration. Without
+    scikit-learn, their labels are svm-predict's.
 
+    For "auto", a model is faster than another if it takes at most 90 % of its time. If no model is faster than the
+    exact one, "auto" returns the exact one; among equally fast models, it returns the one that changes the fewest
+    labels. A cascade is calibrated on one half of `X` and measured on the other.
+
+    Examples
+    --------
     >>> from sklearn.svm import SVC
     >>> svc = SVC(gamma=0.1).fit([[0, 0], [1, 1], [0, 1], [1, 0]], ["same", "same", "other", "other"])
     >>> fastsvm_cli.compile(svc).predict([[0.0, 0.1]])

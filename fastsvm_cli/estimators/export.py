@@ -10,17 +10,37 @@ from fastsvm_cli.models.base import ExactModel
 
 
 def to_libsvm(estimator: Any, path: "str | bytes | os.PathLike[str] | None" = None) -> "dict[int, Any]":
-    """Write a fitted estimator as a LIBSVM model file (path None: do not write).
+    """Write a fitted estimator as a LIBSVM model file.
 
-    estimator: SVC, NuSVC, SVR, NuSVR or OneClassSVM; or a Pipeline of one and scalers that can be folded into it.
+    With the file, labels that depend on rounding are svm-predict's. Probabilities of two classes follow LIBSVM's
+    formula and differ from scikit-learn's by up to 0.005.
 
-    With the file, labels that depend on rounding are svm-predict's, and probabilities of two classes follow LIBSVM's
-    formula, up to 0.005 beside scikit-learn's.
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM, or a Pipeline of one and scalers that can be folded into it.
+    path : str, bytes or os.PathLike, default=None
+        The file to write. None means that no file is written.
 
-    Return {label in the file: class}; {} for regression. Labels are the classes if whole numbers, else positions in
-    classes_. Column j of X is feature j + 1. Raise FileError, and ModelFormatError for an estimator that LIBSVM's
-    format cannot hold.
+    Returns
+    -------
+    classes : dict
+        The class of each label in the file; empty for regression. Labels are the classes if these are whole numbers,
+        else positions in `classes_`. Column j of the estimator's rows is feature j + 1.
 
+    Raises
+    ------
+    ModelFormatError
+        If LIBSVM's format cannot hold the estimator.
+    FileError
+        If the file cannot be written.
+
+    See Also
+    --------
+    compile : Compile a fitted estimator.
+
+    Examples
+    --------
     >>> from sklearn.svm import SVC
     >>> svc = SVC(gamma=0.5).fit([[0, 0], [1, 1], [0, 1], [1, 0]], ["even", "even", "odd", "odd"])
     >>> to_libsvm(svc, "/dev/null")

@@ -27,18 +27,70 @@ def predict_file(
     n_threads: "int | None" = None,
     on_progress: "Callable[[int, int, int | None], object] | None" = None,
 ) -> "dict[str, Any]":
-    """Predict a data file's rows into another file, as `fastsvm predict`, in constant memory.
+    """Predict the rows of a data file, and write the answers to another file.
 
-    path: LIBSVM data, or delimited if `dense`; may be compressed. model: a model file, or a FastSVM without scaling or
-    calibration. out: replaced only once complete. n_threads: None or 0: all available CPUs. on_progress: called on the
-    calling thread with (rows written, bytes read, file size or None); its exceptions end the run. Others: as of the
-    command; exact and tolerance as of FastSVM.
+    The function does what the command `fastsvm predict` does, in constant memory.
 
-    Return what --json prints (commands/README.md). Warn if the rows look unlike the training data. Raise
-    DataFormatError, ModelFormatError (also for an object with a transform, a calibrator or break_ties, or with
-    scikit-learn's probabilities of two classes), FileError, ValueError for conflicting options, and AttributeError
-    without probabilities.
+    Parameters
+    ----------
+    path : str, bytes or os.PathLike
+        The data file, in LIBSVM's format or, with `dense`, of delimited values. It may be compressed.
+    model : str, bytes, os.PathLike, Model or FastSVM
+        The model or its file. A FastSVM must not have scaling in front of it, or a calibrator.
+    out : str, bytes or os.PathLike
+        The file to write. It is replaced only once the result is complete.
+    probability : bool, default=False
+        Whether to write probabilities too, as `-b 1` of the command.
+    values : bool, default=False
+        Whether to append decision values and, for a certified model, their radii.
+    exact : str, bytes, os.PathLike, Model or FastSVM, default=None
+        The exact model that answers the rows whose label is not proven, as in `FastSVM`.
+    tolerance : float, default=None
+        For regression: the largest error of a value, as in `FastSVM`.
+    unlabelled : bool, default=False
+        Whether the rows do not begin with a label.
+    dense : bool, default=False
+        Whether the rows are delimited values.
+    delimiter : str, default=","
+        The delimiter of dense rows.
+    on_bad_row : {"stop", "skip", "nan"}, default="stop"
+        The action on a malformed line, or on a row that the model cannot evaluate: stop with an error, omit the row, or
+        write a line of nan.
+    n_threads : int, default=None
+        Number of threads. None and 0 mean all available CPUs.
+    on_progress : callable, default=None
+        Called on the calling thread with the number of rows written, the number of bytes read, and the size of the file
+        or None. An exception that it raises ends the run.
 
+    Returns
+    -------
+    counts : dict
+        The numbers that `fastsvm predict --json` prints, as commands/README.md describes them.
+
+    Raises
+    ------
+    DataFormatError
+        If a line is malformed, or a row cannot be evaluated, and `on_bad_row` is "stop".
+    ModelFormatError
+        If the model is unusable, if it has a transform, a calibrator or `break_ties`, or if `probability` is set and
+        the model's probabilities of two classes are scikit-learn's.
+    FileError
+        If a file cannot be read or written.
+    ValueError
+        If arguments are invalid or conflict.
+    TypeError
+        If `model` is not a model or a path.
+    AttributeError
+        If `probability` is set and the model has no probabilities.
+
+    Warns
+    -----
+    FastsvmWarning
+        If the rows look unlike the training data, if svm-scale would warn of the range file in the model, and for the
+        first bad rows, unless `on_bad_row` is "stop".
+
+    Examples
+    --------
     >>> counts = fastsvm_cli.predict_file("rings.test", "rings.model.approx", "labels", exact="rings.model")
     >>> counts["rows"] == counts["rows_proven"] + counts["rows_evaluated"] == 6000, sum(1 for line in open("labels"))
     (True, 6000)
