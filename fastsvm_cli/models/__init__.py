@@ -11,7 +11,35 @@ looks_like_model = _native.looks_like_model
 
 
 def load_model(path: str) -> Model:
-    """Read a model file; "-" is standard input. Raises ModelFormatError and FileError."""
+    """Read a model file of any kind, exact or compiled, as an object that evaluates chunks.
+
+    Parameters
+    ----------
+    path : str
+        The model file, which may be compressed; "-" is standard input.
+
+    Returns
+    -------
+    model : Model
+        The model; for a LIBSVM model or a reduced set, an ExactModel.
+
+    Raises
+    ------
+    ModelFormatError
+        If the file is not a model that fastsvm can use.
+    FileError
+        If the file cannot be read.
+
+    Warns
+    -----
+    FastsvmWarning
+        If the file has content that LIBSVM reads, but that its writer may not have meant.
+
+    See Also
+    --------
+    load : Read a model file for predictions of arrays.
+    read_chunks : Read the rows of a data file.
+    """
     return parse_model(read_bytes(path, lambda start: check_start(start, path)), path)
 
 

@@ -21,50 +21,74 @@ Wanted = Precision
 class Model:
     """A kernel machine, exact or compiled.
 
-    file                the core's object; a model has its attributes, also those of its kind alone
-    path                its name in messages
-    kind                name in its file's first line; LIBSVM for LIBSVM's format
-    fingerprint         of the exact model's file or the training rows; None for a plain LIBSVM model
+    A model also has the attributes of `file`, among them those of its kind alone. `proves`, `certified` and `ordered`
+    are independent of each other.
 
-    notes               (line, text) of what LIBSVM reads in its file, and the file's writer may not have meant
+    Parameters
+    ----------
+    file : ModelFile
+        The core's object.
+    path : str, default="model"
+        The name of the model in messages.
 
-    Independent capabilities:
+    Attributes
+    ----------
+    file, path
+        The parameters.
+    kind : str
+        The name in the file's first line; "LIBSVM" for LIBSVM's format.
+    header : Header
+        The header of the file: type of the machine, kernel, labels, rho and probability parameters.
+    fingerprint : str or None
+        The fingerprint of the exact model's file or of the training rows; None for a plain LIBSVM model.
+    notes : sequence of tuple (int, str)
+        Line and text of each note on content that LIBSVM reads, but that the file's writer may not have meant.
+    proves : bool
+        Whether labels are svm-predict's, and `reference_values` gives svm-predict's numbers: for its own file if that
+        is a LIBSVM model, else for the exact model's.
+    certified : bool
+        Whether `Decisions.radius` bounds the distance of each value from the exact model's.
+    ordered : bool
+        Whether the model may stop early on a row. It then counts kernel evaluations in `Decisions.evaluations`.
+    vectors : Chunk or None
+        The support vectors, if the model holds all of them.
+    features : sequence of int
+        Increasing LIBSVM indices, the columns of its vectors; empty for a kind that holds rows.
+    centers : sequence or None
+        The centers of expansions. With an RBF kernel, `Decisions.outside` counts the rows outside the bound of Claesen
+        et al., eq. (3.11).
+    folded : FoldedScaling or None
+        The scaling that the model's numbers include.
+    embedded_scaling : EmbeddedScaling or None
+        The scaling that the model applies to raw rows.
+    max_index : int
+        The largest index, 0 if none; for a precomputed kernel the largest serial number.
+    first_index : int
+        LIBSVM's index of column 0 of dense rows: 0 if the model or its range knows feature 0, else 1.
+    columns : int
+        Number of columns of a dense row that holds all known features.
+    used_indices : sequence of int
+        The LIBSVM indices of its numbers.
+    pairs : int
+        Number of decision functions.
+    serials : bool
+        Whether rows are a precomputed kernel's: `0:serial`, then a kernel value per training row.
+    nbytes : int
+        The approximate size in memory.
+    bounded : bool
+        Whether eq. (3.11) holds of its centers.
+    judged_by_bound : bool
+        Whether that equation alone judges the errors of its values, as for expansions of degree 2 without radii.
+    raw_rows : str or None
+        The reason why it takes raw rows, as the end of a sentence.
+    unbounded : str
+        The message of `fastsvm bound` for a model without vectors, centers or radii.
 
-    proves              labels are svm-predict's, and reference_values gives svm-predict's numbers, for its own file if
-                        that is a LIBSVM model, else for the exact model's
-    certified           bounds |value - the exact model's value| in Decisions.radius
-    ordered             may stop early on a row; counts kernel evaluations in Decisions.evaluations
-
-    Data:
-
-    vectors             support vectors, if it holds all
-    features            increasing LIBSVM indices, the columns of its vectors; () for a kind that holds rows
-    centers             of expansions; with an RBF kernel, Decisions.outside counts rows outside the bound of Claesen et
-                        al., eq. (3.11)
-    folded              scaling that its numbers include (_native.FoldedScaling)
-    embedded_scaling    scaling that it applies to raw rows
-    max_index           largest index, 0 if none; for a precomputed kernel the largest serial number
-    first_index         LIBSVM index of column 0 of dense rows: 0 if the model or its range knows it, else 1
-    columns             of a dense row that holds all known features
-    used_indices        LIBSVM indices of its numbers
-    pairs               number of decision functions
-    serials             rows are a precomputed kernel's: 0:serial, then a kernel value per training row
-    nbytes              approximate size in memory
-    bounded             eq. (3.11) holds of its centers; judged_by_bound: and only that, for degree 2, of its values'
-                        errors
-    raw_rows            why it takes raw rows, as the end of a sentence, or None
-    unbounded           message of `fastsvm bound` for a model without vectors, centers or radii
-
-    It has these methods:
-
-    to_text             return the file's content
-    decision_values     fill `out`, at least as precisely as `requested`; raises RowError
-    reference_values    if it proves: use LIBSVM's order of operations, bit for bit; raises RowError
-    stopped_after       return a model that uses only the first `steps` points; None for most kinds
-    decisions           return the object to fill; for labels alone it may hold a winner instead of values
-
-    Decisions.value and radius are (rows, pairs) float64, rho subtracted, pairs in LIBSVM's order 0/1, 0/2, ..., 1/2,
-    .... Unknown features count only in chunk.squared_norms. A row's values do not depend on other rows.
+    Notes
+    -----
+    `Decisions.value` and `Decisions.radius` are float64 of shape (n_rows, n_pairs). Values have rho subtracted. The
+    pairs of classes are in LIBSVM's order: 0/1, 0/2, ..., 1/2 and so on. Unknown features count only in
+    `Chunk.squared_norms`. The values of a row do not depend on other rows.
     """
 
     kind: str
@@ -98,12 +122,12 @@ class Model:
 
     @cached_property
     def vectors(self) -> Any:  # _native.Chunk | None
-        """One object, which FeatureSpace recognizes."""
+        """Support vectors, or None. Every access returns the same object."""
         return self.file.vectors
 
     @property
     def embedded_scaling(self) -> "EmbeddedScaling | None":
-        """Embedded scaling, or None."""
+        """Scaling that the model applies to raw rows, or None."""
         return self._embedded_scaling
 
     @embedded_scaling.setter
@@ -114,26 +138,38 @@ class Model:
 
     @property
     def native(self) -> "_native.Model":
-        """The core's evaluation."""
+        """The core's model, which evaluates chunks."""
         return self.file.model()
 
     @property
     def columns(self) -> int:
-        """Number of columns of a row, from `first_index` on."""
+        """Number of columns of a dense row, from `first_index` on."""
         return self.max_index + 1 - self.first_index
 
     def row_scaling(self) -> "Scaling | None":
-        """Return the scaling for one reading of text."""
+        """Return the scaling for one reading of text.
+
+        Returns
+        -------
+        scaling : Scaling or None
+            The argument `scaling` of `read_chunks`. None for a model without an embedded scaling.
+        """
         return None if self.embedded_scaling is None else self.embedded_scaling.scaling()
 
     def answer(self, decisions: _native.Decisions) -> None:
-        """Convert values and radii to the unit of raw labels."""
+        """Convert values and radii, in place, to the unit of raw labels.
+
+        Parameters
+        ----------
+        decisions : Decisions
+            The values and radii. They stay as they are without a scaling of labels.
+        """
         if self.embedded_scaling is not None:
             self.embedded_scaling.answer(decisions)
 
     @property
     def reduced(self) -> bool:
-        """Whether it is a reduced set, whose probability parameters may differ from the exact model's."""
+        """Whether the model is a reduced set, whose probability parameters may differ from the exact model's."""
         return self.proves and self.certified
 
     @property
@@ -143,28 +179,90 @@ class Model:
 
     @property
     def exact(self) -> "ExactModel":
-        """The LIBSVM model that an ordered one, or a cascade, holds."""
+        """The LIBSVM model that an ordered model, or a cascade, holds. Other models raise AttributeError."""
         return ExactModel(self.file.exact, self.path)
 
     def to_text(self) -> bytes:
-        """Return the model file's content."""
+        """Return the content of the model file.
+
+        Returns
+        -------
+        text : bytes
+            The content.
+        """
         return self.file.to_text()
 
     def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, requested: Precision = LABELS) -> None:
-        """Compute the decision values of a chunk, in the requested precision."""
+        """Compute the decision values of a chunk.
+
+        Parameters
+        ----------
+        chunk : Chunk
+            The rows. For a model that embeds a scaling, they are scaled already, as by `read_chunks` with
+            `row_scaling()`.
+        out : Decisions
+            The object to fill. Its values are at least as precise as requested.
+        requested : Wanted, default=Wanted.labels()
+            The precision.
+
+        Raises
+        ------
+        RowError
+            If the model cannot evaluate a row.
+        """
         self.native.decision_values(chunk, requested, out)
 
     def reference_values(self, chunk: _native.Chunk, out: _native.Decisions) -> None:
-        """Compute the decision values of a chunk by LIBSVM's own sums."""
+        """Compute the decision values of a chunk in LIBSVM's order of operations, bit for bit.
+
+        The model must have `proves`.
+
+        Parameters
+        ----------
+        chunk : Chunk
+            The rows, as in `decision_values`.
+        out : Decisions
+            The object to fill.
+
+        Raises
+        ------
+        RowError
+            If the model cannot evaluate a row.
+        """
         self.native.reference_values(chunk, out)
 
     def stopped_after(self, steps: int) -> "Model | None":
-        """Return an ordered model that stops after these steps, or None for other kinds."""
+        """Return a model that uses only the first points of this one.
+
+        Parameters
+        ----------
+        steps : int
+            Number of points.
+
+        Returns
+        -------
+        model : Model or None
+            The model. Its value and radius are the middle and half the width of an interval. None for kinds other than
+            an ordered model of the method geometry.
+        """
         engine = self.file.stopped_after(steps)
         return None if engine is None else _StoppedModel(self, engine)
 
     def decisions(self, requested: Precision, with_radius: bool = False) -> _native.Decisions:
-        """Return memory for decision values, and for radii if requested."""
+        """Return an object that `decision_values` fills.
+
+        Parameters
+        ----------
+        requested : Wanted
+            The precision. For labels alone, the object may hold a winner per row instead of values.
+        with_radius : bool, default=False
+            Whether to hold radii too.
+
+        Returns
+        -------
+        decisions : Decisions
+            The object.
+        """
         return self.native.decisions(requested, with_radius)
 
 
@@ -176,7 +274,7 @@ class ExactModel(Model):
 
     @property
     def uncompilable(self) -> "str | None":
-        """Why no method compiles it, and no target of export holds it."""
+        """Reason why no method compiles the model and no target of export holds it, or None."""
         if self.vectors.increasing:
             return None
         return (
@@ -185,7 +283,18 @@ class ExactModel(Model):
         )
 
     def with_header(self, header: "_native.Header") -> "ExactModel":
-        """Return the model with another header."""
+        """Return the model with another header.
+
+        Parameters
+        ----------
+        header : Header
+            The header.
+
+        Returns
+        -------
+        model : ExactModel
+            A new model.
+        """
         file = _native.LibsvmFile(
             header,
             self.vectors,
@@ -197,7 +306,13 @@ class ExactModel(Model):
         return ExactModel(file, self.path)
 
     def plain(self) -> "ExactModel":
-        """Return the model without fastsvm's last line."""
+        """Return the model without the line that fastsvm adds at the end of a LIBSVM model.
+
+        Returns
+        -------
+        model : ExactModel
+            A new model, or this one if it has no such line.
+        """
         return self if self.fingerprint is None else ExactModel(self.file.plain(), self.path)
 
 

@@ -38,21 +38,50 @@ def read_chunks(
 
     The rules are svm-predict's, but stricter where it loses data silently (commands/README.md).
 
-    path: a file, or "-" for standard input; may be compressed.
-    labelled: every row begins with its label.
-    dense: delimited values.
-    delimiter: of dense rows; a blank matches any run of blanks.
-    first_index: feature of a dense row's first value.
-    size: bytes of text per chunk.
-    max_line: bytes in the longest permitted line.
-    on_read: called with the bytes read so far.
-    name: of the file in messages.
-    place: where to begin; advanced past each chunk before it is yielded.
-    bad_rows: receives malformed lines; chunks may then be empty.
-    scaling: applied to every row; counts the entries.
+    Parameters
+    ----------
+    path : str
+        The data file, which may be compressed; "-" is standard input.
+    labelled : bool, default=True
+        Whether every row begins with its label.
+    dense : bool, default=False
+        Whether the rows are delimited values.
+    delimiter : str, default=","
+        The delimiter of dense rows. A blank matches any run of blanks.
+    first_index : int, default=1
+        The feature of the first value of a dense row.
+    size : int, default=BLOCK_BYTES
+        Number of bytes of text per chunk.
+    max_line : int, default=MAX_LINE
+        Number of bytes in the longest permitted line.
+    on_read : callable, default=None
+        Called with the number of bytes read so far.
+    name : str, default=None
+        The name of the file in messages. None means `path`.
+    place : Position, default=None
+        The place where to begin. It is advanced past each chunk before the chunk is yielded.
+    bad_rows : BadRows, default=None
+        The object that receives malformed lines. Chunks may then be empty.
+    scaling : Scaling, default=None
+        The scaling that is applied to every row. It counts the entries.
 
-    Raises FileError, ValueError for an invalid delimiter and, without `bad_rows`, DataFormatError after the rows before
-    the error.
+    Yields
+    ------
+    chunk : Chunk
+        Rows of the file.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read.
+    DataFormatError
+        If a line is malformed and `bad_rows` is None, after the rows before the line.
+    ValueError
+        If the delimiter is invalid.
+
+    See Also
+    --------
+    load_model : Read a model file.
     """
     with LineBlocks(
         path,
