@@ -59,10 +59,40 @@ class _Compiled(MetaEstimatorMixin, BaseEstimator):
         return self
 
     def predict(self, X):
+        """Predict with the compiled model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The classes or values; for one class +1 (inlier) or -1.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        ValueError, TypeError
+            If `X` is invalid, as in `FastSVM.predict`.
+        """
         return self._asked(X).predict(X)
 
     def agreement(self, X):
-        """Compare the answers with the trained estimator's."""
+        """Compare the answers of the compiled model with those of the trained estimator.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        agreement : Agreement
+            Numbers of rows, and of rows whose answers differ.
+        """
         return self._asked(X).agreement(X, self.estimator_)
 
     def _asked(self, X):
@@ -87,10 +117,38 @@ class _Compiled(MetaEstimatorMixin, BaseEstimator):
 
 
 class CompiledSVC(ClassifierMixin, _Compiled):
-    """Classifier that trains an SVC (or NuSVC, or a pipeline of scalers and one) and predicts with the compiled model.
+    """Classifier that trains an SVC and predicts with the compiled model.
 
-    After fit, also: classes_.
+    Parameters
+    ----------
+    estimator : estimator, default=None
+        The unfitted SVC or NuSVC, or a Pipeline of scalers and one of them. None means SVC().
+    method : str, default="exact"
+        The method of `compile`. "auto" measures on the training rows.
+    options : dict, default=None
+        The options of `compile`. Progress is shown only with the option `on_progress`.
 
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted estimator.
+    compiled_ : FastSVM
+        The compiled model.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    n_features_in_ : int
+        Number of features of the training rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The column names. Only if the training rows had some.
+
+    See Also
+    --------
+    CompiledSVR : The same for regression.
+    CompiledOneClassSVM : The same for one class.
+    fastsvm_cli.compile : Compile a fitted estimator.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
     >>> X, y = load_iris(return_X_y=True)
@@ -104,61 +162,245 @@ class CompiledSVC(ClassifierMixin, _Compiled):
     def fit(self, X, y, **fit_params):
         """Train a clone of the estimator, then compile it.
 
-        X: (n, d), dense or sparse; fit_params: of its fit. Raise its errors, and ModelFormatError for a model that the
-        method refuses.
+        Errors of the estimator's `fit` are raised, too.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The training rows.
+        y : array-like of shape (n_samples,)
+            The classes.
+        **fit_params
+            The parameters of the estimator's `fit`, such as `sample_weight`.
+
+        Returns
+        -------
+        self : CompiledSVC
+            The fitted object.
+
+        Raises
+        ------
+        ValueError
+            If the estimator's `fit` raises it, with a message that names the `fit_params` if any, or `options` are
+            invalid.
+        TypeError
+            If `options` has an unknown option.
+        ModelFormatError
+            If the method refuses the model.
         """
         self._fit(X, y, fit_params)
         self.classes_ = self.estimator_.classes_
         return self
 
     def decision_function(self, X):
-        """Return (n) for two classes, positive for the second; else (n, columns), by decision_function_shape."""
+        """Compute decision values with the compiled model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_pairs)
+            For two classes a value per row, positive for the second class; else columns by the estimator's
+            `decision_function_shape`.
+        """
         return self._asked(X).decision_function(X)
 
     @available_if(lambda self: _knows_probabilities(self))
     def predict_proba(self, X):
-        """Return (n, classes), if the estimator has probabilities."""
+        """Compute the probabilities of the classes with the compiled model.
+
+        The method exists only if the estimator has probabilities.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            A column per class, in the order of `classes_`.
+        """
         return self._asked(X).predict_proba(X)
 
     @available_if(lambda self: _knows_probabilities(self))
     def predict_log_proba(self, X):
-        """Return the logarithms of predict_proba: (n_samples, n_classes)."""
+        """Compute the logarithms of the probabilities of the classes.
+
+        The method exists only if the estimator has probabilities.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+            The logarithms of the result of `predict_proba`.
+        """
         return np.log(self.predict_proba(X))
 
 
 class CompiledSVR(RegressorMixin, _Compiled):
-    """Like CompiledSVC, for SVR and NuSVR."""
+    """Regressor that trains an SVR and predicts with the compiled model.
+
+    Parameters
+    ----------
+    estimator : estimator, default=None
+        The unfitted SVR or NuSVR, or a Pipeline of scalers and one of them. None means SVR().
+    method : str, default="exact"
+        The method of `compile`. "auto" measures on the training rows.
+    options : dict, default=None
+        The options of `compile`. Progress is shown only with the option `on_progress`.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted estimator.
+    compiled_ : FastSVM
+        The compiled model.
+    n_features_in_ : int
+        Number of features of the training rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The column names. Only if the training rows had some.
+
+    See Also
+    --------
+    CompiledSVC : The same for classification.
+    """
 
     _default = SVR
 
     def fit(self, X, y, **fit_params):
-        """Fit the SVR and compile it.
+        """Train a clone of the estimator, then compile it.
 
-        Arguments and errors: as of CompiledSVC.fit.
+        Errors of the estimator's `fit` are raised, too.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The training rows.
+        y : array-like of shape (n_samples,)
+            The values.
+        **fit_params
+            The parameters of the estimator's `fit`, such as `sample_weight`.
+
+        Returns
+        -------
+        self : CompiledSVR
+            The fitted object.
+
+        Raises
+        ------
+        ValueError
+            If the estimator's `fit` raises it, with a message that names the `fit_params` if any, or `options` are
+            invalid.
+        TypeError
+            If `options` has an unknown option.
+        ModelFormatError
+            If the method refuses the model.
         """
         return self._fit(X, y, fit_params)
 
 
 class CompiledOneClassSVM(OutlierMixin, _Compiled):
-    """Like CompiledSVC, for OneClassSVM. After fit, also: offset_."""
+    """Outlier detector that trains a OneClassSVM and predicts with the compiled model.
+
+    Parameters
+    ----------
+    estimator : estimator, default=None
+        The unfitted OneClassSVM, or a Pipeline of scalers and one. None means OneClassSVM().
+    method : str, default="exact"
+        The method of `compile`. "auto" measures on the training rows, and "border" takes them as its option `data`,
+        unless `options` has another.
+    options : dict, default=None
+        The options of `compile`. Progress is shown only with the option `on_progress`.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted estimator.
+    compiled_ : FastSVM
+        The compiled model.
+    offset_ : float
+        The offset of the decision values from `score_samples`.
+    n_features_in_ : int
+        Number of features of the training rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The column names. Only if the training rows had some.
+
+    See Also
+    --------
+    CompiledSVC : The same for classification.
+    """
 
     _default = OneClassSVM
 
     def fit(self, X, y=None, **fit_params):
-        """Fit the OneClassSVM and compile it.
+        """Train a clone of the estimator, then compile it.
 
-        Arguments and errors: as of CompiledSVC.fit.
+        Errors of the estimator's `fit` are raised, too.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The training rows.
+        y : object, default=None
+            Ignored by OneClassSVM.
+        **fit_params
+            The parameters of the estimator's `fit`, such as `sample_weight`.
+
+        Returns
+        -------
+        self : CompiledOneClassSVM
+            The fitted object.
+
+        Raises
+        ------
+        ValueError
+            If the estimator's `fit` raises it, with a message that names the `fit_params` if any, or `options` are
+            invalid.
+        TypeError
+            If `options` has an unknown option.
+        ModelFormatError
+            If the method refuses the model.
         """
         self._fit(X, y, fit_params)
         self.offset_ = self.compiled_.offset_
         return self
 
     def decision_function(self, X):
-        """Return (n), positive for inliers."""
+        """Compute decision values with the compiled model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,)
+            The values, positive for inliers.
+        """
         return self._asked(X).decision_function(X)
 
     def score_samples(self, X):
-        """Return (n): decision_function + offset_."""
+        """Compute decision values without their offset.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+            The result of `decision_function` plus `offset_`.
+        """
         return self._asked(X).score_samples(X)
 
 

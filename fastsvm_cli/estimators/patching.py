@@ -47,19 +47,38 @@ engine_threads: "int | None" = None
 
 
 def patch(n_threads: "int | None" = None) -> None:
-    """Let the exact engine answer for scikit-learn's fitted SVMs.
+    """Let fastsvm's exact engine answer for scikit-learn's fitted SVMs.
 
-    No label changes.
+    No label changes. The methods are predict, decision_function, predict_proba, predict_log_proba and score_samples of
+    SVC, NuSVC, SVR, NuSVR and OneClassSVM objects and their subclasses. A second call changes only `n_threads`.
 
-    The methods are predict, decision_function, predict_proba, predict_log_proba and score_samples of SVC, NuSVC, SVR,
-    NuSVR and OneClassSVM objects and their subclasses.
+    Parameters
+    ----------
+    n_threads : int, default=None
+        Number of threads. None means all available CPUs.
 
-    n_threads: None: all available CPUs. A second call changes only n_threads.
+    Raises
+    ------
+    FastsvmError
+        If this version of scikit-learn is not supported.
 
-    A model is compiled after 25 + 10,000 / vectors rows. scikit-learn answers before that, in calls of fewer than 1,000
-    kernel values (rows times vectors; not counted), for callable or precomputed kernels, within isotonic calibration,
-    and for rows whose label depends on rounding. Raise FastsvmError for an unsupported scikit-learn.
+    See Also
+    --------
+    unpatch : Undo the patch.
+    patched : Patch during a block.
 
+    Notes
+    -----
+    The engine compiles a model after 25 + 10,000 / n_vectors rows. Scikit-learn's own code answers
+
+    - the rows before that
+    - calls of fewer than 1,000 kernel values (rows times vectors), which are not counted
+    - callable and precomputed kernels
+    - isotonic calibration
+    - rows whose label depends on rounding
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_digits
     >>> from sklearn.svm import SVC
     >>> X, y = load_digits(return_X_y=True)
@@ -73,13 +92,37 @@ def patch(n_threads: "int | None" = None) -> None:
 
 
 def unpatch() -> None:
-    """Undo patch(), except within blocks of patched()."""
+    """Undo `patch`.
+
+    Open blocks of `patched` keep the patch until they end.
+
+    See Also
+    --------
+    patch : Let the exact engine answer.
+    """
     _count_patch(False, 0, engine_threads)
 
 
 @contextmanager
 def patched(n_threads: "int | None" = None) -> "Iterator[None]":
-    """Patch during a block, on all threads. Blocks may nest and overlap."""
+    """Patch during a block, on all threads of the process.
+
+    Blocks may nest and overlap.
+
+    Parameters
+    ----------
+    n_threads : int, default=None
+        Number of threads, as in `patch`.
+
+    Raises
+    ------
+    FastsvmError
+        If this version of scikit-learn is not supported.
+
+    See Also
+    --------
+    patch : Let the exact engine answer until `unpatch`.
+    """
     before = engine_threads
     _count_patch(None, 1, n_threads)
     try:
