@@ -26,20 +26,47 @@ _MOST_ZEROS = 1 << 20
 
 
 def predict(collection: Any, model: Any, *, exact: Any = None, tolerance: "float | None" = None, **how: bool) -> Any:
-    """Predict a collection's n rows lazily, as FastSVM.predict.
+    """Predict the rows of a Dask collection lazily, as `FastSVM.predict`.
 
-    collection, and the result:
+    Parameters
+    ----------
+    collection : dask array, dataframe, bag or Delayed
+        One of:
 
-    - dask array (n, d), dense or sparse: a dask array (n) with the same row chunks, whose sizes may be unknown.
-    - dask dataframe, whose column names are checked: a series with the same index and divisions.
-    - dask bag of LIBSVM lines, text or bytes: a bag of labels. Lines without labels need unlabelled=True.
-    - Delayed of anything FastSVM.predict takes: a Delayed.
+        - an array of shape (n_samples, n_features), of dense or sparse blocks, whose sizes may be unknown
+        - a dataframe, whose column names are checked
+        - a bag of LIBSVM lines, text or bytes
+        - a Delayed of anything that `FastSVM.predict` takes
+    model : str, bytes, os.PathLike, FastSVM, Model or estimator
+        The path of a model file, which the calling process reads, a model, an estimator of fastsvm_cli.sklearn, or
+        anything that `compile` takes. A task uses one thread, unless the model's `n_threads` is set.
+    exact : str, bytes, os.PathLike, Model or FastSVM, default=None
+        The exact model that answers the rows whose label is not proven, as in `load`.
+    tolerance : float, default=None
+        For regression: the largest error of a value, as in `load`.
+    **how
+        The option `unlabelled`, a bool, False by default: whether the lines of a bag have no labels.
 
-    model: a path (read here, not by workers), a FastSVM, a models.base.Model, an estimator of fastsvm_cli.sklearn, or
-    anything that compile takes. exact, tolerance: as of load. A task uses one thread unless the model sets n_threads.
+    Returns
+    -------
+    y : dask array, series, bag or Delayed
+        The answers, lazily: for an array, an array of shape (n_samples,) with the same chunks of rows; for a dataframe,
+        a series with the same index and divisions; for a bag, a bag of labels; for a Delayed, a Delayed.
 
-    Raise the errors of load and compile, TypeError for a wrong collection, and ValueError for wrong columns; when
-    computed, ValueError for invalid rows, with the block's number.
+    Raises
+    ------
+    ModelFormatError, FileError
+        If the model cannot be used or read, as in `load` and `compile`.
+    TypeError
+        If `collection` is of another type, or `unlabelled` is set for another collection than a bag.
+    ValueError
+        If the columns are wrong, or the lines of a bag are for a model with scaling in front of it. When the result is
+        computed, if rows are invalid; the message then names the block or partition.
+
+    See Also
+    --------
+    decision_function : Compute decision values.
+    predict_proba : Compute probabilities.
     """
     return _ask(collection, "predict", _fast(model, exact, tolerance), **how)
 
@@ -47,14 +74,74 @@ def predict(collection: Any, model: Any, *, exact: Any = None, tolerance: "float
 def decision_function(
     collection: Any, model: Any, *, exact: Any = None, tolerance: "float | None" = None, **how: bool
 ) -> Any:
-    """Compute FastSVM.decision_function lazily, like predict. With several columns, a dataframe gives a frame."""
+    """Compute the decision values of a Dask collection lazily, as `FastSVM.decision_function`.
+
+    Parameters
+    ----------
+    collection : dask array, dataframe, bag or Delayed
+        The rows, as in `predict`.
+    model : str, bytes, os.PathLike, FastSVM, Model or estimator
+        The model, as in `predict`.
+    exact : str, bytes, os.PathLike, Model or FastSVM, default=None
+        The exact model, as in `predict`.
+    tolerance : float, default=None
+        The largest error of a regression value, as in `predict`.
+    **how
+        The option `unlabelled`, as in `predict`.
+
+    Returns
+    -------
+    values : dask array, series, dataframe, bag or Delayed
+        The values, lazily, as in `predict`. If a row has several values, a dataframe gives a dataframe.
+
+    Raises
+    ------
+    ModelFormatError, FileError, TypeError, ValueError
+        As in `predict`.
+    AttributeError
+        If the model is a regression model.
+
+    See Also
+    --------
+    predict : Predict classes or values.
+    """
     return _ask(collection, "decision_function", _fast(model, exact, tolerance), **how)
 
 
 def predict_proba(
     collection: Any, model: Any, *, exact: Any = None, tolerance: "float | None" = None, **how: bool
 ) -> Any:
-    """Compute FastSVM.predict_proba lazily, like predict. A dataframe gives a frame."""
+    """Compute the class probabilities of a Dask collection lazily, as `FastSVM.predict_proba`.
+
+    Parameters
+    ----------
+    collection : dask array, dataframe, bag or Delayed
+        The rows, as in `predict`.
+    model : str, bytes, os.PathLike, FastSVM, Model or estimator
+        The model, as in `predict`.
+    exact : str, bytes, os.PathLike, Model or FastSVM, default=None
+        The exact model, as in `predict`.
+    tolerance : float, default=None
+        The largest error of a regression value, as in `predict`.
+    **how
+        The option `unlabelled`, as in `predict`.
+
+    Returns
+    -------
+    probabilities : dask array, dataframe, bag or Delayed
+        The probabilities, lazily. A dataframe gives a dataframe with a column per class.
+
+    Raises
+    ------
+    ModelFormatError, FileError, TypeError, ValueError
+        As in `predict`.
+    AttributeError
+        If the model has no probabilities.
+
+    See Also
+    --------
+    predict : Predict classes or values.
+    """
     return _ask(collection, "predict_proba", _fast(model, exact, tolerance), **how)
 
 
