@@ -14,6 +14,14 @@ from fastsvm_cli.errors import FastsvmError, FastsvmWarning, FileError
 COMMANDS = ("approx", "predict", "bound", "bench", "cascade", "reduce", "order", "border", "export")
 
 
+#: Words that are not commands, and hints.
+_ELSEWHERE = {
+    "help": " Type fastsvm --help, or fastsvm COMMAND --help.",
+    "scale": " LIBSVM's svm-scale scales data.",
+    "train": " LIBSVM's svm-train trains models.",
+}
+
+
 class _Lazy(click.Group):
     """Group that imports a command's module on first use."""
 
@@ -32,9 +40,7 @@ class _Lazy(click.Group):
             near = get_close_matches(name.lower(), COMMANDS, 1)
             if name.startswith("-"):
                 return None
-            words = f" Did you mean '{near[0]}'?" if near else ""
-            if name == "help":
-                words = " Type fastsvm --help, or fastsvm COMMAND --help."
+            words = _ELSEWHERE.get(name, f" Did you mean '{near[0]}'?" if near else "")
             context.fail(f"No such command '{name}'.{words}")
         from importlib import import_module
 

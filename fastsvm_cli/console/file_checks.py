@@ -48,6 +48,18 @@ def check_inputs(*inputs: "str | None") -> None:
             raise FileError(path, "it is closed")
 
 
+def require_exists(path: str) -> None:
+    """Raise FileError if there is no such file; - is standard input."""
+    import os
+
+    from fastsvm_cli.errors import FileError
+
+    try:
+        path == "-" or os.stat(path)
+    except OSError as error:
+        raise FileError(path, error) from None
+
+
 def summary_stream(*output_files: "str | None") -> TextIO:
     """Return standard output; standard error if an output takes it. A summary that it cannot take is lost."""
     from fastsvm_cli.system.streams import summary_output

@@ -225,6 +225,10 @@ def megabytes(name: str, words: str, group: str) -> Any:
 class DataOptions(Options):
     """Options of commands that read rows."""
 
+    scale_file: "str | None" = scale(
+        "Range file of svm-scale, or scale file of write.svm (R's e1071). Rows are scaled while they are read; with a"
+        " range file, to the same bytes as svm-scale -r."
+    )
     dense: bool = option(
         "--dense",
         "Read delimited numbers: a label, then the values of features 1, 2, ... or, if the model has a feature 0, of"
@@ -243,10 +247,6 @@ class DataOptions(Options):
     #: bytes
     max_line: int = megabytes(
         "--max-line", "Maximum length of a line; a longer one is malformed. Takes a few times as much memory.", ROWS
-    )
-    scale_file: "str | None" = scale(
-        "Range file of svm-scale, or scale file of write.svm (R's e1071). Rows are scaled while they are read; with a"
-        " range file, to the same bytes as svm-scale -r."
     )
 
     def check(self) -> None:

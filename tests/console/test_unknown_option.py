@@ -26,6 +26,7 @@ import pytest
         ("approx -degree 3 m", "No such option '-degree'. Did you mean '--degree'?"),
         ("approx -target=3 m", "No such option '-target'. reduce and border have --target."),
         ("Approx m", "No such command 'Approx'. Did you mean 'approx'?"),
+        ("train -g 1 x", "No such command 'train'. LIBSVM's svm-train trains models."),
         ("--rank 3", "No such option '--rank'."),
     ],
 )

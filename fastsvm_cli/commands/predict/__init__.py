@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fastsvm_cli.commands.predict.options import PredictOptions
-from fastsvm_cli.console.file_checks import check_document, check_outputs, summary_stream
+from fastsvm_cli.console.file_checks import check_document, check_outputs, require_exists, summary_stream
 from fastsvm_cli.console.options import FileCommand
 from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
 from fastsvm_cli.errors import FileError, display
@@ -34,6 +34,10 @@ def command(**parsed):
     A drop-in replacement for svm-predict: the same arguments, output lines and summary. TEST_FILE may be - (standard
     input), or compressed with gzip, bzip2, xz or zstd. Without OUTPUT_FILE, or with -, rows go to standard output as
     they arrive, and the summary to standard error.
+
+    An exact model gets svm-predict's labels. A certified model (approx --certify, reduce) proves a radius for each
+    decision value, a bound of its distance from svm-predict's; a label is proven if it is the same everywhere within
+    the radius.
 
     \b
       fastsvm predict test.txt train.model.approx out
@@ -75,6 +79,7 @@ def command(**parsed):
     audit, exact = options.audited(model, exact_model), options.fallback(model, exact_model)
     header = options.printed_header(model, exact)
     summary = Summary(options, model, header, exact, digest)
+    require_exists(options.test_file)  # a missing file is named before anything else is printed
     summary.begin()
 
     if options.on_bad_row != "stop":
@@ -149,10 +154,7 @@ def _resumable_output(
     from fastsvm_cli import _native
     from fastsvm_cli.prediction.resume import ResumableOutput
 
-    try:
-        status = os.stat(options.test_file)
-    except OSError as error:
-        raise FileError(options.test_file, error) from None
+    status = os.stat(options.test_file)
     made_with = {
         **options.made_with(digest, scaling),
         "instructions": _native.instruction_set(),

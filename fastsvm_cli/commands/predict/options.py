@@ -62,8 +62,8 @@ class PredictOptions(shared.DataOptions):
     audit: "float | None" = option(
         "--audit SHARE",
         "Give this share of the rows (0.01 or 1%), a random sample, to the exact model too, and count the labels that"
-        " differ. The rows written stay MODEL_FILE's: --exact names the exact model, and does only this. A cascade"
-        " holds its own.",
+        " differ. The output lines stay MODEL_FILE's. --exact names the exact model, which then does only this; a"
+        " cascade contains its exact model.",
         Share(),
         group=shared.CHECKS,
     )
@@ -110,6 +110,7 @@ class PredictOptions(shared.DataOptions):
         "Output file for rows outside the bound of an RBF expansion (Claesen et al., eq. 3.11), in the same format.",
         group=shared.OUTPUT,
     )
+    scale_file: "str | None" = shared.DataOptions.scale_file  # before --y-scale
     y_scale_file: "str | None" = shared.y_scale(
         "It scales the labels, so that the summary is in the unit of the predictions."
     )

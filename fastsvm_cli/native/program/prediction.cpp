@@ -140,6 +140,9 @@ void Prediction::prepare() {
 }
 
 void Prediction::run() {
+    // A missing file is named before anything else is printed.
+    if (options_.test_file != "-" && access(options_.test_file.c_str(), F_OK) != 0)
+        throw system_error(display(options_.test_file), errno);
     const Header& printed = predictor_->resolved.printed->header;
     const std::string note = options_.exact ? opening_note(printed, options_.probability) : "";
     if (!note.empty()) warn(note);
