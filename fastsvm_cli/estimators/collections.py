@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 _MOST_ZEROS = 1 << 20
 
 
-def predict(collection: Any, model: Any, *, exact: Any = None, tolerance: "float | None" = None, **how: bool) -> Any:
+def predict(
+    collection: Any, model: Any, *, exact: Any = None, tolerance: "float | None" = None, unlabelled: bool = False
+) -> Any:
     """Predict the rows of a Dask collection lazily, as `FastSVM.predict`.
 
     Parameters
@@ -44,8 +46,8 @@ def predict(collection: Any, model: Any, *, exact: Any = None, tolerance: "float
         The exact model that answers the rows whose label is not proven, as in `load`.
     tolerance : float, default=None
         For regression: the largest error of a value, as in `load`.
-    **how
-        The option `unlabelled`, a bool, False by default: whether the lines of a bag have no labels.
+    unlabelled : bool, default=False
+        Whether the lines of a bag have no labels.
 
     Returns
     -------
@@ -68,11 +70,11 @@ def predict(collection: Any, model: Any, *, exact: Any = None, tolerance: "float
     decision_function : Compute decision values.
     predict_proba : Compute probabilities.
     """
-    return _ask(collection, "predict", _fast(model, exact, tolerance), **how)
+    return _ask(collection, "predict", _fast(model, exact, tolerance), unlabelled)
 
 
 def decision_function(
-    collection: Any, model: Any, *, exact: Any = None, tolerance: "float | None" = None, **how: bool
+    collection: Any, model: Any, *, exact: Any = None, tolerance: "float | None" = None, unlabelled: bool = False
 ) -> Any:
     """Compute the decision values of a Dask collection lazily, as `FastSVM.decision_function`.
 
@@ -86,8 +88,8 @@ def decision_function(
         The exact model, as in `predict`.
     tolerance : float, default=None
         The largest error of a regression value, as in `predict`.
-    **how
-        The option `unlabelled`, as in `predict`.
+    unlabelled : bool, default=False
+        Whether the lines of a bag have no labels.
 
     Returns
     -------
@@ -105,11 +107,11 @@ def decision_function(
     --------
     predict : Predict classes or values.
     """
-    return _ask(collection, "decision_function", _fast(model, exact, tolerance), **how)
+    return _ask(collection, "decision_function", _fast(model, exact, tolerance), unlabelled)
 
 
 def predict_proba(
-    collection: Any, model: Any, *, exact: Any = None, tolerance: "float | None" = None, **how: bool
+    collection: Any, model: Any, *, exact: Any = None, tolerance: "float | None" = None, unlabelled: bool = False
 ) -> Any:
     """Compute the class probabilities of a Dask collection lazily, as `FastSVM.predict_proba`.
 
@@ -123,8 +125,8 @@ def predict_proba(
         The exact model, as in `predict`.
     tolerance : float, default=None
         The largest error of a regression value, as in `predict`.
-    **how
-        The option `unlabelled`, as in `predict`.
+    unlabelled : bool, default=False
+        Whether the lines of a bag have no labels.
 
     Returns
     -------
@@ -142,7 +144,7 @@ def predict_proba(
     --------
     predict : Predict classes or values.
     """
-    return _ask(collection, "predict_proba", _fast(model, exact, tolerance), **how)
+    return _ask(collection, "predict_proba", _fast(model, exact, tolerance), unlabelled)
 
 
 def _fast(model: Any, exact: Any, tolerance: "float | None") -> FastSVM:
@@ -155,7 +157,7 @@ def _fast(model: Any, exact: Any, tolerance: "float | None") -> FastSVM:
     return fast
 
 
-def _ask(collection: Any, method: str, fast: FastSVM, *, unlabelled: bool = False) -> Any:
+def _ask(collection: Any, method: str, fast: FastSVM, unlabelled: bool) -> Any:
     for module, name, answer in (
         ("dask.array", "Array", _of_array),
         ("dask.dataframe", "DataFrame", _of_frame),

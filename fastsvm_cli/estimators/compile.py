@@ -114,7 +114,7 @@ def compile(
         If the model is slower than the exact one; if, without `exact`, it changes more than 1 % (or the option
         `target`, if larger) of the labels of its support vectors, or for regression changes their values by more than
         this share of their spread; or if the target of "reduce" was not reached, as when the rows are too few to show
-        it. The methods "auto" and "cascade" do not warn about time or labels.
+        it. The method "auto" does not warn; "cascade" does not warn about time or labels.
 
     See Also
     --------
@@ -173,7 +173,9 @@ def compile(
     elif options.get("data") is not None and found.scaling is not None:
         raise ValueError(f"{method}: data in a file found, expected X or (X, y): the scalers are in front of the model")
     with _progress(on_progress) as progress:
-        compiled, allowed = compile_source(method, source, options, progress)
+        compiled, allowed, shortfall = compile_source(method, source, options, progress)
+    if shortfall is not None:
+        _warn(f'method="{method}": {shortfall}')
     if compiled.kind != "cascade":  # tested on rows; support vectors lie where it leaves them
         if exact is False:
             warn_of_labels(method, compiled, source.model, allowed)
@@ -194,10 +196,11 @@ def _progress(allowed: "Callable[..., None] | bool | None") -> "Iterator[Callabl
 
 def compile_source(
     name: str, source: SourceModel, given: "dict[str, Any]", on_progress: "Callable[..., None] | None" = None
-) -> "tuple[Model, float]":
+) -> "tuple[Model, float, str | None]":
     """Compile an exact model.
 
-    Return the model, read back from its text, and the option target (a share) or 0.
+    Return the model, read back from its text; the option target (a share) or 0; and why the target was not reached, or
+    None.
 
     given: {long option name, _ for -: value}; a flag is True; None: not given. `data` may be a list of chunks. Raise
     TypeError for an unknown option, ValueError for a conflict, ModelFormatError and FileError.
@@ -222,9 +225,8 @@ def compile_source(
             options.check_size(len(text))
         except click.ClickException as error:
             raise ValueError(f"{method.name}: {error.format_message()}") from None
-    if sample is not None and target is not None and (shortfall := sample.shortfall(target)) is not None:
-        _warn(f'method="{name}": {shortfall}')
-    return model, target or 0.0
+    shortfall = None if sample is None or target is None else sample.shortfall(target)
+    return model, target or 0.0, shortfall
 
 
 def warn_of_labels(method: str, model: Model, source: ExactModel, allowed: float) -> None:
@@ -380,7 +382,7 @@ def _choose(
 
         if why is None:
             try:
-                model, _ = compile_source(options["method"], source, others, watch)
+                model, _, _ = compile_source(options["method"], source, others, watch)
             except _GivenUp:
                 why = f"given up after {patience:g} s"
             except FastsvmError as error:

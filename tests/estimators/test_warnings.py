@@ -97,9 +97,12 @@ def test_a_model_that_is_slower_than_the_exact_one(svc, clock, monkeypatch):
 
 
 @pytest.mark.full
-def test_auto_measures_instead(svc):
+@pytest.mark.parametrize("budget", [1.0, 0.005])
+def test_auto_measures_instead(svc, budget):
+    """Also where the rows are too few to show that reduce meets the budget."""
     X, _ = rows()
-    assert not _output_of(lambda: fastsvm_cli.compile(svc, "auto", X=X, budget=1.0, patience=0.5, on_progress=False))
+    options = dict(X=X, budget=budget, patience=2.0, on_progress=False)
+    assert not _output_of(lambda: fastsvm_cli.compile(svc, "auto", **options))
 
 
 def test_a_warning_can_be_an_error(svc, clock):
