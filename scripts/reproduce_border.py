@@ -202,14 +202,11 @@ def curve(options):
 
 
 def plot(folder, problem, exact_brier, drawn):
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+    from paper_figures import panels, save, set_plain_ticks
 
     counts, refined, random, brier = zip(*drawn)
     least = 50 / problem.test.rows  # half a row: a logarithmic axis has no 0
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 4))
+    figure, (left, right) = panels(2)
     for values, label, line in ((refined, "refined (default)", "o-"), (random, "random (Mills)", "s--")):
         left.plot(counts, np.maximum(values, least), line, label=label)
     per = "border samples per pair of classes" if problem.model.pairs > 1 else "border samples"
@@ -233,24 +230,11 @@ def plot(folder, problem, exact_brier, drawn):
     right.legend()
     for axis in (left, right):
         axis.grid(True, which="major", alpha=0.3)
-    low, high = left.get_ylim()
-    for digits in ((1,), (1, 2, 5), np.arange(1, 10, 0.5)):  # plain numbers, not powers of ten
-        ticks = [
-            digit * 10.0**power for power in range(-4, 3) for digit in digits if low <= digit * 10.0**power <= high
-        ]
-        if len(ticks) > 3:
-            break
-    left.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-    left.yaxis.minorticks_off()
+    set_plain_ticks(left.yaxis, *left.get_ylim())
     for axis in (left, right):
         axis.set_xticks(counts, [f"{count:,}" for count in counts])
         axis.xaxis.minorticks_off()
-    figure.tight_layout()
-    path = pathlib.Path(folder) / f"border_{problem.name}.svg"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path)
-    pyplot.close(figure)
-    print(f"wrote {path}", flush=True)
+    save(figure, folder, f"border_{problem.name}.svg")
 
 
 def rivals(options):

@@ -283,48 +283,35 @@ def undecided_errors(k_decided, points):
     return np.array([int(((k_decided == 0) | (k_decided > k)).sum()) for k in range(1, points + 1)])
 
 
-def draw_evaluations(problem, models, decided, names, save):
-    from matplotlib import pyplot
+def draw_evaluations(problem, models, decided, names, folder):
+    from paper_figures import BLUE, RED, panels, save
 
-    figure, axes = pyplot.subplots(1, 2, figsize=(9, 4), sharey=True)
+    figure, axes = panels(2, sharey=True)
     total = problem.model.header.total_sv
     for axis, (sequence, model) in zip(axes, models.items()):
         k, spent = decided[sequence], evaluations(model, problem.rows)
         k = np.where(k > 0, k, spent)  # never decided
         bins = np.arange(0, max(spent.max(), total) + 10, 5)
-        axis.hist(spent, bins, color="#1f4e8c", alpha=0.6, label=f"fastsvm predict: {spent.mean():.1f}")
+        axis.hist(spent, bins, color=BLUE, alpha=0.6, label=f"fastsvm predict: {spent.mean():.1f}")
         axis.hist(
-            k, bins, histtype="step", color="#c1440e", linewidth=1.4, label=f"looking after every point: {k.mean():.1f}"
+            k, bins, histtype="step", color=RED, linewidth=1.4, label=f"looking after every point: {k.mean():.1f}"
         )
         axis.axvline(total, color="0.4", linestyle="--", linewidth=1, label=f"all support vectors: {total}")
         axis.set(title=names[sequence], xlabel="kernel evaluations of a row", xlim=(0, bins[-1]))
-        axis.legend(frameon=False, fontsize=8)
+        axis.legend(fontsize=8)
     axes[0].set_ylabel(f"rows, of {problem.rows.rows}")
-    save(figure, "geometry_evaluations.svg")
+    save(figure, folder, "geometry_evaluations.svg")
 
 
 def draw(problem, folder, seed):
-    import matplotlib
-
-    matplotlib.use("Agg")
-    matplotlib.rcParams.update(
-        {"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "fastsvm"}
-    )
-    from matplotlib import pyplot
-
-    def save(figure, name):
-        path = os.path.join(folder, name)
-        figure.tight_layout()
-        figure.savefig(path, metadata={"Date": None})
-        pyplot.close(figure)
-        print(f"Drawn: {path}")
+    from paper_figures import BLUE, RED, panels, save
 
     names = {"greedy": "greedy order (ours)", "sgma": "SGMA order (the paper's)"}
     ordered = {sequence: problem.ordered(sequence, True, seed) for sequence in names}
     decided = {sequence: first_decided(ordered[sequence], problem.rows) for sequence in names}
-    figure, axes = pyplot.subplots(1, 2, figsize=(9, 4), sharey=True)
+    figure, axes = panels(2, sharey=True)
     for axis, sequence in zip(axes, names):
-        for support, color, label in ((True, "#c1440e", "support vectors"), (False, "#1f4e8c", "other rows")):
+        for support, color, label in ((True, RED, "support vectors"), (False, BLUE, "other rows")):
             of = problem.support == support
             axis.scatter(
                 decided[sequence][of], problem.exact[of], s=14, color=color, label=label, alpha=0.7, linewidths=0
@@ -336,16 +323,16 @@ def draw(problem, folder, seed):
             xlim=(0, None),
         )
     axes[0].set_ylabel("G(x)")
-    axes[1].legend(frameon=False)
-    save(figure, "geometry_figure1.svg")
+    axes[1].legend()
+    save(figure, folder, "geometry_figure1.svg")
 
-    figure, axes = pyplot.subplots(1, 2, figsize=(9, 4), sharey=True)
+    figure, axes = panels(2, sharey=True)
     for axis, sequence in zip(axes, names):
         k = np.arange(1, len(ordered[sequence].points) + 1)
         lines = [
             (undecided_errors(decided[sequence], len(k)), "--", "#555555", "interval still undecided"),
-            (guess_errors(problem, ordered[sequence]), "-", "#1f4e8c", "guess by eq. (32)"),
-            (reduced_set_errors(problem, ordered[sequence]), "-", "#c1440e", "reduced set, eqs. (37), (38)"),
+            (guess_errors(problem, ordered[sequence]), "-", BLUE, "guess by eq. (32)"),
+            (reduced_set_errors(problem, ordered[sequence]), "-", RED, "reduced set, eqs. (37), (38)"),
         ]
         for errors, style, color, label in lines:
             axis.step(k, errors, style, where="post", color=color, label=label, linewidth=1.3)
@@ -359,10 +346,10 @@ def draw(problem, folder, seed):
         axis.set_yticks([0, 1, 2, 5, 10, 20, 50, 100, 200], labels=["0", "1", "2", "5", "10", "20", "50", "100", "200"])
         axis.minorticks_off()
     axes[0].set_ylabel(f"wrong guesses, of {problem.rows.rows} rows")
-    axes[1].legend(frameon=False)
-    save(figure, "geometry_figure2.svg")
+    axes[1].legend()
+    save(figure, folder, "geometry_figure2.svg")
     draw_evaluations(
-        problem, {sequence: problem.ordered(sequence, True, seed) for sequence in names}, decided, names, save
+        problem, {sequence: problem.ordered(sequence, True, seed) for sequence in names}, decided, names, folder
     )
 
 

@@ -96,12 +96,9 @@ def figures(options):
 
 def plot(folder, name, test, drawn, clouds):
     """Draw figures 2 to 5."""
-    import matplotlib
+    from paper_figures import panels, save
 
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, (left, right, cloud) = pyplot.subplots(1, 3, figsize=(15, 4))
+    figure, (left, right, cloud) = panels(3)
     at, rows = (3, "training") if test.trained else (2, "test")
     for method, points in clouds.items():
         cloud.scatter([p[0] for p in points], [100 * p[at] for p in points], s=10, alpha=0.7, label=method)
@@ -133,18 +130,16 @@ def plot(folder, name, test, drawn, clouds):
 
 def plot_decision_functions(folder, test):
     """Draw figure 1."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+    from paper_figures import RED, panels, save
 
     problem, ((x, _), y) = test.problem, test.trained
     part, rng = problem.parts[0], np.random.default_rng(0)
     z, _ = place(problem, 0, 25, init="random", optimizer="irprop", greedy=shares(problem, 25)[0], rng=rng)
     z = finish(problem, [z])[0]
 
-    figure, axes = pyplot.subplots(1, 2, figsize=(10, 5), sharex=True, sharey=True)
-    sides = [np.linspace(x[:, j].min() - 0.1, x[:, j].max() + 0.1, 200) for j in range(2)]
+    figure, axes = panels(2, 4.6, sharex=True, sharey=True)
+    points = np.vstack([x, z])
+    sides = [np.linspace(points[:, j].min() - 0.1, points[:, j].max() + 0.1, 200) for j in range(2)]
     grid = np.stack(np.meshgrid(*sides), axis=-1).reshape(-1, 2)
     functions = [
         (test.decision_values, part.x, "support vectors"),
@@ -153,22 +148,15 @@ def plot_decision_functions(folder, test):
     for axis, (f, vectors, name) in zip(axes, functions):
         values = f(grid).reshape(200, 200)
         most = np.abs(values).max()
-        axis.contourf(*sides, values, levels=20, cmap="gray", vmin=-most, vmax=most, alpha=0.6)
+        shades = axis.contourf(*sides, values, levels=20, cmap="gray", vmin=-most, vmax=most, alpha=0.6)
+        shades.set_rasterized(True)
         axis.contour(*sides, values, levels=[0], colors="black", linewidths=1)
         for positive, color in ((True, "white"), (False, "black")):
             of = (y == test.model.header.label[0]) == positive
             axis.scatter(*x[of].T, s=6, color=color, edgecolors="0.4", linewidths=0.3)
-        axis.scatter(*vectors.T, s=45, facecolors="none", edgecolors="#c1440e", linewidths=1.2)
-        axis.set(title=f"{len(vectors)} {name}")
+        axis.scatter(*vectors.T, s=45, facecolors="none", edgecolors=RED, linewidths=1.2)
+        axis.set(title=f"{len(vectors)} {name}", xlim=sides[0][[0, -1]], ylim=sides[1][[0, -1]])
     save(figure, folder, "reduced_set_banana_functions.svg")
-
-
-def save(figure, folder, name):
-    figure.tight_layout()
-    path = pathlib.Path(folder) / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path)
-    print(f"wrote {path}")
 
 
 def starts(options):

@@ -309,11 +309,7 @@ def evaluations_per_row(models, data, rows, lists):
 
 
 def draw(folder, data, kind, models, rows):
-    import matplotlib
-
-    matplotlib.use("Agg")
-    matplotlib.rcParams.update({"axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "fastsvm"})
-    from matplotlib import pyplot
+    from paper_figures import BLUE, RED, panels, save
 
     counts = dict(
         zip(
@@ -321,10 +317,10 @@ def draw(folder, data, kind, models, rows):
             evaluations_per_row(models, data, rows, len(data.classes)),
         )
     )
-    figure, (curves, bars) = pyplot.subplots(1, 2, figsize=(10, 4))
+    figure, (curves, bars) = panels(2)
     all_vectors = vectors_of(models)
     edges = np.linspace(0, max(all_vectors, *(count.max() for count in counts.values())), 41)
-    for (name, count), color in zip(counts.items(), ("#1f4e8c", "#c1440e")):
+    for (name, count), color in zip(counts.items(), (BLUE, RED)):
         curves.plot(np.sort(count), color=color, label=f"{name}: mean {count.mean():.0f}")
         curves.axhline(count.mean(), color=color, linewidth=0.8, linestyle=":")
         bars.hist(count, edges, color=color, alpha=0.55, label=name)
@@ -337,13 +333,8 @@ def draw(folder, data, kind, models, rows):
         title=f"{data.name} ({data.note}), {KINDS[kind]}",
     )
     bars.set(xlabel="kernel evaluations, all classes", ylabel="rows")
-    curves.legend(frameon=False)
-    path = os.path.join(folder, f"triangle_{data.name}_{len(data.x)}_{kind}.svg")
-    os.makedirs(folder, exist_ok=True)
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
-    pyplot.close(figure)
-    print(f"Drawn: {path}")
+    curves.legend()
+    save(figure, folder, f"triangle_{data.name}_{len(data.x)}_{kind}.svg")
 
 
 # ---- the tables

@@ -7,7 +7,7 @@ root=$(realpath "$(dirname "$0")/../..")
 folder=$(mktemp -d); trap 'rm -rf "$folder"' EXIT
 "$python" -m venv "$folder/venv"
 export CC=/bin/false CXX=/bin/false PATH="$folder/venv/bin:$PATH"
-pip install --quiet --disable-pip-version-check --only-binary :all: "$wheel" "$@"
+pip install --quiet --disable-pip-version-check --no-compile --only-binary :all: "$wheel" "$@"
 cd "$folder"
 [ -f "$root/data/rings.train" ] || python "$root/scripts/make_data.py"
 model=$root/tests/golden/c_svc.model rows=$root/tests/golden/data
