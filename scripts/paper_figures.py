@@ -30,7 +30,7 @@ def panels(count, height=4.0, **shared):
 
 def set_plain_ticks(axis, low, high):
     """Label a logarithmic axis with plain numbers, not with powers of ten."""
-    ticks = ticks_between(low, high, 7)
+    ticks = ticks_between(low, high, 6)
     axis.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks])
     axis.set_ticks([], minor=True)
 

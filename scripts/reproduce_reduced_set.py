@@ -96,7 +96,7 @@ def figures(options):
 
 def plot(folder, name, test, drawn, clouds):
     """Draw figures 2 to 5."""
-    from paper_figures import panels, save
+    from paper_figures import panels, save, set_plain_ticks
 
     figure, (left, right, cloud) = panels(3)
     at, rows = (3, "training") if test.trained else (2, "test")
@@ -125,6 +125,8 @@ def plot(folder, name, test, drawn, clouds):
     right.axhline(100 * test.accuracy, color="black", linewidth=1, linestyle="--", label="exact model")
     right.set(xlabel="approximating vectors", ylabel="accuracy on test data, %")
     right.legend()
+    set_plain_ticks(left.yaxis, *left.get_ylim())
+    set_plain_ticks(cloud.xaxis, *cloud.get_xlim())
     save(figure, folder, f"reduced_set_{name}.svg")
 
 
@@ -140,6 +142,7 @@ def plot_decision_functions(folder, test):
     figure, axes = panels(2, 4.6, sharex=True, sharey=True)
     points = np.vstack([x, z])
     sides = [np.linspace(points[:, j].min() - 0.1, points[:, j].max() + 0.1, 200) for j in range(2)]
+    edges = [each[end] for each in sides for end in (0, -1)]
     grid = np.stack(np.meshgrid(*sides), axis=-1).reshape(-1, 2)
     functions = [
         (test.decision_values, part.x, "support vectors"),
@@ -148,14 +151,23 @@ def plot_decision_functions(folder, test):
     for axis, (f, vectors, name) in zip(axes, functions):
         values = f(grid).reshape(200, 200)
         most = np.abs(values).max()
-        shades = axis.contourf(*sides, values, levels=20, cmap="gray", vmin=-most, vmax=most, alpha=0.6)
-        shades.set_rasterized(True)
+        axis.imshow(
+            values,
+            "gray",
+            aspect="auto",
+            origin="lower",
+            extent=edges,
+            interpolation="none",
+            alpha=0.6,
+            vmin=-most,
+            vmax=most,
+        )
         axis.contour(*sides, values, levels=[0], colors="black", linewidths=1)
         for positive, color in ((True, "white"), (False, "black")):
             of = (y == test.model.header.label[0]) == positive
             axis.scatter(*x[of].T, s=6, color=color, edgecolors="0.4", linewidths=0.3)
         axis.scatter(*vectors.T, s=45, facecolors="none", edgecolors=RED, linewidths=1.2)
-        axis.set(title=f"{len(vectors)} {name}", xlim=sides[0][[0, -1]], ylim=sides[1][[0, -1]])
+        axis.set(title=f"{len(vectors)} {name}", xlim=edges[:2], ylim=edges[2:])
     save(figure, folder, "reduced_set_banana_functions.svg")
 
 
