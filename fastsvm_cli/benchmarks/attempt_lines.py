@@ -26,7 +26,7 @@ class TrialLines:
     def __init__(self, bench: Bench, tried: "list[Attempt]", budget: "float | None"):
         self._bench, self._budget = bench, budget
         self._values = len("12.3 % RMS, largest 123 %" if bench.model.header.regression else "12.3 % differ")
-        self._values += len(", over") if budget is not None else 0
+        self._values += len(", over budget") if budget is not None else 0
         names = [each.name for each in tried] + [case.name for case in bench.cases]
         self._width_left = min(_MOST_NAME, max(map(cell_len, names), default=0))
 
@@ -57,7 +57,7 @@ class TrialLines:
             return [(f"{name}  {printable(case.failed)}", "dim")]
         over = self._over(case)
         of_some = f" of {case.look.rows} rows" if case.look is not None and case.quality is None else ""
-        differ = self._differ(case) + of_some + ", over" * over
+        differ = self._differ(case) + of_some + ", over budget" * over
         line = f"{name}{self._speed(case):>{_SPEED}}  {differ:<{self._values}}"
         proven = case.quality.proven if case.quality is not None and case.kind != "reduced" else None
         if proven is not None and not self._bench.model.header.regression:
@@ -67,7 +67,7 @@ class TrialLines:
         changed = self._bench.changed(case) or case.look
         if over and self._budget is not None and changed is not None and changed.share <= self._budget:
             assert changed.worst is not None
-            out.append((f"  {class_words(changed.worst)}", style))
+            out.append((f"  over budget in a class: {class_words(changed.worst)}", style))
         return out
 
     def best(self) -> str:

@@ -197,6 +197,8 @@ def _measure_data(
         entries += len(chunk.indices)
         norm = max(norm, largest(np.asarray(chunk.squared_norms)))
         mean.add(chunk)
+    if not rows:
+        raise FileError(path, "no row found, expected rows of data")
     point = mean.point
 
     from_mean = 0.0

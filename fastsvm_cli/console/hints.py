@@ -10,7 +10,7 @@ import click
 from fastsvm_cli.errors import DataFormatError, FileError, ModelFormatError
 
 _DELIMITERS = (",", ";", "\t", "|", " ")
-_START_BYTES = 4096  # data.read_start reads at least these
+_START_BYTES = 4096  # text/read_rows.py's read_start reads at most these
 _INDEX_VALUE = re.compile(r"-?\d+:\S+")
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
 _NEAR = 0.7  # difflib ratio: two swapped letters of six, or an extra ending

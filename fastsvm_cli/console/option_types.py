@@ -6,8 +6,38 @@ from typing import Any
 import click
 
 
-class Number(click.FloatRange):
-    """endless: allow infinity."""
+class _Range(click.ParamType):
+    """Range whose errors name what was found and expected, as those of data do."""
+
+    kind: str
+    min: "float | None"
+    max: "float | None"
+    min_open: bool
+
+    def convert(self, value: Any, parameter: "click.Parameter | None", context: "click.Context | None") -> Any:
+        """Return the number. Fail unless it is in the range."""
+        try:
+            return super().convert(value, parameter, context)
+        except click.BadParameter:
+            self.fail(f"{value!r} found, expected {self._expected()}.", parameter, context)
+
+    def _expected(self) -> str:
+        if self.max is not None:
+            between = f"above {self.min:g}, up to" if self.min_open else f"from {self.min:g} to"
+            return f"a {self.kind} {between} {self.max:g}"
+        return f"a {self.kind} above {self.min:g}" if self.min_open else f"a {self.kind} of {self.min:g} or more"
+
+
+class Integer(_Range, click.IntRange):
+    """Whole number in a range, whose ends belong to it."""
+
+    kind = "whole number"
+
+
+class Number(_Range, click.FloatRange):
+    """Number of at least or, with min_open, above `least`; at most `most`. endless: allow infinity."""
+
+    kind = "number"
 
     def __init__(
         self, least: float, most: "float | None" = None, *, min_open: bool = False, endless: bool = False
@@ -32,7 +62,7 @@ POSITIVE = Number(0, min_open=True)
 LIMIT = Number(0, min_open=True, endless=True)
 
 
-class Count(click.IntRange):
+class Count(Integer):
     """Count, capped at the core's largest."""
 
     _MOST = 2**31 - 1
@@ -91,6 +121,15 @@ class Fraction(Share):
 
     def _holds(self, share: float) -> bool:
         return 0 < share < 1
+
+
+class Ratio(Share):
+    """Share above 0, up to 1."""
+
+    _expected = "a share above 0, up to 1, as 0.05 or 5%"
+
+    def _holds(self, share: float) -> bool:
+        return 0 < share <= 1
 
 
 class Target(Share):

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from fastsvm_cli.console.option_types import POSITIVE, Count, one_character
+from fastsvm_cli.console.option_types import POSITIVE, Count, Integer, one_character
 from fastsvm_cli.errors import DataFormatError, FastsvmError, FastsvmWarning, FileError, ModelFormatError, spelled
 
 
@@ -284,7 +284,7 @@ def quiet(words: str = "Print no summary, warnings or progress bar.") -> Any:
 
 def seed(words: str, group: str = "") -> Any:
     """Return an option ``--seed``."""
-    return Option("--seed S", words, click.IntRange(0), 0, group=group)
+    return Option("--seed S", words, Integer(0), 0, group=group)
 
 
 def json(words: str) -> Any:

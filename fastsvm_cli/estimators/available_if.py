@@ -47,7 +47,9 @@ def has_classes(fast: Any) -> None:
 def has_probability(fast: Any) -> None:
     """Raise AttributeError for a model without probability estimates."""
     header = fast.probability_header
-    if fast.calibrator is None and (header.regression or not header.has_probability):
+    if header.regression:
+        raise AttributeError("a regression model has no probabilities: predict gives its values")
+    if fast.calibrator is None and not header.has_probability:
         raise AttributeError("the model has no probability estimates: train it with probability=True (svm-train -b 1)")
 
 

@@ -69,12 +69,13 @@ def compile(
         "triangle" are the variants of "order", whose default is "geometry". "approx", "cascade", "reduce" and "border"
         may change labels. "auto" tries all methods on `X` and returns the fastest model within `budget`.
     X : array-like or sparse matrix of shape (n_samples, n_features), default=None
-        The rows on which "auto" measures, and which it requires. The other methods ignore it.
+        The rows on which "auto" measures, and which it requires; for "cascade", the same as `data`. Other methods
+        refuse it.
     budget : float or str, default=None
         A share, as 0.005 or "0.5%", for the methods "auto" and "cascade". With "auto", it is the largest share of all
         labels, and of the labels of each class, that may change; for regression, the largest root mean square
         difference as a share of the standard deviation of the values. None then means 0.5 %. With "cascade", it is the
-        option `--budget` of the command.
+        option `--budget` of the command, 0.1 % by default.
     exact : bool or float, default=False
         Whether the exact model answers the rows whose label is not proven, so that no label changes. This needs
         certificates, which "approx" with `certify=True` and "reduce" make. For regression, give the largest error as a
@@ -104,7 +105,7 @@ def compile(
     FileError
         If a file cannot be read.
     TypeError
-        If an option is unknown, or `budget` is given for a method that has none.
+        If an option is unknown, or `X` or `budget` is given for a method that has none.
     ValueError
         If an argument is invalid, or arguments conflict.
 
@@ -140,10 +141,15 @@ def compile(
     array(['same'], dtype='<U5')
     """
     found = read_estimator(model)
+    if not isinstance(method, str):
+        raise TypeError(f"method: {type(method).__name__} found, expected a name as 'approx'; rows are X= or data=")
     if method not in ("exact", *names(), "auto"):
         raise ValueError(f"method {method!r} found, expected exact, {', '.join(names())} or auto")
     if budget is not None and method not in ("auto", "cascade"):
         raise TypeError(f'budget= goes with method="auto" or method="cascade": {method} has none')
+    if X is not None and method not in ("auto", "cascade"):
+        instead = "" if method == "exact" else f"; {method} takes data=X or data=(X, y)"
+        raise TypeError(f'X= goes with method="auto" or method="cascade"{instead}')
     if isinstance(exact, np.bool_):
         exact = bool(exact)
     if exact is True and found.model.header.regression:
@@ -166,6 +172,8 @@ def compile(
             return _choose(found, source, X, share, n_threads, progress, **settings)
     if budget is not None:
         options["budget"] = budget
+    if X is not None and options.get("data") is None:
+        options["data"] = X
     recipe = {"method": method, **options, **({"exact": exact} if exact is not False else {})}
     if options.get("data") is not None and not isinstance(options["data"], (str, bytes, PathLike)):
         options["data"] = labelled_chunks(options["data"], found, method)
@@ -287,9 +295,11 @@ def _share(budget: "float | str") -> float:
 def _require_no_options(method: str, options: "dict[str, Any]") -> None:
     if options:
         name = next(iter(options))
-        its = f"its options are {', '.join(_AUTO)}" if method == "auto" else "it has none"
-        others = [f'method="{each.name}"' for each in methods() if name in each.keywords]
-        raise TypeError(f"{method} has no option {name!r}; {its}{': say ' if others else ''}{' or '.join(others)}")
+        its = f"its options are {', '.join(_AUTO)}" if method == "auto" else "the exact model has no options"
+        others = ", ".join(each.name for each in methods() if name in each.keywords)
+        theirs = " (the threads of the result are n_threads=)" if name == "threads" else ""
+        more = f"; {name}= is an option of {others}{theirs}" if others else ""
+        raise TypeError(f'method="{method}" has no option {name!r}: {its}{more}')
 
 
 def _behind(

@@ -48,7 +48,7 @@ def _read_object(estimator: Any) -> Fitted:
     raise ModelFormatError(
         type(estimator).__name__,
         f"fastsvm cannot compile this, expected {EXPECTED}, a Pipeline of scalers and one, a"
-        " CalibratedClassifierCV around one, a model of libsvm-official, or the path of a LIBSVM model",
+        " CalibratedClassifierCV or a fitted search around one, a model of libsvm-official, or the path of a LIBSVM model",
     )
 
 

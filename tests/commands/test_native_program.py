@@ -242,8 +242,8 @@ def test_closed_streams(folder):
 @pytest.mark.parametrize(
     "words, why",
     [
-        ((), "the files are missing"),
-        (("rows",), "the file of the model is missing"),
+        ((), "name the files"),
+        (("rows",), "name the model file, too"),
         (("a", "b", "c", "d"), "'d' found, expected three files at most"),
         (("-b", "2", "rows", "exact"), "-b: '2' found, expected 0 or 1"),
         (("--threads", "x", "rows", "exact"), "--threads: 'x' found"),

@@ -7,7 +7,7 @@ import click
 
 from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.file_checks import check_document, check_outputs
-from fastsvm_cli.console.option_types import LIMIT, POSITIVE, Share
+from fastsvm_cli.console.option_types import LIMIT, POSITIVE, Integer, Share
 from fastsvm_cli.console.options import option
 from fastsvm_cli.console.plot import check_plot, plot_option
 
@@ -49,7 +49,7 @@ class BenchOptions(shared.Options):
     splits: "int | None" = option(
         "--cross-validate K",
         "Number of splits of TEST_FILE to train, compile and predict on, with -c and -g, without a model.",
-        click.IntRange(2),
+        Integer(2),
         group="Cross-validation",
     )
     cost: "float | None" = option(
@@ -63,10 +63,10 @@ class BenchOptions(shared.Options):
         group="Cross-validation",
     )
     degree: int = option(
-        "--degree P", "Degree of the expansions of --cross-validate.", click.IntRange(1, 4), 2, group="Cross-validation"
+        "--degree P", "Degree of the expansions of --cross-validate.", Integer(1, 4), 2, group="Cross-validation"
     )
     runs: int = option(
-        "--runs N", "Timed runs per case, after one warm-up run.", click.IntRange(1), 5, group="Trials and times"
+        "--runs N", "Timed runs per case, after one warm-up run.", Integer(1), 5, group="Trials and times"
     )
     max_seconds: float = option(
         "--max-seconds S",

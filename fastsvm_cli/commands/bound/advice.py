@@ -17,14 +17,9 @@ if TYPE_CHECKING:
 
 #: Labels that approx changed, by grade (scripts/README.md, "What gamma says").
 _SEEN = {
-    "below": "approx changed at most 0.08 % of the labels of measured models, 0.2 % at C = 1000",
+    "below": "approx changed 0 to 0.08 % of the labels of measured models, up to 0.6 % at C = 1000",
     "near": "approx changed 0 to 5 % of the labels of measured models",
     "far": "approx changed 0.04 to 45 % of the labels of measured models",
-}
-_GRADES = {
-    "below": "below gamma_MAX",
-    "near": f"above gamma_MAX, up to {FEW_TIMES:g} times it",
-    "far": f"more than {FEW_TIMES:g} times gamma_MAX",
 }
 
 
@@ -126,7 +121,7 @@ def _choice(facts: dict, trial: Trial, measured: "Measured | None") -> str:
 
 
 def _cascade(rows: "int | None", test: str, file: str, how: "Sequence[str]") -> "list[str]":
-    """Return the command for this many rows, half of them to test on; none if they are too few.
+    """Return the command for this many rows, half of them to test on; none if they are too few for its own budget.
 
     rows: None if unknown.
     """
@@ -134,8 +129,6 @@ def _cascade(rows: "int | None", test: str, file: str, how: "Sequence[str]") -> 
         return []
     if rows is None or rows >= 2 * rows_needed(cascade.BUDGET, cascade.CONFIDENCE):
         return [_typed("cascade", *how, "--data", "ROWS" if rows is None else test, file)]
-    if rows >= 2 * rows_needed(BUDGET, cascade.CONFIDENCE):
-        return [_typed("cascade", *how, "--data", test, "--budget", f"{100 * BUDGET:g}%", file)]
     return []
 
 
@@ -157,7 +150,7 @@ def advice_lines(facts: dict) -> "list[tuple[str, str]]":
     """Return a table's lines about a data file, a model, or a model on a data file."""
     lines = []
     if "grade" in facts:
-        lines.append(("grade", f"{_GRADES[facts['grade']]}: {_SEEN[facts['grade']]}"))
+        lines.append(("grade", f"{facts['ratio']:.3g} times gamma_MAX about the mean: {_SEEN[facts['grade']]}"))
     if "rows_tried" in facts:
         if "share_tried" in facts:
             changes = f"changes {100 * facts['share_tried']:.3g} % of the labels of"

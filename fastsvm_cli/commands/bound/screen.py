@@ -54,7 +54,9 @@ def _tables(report: dict) -> "Iterator[tuple[str, list[tuple[str, str]], list[st
         for name, words in _CENTERS.items():
             if f"gamma_max_{name}" in model:
                 lines.append((f"gamma_MAX {words}", _against(model["gamma"], model[f"gamma_max_{name}"])))
-        yield model["file"], lines + advice_lines(model), model.get("next", [])
+        # On rows, their ratio decides.
+        advice = [] if report["pairs"] else advice_lines(model)
+        yield model["file"], lines + advice, model.get("next", [])
     for pair in report["pairs"]:
         lines = []
         if pair["gamma"] is None:

@@ -9,6 +9,7 @@ import click
 
 from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.file_checks import check_outputs, summary_stream
+from fastsvm_cli.console.option_types import Integer
 from fastsvm_cli.console.options import option
 from fastsvm_cli.export.targets import TARGETS, is_prefix
 
@@ -53,7 +54,7 @@ class ExportOptions(shared.Options):
     features: "int | None" = option(
         "--features N",
         "Number of features of a row.",
-        click.IntRange(1),
+        Integer(1),
         shown="the model's last",
         group=shared.ROWS,
     )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fastsvm_cli.console import options as shared
-from fastsvm_cli.console.option_types import LIMIT, POSITIVE
+from fastsvm_cli.console.option_types import LIMIT, POSITIVE, Integer
 from fastsvm_cli.console.options import option
 from fastsvm_cli.errors import spelled
 from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress
@@ -36,7 +36,7 @@ class ApproxOptions(MethodOptions):
         "--degree P",
         "Degree of an RBF expansion. Each higher one is more accurate, and about d/degree times larger and slower."
         " Other kernels keep their own.",
-        click.IntRange(1, 4),
+        Integer(1, 4),
         shown="2",
         group="Accuracy",
     )
@@ -44,19 +44,19 @@ class ApproxOptions(MethodOptions):
         "--centers K",
         "Number of expansions, each about the mean of a cluster of support vectors (k-means, 30 rounds): K times the"
         " cost, for much larger gamma.",
-        click.IntRange(1, 100000),
+        Integer(1, 100000),
         group="Accuracy",
     )
     rank: "int | None" = option(
         "--rank R",
-        "Number of eigenvalues of the matrix M to keep, largest first (degree 2).",
-        click.IntRange(1),
+        "Number of eigenvalues to keep of the matrix of the terms of degree 2, largest first.",
+        Integer(1),
         group="Accuracy",
     )
     tolerance: "float | None" = option(
         "--tolerance E",
-        "Largest change of a decision value, for rows as near the center as the support vectors, when M is compressed"
-        " to as few eigenvalues as possible (degree 2).",
+        "Largest change of a decision value, for rows as near the center as the support vectors, when the matrix of the"
+        " terms of degree 2 is compressed to as few eigenvalues as possible.",
         POSITIVE,
         group="Accuracy",
     )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fastsvm_cli.console import options as shared
-from fastsvm_cli.console.option_types import POSITIVE, Target
+from fastsvm_cli.console.option_types import POSITIVE, Integer, Target
 from fastsvm_cli.console.options import option
 from fastsvm_cli.errors import spelled
 from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress
@@ -46,7 +46,7 @@ class Bandwidth(click.ParamType):
 class BorderOptions(MethodOptions):
     """Options of ``fastsvm border``."""
 
-    samples: int = option("--samples N", "Border samples per pair of classes.", click.IntRange(1, 100000), 100)
+    samples: int = option("--samples N", "Border samples per pair of classes.", Integer(1, 100000), 100)
     target: "float | None" = option(
         "--target E",
         "Largest share of labels that may differ (0.002 or 0.2%) on rows not used to place samples; as many samples as"
@@ -70,7 +70,7 @@ class BorderOptions(MethodOptions):
     local: int = option(
         "--local K",
         "Number of nearest samples that answer together, if that lowers the share of labels that differ.",
-        click.IntRange(1, 64),
+        Integer(1, 64),
         1,
         group="Placement of the samples",
     )

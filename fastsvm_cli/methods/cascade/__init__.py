@@ -41,7 +41,7 @@ class CascadeOptions(MethodOptions):
     unlabelled: bool = option("--unlabelled", "Read rows of --data without labels.", bool)
     rows: "int | None" = option(
         "--rows N",
-        "Number of rows that a run predicts: for few, reading the stages must take less than they save.",
+        "Number of rows that a run predicts. In a short run, reading the stages can take longer than they save.",
         Count(1),
         shown="as many as --data has",
     )
@@ -53,7 +53,7 @@ class CascadeOptions(MethodOptions):
     def check(self) -> None:
         """Raise UsageError without ``--data``."""
         if self.data_file is None:
-            raise click.UsageError(f"rows to calibrate on? Say {spelled('data', 'FILE')}.")
+            raise click.UsageError(f"cascade needs rows to calibrate on: {spelled('data', 'ROWS')}.")
 
 
 class Cascade(Method):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 import click
 
 from fastsvm_cli.console import options as shared
-from fastsvm_cli.console.option_types import POSITIVE
+from fastsvm_cli.console.option_types import POSITIVE, Integer
 from fastsvm_cli.console.options import option
 from fastsvm_cli.errors import spelled
 from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress
@@ -35,28 +35,29 @@ class OrderOptions(MethodOptions):
     points: "int | None" = option(
         "--points K",
         "geometry: maximum number of points before a row is evaluated in full.",
-        click.IntRange(1),
+        Integer(1),
         shown="max(z, sqrt(z n)) for n support vectors of z non-zeros each, at most 2,048",
         group="--method geometry",
     )
     sequence: "str | None" = option(
         "--sequence",
         "geometry: order of the points. greedy: by what each takes from the uncertainty of the decision functions."
-        " sgma: by what it takes from the kernel matrix, as in the paper.",
+        " sgma: sparse greedy matrix approximation, as in the paper.",
         click.Choice(["greedy", "sgma"]),
         shown="greedy",
         group="--method geometry",
     )
     fold_file: "str | None" = option(
         "--fold TRAIN_FILE",
-        "geometry, two classes: training file of a linear SVM (C = 1), whose two folded weight vectors come first.",
+        "geometry, two classes: training file of a linear SVM (C = 1). The order begins with its"
+        " weight vectors, the sums of each class's support vectors.",
         group="--method geometry",
     )
     lists: "int | None" = option(
         "--lists K",
         "triangle: number of pivots, each with a list: the support vectors nearest to as many cluster means (k-means,"
         " 30 rounds).",
-        click.IntRange(1),
+        Integer(1),
         shown="the number of classes, at least 2",
         group="--method triangle",
     )
@@ -81,7 +82,7 @@ class OrderOptions(MethodOptions):
     degree: "int | None" = option(
         "-d --degree D",
         "Parameter degree of --kernel normalized-polynomial.",
-        click.IntRange(1, 50),
+        Integer(1, 50),
         shown="3",
         group="Precomputed kernels",
     )
@@ -188,20 +189,20 @@ class Order(Method):
 
     def reasons_against(self, model: "ExactModel") -> "list[tuple[str, str]]":
         """Return (command, reason) for each of the two methods that refuses the model."""
-        whys = [(Attempt(self.name, {"method": order}).name, _resume_error(order, model)) for order in ORDERS]
+        whys = [(Attempt(self.name, {"method": order}).name, _reason_against(order, model)) for order in ORDERS]
         return [(command, why) for command, why in whys if why is not None]
 
     def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
         """Return an attempt of each method that takes the model."""
         return [
-            Attempt(self.name, {"method": order}, rank=4) for order in ORDERS if _resume_error(order, model) is None
+            Attempt(self.name, {"method": order}, rank=4) for order in ORDERS if _reason_against(order, model) is None
         ]
 
 
 METHOD = Order()
 
 
-def _resume_error(order: str, model: "ExactModel") -> "str | None":
+def _reason_against(order: str, model: "ExactModel") -> "str | None":
     from importlib import import_module
 
     return import_module(f"fastsvm_cli.methods.order.{order}").reason_against(model)

@@ -58,7 +58,7 @@ def compile_geometry(
     vectors = model.vectors
     n, pairs = vectors.rows, model.pairs
     folded = folded or []
-    further = _without_part(folded, vectors.leading_count)
+    further = _with_zero_coefficients(folded, vectors.leading_count)
     all_vectors = _native.Chunk.concatenate([vectors, further]) if folded else vectors
     points = min(default_points(model) if points is None else points, n)
     rng = np.random.default_rng(seed)
@@ -143,7 +143,7 @@ def folded_vectors(model: ExactModel) -> "list[dict]":
     return out
 
 
-def _without_part(rows: "list[dict]", leading_count: int) -> _native.Chunk:
+def _with_zero_coefficients(rows: "list[dict]", leading_count: int) -> _native.Chunk:
     entries = [entry for row in rows for entry in sorted(row.items())]
     indptr = np.cumsum([0, *map(len, rows)])
     indices = np.array([index for index, _ in entries], np.int64)

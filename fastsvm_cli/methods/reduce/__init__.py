@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fastsvm_cli.console import options as shared
-from fastsvm_cli.console.option_types import Number, Target
+from fastsvm_cli.console.option_types import Integer, Ratio, Target
 from fastsvm_cli.console.options import option
 from fastsvm_cli.console.plot import check_plot, plot_option
 from fastsvm_cli.errors import spelled
@@ -24,16 +24,16 @@ _VISITED, _USUAL_SHARE = 8, 0.15
 class ReduceOptions(MethodOptions):
     """Options of ``fastsvm reduce``."""
 
-    vectors: "int | None" = option("--vectors L", "Maximum number of vectors.", click.IntRange(1))
+    vectors: "int | None" = option("--vectors L", "Maximum number of vectors.", Integer(1))
     ratio: "float | None" = option(
-        "--ratio R", "Number of vectors, as a share of the support vectors (0.05).", Number(0, 1, min_open=True)
+        "--ratio R", "Number of vectors, as a share of the support vectors (0.05 or 5%).", Ratio()
     )
     target: "float | None" = option(
         "--target E",
-        "Largest share of labels that may differ (0.002 or 0.2%), with --data of each tested class, too (of a few"
-        " rows, one label); for regression, the largest root mean square difference, as a share of the standard"
-        " deviation of the exact values. Measured on rows of --data, or on support vectors, that the placement has"
-        " not seen. The smallest such set found is written.",
+        "Largest share of labels that may differ (0.002 or 0.2%). With --data, it also holds for the tested rows of"
+        " each class, where one label may always differ. For regression, the largest root mean square difference, as a"
+        " share of the standard deviation of the exact values. Measured on rows of --data, or on support vectors, that the"
+        " placement has not seen. The smallest such set found is written.",
         Target(),
     )
     data_file: "str | None" = option(

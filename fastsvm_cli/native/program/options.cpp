@@ -46,8 +46,8 @@ int number(const std::string& option, const std::string& word, int most) {
 
 void take_files(const std::vector<std::string>& files, std::size_t least, Options& out) {
     if (files.size() < least)
-        throw UsageError(files.empty() ? "the files are missing: test_file model_file [output_file]"
-                                       : "the file of the model is missing: test_file model_file [output_file]");
+        throw UsageError(files.empty() ? "name the files: test_file model_file [output_file]"
+                                       : "name the model file, too: test_file model_file [output_file]");
     if (files.size() > 3) throw UsageError("'" + files[3] + "' found, expected three files at most");
     out.test_file = files[0];
     out.model_file = files[1];

@@ -161,7 +161,7 @@ def test_the_command_refuses_before_it_reads_rows(fastsvm, tmp_path):
     (tmp_path / "empty").write_bytes(b"")
     assert "a linear kernel found" in fastsvm("cascade", "--data", "missing", "linear", code=1).err
     assert "Error: empty: 0 rows found" in fastsvm("cascade", "--data", "empty", "rbf", code=1).err
-    assert "rows to calibrate on? Say --data FILE" in fastsvm("cascade", "rbf", code=2).err
+    assert "cascade needs rows to calibrate on: --data ROWS" in fastsvm("cascade", "rbf", code=2).err
     assert not (tmp_path / "rbf.cascade").exists()
 
 
