@@ -7,7 +7,7 @@ import click
 
 
 class Number(click.FloatRange):
-    """endless: allow infinity."""
+    """Type of an option that is a number in a range. endless: whether infinity is allowed."""
 
     def __init__(
         self, least: float, most: "float | None" = None, *, min_open: bool = False, endless: bool = False
@@ -18,7 +18,7 @@ class Number(click.FloatRange):
     def convert(self, value: Any, parameter: "click.Parameter | None", context: "click.Context | None") -> float:
         """Return the number.
 
-        Fail unless it is finite and in the range.
+        Fail unless it is in the range, and finite if infinity is not allowed.
         """
         number = float(super().convert(value, parameter, context))
         if isnan(number) or not (self._endless or isfinite(number)):
@@ -38,7 +38,7 @@ class Count(click.IntRange):
     _MOST = 2**31 - 1
 
     def convert(self, value: Any, parameter: "click.Parameter | None", context: "click.Context | None") -> int:
-        """Return the number, limited to 64 bits."""
+        """Return the number, or the core's largest, 2^31 - 1, if that is smaller."""
         return min(int(super().convert(value, parameter, context)), self._MOST)
 
 
@@ -114,7 +114,7 @@ def number(value: "str | float") -> float:
 
 
 def one_character(context: click.Context, parameter: click.Parameter, value: str) -> str:
-    """Convert \\t, tab, space or a character to a delimiter. Raise BadParameter."""
+    """Convert \\t, tab, space or a character to a delimiter. Raises BadParameter."""
     from fastsvm_cli.text.line_blocks import may_delimit
 
     value = {"\\t": "\t", "tab": "\t", "space": " "}.get(value, value)
