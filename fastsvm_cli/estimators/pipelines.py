@@ -13,7 +13,7 @@ from fastsvm_cli.models.base import ExactModel
 
 
 def read_estimator(estimator: Any) -> Fitted:
-    """Read an ExactModel, or a `model` of compile. Raise ModelFormatError and FileError."""
+    """Read an ExactModel, or anything that compile takes; raise ModelFormatError and FileError."""
     if isinstance(estimator, (str, bytes, PathLike)):
         return _read_file(fsdecode(estimator))
     if isinstance(estimator, ExactModel):
@@ -112,7 +112,7 @@ def _read_file(path: str) -> Fitted:
 
 
 def _read_libsvm(model: Any) -> Fitted:
-    """Read through a file, which has the whole model, with 17 digits."""
+    """Read a model of libsvm-official through a file, which has the whole model, with 17 digits."""
     import tempfile
     from pathlib import Path
 
