@@ -129,7 +129,7 @@ class Reduce(Method):
     def compile(
         self, source: "SourceModel", options: ReduceOptions, progress: Progress, rows: "list[Chunk] | None" = None
     ) -> "Reduction":
-        """Also refit probability parameters to labelled rows."""
+        """Compile a reduced set; also refit probability parameters to labelled rows."""
         from fastsvm_cli._native import Chunk
         from fastsvm_cli.methods.reduce.probabilities import refit
         from fastsvm_cli.methods.reduce.reduction import compile_reduced_set, lossless
