@@ -26,7 +26,7 @@ def gamma_max(largest_vector_norm: float, largest_row_norm: float) -> float:
 
 
 def squared_norm_limit(gamma: float, largest_squared_norm: float) -> float:
-    """Return the |z - m|^2 below which rows are inside the bound (3.11).
+    """Return the |z - m|^2 below which rows z are inside the bound (3.11), where m is the expansion's centre.
 
     largest_squared_norm: the largest |x - m|^2 of the support vectors.
     """

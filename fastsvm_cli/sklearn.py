@@ -25,7 +25,7 @@ __all__ = ["CompiledOneClassSVM", "CompiledSVC", "CompiledSVR", "patch", "patche
 class _Compiled(MetaEstimatorMixin, BaseEstimator):
     """Base of the estimators.
 
-    estimator: unfitted; None: scikit-learn's default. method, options (a dictionary): as of compile; "auto", and
+    estimator: unfitted; None: scikit-learn's default. method, options (a dictionary): as in compile; "auto", and
     "border" for one class, get the training rows. Progress is shown only with the option on_progress.
 
     After fit: estimator_ (fitted), compiled_ (FastSVM), n_features_in_, feature_names_in_.

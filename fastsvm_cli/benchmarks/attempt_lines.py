@@ -21,7 +21,10 @@ _MOST_NAME = 60  # columns; a longer name shifts its numbers
 
 
 class TrialLines:
-    """Formats one line per compiled model, with its speed and the labels that differ."""
+    """Writer of the lines of ``bench --try``: one per compiled model, with its speed and the labels that differ.
+
+    tried: the attempts, whose names set the width. budget: largest share of labels that may differ; None without one.
+    """
 
     def __init__(self, bench: Bench, tried: "list[Attempt]", budget: "float | None"):
         self._bench, self._budget = bench, budget
@@ -31,7 +34,10 @@ class TrialLines:
         self._width_left = min(_MOST_NAME, max(map(cell_len, names), default=0))
 
     def beginning(self, found: "list[Attempt]", max_size: float, patience: float, time_limit: float) -> "list[Line]":
-        """max_size: in MB."""
+        """Return the lines before the first attempt: the number of attempts, the limits, and what is left out and why.
+
+        found: all attempts, also those that a limit skips. max_size: in MB. patience, time_limit: in seconds.
+        """
         tried = sum(each.skipped is None for each in found)
         out = [
             f"{tried} ways to compile {self._bench.exact_file}, the most promising first, in {time_limit:g} s"
@@ -50,7 +56,7 @@ class TrialLines:
         return [(printable(line), "") for line in out]
 
     def of(self, case: Case) -> "list[Line]":
-        """Return the lines of a case."""
+        """Return the line of a case, and a second one if only a class's labels exceed the budget."""
         name = "  with predict --exact" if case.with_exact and case.made_by else printable(case.name)
         name += " " * (self._width_left - cell_len(name))
         if case.failed is not None:

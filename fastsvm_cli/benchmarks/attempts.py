@@ -45,8 +45,8 @@ def compile_attempts(
     Each takes at most `patience` seconds and a half of the rest, while enough time is left to measure what there is by
     the deadline (of time.monotonic). A failure becomes a case. Return the attempts that were left out for lack of time.
 
-    budget: for methods that search for it; one that misses it tries once more with a smaller one. limit: of
-    Bench.add_model.
+    fastsvm: words that start this program. budget: share of labels that may differ, for methods that search for it; an
+    attempt that misses it is made once more with a smaller one. limit: as in Bench.add_model.
     """
     late: list[Attempt] = []
     waiting = [(each, each.name, budget) for each in tried]

@@ -40,11 +40,12 @@ _LIBSVM_SECONDS, _LIBSVM_ROWS = 1.0, 20
 
 
 class Bench:
-    """Cases of one test file.
+    """Programs and models that are measured side by side on the rows of one test file, each as a Case.
 
-    exact_file: LIBSVM model to compare with. folder: for outputs. threads: 0 for all. fastsvm: words that start this
-    program. scaling: models of scaled rows get a scaled file: no time includes scaling. Raises DataFormatError,
-    ModelFormatError and FileError.
+    exact_file: LIBSVM model to compare with. folder: for outputs and other temporary files. threads: 0 for all.
+    fastsvm: words that start this program. svm_predict: that program, or None without it. scaling: scaling of the rows,
+    or None; models of scaled rows get a scaled file, so that no time includes scaling. Raises DataFormatError,
+    ModelFormatError and FileError if a file is unusable.
     """
 
     def __init__(
@@ -87,7 +88,11 @@ class Bench:
     # ---- cases
 
     def add_references(self, *, libsvm: bool, brief: bool = False) -> None:
-        """libsvm: also in this process. brief: time a slow svm-predict on a part of the rows."""
+        """Add the cases of svm-predict and LIBSVM, and those of an empty file, which time the start of a process.
+
+        libsvm: whether to time LIBSVM in this process, too. brief: whether to time a slow svm-predict only on a part of
+        the rows.
+        """
         if self._svm_predict is not None:
             case = self._process(
                 Case("svm-predict", "reference", self.exact_file), [self._svm_predict], self._rows_file
@@ -173,10 +178,12 @@ class Bench:
         calibrated: bool = False,
         limit: "float | None" = None,
     ) -> "list[Case]":
-        """Add a model file as a case.
+        """Add a model file as a case, and return the cases that were added.
 
-        A certified classifier of the exact model is also timed with `predict --exact`, unless `exact` is False. With
-        `calibrated`, its rows are those of `calibration_file`. limit: a model beyond it, by `fits`, is not timed.
+        A certified classifier of the exact model is also timed with `predict --exact`, unless `exact` is False. name:
+        the file's name by default. role: as in Case. calibrated: whether it was compiled on the rows of
+        `calibration_file`; then only the others count. limit: a model beyond it, by `fits`, is not timed; None without
+        a limit.
         """
         name = name or os.path.basename(path)
         if any(case.name == name for case in self.cases):
@@ -224,14 +231,14 @@ class Bench:
         return added
 
     def may_calibrate(self, budget: float) -> bool:
-        """Return whether a half of the rows can show this budget."""
+        """Return whether a half of the rows is enough to show that a model stays within this budget."""
         from fastsvm_cli.methods.cascade import CONFIDENCE
         from fastsvm_cli.methods.cascade.guarantee import rows_needed
 
         return 0 < budget < 1 and self.rows // 2 > rows_needed(budget, CONFIDENCE)
 
     def calibration_file(self) -> str:
-        """Write a random half of the rows, for a model that is measured on the others."""
+        """Write a random half of the rows, for a model that is measured on the others, and return the path."""
         path = os.path.join(self.folder, "calibration")
         if not os.path.exists(path):
             with open(path, "wb") as file:
@@ -240,7 +247,7 @@ class Bench:
 
     @cached_property
     def _halves(self) -> "tuple[list[int], list[int]]":
-        """Numbers of the rows of each half: random ones, because rows of a time series may have an even period."""
+        """Row numbers of two halves, drawn at random, because rows of a time series may have an even period."""
         order = list(range(self.rows))
         Random(0).shuffle(order)
         return sorted(order[: self.rows // 2]), sorted(order[self.rows // 2 :])
@@ -281,7 +288,10 @@ class Bench:
         self._process(case, [*self._fastsvm, "predict", *case.words], case.rows_file)
 
     def add_program(self, of: Case, program: str) -> Case:
-        """Add `of` by fastsvm-predict. program: its path."""
+        """Add a case that predicts with the model of the case `of` by fastsvm-predict, and return it.
+
+        program: path of fastsvm-predict.
+        """
         case = Case(f"{of.name}, fastsvm-predict", "program", of.path)
         case.of, case.measured = of, of.measured
         self.cases.append(case)
@@ -298,7 +308,10 @@ class Bench:
         return of
 
     def _of_exact(self, found: Quality) -> Quality:
-        """Values come from two models: do not compare them."""
+        """Return the quality of `predict --exact` from that of its model: its labels are the exact model's.
+
+        Its values come from two models, so they are not compared.
+        """
         out = Quality()
         out.rows, out.proven, out.score = found.rows, found.proven, self.answers.score
         out.largest = out.mean = float("nan")
@@ -323,7 +336,10 @@ class Bench:
         return case
 
     def _run(self, command: "list[str]") -> None:
-        """Raise RuntimeError with the process's last line."""
+        """Run a command.
+
+        Raises RuntimeError with its last line on standard error if it fails.
+        """
         environment = {**os.environ, **({"OMP_NUM_THREADS": str(self.threads)} if self.threads else {})}
         code, printed = child_processes.run(command, environment=environment, on_wait=self.on_wait)
         if code:
@@ -333,7 +349,7 @@ class Bench:
     # ---- measuring
 
     def timed(self, cases: "list[Case]", clock: str) -> "list[Timed]":
-        """Return what is timed in these cases by a clock."""
+        """Return the processes (END_TO_END) or functions (SCORING) that a clock times, of cases not dropped."""
         return [
             each
             for case in cases
@@ -351,14 +367,17 @@ class Bench:
         on_begin: "Callable[[Timed, int], None]" = lambda case, round: None,
         goes_on: "Callable[[int], bool]" = lambda round: True,
     ) -> None:
-        """Time the cases in turn, until each has its runs or the time is over."""
+        """Time the cases in turn, until each has its runs or the time is over.
+
+        clock: END_TO_END or SCORING. Other arguments: as in timing.interleave.
+        """
         interleave(self.timed(cases, clock), runs, most_seconds, on_run, on_begin, goes_on)
         if clock == END_TO_END:
             self.compare_outputs()
         self.take_failures()
 
     def run_once(self, cases: "list[Case]") -> None:
-        """Run cases once, as warm-up."""
+        """Run cases once end to end, as warm-up."""
         interleave(self.timed(cases, END_TO_END), 0, 0.0)
         self.take_failures()
 
@@ -370,7 +389,7 @@ class Bench:
                     case.failed = timed.failed
 
     def compare_outputs(self) -> None:
-        """Compare output labels with svm-predict's, else the exact model's."""
+        """Set Case.changed: how output labels differ from svm-predict's, else the exact model's; not for regression."""
         if self.model.header.regression:
             return
         reference = next(
@@ -397,7 +416,7 @@ class Bench:
     # ---- results
 
     def reference(self, clock: str) -> "Case | None":
-        """Return LIBSVM's case, else the exact model's."""
+        """Return the case of LIBSVM that this clock timed, else the exact model's, or None."""
         for role in ("reference", "exact"):
             for case in self.cases:
                 if case.role == role and case.timings(clock) is not None:
@@ -405,7 +424,7 @@ class Bench:
         return None
 
     def speed_up(self, case: Case, clock: str) -> "tuple[float, float] | None":
-        """Return timing.speed_up over the reference; None for start-ups."""
+        """Return timing.speed_up of a case over the reference; None for start-ups and cases without times."""
         reference, mine = self.reference(clock), case.timings(clock)
         theirs = reference.timings(clock) if reference is not None else None
         if theirs is None or mine is None or case.role == "start-up":
@@ -413,7 +432,7 @@ class Bench:
         return (1.0, 0.0) if case is reference else speed_up(theirs, mine)
 
     def changed(self, case: Case) -> "Changed | None":
-        """Return labels that differ in files, else in memory; None for regression."""
+        """Return the labels that differ in output files, else in memory; None for regression."""
         if case.changed is not None:
             return case.changed
         return case.quality.changed if case.quality is not None else None
@@ -435,7 +454,7 @@ class Bench:
         return None if changed is None else changed.share
 
     def distance(self, case: Case) -> "tuple[float, tuple[float, float]] | None":
-        """Return the share of labels that differ (regression: relative_rms), and its 95 % interval."""
+        """Return the share of labels that differ (regression: relative_rms), and its 95 % interval; None if unknown."""
         if not self.model.header.regression:
             changed = self.changed(case)
             return None if changed is None else (changed.share, interval_95(changed.different, changed.rows))
@@ -447,7 +466,7 @@ class Bench:
         return relative_rms(found, self.answers.spread)
 
     def rough_seconds(self, case: Case) -> "float | None":
-        """Return the end-to-end median, else the first run's seconds."""
+        """Return a case's median seconds end to end, else those of its first run, or None."""
         timed, timings = case.end_to_end, case.timings(END_TO_END)
         return timings.median if timings is not None else timed.first if timed is not None else None
 
@@ -457,7 +476,7 @@ class Bench:
         return sum(_LEAST_RUNS * (each or 0.0) for each in firsts)
 
     def rough_speed_up(self, case: Case) -> "float | None":
-        """Return the speed-up over svm-predict, else the exact model."""
+        """Return the speed-up over svm-predict, else the exact model, by `rough_seconds`; None if unknown."""
         mine = self.rough_seconds(case)
         for role in ("reference", "exact"):
             for each in self.cases:

@@ -17,10 +17,11 @@ def run(
     environment: "dict | None" = None,
     on_wait: "Callable[[], None] | None" = None,
 ) -> "tuple[int, str]":
-    """Return (exit code, standard error).
+    """Run a process, and return its exit code and standard error.
 
-    The process ends with this one on a signal. on_wait: called every half second. Raise OSError, and
-    subprocess.TimeoutExpired after killing the process.
+    The process ends with this one on a signal. timeout: in seconds; None for no limit. environment: None for this
+    process's. on_wait: called every half second. Raises OSError if the process cannot start, and
+    subprocess.TimeoutExpired after killing it.
     """
     process = None
     try:

@@ -22,7 +22,11 @@ _Model = TypeVar("_Model")
 
 
 class Candidate(Generic[_Model]):
-    """changed: share of labels that differ (regression: relative error). timings: by clock, the deciding one first."""
+    """A measured model to pick from.
+
+    changed: share of labels that differ (regression: relative error). timings: by clock, the deciding one first; None
+    where there are none. exact: whether it is the exact model.
+    """
 
     def __init__(self, model: _Model, changed: float, timings: "Sequence[Timings | None]", exact: bool):
         self.model, self.changed, self.timings, self.exact = model, changed, timings, exact
@@ -55,15 +59,16 @@ def pick(candidates: "Sequence[Candidate[_Model]]") -> "_Model | None":
 
 
 def within(bench: Bench, budget: float) -> "Case | None":
-    """Return `pick` of timed models within the budget, overall and per class, of the finalists if there are.
+    """Return the timed model that `pick` chooses among those within the budget, overall and per class.
 
-    In-memory times come second: start-up dominates end-to-end times of small files.
+    If finalists are timed by fastsvm-predict, only these count. In-memory times come second: start-up dominates
+    end-to-end times of small files.
     """
     return _pick(bench, lambda case: bench.fits(case, budget))
 
 
 def within_of_all(bench: Bench, budget: float) -> "Case | None":
-    """Like within, without the budget per class."""
+    """Return the model that `within` would return if the budget did not hold per class."""
     return _pick(bench, lambda case: (bench.disagreement(case) or 0.0) <= budget)
 
 

@@ -17,7 +17,10 @@ _EVIDENT = 1.05
 
 
 class Conclusion(NamedTuple):
-    """sentences: the answer, then remarks. commands: of a shell."""
+    """Conclusion of a benchmark.
+
+    sentences: the answer, then remarks. commands: shell commands that compile the picked model and predict with it.
+    """
 
     sentences: "list[str]"
     commands: "list[str]"
@@ -26,8 +29,9 @@ class Conclusion(NamedTuple):
 def conclusion(bench: Bench, picked: "Case | None", budget: "float | None", keep: "str | None") -> Conclusion:
     """Conclude from all measurements.
 
-    picked: fastest case within the budget. Without a budget, compare the fastest ones that change no label and at most
-    DEFAULT_BUDGET.
+    picked: fastest case within the budget, or None. budget: share of labels that may differ. Without a budget, compare
+    the fastest ones that change no label and at most DEFAULT_BUDGET. keep: file name of the picked model; None for a
+    default.
     """
     if budget is not None:
         if picked is None:
@@ -110,7 +114,7 @@ def _difference(bench: Bench, case: Case) -> str:
 
 
 def _about_others(bench: Bench) -> "list[str]":
-    """Say how far the compiled models are beyond the default budget, if all are."""
+    """Return a sentence that says how far the compiled models are beyond the default budget, if all are."""
     changed = [
         found.share
         for case in bench.cases

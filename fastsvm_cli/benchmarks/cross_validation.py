@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 
 class Split(NamedTuple):
-    """vectors: support vectors. exact, compiled: accuracy."""
+    """Result of one split of a cross-validation.
+
+    rows: number of rows predicted. vectors: number of support vectors. exact, compiled: accuracy of each model, 0 to 1.
+    disagreement: share of labels that differ between them.
+    """
 
     rows: int
     vectors: int
@@ -41,9 +45,11 @@ def cross_validate(
     seed: int = 0,
     on_progress: "Callable[[float, str], None] | None" = None,
 ) -> "list[Split]":
-    """Cross-validate C-SVMs with RBF kernels, stratified.
+    """Cross-validate C-SVMs with RBF kernels and their expansions, in stratified splits.
 
-    degree: of the expansion. Raise FileError unless labels are two or more whole numbers with `splits` rows each.
+    path: name of the data, for messages. cost: C. degree: of the expansion. folder: for models. on_progress: receives
+    the share that is done and words. Raises FileError unless labels are two or more whole numbers with `splits` rows
+    each.
     """
     labels = np.concatenate([np.asarray(chunk.leading)[:, 0] for chunk in chunks])
     found, counts = np.unique(labels, return_counts=True)

@@ -11,7 +11,10 @@ from fastsvm_cli.system.platform import processor_name
 
 
 def describe(threads: int) -> dict:
-    """threads: 0 for all."""
+    """Return the machine, system and program versions of a measurement, as plain values by name.
+
+    threads: number of threads that the measurement uses; 0 for all.
+    """
     return {
         "processor": processor_name(),
         "cores": _native.usable_processors(),
@@ -31,7 +34,7 @@ def short(machine: dict) -> str:
 
 
 def native_program() -> "str | None":
-    """Return fastsvm-predict's path."""
+    """Return the path of fastsvm-predict, beside this program or Python or on the PATH; None without it."""
     folders = [os.path.dirname(os.path.abspath(each)) for each in (sys.argv[0], sys.executable)]
     return shutil.which("fastsvm-predict", path=os.pathsep.join([*folders, os.environ.get("PATH", "")]))
 

@@ -6,7 +6,10 @@ from fastsvm_cli.text.read_rows import select_rows
 
 
 class LibsvmScoring:
-    """LIBSVM in this process: reference of the scoring clock. Raises ValueError for an unreadable model."""
+    """LIBSVM's own prediction in this process: the reference of the scoring clock.
+
+    A call predicts the rows that `take` selects. path: of the model. Raises ValueError for an unreadable model.
+    """
 
     def __init__(self, path: str, chunks: "list[_native.Chunk]"):
         from libsvm import svm
@@ -23,7 +26,7 @@ class LibsvmScoring:
         self._rows: list = []
 
     def take(self, most: int) -> None:
-        """Select at most this many rows, evenly spread."""
+        """Select at most this many rows, evenly spread, to be predicted."""
         total = sum(chunk.rows for chunk in self._chunks)
         count = min(total, most)
         self._rows = []
@@ -37,7 +40,7 @@ class LibsvmScoring:
                 self._rows.append(nodes)
 
     def __call__(self) -> int:
-        """Predict all rows, and return their number."""
+        """Predict the selected rows, and return their number."""
         predict, model = self._library.svm_predict, self._model
         for nodes in self._rows:
             predict(model, nodes)
@@ -45,7 +48,7 @@ class LibsvmScoring:
 
     @property
     def rows(self) -> int:
-        """Number of rows."""
+        """Number of selected rows."""
         return len(self._rows)
 
 

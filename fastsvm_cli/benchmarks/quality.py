@@ -21,11 +21,12 @@ _SAMPLE, _SURELY = 500, 0.999
 
 
 class Quality:
-    """Comparison with the exact model's answers.
+    """Comparison of a model's answers with the exact model's.
 
-    rows: all; compared: those that count. changed: None for regression. largest, mean: of |f - f_exact| over compared
-    rows and pairs; squares, fourths: sums of its powers; nan if not comparable. proven: rows proven by radii; None
-    without radii. score: svm-predict's sums.
+    rows: number of all rows; compared: of those that count. changed: labels that differ; None for regression. largest,
+    mean: of |f - f_exact| over compared rows and pairs; squares, fourths: sums of its second and fourth powers; nan if
+    not comparable. proven: number of rows proven by radii; None without radii. score: the sums behind svm-predict's
+    summary.
     """
 
     def __init__(self) -> None:
@@ -42,10 +43,10 @@ class Quality:
 
 
 class FirstLook(NamedTuple):
-    """A sample of the rows.
+    """Comparison with the exact model on a sample of the rows.
 
-    proven: share proven by radii; None without radii. over: whether the share that differs is above the limit, of all
-    rows or of a class's, with 99.9 % confidence for each.
+    changed: labels that differ. proven: share of rows proven by radii; None without radii. over: whether the share that
+    differs is above the limit, of all rows or of a class's, with 99.9 % confidence for each.
     """
 
     changed: Changed
@@ -54,9 +55,9 @@ class FirstLook(NamedTuple):
 
 
 def relative_rms(found: "Quality", spread: float) -> "tuple[float, tuple[float, float]]":
-    """Return the root mean square difference over `spread`, and its 95 % interval; 0 for rounding.
+    """Return the root mean square difference over `spread`, and its 95 % interval.
 
-    spread: the standard deviation of the exact values.
+    spread: the standard deviation of the exact values. A result below 1e-9 comes from rounding, and becomes 0.
     """
     value, *interval = (
         share_of_spread(each, spread, 0.0)
@@ -66,7 +67,7 @@ def relative_rms(found: "Quality", spread: float) -> "tuple[float, tuple[float, 
 
 
 def interval_95(different: int, rows: int) -> "tuple[float, float]":
-    """Return the 95 % interval of the disagreement (Wilson 1927)."""
+    """Return the 95 % interval of the disagreement, the share `different` of `rows` (Wilson 1927)."""
     if not rows:
         return 0.0, 1.0
     n, p, z = rows, different / rows, 1.96
@@ -82,7 +83,10 @@ def upper_95(different: int, rows: int) -> float:
 
 
 class Answers:
-    """Answers of the exact model. labels: (rows) per chunk; regression: values. score: svm-predict's sums."""
+    """Answers of the exact model to the rows of a benchmark.
+
+    labels: an array (rows) per chunk; regression: values. score: the sums behind svm-predict's summary.
+    """
 
     def __init__(self, model: ExactModel, chunks: "list[_native.Chunk]"):
         self.model, self.chunks = model, list(smaller_chunks(chunks, model.pairs))
@@ -98,7 +102,7 @@ class Answers:
 
     @property
     def only_label(self) -> "float | None":
-        """Label of all rows, if several."""
+        """Label that all rows have; None if there are other labels or only one row, and for regression."""
         first = self.labels[0][0]
         same = sum(map(len, self.labels)) > 1 and all((each == first).all() for each in self.labels)
         return float(first) if same and not self.model.header.regression else None
@@ -111,7 +115,10 @@ class Answers:
             return max(float(every.std()), 1e-6 * abs(float(every[0])))
 
     def changed(self, differ: "np.ndarray | list[bool]", only: "list[int] | slice" = slice(None)) -> "Changed | None":
-        """Return None for regression. differ: (rows). only: count these rows."""
+        """Return the labels that differ, in all and by class; None for regression.
+
+        differ: (rows), whether the label of a row differs. only: the rows that count.
+        """
         return changed_labels(self.model.header, np.concatenate(self.labels)[only], np.asarray(differ, bool)[only])
 
     def first_look(
@@ -121,7 +128,10 @@ class Answers:
         chunks: "list[_native.Chunk] | None" = None,
         only: "list[int] | slice" = slice(None),
     ) -> FirstLook:
-        """Predict a random sample of the rows `only` with a classifier. limit: of FirstLook. chunks: of `quality`."""
+        """Predict a random sample of the rows `only` with a classifier, and compare the labels.
+
+        limit: share of labels that may differ, for FirstLook. chunks: rows in the model's own form, as for `quality`.
+        """
         labels = np.concatenate(self.labels)
         at = np.arange(len(labels))[only]
         drawn = np.sort(np.random.default_rng(0).choice(at, min(_SAMPLE, len(at)), replace=False))
@@ -139,7 +149,7 @@ class Answers:
         return FirstLook(found, proven / len(drawn) if model.certified else None, over)
 
     def values(self, at: int) -> np.ndarray:
-        """Return decision values (rows, pairs)."""
+        """Return the exact model's decision values (rows, pairs) of the chunk number `at`."""
         stored = self._values[at]
         return (
             stored
@@ -154,7 +164,8 @@ def quality(
     """Compare a model with the exact one.
 
     chunks: rows in the model's own form, if different. only: rows that count. Classes in another order, and a cascade,
-    whose values are the exact model's, are compared by labels only. Raise ValueError for other classes.
+    whose values are the exact model's, are compared by labels only. Raises ValueError if the models differ in their
+    classes.
     """
     mine, theirs = model.header, exact.model.header
     if (sorted(mine.label or []), mine.pairs, mine.regression, mine.svm_type == "one_class") != (

@@ -91,7 +91,7 @@ def _answers(bench: Bench, case: Case) -> "tuple[str, ...]":
 
 
 def class_columns(bench: Bench) -> "tuple[str, tuple[str, ...], list[Row]]":
-    """Return the title, the column heads and the rows of the table by class."""
+    """Return the title, the column heads and the rows of the table by class; empty ones if no label differs."""
     found = [
         (case, changed)
         for case in bench.cases
@@ -195,7 +195,10 @@ def _fingerprint(path: "str | None") -> "str | None":
 
 
 def document(bench: Bench, machine: dict, picked: "Case | None", concluded: Conclusion) -> dict:
-    """Return plain values. machine: of environment.describe."""
+    """Return a benchmark as plain values, for JSON and figures.
+
+    machine: from environment.describe. picked: the case that the budget picks, or None.
+    """
     found = {
         "fastsvm": machine["fastsvm"],
         "machine": machine,
@@ -228,7 +231,11 @@ def shown(
     everything: bool = False,
     ascii_only: bool = False,
 ) -> "list[RenderableType]":
-    """everything: show all rows and columns, not only those of `hidden`'s others."""
+    """Return the tables and sentences about a benchmark, for rich to print.
+
+    machine: from environment.describe. picked: the case that the budget picks, or None. width: of the screen, in
+    columns. everything: whether to show all columns, and the cases that `hidden` returns too.
+    """
     front, rows, beyond = unbeaten(bench), case_rows(bench), set() if everything else set(hidden(bench, picked))
     out: list[RenderableType] = []
 
@@ -262,7 +269,8 @@ def shown(
 def hidden(bench: Bench, picked: "Case | None") -> "list[Case]":
     """Return the cases that only --all shows.
 
-    These are start-ups, and attempts of --try that failed, or that another beats in both time and labels.
+    These are start-ups, models by fastsvm-predict except the exact and the picked one, and attempts of --try that
+    failed, were dropped, or that another beats in both time and labels.
     """
     front = unbeaten(bench)
     return [
@@ -305,7 +313,7 @@ def _about_hidden(bench: Bench, beyond: "set[Case]") -> str:
 
 
 def heading(bench: Bench, machine: dict) -> str:
-    """Return the sentence above the tables: data, clocks, machine."""
+    """Return the sentences below the tables, about data, clocks and machine."""
     of = " and ".join(f"{case.name} ({CLOCKS[clock]})" for clock, case in _references(bench) if case is not None)
     faster = f" Speeds are relative to {of}." if of else ""  # after an early interrupt
     libsvm = f" libsvm-official {machine['libsvm_official']}," if machine["libsvm_official"] else ""

@@ -26,8 +26,8 @@ _COMPILING = 0.7  # share of progress
 class Size(NamedTuple):
     """A reduced set and its measurements.
 
-    distance: share of labels that differ; for regression, relative_rms. seconds: median per row. finished: whether the
-    final descent was run.
+    vectors: their number. distance: share of labels that differ; for regression, relative_rms. seconds: median per row.
+    distance_95, seconds_95: their 95 % intervals. finished: whether the final descent was run.
     """
 
     vectors: int
@@ -39,7 +39,10 @@ class Size(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """sizes: increasing, the picked one last. rows: number measured on."""
+    """Measurements of a model's reduced sets of several sizes.
+
+    sizes: increasing, the picked one last. exact: the model itself. rows: number of rows measured on.
+    """
 
     sizes: "list[Size]"
     exact: Size
@@ -58,8 +61,8 @@ def measure_sizes(
 ) -> Sizes:
     """Measure a reduced set and up to seven smaller ones.
 
-    Final descents are left out if they would exceed a minute. rows: by default, the support vectors. how: arguments of
-    compile_reduced_set.
+    Final descents are left out if they would exceed a minute. picked: the reduced set. rows: by default, the support
+    vectors. how: arguments of compile_reduced_set. on_progress: receives the share that is done and words.
     """
     chunks = [_unlabelled(chunk) for chunk in rows or [model.vectors]]
     most = picked.header.total_sv

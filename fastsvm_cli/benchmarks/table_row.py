@@ -12,14 +12,14 @@ CLOCKS = {END_TO_END: "end to end", SCORING: "in memory"}
 
 
 class Case:
-    """Row of the tables: a program or model.
+    """Row of the tables: a program or model that is measured.
 
-    role: "reference" (svm-predict; libsvm), "start-up", "exact", "compiled", or "program": the model of the case `of`,
-    by fastsvm-predict. words: options of predict; rows_file: of its rows. size: bytes. kind: of the model,
-    "reduced" for a reduced set. centers: per decision function. made_by: arguments of fastsvm. compile_seconds: as a
-    new process. changed: output lines that differ from the reference's. measured: rows whose
-    labels count. failed: reason. dropped: why it was not measured to the end; look: its labels on a sample of the
-    rows. note: after the name.
+    role: "reference" (svm-predict; libsvm), "start-up", "exact", "compiled", or "program": fastsvm-predict with the
+    model of the case `of`. words: options of predict; rows_file: file of its rows. size: of the model file, in bytes.
+    kind: of the model, "reduced" for a reduced set. centers: per decision function. made_by: arguments of fastsvm that
+    compile it. compile_seconds: as a new process. changed: output lines that differ from the reference's. measured:
+    rows whose labels count. failed: reason of a failure. dropped: why it was not measured to the end; look: its labels
+    on a sample of the rows. note: words after the name.
     """
 
     def __init__(self, name: str, role: str, path: "str | None" = None):

@@ -16,7 +16,10 @@ _LEAST_NAME = 20  # columns of names before a table is split
 
 
 class Row(NamedTuple):
-    """style: in rich's words."""
+    """Row of a table for a terminal.
+
+    cells: texts after the name. style: of the whole row, in rich's words.
+    """
 
     name: str
     cells: "Sequence[str]"
@@ -33,8 +36,8 @@ def tables(
 ) -> "list[Text | Table]":
     """Return titled tables, one per group, without empty rows and columns.
 
-    A table wider than `width` screen columns becomes several. heads: of name and cells; they take several lines where
-    that saves a table.
+    A table wider than `width` screen columns becomes several. heads: of the name and the cells; they take several lines
+    where that saves a table. groups: each table's title, and numbers of its cells.
     """
     if not rows:
         return []
@@ -61,7 +64,10 @@ def tables(
 def _parts(
     columns: "Sequence[int]", cells: "Sequence[int]", names: "Sequence[str]", width_left: int
 ) -> "list[list[int]]":
-    """Return each table's columns. cells: their widths."""
+    """Divide columns among tables that fit the screen, and return each table's columns.
+
+    cells: widths of the columns' cells. names: their heads. width_left: screen columns beside the row's name.
+    """
     parts: list[list[int]] = []
     left = 0
     for at in columns:

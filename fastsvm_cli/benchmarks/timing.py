@@ -42,8 +42,8 @@ class Timings:
     def interval_95(self) -> "tuple[float, float]":
         """Narrowest symmetric interval between two runs that holds the true median with 95 % probability.
 
-        It holds for any distribution (David and Nagaraja, Order Statistics, 7.1). With fewer than six runs, all of
-        them.
+        It holds for any distribution (David and Nagaraja, Order Statistics, 7.1). With fewer than six runs, it spans
+        all of them.
         """
         runs, n = sorted(self.seconds), len(self.seconds)
         outside, cut = 2.0 / 2**n, 0  # beyond the first and last run
@@ -54,12 +54,12 @@ class Timings:
 
     @property
     def least(self) -> float:
-        """Smallest seconds."""
+        """Seconds of the fastest run."""
         return min(self.seconds)
 
     @property
     def most(self) -> float:
-        """Largest seconds."""
+        """Seconds of the slowest run."""
         return max(self.seconds)
 
 
@@ -72,8 +72,8 @@ def speed_up(reference: Timings, other: Timings) -> "tuple[float, float]":
 class Timed:
     """A function or process to time.
 
-    run: returns a divisor of the seconds (rows; 1 for a whole process). failed: why it stopped. dropped: whether it
-    takes no further runs.
+    run: does the work, and returns a divisor of the seconds (number of rows; 1 for a whole process). failed: why it
+    stopped, or None. dropped: whether it takes no further runs.
     """
 
     def __init__(self, name: str, clock_name: str, run: "Callable[[], float]"):
@@ -85,7 +85,7 @@ class Timed:
         self.first: float | None = None  # the same, over the divisor
 
     def planned(self, runs: int, most_seconds: float) -> int:
-        """Return how many of `runs` fit, at least three."""
+        """Return how many of `runs` fit into `most_seconds`: at least three, or all if they are fewer."""
         if not self.warm_up:
             return runs
         return min(runs, max(3, int(most_seconds / self.warm_up)))

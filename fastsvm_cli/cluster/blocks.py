@@ -36,8 +36,9 @@ class Block(NamedTuple):
     """Whole lines of a shard.
 
     They begin at the first line end at `start` or later (0: the beginning) and last to the first at `end` or later.
-    name: path or URL of the shard. state: changes with its content. number: in the shard. first: number of its first
-    line in the input. whole: whether it is a whole shard, perhaps compressed.
+    name: path or URL of the shard. state: text that changes with its content. part: name of the output file. number: of
+    the block in the shard, from 0. first: whether it is the first block of the input. whole: whether it is a whole
+    shard, perhaps compressed.
     """
 
     name: str
@@ -51,13 +52,13 @@ class Block(NamedTuple):
 
 
 class Text(Source):
-    """Lines of a block. read_into raises like `buffers`."""
+    """Source of a block's lines. read_into raises the errors of `buffers`."""
 
     def __init__(self, block: Block):
         self._buffers, self._pending = buffers(block), memoryview(b"")
 
     def ready(self) -> bool:
-        """Return True: the text is in memory."""
+        """Return True, although a read may wait for the store."""
         return True
 
     def read_into(self, target: memoryview) -> int:
@@ -77,7 +78,7 @@ class Text(Source):
 def buffers(block: Block) -> "Iterator[bytes]":
     """Yield the block's text, decompressed.
 
-    Raise ShardChanged, FileError for an unreadable shard, and the store's errors.
+    Raises ShardChanged, FileError for an unreadable shard, and the store's errors.
     """
     from fsspec.utils import seek_delimiter
 
@@ -112,14 +113,17 @@ def _read(file: "Any", size: int) -> "Iterator[bytes]":
 
 
 def count_lines(block: Block) -> int:
-    """Count line ends. Raise like `buffers`."""
+    """Return the number of line ends in a block.
+
+    Raises the errors of `buffers`.
+    """
     return sum(map(_native.count_lines, buffers(block)))
 
 
 def cut(url: str, size: int) -> "list[Block]":
     """Return the blocks of the files that a path, URL or pattern names, sorted.
 
-    A block is `size` bytes of a plain file, or all of a compressed one. Raise FileError, and FastsvmError for too many
+    A block is `size` bytes of a plain file, or all of a compressed one. Raises FileError, and FastsvmError for too many
     blocks.
     """
     shards = []  # (name, size, state, number of blocks)
@@ -153,7 +157,10 @@ def cut(url: str, size: int) -> "list[Block]":
 
 
 def start_of(block: Block, size: int) -> bytes:
-    """Return the shard's first bytes. Raise FileError."""
+    """Return the first `size` bytes of a block's shard.
+
+    Raises FileError if it cannot be read.
+    """
     fs, path = store_of(block.name)
     with _in_words(block.name):
         return fs.cat_file(path, start=0, end=size)
@@ -197,13 +204,16 @@ def _require_unchanged(fs: "AbstractFileSystem", path: str, block: Block) -> Non
 
 
 def state_of(info: "dict[str, Any]") -> str:
-    """Return size and etag, or modification time."""
+    """Return a text that changes with a file: its size, and its etag or modification time.
+
+    info: fsspec's information about the file.
+    """
     mark = next((info[key] for key in CHANGE_MARKS if info.get(key) is not None), "")
     return f"{info['size']} {mark}".replace('"', "")
 
 
 def store_of(url: str) -> "tuple[AbstractFileSystem, str]":
-    """Return (file system, path in it). Raise FileError, also for an unknown store."""
+    """Return (file system, path in it). Raises FileError, also for an unknown store."""
     with required_dask():
         import fsspec
     if is_local(url):
@@ -215,7 +225,7 @@ def store_of(url: str) -> "tuple[AbstractFileSystem, str]":
 
 
 def is_local(url: str) -> bool:
-    """Return whether it is here or on a shared disk."""
+    """Return whether a path or URL names a file on this machine or a shared disk, not in a store."""
     return "://" not in url or url.startswith(("file://", "local://"))
 
 
@@ -225,12 +235,12 @@ def local_path(url: str) -> str:
 
 
 def absolute(url: str) -> str:
-    """Return a path or URL valid in every process."""
+    """Return a path or URL in a form that is valid in every process."""
     return local_path(url) if is_local(url) else url
 
 
 def shown(name: str) -> str:
-    """Return the name for messages: local files below the working directory without its path."""
+    """Return a name for messages: a local file below the working directory is named without the directory's path."""
     return name.removeprefix(os.path.join(os.getcwd(), "")) if is_local(name) else name
 
 

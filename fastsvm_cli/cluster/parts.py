@@ -1,4 +1,4 @@
-"""OUT_DIR: parts, their manifest entries and the manifest. FORMAT.md specifies the last two."""
+"""The output folder OUT_DIR: parts, their manifest entries and the manifest. FORMAT.md specifies the last two."""
 
 import json
 import os
@@ -45,7 +45,7 @@ class Folder:
     def make(self) -> None:
         """Make the folder if it does not exist.
 
-        Raise FileError if a file has its name.
+        Raises FileError if a file has its name.
         """
         try:
             self.fs.invalidate_cache()
@@ -59,7 +59,7 @@ class Folder:
             raise FileError(shown(self.url), one_line(error)) from None
 
     def files(self) -> "dict[str, int]":
-        """Return {name: bytes}."""
+        """Return the size in bytes of every file by its name; nothing if there is no such folder."""
         self.fs.invalidate_cache()
         try:
             found = self.fs.ls(self.path, detail=True)
@@ -68,7 +68,7 @@ class Folder:
         return {each["name"].rpartition("/")[2]: each["size"] for each in found if each["type"] != "directory"}
 
     def documents(self, names: "Iterable[str]") -> "list[dict[str, Any]]":
-        """Return JSON contents; {} for a missing or damaged file."""
+        """Return the JSON objects that files of the folder hold; {} for a missing or damaged file."""
         out: list[dict[str, Any]] = []
         for text in self.fs.cat_ranges([f"{self.path}/{name}" for name in names], None, None, on_error="return"):
             if isinstance(text, Exception) and not isinstance(text, FileNotFoundError):
@@ -81,7 +81,7 @@ class Folder:
         return out
 
     def checksum(self, part: str) -> "tuple[int, str] | None":
-        """Return (bytes, CRC-32), or None without a file."""
+        """Return a part's size in bytes and its CRC-32 in hexadecimal digits, or None if it does not exist."""
         size = sum_ = 0
         try:
             with self.fs.open(f"{self.path}/{part}", "rb") as file:
@@ -93,7 +93,7 @@ class Folder:
 
     @contextmanager
     def create(self, name: str) -> "Iterator[Callable[[bytes], object]]":
-        """Yield a function that writes a file, which appears when the block ends without an error."""
+        """Yield a function that writes a file, which appears when the with statement ends without an error."""
         path = f"{self.path}/{name}"
         if self._atomic:
             file = self.fs.open(path, "wb", block_size=_UPLOAD_BYTES, autocommit=False)
@@ -137,7 +137,7 @@ class Folder:
     # ---- a run
 
     def refuse_foreign(self) -> None:
-        """Raise FileError for a foreign manifest, or parts without manifest_entries: `cat part*` would include them."""
+        """Raise FileError for a foreign manifest, or parts without manifest entries: `cat part*` would include them."""
         files = self.files()
         foreign = [name for name in files if name.startswith("part") and entry_name(name) not in files]
         if foreign:
@@ -163,18 +163,18 @@ class Folder:
         return len(stale)
 
     def _tidied(self) -> "dict[str, int]":
-        """Remove remains of killed processes."""
+        """Remove the temporary files of killed processes, and return the files found before, as `files` does."""
         files = self.files()
         self.remove(*filter(_TEMPORARY.fullmatch, files))
         return files
 
     def is_claimed(self, run: str) -> "bool | None":
-        """Return whether the folder is that run's; None if no run's."""
+        """Return whether the folder belongs to that run; None if it belongs to none."""
         found = self.documents([MANIFEST])[0].get("run")
         return None if found is None else found == run
 
     def finish(self, run: str, manifest_entries: "dict[str, dict[str, Any]]", summary: "dict[str, Any]") -> None:
-        """Write the manifest. Raise FileError unless the folder is this run's and holds exactly these parts."""
+        """Write the manifest. Raises FileError unless the folder is this run's and holds exactly these parts."""
         parts = {name: size for name, size in self._tidied().items() if name.startswith("part")}
         if parts != {name: each["size"] for name, each in manifest_entries.items()} or not self.is_claimed(run):
             raise FileError(shown(self.url), "another fastsvm has taken it over, or its files were changed")

@@ -44,7 +44,7 @@ _PASSES = 4
 
 
 class PartsMissing(FastsvmError):
-    """Parts are missing. lines: why."""
+    """Error of a run that leaves parts missing. lines: messages that say why."""
 
     def __init__(self, message: str, lines: "list[str]"):
         super().__init__(message)
@@ -52,9 +52,10 @@ class PartsMissing(FastsvmError):
 
 
 class Sum:
-    """Totals over manifest entries.
+    """Totals of a run over the manifest entries of its parts.
 
-    named: messages of the first bad rows, in input order. instructions: of the processors.
+    bad_rows: their number. named: messages of the first bad rows, in input order. instructions: instruction sets of the
+    workers' processors. scaling: counts the scaled entries of all parts; None without scaling.
     """
 
     def __init__(
@@ -86,10 +87,11 @@ def run(
 ) -> Sum:
     """Predict the shards that `url` names into parts of `job.out`; keep valid parts.
 
-    address: of --dask. block: bytes. scaling: counts scaled entries. say: receives lines for the user. summary: for the
-    manifest.
+    url: a path, URL or pattern. address: as for --dask. block: size of a block in bytes. scaling: counts scaled
+    entries. say: receives lines for the user. progress: receives the share that is done and words. summary: returns the
+    summary for the manifest.
 
-    Raise PartsMissing if blocks failed or an error stopped them all; FileError or another FastsvmError if the run
+    Raises PartsMissing if blocks failed or an error stopped them all; FileError or another FastsvmError if the run
     cannot start or finish. Finished parts stay.
     """
     blocks, out = cut(url, block), Folder(job.out)
@@ -133,7 +135,7 @@ def _entries(
     say: "Callable[[str], None]",
     progress: "Callable[[float, str], None]",
 ) -> "dict[str, dict[str, Any]]":
-    """Return the manifest entries once a pass finds every part valid: another client may replace parts."""
+    """Return the manifest entries by part, once a pass finds every part valid: another client may replace parts."""
     entries_so_far: dict[str, dict[str, Any]] = {}
     for number in range(_PASSES):
         try:
@@ -154,9 +156,10 @@ def _entries(
 def answer_once(
     client: "Client", sent: "Future", blocks: "list[Block]", progress: "Callable[[float, str], None]"
 ) -> "Iterator[tuple[Block, dict[str, Any]]]":
-    """Yield (block, manifest entry or error) in order of completion.
+    """Have the workers answer all blocks; yield (block, manifest entry or error) in order of completion.
 
-    sent: the job. Raise Stop, and FastsvmError if the scheduler is lost.
+    sent: the job, on its way to the workers. progress: receives the share that is done and words. Raises Stop, and
+    FastsvmError if the scheduler is lost.
     """
     from distributed import as_completed
 
@@ -196,7 +199,10 @@ def answer_once(
 
 
 def _why(error: Exception) -> str:
-    """Raise FastsvmError for an error of all tasks."""
+    """Return a failed task's reason in one line.
+
+    Raises FastsvmError for an error that all tasks share.
+    """
     from concurrent.futures import CancelledError
 
     from distributed.scheduler import KilledWorker
@@ -232,7 +238,11 @@ def _missing(
 def _message(
     block: Block, line: "int | None", why: str, blocks: "list[Block]", entries_so_far: "dict[str, dict[str, Any]]"
 ) -> str:
-    """Return `shard:line: why`; count lines of blocks without manifest entries."""
+    """Return `shard:line: why`, a message about a block.
+
+    line: number in the block, or None for the whole shard. Lines of earlier blocks without manifest entries are
+    counted.
+    """
     name = shown(block.name)
     if line is None:
         return f"{name}: {why}"
@@ -259,7 +269,7 @@ def _groups(blocks: "list[Block]") -> "Iterator[list[Block]]":
 
 
 def _width(job: Job, blocks: "list[Block]") -> int:
-    """Return the first valid dense row's length, as LineBlocks counts it, or -1."""
+    """Return the first valid dense row's length, as LineBlocks counts it, or -1 if no row is valid."""
     scaling = job.scaling()
     for block in blocks:
         position = Position()

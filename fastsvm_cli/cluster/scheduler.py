@@ -24,7 +24,8 @@ _ADDRESS = re.compile(r"(?:tcp|tls)://[^\s/]+:[0-9]{1,5}/?|wss?://[^\s/]\S*")
 class Address:
     """Address of --dask: a scheduler's, or `local` or `local:N` for processes here.
 
-    workers: N; None for a scheduler. Raises ValueError with the expected form.
+    workers: N, by default the number of usable processors; None for a scheduler. Raises ValueError with the expected
+    form.
     """
 
     def __init__(self, text: str):
@@ -51,7 +52,7 @@ def required_dask() -> "Iterator[None]":
 def connect(address: str, say: "Callable[[str], None]" = lambda line: None) -> "Iterator[Client]":
     """Yield a client; worker processes of `local` end with the block.
 
-    say: receives lines for the user. Raise FastsvmError if no scheduler answers.
+    say: receives lines for the user. Raises FastsvmError if no scheduler answers.
     """
     try:
         where = Address(address)
@@ -103,7 +104,10 @@ def requiring_scheduler() -> "Iterator[None]":
 
 @contextmanager
 def requiring_workers(client: "Client") -> "Iterator[int]":
-    """Like requiring_scheduler; yield the number of threads. Raise FastsvmError if no worker appears."""
+    """Wait for a worker, and yield the number of threads; convert errors like requiring_scheduler.
+
+    Raises FastsvmError if no worker appears within PATIENCE seconds.
+    """
     import asyncio
 
     with requiring_scheduler():

@@ -23,7 +23,7 @@ _LASTING = {errno.EACCES, errno.EDQUOT, errno.EFBIG, errno.ENOSPC, errno.ENOTDIR
 
 
 class Stop(FastsvmError):
-    """Error of every block, which ends the run."""
+    """Error that every block would have, and that ends the run."""
 
 
 class File(NamedTuple):
@@ -39,10 +39,11 @@ class Job:
     Each process parses the models once.
 
     exact_tolerance: a regression value with a larger radius is evaluated exactly. audit: share and seed of a sample, to
-    which the exact model gives a label too; it then answers nothing else. embedded_scaling: by the model. reading:
-    arguments of LineBlocks. answer_options: arguments of `predict`. made_with: what determines the output besides
-    the rows. threads: per block. out: URL of OUT_DIR; shown: its name in messages. fields: numbers of a dense row, as
-    LineBlocks counts them, or -1. run: identity in the manifest.
+    which the exact model gives a label too; it then answers nothing else. embedded_scaling: the model's own; scale,
+    y_scale: range files of svm-scale. steps: number of steps after which an ordered model stops; None for no limit.
+    reading: arguments of LineBlocks. answer_options: arguments of `predict`. made_with: what determines the output
+    besides the rows. threads: per block. out: URL of OUT_DIR; shown: its name in messages. fields: numbers of a dense
+    row, as LineBlocks counts them, or -1. run: identity in the manifest.
     """
 
     def __init__(self, out: str):
@@ -77,7 +78,7 @@ class Job:
         return digest_of([self.made_with, self.fields, *block])
 
     def models(self) -> "tuple[Model, Fallback | None]":
-        """Return the model, and the exact one of --exact or of an audit. Raise ModelFormatError."""
+        """Return the model, and the exact one of --exact or of an audit. Raises ModelFormatError."""
         with self._lock:
             if self._models is None:
                 model = parse_model(self.model.text, self.model.path, warn=False)
@@ -92,7 +93,7 @@ class Job:
             return self._models
 
     def scaling(self) -> "Scaling | None":
-        """Return the rows' scaling, with its own counts. Raise DataFormatError."""
+        """Return the rows' scaling, with its own counts. Raises DataFormatError."""
         if self.embedded_scaling is not None:
             return self.embedded_scaling.scaling()
         if self.scale is None:
@@ -110,16 +111,20 @@ class Job:
 
 
 def received(job: Job) -> Job:
-    """Return the job. Dask repeats this task if all copies are lost. Raise Stop for another version."""
+    """Return the job, as a task whose result all tasks of the run share; raise Stop for another version of fastsvm.
+
+    Dask repeats this task if all copies of the result are lost.
+    """
     if job.version != __version__:
         raise Stop(f"this machine has fastsvm {job.version}, and a worker {__version__}: install the same one")
     return job
 
 
 def answer(job: Job, blocks: "list[Block]") -> "list[dict[str, Any]]":
-    """Return the blocks' manifest entries, `stored` for existing parts, or errors {error, line of the block or None}.
+    """Predict blocks into their parts, and return a manifest entry or an error for each.
 
-    Raise Stop, and transient errors, which Dask retries.
+    The manifest entry of a part that existed has `stored`. An error is {error, line of the block or None}. Raises Stop,
+    and transient errors, which Dask retries.
     """
     return [_answer(job, block) for block in blocks]
 

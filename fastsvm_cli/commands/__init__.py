@@ -1,4 +1,4 @@
-"""The commands. Functions import heavy modules."""
+"""The commands. Their functions import heavy modules, so that the program starts fast."""
 
 import os
 import sys

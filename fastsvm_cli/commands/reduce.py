@@ -142,7 +142,7 @@ def _note_of_training(model: "ExactModel", rows: "list[Chunk]") -> str:
 
 
 def _sample_lines(sample: "Sample", data_file: "str | None") -> "Iterator[str]":
-    """Yield what a target was decided on."""
+    """Yield lines about the rows on which a target was decided."""
     from fastsvm_cli.methods.reduce.target import CONFIDENCE
 
     seen = sample.seen

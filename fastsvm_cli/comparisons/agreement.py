@@ -11,7 +11,10 @@ PART_EVALUATIONS, LEAST_PART = 1 << 28, 256  # kernel evaluations between calls 
 
 
 class Comparison:
-    """Agreement of a model with a reference on the same rows. score, reference_score: svm-predict's sums."""
+    """Agreement of a model with a reference on the same rows.
+
+    different: number of labels that differ. score, reference_score: the sums behind svm-predict's summary.
+    """
 
     def __init__(self, regression: bool):
         self.regression, self.rows, self.different = regression, 0, 0
@@ -25,7 +28,7 @@ class Comparison:
 
     @property
     def difference(self) -> float:
-        """Root mean square difference."""
+        """Root mean square difference of the values, for regression."""
         return sqrt(self._squares / self.rows) if self.rows else 0.0
 
     @property
@@ -65,7 +68,7 @@ def share_of_spread(difference: float, spread: float, size: float) -> float:
 def answers(
     model: Model, chunks: "Iterable[_native.Chunk]", precision: Precision, with_radius: bool = False
 ) -> "Iterator[tuple[_native.Chunk, _native.Decisions, _native.Predictions]]":
-    """Yield (chunk, decisions, predictions). Both objects are reused."""
+    """Yield (chunk, decisions, predictions) of a model for each chunk; the last two objects are reused."""
     decisions, predictions = model.decisions(precision, with_radius), _native.Predictions()
     task = model.header.task()
     for chunk in chunks:
@@ -80,7 +83,7 @@ def agreement(
     chunks: "Iterable[_native.Chunk]",
     on_progress: "Callable[[float], None] | None" = None,
 ) -> Comparison:
-    """Predict rows with both models. Scores require labelled rows. on_progress: receives the share done."""
+    """Predict rows with both models and compare. Scores require labelled rows. on_progress: receives the share done."""
     chunks = list(chunks)
     total = max(1, sum(chunk.rows for chunk in chunks))
     values = max(model.pairs, reference.pairs)

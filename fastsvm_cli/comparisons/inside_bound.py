@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Reading:
-    """How to read data.
+    """How `bound` reads data files.
 
     how: arguments of read_chunks. watch: receives models and data file names before reading; the objects it returns
     receive every chunk. sample: largest number of evenly spread rows of a data file to store in `sampled`, a chunk per
@@ -50,7 +50,7 @@ def bound_report(paths: Sequence[str], reading: Reading) -> dict:
     """Measure data files and models, and every model on every data file.
 
     Return {"fastsvm": version, "data": [...], "models": [...], "pairs": [...], "seconds": ...}, in the order of
-    `paths`. Norms are not squared. Raise DataFormatError, ModelFormatError, FileError.
+    `paths`. Norms are not squared. Raises DataFormatError, ModelFormatError, FileError.
     """
     start = monotonic()
     with _seekable(paths) as readable_paths:
@@ -121,7 +121,7 @@ def _seekable(paths: Sequence[str]) -> "Iterator[list[str]]":
 
 
 class _Model:
-    """Model with its bound's centres [(name, indices, values, largest |x_i - m|^2)]."""
+    """Model file with the centres m of its bounds, [(name, indices, values, largest |x_i - m|^2)]."""
 
     def __init__(self, path: str, text: bytes):
         self.path, self.model, self._fingerprint = path, parse_model(text, path), fingerprint(text)

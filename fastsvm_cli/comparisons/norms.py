@@ -76,7 +76,7 @@ def largest(values: np.ndarray) -> float:
 
 
 class Histogram:
-    """Histogram of sizes from 2^-1000 to 2^1000. bins: per octave."""
+    """Histogram of sizes from 2^-1000 to 2^1000. bins: number of bins per octave, a factor of 2."""
 
     def __init__(self, bins: int):
         self._bins = bins
@@ -92,5 +92,5 @@ class Histogram:
         return float(2.0 ** (at / self._bins + _LOWEST))
 
     def quantile(self, share: float) -> float:
-        """Return the upper edge of its bin."""
+        """Return the size that this share of all does not exceed: the upper edge of its bin."""
         return self.upper_edge(int(np.searchsorted(np.cumsum(self.counts), share * self.counts.sum())))

@@ -1,4 +1,4 @@
-"""The run that commands which compile an exact model share."""
+"""The run that is common to all commands which compile an exact model."""
 
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ class CompilerOptions(Options):
     def begin(self, suffix: str, *inputs: "str | None") -> None:
         """Check files and set threads.
 
-        suffix: of the default output name. inputs: other files to read. Raise FileError and UsageError like
+        suffix: of the default output name. inputs: other files to read. Raises FileError and UsageError like
         check_files, and FileError if the model would replace rows (`approx model test`, typed after `bound model
         test`).
         """
@@ -48,7 +48,7 @@ class SourceModel:
 
 
 def read_exact_model(model_file: str) -> SourceModel:
-    """Read a model to compile. Raise FileError, and ModelFormatError, also for a model that cannot be compiled."""
+    """Read a model to compile. Raises FileError, and ModelFormatError, also for a model that cannot be compiled."""
     from fastsvm_cli.models import warn_of
 
     source = read_source(model_file, warn=False)
@@ -66,7 +66,7 @@ def require_compilable(model: "ExactModel") -> None:
 
 
 def read_source(model_file: str, warn: bool = True) -> SourceModel:
-    """Read a LIBSVM model. Raise FileError, and ModelFormatError, also for a compiled model."""
+    """Read a LIBSVM model. Raises FileError, and ModelFormatError, also for a compiled model."""
     from fastsvm_cli.models import check_start, parse_libsvm
     from fastsvm_cli.text.fingerprint import fingerprint
     from fastsvm_cli.text.read_rows import read_bytes
@@ -78,13 +78,13 @@ def read_source(model_file: str, warn: bool = True) -> SourceModel:
 def text_to_write(model: "Model", model_file: str) -> bytes:
     """Return a compiled model's file content, checked by the parser.
 
-    Raise ModelFormatError about model_file, the source.
+    Raises ModelFormatError about model_file, the source.
     """
     return read_back(model, model_file)[0]
 
 
 def read_back(model: "Model", model_file: str) -> "tuple[bytes, Model]":
-    """Like text_to_write; also return the model with the file's digits only."""
+    """Return what text_to_write returns, and the model with the file's digits only."""
     from fastsvm_cli.errors import ModelFormatError
     from fastsvm_cli.models import parse_model
 
@@ -101,7 +101,7 @@ def write_model(
 ) -> int:
     """Write a compiled model, checked by text_to_write; return its bytes.
 
-    check_size: called before. Raise ModelFormatError and FileError.
+    check_size: receives their number before the file is written. Raises ModelFormatError and FileError.
     """
     from fastsvm_cli.text.output import Output
 
@@ -115,7 +115,7 @@ def write_model(
 def output_name(output_file: "str | None", model_file: str, suffix: str) -> str:
     """Return the output path.
 
-    By default, as of svm-train, it is the model's name with the suffix, in the current directory; "-" for standard
+    By default, as svm-train does, it is the model's name with the suffix, in the current directory; "-" for standard
     input.
     """
     from os.path import basename
@@ -146,7 +146,7 @@ def agreement_line(seen: "Comparison", where: str) -> str:
 
 
 def warn_of_disagreement(seen: "Comparison", ways_out: str, limit: float = 0.0) -> None:
-    """Warn beyond the default limit and `limit`. ways_out: options that do better."""
+    """Warn of a disagreement beyond both the default limit and `limit`. ways_out: options that do better."""
     import sys
 
     from fastsvm_cli.comparisons.support_vector_trial import DOUBTFUL

@@ -14,7 +14,7 @@ from fastsvm_cli.console.help_page import content, value_name
 
 
 class Value(NamedTuple):
-    """name: in --help. words: choices. file: whether it is a file name."""
+    """Value of an option or argument. name: in --help. words: choices, if any. file: whether it is a file name."""
 
     name: str
     words: "tuple[str, ...]" = ()
@@ -24,8 +24,8 @@ class Value(NamedTuple):
 class Completed(NamedTuple):
     """A command as shells complete it.
 
-    options: spellings, value (None: a flag), sentence. arguments: the first `required` are mandatory; the last may
-    repeat if `repeated`.
+    options: spellings, value (None for a flag) and sentence of each. arguments: the first `required` are mandatory; the
+    last may repeat if `repeated`.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Completed(NamedTuple):
 
 
 def requested_script(group: click.Group, wish: str) -> str:
-    """Return the script that a value such as bash_source requests. Raise UsageError."""
+    """Return the script that a value such as bash_source requests; raise UsageError for others."""
     shell, _, what = wish.partition("_")
     if shell not in SHELLS or what != "source":
         expected = ", ".join(f"{each}_source" for each in SHELLS)

@@ -8,9 +8,9 @@ import click
 
 
 def check_files(output_file: str, *inputs: "str | None") -> None:
-    """Check files; None: not given.
+    """Check the names of an output file and of input files; None for one that is not given.
 
-    Raise FileError if standard input is read but closed, or if the output cannot be written or is an input; UsageError
+    Raises FileError if standard input is read but closed, or if the output cannot be written or is an input; UsageError
     if standard input is read twice.
     """
     from fastsvm_cli.text.output import check_output
@@ -20,7 +20,7 @@ def check_files(output_file: str, *inputs: "str | None") -> None:
 
 
 def check_outputs(output_files: "list[str]", *inputs: "str | None") -> None:
-    """Like check_files; also raise FileError if two outputs are the same."""
+    """Check files as check_files does; also raise FileError if two outputs are the same."""
     from fastsvm_cli.text.output import check_apart
 
     for each in output_files:
@@ -37,7 +37,7 @@ def check_document(inputs: "Iterable[str | None]", output_files: "Sequence[str]"
 
 
 def check_inputs(*inputs: "str | None") -> None:
-    """Like check_files, without an output."""
+    """Check input files as check_files does, without an output."""
     from fastsvm_cli.errors import FileError
     from fastsvm_cli.system.streams import is_closed
 

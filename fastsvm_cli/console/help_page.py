@@ -71,7 +71,7 @@ def help_page(command: click.Command, context: click.Context) -> str:
 
 
 def text(page: Page, columns: int) -> str:
-    """Examples are not wrapped."""
+    """Return a page as text for a terminal of this many columns; examples are not wrapped."""
     width = max(min(columns, WIDEST) - 1, 40)
     lines = _wrapped(page.usage, width, "Usage: ", " " * 7)
     for paragraph in page.paragraphs:
@@ -119,7 +119,7 @@ def _default(option: click.Option) -> str:
 
 
 def _range(option: click.Option) -> str:
-    """Return limits; none if only above 0."""
+    """Return a number's limits in words; none without an upper limit."""
     limits, name = option.type, option.metavar or ""
     if not isinstance(limits, (click.IntRange, click.FloatRange)) or limits.max is None or "|" in name:
         return ""

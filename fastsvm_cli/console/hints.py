@@ -112,7 +112,7 @@ def _about_range(error: DataFormatError) -> "str | None":
 
 
 def _about_data(error: DataFormatError, command: str, given: dict) -> "str | None":
-    """Hint for an error in the first row, or a decimal comma in any."""
+    """Return a hint for an error in the first row, or a decimal comma in any; else None."""
     lines, dense = _lines(error.path), given.get("dense", False)
     found = (_quoted(error.why) or [""])[0]
     if _DECIMAL_COMMA.fullmatch(found if dense else found.partition(":")[2]):
@@ -223,7 +223,7 @@ def _fields(line: str, delimiter: str) -> "list[str]":
 
 
 def _is_heading(fields: "list[str]") -> bool:
-    """Return whether these are names: words, or a word and pandas' names 0, 1, ..."""
+    """Return whether these fields are names: words, or a word and pandas' names 0, 1, ..."""
     numbered = [str(at) for at in range(len(fields) - 1)]
     return (
         len(fields) > 1 and not _is_number(fields[0]) and (fields[1:] == numbered or not any(map(_is_number, fields)))

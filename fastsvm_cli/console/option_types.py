@@ -35,7 +35,7 @@ class Integer(_Range, click.IntRange):
 
 
 class Number(_Range, click.FloatRange):
-    """Number of at least or, with min_open, above `least`; at most `most`. endless: allow infinity."""
+    """Number of at least or, with min_open, above `least`; at most `most`. endless: whether infinity is allowed."""
 
     kind = "number"
 
@@ -48,7 +48,7 @@ class Number(_Range, click.FloatRange):
     def convert(self, value: Any, parameter: "click.Parameter | None", context: "click.Context | None") -> float:
         """Return the number.
 
-        Fail unless it is finite and in the range.
+        Fail unless it is in the range, and finite if infinity is not allowed.
         """
         number = float(super().convert(value, parameter, context))
         if isnan(number) or not (self._endless or isfinite(number)):
@@ -68,7 +68,7 @@ class Count(Integer):
     _MOST = 2**31 - 1
 
     def convert(self, value: Any, parameter: "click.Parameter | None", context: "click.Context | None") -> int:
-        """Return the number, limited to 64 bits."""
+        """Return the number, or the core's largest, 2^31 - 1, if that is smaller."""
         return min(int(super().convert(value, parameter, context)), self._MOST)
 
 
@@ -153,7 +153,7 @@ def number(value: "str | float") -> float:
 
 
 def one_character(context: click.Context, parameter: click.Parameter, value: str) -> str:
-    """Convert \\t, tab, space or a character to a delimiter. Raise BadParameter."""
+    """Convert \\t, tab, space or a character to a delimiter. Raises BadParameter."""
     from fastsvm_cli.text.line_blocks import may_delimit
 
     value = {"\\t": "\t", "tab": "\t", "space": " "}.get(value, value)

@@ -68,8 +68,8 @@ class GroupedOption(click.Option):
 class Option(NamedTuple):
     """An option, from which click's option and Python's keyword arguments are made.
 
-    words: spellings, and a name of the value. type: click's; bool: a flag, which sets the opposite of the default.
-    default: shown by --help, unless `shown` is. group: as of GroupedOption.
+    words: spellings, and a name of the value. type: one of click's, or bool for a flag, which sets the opposite of the
+    default. default: shown by --help, unless `shown` is. group: as in GroupedOption.
     """
 
     words: str
@@ -110,7 +110,7 @@ class Option(NamedTuple):
         return made
 
     def read(self, keyword: str, value: Any) -> Any:
-        """Return the checked value of a keyword argument. Raise UsageError."""
+        """Return the checked value of a keyword argument; raise UsageError for an invalid one."""
         if self.type is bool:
             if type(value).__name__ not in ("bool", "bool_"):
                 raise click.UsageError(f"{keyword}={value!r} found, expected True or False")
@@ -144,7 +144,7 @@ class Options:
     """Values of a command's parameters.
 
     A subclass annotates each, and assigns its Option or Argument; --help has this order, then that of base classes.
-    given: names of those that were; None: click knows. Raises UsageError.
+    given: names of the parameters that the user gave; None: click knows them. Raises UsageError for conflicts.
     """
 
     def __init__(self, given: "frozenset[str] | None" = None, **parsed: object):
@@ -178,7 +178,7 @@ class Options:
         """Raise UsageError for conflicts known before a file is read."""
 
     def first_given(self, *names: str) -> "str | None":
-        """Return the spelling of the first given option."""
+        """Return the spelling of the first of these options that is given, or None."""
         return next((spelled(name.removesuffix("_file")) for name in names if name in self.given), None)
 
 

@@ -78,7 +78,7 @@ class Progress:
         return Bar(*columns, console=console, transient=True, auto_refresh=False)
 
     def _announce(self, share: float) -> None:
-        """Time before the first share, such as imports, predicts nothing."""
+        """Print a long remaining time once. Time before the first share, such as imports, predicts nothing."""
         now = monotonic()
         if self._begun is None:
             self._begun = (now, share)
@@ -126,7 +126,7 @@ def show_cursor() -> None:
 
 
 def bytes_read(path: str, progress: Progress) -> "Callable[[int], None] | None":
-    """Return a callback for data.read_chunks that reports a share of the bytes; None for an unknown size."""
+    """Return a callback for on_read of LineBlocks that shows the share of bytes read; None for an unknown size."""
     import os
 
     try:

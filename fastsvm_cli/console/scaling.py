@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def read_scale_file(path: "str | None", labels_path: "str | None" = None) -> "Scaling | None":
-    """Read the files of --scale and --y-scale. Raise FileError and DataFormatError."""
+    """Read the files of --scale and --y-scale. Raises FileError and DataFormatError."""
     if path is None:
         return None
     from fastsvm_cli.text.read_rows import read_bytes
@@ -32,7 +32,7 @@ def read_range(
 ) -> "Scaling | None":
     """Read a range file that must fit the model (None: a density estimate).
 
-    Raise ModelFormatError if it does not; else as of read_scale_file.
+    Raises ModelFormatError if it does not, and the errors of read_scale_file.
     """
     scaling = read_scale_file(path, labels_path)
     if scaling is not None:
@@ -43,7 +43,7 @@ def read_range(
 
 
 def embedded_scaling(scaling: "Scaling | None", model_file: str) -> "EmbeddedScaling | None":
-    """model_file: the model's source, for messages."""
+    """Return a scaling in the form that a model embeds, or None. model_file: the model's source, for messages."""
     if scaling is None:
         return None
     from fastsvm_cli.models.embedded_scaling import EmbeddedScaling

@@ -21,7 +21,7 @@ def can_be_drawn_on(stream: TextIO) -> bool:
 
 
 def ascii_only(stream: TextIO) -> bool:
-    """Ask the stream's encoding and, on a terminal, the locale's: Python takes locale C for UTF-8."""
+    """Return whether a stream takes only ASCII; on a terminal, by its locale too: Python takes locale C for UTF-8."""
     import locale
 
     encodings = [stream.encoding or ""] + ([locale.nl_langinfo(locale.CODESET)] if stream.isatty() else [])
@@ -39,7 +39,7 @@ def show(shown: "Iterable[RenderableType]", **how: Any) -> None:
 
 
 def print_sentence(words: str, stream: TextIO) -> None:
-    """Print in the terminal's columns; elsewhere in COLUMNS, or on one line."""
+    """Print words, wrapped to the terminal's columns; elsewhere to COLUMNS, or on one line."""
     if not stream.isatty():
         columns = os.environ.get("COLUMNS", "")
         width = int(columns) if columns.isdigit() and int(columns) else sys.maxsize

@@ -157,7 +157,8 @@ class _Points:
 def agreement(fast: Any, X: Any, estimator: Any = None) -> Agreement:
     """Compare a FastSVM's answers with those of `estimator`.
 
-    estimator: has predict; None: the exact model. Raise ValueError if that is unknown, as after pickling.
+    estimator: an object with a method predict; None: the exact model. Raises ValueError if that is unknown, as after
+    pickling.
 
     >>> from sklearn.svm import SVC
     >>> svc = SVC(gamma=0.1).fit([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])

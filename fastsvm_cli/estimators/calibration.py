@@ -19,7 +19,7 @@ def nearly_equal(values: np.ndarray) -> np.ndarray:
 
 
 class Sigmoid:
-    """1 / (1 + exp(a f + b)), by Platt."""
+    """Platt's calibrator: the probability 1 / (1 + exp(a f + b)) of a decision value f."""
 
     def __init__(self, a: float, b: float):
         self.a, self.b = a, b
@@ -32,7 +32,7 @@ class Sigmoid:
 
 
 class Isotonic:
-    """Linear interpolation between increasing thresholds; outside, constant if "clip", else NaN."""
+    """Calibrator by linear interpolation between increasing thresholds; outside, constant if "clip", else NaN."""
 
     def __init__(self, x: np.ndarray, y: np.ndarray, outside: str):
         self.x, self.y, self.outside = np.array(x, np.float64), np.array(y, np.float64), outside
@@ -45,7 +45,7 @@ class Isotonic:
 
 
 class Temperature:
-    """Softmax of beta f; of beta (-f, f) for two classes."""
+    """Calibrator by the softmax of beta f, where f are the decision values; of beta (-f, f) for two classes."""
 
     def __init__(self, beta: float):
         self.beta = beta
@@ -59,7 +59,7 @@ class Temperature:
 
 
 class Calibration:
-    """One calibrator per column of values, or one Temperature."""
+    """Map from decision values to probabilities: one calibrator per column of values, or one Temperature."""
 
     def __init__(self, calibrators: "list[Any]", classes: int):
         self.calibrators, self.classes = calibrators, classes
@@ -105,7 +105,7 @@ class Calibration:
 def read_calibrators(calibrators: "list[Any]", classes: int, name: str) -> Calibration:
     """Return the calibration of scikit-learn's fitted calibrators.
 
-    Raise ModelFormatError for unknown ones.
+    Raises ModelFormatError for unknown ones.
     """
     return Calibration([_read(each, name) for each in calibrators], classes)
 

@@ -10,7 +10,10 @@ from fastsvm_cli._native import Header, class_pairs
 
 
 class Classes:
-    """classes: sortable, in the order of header.label; None: the labels. classes_: sorted."""
+    """Classes of a model, and the conversion of its numbers to their order.
+
+    classes: sortable, in the order of header.label; None: the labels. classes_: sorted, as in scikit-learn.
+    """
 
     def __init__(self, header: Header, classes=None):
         label = np.array(header.label or [], dtype=np.int64)

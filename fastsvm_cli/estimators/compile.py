@@ -210,8 +210,9 @@ def compile_source(
     Return the model, read back from its text; the option target (a share) or 0; and why the target was not reached, or
     None.
 
-    given: {long option name, _ for -: value}; a flag is True; None: not given. `data` may be a list of chunks. Raise
-    TypeError for an unknown option, ValueError for a conflict, ModelFormatError and FileError.
+    given: values of options by their long names, with _ for -; True for a flag, None for an option that is not given.
+    `data` may be a list of chunks. Raises TypeError for an unknown option, ValueError for a conflict, ModelFormatError
+    and FileError.
     """
     method, variant = find(name)
     path, rows, given = source.model.path, None, dict(given)
@@ -285,7 +286,7 @@ def _source(found: Fitted) -> SourceModel:
 
 
 def _share(budget: "float | str") -> float:
-    """Raise ValueError."""
+    """Return a budget as a number; raise ValueError unless it is a share of 0 or more."""
     share = number(budget)
     if not 0 <= share < inf:
         raise ValueError(f"budget={budget!r} found, expected a share of the labels, 0 or more, as 0.005 or '0.5%'")
@@ -461,7 +462,7 @@ def _some_rows(X: Any, most: int) -> Any:
 
 
 def _pick(candidates: "list[_Candidate]") -> _Candidate:
-    """Return the fastest within the budget, of those equally fast the one of least share, the first.
+    """Return the fastest candidate within the budget; of those equally fast, the first one of least share.
 
     The exact model, which comes first, wins unless another is faster.
     """

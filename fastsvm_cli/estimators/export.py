@@ -76,7 +76,7 @@ def to_libsvm(estimator: Any, path: "str | bytes | os.PathLike[str] | None" = No
 
 
 def readable_text(model: ExactModel) -> bytes:
-    """Return a model's file. Raise ModelFormatError if the parser refuses it."""
+    """Return the content of a model's file; raise ModelFormatError if the parser refuses it."""
     from fastsvm_cli.models import parse_model
 
     text = model.to_text()

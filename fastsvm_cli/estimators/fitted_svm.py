@@ -23,8 +23,8 @@ class Fitted:
     """Contents of a fitted estimator.
 
     model: its labels are integers, in the order of `classes`. classes: scikit-learn's classes_ or LIBSVM's labels; [-1,
-    1] for one-class models; None for regressors. n_features: before `scaling`, or None. name: for messages.
-    fingerprint: of the model file. sklearn: as of FastSVM.
+    1] for one-class models; None for regressors. n_features: number of columns before `scaling`, or None if unknown.
+    name: for messages. fingerprint: of the model file, or None. sklearn: as in FastSVM.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Fitted:
 
 
 def svm_class(estimator: object) -> "str | None":
-    """Return the class name in _SVM_TYPES, or None."""
+    """Return the name of scikit-learn's class of SVMs that an estimator belongs to, or None."""
     for each in type(estimator).__mro__:
         if each.__module__.split(".")[0] == "sklearn" and each.__name__ in _SVM_TYPES:
             return each.__name__
@@ -58,7 +58,7 @@ def svm_class(estimator: object) -> "str | None":
 def read_svm(estimator: Any) -> Fitted:
     """Read a fitted support vector machine.
 
-    Decision values are scikit-learn's, up to rounding. Raise ModelFormatError for an unfitted estimator or a kernel
+    Decision values are scikit-learn's, up to rounding. Raises ModelFormatError for an unfitted estimator or a kernel
     that LIBSVM's format cannot hold.
 
     For two classes, _dual_coef_ and _intercept_ are LIBSVM's; the public ones have the opposite sign.

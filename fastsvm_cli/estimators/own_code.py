@@ -21,8 +21,8 @@ _KERNELS = {"linear": "linear", "polynomial": "poly", "rbf": "rbf", "sigmoid": "
 class OwnCode:
     """The estimator of a model, made again from the model's numbers.
 
-    exact: the model. columns: features of the estimator. sparse: whether it was fitted to sparse rows. For dense ones,
-    raise ImportError without scikit-learn.
+    exact: the model. columns: features of the estimator. sparse: whether it was fitted to sparse rows; if not, raises
+    ImportError without scikit-learn.
     """
 
     def __init__(self, exact: ExactModel, columns: int, sparse: bool):
@@ -47,12 +47,12 @@ class OwnCode:
         return machine
 
     def labels(self, chunk: _native.Chunk) -> np.ndarray:
-        """Return (rows) float64: labels of the model. For dense rows."""
+        """Return the estimator's labels, (rows) float64. Only if it was fitted to dense rows."""
         found = self._asked("_dense_predict", chunk)
         return self._label[found.astype(np.intp)] if len(self._label) else found
 
     def values(self, chunk: _native.Chunk) -> np.ndarray:
-        """Return (rows, pairs), in LIBSVM's order and signs."""
+        """Return the estimator's decision values, (rows, pairs), in LIBSVM's order and signs."""
         if self._machine is None:
             decisions = _native.Decisions(self.exact.pairs)
             self.exact.reference_values(chunk, decisions)
@@ -83,7 +83,7 @@ class OwnCode:
 
 
 def deciding(model: Model, fallback: "Model | None") -> "ExactModel | None":
-    """Return the exact model whose labels both promise, or None."""
+    """Return the exact model whose labels a model and its fallback promise, or None."""
     exact = model if fallback is None else fallback
     if exact.ordered and exact.proves:
         exact = getattr(exact, "exact", exact)

@@ -298,7 +298,10 @@ class Engine:
         return out, open_rows
 
     def probabilities(self, estimator: Any, values: np.ndarray) -> np.ndarray:
-        """Use scikit-learn's function, with a precomputed kernel of the decision values, a vector per pair."""
+        """Return the probabilities of decision values (rows, pairs), by scikit-learn's function.
+
+        It gets an SVM with a vector per pair, and the decision values as its precomputed kernel.
+        """
         if self._coupler is None:
             self._coupler = _coupler(len(estimator.classes_), estimator._probA, estimator._probB)
         return _originals["_dense_predict_proba"][1](self._coupler, values)

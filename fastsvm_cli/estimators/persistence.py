@@ -44,7 +44,7 @@ _LOST = (
 
 
 class Persistent:
-    """File and copies of a FastSVM. fingerprint: of the model's file, if not of to_text()."""
+    """Base of FastSVM: its file, pickle and copies. fingerprint: of the model's file; None: that of to_text()."""
 
     model: "Model"
     fingerprint: "str | None"

@@ -13,7 +13,7 @@ from fastsvm_cli.models.base import ExactModel
 
 
 def read_estimator(estimator: Any) -> Fitted:
-    """Read an ExactModel, or a `model` of compile. Raise ModelFormatError and FileError."""
+    """Read an ExactModel, or anything that compile takes; raise ModelFormatError and FileError."""
     if isinstance(estimator, (str, bytes, PathLike)):
         return _read_file(fsdecode(estimator))
     if isinstance(estimator, ExactModel):
@@ -48,7 +48,8 @@ def _read_object(estimator: Any) -> Fitted:
     raise ModelFormatError(
         type(estimator).__name__,
         f"fastsvm cannot compile this, expected {EXPECTED}, a Pipeline of scalers and one, a"
-        " CalibratedClassifierCV or a fitted search around one, a model of libsvm-official, or the path of a LIBSVM model",
+        " CalibratedClassifierCV or a fitted search around one, a model of libsvm-official, or the path of a LIBSVM"
+        " model",
     )
 
 
@@ -112,7 +113,7 @@ def _read_file(path: str) -> Fitted:
 
 
 def _read_libsvm(model: Any) -> Fitted:
-    """Read through a file, which has the whole model, with 17 digits."""
+    """Read a model of libsvm-official through a file, which has the whole model, with 17 digits."""
     import tempfile
     from pathlib import Path
 

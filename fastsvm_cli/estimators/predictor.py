@@ -170,7 +170,7 @@ def as_fast(
 ) -> "FastSVM":
     """Return a new FastSVM for a path, a model or a FastSVM.
 
-    exact, tolerance: replace its own. Raise like load, and TypeError for anything else.
+    exact, tolerance: replace its own. Raises the errors of load, and TypeError for anything else.
     """
     if isinstance(model, (str, bytes, os.PathLike)):
         return load(model, exact=exact, tolerance=tolerance)

@@ -36,7 +36,7 @@ class Rows:
     def floats(self, first: int, last: int, who: str):
         """Return rows first, ..., last - 1 as a block of floats.
 
-        Raise ValueError for NaN and infinity.
+        Raises ValueError for NaN and infinity.
         """
         block = self.block(first, last, who)
         if block.dtype.kind != "f":
@@ -110,8 +110,8 @@ class ParsedRows(Rows):
 def rows_of(X, who: str, names: "np.ndarray | None" = None) -> Rows:
     """Return the rows of X.
 
-    names: expected column names of a frame. Raise ValueError and TypeError, in scikit-learn's words, unless X is a real
-    matrix with a row and a column.
+    names: expected column names of a frame. Raises ValueError and TypeError, in scikit-learn's words, unless X is a
+    real matrix with a row and a column.
     """
     if isinstance(X, np.matrix):
         raise TypeError("np.matrix is not supported. Please convert to a numpy array with np.asarray.")
@@ -144,7 +144,10 @@ def rows_of(X, who: str, names: "np.ndarray | None" = None) -> Rows:
 
 
 def chunk_of(block, who: str, first_index: int = 1) -> _native.Chunk:
-    """Return a chunk; column j is LIBSVM's feature j + first_index. Raise ValueError for NaN and infinity."""
+    """Return a block of rows, dense or CSR, as a chunk; raise ValueError for NaN and infinity.
+
+    Column j is LIBSVM's feature j + first_index.
+    """
     if not isinstance(block, np.ndarray):
         return _csr_chunk(block, 0, block.shape[0], who, first_index)
     block = _readable(block)
@@ -188,7 +191,7 @@ def serial_chunk_of(block, who: str) -> _native.Chunk:
 
 
 def _as_csr(X):
-    """Raise ValueError for indices out of bounds, which SciPy would follow."""
+    """Return a matrix as CSR; raise ValueError for indices out of bounds, which SciPy would follow."""
     if X.format == "csr":
         return X
     if X.format in ("csc", "bsr"):
@@ -273,7 +276,7 @@ def _require_names(frame, names: np.ndarray, who: str) -> None:
 
 
 def labelled_chunks(data: Any, found: "Fitted", who: str) -> "list[_native.Chunk]":
-    """Return X or (X, y) as chunks of scaled rows, labels in front. Raise ValueError."""
+    """Return X or (X, y) as chunks of scaled rows, labels in front; raise ValueError if they do not fit the model."""
     X, y = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
     rows = rows_of(X, who, found.feature_names)
     if found.n_features not in (None, rows.columns):

@@ -27,7 +27,7 @@ class FittedScaling:
         self.steps = steps
 
     def apply(self, rows: Any) -> Any:
-        """Scale rows, floats (n, d) or CSR. Raise ValueError if sparse rows would become dense."""
+        """Scale rows, floats (n, d) or CSR. Raises ValueError if sparse rows would become dense."""
         if scipy.sparse.issparse(rows):
             return self._of_sparse(rows)
         out = np.array(rows, dtype=rows.dtype if rows.dtype.kind == "f" else np.float64)
@@ -82,7 +82,7 @@ def scaler_class(step: object) -> "str | None":
 
 
 def read_scaler(scaler: Any) -> FittedScaling:
-    """Read a fitted scaler of SCALERS. Raise ModelFormatError if it is not fitted."""
+    """Read a fitted scaler of SCALERS. Raises ModelFormatError if it is not fitted."""
     name = scaler_class(scaler)
     assert name is not None
     if not hasattr(scaler, "n_features_in_"):

@@ -23,7 +23,7 @@ ALONE_SECONDS = 0.002
 def in_blocks(
     rows: Rows, values: int, threads: "int | None", answer: "Callable[[int, int], np.ndarray]"
 ) -> "np.ndarray":
-    """Return all blocks' results, (rows, ...).
+    """Answer rows in blocks, on several threads, and return all blocks' results, (rows, ...).
 
     values: numbers held per row, at least 1. threads: None: the calling thread's setting; 0: the process's. answer:
     returns the result of rows first, ..., last - 1, on any thread.

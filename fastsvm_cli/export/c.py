@@ -24,10 +24,10 @@ _NEAR_TABLE, _NEAR = 32767, 65535
 
 
 class Program(Sums):
-    """A description in C.
+    """C of an exported model, from its description.
 
-    prefix: of every name. file: of the header, without .h. progmem: tables in an AVR's flash memory. stack_bytes: of
-    arrays. operations: per row without zeros. Raises ModelFormatError for what the precision, or an AVR, cannot
+    prefix: first part of every name. file: name of the header, without .h. progmem: whether tables are in an AVR's
+    flash memory. operations: per row without zeros. Raises ModelFormatError for what the precision, or an AVR, cannot
     hold.
     """
 
@@ -69,15 +69,15 @@ class Program(Sums):
 
     @property
     def stack_bytes(self) -> int:
-        """Bytes of the largest stack frame."""
+        """Bytes of all arrays that the functions have on the stack."""
         return self._stack * self.real_bytes
 
     def source(self) -> str:
-        """Text of the C file."""
+        """Return the text of the C file."""
         return self._put("\n".join([c_text.CORE, *self._tables, *self._code]), INCLUDE=self._include())
 
     def header(self) -> str:
-        """Text of the header file."""
+        """Return the text of the header file."""
         declarations = "\n".join(f"{signature};" for _, _, signature, _ in self._signatures())
         regression = self.description.header.regression
         notes = "predict returns the value." if regression else "predict returns the label."
@@ -87,12 +87,12 @@ class Program(Sums):
         return self._put(c_text.HEADER, DECLARATIONS=declarations, NOTES=notes, LABELS=self._labels())
 
     def _include(self) -> str:
-        """Return the directive, or the header itself if C cannot name that file."""
+        """Return the #include directive, or the header itself if C cannot name that file."""
         named = self.file.isprintable() and not set(self.file) & set('"\\?@')
         return f'#include "{self.file}.h"' if named else self.header()
 
     def _labels(self) -> str:
-        """Return a comment: labels in the order of probabilities, with names of classes."""
+        """Return a comment that lists labels in the order of probabilities, with names of classes."""
         header, classes = self.description.header, self.description.classes
         if header.regression:
             return ""

@@ -12,7 +12,7 @@ from fastsvm_cli.export.radius import Radius
 
 
 class Table:
-    """A const array. bits, type: of integers; 0 and None for reals."""
+    """A const array of C. bits, type: of integers; 0 and None for reals."""
 
     def __init__(self, name: str, numbers: Any, whole: bool):
         self.name, self.numbers = name, np.asarray(numbers).ravel()
@@ -27,7 +27,7 @@ class Table:
 
 
 class Sums:
-    """Part of the writer: the C function `sums`."""
+    """Base of Program, which writes its tables and the C function `sums` of decision values."""
 
     description: Description
     single: bool

@@ -88,7 +88,7 @@ def _explains(near: np.ndarray, values: np.ndarray, answered: np.ndarray) -> boo
 
 
 def dense(chunk: "_native.Chunk", description: "Description", kind: "type[np.floating]") -> np.ndarray:
-    """Return dense rows, (rows, inputs). Raises RowError for an entry without a column."""
+    """Return a chunk as dense rows, (rows, inputs). Raises RowError for an entry without a column."""
     inputs, first = description.inputs, description.first_index
     columns, rows = np.asarray(chunk.indices) - first, _rows(chunk)
     wrong = (columns < 0) | (columns >= inputs)
@@ -115,7 +115,7 @@ def _check_rows(chunk: "_native.Chunk") -> None:
 
 
 def c_answers(program: "Program", longest_row: int, compiler: str, flags: "tuple[str, ...]" = ("-O2",)) -> Answers:
-    """Return the answers of the C, compiled and run here. Raises FileError."""
+    """Return a function that answers rows by the C, compiled and run here; it raises FileError."""
     import subprocess
     from tempfile import TemporaryDirectory
 
@@ -144,7 +144,7 @@ def c_answers(program: "Program", longest_row: int, compiler: str, flags: "tuple
 def graph_answers(
     description: "Description", run: "Callable[[np.ndarray], dict[str, np.ndarray]]", single: bool
 ) -> Answers:
-    """Return a graph's answers. run: maps dense rows to outputs by name."""
+    """Return a function that answers rows by an ONNX graph. run: maps dense rows to outputs by name."""
     header, kind = description.header, np.float32 if single else np.float64
     of_values = "variable" if header.regression else "values"
     width = max(description.inputs, getattr(description.body, "width", 0), 1)

@@ -27,7 +27,7 @@ VANISHES = 104.0
 
 
 class KernelSums:
-    """The body sum_i a_i K(x_i, z).
+    """The body of a description that is a kernel expansion, sum_i a_i K(x_i, z).
 
     vectors: (n, d). coefficients: (n, c) in LIBSVM's layout: for class i, column j belongs to the pair of i with j if j
     < i, else with j + 1. counts: vectors per class, or one number.
@@ -64,7 +64,7 @@ class Polynomials:
 
 
 class Samples:
-    """The body of a border, or of constants. pairs: (level, points (n, d), normals (n, d)) each; n 0: level."""
+    """The body of a border, or of constants. pairs: (level, points (n, d), normals (n, d)) each; n 0: the level."""
 
     def __init__(self, pairs: "list[tuple[float, np.ndarray, np.ndarray]]"):
         self.pairs = pairs
@@ -75,7 +75,8 @@ class Description:
 
     inputs: numbers in a row; column j is LIBSVM's feature j + first_index. used: (d) increasing columns. slopes,
     offsets: (inputs) or None: x becomes slope x + offset; both are 0 for a dropped column. labels_back: (from, scale,
-    to). classes: names of the header's labels. certified: the model if radii are exported.
+    to) or None: a value y becomes to + (y - from) scale. classes: names of the header's labels. certified: the model if
+    radii are exported.
     """
 
     def __init__(
@@ -119,7 +120,7 @@ class Description:
         )
 
     def scale(self, slopes: np.ndarray, offsets: np.ndarray) -> None:
-        """Scale rows by these before the existing scaling."""
+        """Scale rows by slopes and offsets, (inputs) each, before the existing scaling."""
         if self.slopes is not None and self.offsets is not None:
             slopes, offsets = self.slopes * slopes, self.slopes * offsets + self.offsets
         self.slopes, self.offsets = slopes, offsets
@@ -271,7 +272,7 @@ def monomials(k: int, d: int) -> np.ndarray:
 
 
 def orderings(k: int, d: int) -> np.ndarray:
-    """Count a symmetric tensor's entries per monomial."""
+    """Return how many entries of a symmetric tensor belong to each monomial of `monomials`."""
     from math import factorial
 
     rows = monomials(k, d)

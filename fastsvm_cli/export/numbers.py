@@ -62,7 +62,7 @@ def check_range(description: "Description") -> None:
 
 
 def _lost(numbers: np.ndarray) -> np.ndarray:
-    """Return what underflow takes from numbers."""
+    """Return what underflow takes from numbers in single precision."""
     small = np.where(abs(numbers) < _NORMAL, numbers, 0.0)
     return abs(small - small.astype(np.float32))
 

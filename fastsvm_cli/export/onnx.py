@@ -28,7 +28,7 @@ _MOST_BYTES = (1 << 31) - (1 << 20)
 
 
 def model_of(description: Description, single: bool) -> Any:
-    """Return the ModelProto. Raises ModelFormatError, and FileError without the package onnx."""
+    """Return a description as a ModelProto. Raises ModelFormatError, and FileError without the package onnx."""
     try:
         from onnx import helper, numpy_helper
     except ImportError:
@@ -278,7 +278,7 @@ class _Writer(Answers):
         return g("Transpose", g("Reshape", flat, np.array([-1, count, q])), perm=[1, 0, 2])
 
     def _assigned(self, sums: str, at: "list[int]", count: int) -> str:
-        """Return (count, n, 1), 0 for missing expansions."""
+        """Return sums of the expansions `at` among all, (count, n, 1), 0 for missing expansions."""
         if len(at) == count:
             return sums
         slots = np.zeros((count, len(at)))
@@ -345,7 +345,7 @@ def _alternating(coefficients: np.ndarray) -> np.ndarray:
 
 
 def answers(text: bytes, description: Description, single: bool) -> "check.Answers":
-    """Return the graph's answers in onnxruntime. Raises FileError if it is not installed."""
+    """Return a function that answers rows by the graph in onnxruntime. Raises FileError if it is not installed."""
     from fastsvm_cli.export.check import graph_answers
 
     try:

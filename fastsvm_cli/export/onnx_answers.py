@@ -11,7 +11,7 @@ from fastsvm_cli.export.radius import Radius, rounded_up
 
 
 class Answers:
-    """Part of the writer. Methods return outputs as (name, type, shape without rows)."""
+    """Part of the writer, which makes outputs of decision values. Methods return (name, type, shape without rows)."""
 
     description: Description
     graph: Graph
@@ -19,7 +19,7 @@ class Answers:
     _bounds: str
 
     def _proofs(self, radius: Radius, values: str) -> "list[tuple[str, str, list[int]]]":
-        """Write radius, and proven: whether the radii leave one label only."""
+        """Write the outputs radius and, except for regression, proven: whether the radii leave one label only."""
         g, header, single = self.graph, self.description.header, self.graph.kind is np.float32
         radii = g("Mul", self._bounds, rounded_up(radius.up, single))
         back = self.description.labels_back

@@ -8,7 +8,7 @@ from fastsvm_cli.export.numbers import written
 
 
 class Graph:
-    """Nodes and tables. kind: of real numbers."""
+    """Nodes and tables of an ONNX graph under construction. kind: NumPy's type of real numbers."""
 
     def __init__(self, helper: Any, kind: "type[np.floating]", path: str):
         self._helper, self.kind, self._path = helper, kind, path
@@ -52,7 +52,7 @@ class Graph:
         return self._stored(array)
 
     def infinity(self) -> str:
-        """Name of the constant infinity."""
+        """Return the name of the constant infinity."""
         return self._stored(np.array(np.inf, dtype=self.kind))
 
     def _stored(self, array: np.ndarray) -> str:

@@ -15,7 +15,11 @@ TARGETS = ("onnx", "c")
 
 
 class Options:
-    """prefix: of C names; None: from the file name. progmem: tables in an AVR's flash memory."""
+    """Options of an export.
+
+    single: whether numbers have single precision. prefix: of C names; None: from the file name. progmem: whether tables
+    are in an AVR's flash memory.
+    """
 
     def __init__(self, *, single: bool = True, prefix: "str | None" = None, progmem: bool = False):
         self.single, self.prefix, self.progmem = single, prefix, progmem

@@ -1,4 +1,4 @@
-"""Figure of several benchmarks: speed against labels that differ, a panel for each."""
+"""Axis of shares that are often 0, in the figures of `bench` and `reduce`."""
 
 from math import hypot, inf, log10
 
@@ -37,7 +37,7 @@ class Across:
         return self.left if self.border is None else self.border
 
     def ticks(self, zero: str) -> "list[tuple[float, str]]":
-        """Return (position, text). zero: text of the band."""
+        """Return the ticks, (position, text) each. zero: text of the band."""
         out = [] if self.band is None else [((self.band[0] + self.band[1]) / 2, zero)]
         if self.band is None or self.border is not None:
             ends = 10**self.first, 10**self.right

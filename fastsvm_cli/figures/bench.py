@@ -32,7 +32,7 @@ _SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
 
 
 class Speed(NamedTuple):
-    """A speed with the ends of its interval."""
+    """Rows per second, with the ends of their interval."""
 
     value: float
     low: float
@@ -201,7 +201,7 @@ def _draw_scale(document: dict, upper: Axes, lower: Axes, scale: Across) -> None
 
 
 def _importance(document: dict, case: dict, clock: str) -> int:
-    """Rank a case's label; 0: none."""
+    """Return the rank of a case's label, the largest for the first one to draw; 0 for none."""
     if case["name"] == document["picked"]:
         return 4
     if case["role"] == "reference":

@@ -28,11 +28,11 @@ _DECADES = 6  # maximum shown
 
 
 class Proven(NamedTuple):
-    """Proofs of one model.
+    """Rows that one certified model proves, by radius.
 
-    words: its name. degree: of expansions, or 0. size: bytes of its file. proven: None for regression. curve:
-    increasing (radius, rows up to it, proven ones of these). median, upper: radii that 50 % and 95 % of the rows do not
-    exceed.
+    words: its name. degree: of expansions, or 0. size: bytes of its file. proven: number of rows; None for regression.
+    curve: increasing (radius, rows up to it, proven ones of these). median, upper: radii that 50 % and 95 % of the rows
+    do not exceed.
     """
 
     words: str
@@ -46,7 +46,10 @@ class Proven(NamedTuple):
 
 
 def draw(data: str, model: str, found: "list[Proven]") -> Figure:
-    """found: one or more models, on the same rows, at least one."""
+    """Return the figure of the rows that models prove.
+
+    data, model: names for the title. found: one or more models, on the same rows, at least one.
+    """
     regression = found[0].proven is None
     listed = len(found) * _BAR + (0.04 if regression else _AXIS)
     top = TITLE if regression else TITLE + _KEY
@@ -167,7 +170,7 @@ def _list(figure: Figure, found: "list[Proven]", listed: float, regression: bool
 
 
 def _percent(proven: int, rows: int) -> str:
-    """Only all rows give 100 %."""
+    """Return a share in percent, with so many digits that only all rows give 100 %."""
     share = 100 * proven / rows
     if proven in (0, rows):
         return f"{share:.0f} %"

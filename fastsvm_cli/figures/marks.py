@@ -16,7 +16,7 @@ _DEGREES = {1: "o", 2: "d", 3: "^", 4: "s"}
 
 
 def points(x: "list[float]", y: "list[float]", marker: str, size: float, face: str, edge: str, width: float) -> Line2D:
-    """size, width (of the edge): in points."""
+    """Return points with a marker. size, width (of the edge): in points."""
     return Line2D(
         x,
         y,
@@ -37,7 +37,7 @@ def ring(x: "list[float]", y: "list[float]") -> Line2D:
 
 
 class Mark(NamedTuple):
-    """words: in the legend. size: in points. rank: order in the legend."""
+    """Mark of a case in a figure. words: in the legend. size: in points. rank: order in the legend."""
 
     words: str
     marker: str
@@ -52,7 +52,7 @@ class Mark(NamedTuple):
 
 
 def mark_of(case: dict) -> Mark:
-    """case: of `bench --json`."""
+    """Return the mark of a case of `bench --json`."""
     role, kind = case["role"], case["kind"]
     if role == "reference":
         own = case["end_to_end"] is not None

@@ -79,14 +79,14 @@ def applied() -> "Iterator[None]":
 
 
 def empty_figure(height: float) -> Figure:
-    """height: in inches."""
+    """Return an empty figure, one column wide. height: in inches."""
     figure = Figure(figsize=(WIDTH, height), dpi=300)
     FigureCanvasAgg(figure)  # needed to measure text
     return figure
 
 
 def content(figure: Figure, kind: str) -> bytes:
-    """kind: svg, png or pdf."""
+    """Return the content of a figure's file. kind: svg, png or pdf."""
     written = io.BytesIO()
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     with applied():
@@ -95,7 +95,7 @@ def content(figure: Figure, kind: str) -> bytes:
 
 
 def write(figure: Figure, path: str) -> None:
-    """Write in the format of the path's ending, atomically. Raise FileError."""
+    """Write a figure in the format of the path's ending, atomically. Raises FileError."""
     drawn = content(figure, path.rpartition(".")[2])
     with Output(path) as output:
         output.write(drawn)
@@ -111,7 +111,7 @@ def printable(name: str, most: int = 26) -> str:
 
 
 def panel(figure: Figure, left: float, bottom: float, right: float, top: float) -> Axes:
-    """Inches from the lower left corner."""
+    """Add a panel to a figure, and return it. Edges: in inches from the lower left corner."""
     width, height = figure.get_size_inches()
     return figure.add_axes((left / width, bottom / height, (right - left) / width, (top - bottom) / height))
 
@@ -126,7 +126,7 @@ def set_side_label(axis: Axes, words: str, side: str = "left") -> None:
 
 
 def set_title(axis: Axes, names: "Sequence[str]", words: str, pad: float = 3.0) -> None:
-    """words: with a {} per name, shortened to fit."""
+    """Set a panel's title, words with a {} per name; names are shortened to fit."""
     figure = axis.figure
     assert isinstance(figure, Figure) and isinstance(figure.canvas, FigureCanvasAgg)
     for most in range(30, 5, -1):
@@ -137,7 +137,7 @@ def set_title(axis: Axes, names: "Sequence[str]", words: str, pad: float = 3.0) 
 
 
 def short_number(value: float) -> str:
-    """Shorten 200,000 to 200k."""
+    """Return a number in few letters, as 200k for 200,000."""
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if value >= 0.9999 * size:
             return f"{value / size:g}{letter}"
@@ -169,7 +169,10 @@ _BETWEEN = 0.09
 
 
 def two_panels(height: float, right: float, legend: float) -> "tuple[Figure, Axes, Axes]":
-    """right: margin; legend: space below; all in inches."""
+    """Return a figure, and its two panels, one above the other.
+
+    height: of a panel; right: margin; legend: space below; all in inches.
+    """
     whole = TITLE + 2 * height + _BETWEEN + BELOW + legend
     figure = empty_figure(whole)
     upper = panel(figure, LEFT, whole - TITLE - height, WIDTH - right, whole - TITLE)

@@ -32,7 +32,7 @@ def k_means(
 ) -> "tuple[np.ndarray, np.ndarray]":
     """Return (means (at most k, d), not finite for empty clusters; cluster per row (n)).
 
-    Raise ModelFormatError if norms overflow or means are too large.
+    Raises ModelFormatError if norms overflow or means are too large.
     """
     n, d = x.shape
     if not np.all(np.isfinite(row_norms(x))):

@@ -23,7 +23,7 @@ Matrix: TypeAlias = np.ndarray | scipy.sparse.spmatrix
 
 
 def matrix(vectors: _native.Chunk, columns: "np.ndarray | None" = None) -> "tuple[scipy.sparse.csr_matrix, np.ndarray]":
-    """Return (sparse rows (n, d), increasing LIBSVM indices (d)). columns: keep only these."""
+    """Return rows as a sparse matrix (n, d), and its increasing LIBSVM indices (d). columns: keep only these."""
     indices, values, starts = np.asarray(vectors.indices), np.asarray(vectors.values), np.asarray(vectors.indptr)
     if columns is None:
         columns, position = np.unique(indices, return_inverse=True)
@@ -91,7 +91,7 @@ def moved(model: ExactModel, x: np.ndarray, columns: np.ndarray, point: np.ndarr
 
 
 class FeatureSpace:
-    """Decision functions as vectors: w_p = sum_i a_ip phi(x_i), f_p(z) = <w_p, phi(z)> - rho_p.
+    """Decision functions as vectors of feature space: w_p = sum_i a_ip phi(x_i), f_p(z) = <w_p, phi(z)> - rho_p.
 
     Values at the support vectors take total_sv^2 kernel evaluations. A precomputed kernel has coefficients only.
     """
@@ -116,7 +116,7 @@ class FeatureSpace:
     def inner_products(self, rows: _native.Chunk) -> "tuple[np.ndarray, np.ndarray]":
         """Return f(z) + rho for the rows z, and error bounds: both (rows, pairs).
 
-        Raise ModelFormatError on overflow.
+        Raises ModelFormatError on overflow.
         """
         model, evaluator = self.model, self._without_offsets
         decisions = _native.Decisions(model.pairs, True)
@@ -141,7 +141,7 @@ class FeatureSpace:
 
     @cached_property
     def at_support_vectors(self) -> "tuple[np.ndarray, np.ndarray]":
-        """`inner_products` at the support vectors, read-only."""
+        """Results of `inner_products` at the support vectors, read-only."""
         both = self.inner_products(self.model.vectors)
         for each in both:
             each.flags.writeable = False
@@ -163,7 +163,7 @@ class FeatureSpace:
 
     @cached_property
     def _without_offsets(self) -> _native.Exact:
-        """Evaluator with rho 0: a large one costs digits."""
+        """Evaluator of the model with rho 0: a large rho costs digits."""
         model = self.model
         header = model.header.changed(rho=[0.0] * model.pairs)
         return _native.Exact(_native.LibsvmFile(header, model.vectors, model.kernel).svm_model)

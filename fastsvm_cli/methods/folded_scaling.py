@@ -52,7 +52,7 @@ class ScalingToFold:
         raise ModelFormatError(self.path, why)
 
     def header(self, header: Header) -> Header:
-        """Convert to the unit of raw labels."""
+        """Return a header in the unit of raw labels."""
         if self.labels is None:
             return header
         slope, offset = self.labels
@@ -102,7 +102,7 @@ def fold_exact(model: ExactModel, affine: Affine) -> "ExactModel | None":
 def folded_exact(model: ExactModel, folding: ScalingToFold, instead: str) -> ExactModel:
     """Return the LIBSVM model of raw rows and labels.
 
-    Raise ModelFormatError if there is none, with advice `instead`, or on overflow.
+    Raises ModelFormatError if there is none, with advice `instead`, or on overflow.
     """
     found = fold_exact(model, folding.affine)
     if found is None:
@@ -119,7 +119,7 @@ def folded_exact(model: ExactModel, folding: ScalingToFold, instead: str) -> Exa
 
 
 def folded_model(model: ExactModel, fingerprint: str, folding: ScalingToFold) -> ExactModel:
-    """Mark a LIBSVM model of raw rows. fingerprint: of the source model's file, or the rows."""
+    """Return a LIBSVM model, marked as one of raw rows. fingerprint: of the source model's file, or the rows."""
     folded = _native.FoldedScaling(folding.digest)
     file = _native.LibsvmFile(model.header, model.vectors, fingerprint=fingerprint, folded=folded)
     return ExactModel(file, model.path)

@@ -50,7 +50,7 @@ class KernelMatrix:
 
 
 def _rows(x: Matrix) -> "np.ndarray | _native.Chunk":
-    """Column j is feature j + 1."""
+    """Return rows in the form that the core takes; column j is feature j + 1."""
     if isinstance(x, np.ndarray):
         return np.ascontiguousarray(x, float)
     x = x.tocsr()

@@ -17,7 +17,7 @@ Progress = Callable[..., None]
 
 
 class MethodOptions(CompilerOptions):
-    """Options of a command. Raises UsageError."""
+    """Options of a method's command. Raises UsageError."""
 
     def check_model(self, model: "ExactModel") -> None:
         """Raise UsageError for options that conflict with the model."""
@@ -43,10 +43,10 @@ class Made(NamedTuple):
 class Attempt(NamedTuple):
     """A method with options, to try on a model.
 
-    options: by long name, _ for -; True for a flag. exact: also try --exact. skipped: reason; limit: the option that
-    causes it. refused: why the method refuses the model. budget_option: option that receives the budget; such a model
-    is made from a half of the rows (--data) where these are enough, and without if not needs_rows. rank: of the order
-    of trying, by promise. seconds: estimated time to compile.
+    options: by long name, _ for -; True for a flag. exact: whether to try --exact too. skipped: reason not to try it;
+    limit: the option that causes it. refused: why the method refuses the model. budget_option: option that receives the
+    budget; such a model is made from a half of the rows (--data) where these are enough, and without --data elsewhere,
+    unless needs_rows. rank: place in the order of trying, the most promising first. seconds: estimated time to compile.
     """
 
     command: str
@@ -95,7 +95,7 @@ class Method:
         return {word: (name, each) for name, each in own if name not in self.command_only for word in each.keywords}
 
     def read_options(self, given: "dict[str, Any]", variant: "str | None", model_file: str) -> Any:
-        """Return the options record for Python's {name: value}. Raise TypeError for an unknown name, UsageError."""
+        """Return the options record for Python's {name: value}. Raises TypeError for an unknown name, UsageError."""
         values: dict[str, Any] = self.variants.get(variant or "", {}).copy()
         for keyword, value in given.items():
             if keyword not in self.keywords:
@@ -107,13 +107,13 @@ class Method:
         return self.Options(frozenset(values), **{**self.Options.defaults(), **values, "model_file": model_file})
 
     def check_model(self, model: "ExactModel", options: Any) -> None:
-        """Check before data is read. Raise UsageError or ModelFormatError."""
+        """Check before data is read. Raises UsageError or ModelFormatError."""
         options.check_model(model)
 
     def compile(
         self, source: "SourceModel", options: Any, progress: Progress, rows: "list[Chunk] | None" = None
     ) -> Compiled:
-        """Raise ModelFormatError or FileError. rows: of --data."""
+        """Compile a model; raise ModelFormatError or FileError. rows: of --data, or None."""
         raise NotImplementedError
 
     def reason_against(self, model: "ExactModel") -> "str | None":
@@ -126,7 +126,7 @@ class Method:
         return [] if why is None else [(self.name, why)]
 
     def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
-        """Return attempts of `bench --try`. max_bytes: per compiled model. patience: seconds, if known beforehand."""
+        """Return attempts of `bench --try`. max_bytes: of a compiled model. patience: seconds, if known beforehand."""
         raise NotImplementedError
 
 

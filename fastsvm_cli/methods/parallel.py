@@ -9,9 +9,9 @@ from fastsvm_cli import _native
 
 
 class threads_here:
-    """In the block, let the core use this many threads for the calling one; 0: the process's setting; None: as before.
+    """Context manager in which the core uses `count` threads for the calling one.
 
-    A class takes a third of a generator's time.
+    count: 0: the process's setting; None: as before. A class takes a third of a generator's time.
     """
 
     def __init__(self, count: "int | None"):

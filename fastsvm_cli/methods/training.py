@@ -22,7 +22,7 @@ def libsvm_problem(chunks: "Iterable[_native.Chunk]") -> "tuple[list[float], lis
 
 
 def load_libsvm() -> None:
-    """Import libsvm-official. Raise FileError if it is missing or does not load.
+    """Import libsvm-official. Raises FileError if it is missing or does not load.
 
     Interrupts must not raise meanwhile: its import of scipy catches every exception.
     """

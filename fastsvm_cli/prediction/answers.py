@@ -37,7 +37,7 @@ class Fallback:
 class Audit(Fallback):
     """A random sample of the rows, to which the exact model gives a label too.
 
-    load, check: as of Fallback. share: of the rows. seed: any whole number.
+    load, check: as in Fallback. share: of the rows. seed: any whole number.
     """
 
     native: _native.Audit
@@ -58,7 +58,7 @@ class Predictor(_native.Predictor):
 
     Thread-safe.
 
-    exact: the model for open rows. audit: changes no line. options: of _native.Predictor.
+    exact: answers open rows. audit: changes no line. options: other arguments of _native.Predictor.
     """
 
     def __init__(self, model: Model, *, exact: "Fallback | None" = None, audit: "Audit | None" = None, **options: Any):

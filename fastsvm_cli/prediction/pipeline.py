@@ -39,7 +39,7 @@ class RunCounts(_native.RunCounts):
         return counts if self.score is None else {**counts, **{name: getattr(self.score, name) for name in self.SUMS}}
 
     def add_values(self, values: "dict[str, int | float]") -> None:
-        """Add another RunCounts's `values`. An empty RunCounts becomes equal to it, bit for bit. Raise KeyError."""
+        """Add another RunCounts's `values`. An empty RunCounts becomes equal to it, bit for bit. Raises KeyError."""
         for name in self.values():
             owner = self.score if name in self.SUMS else self
             before, more = getattr(owner, name), values[name]
@@ -65,12 +65,12 @@ def predict(
 ) -> RunCounts:
     """Predict every row and write its line, in order, in constant memory.
 
-    Raise DataFormatError for bad rows without `bad_rows`.
+    Raises DataFormatError for bad rows without `bad_rows`.
 
     rows: chunks, each on all threads; or blocks of a file, each on one.
     exact: for open rows of a certified model.
     audit: a sample to count; without `exact`.
-    counts: of earlier rows, to add to.
+    run_counts: of earlier rows, to add to.
     head: whether to write the lines before the first row.
     on_chunk: called after a chunk's lines are written.
     write_open, write_outside: receive open rows, or those outside the bound of eq. (3.11), as LIBSVM data with line

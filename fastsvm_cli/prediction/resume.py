@@ -38,10 +38,10 @@ class ResumableOutput:
     inputs: must differ from these two files.
     made_with: {name: value} of all that the lines depend on; must be equal when a run continues.
     about_bad_rows: `on_bad_row` and `max_line`, which may change as still_hold permits.
-    place, bad_rows: of LineBlocks; set to where the previous run stopped.
-    counts: of the rows so far. begun: whether anything was written before.
+    position, bad_rows: of LineBlocks; set to where the previous run stopped.
+    run_counts: of the rows so far. begun: whether anything was written before.
 
-    Raise FileError, also if another process writes the file or the previous run differed.
+    Raises FileError, also if another process writes the file or the previous run differed.
     """
 
     def __init__(
@@ -303,7 +303,7 @@ def _sum(file: int, size: int) -> str:
 
 
 def _mode(target: str) -> "int | None":
-    """Return the previous file's mode, or None. Raise OSError if it cannot be replaced."""
+    """Return the previous file's mode, or None. Raises OSError if it cannot be replaced."""
     from errno import EACCES, EISDIR, ENOENT
 
     if not target:

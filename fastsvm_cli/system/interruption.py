@@ -60,9 +60,9 @@ class held:
 
 
 class raising:
-    """Context manager: signals raise KeyboardInterrupt (SIGINT) or SystemExit.
+    """Context manager in which signals raise KeyboardInterrupt (SIGINT) or SystemExit.
 
-    If a library swallows it, the process ends after the block.
+    If a library swallows the exception, the process ends after the block.
     """
 
     def __enter__(self) -> None:
@@ -103,7 +103,7 @@ class temporary_folder:
 
 
 def stop(number: int, _: object) -> None:
-    """Handle a signal: undo, then end the process, or raise KeyboardInterrupt in a caller that requested it."""
+    """Handle a signal: undo, then end the process; inside `raising`, raise KeyboardInterrupt or SystemExit."""
     global _waiting, _raised
     if _holds:
         _waiting = number

@@ -148,7 +148,7 @@ class Content(Source):
     def read_into(self, into: memoryview) -> int:
         """Read at least one byte into the buffer, and return their number; 0 at the end.
 
-        Raise FileError.
+        Raises FileError.
         """
         if not self._pending:
             if self._buffers is None:
@@ -225,7 +225,7 @@ class Content(Source):
 
 
 def compression(start: bytes, path: str) -> "str | None":
-    """Return the format, or None. Raises FileError if unsupported. start: MAGIC_BYTES of a file."""
+    """Return the format of a compressed file, or None. Raises FileError if unsupported. start: its MAGIC_BYTES."""
     found = _compression(start)
     if found is None:
         return None
@@ -286,7 +286,7 @@ def _decompressor(kind: str, path: str):
 
 
 def decompressed(blocks: "Iterator[bytes]", kind: str, path: str) -> "Iterator[bytes]":
-    """Decompress concatenated streams. Raises FileError."""
+    """Yield the content of one or several concatenated streams. Raises FileError for damaged data."""
     new, errors = _decompressor(kind, path)
     stream = None
     for block in blocks:

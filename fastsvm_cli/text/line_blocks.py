@@ -22,7 +22,11 @@ def still_hold(then: "dict[str, Any]", on_bad_row: str, max_line: int) -> bool:
 
 
 class BadRows(_native.BadRows):
-    """nan: write a line of nan for each bad row; otherwise omit it. say: receives the first messages, in file order."""
+    """Bad rows of a data file.
+
+    nan: whether to write a line of nan for each; otherwise it is omitted. say: receives the first messages, in file
+    order.
+    """
 
     def __init__(self, path: str, nan: bool = False, say: "Callable[[str], None]" = lambda message: None):
         super().__init__(nan, lambda line, why: say(str(DataFormatError(path, line, why))))

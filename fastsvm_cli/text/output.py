@@ -30,7 +30,7 @@ class Output:
     def write(self, data: "bytes | bytearray | memoryview") -> None:
         """Write bytes.
 
-        Raise FileError.
+        Raises FileError.
         """
         self._file.write(data)
 

@@ -100,7 +100,7 @@ def read_chunks(
 
 
 def select_rows(chunks: "Iterable[_native.Chunk]", numbers: "Sequence[int]") -> Iterator[_native.Chunk]:
-    """Yield the rows `numbers`: increasing numbers, from 0 across chunks."""
+    """Yield the rows with these increasing numbers, which count from 0 across chunks."""
     first = at = 0
     for chunk in chunks:
         start = at
@@ -129,7 +129,7 @@ def read_bytes(path: str, check: "Callable[[bytes], object] | None" = None) -> b
 
 
 def read_start(path: str) -> bytes:
-    """Return the first 4096 bytes. Raises FileError."""
+    """Return the first 4096 bytes of a file's content. Raises FileError."""
     with Content(path) as content:
         return _start_of(content)
 

@@ -8,7 +8,7 @@ from fastsvm_cli.text.fingerprint import fingerprint
 
 
 class Affine:
-    """x of features[j] becomes slopes[j] x + offsets[j], unrounded; others are dropped. No slope is 0."""
+    """Affine scaling: x of features[j] becomes slopes[j] x + offsets[j]; others are dropped. No slope is 0."""
 
     def __init__(self, features: "Sequence[int]", slopes: "Sequence[float]", offsets: "Sequence[float]"):
         self.features, self.slopes, self.offsets = features, slopes, offsets
@@ -34,7 +34,7 @@ class Scaling:
         return Scaling(self.path, self.native, self.texts)
 
     def unrounded(self) -> "Scaling":
-        """Return it without rounding to six digits."""
+        """Return the scaling without rounding to six digits."""
         return Scaling(self.path, self.native.unrounded(), self.texts)
 
     def affine(self) -> "Affine":

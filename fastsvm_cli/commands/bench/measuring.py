@@ -19,7 +19,10 @@ _FEWEST_RUNS, _FINAL_RUNS = 3, 15
 
 
 class Measuring:
-    """One run of ``fastsvm bench``: compile attempts, measure, report to the screen."""
+    """A run of ``fastsvm bench``, which compiles attempts, measures them and reports to the screen.
+
+    began: when it began, of time.monotonic.
+    """
 
     def __init__(self, bench: Bench, options: BenchOptions, screen: BenchScreen, began: float):
         self._bench, self._options, self._screen = bench, options, screen
@@ -78,7 +81,7 @@ class Measuring:
         self._screen.remaining(self._tried / max(1, self._attempted), f"{self._tried} of {self._attempted} tried")
 
     def measure(self, cases: "list[Case]") -> "Case | None":
-        """Return the fastest case within the budget."""
+        """Time cases by both clocks, finalists by fastsvm-predict; return the fastest within the budget, or None."""
         bench, program, budget = self._bench, environment.native_program(), self._options.budget
         for clock, phases_left in ((END_TO_END, 3), (SCORING, 2)):
             self._measure(cases, clock, self._options.runs, phases_left)

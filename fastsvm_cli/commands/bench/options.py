@@ -128,7 +128,7 @@ class BenchOptions(shared.Options):
         check_plot(self.plot_file)
 
     def check_files(self) -> None:
-        """Raise FileError and UsageError before measuring."""
+        """Raise FileError or UsageError, before measuring, for files that cannot be read or written as asked."""
         outputs = [path for path in (self.keep, self.plot_file) if path is not None]
         inputs = (self.test_file, self.scale_file, *self.model_files)
         check_document(inputs, outputs)

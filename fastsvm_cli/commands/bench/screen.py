@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class BenchScreen:
-    """Permanent lines on standard error; on a terminal, live lines below them."""
+    """Progress of a benchmark: permanent lines on standard error; on a terminal, live lines below them."""
 
     def __init__(self, *, quiet: bool):
         self._quiet = quiet
@@ -51,16 +51,19 @@ class BenchScreen:
         self.draw()
 
     def remaining(self, share: float, words: str) -> None:
-        """share: done, 0 to 1. words: about the rest."""
+        """Show how much of the current phase is done.
+
+        share: the share that is done, 0 to 1. words: about the rest.
+        """
         self._share, self._left = min(max(share, 0.0), 1.0), words
         self.draw()
 
     def best(self, words: str) -> None:
-        """Show the best model so far."""
+        """Set the words about the best model so far, for the next `draw`."""
         self._best = words
 
     def draw(self) -> None:
-        """Redraw at most once a second."""
+        """Redraw the live lines, at most ten times a second."""
         now = monotonic()
         if not self._drawn or now < self._next:
             return

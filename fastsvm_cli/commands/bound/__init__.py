@@ -35,7 +35,7 @@ class BoundOptions(shared.DataOptions):
 
     @property
     def as_typed(self) -> "list[str]":
-        """The words that make another command read the same rows."""
+        """Options that make another command read the same rows."""
         words = ["--dense"] * self.dense + ["--delim", self.delimiter] * ("delimiter" in self.given)
         words += ["--unlabelled"] * self.unlabelled
         return words + (["--scale", self.scale_file] if self.scale_file is not None else [])
@@ -121,7 +121,7 @@ def command(**parsed):
 
 
 class Drawn(NamedTuple):
-    """degree: 0 without an expansion."""
+    """Certified model whose proven rows --plot draws. degree: 0 without an expansion. size: bytes of its file."""
 
     words: str
     degree: int

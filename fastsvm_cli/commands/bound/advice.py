@@ -105,7 +105,7 @@ def _named(path: str, word: str) -> str:
 
 
 def _choice(facts: dict, trial: Trial, measured: "Measured | None") -> str:
-    """Return approx, bench or predict."""
+    """Return the command that suits the model best: approx, bench or predict."""
     source, level, on_rows = trial.source, facts.get("grade", "far"), "data" in facts
     if source.uncompilable is not None or approx.METHOD.reason_against(source) is not None:
         return "predict"

@@ -28,7 +28,7 @@ _DOUBTFUL = 0.01
 
 
 class Bytes(click.ParamType):
-    """Number of bytes: 32768, 32K or 1M; K is 1,024."""
+    """Type of an option that is a number of bytes: 32768, 32K or 1M; K is 1,024."""
 
     name = "bytes"
 
@@ -122,7 +122,7 @@ class ExportOptions(shared.Options):
             )
 
     def output(self) -> str:
-        """Path of the result."""
+        """Return the path of the result."""
         from os.path import basename
 
         name = "model" if self.model_file == "-" else basename(self.model_file)
@@ -192,7 +192,7 @@ def command(**parsed):
 
 
 def _model(options: ExportOptions) -> "tuple[Model, bytes, str]":
-    """Return (model, file content, fingerprint)."""
+    """Read the model; return it, with the options' range files embedded, its file's content and its fingerprint."""
     from fastsvm_cli.console.scaling import embedded_scaling, read_range
     from fastsvm_cli.models import check_start, parse_model
     from fastsvm_cli.text.fingerprint import fingerprint

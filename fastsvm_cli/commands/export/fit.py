@@ -26,8 +26,9 @@ def fitted(
 ) -> "Model":
     """Return the model of at most `most` bytes that changes the fewest labels.
 
-    real_bytes: bytes of a number. rows: by default, the support vectors. report: stream for the attempts. Raise
-    ModelFormatError if nothing fits.
+    real_bytes: bytes of a number. size_of: returns the bytes of a model's tables. rows: to compare labels on; by
+    default, the support vectors. report: stream for a line per attempt, or None. Raises ModelFormatError if nothing
+    fits.
     """
     from fastsvm_cli.comparisons.agreement import agreement
     from fastsvm_cli.console.compiler_options import agreement_line
@@ -106,7 +107,7 @@ def _compiled(source: "SourceModel", name: str, given: "dict[str, int]", model_f
 
 
 def exact_source(text: bytes, fingerprint: str, path: str) -> "SourceModel":
-    """Return the exact model. Raise ModelFormatError for a compiled one."""
+    """Return the exact model that --fit compiles; raise ModelFormatError for a compiled one."""
     from fastsvm_cli.console.compiler_options import SourceModel
     from fastsvm_cli.models import parse_libsvm
 

@@ -174,10 +174,10 @@ def _resumable_output(
 
 
 class Summary:
-    """Messages besides output lines.
+    """Messages of a run besides output lines: notes, warnings and the summary.
 
-    header: of the model whose answers are printed. digest: checksum of the model file. rows_before: number of rows that
-    an earlier run answered.
+    header: of the model whose answers are printed. exact: evaluates open rows; None without --exact. digest: checksum
+    of the model file. rows_before: number of rows that an earlier run answered.
     """
 
     def __init__(
@@ -210,7 +210,10 @@ class Summary:
             self.say(line)
 
     def end(self, counts: "RunCounts", fields: int = -1) -> None:
-        """fields: values in a row of --dense, -1 if unknown. Exit with 3 if --max-disagreement is exceeded."""
+        """Print warnings and the summary; exit with 3 if --max-disagreement is exceeded.
+
+        fields: number of values in a row of --dense, -1 if unknown.
+        """
         self._tell(counts, fields)
         limit, upper = self.options.max_disagreement, self._upper(counts)
         if limit is None or upper is None or upper <= limit:
@@ -289,7 +292,7 @@ class Summary:
         )
 
     def _upper(self, counts: "RunCounts") -> "float | None":
-        """Return the bound of --audit."""
+        """Return the upper bound of the share of labels that differ, from --audit; None without it."""
         if self.options.audit is None:
             return None
         from fastsvm_cli.comparisons.sampled import upper_bound

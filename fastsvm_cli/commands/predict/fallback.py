@@ -23,7 +23,8 @@ def fallback(
 ) -> "Fallback | None":
     """Return the exact model of a certified one, loaded when first needed; None without `file`.
 
-    Check its fingerprint before any output if `wait`, else in parallel. Raise UsageError and ModelFormatError.
+    Check its fingerprint before any output if `wait`, else in parallel. open_rows: whether open rows are written, which
+    also needs a certified model. Raises UsageError and ModelFormatError.
     """
     import click
 
@@ -45,8 +46,8 @@ def fallback(
 def audit(model: "Model", model_file: str, file: "ExactFile | None", share: float, seed: int, wait: bool) -> "Audit":
     """Return the sample of rows that the exact model answers too.
 
-    The exact model is the one of `file`, or else the one that the model holds. wait: as of `fallback`. Raise UsageError
-    and ModelFormatError.
+    The exact model is the one of `file`, or else the one that the model holds. wait: as in `fallback`. Raises
+    UsageError and ModelFormatError.
     """
     import click
 
@@ -123,7 +124,10 @@ class ExactFile:
         self._requested, self._model_file, self._wait = fingerprint, model_file, wait
 
     def check(self, at_end: bool = True) -> None:
-        """Raise FileError, and ModelFormatError for another file. at_end: wait in any case."""
+        """Raise FileError if the file cannot be read, and ModelFormatError if it is another than expected.
+
+        at_end: whether to wait for the fingerprint in any case.
+        """
         if self._checked or (self._thread is not None and self._thread.is_alive() and not self._wait and not at_end):
             return
         if self._thread is not None:
@@ -136,7 +140,7 @@ class ExactFile:
     def load(self) -> "ExactModel":
         """Read the exact model.
 
-        Raise ModelFormatError or FileError.
+        Raises ModelFormatError or FileError.
         """
         from fastsvm_cli.models import parse_libsvm
 
@@ -144,7 +148,7 @@ class ExactFile:
         return parse_libsvm(self.text(), self.path).plain()
 
     def text(self) -> bytes:
-        """Return the file's content; call once. Raise ModelFormatError and FileError."""
+        """Return the file's content; call once. Raises ModelFormatError and FileError."""
         from fastsvm_cli.text.fingerprint import fingerprint
         from fastsvm_cli.text.read_rows import read_bytes
 
@@ -171,7 +175,7 @@ class ExactFile:
             self._error = error
 
     def buffers(self) -> "Iterator[bytes]":
-        """Yield the file's bytes in buffers, and check their fingerprint at the end."""
+        """Yield the file's bytes in buffers, and store those of a pipe or small file for `text`."""
         from fastsvm_cli.models import check_start
         from fastsvm_cli.text.read_rows import read_buffers
 

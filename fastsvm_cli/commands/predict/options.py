@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class PredictOptions(shared.DataOptions):
-    """Options of `predict`. start: by time.monotonic."""
+    """Options of ``fastsvm predict``. start: time of the check, by time.monotonic."""
 
     probability: int = option(
         "-b --probability 0|1", "Predict probabilities too (1), as svm-predict -b 1.", ZeroOrOne(), 0
@@ -198,7 +198,7 @@ class PredictOptions(shared.DataOptions):
         return exact.model.header if exact is not None and self.probability and model.reduced else model.header
 
     def checked(self, model: "Model") -> "Model":
-        """Return the model that answers: with --steps, one that stops early. Raise UsageError and ModelFormatError."""
+        """Return the model that answers: with --steps, one that stops early. Raises UsageError and ModelFormatError."""
         header = model.header
         refuse_twice(self.scale_file, model, self.model_file)
         if self.scale_file is not None and header.kernel_type == "precomputed" and not model.ordered:
@@ -255,7 +255,7 @@ class PredictOptions(shared.DataOptions):
         }
 
     def within(self, model: "Model") -> "float | None":
-        """Return --tolerance if it stops rows early."""
+        """Return --tolerance if it stops rows early, else None."""
         proven_within = model.ordered and model.header.regression and not self._falls_back and self.open_file is None
         return self.tolerance if proven_within else None
 
@@ -273,7 +273,7 @@ class PredictOptions(shared.DataOptions):
         )
 
     def audited(self, model: "Model", exact_model: "ExactFile | None") -> "Audit | None":
-        """Raise UsageError and ModelFormatError."""
+        """Return the sample of --audit, or None without it; raise UsageError and ModelFormatError."""
         if self.audit is None:
             return None
         from fastsvm_cli.commands.predict.fallback import audit
@@ -294,7 +294,7 @@ class PredictOptions(shared.DataOptions):
         return self.resume or not all(map(_is_plain_file, self.outputs))
 
     def made_with(self, digest: str, scaling: "Scaling | None") -> dict:
-        """Return what determines output lines besides the rows, for --resume."""
+        """Return what determines output lines besides the rows, for --resume and --dask."""
         from fastsvm_cli import __version__
 
         return {

@@ -153,7 +153,7 @@ class Approx(Method):
     ) -> Made:
         """Expand every decision function.
 
-        Raise ModelFormatError for models that have no expansion.
+        Raises ModelFormatError for models that have no expansion.
         """
         from contextlib import ExitStack
 

@@ -26,7 +26,7 @@ class Expanded:
 def by_degree(model: ExactModel, on_progress: "Callable[[float], None] | None" = None) -> "list[Expanded]":
     """Return certified expansions of degrees 1 to 4 (finite kernels: their own), except large and slow ones.
 
-    Raise ModelFormatError for kernels without one, and for overflow.
+    Raises ModelFormatError for kernels without one, and for overflow.
     """
     require(model.path, reason_against(model))
     header, features = model.header, len(_native.used_indices(model.vectors))

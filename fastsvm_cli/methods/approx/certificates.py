@@ -20,7 +20,7 @@ ENTRY_COST = 25  # of a product of sparse entries, in dense ones
 
 
 def certified_degree(degree: int, gaussian: bool) -> int:
-    """Return the highest degree with its own norm."""
+    """Return the highest degree of which a certificate has a norm of its own."""
     return degree + 5 if gaussian else max(degree, 1)
 
 
@@ -54,7 +54,7 @@ def certificate(
     on_progress: "Callable[[float], None] | None",
     add_up: "AddUp | None" = None,
 ) -> Certificate:
-    """Certify one expansion of x (n, d), sparse, with coefficients a.
+    """Certify one expansion of x (n, d), sparse, with coefficients a, about `point`.
 
     total, stored: packed coefficients as computed and as stored; of a compressed M (rank > 0), only the constant and v
     are compared. add_up: sums over pairs, by default in this process.
@@ -101,7 +101,7 @@ def certificate(
 
 
 def squared_norms(x: scipy.sparse.csr_matrix, point: np.ndarray) -> np.ndarray:
-    """Return |x~|^2 (n) for a sparse x, from differences."""
+    """Return |x~|^2 (n), x~ = x - point, for the rows of a sparse x, from differences."""
     n, d = x.shape
     out = np.empty(n)
     size = max(1, BLOCK_CELLS // max(d, 1))
@@ -122,9 +122,9 @@ def degree_norms(
     on_progress: "Callable[[float], None] | None",
     add_up: "AddUp | None" = None,
 ) -> "tuple[list[float], np.ndarray]":
-    """Return W_first^2 ..
+    """Return the computed squares W_first^2, ..., W_last^2, W_{>last}^2, and lengths (n).
 
-    W_last^2, W_{>last}^2, and lengths (n) whose products bound errors of inner products (bounds.degree_norm).
+    Products of the lengths bound errors of inner products (bounds.degree_norm).
     """
     n, d = x.shape
     counts = np.bincount(x.indices, minlength=d)
@@ -158,7 +158,7 @@ def _is_sparse(counts: np.ndarray, n: int) -> bool:
 
 
 def _orderings(d: int, degree: int) -> np.ndarray:
-    """Count each packed entry's occurrences in the symmetric tensor."""
+    """Return how often each packed entry occurs in the symmetric tensor."""
     counts = []
     for k in range(degree + 1):
         if k == 2:

@@ -103,7 +103,7 @@ def _no_fewer(rank: int, d: int) -> bool:
 def _largest(
     M: np.ndarray, rank: "int | None", enough: "Callable[[float], bool]"
 ) -> "tuple[np.ndarray, np.ndarray] | None":
-    """Run Lanczos' method. Return None on failure, or if a full decomposition is faster."""
+    """Return eigenvalues and vectors by Lanczos' method; None on failure, or if a full decomposition is faster."""
     from scipy.sparse.linalg import ArpackError, eigsh
 
     d = len(M)

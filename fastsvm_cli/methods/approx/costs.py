@@ -24,7 +24,7 @@ def compressed_count(d: int, rank: int) -> int:
 
 
 def file_bytes(header: Header, features: int, degree: int, expansions: int = 1) -> int:
-    """Estimate bytes. expansions: per decision function."""
+    """Estimate the bytes of a compiled model's file. expansions: per decision function."""
     return coefficient_count(features, degree) * header.pairs * expansions * _NUMBER_BYTES
 
 

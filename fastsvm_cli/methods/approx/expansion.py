@@ -64,9 +64,10 @@ def compile_maclaurin(
     """Expand every decision function to `degree` (1 to 4; default 2, or a finite kernel's own).
 
     center: "mean" of the support vectors (default), "origin" (as in the paper) or "pair" (mean per pair); RBF only.
-    single: default for RBF. certify: prove a radius. clusters: number of centers. rank: eigenvalues of M to keep;
-    tolerance: largest change of a decision value by dropping others, for rows as near the center as the support
-    vectors. add_up: sums of a certificate. Raise ModelFormatError for kernels without expansion, TooLargeError.
+    single: whether to store single precision; by default, for RBF. certify: prove a radius. clusters: number of
+    centers. rank: eigenvalues of M to keep; tolerance: largest change of a decision value by dropping others, for rows
+    as near the center as the support vectors. add_up: computes sums of a certificate. Raises ModelFormatError for
+    kernels without expansion, and TooLargeError.
     """
     header, vectors = model.header, model.vectors
     require(model.path, reason_against(model, degree))
@@ -167,7 +168,7 @@ class _OneExpansion:
             self._numbers = min(self._numbers, compressed_count(d, min(rank or 1, d)))
 
     def work(self, rows: int, clusters: int = 1) -> float:
-        """Estimate nanoseconds."""
+        """Estimate the nanoseconds to expand this many rows and certify the result."""
         return float(rows * (rows / clusters * 2 * self._certify + self._numbers))
 
     def check_size(self, count: int, clusters: int, max_bytes: float) -> None:
@@ -289,7 +290,7 @@ def _about_centers(
     path: str,
     on_progress: "Callable[[float], None] | None",
 ) -> "Iterator[tuple[array[float], list[tuple[int, list[int], list[float]]]]]":
-    """Yield (center, [(pair, rows, coefficients)])."""
+    """Yield every center with the support vectors to expand about it: (center, [(pair, rows, coefficients)])."""
     everything = range(vectors.rows)
     if center == "pair":
         for p, (rows, a) in enumerate(functions):

@@ -23,7 +23,7 @@ ROWS = 4000
 
 
 class Measured(NamedTuple):
-    """A trial of approx.
+    """Result of a trial of approx on rows.
 
     share: of labels that differ; regression: of the spread. upper: its upper bound at 95 % confidence, for rows drawn
     at random; regression: share.

@@ -17,7 +17,7 @@ _MOST_PARTS = 60
 
 
 def over(client: "Client") -> AddUp:
-    """Return an AddUp on all workers.
+    """Return an AddUp that uses all workers of a cluster.
 
     Totals equal one process's, bit for bit, if processors have the same instructions.
     """
@@ -60,6 +60,6 @@ def _in_order(
 
 
 def _sums(pairs: PairSums, first: int, last: int) -> "list[list[float]]":
-    """Use one thread: Dask runs one per task."""
+    """Return the sums of the parts first, ..., last - 1 by one thread: Dask runs one per task."""
     with threads_here(1):
         return [pairs.parts.sums(part) for part in range(first, last)]

@@ -8,7 +8,10 @@ from fastsvm_cli import _native
 
 
 class PairSums:
-    """Parts take about a second at most. Thread-safe; pickles as its arrays."""
+    """Sums of a certificate over pairs of support vectors, in parts of about a second at most.
+
+    Thread-safe; pickles as its arrays.
+    """
 
     def __init__(self, *arrays: Any, sparse: bool):
         """Take arguments of _native.DegreeNormParts.sparse or .dense."""

@@ -21,7 +21,7 @@ _SAMPLES = (30, 100, 1000)
 
 
 class Bandwidth(click.ParamType):
-    """The word ``adaptive``, or a bandwidth."""
+    """Type of an option that is the word ``adaptive``, or a bandwidth."""
 
     name = "bandwidth"
 
@@ -190,7 +190,7 @@ class Border(Method):
     ) -> "Found":
         """Sample the border of a model.
 
-        Raise ModelFormatError for numbers that overflow.
+        Raises ModelFormatError for numbers that overflow.
         """
         from fastsvm_cli.methods.border.signed_distance import compile_border
 
@@ -200,7 +200,7 @@ class Border(Method):
     def compile_rows(self, rows: "list[Chunk]", options: BorderOptions, progress: Progress) -> "Found":
         """Sample the border between the density estimates of labelled rows.
 
-        Raise FileError.
+        Raises FileError.
         """
         from fastsvm_cli.methods.border.density import rows_fingerprint
         from fastsvm_cli.methods.border.signed_distance import compile_density_border

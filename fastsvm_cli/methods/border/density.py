@@ -21,7 +21,7 @@ _SHOWN = 200  # rows for the header's median bandwidth
 def classes_of(chunks: "list[_native.Chunk]", path: str) -> "tuple[list[int], np.ndarray]":
     """Return (labels in svm-train's order, class per row (n)).
 
-    Raise FileError unless labels are integers of two or more classes.
+    Raises FileError unless labels are integers of two or more classes.
     """
     labels = np.concatenate([np.asarray(chunk.leading)[:, 0] for chunk in chunks])
     fraction = next((label for label in labels.tolist() if label != int(label) or abs(label) >= 2**31), None)
@@ -37,7 +37,7 @@ def classes_of(chunks: "list[_native.Chunk]", path: str) -> "tuple[list[int], np
 
 
 def dense_rows(chunks: "list[_native.Chunk]", path: str) -> "tuple[np.ndarray, np.ndarray]":
-    """Return (rows (n, d), LIBSVM indices (d)). Raise FileError if too large."""
+    """Return (rows (n, d), LIBSVM indices (d)). Raises FileError if too large."""
     columns = np.unique(np.concatenate([np.asarray(chunk.indices) for chunk in chunks]))
     total = sum(chunk.rows for chunk in chunks)
     if total * max(len(columns), 1) > _native.MOST_DENSITY_CELLS:
@@ -53,7 +53,7 @@ def check_weight(weight: float, rows: int, first: int, second: int, path: str) -
 
 
 def density_header(found: "list[int]", classes: np.ndarray, bandwidth: float, probabilities: "float | None") -> Header:
-    """Return LIBSVM's header. bandwidth: clipped; 1 for NaN. probabilities: A of every sigmoid (B is 0)."""
+    """Return a density's LIBSVM header. bandwidth: clipped; 1 for NaN. probabilities: A of every sigmoid (B is 0)."""
     bandwidth = min(max(bandwidth, 1e-100), 1e100) if bandwidth == bandwidth else 1.0
     pairs = len(class_pairs(len(found)))
     return Header(
@@ -84,7 +84,7 @@ def compile_density(
 
     `folding` needs a `bandwidth`.
 
-    Raise FileError for rows without classes or too few for the weight, ModelFormatError for a scaling that LIBSVM's
+    Raises FileError for rows without classes or too few for the weight, ModelFormatError for a scaling that LIBSVM's
     format cannot hold.
     """
     found, classes = classes_of(chunks, path)

@@ -9,7 +9,7 @@ BLOCK_CELLS = 1 << 22  # kernel values in memory
 
 
 class MachineFunction:
-    """f(z) = sum_i a_i K(x_i, z) - rho; no precomputed kernel. x: (n, d) dense or sparse."""
+    """Decision function f(z) = sum_i a_i K(x_i, z) - rho; no precomputed kernel. x: (n, d) dense or sparse."""
 
     def __init__(self, x: Matrix, a: np.ndarray, rho: float, kernel: Kernel):
         self.a, self.rho, self.kernel = a, rho, kernel
@@ -63,7 +63,10 @@ class DensityFunction:
         self.norms = row_norms(self.x)
 
     def value_and_gradient(self, z: np.ndarray, own: "np.ndarray | None" = None) -> "tuple[np.ndarray, np.ndarray]":
-        """own: row of x to leave out per row of z, or -1."""
+        """Return R(z), (m), and its gradient, (m, d), for rows z (m, d).
+
+        own: (m), row of x to leave out for each row of z, or -1.
+        """
         f, gradient = np.empty(len(z)), np.empty(z.shape)
         size = max(1, BLOCK_CELLS // len(self.y))
         for at in range(0, len(z), size):

@@ -8,7 +8,7 @@ _ITERATIONS = 100
 
 
 class DecisionFunction(Protocol):
-    """A function with a gradient."""
+    """Interface of a function with a gradient."""
 
     def value_and_gradient(self, z: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
         """Return f (m) and its gradient (m, d)."""

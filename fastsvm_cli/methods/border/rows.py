@@ -14,7 +14,10 @@ HELD_OUT = 50
 
 
 class BorderRows:
-    """Rows x (n, d). columns: LIBSVM indices (d). classes: (n), -1 if unknown. positions: (n), in the file."""
+    """Rows to draw lines between, x (n, d).
+
+    columns: LIBSVM indices (d). classes: (n), -1 if unknown. positions: (n), in the file.
+    """
 
     def __init__(self, chunk: _native.Chunk, classes: np.ndarray, positions: np.ndarray, columns: np.ndarray):
         self.chunk, self.classes, self.positions, self.columns = chunk, classes, positions, columns
@@ -25,7 +28,7 @@ class BorderRows:
 
 
 def rows_for(model: ExactModel, chunks: "list[_native.Chunk] | None", rng: np.random.Generator) -> BorderRows:
-    """Draw rows, by default support vectors."""
+    """Draw rows from chunks, by default from the support vectors."""
     header = model.header
     if chunks is None:
         vectors = model.vectors
@@ -46,7 +49,7 @@ def rows_for(model: ExactModel, chunks: "list[_native.Chunk] | None", rng: np.ra
 def drawn_rows(
     chunks: "list[_native.Chunk]", position: "dict[int, int]", columns: np.ndarray, rng: np.random.Generator
 ) -> BorderRows:
-    """Draw at most CLOUD_ROWS rows, fewer for many features."""
+    """Draw at most CLOUD_ROWS rows, fewer for many features. position: number of each label's class."""
     total = sum(chunk.rows for chunk in chunks)
     chosen = np.sort(rng.choice(total, _most_rows(total, len(columns)), replace=False))
     rows = _native.Chunk.concatenate(select_rows(chunks, chosen.tolist()))

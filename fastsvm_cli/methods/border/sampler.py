@@ -16,7 +16,10 @@ _FRUITLESS = 20  # rounds without a new sample
 
 
 class Sampler:
-    """Border samples of one pair: points, normals (n, d). x: (m, d), rows to draw from; f: (m), values minus level."""
+    """Border samples of one pair of classes.
+
+    points, normals: (n, d), the samples so far. x: (m, d), rows to draw from; f: (m), decision values minus level.
+    """
 
     def __init__(
         self,

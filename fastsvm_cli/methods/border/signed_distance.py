@@ -34,7 +34,7 @@ def compile_border(
     """Sample the border of a classification or one-class model.
 
     raw: at f = 0 despite probability parameters. chunks: rows to draw from, by default the support vectors. how:
-    arguments of Sampling. Raise ModelFormatError for models without border or gradient, and for overflow.
+    arguments of Sampling. Raises ModelFormatError for models without border or gradient, and for overflow.
     """
     header = model.header
     require(model.path, reason_against(model))
@@ -88,9 +88,9 @@ def compile_density_border(
     weight: float = 0.0,
     **how: Any,
 ) -> SampledBorder:
-    """Sample the border where two density estimates are equal. how: of Sampling.
+    """Sample the border where two density estimates are equal. how: arguments of Sampling.
 
-    Raise FileError for rows without classes or too few for the weight, and for overflow.
+    Raises FileError for rows without classes or too few for the weight, and for overflow.
     """
     sampling = Sampling(**how)
     found, whole = classes_of(chunks, path)
@@ -141,5 +141,5 @@ def reason_against(model: ExactModel) -> "str | None":
 
 
 def needs_rows(model: ExactModel) -> bool:
-    """Return whether rows are needed: one-class support vectors lie on one side."""
+    """Return whether a model needs rows of data: one-class support vectors lie on one side of the border."""
     return model.header.svm_type == "one_class"

@@ -72,7 +72,7 @@ class Cascade(Method):
     def compile(
         self, source: "SourceModel", options: CascadeOptions, progress: Progress, rows: "list[Chunk] | None" = None
     ) -> "Calibration":
-        """Raise FileError too if the rows are too few."""
+        """Fit stages, and calibrate them on rows. Raises FileError too if the rows are too few."""
         from fastsvm_cli._native import Chunk
         from fastsvm_cli.methods.cascade.calibration import calibrate
 

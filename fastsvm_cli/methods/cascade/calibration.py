@@ -54,7 +54,7 @@ def calibrate(
 ) -> Calibration:
     """Return the cascade of least estimated time.
 
-    path: of the rows. job: rows predicted by one reading of the model; None: as many as `rows`. Raise FileError if
+    path: of the rows. job: rows predicted by one reading of the model; None: as many as `rows`. Raises FileError if
     there are too few, and ModelFormatError if the exact model is as fast.
     """
     progress = on_progress or (lambda share, words="": None)

@@ -24,7 +24,10 @@ from fastsvm_cli.comparisons.sampled import upper_bound
 
 
 def rows_needed(budget: float, confidence: float, differing: int = 0) -> int:
-    """Return the least number of rows of which `differing` may differ. Raise ValueError unless 0 < budget < 1."""
+    """Return the least number of rows that shows the budget if `differing` of them differ.
+
+    Raises ValueError unless 0 < budget < 1.
+    """
     if not 0 < budget < 1:
         raise ValueError("expected a budget between 0 and 1")
     low, high = differing, differing + 1

@@ -85,7 +85,7 @@ def _add(out: Candidates, points: "_Points", degree: int, weights: np.ndarray, v
 
 
 def _polynomials(points: "_Points", errors: "_Errors") -> "Iterator[tuple[int, np.ndarray, np.ndarray]]":
-    """Yield (degree, weights, scale)."""
+    """Yield fits of polynomials, (degree, weights, scale) each; scale is the error of each pair."""
     if not points.degrees:
         return
     basis = points.basis(max(points.degrees))
@@ -147,7 +147,7 @@ class _Errors:
 
 
 def exact_values(model: ExactModel, rows: _native.Chunk) -> np.ndarray:
-    """Return decision values: (rows, pairs)."""
+    """Return the exact model's decision values, (rows, pairs)."""
     decisions = _native.Decisions(model.pairs, True)
     model.evaluator.fast_values(rows, decisions)
     return np.array(decisions.value).reshape(rows.rows, model.pairs)
@@ -196,7 +196,7 @@ class _Points:
         ]
 
     def without_outliers(self, rows: _native.Chunk) -> _native.Chunk:
-        """Return the rows whose monomials do not overflow, nor drown the others'. Raise FileError if there are none."""
+        """Return the rows whose monomials do not overflow, nor drown the others'; raise FileError if there are none."""
         with np.errstate(over="ignore"):
             near = [(np.abs(block) <= _FARTHEST).all(1) for block in self.basis(self.linear)(rows)]
         usable = np.isfinite(rows.squared_norms) & np.concatenate(near)

@@ -178,7 +178,7 @@ class Order(Method):
         rows: "list[Chunk] | None" = None,
         scaling: "Scaling | None" = None,
     ) -> Made:
-        """scaling: of --vectors and --fold."""
+        """Order the support vectors of a model. scaling: of the rows of --vectors and --fold."""
         model = _with_own_kernel(source.model, options, scaling)
         return Made(_ordered(model, source.fingerprint, options, progress, scaling))
 

@@ -47,12 +47,12 @@ def compile_geometry(
     seed: int = 0,
     on_progress: "Callable[[float], None] | None" = None,
 ) -> Model:
-    """Choose the points.
+    """Choose the points of a geometry model.
 
     sequence: "greedy": next the support vector p with the largest sum over decision functions of c_p^2 / (d_p |w|^2), c
     the residual of K a, d the residual diagonal of K; "sgma": of 59 random ones, the one that reduces the residual
     kernel matrix most (Smola and Schoelkopf, 2000). points: maximum besides `folded`: vectors {index: value} that come
-    first (section 6.1). Raise ModelFormatError for kernels that are not inner products.
+    first (section 6.1). Raises ModelFormatError for kernels that are not inner products.
     """
     require(model.path, reason_against(model))
     vectors = model.vectors
@@ -128,7 +128,7 @@ def default_points(model: ExactModel) -> int:
 def folded_vectors(model: ExactModel) -> "list[dict]":
     """Return w+ and w- of a linear model, means of its support vectors (eqs. 7 and 34).
 
-    Raise ModelFormatError on overflow.
+    Raises ModelFormatError on overflow.
     """
     vectors, a = model.vectors, np.asarray(model.vectors.leading)[:, 0]
     x, columns = matrix(vectors)

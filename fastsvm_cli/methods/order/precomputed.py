@@ -14,7 +14,7 @@ from fastsvm_cli.models.base import ExactModel
 def with_vectors(model: ExactModel, chunks: Iterable[_native.Chunk], path: str, kernel: Kernel) -> ExactModel:
     """Complete a precomputed-kernel model with its vectors and kernel.
 
-    chunks: rows, counted from 1 by serial numbers. Raise ModelFormatError for a serial number outside them.
+    chunks: rows, counted from 1 by serial numbers. Raises ModelFormatError for a serial number outside them.
     """
     serials = [int(value) for value in model.vectors.values]
     needed, found, first = set(serials), [], 1

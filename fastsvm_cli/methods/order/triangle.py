@@ -27,7 +27,7 @@ def compile_triangle(
 ) -> Model:
     """Make the support vectors nearest to `lists` k-means centroids pivots (default: one per class; 2 without classes).
 
-    Raise ModelFormatError for kernels that do not decrease with distance.
+    Raises ModelFormatError for kernels that do not decrease with distance.
     """
     header = model.header
     require(model.path, reason_against(model))

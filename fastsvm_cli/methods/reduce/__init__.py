@@ -32,8 +32,8 @@ class ReduceOptions(MethodOptions):
         "--target E",
         "Largest share of labels that may differ (0.002 or 0.2%). With --data, it also holds for the tested rows of"
         " each class, where one label may always differ. For regression, the largest root mean square difference, as a"
-        " share of the standard deviation of the exact values. Measured on rows of --data, or on support vectors, that the"
-        " placement has not seen. The smallest such set found is written.",
+        " share of the standard deviation of the exact values. Measured on rows of --data, or on support vectors, that"
+        " the placement has not seen. The smallest such set found is written.",
         Target(),
     )
     data_file: "str | None" = option(
@@ -129,7 +129,7 @@ class Reduce(Method):
     def compile(
         self, source: "SourceModel", options: ReduceOptions, progress: Progress, rows: "list[Chunk] | None" = None
     ) -> "Reduction":
-        """Also refit probability parameters to labelled rows."""
+        """Compile a reduced set; also refit probability parameters to labelled rows."""
         from fastsvm_cli._native import Chunk
         from fastsvm_cli.methods.reduce.probabilities import refit
         from fastsvm_cli.methods.reduce.reduction import compile_reduced_set, lossless

@@ -15,7 +15,7 @@ def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
     """Return (model without duplicates or zero coefficients, number removed).
 
     Only equal vectors merge exactly (beyond two classes, within a class): others are linearly independent in an RBF
-    kernel's feature space. Raise ModelFormatError on overflow.
+    kernel's feature space. Raises ModelFormatError on overflow.
     """
     header, vectors = model.header, model.vectors
     coefficients = np.asarray(vectors.leading)

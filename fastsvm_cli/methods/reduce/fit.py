@@ -13,7 +13,7 @@ FINISH_ITERATIONS = 100
 
 
 def finish_seconds(support_vectors: int, vectors: int, parts: int) -> float:
-    """Return the estimated seconds of the last optimization."""
+    """Return the estimated seconds of the final descent, `finish`."""
     return FINISH_ITERATIONS * (1e-8 * support_vectors * vectors + 6e-5 * (parts**2 - 1))
 
 
@@ -88,7 +88,7 @@ class Fit:
 
 
 def _solve(k: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Use the smallest ridge that works: vectors may coincide."""
+    """Return beta with k beta = b, by the smallest ridge that works: vectors may coincide."""
     for ridge in (_RIDGE, 1e-8, 1e-6, 1e-4):
         try:
             return cho_solve(cho_factor(k + ridge * np.eye(len(b)), lower=True), b)
@@ -103,7 +103,7 @@ def finish(
     on_step: "Callable[[float], None] | None" = None,
     iterations: int = FINISH_ITERATIONS,
 ) -> "list[np.ndarray]":
-    """Run L-BFGS, with optimal coefficients at every step."""
+    """Return the vectors after L-BFGS on all of them, with optimal coefficients at every step."""
     from scipy.optimize import minimize
 
     shapes = [each.shape for each in z]

@@ -62,7 +62,10 @@ def without(model: ExactModel, held: np.ndarray, space: FeatureSpace) -> ExactMo
 
 
 def _solution(x: Matrix, gamma: float, values: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """Return c with K(x, x) c = values, by conjugate gradients from `start`. What no value shows stays as it is."""
+    """Return c with K(x, x) c = values, by conjugate gradients from `start`.
+
+    Parts of `start` that no value shows stay as they are.
+    """
     kernel, n = gaussian(x, gamma), len(values)
     if n <= _STORED:
         k = kernel(x)

@@ -31,12 +31,12 @@ def moments(x: Matrix, a: np.ndarray) -> "np.ndarray | None":
 
 
 def kernel_length(gamma: float) -> float:
-    """Return the distance of kernel value 1/e; 1 if gamma is 0."""
+    """Return the distance at which the kernel value is 1/e; 1 if gamma is 0."""
     return gamma**-0.5 if gamma > 0 else 1.0
 
 
 class Residual:
-    """Psi - Psi': x (n, d) with weights a (n, m), and z (L, d) with weights -beta (L, m)."""
+    """Residual Psi - Psi': x (n, d) with weights a (n, m), and z (L, d) with weights -beta (L, m)."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Residual:
 
 
 def irprop(residual: Residual, start: np.ndarray, iterations: int = _ITERATIONS) -> "tuple[np.ndarray, bool]":
-    """Run iRprop+ (Igel and Huesken 2003; eq. 11). Return (z, True)."""
+    """Return z after iRprop+ (Igel and Huesken 2003; eq. 11) from `start`, and True."""
     z = start.copy()
     error, gradient, _ = residual.at(z)
     least, largest = _LEAST_STEP * residual.length, _LARGEST_STEP * residual.length

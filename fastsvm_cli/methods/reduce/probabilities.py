@@ -16,7 +16,7 @@ def refit(model: ExactModel, chunks: "Iterable[_native.Chunk]") -> ExactModel:
 
     Classification: Platt's sigmoid, per pair whose classes both occur (Lin, Lin and Weng, "A note on Platt's
     probabilistic outputs for support vector machines"). Regression: the scale of Laplace noise, as in svm-train.
-    One-class: unchanged. Raise ModelFormatError on overflow.
+    One-class: unchanged. Raises ModelFormatError on overflow.
     """
     header = model.header
     decisions = _native.Decisions(model.pairs)

@@ -15,7 +15,7 @@ def assemble(
 ) -> ExactModel:
     """Return the LIBSVM model of vectors z (L, d) and coefficients beta (L, m).
 
-    z, beta: per class or all together. The offsets are those of Suttorp and Igel, eq. (9). Raise ModelFormatError on
+    z, beta: per class or all together. The offsets are those of Suttorp and Igel, eq. (9). Raises ModelFormatError on
     overflow.
     """
     model, header = space.model, space.model.header
@@ -61,7 +61,7 @@ def with_origin(
 ) -> ExactModel:
     """Return the model with its radius: distance (pairs), at least |Psi - Psi'|, plus offset changes.
 
-    Raise ModelFormatError on overflow.
+    Raises ModelFormatError on overflow.
     """
     model = space.model
     radius = (distance + np.abs(np.array(header.rho) - np.array(model.header.rho))) * (1 + 1e-12)

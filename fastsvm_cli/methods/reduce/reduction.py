@@ -57,9 +57,10 @@ def place(
     rng: np.random.Generator,
     on_step: "Callable[[float], None] | None" = None,
 ) -> "tuple[np.ndarray, np.ndarray]":
-    """Run algorithm 1, lines 1 to 5, for one part.
+    """Run algorithm 1, lines 1 to 5, for the part number `at`.
 
-    Return (z (L, d), beta (L, m)), L < `count` if 10 starts fail in a row or none is left.
+    Return (z (L, d), beta (L, m)), L < `count` if 10 starts fail in a row or none is left. greedy: rows to start from
+    if `init` is "greedy".
     """
     part = problem.parts[at]
     if not count:
@@ -125,7 +126,7 @@ def compile_reduced_set(
 ) -> "Reduction":
     """Reduce to at most `count` vectors.
 
-    init, optimizer: of algorithm 1; finishing: its line 6. Raise ModelFormatError for kernels other than rbf, for
+    init, optimizer: of algorithm 1; finishing: its line 6. Raises ModelFormatError for kernels other than rbf, for
     overflow, and if no vector could be placed.
     """
     _check(model)
@@ -219,7 +220,7 @@ class Reduction:
     """A reduced model.
 
     merged: dropped duplicates and zero coefficients. distance: rho^2 / sum_p |Psi_p|^2 (eq. 3). missing: vectors
-    lacking because fixed-point iteration did not converge. sample: what a target was decided on.
+    lacking because fixed-point iteration did not converge. sample: the rows on which a target was decided, or None.
     """
 
     def __init__(self, model: ExactModel, merged: int, distance: float, missing: int):
@@ -243,7 +244,7 @@ def lossless(model: ExactModel, fingerprint: str) -> Reduction:
 
 
 def short_numbers(z: np.ndarray, part: Part) -> np.ndarray:
-    """Round to about 1/100,000 of each feature's range."""
+    """Round vectors to about 1/100,000 of each feature's range."""
     if not z.size:
         return z
     low, high = (

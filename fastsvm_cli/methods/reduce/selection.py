@@ -12,7 +12,7 @@ from fastsvm_cli.methods.reduce.problem import Part, Problem
 
 
 def shares(problem: Problem, count: int, on_progress: "Callable[[float], None] | None" = None) -> "list[list[int]]":
-    """Select `count` support vectors greedily over all parts.
+    """Select `count` support vectors greedily over all parts, and return those of each part.
 
     The criterion is c^2 / d, c the residual of K a, d the residual diagonal of K.
     """

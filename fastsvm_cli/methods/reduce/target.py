@@ -47,7 +47,7 @@ _PATIENCE = 10.0  # estimated seconds of final descents, after which no smaller 
 
 
 class Seen(NamedTuple):
-    """A reduced set on rows.
+    """Comparison of a reduced set with the model on rows.
 
     share: of labels that differ; regression: the root mean square difference over the standard deviation of the exact
     values. high: for regression, the upper end of its 95 % interval. changed: None for regression.
@@ -60,7 +60,11 @@ class Seen(NamedTuple):
     changed: "Changed | None"
 
     def within(self, budget: float, confidence: float) -> bool:
-        """As for the budgets of `bench`, no class may change more; one too small to show the budget, one label."""
+        """Return whether, with this confidence, the set keeps to a budget; for regression, whether `high` does.
+
+        As for the budgets of `bench`, no class may change more; but one label may in a class too small to show the
+        budget.
+        """
         if self.changed is None:
             return self.high <= budget
         classes = (each.different <= max(1.0, budget * each.rows) for each in self.changed.classes)
@@ -68,11 +72,11 @@ class Seen(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """What a target was decided on.
+    """Rows on which a target was decided.
 
-    bound: of the share among rows drawn like these, with CONFIDENCE: the target, or the least that so few rows can
-    show; None if only support vectors are known. held: number of rows that are support vectors. measured: the rows;
-    None if only support vectors are known. whole: no smaller set passed.
+    seen: the result on them. bound: of the share among rows drawn like these, with CONFIDENCE: the target, or the least
+    that so few rows can show; None if only support vectors are known. held: number of rows that are support vectors.
+    measured: the rows; None if only support vectors are known. whole: no smaller set passed.
     """
 
     seen: Seen
@@ -168,7 +172,7 @@ def reduce_to(
     target: largest share of labels that differ (with rows, of each class too); for regression, largest root mean square
     difference in standard deviations of the exact values. rows: like those to predict; None: support vectors are
     measured on. how: other arguments of compile_reduced_set. The result's `sample` says what it was measured on, and
-    whether the target was reached. Raise ModelFormatError as compile_reduced_set does.
+    whether the target was reached. Raises ModelFormatError as compile_reduced_set does.
     """
     total, least = model.header.total_sv, max(len(model.header.label or [0]), _FIRST)
     if total <= least or not model.pairs:
