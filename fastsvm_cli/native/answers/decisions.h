@@ -46,8 +46,8 @@ struct Decisions {
     std::int32_t elected(std::int64_t row) const { return winner.empty() ? -1 : winner[static_cast<std::size_t>(row)]; }
     // Adds only kernel evaluations. Throws as put().
     void charge(const std::vector<std::int64_t>& which, const Decisions& from);
-    // Maps every value y to to + (y - from) * scale, scale > 0, and widens radii by the rounding. A radius 0 stays 0.
-    // Throws std::invalid_argument for labels only.
+    // Maps every value y to to + (y - from) * scale, scale > 0; radii are scaled, and widened by the rounding. A radius
+    // 0 stays 0. Throws std::invalid_argument for labels only.
     void map_values(double from, double scale, double to);
     // Adds `more` kernel evaluations to every row.
     void count(std::int64_t more);
