@@ -1,4 +1,4 @@
-// Common parts of compiled model files. Readers throw ModelError with the line.
+// Reads the common parts of compiled model files. Readers throw ModelError with the line.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace fastsvm {
 // Key of models compiled from a LIBSVM model of raw rows: the fingerprint of the range file folded into that.
 inline const std::string raw_rows_key = "raw_rows";
 
-// Header keys of one kind.
+// The header's keys that belong to one kind of model. Readers check a key's words.
 class OwnKeys {
 public:
     explicit OwnKeys(std::map<std::string, KeyWords> found) : found_(std::move(found)) {}
@@ -69,6 +69,7 @@ public:
     std::size_t at;
 };
 
+// A compiled model's text after the header was read.
 struct CompiledText {
     Header header;
     OwnKeys own;

@@ -93,6 +93,7 @@ private:
     mutable std::shared_ptr<Model> model_;
 };
 
+// A compiled model's file, which derived classes write between common lines.
 class CompiledFile : public ModelFile {
 public:
     using ModelFile::ModelFile;
@@ -109,6 +110,7 @@ std::string features_line(const std::vector<std::int32_t>& features);
 void add_numbers(std::string& out, const double* numbers, std::int64_t count, bool single = false);
 void add_whole_numbers(std::string& out, const std::vector<std::int64_t>& numbers);
 
+// Approximate size of rows in memory.
 std::size_t bytes_of(const Rows& rows);
 
 }  // namespace fastsvm

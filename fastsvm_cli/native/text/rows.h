@@ -78,7 +78,7 @@ struct Rows {
     std::int64_t rows = 0;
     std::int64_t first_line = 1;  // number of the first line, a row or a gap
     int leading_count = 1;
-    std::int32_t max_index = 0;   // largest index; 0 without entries
+    std::int32_t max_index = 0;   // no index is larger
     Array<double> leading;        // (rows, leading_count)
     Array<std::int64_t> indptr;   // (rows + 1)
     Array<std::int32_t> indices;  // (nnz), increasing within a row (see `increasing`)
