@@ -1,3 +1,4 @@
+// Escalation: labels of an exact model by the levels below double precision.
 #pragma once
 #include <cstdint>
 #include <memory>

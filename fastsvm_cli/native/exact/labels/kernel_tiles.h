@@ -1,3 +1,4 @@
+// KernelTiles: the interface of the levels grid and single precision, tiles of kernel values.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -8,9 +9,10 @@
 
 namespace fastsvm {
 
-// Rows per step: the values of vectors_at_once vectors stay in the first-level cache.
+// Rows per step: the values of vectors_at_once vectors (kernel_tiles.cpp) stay in the first-level cache.
 constexpr std::int64_t rows_at_once = 48;
 
+// RBF kernel values in single precision, with error bounds. Thread-safe: each thread leases a Block.
 class KernelTiles {
 public:
     // Scratch memory of a thread.

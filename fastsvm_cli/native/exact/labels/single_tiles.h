@@ -1,3 +1,4 @@
+// SingleTiles: kernel values of the level single precision.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -1,3 +1,4 @@
+// The reference sum: svm-predict's own decision values, bit for bit.
 #pragma once
 #include <cstdint>
 
@@ -11,7 +12,7 @@ namespace fastsvm {
 void reference_sums(const SvmModel& model, const Rows& rows, const std::int64_t* which, std::int64_t count,
                     double* out);
 
-// first: index of its first vector in the model.
+// A class. first: index of its first vector in the model.
 struct ClassPosition {
     std::int64_t number, first;
 };

@@ -54,6 +54,7 @@ struct RowSize {
     }
 };
 
+// Bounds the rounding of a model's kernel values and decision values, row by row.
 class Rounding {
 public:
     // distances_by_differences: exponential kernel. folded: a linear kernel's vectors are summed first.

@@ -1,3 +1,4 @@
+// Panels: kernel values, in double precision, of rows with vectors in panels.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,6 +10,7 @@
 
 namespace fastsvm {
 
+// A row, or several, as Panels::take prepares them for kernel values; reused.
 struct PreparedRow {
     Columns columns;
     double squared_norm = 0;

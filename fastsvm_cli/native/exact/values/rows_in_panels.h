@@ -1,3 +1,4 @@
+// RowsInPanels: kernel values of rows in panels with one, two or four vectors at a time.
 #pragma once
 #include <algorithm>
 #include <cstdint>
