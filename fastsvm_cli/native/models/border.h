@@ -1,3 +1,4 @@
+// Evaluates border models (file: engine/border_file.h).
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,6 +10,7 @@
 
 namespace fastsvm {
 
+// Maximum number of nearest samples that are averaged.
 constexpr int most_local = 64;
 
 // Border samples (Mills, "When Support Vector Machines are just too slow"): f(z) ~ level + n_i . (z - b_i) for the

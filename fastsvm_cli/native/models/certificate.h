@@ -1,3 +1,4 @@
+// Certificates of Maclaurin expansions: proven error bounds, which give the radii of a row's values.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace fastsvm {
 
-// Upper bounds for one expansion. Proof: B1 to B4 and B7 of PROOFS.md, same names; weight and count are B5's.
+// Upper bounds of one expansion's errors. Proof: B1 to B4 and B7 of PROOFS.md, same names; weight and count are B5's.
 struct Certificate {
     std::vector<double> truncation;  // norms W_{p+1} .. W_N, W_{>N} of omitted degrees; empty for finite kernels
     std::vector<double> error;       // per degree k = 0..p: |T_k - stored T_k|, Frobenius

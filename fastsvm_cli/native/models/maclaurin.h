@@ -1,3 +1,4 @@
+// Evaluates Maclaurin models (file: engine/maclaurin_file.h).
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -57,7 +58,7 @@ private:
         std::int64_t pair, center;
         Polynomial polynomial;
         Certificate certificate;
-        std::size_t beside = no_group;  // in panels_, for the first expansion of a panel
+        std::size_t beside = no_group;  // in side_by_side_, for the first expansion of a panel
     };
     static constexpr std::size_t no_group = static_cast<std::size_t>(-1);
     struct Block;
@@ -77,7 +78,8 @@ private:
     std::vector<double> rho_;
     std::vector<Center> centers_;
     std::vector<Expansion> expansions_;
-    // Each for `lanes` consecutive expansions about one center, of consecutive pairs, which keep only norms.
+    // Each for `lanes` consecutive expansions about one center, of consecutive pairs, whose own polynomials then have
+    // only norms.
     std::vector<PolynomialPanel> side_by_side_;
     std::size_t alone_from_ = 0;                    // expansions from here on are in no panel
     std::vector<double> pair_weight_, pair_count_;  // sums over a pair's certificates

@@ -1,3 +1,4 @@
+// The list of a triangle model's pivot: its support vectors by distance, and bounds on sums over the rest of it.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// The polynomials of Maclaurin expansions, stored for fast evaluation.
 #pragma once
 #include <cstdint>
 #include <vector>
