@@ -55,9 +55,9 @@ struct Decisions {
     std::vector<std::int64_t> outside_rows() const { return flagged_rows(is_outside); }
 
     std::int64_t pairs;
-    // The caller wants radii, and the model has them.
+    // The caller requests radii, and the model has them.
     bool with_radius;
-    // The caller wants only classes, and the model finds them without all values.
+    // The caller requests only classes, and the model finds them without all values.
     bool labels_alone;
     std::int64_t rows = 0;
     // (rows): index in the model's labels. With labels_alone, replaces values; otherwise -1 if not elected, empty if

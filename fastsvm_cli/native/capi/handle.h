@@ -36,7 +36,7 @@ public:
     std::shared_ptr<const Rows> rows(const Scaling* scaling, std::optional<RowError>& error);
 
 private:
-    // Sizes: rows + 1, rows, at least entries.
+    // The numbers of Rows: rows + 1 starts, rows norms, and at least as many indices and values as entries.
     struct Numbers {
         std::vector<std::int64_t> starts{0};
         std::vector<double> squared_norms;

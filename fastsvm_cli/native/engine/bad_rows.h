@@ -28,7 +28,7 @@ public:
     std::size_t unnamed() const { return most_named - named.size(); }
     // Continues an earlier run, and names its bad rows again.
     void restore(std::int64_t counted, const std::vector<RowProblem>& named_then);
-    // gaps: see Rows. errors: the first (line, reason).
+    // Begins a block of text. gaps: see Rows. errors: the first (line, reason).
     void begin(std::int64_t first_line, std::vector<Gap> gaps, std::vector<RowProblem> errors);
     // Drops rows that cannot be evaluated: (row, reason), increasing, numbered from the first not written by `fill`.
     // Later row numbers omit them.

@@ -29,7 +29,7 @@ public:
     // The only word: a whole number, from `least` to `most` if given.
     int whole(const std::string& key, std::optional<int> least = {}, std::optional<int> most = {}) const;
     double real(const std::string& key) const;
-    // By raw_rows_key, if the model has it.
+    // The scaling that raw_rows_key names, if the model has it.
     std::optional<FoldedScaling> folded() const;
     // All words, exactly `count`.
     std::vector<int> wholes(const std::string& key, std::int64_t count) const;
@@ -47,19 +47,19 @@ public:
     // text: the whole file; must outlive this.
     Body(std::string_view text, std::size_t at) : text(text), at(at) {}
 
-    // The header's support vectors, then `more` rows. any_order: see Format.
+    // Reads the header's support vectors, then `more` rows. any_order: see Format.
     Rows vectors(const Header& header, std::int64_t more = 0, bool any_order = false);
-    // The next `count` data rows.
+    // Reads the next `count` data rows.
     Rows rows(std::int64_t count);
-    // The next `count` numbers, which fill whole lines. single: in single precision's range.
+    // Reads the next `count` numbers, which fill whole lines. single: they must be in single precision's range.
     std::vector<double> numbers(std::int64_t count, bool single = false);
     // As numbers(), each a whole number from 0 to limit - 1.
     std::vector<std::int64_t> whole_numbers(std::int64_t count, std::int64_t limit);
-    // The numbers of the next line: `word`, then `fields` whole numbers of 0 or more.
+    // Reads the numbers of the next line, which has `word`, then `fields` whole numbers of 0 or more.
     std::vector<std::int64_t> record(const std::string& word, std::size_t fields = 0);
     // Whether the next line begins with this word.
     bool begins_with(const std::string& word) const;
-    // The last line, `end`. after: the part before it, for the message.
+    // Reads the last line, `end`. after: the part before it, for the message.
     void end(const std::string& after = "");
     [[noreturn]] void fail(const std::string& why, std::size_t where) const;
     std::int64_t line() const { return line_of(at); }

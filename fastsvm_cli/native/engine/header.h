@@ -33,7 +33,7 @@ struct Header {
                                          : prob_a.has_value();
     }
     std::int64_t pairs() const { return static_cast<std::int64_t>(rho.size()); }
-    // The text, up to the line after it.
+    // The header's text, up to the line after it.
     std::string lines() const;
 };
 

@@ -69,15 +69,16 @@ struct LineBlock {
     std::int64_t begin = 0;  // offset of the text
     std::int64_t end = 0;    // offset after it; once parsed, after the last line read
     std::int64_t first_line = 1;
-    std::int64_t too_long = 0;  // skipped too-long lines before the text
-    std::int64_t fields = -1;
-    std::size_t errors_named = 0;
+    std::int64_t too_long = 0;         // skipped too-long lines before the text
+    std::int64_t fields = -1;          // as in Position
+    std::size_t errors_named = 0;      // maximum number of `errors`
     std::shared_ptr<const Rows> rows;  // null if not parsed
     std::vector<RowProblem> errors;    // the first malformed lines
     std::optional<RowProblem> error;   // of the line after the rows; ends the run
 };
 
-// Reads blocks, in this order: next() and count_block() on the reading thread, parse() in between on any thread.
+// Reads blocks: next() on the reading thread, then parse() on any thread, then count_block() on the reading thread, in
+// file order.
 class LineBlocks {
 public:
     // position: where the stream starts; advanced past counted blocks. bad_rows: receives malformed lines; if null, the

@@ -62,7 +62,7 @@ public:
     virtual bool proves() const { return false; }
     virtual bool certified() const { return false; }
     virtual bool ordered() const { return false; }
-    // Support vectors, if it holds all; or null.
+    // All support vectors, or null if the model does not have them all.
     virtual std::shared_ptr<const Rows> support_vectors() const { return nullptr; }
     // LIBSVM indices of its numbers, increasing.
     virtual std::vector<std::int32_t> used_indices() const = 0;

@@ -24,7 +24,7 @@ public:
     std::size_t bytes() const override { return exact->bytes(); }
 
 protected:
-    // lines: the kind's own keys.
+    // Writes the kind's own keys, `lines`, and the vectors.
     void write_vectors(std::string& out, const std::string& lines) const;
 };
 

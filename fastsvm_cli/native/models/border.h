@@ -21,7 +21,7 @@ public:
     Border(std::vector<std::int32_t> features, int local);
     Border(const Border&) = delete;
     ~Border();
-    // rows: (n, 2, d), points b_i, each with its normal n_i. Without samples the value is `level`.
+    // Adds the next pair. rows: (n, 2, d), points b_i, each with its normal n_i. Without samples the value is `level`.
     void add_pair(double level, std::int64_t n, const double* rows);
     // Uses all threads. A row's value depends on that row alone.
     void decision_values(const Rows& rows, Decisions& out) const;

@@ -35,8 +35,8 @@ public:
     ~Cascade();
     Cascade(const Cascade&) = delete;
 
-    // winner: (rows), an index of classes; -1: left to the exact model. stopped: (stages), rows answered by each. Uses
-    // all threads. A row's answer depends on that row alone.
+    // Labels all rows. winner: (rows), an index of classes; -1: left to the exact model. stopped: (stages), rows
+    // answered by each. Uses all threads. A row's answer depends on that row alone.
     void label(const Rows& rows, std::int32_t* winner, std::int64_t* stopped) const;
     // One stage's winner and margin of every row, whatever the thresholds: the least value of the winner's pairs, or
     // -infinity if no class was found that wins all its pairs, or if the row is longer than `longest`.

@@ -41,7 +41,7 @@ struct ExpansionBounds {
     double norm_slack(const Center& center, const Rows& rows, std::int64_t row, double norm, bool centered) const;
     // Whether all of a center's support vectors have K < 1e-12 with the row (B35). False without a rounding bound.
     bool is_far(const Center& center, const Rows& rows, std::int64_t row, double norm, bool centered) const;
-    // left_out: length of `truncation`.
+    // Bounds for a row. left_out: length of `truncation`.
     RowFromCenter row_from(const Center& center, const Rows& rows, std::int64_t row, double norm, bool centered,
                            std::size_t left_out) const;
     // Error bound of one expansion's `term` in a row's value. norms: |T_k| of stored degrees; rank: if compressed.

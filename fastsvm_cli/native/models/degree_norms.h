@@ -28,7 +28,8 @@ public:
     virtual double share(std::int64_t parts) const = 0;
 };
 
-// x: (n, d), about the center; n^2 d / 2 products. All pointers must outlive the parts.
+// Makes the parts for dense vectors. x: (n, d), about the center; n^2 d / 2 products. All pointers must outlive the
+// parts.
 std::unique_ptr<DegreeNormParts> degree_norm_parts(const DegreeNorms& of, std::int64_t d, const double* x);
 
 // The same for sparse y with a center m not 0: x~_i.x~_j = y_i.y_j - shift_i - shift_j, shift_i = y_i.m - |m|^2 / 2.

@@ -25,13 +25,13 @@ public:
     Maclaurin(const Maclaurin&) = delete;
     ~Maclaurin();
 
-    // m: (d). largest_norm: largest |x - m|^2 of a support vector, for eq. (3.11).
+    // Adds a center. m: (d). largest_norm: largest |x - m|^2 of a support vector, for eq. (3.11).
     void add_center(const double* m, double largest_norm);
-    // coefficients: tensors T_0 to T_degree, as Polynomial takes them. certificate: or null; all must omit the same
-    // degrees. Throws std::out_of_range, std::invalid_argument.
+    // Adds an expansion. coefficients: tensors T_0 to T_degree, as Polynomial takes them. certificate: or null; all
+    // must omit the same degrees. Throws std::out_of_range, std::invalid_argument.
     void add_expansion(std::int64_t pair, std::int64_t center, const double* coefficients, bool single,
                        const Certificate* certificate);
-    // Degree 2 with compressed M, as Polynomial takes it.
+    // Adds an expansion of degree 2 with compressed M, as Polynomial takes it.
     void add_compressed(std::int64_t pair, std::int64_t center, const double* constant_and_v, std::int64_t rank,
                         const double* lambda, const double* q, bool single, const Certificate* certificate);
     // For B5: the exact model's kernel (linear as polynomial), and most entries of a support vector.

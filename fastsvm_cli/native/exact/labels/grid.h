@@ -16,7 +16,7 @@ namespace fastsvm {
 class Grid {
 public:
     static constexpr std::int32_t most_levels = 256;
-    // Grid of the vectors, k from 0 to 255 in every column, or nullopt.
+    // Returns the grid of the vectors, k from 0 to 255 in every column, or nullopt if there is none.
     static std::optional<Grid> of(const Rows& vectors, const Features& features);
     // Fast check: false if a sample is not on a grid.
     static bool possible(const Rows& vectors);

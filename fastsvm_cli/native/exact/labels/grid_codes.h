@@ -19,7 +19,8 @@ public:
     GridCodes(const GridCodeLoops& loops, int bits, std::int64_t codes, std::int64_t padded);
     // Stores the codes of vector s.
     void put(std::int64_t s, const unsigned char* codes);
-    // Call last. order: -1 for padding.
+    // Finds the usual codes, and what the vectors' D with them are. Call it after the last put(). order: -1 for
+    // padding.
     void finish(const std::vector<std::int64_t>& order);
 
     // Rows as differences from the usual codes; reused.

@@ -25,7 +25,7 @@ public:
     Pool<Block>::Lease leased_block() const {
         return blocks_.lease([this] { return block(); });
     }
-    // Takes n rows, numbered `which`.
+    // Prepares the n rows `which`, which then are the block's taken rows.
     virtual void take(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block) const = 0;
     // |value - K| <= relative_error K + 2^-126 for all values of taken row r; infinite if they are meaningless.
     virtual double relative_error(const Block& block, std::int64_t r) const = 0;

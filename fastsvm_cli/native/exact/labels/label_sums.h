@@ -21,7 +21,7 @@ public:
     // rounding: of the same model; must outlive this.
     LabelSums(const SvmModel& model, const Rounding& rounding);
     ~LabelSums();
-    // Whether the model has labels and its coefficients fit. Required below.
+    // Whether the model has labels, its kernel is of distances, and its coefficients fit. The constructor requires it.
     static bool holds(const SvmModel& model);
     // The order of vectors that the tiles must have; -1 for padding.
     const std::vector<std::int64_t>& order() const { return all_pairs_ ? all_pairs_->order() : order_; }

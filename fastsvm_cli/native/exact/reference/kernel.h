@@ -43,7 +43,7 @@ struct Kernel {
 // K(x, z) as in LIBSVM 3.37; the last two kernels as in scripts/precompute_kernel.py.
 double reference_kernel(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z, std::int64_t j);
 
-// Row i of x with every row of z.
+// Reference kernel values of row i of x with every row of z.
 std::vector<double> reference_kernel_row(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z);
 
 // |x_i - z_j|^2, as a sum of squared differences.
@@ -65,7 +65,7 @@ void reference_kernel_from(const Kernel& kernel, std::int64_t vectors, std::int6
 void kernel_from_dots(const Kernel& kernel, std::int64_t n, double squared_norm, const double* squared_norms,
                       double inverse_root, const double* inverse_roots, double* values);
 
-// From n squared distances, for a kernel of distances.
+// The same from n squared distances, for a kernel of distances.
 void kernel_from_squared_distances(const Kernel& kernel, std::int64_t n, double* values);
 
 }  // namespace fastsvm

@@ -20,7 +20,7 @@ struct ClassPosition {
 // Decision value of one row and one pair, i before j.
 double reference_sum(const SvmModel& model, const Rows& rows, std::int64_t row, ClassPosition i, ClassPosition j);
 
-// All rows, on all threads; radii are 0.
+// Writes the reference sums of all rows, on all threads; radii are 0.
 void reference_sums(const SvmModel& model, const Rows& rows, Decisions& out);
 
 }  // namespace fastsvm

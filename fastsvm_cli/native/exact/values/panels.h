@@ -32,6 +32,7 @@ public:
     Panels(const Kernel& kernel, const Rows& vectors, const std::vector<std::int64_t>& order);
     const Kernel& kernel() const { return kernel_; }
     std::int64_t size() const { return padded_; }
+    // Prepares a row, or the n rows `which`.
     void take(const Rows& rows, std::int64_t row, PreparedRow& out) const;
     void take(const Rows& rows, const std::int64_t* which, std::int64_t n, PreparedRows& out) const;
     // Writes the row by column, (features). Returns the squared norm of entries that no vector has.
