@@ -1,4 +1,5 @@
-// Compiled without contraction: follows LIBSVM's operations one by one. Bounds: B39 of PROOFS.md, same names.
+// Compiled without contraction (CMakeLists.txt), to follow LIBSVM's operations one by one. Bounds: B39 of PROOFS.md,
+// same names.
 #include "answers/coupling.h"
 
 #include <algorithm>

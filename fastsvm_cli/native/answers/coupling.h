@@ -11,16 +11,20 @@ struct Odds {
     std::vector<double> a, b;  // (pairs)
 };
 
-// Probabilities of a row, and bounds on their distance from svm-predict's.
+// Computes a row's class probabilities, and decides whether rounding could change what is printed. Reuses its memory:
+// one object per thread.
 class Coupling {
 public:
     Coupling() = default;
     // odds: must outlive this.
     explicit Coupling(const Odds& odds) { take(odds); }
+    // Replaces the odds, which must outlive this.
     void take(const Odds& odds);
-    // p: (classes). Two classes: the pair's; more: Wu, Lin and Weng (2004), method 2, iterated as in LIBSVM.
+    // Writes p, (classes), from value, (pairs). Two classes have their pair's probabilities. More classes couple theirs
+    // by method 2 of Wu, Lin and Weng (2004), iterated as in LIBSVM.
     void probabilities(const double* value, double* p);
-    // Two classes: iterates as for more, from p, as scikit-learn's LIBSVM does. p: (2), of probabilities().
+    // Iterates the probabilities of two classes as those of more, as scikit-learn's LIBSVM does. p: (2), from
+    // probabilities().
     void iterate_pair(double* p);
     // Whether probabilities and label print alike for all svm-predict values within the radii (more than two classes:
     // B39 in PROOFS.md). value, radius: (pairs).

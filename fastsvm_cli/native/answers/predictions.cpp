@@ -1,4 +1,4 @@
-// Compiled without contraction: follows LIBSVM's operations one by one.
+// Compiled without contraction (CMakeLists.txt), to follow LIBSVM's operations one by one.
 #include "answers/predictions.h"
 
 #include <algorithm>

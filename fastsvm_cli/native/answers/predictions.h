@@ -1,3 +1,4 @@
+// Predictions from decision values: labels, probabilities, output lines and svm-predict's scores.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -19,7 +20,8 @@ inline constexpr std::array svm_type_names{"c_svc", "nu_svc", "one_class", "epsi
 
 struct Task;
 
-// Whether intervals decide a row's answer: the label, or a regression value to within `tolerance`.
+// Tests whether the intervals value +- radius decide a row's answer: the label, or a regression value to within
+// `tolerance`. Reuses its memory: one object per thread.
 class DecisionTest {
 public:
     // task: must outlive this.
@@ -27,8 +29,9 @@ public:
     void within(double tolerance) { tolerance_ = tolerance; }
     // value, radius: (pairs)
     bool operator()(const double* value, const double* radius);
-    // Cheap necessary condition. Regression: a radius within the tolerance. Otherwise: this many pairs with a certain
-    // side of zero. Class w of k wins with lo_w certain votes if every other class lacks k - 1 - lo_w: k - 1 pairs.
+    // A cheap necessary condition. Regression: the radius is within the tolerance. Otherwise: at least least_certain()
+    // pairs have a certain side of zero. Class w of k, with lo_w certain votes, wins only if every other class has
+    // certainly lost k - 1 - lo_w pairs: together these are k - 1 pairs or more.
     bool regression() const;
     double tolerance() const { return tolerance_; }
     std::int64_t least_certain() const { return std::max<std::int64_t>(1, static_cast<std::int64_t>(low_.size()) - 1); }
@@ -57,7 +60,7 @@ struct Task {
         explicit TaskScratch(const Task& task) : decided(task), votes(task.labels.size()), odds_(task.odds()) {}
         DecisionTest decided;
         std::vector<int> votes;  // (classes)
-        Coupling& coupling();    // if the task has probabilities
+        Coupling& coupling();    // requires the task's probabilities
 
     private:
         const Odds odds_;
@@ -70,6 +73,7 @@ struct Task {
     }
 };
 
+// Labels of a chunk's rows, and their probabilities if requested.
 struct Predictions {
     std::int64_t rows = 0;
     int columns = 0;                  // probabilities per row; 0 if none
@@ -82,33 +86,35 @@ struct Predictions {
     void iterate_pairs();
 };
 
-// As svm_predict, or svm_predict_probability, of LIBSVM 3.37.
+// Computes labels as svm_predict of LIBSVM 3.37 or, with `probability`, labels and probabilities as
+// svm_predict_probability.
 void predict(const Task& task, const Decisions& decisions, bool probability, Predictions& out);
 
-// Undecided rows by the radii, increasing: their label, by svm-predict's votes (regression: a radius above
-// `tolerance`), or, with `probability`, the text of label and probabilities.
+// Returns the rows, increasing, whose answer the radii leave undecided: the label by svm-predict's votes (regression: a
+// radius above `tolerance`) or, with `probability`, the text of label and probabilities.
 std::vector<std::int64_t> undecided_rows(const Task& task, const Decisions& decisions, bool probability,
                                          double tolerance);
 
-// svm-predict's lines: label (%.17g), probabilities (%g). Then, if given, decision values (shortest text) and radii;
-// `odds`: zero's position in the interval, DeCoste's p+ of eq. (32); `evaluations`.
+// Formats svm-predict's lines: label (%.17g) and probabilities (%g). Then follow, if given, decision values (shortest
+// text) and radii (three digits, rounded up); with `odds` and radii, zero's position in every interval, DeCoste's p+ of
+// eq. (32); `evaluations`, (rows).
 std::string format(const Task& task, const Predictions& predictions, const Decisions* values, bool odds,
                    const std::int64_t* evaluations = nullptr);
 
-// svm-predict's running sums, in its order.
+// svm-predict's running sums over labelled rows, added in its order, for its accuracy or errors.
 struct Score {
     std::int64_t correct = 0, total = 0;
     double error = 0, sump = 0, sumt = 0, sumpp = 0, sumtt = 0, sumpt = 0;
     void add(const Rows& rows, const Predictions& predictions);
 };
 
-// Rows whose label the task does not have.
+// Counts of rows whose label the task does not have.
 struct UnknownLabels {
     std::int64_t rows = 0;
     std::int64_t zeros = 0;  // of these, with label 0
 };
 
-// Labelled rows only; none for regression.
+// Counts them among labelled rows; there are none for regression.
 UnknownLabels unknown_labels(const Task& task, const Rows& rows);
 
 }  // namespace fastsvm

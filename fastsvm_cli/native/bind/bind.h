@@ -1,4 +1,4 @@
-// Shared by the bindings. Data is passed in buffers, without copies and numpy.
+// What the bindings share. They pass data to and from Python in buffers, without copies and numpy.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -39,6 +39,7 @@ public:
         nb::detail::const_name("numpy.typing.NDArray[typing.Any] | array.array[typing.Any] | memoryview [typing.Any]");
 };
 
+// Results that are buffers of numbers, with their types in signatures and the stub.
 class FloatView : public nb::object {
     NB_OBJECT(FloatView, nb::object, "memoryview [float]", PyMemoryView_Check)
 };
@@ -154,7 +155,8 @@ inline nb::object decoded(const std::string& name) {
     return nb::steal(PyUnicode_DecodeFSDefaultAndSize(name.data(), static_cast<Py_ssize_t>(name.size())));
 }
 
-// Runs Python's signal handlers, for code without the GIL. Python runs them on the main thread only.
+// Runs Python's signal handlers, for code without the GIL. Python runs them on the main thread only. Throws what they
+// raise.
 inline void heed_signals() {
     const nb::gil_scoped_acquire acquire;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -170,6 +172,7 @@ inline std::function<void(double)> progress_to(std::optional<OnProgress> progres
     };
 }
 
+// Each adds the classes and functions of its file, bind_*.cpp, to the module.
 void bind_scaling(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_text(nb::module_& m);

@@ -1,3 +1,4 @@
+// Bindings of answers/: decisions and predictions.
 #include "bind/bind.h"
 
 #include <nanobind/stl/array.h>

@@ -1,3 +1,4 @@
+// Bindings of exact/: kernels, exact models and kernel matrices; some levels, for tests.
 #include "bind/bind.h"
 
 #include <nanobind/stl/optional.h>

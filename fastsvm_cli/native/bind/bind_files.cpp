@@ -1,3 +1,4 @@
+// Bindings of files/ and system/.
 #include "bind/bind.h"
 
 #include <nanobind/stl/optional.h>

@@ -1,3 +1,4 @@
+// Bindings of models/ for compilers.
 #include "bind/bind.h"
 
 #include <nanobind/stl/vector.h>

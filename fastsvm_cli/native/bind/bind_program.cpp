@@ -1,4 +1,4 @@
-// `fastsvm predict` as fastsvm-predict does it, in Python's process.
+// Bindings of program/: does the work of `fastsvm predict` as fastsvm-predict does it, in Python's process.
 #include "bind/bind.h"
 
 #include <nanobind/stl/string.h>

@@ -1,3 +1,4 @@
+// Bindings of simd/: threads, instruction sets and the C library's exp.
 #include "bind/bind.h"
 
 #include <nanobind/stl/string.h>

@@ -1,3 +1,4 @@
+// The functions of fastsvm.h.
 #include "capi/fastsvm.h"
 
 #include <algorithm>

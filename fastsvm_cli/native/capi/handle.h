@@ -18,15 +18,16 @@ namespace fastsvm {
 // Rows in memory that is reused by later calls.
 class RowBuffer {
 public:
-    // first: number of the first row.
+    // Removes all rows. first: number of the next row.
     void begin(std::int64_t first);
-    // For the next row's entries, by increasing index.
+    // Where the next row's entries go, by increasing index.
     struct Position {
         std::int32_t* index;
         double* value;
     };
-    // TaskScratch for `most` entries, until end_row.
+    // Memory for up to `most` entries of the next row, valid until end_row.
     Position row(std::size_t most);
+    // Ends this row, of `count` entries.
     void end_row(std::size_t count);
     std::int64_t count() const { return static_cast<std::int64_t>(raw_.squared_norms.size()); }
     std::size_t entries() const { return static_cast<std::size_t>(raw_.starts.back()); }
@@ -35,7 +36,7 @@ public:
     std::shared_ptr<const Rows> rows(const Scaling* scaling, std::optional<RowError>& error);
 
 private:
-    // Sizes: rows + 1, rows, at least entries.
+    // The numbers of Rows: rows + 1 starts, rows norms, and at least as many indices and values as entries.
     struct Numbers {
         std::vector<std::int64_t> starts{0};
         std::vector<double> squared_norms;
@@ -56,6 +57,7 @@ struct CallMemory {
     Answer answer;
 };
 
+// A model with a predictor for each kind of output. Thread-safe.
 struct Handle {
     explicit Handle(LoadedModel loaded, const std::shared_ptr<Fallback>& exact = nullptr);
     const LoadedModel loaded;
@@ -69,10 +71,10 @@ struct Handle {
     }
 };
 
-// The content of a file. Throws std::system_error.
+// Returns the content of a file. Throws std::system_error.
 std::string read_file(const char* path);
 
-// Selects an instruction set. null: that of FASTSVM_INSTRUCTIONS, unless one was selected before. Throws
+// Selects an instruction set by its name. null: that of FASTSVM_INSTRUCTIONS, unless one was selected before. Throws
 // std::invalid_argument.
 void choose_instructions(const char* name);
 

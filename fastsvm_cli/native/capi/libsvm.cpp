@@ -1,4 +1,4 @@
-// LIBSVM's functions for prediction.
+// LIBSVM's functions for prediction (fastsvm_libsvm.h).
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>

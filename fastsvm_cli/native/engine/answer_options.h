@@ -1,3 +1,4 @@
+// Answer options: all that output lines depend on, such as the model, the exact model and the numbers to print.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -15,7 +16,7 @@
 
 namespace fastsvm {
 
-// The exact model for rows that a certified model leaves undecided.
+// The exact model for rows that a certified model leaves undecided. Thread-safe.
 class Fallback {
 public:
     using Load = std::function<std::shared_ptr<const Model>()>;
@@ -77,10 +78,10 @@ struct ResolvedOptions : AnswerOptions {
     // Values with more rounding than this, in raw labels, are evaluated again.
     std::optional<double> answer_within;
     bool with_radius;
-    bool elects;   // open rows need only the exact model's label
-    bool stopped;  // the model stops every row early
-    double decided_within;
-    Precision precision;
+    bool elects;            // open rows need only the exact model's label
+    bool stopped;           // the model stops every row early
+    double decided_within;  // allowed radius of a regression value, beyond which its row is open
+    Precision precision;    // that the model's decision values must have
 
     const Task& task() const { return printed->task; }
     // The line before the first row; or empty.

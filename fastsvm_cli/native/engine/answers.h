@@ -1,4 +1,4 @@
-// Rows to answers: decision values, exact fallback, predictions, output lines.
+// From rows to answers: decision values, the exact model for undecided rows, predictions and output lines.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -16,11 +16,12 @@
 
 namespace fastsvm {
 
-// Decision values in memory at once: a megabyte of short rows with 300 classes would need 20 GB.
+// Maximum number of decision values in memory at once: a megabyte of short rows with 300 classes would need 20 GB.
 constexpr std::int64_t most_values = std::int64_t{1} << 19;
 
+// What a worker computes for a chunk: lines, predictions, open and bad rows, and counts.
 struct Answer {
-    // Keeps the memory.
+    // Empties it for the next chunk, without freeing the memory.
     void clear();
 
     std::shared_ptr<const Rows> rows;  // evaluated rows
@@ -38,7 +39,7 @@ struct Answer {
 
 class Predictor;
 
-// Answers chunks, one at a time, in reused memory; one per thread, by Predictor::worker.
+// Answers chunks, one at a time, in memory that it reuses. Each thread leases a worker of its own (Predictor::worker).
 class Worker {
 public:
     // resolved: must outlive this.
@@ -46,7 +47,7 @@ public:
 
     // Whether the rows' decision values fit in most_values.
     bool at_once(const Rows& rows) const;
-    // Requires at_once(rows).
+    // Evaluates the rows and formats their lines. Requires at_once(rows).
     Answer answer(std::shared_ptr<const Rows> rows);
     // As answer(), without lines. decisions() is valid until the next chunk.
     void predictions(std::shared_ptr<const Rows> rows, Answer& out);

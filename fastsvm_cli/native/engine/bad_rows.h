@@ -1,4 +1,4 @@
-// Malformed lines, and rows that the model cannot evaluate.
+// Bad rows, which a run may skip: malformed lines, and rows that the model cannot evaluate.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,9 +13,11 @@ namespace fastsvm {
 
 using RowProblem = std::pair<std::int64_t, std::string>;  // row or line number, and the reason
 
-// Per block of text: `begin`, then `drop`, `lines` and `fill` for each part of its rows.
+// Counts bad rows, names the first ones, and writes filler lines instead of them. Per block of text, call `begin`, then
+// `drop`, `lines` and `fill` for each part of its rows.
 class BadRows {
 public:
+    // Maximum number of bad rows that are named.
     static constexpr std::size_t most_named = 10;
     using Name = std::function<void(const RowProblem&)>;
     using Write = std::function<void(const std::string&)>;
@@ -26,7 +28,7 @@ public:
     std::size_t unnamed() const { return most_named - named.size(); }
     // Continues an earlier run, and names its bad rows again.
     void restore(std::int64_t counted, const std::vector<RowProblem>& named_then);
-    // gaps: see Rows. errors: the first (line, reason).
+    // Begins a block of text. gaps: see Rows. errors: the first (line, reason).
     void begin(std::int64_t first_line, std::vector<Gap> gaps, std::vector<RowProblem> errors);
     // Drops rows that cannot be evaluated: (row, reason), increasing, numbered from the first not written by `fill`.
     // Later row numbers omit them.

@@ -26,6 +26,7 @@ struct CascadeStages {
     std::vector<CascadeStage> stages;
 };
 
+// An exact model with the stages of a cascade, and their guarantee.
 class CascadeFile : public WithExactFile {
 public:
     // Throws std::invalid_argument.

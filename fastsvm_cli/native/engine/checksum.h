@@ -26,6 +26,7 @@ struct RangeText {
     std::int64_t first_line;
 };
 
+// A compiled model's text with a valid checksum.
 struct OpenedText {
     std::string text;               // line ends are LF, the last line is `end`, without checksum
     std::vector<RangeText> ranges;  // the range file, then e1071's y scale file; or empty
@@ -36,12 +37,12 @@ OpenedText open_compiled(std::string_view text, int version);
 
 // The first line of a compiled model's file.
 std::string first_line(const std::string& kind, bool embeds);
-// Ends it: the texts that it embeds, the checksum.
+// Appends the end of that file: the texts that it embeds, the checksum, and `end`.
 void add_checksum(std::string& text, const std::vector<std::string>& embedded);
-// Ends a LIBSVM model whose last line is fastsvm's.
+// Appends the digits to a LIBSVM model whose last line is fastsvm's, and ends the line.
 void add_checksum_to_own_line(std::string& text);
 
-// First word of the last line if it is fastsvm's, or "".
+// Returns the first word of the last line if it is fastsvm's, or "".
 std::string own_line(std::string_view text);
 
 // Throws ModelError if a LIBSVM model with fastsvm's line was changed.

@@ -1,4 +1,4 @@
-// Compiled models that evaluate all rows alike: expansions, border samples, density estimates.
+// Compiled models that evaluate all rows alike (Maclaurin, border and density models).
 #pragma once
 #include <memory>
 #include <utility>
@@ -7,6 +7,7 @@
 
 namespace fastsvm {
 
+// The Model of an Evaluator, whose decision_values(rows, out) is thread-safe.
 template <class Evaluator> class CompiledModel : public Model {
 public:
     CompiledModel(Header header, std::shared_ptr<const Evaluator> evaluator)

@@ -1,4 +1,4 @@
-// Common parts of compiled model files. Readers throw ModelError with the line.
+// Reads the common parts of compiled model files. Readers throw ModelError with the line.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace fastsvm {
 // Key of models compiled from a LIBSVM model of raw rows: the fingerprint of the range file folded into that.
 inline const std::string raw_rows_key = "raw_rows";
 
-// Header keys of one kind.
+// The header's keys that belong to one kind of model. Readers check a key's words.
 class OwnKeys {
 public:
     explicit OwnKeys(std::map<std::string, KeyWords> found) : found_(std::move(found)) {}
@@ -29,7 +29,7 @@ public:
     // The only word: a whole number, from `least` to `most` if given.
     int whole(const std::string& key, std::optional<int> least = {}, std::optional<int> most = {}) const;
     double real(const std::string& key) const;
-    // By raw_rows_key, if the model has it.
+    // The scaling that raw_rows_key names, if the model has it.
     std::optional<FoldedScaling> folded() const;
     // All words, exactly `count`.
     std::vector<int> wholes(const std::string& key, std::int64_t count) const;
@@ -47,19 +47,19 @@ public:
     // text: the whole file; must outlive this.
     Body(std::string_view text, std::size_t at) : text(text), at(at) {}
 
-    // The header's support vectors, then `more` rows. any_order: see Format.
+    // Reads the header's support vectors, then `more` rows. any_order: see Format.
     Rows vectors(const Header& header, std::int64_t more = 0, bool any_order = false);
-    // The next `count` data rows.
+    // Reads the next `count` data rows.
     Rows rows(std::int64_t count);
-    // The next `count` numbers, which fill whole lines. single: in single precision's range.
+    // Reads the next `count` numbers, which fill whole lines. single: they must be in single precision's range.
     std::vector<double> numbers(std::int64_t count, bool single = false);
     // As numbers(), each a whole number from 0 to limit - 1.
     std::vector<std::int64_t> whole_numbers(std::int64_t count, std::int64_t limit);
-    // The numbers of the next line: `word`, then `fields` whole numbers of 0 or more.
+    // Reads the numbers of the next line, which has `word`, then `fields` whole numbers of 0 or more.
     std::vector<std::int64_t> record(const std::string& word, std::size_t fields = 0);
     // Whether the next line begins with this word.
     bool begins_with(const std::string& word) const;
-    // The last line, `end`. after: the part before it, for the message.
+    // Reads the last line, `end`. after: the part before it, for the message.
     void end(const std::string& after = "");
     [[noreturn]] void fail(const std::string& why, std::size_t where) const;
     std::int64_t line() const { return line_of(at); }
@@ -69,6 +69,7 @@ public:
     std::size_t at;
 };
 
+// A compiled model's text after the header was read.
 struct CompiledText {
     Header header;
     OwnKeys own;

@@ -37,6 +37,7 @@ protected:
 };
 
 constexpr std::int64_t most_density_cells = std::int64_t{1} << 28;  // rows times features, a dense matrix
+// Message for more cells than that.
 std::string too_many_cells(std::int64_t rows, std::int64_t features);
 
 }  // namespace fastsvm

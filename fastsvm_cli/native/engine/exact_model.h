@@ -1,3 +1,4 @@
+// Exact models and reduced sets as models that answer rows.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -11,8 +12,8 @@
 
 namespace fastsvm {
 
-// Any svm_type, kernel and number of classes. Radii cover rounding only. If indices of vectors do not increase,
-// LIBSVM's kernel values depend on their order: the reference sum answers every row.
+// A LIBSVM model of any svm_type, kernel and number of classes. Radii cover rounding only. If indices of vectors do not
+// increase, LIBSVM's kernel values depend on their order: the reference sum answers every row.
 class ExactModel : public Model {
 public:
     // Up to this number of rows, evaluation without the evaluator costs less than building it.
@@ -34,7 +35,8 @@ private:
     mutable std::unique_ptr<const Exact> evaluator_;
 };
 
-// Without radii, values are svm-predict's for this file. Radii bound the distance from the origin, the exact model.
+// A reduced set, which is a LIBSVM model too. Without radii, values are svm-predict's for this file. Radii bound the
+// distance from the origin, the exact model.
 class ReducedModel : public ExactModel {
 public:
     // origin: the exact model's, without gamma and rho.
@@ -47,7 +49,7 @@ private:
     Origin own_, origin_;
 };
 
-// A reduced set as an ExactModel; other models unchanged.
+// Returns a reduced set as an ExactModel, and other models unchanged.
 std::shared_ptr<const Model> plain(const std::shared_ptr<const Model>& model);
 
 }  // namespace fastsvm

@@ -12,7 +12,7 @@
 
 namespace fastsvm {
 
-// LIBSVM's keys before the support vectors, which compiled models keep.
+// LIBSVM's keys before the support vectors, which compiled models have too.
 struct Header {
     std::string svm_type, kernel_type;
     int degree = 0;  // 0 if the kernel has none; so are gamma and coef0
@@ -33,7 +33,7 @@ struct Header {
                                          : prob_a.has_value();
     }
     std::int64_t pairs() const { return static_cast<std::int64_t>(rho.size()); }
-    // The text, up to the line after it.
+    // The header's text, up to the line after it.
     std::string lines() const;
 };
 
@@ -43,6 +43,7 @@ struct KeyWords {
     std::int64_t line = 0;
 };
 
+// A header as it was read, and where it ends.
 struct HeaderText {
     Header header;
     std::map<std::string, KeyWords> own;  // keys beyond LIBSVM's
@@ -67,7 +68,7 @@ inline constexpr std::array header_keys{"svm_type", "kernel_type",        "degre
                                         "nr_class", "total_sv",           "rho",    "label", "probA",
                                         "probB",    "prob_density_marks", "nr_sv"};
 
-// A number of a header.
+// The text of a number in a header.
 std::string in_header(double number);
 inline std::string in_header(std::int64_t number) { return std::to_string(number); }
 inline std::string in_header(int number) { return std::to_string(number); }

@@ -1,3 +1,4 @@
+// The kinds of model files: recognizes a file's kind, and reads a model of any kind.
 #pragma once
 #include <memory>
 #include <string>
@@ -15,13 +16,14 @@ struct CompiledKind {
 };
 extern const std::vector<CompiledKind> compiled_kinds;
 
+// The kind of a model file.
 struct ModelKind {
     std::string name;  // of a compiled model; empty for a LIBSVM model
     int version = 0;   // of the format; 0 for a LIBSVM model
 };
 
-// text: at least a file's first 200 bytes. Throws ModelError for files of no known kind, and names other programs'
-// models (from the first 4096 bytes).
+// Recognizes a file's kind. text: at least its first 200 bytes. Throws ModelError for files of no known kind, and names
+// other programs' models (from the first 4096 bytes).
 ModelKind model_kind(std::string_view text);
 
 // Reads a model of any kind. Throws ModelError.

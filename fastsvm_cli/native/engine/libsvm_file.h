@@ -16,7 +16,8 @@
 
 namespace fastsvm {
 
-// LIBSVM's own kind. Only one of: `origin`, `folded` (not inherited), or neither is written.
+// A LIBSVM model's file. fastsvm's line is for `origin` (a reduced set) or, without one, for `folded` that is not
+// inherited; other models have no such line.
 class LibsvmFile : public ModelFile {
 public:
     // kernel: the header's or, if precomputed, one to evaluate on known vectors. fingerprint: of the exact model's
@@ -30,9 +31,9 @@ public:
     const Kernel kernel;
     const std::optional<Origin> origin;
 
-    // Without fastsvm's line.
+    // The same model without fastsvm's line.
     std::shared_ptr<LibsvmFile> plain() const { return std::make_shared<LibsvmFile>(header, vectors, kernel); }
-    // Mark that a model compiled from it takes raw rows.
+    // The mark that a model compiled from it takes raw rows.
     std::optional<FoldedScaling> inheritance() const {
         return folded ? std::optional<FoldedScaling>({folded->digest, true}) : std::nullopt;
     }
@@ -56,6 +57,7 @@ protected:
 // Largest serial of a precomputed kernel's vectors.
 std::int64_t largest_serial(const Rows& vectors);
 
+// The kernel that a header names.
 Kernel kernel_of(const Header& header);
 
 }  // namespace fastsvm

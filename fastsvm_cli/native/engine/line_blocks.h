@@ -1,4 +1,4 @@
-// A data file in blocks of whole lines, parsed in parallel.
+// Cuts a data file into blocks of whole lines, which threads parse in parallel.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,12 +20,13 @@ namespace fastsvm {
 constexpr std::size_t block_bytes = 1 << 20;       // maximum; a slow pipe gives less
 constexpr std::size_t longest_line = 256'000'000;  // about ten million numbers
 
+// A source of bytes.
 struct ByteStream {
     std::function<std::size_t(char*, std::size_t)> read;  // returns at least one byte, or 0 at the end
     std::function<bool()> ready;                          // whether `read` returns at once
 };
 
-// dense, delimiter, first_index: as in Format.
+// How to read a data file's lines. dense, delimiter, first_index: as in Format.
 struct Reading {
     bool labelled = true;
     bool dense = false;
@@ -43,13 +44,13 @@ struct Position {
     std::int64_t comments = 0;  // of these lines, neither rows nor malformed
 };
 
-// Entries before scaling (counts), and after it.
+// Numbers of entries before scaling (counts), and after it.
 struct ScaledEntries {
     ScalingCounts counts;
     std::int64_t after = 0;
 };
 
-// Does not initialise new bytes.
+// An allocator that does not initialise new bytes.
 template <class T> struct Untouched : std::allocator<T> {
     template <class U> struct rebind {
         using other = Untouched<U>;
@@ -61,38 +62,41 @@ template <class T> struct Untouched : std::allocator<T> {
 };
 using TextBytes = std::vector<char, Untouched<char>>;
 
-// Whole lines. Any thread parses them; the reading thread decides blocks in file order.
+// A block of whole lines. Any thread parses it; the reading thread counts blocks in file order.
 struct LineBlock {
     TextBytes text;  // the first `size` bytes are whole lines
     std::size_t size = 0;
     std::int64_t begin = 0;  // offset of the text
     std::int64_t end = 0;    // offset after it; once parsed, after the last line read
     std::int64_t first_line = 1;
-    std::int64_t too_long = 0;  // skipped too-long lines before the text
-    std::int64_t fields = -1;
-    std::size_t errors_named = 0;
+    std::int64_t too_long = 0;         // skipped too-long lines before the text
+    std::int64_t fields = -1;          // as in Position
+    std::size_t errors_named = 0;      // maximum number of `errors`
     std::shared_ptr<const Rows> rows;  // null if not parsed
     std::vector<RowProblem> errors;    // the first malformed lines
     std::optional<RowProblem> error;   // of the line after the rows; ends the run
 };
 
+// Reads blocks: next() on the reading thread, then parse() on any thread, then count_block() on the reading thread, in
+// file order.
 class LineBlocks {
 public:
-    // position: start of the stream; advanced by decided blocks. bad_rows: receives malformed lines; null: the first is
-    // a error. scaled: counts scaled rows. All must outlive this.
+    // position: where the stream starts; advanced past counted blocks. bad_rows: receives malformed lines; if null, the
+    // first one is an error. scaled: counts scaled rows. All must outlive this.
     LineBlocks(ByteStream stream, Reading reading, Position& position, BadRows* bad_rows, ScaledEntries& scaled);
 
     // Reads whole lines; false at the end. Throws the stream's exceptions.
     bool next(LineBlock& out);
+    // Sets the block's rows, and its errors or its error.
     void parse(LineBlock& block) const;
-    // Counts the block, and advances the position past it.
+    // Counts a parsed block, and advances the position past it.
     void count_block(LineBlock& block);
-    // Whether a block can be read without waiting. False until the first is decided: the width of dense rows is
+    // Whether a block can be read without waiting. False until the first is counted: the width of dense rows is
     // unknown.
     bool ready() const { return position_.fields >= 0 && stream_.ready(); }
     bool around() const { return bad_rows_ != nullptr; }
 
-    // Bytes of the next blocks.
+    // Bytes to read for each of the next blocks.
     std::size_t size = block_bytes;
     const Reading reading;
 

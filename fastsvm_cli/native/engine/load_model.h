@@ -1,3 +1,4 @@
+// Loads a model of any kind from its text, with what predictions need to know of its file.
 #pragma once
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 
 namespace fastsvm {
 
+// A model, and what predictions need to know of its file.
 struct LoadedModel {
     std::string kind;  // as on the file's first line, or LIBSVM
     std::shared_ptr<Model> model;
@@ -22,7 +24,7 @@ struct LoadedModel {
     KnownFeatures features;
 };
 
-// Throws ModelError.
+// Loads a model of any kind. Throws ModelError.
 LoadedModel load_model(std::string_view text);
 
 // Reads the model for --exact; a reduced set without origin. Throws ModelError, also for compiled models.

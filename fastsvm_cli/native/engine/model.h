@@ -21,9 +21,10 @@ struct RowError : std::runtime_error {
     std::int64_t row;
 };
 
+// The part of a header that predictions need.
 Task task_of(const Header& header);
 
-// Immutable, thread-safe. The flags are independent.
+// A model that answers rows. Immutable, thread-safe. The flags are independent.
 class Model {
 public:
     explicit Model(Header header) : header(std::move(header)), task(task_of(this->header)) {}
@@ -50,8 +51,8 @@ public:
     virtual void decision_values(const Rows& rows, const Precision& precision, Decisions& out) const = 0;
     // Values in LIBSVM's order of operations, bit for bit; slower. Needs `proves`. Throws RowError.
     virtual void reference_values(const Rows& rows, Decisions& out) const;
-    // Output for decision_values. Kinds that find labels without all values override it: for labels alone, it holds
-    // winners.
+    // Makes the output for decision_values. Kinds that find labels without all values override it: for labels alone, it
+    // holds winners.
     virtual Decisions decisions(const Precision& precision, bool with_radius) const;
 
     // Whether reference_values is faster for so few rows, since decision_values first builds its layout. Needs

@@ -1,3 +1,4 @@
+// Errors of model files.
 #pragma once
 #include <cstdint>
 #include <stdexcept>
@@ -5,13 +6,13 @@
 
 namespace fastsvm {
 
-// line: of the file, or 0.
+// An error in a model file. line: number of the invalid line, or 0 for the whole file.
 struct ModelError : std::runtime_error {
     explicit ModelError(const std::string& why, std::int64_t line = 0) : std::runtime_error(why), line(line) {}
     std::int64_t line;
 };
 
-// Rows of data instead of a model.
+// The file has rows of data instead of a model.
 struct DataFileError : ModelError {
     using ModelError::ModelError;
 };

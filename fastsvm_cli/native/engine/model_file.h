@@ -62,7 +62,7 @@ public:
     virtual bool proves() const { return false; }
     virtual bool certified() const { return false; }
     virtual bool ordered() const { return false; }
-    // Support vectors, if it holds all; or null.
+    // All support vectors, or null if the model does not have them all.
     virtual std::shared_ptr<const Rows> support_vectors() const { return nullptr; }
     // LIBSVM indices of its numbers, increasing.
     virtual std::vector<std::int32_t> used_indices() const = 0;
@@ -93,6 +93,7 @@ private:
     mutable std::shared_ptr<Model> model_;
 };
 
+// A compiled model's file, which derived classes write between common lines.
 class CompiledFile : public ModelFile {
 public:
     using ModelFile::ModelFile;
@@ -109,6 +110,7 @@ std::string features_line(const std::vector<std::int32_t>& features);
 void add_numbers(std::string& out, const double* numbers, std::int64_t count, bool single = false);
 void add_whole_numbers(std::string& out, const std::vector<std::int64_t>& numbers);
 
+// Approximate size of rows in memory.
 std::size_t bytes_of(const Rows& rows);
 
 }  // namespace fastsvm

@@ -12,6 +12,7 @@
 
 namespace fastsvm {
 
+// A compiled model whose file has the exact model's vectors.
 class WithExactFile : public CompiledFile {
 public:
     WithExactFile(std::shared_ptr<const LibsvmFile> exact, std::string fingerprint);
@@ -23,7 +24,7 @@ public:
     std::size_t bytes() const override { return exact->bytes(); }
 
 protected:
-    // lines: the kind's own keys.
+    // Writes the kind's own keys, `lines`, and the vectors.
     void write_vectors(std::string& out, const std::string& lines) const;
 };
 
@@ -37,6 +38,7 @@ public:
     bool ordered() const override { return true; }
 };
 
+// The text of such a file, read up to the vectors.
 struct WithExactText {
     CompiledText file;  // after the vectors
     std::shared_ptr<const LibsvmFile> exact;
@@ -47,6 +49,7 @@ struct WithExactText {
 
 inline constexpr const char* without_vectors =
     "a precomputed kernel found: name its vectors with --vectors and its kernel with --kernel";
+// A kernel's name in model files.
 std::string name_of(const Kernel& kernel);
 
 }  // namespace fastsvm

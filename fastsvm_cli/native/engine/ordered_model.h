@@ -12,8 +12,8 @@
 
 namespace fastsvm {
 
-// Counts repeated kernel evaluations: undecided rows are evaluated again in full and, if rounding leaves them open, in
-// LIBSVM's order of operations.
+// Evaluation counts include repeated kernel evaluations: undecided rows are evaluated again in full and, if rounding
+// leaves them open, in LIBSVM's order of operations.
 class OrderedModel : public Model {
 public:
     explicit OrderedModel(std::shared_ptr<const ExactModel> exact);

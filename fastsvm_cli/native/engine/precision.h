@@ -1,3 +1,4 @@
+// How precise a model's decision values must be for an answer.
 #pragma once
 #include <optional>
 #include <utility>
@@ -20,7 +21,7 @@ struct Precision {
     std::optional<Odds> odds;
 
     bool labels_alone() const { return !tolerance && !sides; }
-    // Whether values are wanted up to rounding.
+    // Whether values are required up to rounding.
     bool in_full(bool regression) const { return sides.has_value() || (regression && !tolerance); }
 };
 

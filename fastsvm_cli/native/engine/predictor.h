@@ -1,3 +1,4 @@
+// The predictor: a model with its answer options, and a pool of workers.
 #pragma once
 #include <memory>
 #include <utility>

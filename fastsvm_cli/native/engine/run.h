@@ -1,3 +1,4 @@
+// A run: answers the rows of a source, writes lines in order, and counts.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -19,7 +20,7 @@ struct RunError : std::runtime_error {
     std::int64_t line;
 };
 
-// Rows by their smallest and largest features.
+// Counts of rows by their smallest and largest features.
 struct FeatureCounts {
     std::int64_t beyond = 0;   // rows with features beyond `most` of add()
     std::int64_t zero = 0;     // rows with a feature 0
@@ -28,7 +29,7 @@ struct FeatureCounts {
     void add(const Rows& rows, std::int32_t most);
 };
 
-// Counts as in Answer; unknown_labels and score are of labelled rows.
+// The counts of a run, as in Answer; unknown_labels and score are of labelled rows.
 struct RunCounts {
     explicit RunCounts(bool labelled = true) : labelled(labelled) {}
     bool labelled;
@@ -56,13 +57,13 @@ struct Outputs {
 // RunError, and exceptions of the stream and the outputs.
 class Run {
 public:
-    // bad_rows: if null, the first bad row is an error. predictor, counts, bad_rows: must outlive this.
+    // bad_rows: if null, the first bad row is an error. predictor, run_counts, bad_rows: must outlive this.
     Run(const Predictor& predictor, Outputs outputs, RunCounts& run_counts, BadRows* bad_rows);
     // Writes the line before the first row, if any.
     void begin();
-    // Rows of a chunk, on all threads.
+    // Answers a chunk's rows, on all threads.
     void answer(const std::shared_ptr<const Rows>& rows);
-    // Rows of text, a block per thread.
+    // Answers rows of text; every thread parses and answers a block at a time.
     void answer(LineBlocks& blocks);
 
 private:

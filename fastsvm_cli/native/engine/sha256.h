@@ -8,6 +8,7 @@
 
 namespace fastsvm {
 
+// Computes the digest of bytes that come in parts.
 class Sha256 {
 public:
     void update(const char* data, std::size_t size);

@@ -1,4 +1,4 @@
-// Texts of predict besides its output lines.
+// The texts of predict besides its output lines: scores, notes and warnings.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -30,7 +30,7 @@ std::string row_warning(const Header& header, std::int64_t rows, const UnknownLa
 
 // Features that a model knows, besides its header.
 struct KnownFeatures {
-    std::int32_t first = 1;               // index of column 0 of dense rows (engine/embedded_scaling.h)
+    std::int32_t first = 1;               // index of column 0 of dense rows (ModelFile::first_index)
     std::int32_t largest = 0;             // index
     std::shared_ptr<const Rows> vectors;  // or null if it does not hold them
 };

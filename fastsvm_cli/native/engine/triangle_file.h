@@ -11,6 +11,7 @@
 
 namespace fastsvm {
 
+// A LIBSVM model with the pivots of its lists.
 class TriangleFile : public OrderedFile {
 public:
     // pivots: rows of the vectors, one per list.

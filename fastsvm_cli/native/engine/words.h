@@ -1,3 +1,4 @@
+// Words of model files, and text for messages.
 #pragma once
 #include <cstddef>
 #include <string>

@@ -1,3 +1,4 @@
+// Escalation: labels of an exact model by the levels below double precision.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -21,7 +22,7 @@ class Escalation {
 public:
     // model and rounding must outlive this. in_panels: whether double precision uses panels.
     Escalation(const SvmModel& model, const Rounding& rounding, const Features& features, bool in_panels);
-    // As LabelSums::decide; counts rows by level in `decided`.
+    // As LabelSums::decide_labels; counts rows by level in `decided`.
     void decide_labels(const Rows& rows, std::vector<std::int64_t>& undecided, std::int32_t* winner,
                        LevelRows& decided) const;
     // Estimated nanoseconds per kernel value, for labels alone of rows like the vectors.

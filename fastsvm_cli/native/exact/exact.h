@@ -1,3 +1,4 @@
+// The fast evaluation of exact models, with svm-predict's labels.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -51,6 +52,7 @@ public:
     // progress: called with the share done, on the calling thread; may throw to stop. Values do not depend on the
     // number of threads.
     void own_values(const std::function<void(double)>& progress, Decisions& out) const;
+    // Whether own_values works: one pair, and vectors in panels.
     bool meets_itself() const { return in_panels_ && model_.pairs() == 1; }
     // First row that lacks a serial number of a precomputed kernel's support vector, or -1. Such rows must not be
     // evaluated.

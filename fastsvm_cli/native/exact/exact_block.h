@@ -1,3 +1,4 @@
+// Private parts of Exact, for its files: the layout of support vectors, and a thread's scratch memory.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -13,18 +14,20 @@
 
 namespace fastsvm {
 
+// Maximum number of rows per step.
 constexpr std::int64_t block_rows = 64;
 
 // Maximum length of a thread's scratch array, unless one row needs more: 4 MB; for many threads 25 MB in all.
 inline std::int64_t numbers_per_thread() { return std::clamp<std::int64_t>((3 << 20) / get_threads(), 1, 1 << 19); }
 
-// For level 3.
+// Support vectors and coefficients for level 3, double precision.
 struct Exact::Layout {
     std::vector<double> coef;      // (nr_class - 1, padded)
     std::optional<Panels> panels;  // or
     std::optional<ColumnLists> lists;
 };
 
+// A thread's scratch memory.
 struct Exact::Block {
     explicit Block(const SvmModel& model) : votes(static_cast<int>(model.classes())) {}
     std::vector<Columns> columns;

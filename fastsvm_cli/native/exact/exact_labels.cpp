@@ -1,3 +1,4 @@
+// Labels alone of exact models; exact.cpp has their values.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -94,7 +95,7 @@ template <class Value> int Exact::vote(const Rounding::Row& rounding, Votes& vot
     return votes.elect();
 }
 
-// Labels in double precision, several classes; open rows go to block.open.
+// Labels in double precision, several classes; open rows go to block.undecided.
 void Exact::elect(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block,
                   std::int32_t* winner) const {
     const std::int64_t pairs = model_.pairs();
@@ -179,7 +180,7 @@ void Exact::decide(const Rows& rows, const std::int64_t* which, std::int64_t n, 
     }
 }
 
-// Labels of block.open.
+// Labels of block.undecided.
 void Exact::label_by_reference(const Rows& rows, Block& block, std::int32_t* winner) const {
     const std::int64_t pairs = model_.pairs();
     const int classes = static_cast<int>(model_.classes());

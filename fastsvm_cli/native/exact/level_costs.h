@@ -1,13 +1,15 @@
+// Estimated costs of kernel values at each level, from which models choose levels.
 #pragma once
 
 namespace fastsvm {
 
-// Nanoseconds of a kernel value: fixed, and per product.
+// Nanoseconds of a kernel value: a fixed part, and a part per product.
 struct LevelCost {
     double value, product;
     double of(double products) const { return value + product * products; }
 };
 
+// The costs with one instruction set. Only their ratios matter.
 struct LevelCosts {
     LevelCost single;  // one product per feature
     // On a grid, a product per unusual code of the row (codes), or per feature in the words needed: bits, bytes, 16
@@ -23,6 +25,7 @@ struct LevelCosts {
     LevelCost proof;
 };
 
+// The costs with the chosen instruction set, from a table of measurements (scripts/measure_levels.py).
 const LevelCosts& level_costs();
 
 }  // namespace fastsvm

@@ -1,4 +1,5 @@
-// Every two support vectors meet once.
+// Decision values at the model's own support vectors (Exact::own_values). Every two of them are evaluated once, for
+// both.
 #include <algorithm>
 #include <stdexcept>
 

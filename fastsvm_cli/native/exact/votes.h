@@ -1,3 +1,4 @@
+// Elects a class as LIBSVM does, by the votes of pairs of which some are undecided.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -12,6 +13,7 @@ inline int elected(int classes, const int* low, const int* high) {
     return best;
 }
 
+// The votes of one row. Reuses its memory: one object per thread.
 class Votes {
 public:
     explicit Votes(int classes) : classes_(classes), low_(classes), high_(classes), met_(classes), won_(classes) {}

@@ -1,9 +1,11 @@
+// Recognizes compressed files by their first bytes.
 #pragma once
 #include <cstddef>
 #include <string_view>
 
 namespace fastsvm {
 
+// A format of compressed files, which begin with the bytes `magic`.
 struct Compression {
     std::string_view magic;
     const char* name;
@@ -13,7 +15,8 @@ struct Compression {
 // Number of bytes that identify a format.
 constexpr std::size_t magic_bytes = 6;
 
-// Format from a file's first magic_bytes bytes, or all of a shorter file; null if not compressed.
+// Returns the format of a file that begins with these magic_bytes bytes, or that has only these; null if it is not
+// compressed.
 const Compression* compression(std::string_view start);
 
 // Whether a file that begins with these bytes, perhaps fewer than magic_bytes, may be compressed.

@@ -1,3 +1,4 @@
+// Output files that are written whole or not at all, and checks before any work.
 #pragma once
 #include <sys/stat.h>
 
@@ -10,9 +11,9 @@
 
 namespace fastsvm {
 
-// An output file, written whole or not at all. A regular file is written under a temporary name; finish() renames it,
-// so that a failed run keeps the previous file. Symbolic links are followed; mode, owner and group are kept. Devices,
-// FIFOs and standard output are written directly.
+// An output file. A regular file is written under a temporary name; finish() renames it, so that a failed run keeps the
+// previous file. Symbolic links are followed; mode, owner and group are preserved. Devices, FIFOs and standard output
+// are written directly.
 //
 // If a rename would change more than the content (another user's file, hard links, access control lists, a mount
 // point), finish() copies the content into the previous file. In a folder that is not writable, the file is written

@@ -8,7 +8,8 @@
 
 namespace fastsvm {
 
-// Reads gzip with zlib, if available; refuses other formats by name.
+// Reads a file or standard input, for one thread. Decompresses gzip with zlib, if available; refuses other compressed
+// formats by name.
 class Source {
 public:
     // path: a file, or "-" for standard input. decompress: else read gives a compressed file's bytes. Throws FileError,
@@ -22,10 +23,11 @@ public:
     // Whether a read would not wait.
     bool ready() const;
     bool compressed() const { return compressed_; }
-    // The descriptor and the bytes read ahead, for another reader; before the first read. This reads no more.
+    // Hands the descriptor and the bytes read ahead to another reader, which then owns the descriptor. Call it before
+    // the first read; afterwards, this object must not read.
     std::pair<int, std::string> release();
-    // The whole content. look: receives look_after bytes, or fewer with the first line if more would be waited for,
-    // before more is read; may throw.
+    // Reads the whole content. Calls look once, before it reads on, with the first look_after bytes, or with fewer if
+    // the content ends, or after a line end if it would have to wait for more. look may throw.
     std::string whole(std::size_t look_after, const std::function<void(const std::string&)>& look);
 
 private:

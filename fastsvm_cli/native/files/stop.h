@@ -1,3 +1,4 @@
+// Stop signals (SIGINT, SIGTERM, SIGHUP): they remove the temporary output file, then end the program.
 #pragma once
 #include <signal.h>
 
@@ -17,14 +18,14 @@ private:
     struct sigaction before_[3];
 };
 
-// SIGINT also prints a line on standard error from now on.
+// From now on, SIGINT also prints a line on standard error.
 void announce_interruption();
 
 // Sets the file to remove; "" for none. Ignored without StopSignals: a program that uses the library handles signals
 // itself.
 void remove_when_stopped(const std::string& path);
 
-// Delays stop signals while it lives.
+// Delays the calling thread's stop signals while it lives.
 class StopHeld {
 public:
     StopHeld();

@@ -1,3 +1,4 @@
+// Evaluates border models (file: engine/border_file.h).
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,6 +10,7 @@
 
 namespace fastsvm {
 
+// Maximum number of nearest samples that are averaged.
 constexpr int most_local = 64;
 
 // Border samples (Mills, "When Support Vector Machines are just too slow"): f(z) ~ level + n_i . (z - b_i) for the
@@ -19,7 +21,7 @@ public:
     Border(std::vector<std::int32_t> features, int local);
     Border(const Border&) = delete;
     ~Border();
-    // rows: (n, 2, d), points b_i, each with its normal n_i. Without samples the value is `level`.
+    // Adds the next pair. rows: (n, 2, d), points b_i, each with its normal n_i. Without samples the value is `level`.
     void add_pair(double level, std::int64_t n, const double* rows);
     // Uses all threads. A row's value depends on that row alone.
     void decision_values(const Rows& rows, Decisions& out) const;

@@ -1,3 +1,4 @@
+// Evaluates cascades (file: engine/cascade_file.h): stages that label most rows, before the exact model.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -24,27 +25,27 @@ struct CascadeStage {
 };
 
 // Cheap stages that give most rows a label; the exact model answers the others. Labels are calibrated (a statistical
-// bound, see cascade.py), not proven: single precision, no radii.
+// bound, see methods/cascade/guarantee.py), not proven: single precision, no radii.
 class Cascade {
 public:
     // chosen: the stages' vectors, of an RBF model. center: (features). longest: rows with a larger squared norm,
-    // longer than any calibrated one, are left. Throws std::invalid_argument.
+    // longer than any calibrated one, are left to the exact model. Throws std::invalid_argument.
     Cascade(const SvmModel& exact, const std::vector<std::int64_t>& chosen, std::vector<std::int32_t> features,
             std::vector<double> center, double longest, std::vector<CascadeStage> stages);
     ~Cascade();
     Cascade(const Cascade&) = delete;
 
-    // winner: (rows), an index of classes; -1: left to the exact model. stopped: (stages), rows answered by each. Uses
-    // all threads. A row's answer depends on that row alone.
+    // Labels all rows. winner: (rows), an index of classes; -1: left to the exact model. stopped: (stages), rows
+    // answered by each. Uses all threads. A row's answer depends on that row alone.
     void label(const Rows& rows, std::int32_t* winner, std::int64_t* stopped) const;
     // One stage's winner and margin of every row, whatever the thresholds: the least value of the winner's pairs, or
-    // -infinity if a class with all its pairs was not found.
+    // -infinity if no class was found that wins all its pairs, or if the row is longer than `longest`.
     void margins(const Rows& rows, std::size_t stage, std::int32_t* winner, double* margin) const;
 
     // Estimated nanoseconds of a row with this many entries in a stage, by level_costs.h, if it has the kernel values
     // of `known` vectors.
     double cost(std::size_t stage, double entries, std::int64_t known) const;
-    // Nanoseconds of level_costs.h in one of the machine that cost() was measured on (AVX2, AMD EPYC of 2023).
+    // Nanoseconds by level_costs.h per nanosecond of the machine that cost() was measured on (AVX2, AMD EPYC of 2023).
     static double time_unit();
 
     std::int64_t classes() const { return classes_; }

@@ -1,3 +1,4 @@
+// The center of Maclaurin expansions, and how far from it they are valid.
 #pragma once
 #include <cstdint>
 #include <vector>

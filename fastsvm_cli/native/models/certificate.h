@@ -1,3 +1,4 @@
+// Certificates of Maclaurin expansions: proven error bounds, which give the radii of a row's values.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace fastsvm {
 
-// Upper bounds for one expansion. Proof: B1 to B4 and B7 of PROOFS.md, same names; weight and count are B5's.
+// Upper bounds of one expansion's errors. Proof: B1 to B4 and B7 of PROOFS.md, same names; weight and count are B5's.
 struct Certificate {
     std::vector<double> truncation;  // norms W_{p+1} .. W_N, W_{>N} of omitted degrees; empty for finite kernels
     std::vector<double> error;       // per degree k = 0..p: |T_k - stored T_k|, Frobenius
@@ -40,7 +41,7 @@ struct ExpansionBounds {
     double norm_slack(const Center& center, const Rows& rows, std::int64_t row, double norm, bool centered) const;
     // Whether all of a center's support vectors have K < 1e-12 with the row (B35). False without a rounding bound.
     bool is_far(const Center& center, const Rows& rows, std::int64_t row, double norm, bool centered) const;
-    // left_out: length of `truncation`.
+    // Bounds for a row. left_out: length of `truncation`.
     RowFromCenter row_from(const Center& center, const Rows& rows, std::int64_t row, double norm, bool centered,
                            std::size_t left_out) const;
     // Error bound of one expansion's `term` in a row's value. norms: |T_k| of stored degrees; rank: if compressed.

@@ -1,3 +1,4 @@
+// Computes the degree norms of kernel expansions, by which certificates bound omitted degrees.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -5,8 +6,8 @@
 
 namespace fastsvm {
 
-// Degree norms of a kernel expansion (B1 and degree_norm of PROOFS.md). n support vectors x~ about a center; a: (n),
-// coefficients. from, to: degrees.
+// Which degree norms of a kernel expansion to compute (B1 and degree_norm of PROOFS.md). n support vectors x~ about a
+// center; a: (n), coefficients. from, to: degrees.
 struct DegreeNorms {
     std::int64_t n;
     const double* a;
@@ -14,9 +15,9 @@ struct DegreeNorms {
     int from, to;
 };
 
-// For k = from..to, the sums over i, j of a_i a_j e^(-gamma |x~_i|^2 - gamma |x~_j|^2) (2 gamma x~_i.x~_j)^k / k!, then
-// the sum over k > to, as its own series; in parts of about a second at most. Parts and order of sums do not depend on
-// threads or on where a part is computed; totals add the parts in order.
+// The norms: for k = from..to, the sums over i, j of a_i a_j e^(-gamma |x~_i|^2 - gamma |x~_j|^2) (2 gamma x~_i.x~_j)^k
+// / k!, then the sum over k > to, as its own series; in parts of about a second at most. Parts and order of sums do not
+// depend on threads or on where a part is computed; totals add the parts in order.
 class DegreeNormParts {
 public:
     virtual ~DegreeNormParts() = default;
@@ -27,7 +28,8 @@ public:
     virtual double share(std::int64_t parts) const = 0;
 };
 
-// x: (n, d), about the center; n^2 d / 2 products. All pointers must outlive the parts.
+// Makes the parts for dense vectors. x: (n, d), about the center; n^2 d / 2 products. All pointers must outlive the
+// parts.
 std::unique_ptr<DegreeNormParts> degree_norm_parts(const DegreeNorms& of, std::int64_t d, const double* x);
 
 // The same for sparse y with a center m not 0: x~_i.x~_j = y_i.y_j - shift_i - shift_j, shift_i = y_i.m - |m|^2 / 2.

@@ -1,3 +1,4 @@
+// Evaluates density models (file: engine/density_file.h).
 #pragma once
 #include <cstdint>
 #include <vector>

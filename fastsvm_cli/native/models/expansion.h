@@ -1,4 +1,4 @@
-// Coefficients of Maclaurin expansions (Claesen, De Smet, Suykens, De Moor, eqs. 3.7 and 3.8).
+// Computes the coefficients of Maclaurin expansions (Claesen, De Smet, Suykens, De Moor, eqs. 3.7 and 3.8).
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -16,9 +16,9 @@ struct Terms {
     const double* center;
 };
 
-// Tensors factors[k] sum_i a_i e^{-gamma |x_i - m|^2} (x_i - m)^k, k = 0 .. factors.size() - 1, packed as in packed.h;
-// without the exponential unless gaussian. a: (index.size()). Sums follow the order of the vectors, for any number of
-// threads.
+// Returns the tensors factors[k] sum_i a_i e^{-gamma |x_i - m|^2} (x_i - m)^k, k = 0 .. factors.size() - 1, packed as
+// in packed.h; without the exponential unless gaussian. a: (index.size()). Sums follow the order of the vectors, for
+// any number of threads.
 std::vector<double> expand(const Terms& terms, const double* a, bool gaussian, double gamma,
                            const std::vector<double>& factors);
 

@@ -1,3 +1,4 @@
+// Evaluates geometry models (file: engine/geometry_file.h).
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -1,3 +1,4 @@
+// Evaluates Maclaurin models (file: engine/maclaurin_file.h).
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -24,13 +25,13 @@ public:
     Maclaurin(const Maclaurin&) = delete;
     ~Maclaurin();
 
-    // m: (d). largest_norm: largest |x - m|^2 of a support vector, for eq. (3.11).
+    // Adds a center. m: (d). largest_norm: largest |x - m|^2 of a support vector, for eq. (3.11).
     void add_center(const double* m, double largest_norm);
-    // coefficients: tensors T_0 to T_degree, as Polynomial takes them. certificate: or null; all must omit the same
-    // degrees. Throws std::out_of_range, std::invalid_argument.
+    // Adds an expansion. coefficients: tensors T_0 to T_degree, as Polynomial takes them. certificate: or null; all
+    // must omit the same degrees. Throws std::out_of_range, std::invalid_argument.
     void add_expansion(std::int64_t pair, std::int64_t center, const double* coefficients, bool single,
                        const Certificate* certificate);
-    // Degree 2 with compressed M, as Polynomial takes it.
+    // Adds an expansion of degree 2 with compressed M, as Polynomial takes it.
     void add_compressed(std::int64_t pair, std::int64_t center, const double* constant_and_v, std::int64_t rank,
                         const double* lambda, const double* q, bool single, const Certificate* certificate);
     // For B5: the exact model's kernel (linear as polynomial), and most entries of a support vector.
@@ -57,7 +58,7 @@ private:
         std::int64_t pair, center;
         Polynomial polynomial;
         Certificate certificate;
-        std::size_t beside = no_group;  // in panels_, for the first expansion of a panel
+        std::size_t beside = no_group;  // in side_by_side_, for the first expansion of a panel
     };
     static constexpr std::size_t no_group = static_cast<std::size_t>(-1);
     struct Block;
@@ -77,7 +78,8 @@ private:
     std::vector<double> rho_;
     std::vector<Center> centers_;
     std::vector<Expansion> expansions_;
-    // Each for `lanes` consecutive expansions about one center, of consecutive pairs, which keep only norms.
+    // Each for `lanes` consecutive expansions about one center, of consecutive pairs, whose own polynomials then have
+    // only norms.
     std::vector<PolynomialPanel> side_by_side_;
     std::size_t alone_from_ = 0;                    // expansions from here on are in no panel
     std::vector<double> pair_weight_, pair_count_;  // sums over a pair's certificates

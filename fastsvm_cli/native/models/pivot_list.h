@@ -1,3 +1,4 @@
+// The list of a triangle model's pivot: its support vectors by distance, and bounds on sums over the rest of it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +29,7 @@ struct PivotList {
     // members: support vectors of the list. class_of: of each support vector. stops: numbers of vectors, 0 to all.
     PivotList(const SvmModel& model, std::int64_t pivot, std::vector<std::int64_t> members,
               const std::vector<std::int32_t>& class_of, const std::vector<std::int64_t>& stops);
-    // For a row at a distance in [low, high] from the pivot. stop: an index.
+    // Bounds for a row at a distance in [low, high] from the pivot. stop: an index.
     KernelBounds kernel_bounds(std::size_t stop, double low, double high) const;
     Left left(std::size_t stop, std::size_t pair, const KernelBounds& kernels) const;
 

@@ -1,3 +1,4 @@
+// The span of a geometry model's points in feature space, in which rows and decision functions have coordinates.
 #pragma once
 #include <atomic>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// The polynomials of Maclaurin expansions, stored for fast evaluation.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -22,13 +23,13 @@ public:
 
     // Whether values take z - m.
     bool centered() const { return centered_; }
-    // 0 if not compressed. Compressed ones take rows one by one.
+    // The rank, or 0 if not compressed. Compressed polynomials take rows one by one.
     std::size_t rank() const { return lambda_.size(); }
     // Upper bounds of the Frobenius norms |T_k|, for every degree.
     const double* norms() const { return norms_; }
-    // For `lanes` rows: x is (d, lanes), out (lanes).
+    // Writes the values of `lanes` rows: x is (d, lanes), out (lanes).
     void values(const double* x, double* out) const;
-    // For one row, in raw coordinates.
+    // Returns the value of one row, in raw coordinates.
     double value(const Columns& columns, std::vector<double>& scratch) const;
 
     // Whether a PolynomialPanel can hold both.
@@ -61,9 +62,9 @@ class PolynomialPanel {
 public:
     // Takes coefficients, but not norms, of `lanes` polynomials (fits_beside).
     explicit PolynomialPanel(Polynomial* const* polynomials);
-    // For the first `rows` of `lanes` rows: x is (d, lanes), out (rows, lanes).
+    // Writes the values of the first `rows` of `lanes` rows: x is (d, lanes), out (rows, lanes).
     void values(int rows, const double* x, double* out) const;
-    // For one row: out is (lanes).
+    // Writes the values of one row: out is (lanes).
     void values(const Columns& columns, double* out) const;
 
 private:

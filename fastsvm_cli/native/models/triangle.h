@@ -1,3 +1,4 @@
+// Evaluates triangle models (file: engine/triangle_file.h).
 #pragma once
 #include <cstdint>
 #include <memory>

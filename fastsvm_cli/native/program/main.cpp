@@ -1,4 +1,4 @@
-// fastsvm-predict: svm-predict's place in a pipeline, for all models.
+// The program fastsvm-predict, which replaces svm-predict in a pipeline, with models of any kind.
 #include <signal.h>
 #include <unistd.h>
 

@@ -12,6 +12,7 @@ struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// The options and files of a command line.
 struct Options {
     bool probability = false, quiet = false, values = false;
     int threads = 0;  // 0: all processors
@@ -19,12 +20,14 @@ struct Options {
     std::string test_file, model_file, output = "-";
     bool help = false, version = false;  // ends the reading of options
 
+    // The names of all files to read.
     std::vector<std::string> inputs() const;
 };
 
-// Throws UsageError.
+// Reads the words after fastsvm-predict. Throws UsageError.
 Options read_options(const std::vector<std::string>& words);
-// As svm-predict: options, then three files. UsageError holds a line for an unknown option, or "" for missing files.
+// Reads them as svm-predict does: options, then three files. UsageError holds a line for an unknown option, or "" for
+// missing files.
 Options read_libsvm_options(const std::vector<std::string>& words);
 
 extern const char* const help_text;

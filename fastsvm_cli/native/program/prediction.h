@@ -1,4 +1,5 @@
-// svm-predict's work with any model file: of fastsvm-predict, and of `fastsvm predict` with the options of both.
+// Predicts a file's rows with any model file, as svm-predict does: for fastsvm-predict, and for `fastsvm predict` with
+// options that both have.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -16,10 +17,10 @@
 
 namespace fastsvm {
 
-// Writes a line of printable characters; ignores failed writes.
+// Writes a line, with ? for control characters; ignores failed writes.
 void say(int descriptor, const std::string& line);
 
-// An error of a file's line; line 0: of the file.
+// An error in a line of a file, or in the whole file (line 0).
 struct LineError : std::runtime_error {
     enum File { data, model };
     LineError(File file, const std::string& path, std::int64_t line, const std::string& why);
@@ -28,17 +29,18 @@ struct LineError : std::runtime_error {
     std::int64_t line;
 };
 
-// Options of words with which `fastsvm predict` does the same; none if Python must do it: other options, a progress
-// bar, a model file that it could not read again.
+// Reads the words of `fastsvm predict`. Returns none if Python must do the work instead: for other options, for a
+// progress bar, or if Python could not read the model file again.
 std::optional<Options> read_shared_options(const std::vector<std::string>& words);
 
+// One run: construct it, then call prepare() and run(). The options must outlive it.
 class Prediction {
 public:
     // Reads a compressed file from its open descriptor, which it owns, and the bytes already read.
     using Decompress = std::function<ByteStream(const std::string& path, int descriptor, const std::string& begun)>;
 
-    // Checks the output, and reads the model. decompress: in place of the core's own gzip, for rows. Throws LineError
-    // and FileError.
+    // Checks the output, and reads the model. decompress: reads compressed rows instead of the core's own gzip. Throws
+    // LineError and FileError.
     explicit Prediction(const Options& options, Decompress decompress = nullptr);
     // Whether prepare() warns of the model file.
     bool has_notes() const { return !loaded_.notes.empty(); }

@@ -6,6 +6,7 @@
 
 namespace fastsvm {
 
+// Allocates memory that begins at a cache line of 64 bytes.
 template <class T> struct CacheLines {
     using value_type = T;
     static constexpr std::align_val_t line{64};

@@ -1,3 +1,4 @@
+// Chooses the loops of an instruction set at run time, by what the processor supports.
 #ifdef FASTSVM_X86
 #include <cpuid.h>
 #endif
@@ -42,7 +43,7 @@ const Loops avx512_vnni_table = with_grid(avx512::table, "avx512_vnni", avx512_v
 #endif
 
 #ifdef FASTSVM_X86
-// Asks the processor: some compilers and libraries do not know all features.
+// Reads the processor's own flags: some compilers and libraries do not know all features.
 struct Processor {
     bool avx2 = false, avx512 = false, avx512_vnni = false;
 
@@ -87,7 +88,7 @@ const Loops* const all[] = {
     &baseline::table,
 };
 
-std::atomic<const Loops*> chosen{nullptr};  // several threads may ask first
+std::atomic<const Loops*> chosen{nullptr};  // several threads may request it first
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// Exponentials of n registers in step: each is a long dependency chain.
+// Exponentials of n registers, computed in step because each one is a long dependency chain. For files compiled per
+// instruction set (isa.h).
 #pragma once
 #include "simd/wide.h"
 
@@ -37,6 +38,7 @@ template <class V, int n> FASTSVM_INLINE void exp_nonpositive(V (&x)[n]) {
     FASTSVM_EACH x[i] = where_less(x[i], least, zero, times_power(p[i], biased[i]));
 }
 
+// -gamma |x - z|^2, at most 0 for gamma >= 0, from norms = |x|^2 + |z|^2 and dots = x.z.
 template <class V> FASTSVM_INLINE V rbf_exponent(double gamma, V norms, V dots) {
     const V distance = norms - 2.0 * dots, zero = V::splat(0.0);
     return -gamma * larger(zero, distance);  // NaN stays

@@ -14,7 +14,8 @@ namespace fastsvm {
 // Per i: the bits of a correction, and those of 2^(i/128) less i << 45, which adding k << 45 restores.
 extern const std::uint64_t exp_table[128][2];
 
-// From exp_near on, glibc takes other paths, perhaps fused differently: it is called itself. Below exp_zero all give 0.
+// For |x| from exp_near on, glibc takes other paths, perhaps fused differently: callers use the library's exp there.
+// Below exp_zero, e^x is 0.
 constexpr double exp_near = 512, exp_zero = -746;
 
 }  // namespace fastsvm

@@ -1,3 +1,4 @@
+// The loops of grid_loops.h for words.
 #include "simd/grid_registers.h"
 
 namespace fastsvm {
@@ -25,6 +26,7 @@ constexpr bool of_bytes = false;
 #elif defined(__AVX512BW__)
 constexpr bool of_bytes = true;
 [[maybe_unused]] inline U bits_set(U x) {
+    // Masked: GCC 12 warns of uninitialised reads in the unmasked form.
     const __m512i counts =
         _mm512_maskz_broadcast_i32x4(0xffff, _mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
     return (U)_mm512_shuffle_epi8(counts, (__m512i)(x & 0x0f0f0f0f)) +

@@ -1,3 +1,4 @@
+// The loops of grid_loops.h for four-bit codes.
 #include "simd/grid_registers.h"
 
 #if defined(FASTSVM_GRID_SUMS)

@@ -1,13 +1,15 @@
+// Loops that compute RBF kernel values from whole numbers, for rows and vectors whose features take few values.
 #pragma once
 #include <cstdint>
 
 namespace fastsvm {
 
-// Kernel values from whole numbers, of rows and vectors on one grid (B30). Points are 32-bit words or four-bit codes. A
-// word holds 32 one-bit features, or a few numbers of 8 bits (16 if the machine cannot multiply and add bytes). A code,
-// in a byte of its own, holds four features of two levels or two of up to four.
+// Rows and vectors are on one grid: |x - z|^2 is a whole number D times the squared step (B30 of PROOFS.md), and K =
+// exp(-gamma step^2 D). Their numbers are in 32-bit words or in four-bit codes. A word holds 32 one-bit features, or a
+// few numbers of 8 bits (16 if the machine cannot multiply and add bytes). A code, in a byte of its own, holds four
+// features of two levels or two of up to four.
 
-// Rows side by side, without words that no sum needs.
+// A few rows side by side, without the words that no sum needs.
 struct GridRows {
     std::int64_t count;      // of words
     const std::int32_t* at;  // (count): index of each word in a vector
@@ -16,6 +18,7 @@ struct GridRows {
     std::int64_t run;           // words whose products fit 16-bit sums
 };
 
+// Vectors as words, in panels.
 struct GridPanels {
     std::int64_t count;
     std::int64_t words;           // per vector
@@ -25,22 +28,23 @@ struct GridPanels {
 
 // exp(-gamma step^2 D) for D = 0, 1, 2, ...
 struct GridExponential {
-    const float* table;  // up to D = last; its last value holds beyond
+    const float* table;  // values up to D = last; the last one also serves beyond
     std::int32_t last;
     double exponent;       // gamma step^2 / ln 2
     float high, low;       // whose sum is `exponent`
-    std::int32_t nothing;  // 0 from here on, if computed
-    // At D = 0, 8, 16, ... and D = 0, 16, 32, ...: values below D = 128 or 256 are products of one of these and one of
-    // the table's first.
+    std::int32_t nothing;  // computed values are 0 from this D on
+    // Values at D = 0, 8, 16, ... and at D = 0, 16, 32, ...: those below D = 128 or 256 are products of one of these
+    // and one of the table's first.
     float by_eight[16], by_sixteen[16];
 };
 
-// common_bits: if words are omitted; numbers: |x|^2 + |z|^2 - 2 x.z; bytes: the same, below GridLoops::small;
-// small_numbers: bytes, products of several words in 16 bits.
+// What a word adds to the sum that gives D. different_bits: its differing bits; common_bits: bits set in both, if words
+// are omitted; numbers: products, as D = |x|^2 + |z|^2 - 2 x.z; bytes: the same, of numbers below GridLoops::small;
+// small_numbers: as bytes, with the products of several words summed in 16 bits.
 enum class GridDistance { different_bits, common_bits, numbers, bytes, small_numbers };
-// Source of exp. below_n: the smallest table above D, for bits and codes (codes: a product of two numbers). polynomial:
-// for numbers. short_polynomial: if GridExponential::nothing <= 2^24, for codes, and for numbers on machines with
-// `small`.
+// Where exp is from. below_n: the smallest table above D, for bits and codes (codes: a product of two numbers).
+// polynomial: for numbers. short_polynomial: if GridExponential::nothing <= 2^24, for codes, and for numbers on
+// machines with `small`.
 enum class GridLookup { below_32, below_64, below_128, below_256, table, polynomial, short_polynomial };
 
 constexpr int codes_per_table = 16;
@@ -53,7 +57,7 @@ struct GridCodeRow {
     std::int32_t start;
 };
 
-// In the order of GridCodeLoops::place.
+// Vectors as codes, in panels with the vectors in the order of GridCodeLoops::position.
 struct GridCodePanels {
     std::int64_t count;
     std::int64_t codes;           // per vector
@@ -61,12 +65,13 @@ struct GridCodePanels {
     const unsigned char* bases;   // (count, 2, panel): low bytes, high bytes
 };
 
-// One permutation of a row's table serves as many vectors as a register has bytes.
+// Loops for codes. One permutation of a row's table serves as many vectors as a register has bytes.
 struct GridCodeLoops {
     int panels;  // best number of panels at a time
+    // Where a panel has its vector s.
     int (*position)(int s);
-    // out[s] for all vectors. below_n: D < n; short_polynomial: D < 2^16, and any `run` table numbers of the row total
-    // at most 255.
+    // out[s] = K for all vectors. below_n: D < n; short_polynomial: D < 2^16, and any `run` table numbers of the row
+    // total at most 255.
     void (*values)(GridLookup lookup, std::int64_t run, const GridCodeRow& z, const GridCodePanels& x,
                    const GridExponential& exponential, float* out);
     // Adds factor times these values times coef[s] to sums[...], `lanes` partial sums (B25).
@@ -74,8 +79,9 @@ struct GridCodeLoops {
                  const GridExponential& exponential, const float* coef, double factor, double* sums);
 };
 
+// Loops for words, and for codes if the machine has them.
 struct GridLoops {
-    int rows;     // side by side; one works too
+    int rows;     // rows side by side; the loops also take one
     int numbers;  // per word
     // Numbers below `small` are four to a word; their products are summed in 16 bits, up to small_sum for each of the
     // four. 0: no such loops.
@@ -83,7 +89,7 @@ struct GridLoops {
     std::uint32_t offset;  // exclusive-ored into vectors' words, since the second factor is signed
     // |z|^2 less the share of `offset` in -2 x.z, from sums of numbers and squares.
     std::int32_t (*norm)(std::int32_t sum, std::int32_t squares);
-    // out[r][s] for `rows` rows and all vectors.
+    // out[r][s] = K for `rows` rows and all vectors.
     void (*values)(int rows, GridDistance distance, GridLookup lookup, const GridRows& z, const GridPanels& x,
                    const GridExponential& exponential, float* const* out);
     // Adds these values times coef[s] to sums[r][...] (B25); or null.

@@ -1,10 +1,11 @@
-// Common to grid.cpp and grid_codes.cpp.
+// What grid.cpp and grid_codes.cpp share: registers of 32-bit numbers, powers of two, and sums of kernel values.
 #pragma once
 #include "simd/grid_loops.h"
 #include "simd/isa.h"
 #include "simd/loops.h"
 
-// Byte permutations and products, and summed kernel values. (AVX-512 keeps the loops measured on it.)
+// Compiles the loops with byte permutations and products, and those that sum kernel values. (AVX-512 has only the loops
+// that were measured on it.)
 #if defined(FASTSVM_NEON) || (defined(__AVX2__) && !defined(__AVX512F__))
 #define FASTSVM_GRID_SUMS
 #endif
@@ -27,8 +28,6 @@ template <class V, class T> inline void store(T* p, V x) { __builtin_memcpy(p, &
 inline U splat(std::uint32_t x) { return U{} + x; }
 inline I splat(std::int32_t x) { return I{} + x; }
 inline F splat(float x) { return F{} + x; }
-
-// Masks of all ones: GCC 12 warns of uninitialised reads in the unmasked forms.
 
 // a b + c, in one rounding if possible.
 inline F multiply_add(F a, F b, F c) {

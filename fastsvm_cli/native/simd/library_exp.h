@@ -1,3 +1,4 @@
+// The C library's exp, and vector loops that give the same bits.
 #pragma once
 #include "simd/reference_lanes.h"
 
@@ -7,11 +8,11 @@ namespace fastsvm {
 // its own.
 double libm_exp(double x);
 
-// Loop with the bits of libm_exp, for the chosen instruction set, or null. Found once, by arguments that distinguish
-// the variants of glibc's algorithm.
+// Returns a loop with the bits of libm_exp for the chosen instruction set, or null. It is found once per instruction
+// set, by arguments that distinguish the variants of glibc's algorithm.
 ExpLoop library_exp();
 
-// Compares them on those arguments.
+// Compares a loop, which may be null, with libm_exp on those arguments.
 bool gives_bits_of_library(ExpLoop loop);
 
 }  // namespace fastsvm

@@ -1,4 +1,4 @@
-// Compiled per instruction set, named by FASTSVM_ISA (see isa.h).
+// Compiled once per instruction set, which FASTSVM_ISA names (see isa.h).
 #include "simd/loops.h"
 
 #include "simd/exponential.h"

@@ -29,7 +29,7 @@ struct DegreeSeries {
 struct Loops {
     const char* name;
 
-    // By the precision of the highest degree's coefficients.
+    // Named by the precision of the highest degree's coefficients.
     const PolynomialLoops<float>* single_polynomials;
     const PolynomialLoops<double>* double_polynomials;
 
@@ -91,6 +91,7 @@ struct Loops {
     const TextLoops* text;
 };
 
+// The loops of the chosen instruction set.
 const Loops& loops();
 
 }  // namespace fastsvm

@@ -7,7 +7,7 @@ namespace fastsvm {
 
 constexpr int max_degree = 4;
 
-// C(d + k - 1, k).
+// The number of monomials, C(d + k - 1, k); k up to max_degree.
 static inline std::int64_t packed_size(int k, std::int64_t d) {
     switch (k) {
         case 0: return 1;

@@ -1,3 +1,4 @@
+// Loops that evaluate all pairs of many classes in single precision, and count their votes (exact/labels/all_pairs.h).
 #pragma once
 #include <cstdint>
 
@@ -7,8 +8,8 @@ constexpr std::int64_t vote_stride = 16;  // classes are padded to multiples of 
 constexpr int vote_vectors = 32;          // maximum per class
 constexpr int vote_rows = 4;              // rows that share loaded coefficients
 
-// Class i against j: rho[i][j] + sum over t of own[i][t][j] K(vector t of i) + other[i][t][j] K(vector t of j), above 0
-// if i wins; the error is below radii[i] + radii[j] (B38 in PROOFS.md).
+// The coefficients of all pairs. Class i against j: rho[i][j] + sum over t of own[i][t][j] K(vector t of i) +
+// other[i][t][j] K(vector t of j), above 0 if i wins; the error is below radii[i] + radii[j] (B38 in PROOFS.md).
 struct PairTables {
     std::int64_t classes, stride, vectors;  // stride: padded number of classes; vectors: per class, padded
     const float *own, *other;               // (classes, vectors, stride)
@@ -16,14 +17,16 @@ struct PairTables {
     const float* largest;                   // (vectors, stride): largest size of a coefficient
 };
 
+// One row: its kernel values, error radii and votes.
 struct PairVotes {
     const float* values;      // (vectors, stride): kernel values
     float* radii;             // (stride)
     std::int32_t* low;        // (stride): certain votes
     std::int32_t* undecided;  // (most, 2): undecided pairs i < j
-    std::int64_t opened;      // number of those; beyond `most` they are only counted
+    std::int64_t opened;      // number of undecided pairs; beyond `most` they are only counted
 };
 
+// A class, and how clearly another one wins against it.
 struct Opponent {
     std::int64_t of;
     float margin;  // value - radii[of]
@@ -34,7 +37,7 @@ struct VoteLoops {
     std::int64_t (*measure)(const PairTables& tables, float relative, float absolute, const PairVotes& row);
     // Class with the least margin against i.
     Opponent (*strongest)(const PairTables& tables, std::int64_t i, const PairVotes& row);
-    // Fills low, open and opened of n <= vote_rows rows, whose `low` are contiguous; invalid if `opened` > `most`.
+    // Fills low, undecided and opened of n <= vote_rows rows, whose `low` are contiguous; invalid if `opened` > `most`.
     // scratch: (vote_rows, vectors + 1, stride).
     void (*all_pairs)(const PairTables& tables, std::int64_t most, int n, PairVotes* rows, float* scratch);
 };

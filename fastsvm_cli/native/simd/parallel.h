@@ -1,3 +1,4 @@
+// Threads: their number, and loops whose parts they share.
 #pragma once
 #include <cstdint>
 
@@ -5,8 +6,8 @@ namespace fastsvm {
 
 void set_threads(int threads);  // 0: all processors of the process
 int get_threads();
-// For work that the calling thread starts, e.g. one thread if callers keep all busy; 0: the global setting. Returns the
-// previous value.
+// Sets the number for work that the calling thread starts, such as 1 if the callers already use all processors; 0: the
+// global setting. Returns the previous value.
 int set_threads_here(int threads);
 
 // Parts of a range, which threads take one by one.
@@ -17,7 +18,7 @@ public:
     virtual bool next(std::int64_t& first, std::int64_t& last) = 0;
 };
 
-// A caller's function, which must outlive the call; allocates nothing.
+// Refers to a caller's function, which must outlive the call; allocates nothing.
 template <class... Arguments> class Callable {
 public:
     template <class Function>
@@ -35,7 +36,7 @@ private:
 // last. A single part runs on the calling thread. Rethrows the first exception.
 void parallel_workers(std::int64_t n, std::int64_t grain, const Callable<Parts&>& worker);
 
-// Calls body(first, last) on disjoint parts of [0, n), multiples of `grain` except the last; on one thread, on one
+// Calls body(first, last) for disjoint parts that cover [0, n), `grain` long except the last; with one thread, for one
 // part. Otherwise as parallel_workers.
 void parallel_for(std::int64_t n, std::int64_t grain, const Callable<std::int64_t, std::int64_t>& body);
 

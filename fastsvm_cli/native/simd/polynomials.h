@@ -1,3 +1,4 @@
+// Loops that evaluate packed polynomials, for several rows or several polynomials side by side.
 #pragma once
 #include <cstdint>
 

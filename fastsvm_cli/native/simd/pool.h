@@ -1,3 +1,4 @@
+// A pool of objects that are expensive to make, such as scratch memory, which threads lease.
 #pragma once
 #include <array>
 #include <atomic>
@@ -10,8 +11,8 @@
 
 namespace fastsvm {
 
-// Reusable expensive objects, at most `slots`, each for one thread at a time. No locks: threads have slots of their
-// own, in separate cache lines, while there are enough.
+// Lends objects, each to one thread at a time, and stores at most `slots` of them for reuse. No locks: threads have
+// slots of their own, in separate cache lines, while there are enough.
 template <class T> class Pool {
 public:
     Pool() = default;
@@ -21,6 +22,7 @@ public:
         for (Slot& slot : *slots_) delete slot.pooled.load();
     }
 
+    // Returns the object at its end, unless an exception has left the object's state unknown.
     class Lease {
     public:
         Lease(const Pool& pool, std::unique_ptr<T> object)
@@ -39,7 +41,7 @@ public:
         const int failures_;
     };
 
-    // make(): a new std::unique_ptr<T>. Const: pooled objects change no answer.
+    // Takes a stored object, or a new one from make(), a std::unique_ptr<T>. Const: pooled objects change no answer.
     template <class Make> Lease lease(Make make) const {
         std::unique_ptr<T> object;
         visit([&](std::atomic<T*>& pooled) {

@@ -1,3 +1,4 @@
+// Loops of inner products in single precision whose sums are in double precision.
 #pragma once
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// One register of doubles.
+// Operations on one register of doubles, for files compiled per instruction set (isa.h).
 #pragma once
 #include <cstdint>
 

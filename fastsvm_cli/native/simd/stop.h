@@ -1,12 +1,13 @@
+// Checks during long work whether to stop, such as for Ctrl-C in Python.
 #pragma once
 
 namespace fastsvm {
 
-// check: called now and then on the calling thread, between parts of its work (parallel.h). If it throws, work ends on
-// all threads. May be null.
+// Sets the calling thread's check, or none if null. It is called now and then on this thread, between parts of its work
+// (parallel.h). If it throws, the work ends on all threads.
 void check_while_working(void (*check)());
 
-// Calls it unless called recently.
+// Calls the thread's check, unless it was called in the last 50 milliseconds.
 void check_now_and_then();
 
 // Disables checks on this thread during its lifetime.

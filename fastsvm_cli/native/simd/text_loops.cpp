@@ -299,7 +299,7 @@ inline __m256i constant(const void* of) { return _mm256_load_si256(static_cast<c
 const char* read_alike(const char* p, const char* end, const IndexTexts& before, PlainWords& words,
                        std::int64_t& repeated) {
     while (p < end && *p == ' ') ++p;
-    std::uint32_t begins[IndexTexts::most + 1 + 64 + 8];  // with room for a window's words after the row
+    std::uint32_t begins[IndexTexts::most + 1 + 64 + 8];  // with a margin for a window's words after the row
     const std::uint32_t *begin = begins, *const begins_end = begins + find_words(p, end, begins);
     const IndexTexts::Word *word = before.words, *const words_end = word + before.count;
     Written written{words.indices, words.values, words.last, words.squared_norm};

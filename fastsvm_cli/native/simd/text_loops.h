@@ -1,3 +1,4 @@
+// Loops that read LIBSVM text: they count lines, and read plain index:value words.
 #pragma once
 #include <cstdint>
 
@@ -7,14 +8,14 @@ struct ByteCounts {
     std::int64_t lines, separators;
 };
 
-// Reading requires room for this many words.
+// Reading goes on while the output has a capacity for this many more words.
 constexpr std::int64_t plain_words_at_once = 32;
 
-// Output of read words, and state of their row.
+// Where the words that are read go, and the state of their row.
 struct PlainWords {
     std::int32_t* indices;
     double* values;
-    std::int64_t capacity;  // capacity
+    std::int64_t capacity;  // words that fit `indices` and `values`
     std::int64_t last;      // the previous index; the next one must be larger
     double squared_norm;
     std::int64_t count;  // of words read

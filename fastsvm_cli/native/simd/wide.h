@@ -1,5 +1,5 @@
-// n numbers in registers: a tree with registers as leaves. On AVX2, loops over 64-byte vector types take 3 to 30 times
-// as long.
+// Wide<T, n>: n numbers in registers, as a binary tree whose leaves are registers. For files compiled per instruction
+// set (isa.h). On AVX2, loops over 64-byte vector types take 3 to 30 times as long.
 #pragma once
 #include <cstdint>
 
@@ -65,7 +65,7 @@ template <class T, int n> struct Wide<T, n, true> {
     FASTSVM_INLINE friend Wide operator+(Wide x, Wide y) { return {x.v + y.v}; }
     FASTSVM_INLINE friend Wide operator-(Wide x, Wide y) { return {x.v - y.v}; }
     FASTSVM_INLINE friend Wide operator*(Wide x, Wide y) { return {x.v * y.v}; }
-    // y if they cannot be compared.
+    // These two give y if the numbers cannot be compared (NaN).
     FASTSVM_INLINE friend Wide smaller(Wide x, Wide y) { return {least(x.v, y.v)}; }
     FASTSVM_INLINE friend Wide larger(Wide x, Wide y) { return {most(x.v, y.v)}; }
     FASTSVM_INLINE friend Wide where_less(Wide x, Wide y, Wide a, Wide b) { return {x.v < y.v ? a.v : b.v}; }
@@ -143,7 +143,7 @@ FASTSVM_INLINE Wide<double, 4> widened(Wide<float, 4> x) {
 }
 FASTSVM_INLINE Wide<double, 8> widened(Wide<float, 8> x) { return {widened(x.low), widened(x.high)}; }
 #endif
-// First half plus second half.
+// The first half plus the second half, in double precision.
 FASTSVM_INLINE Wide<double, 8> widened_halves(Wide<float, 16> x) {
 #if defined(__AVX512F__)
     Wide<float, 8> low, high;

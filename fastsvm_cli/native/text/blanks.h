@@ -1,10 +1,11 @@
+// Blanks, words and line ends in text that ends in '\n'.
 #pragma once
 
 namespace fastsvm {
 
 inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-// p: in text that ends in '\n'. A CR is a blank only before LF; elsewhere it is an error in a word, like VT and FF.
+// Whether p is at a line end. A CR is a blank only before LF; elsewhere it is an error in a word, like VT and FF.
 // LIBSVM takes these for blanks in some places, and drops the text after them in others.
 inline bool at_line_end(const char* p) { return *p == '\n' || (*p == '\r' && p[1] == '\n'); }
 

@@ -1,3 +1,4 @@
+// The features that a model knows, and a row's entries of these features.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -9,6 +10,7 @@ namespace fastsvm {
 // 2,000,000,000.
 class Features {
 public:
+    // indices: increasing.
     explicit Features(std::vector<std::int32_t> indices) : indices_(std::move(indices)) {
         constexpr std::int32_t table_max = 1 << 22;
         std::int32_t top = 0;
@@ -37,6 +39,7 @@ private:
 struct Columns {
     std::vector<std::int32_t> column;
     std::vector<double> value;
+    // Replaces the entries by those of a row's n entries whose index has a column.
     void take(const Features& features, const std::int32_t* indices, const double* values, std::int64_t n) {
         column.resize(static_cast<std::size_t>(n));
         value.resize(static_cast<std::size_t>(n));

@@ -21,7 +21,7 @@ struct MatrixView {
 
 // Functions that return Rows throw std::invalid_argument. Messages number rows and entries from 0.
 
-// Error of an entry; or empty. last: previous index in its row, or -1.
+// Message of an entry's error, or "". last: the previous index in its row, or -1.
 std::string entry_error(std::int64_t last, std::int32_t index, double value);
 
 // Compressed sparse rows with LIBSVM's indices, whose first feature is 1. leading: (rows, leading_count); indptr: (rows

@@ -1,4 +1,4 @@
-// Numbers in bodies of compiled models.
+// Reads and formats the numbers in bodies of compiled models.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,21 +7,22 @@
 
 namespace fastsvm {
 
+// The result of read_numbers().
 struct NumberLines {
     std::vector<double> numbers;
     std::size_t at = 0;  // offset after their line end, or of the error
     std::string error;   // found instead; or empty
 };
 
-// `count` numbers from text[offset:], separated by blanks and line ends, then a line end. single: in single precision's
-// range.
+// Reads `count` numbers from text[offset:], separated by blanks and line ends, then a line end. single: they must be in
+// single precision's range.
 NumberLines read_numbers(const char* text, std::size_t size, std::int64_t offset, std::int64_t count, bool single);
 
-// One line of shortest texts.
+// Formats one line of the shortest texts that read back equal.
 std::string format_numbers(const double* numbers, std::size_t count);
 std::string format_numbers(const float* numbers, std::size_t count);
 
-// Rounds to the stored precision. Returns whether all are finite.
+// Rounds numbers to the stored precision, single or double. Returns whether all are finite.
 bool round_to_stored(std::vector<double>& numbers, bool single);
 
 }  // namespace fastsvm

@@ -17,6 +17,7 @@ const char* read_double_slow(const char* p, double* out, NumberStatus* status);
 
 inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
+// As read_double_slow, with a fast path for short decimal numbers.
 inline const char* read_double(const char* p, double* out, NumberStatus* status) {
     const char* const start = p;
     const bool negative = *p == '-';

@@ -1,4 +1,4 @@
-// LIBSVM text or delimited values to Rows.
+// Parses LIBSVM text, or delimited values, into Rows.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -9,6 +9,7 @@ namespace fastsvm {
 
 class Scaling;
 
+// What a text's lines look like, and how to read them.
 struct Format {
     int leading_count = 1;         // numbers before the index:value pairs
     bool dense = false;            // delimited values instead of index:value
@@ -32,7 +33,8 @@ struct ParseResult {
     std::size_t consumed = 0;  // bytes read, up to an error or max_rows
 };
 
-// text: whole lines, ends in '\n'. Uses all threads; their number does not affect the result.
+// Parses up to the first error. text: whole lines, ends in '\n'. first_line: number of the text's first line. Uses all
+// threads; their number does not affect the result.
 ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, const Format& format);
 
 std::int64_t count_lines(const char* text, std::size_t size);

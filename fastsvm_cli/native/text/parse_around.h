@@ -1,3 +1,4 @@
+// Parses text around malformed lines, which are skipped and counted.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -15,7 +16,7 @@ struct AroundResult {
     std::int64_t fields = -1;  // dense: values per row, as in the first valid one
 };
 
-// As parse, but skips malformed lines; keeps the first `keep` errors.
+// As parse(), but skips malformed lines, and returns only the first `keep` errors.
 AroundResult parse_around(const char* text, std::size_t size, std::int64_t first_line, Format format, std::size_t keep);
 
 }  // namespace fastsvm

@@ -1,3 +1,4 @@
+// Parses a slice of dense text, delimited values.
 #include <algorithm>
 
 #include "text/blanks.h"

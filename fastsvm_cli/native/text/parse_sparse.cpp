@@ -1,3 +1,4 @@
+// Parses a slice of LIBSVM text, index:value.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

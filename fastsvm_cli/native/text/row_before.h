@@ -1,4 +1,5 @@
-// For rows with the indices of the previous row: compares index texts instead of reading digits.
+// Speeds up the parsing of rows with the same indices: compares their texts with an earlier row's, instead of reading
+// digits.
 #pragma once
 #include <cstdint>
 
@@ -6,11 +7,13 @@
 
 namespace fastsvm {
 
+// Remembers the index texts of a row while they match those of later rows. After a poor match, it skips ever more rows
+// before it remembers another one.
 class RowBefore {
 public:
     const IndexTexts& texts() const { return texts_; }
 
-    // After reading a row whose words begin at p. repeated: how many of them texts() matched.
+    // Call this after reading a row whose words begin at p. repeated: how many of them texts() matched.
     void end_row(const char* p, const std::int32_t* indices, std::int64_t count, std::int64_t repeated) {
         if (texts_.count > 0) {
             keep_if(4 * repeated >= 3 * count);

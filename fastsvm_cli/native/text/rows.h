@@ -1,3 +1,4 @@
+// Rows: compressed sparse rows, parsed from text or taken from arrays.
 #pragma once
 #include <cstdint>
 #include <cstdlib>
@@ -9,7 +10,8 @@
 
 namespace fastsvm {
 
-// Uninitialised array (initialisation costs a pass over the memory), in its own or another object's memory.
+// An uninitialised array (initialisation costs a pass over the memory), in its own or another object's memory. Throws
+// std::bad_alloc.
 template <class T> class Array {
 public:
     Array() = default;
@@ -46,11 +48,13 @@ private:
     std::shared_ptr<const void> owner_;  // of another object's memory
 };
 
+// Counts of entries before scaling, and of dropped ones.
 struct ScalingCounts {
     std::int64_t before = 0;          // entries in the text; dense text: nonzero ones
     std::int64_t unknown = 0;         // of these, dropped: not in the range file
     std::int32_t unknown_index = -1;  // least of these features; -1: none
 
+    // Counts dropped entries of a feature.
     void leave_out(std::int32_t index, std::int64_t entries = 1) {
         unknown += entries;
         if (unknown_index < 0 || index < unknown_index) unknown_index = index;
@@ -72,9 +76,9 @@ struct Gap {
 // label), nr_class - 1 for support vectors (the coefficients), 0 for unlabelled data.
 struct Rows {
     std::int64_t rows = 0;
-    std::int64_t first_line = 1;
+    std::int64_t first_line = 1;  // number of the first line, a row or a gap
     int leading_count = 1;
-    std::int32_t max_index = 0;
+    std::int32_t max_index = 0;   // no index is larger
     Array<double> leading;        // (rows, leading_count)
     Array<std::int64_t> indptr;   // (rows + 1)
     Array<std::int32_t> indices;  // (nnz), increasing within a row (see `increasing`)
@@ -92,18 +96,18 @@ struct Rows {
     std::int64_t end(std::int64_t row) const { return indptr[row + 1]; }
 };
 
-// These rows, in this order, without line numbers. Throws std::out_of_range.
+// Copies the requested rows, in this order, without line numbers. Throws std::out_of_range.
 Rows select_rows(const Rows& from, const std::vector<std::int64_t>& requested);
 
-// Rows first, ..., last - 1, with line numbers. Throws std::out_of_range.
+// Copies the rows first, ..., last - 1, with line numbers. Throws std::out_of_range.
 Rows slice_rows(const Rows& from, std::int64_t first, std::int64_t last);
 
-// All rows of all parts, as if parsed from one text; from no parts, no rows with one leading number. Throws
-// std::invalid_argument if leading_count differs.
+// Concatenates all rows of all parts, as if parsed from one text; no parts give no rows, with one leading number.
+// Throws std::invalid_argument if leading_count differs.
 Rows concatenate_rows(const std::vector<std::shared_ptr<const Rows>>& parts);
 
-// LIBSVM text, with shortest round-trip numbers. lines: one number per row, added as a comment (` # 17`); unlabelled
-// rows then get the label 0 (unknown), and negative zeros their sign.
+// Formats rows as LIBSVM text, with shortest round-trip numbers. lines: one number per row, added as a comment (` #
+// 17`); unlabelled rows then get the label 0 (unknown), and negative zeros their sign.
 std::string format_rows(const Rows& rows, const std::vector<std::int64_t>& lines = {});
 
 }  // namespace fastsvm

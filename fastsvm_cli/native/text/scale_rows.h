@@ -8,16 +8,18 @@
 
 namespace fastsvm {
 
+// Scaled rows, or the first error.
 struct ScaledRows {
     Rows rows;
     std::string error;  // of the first row that cannot be scaled; or empty
     std::int64_t error_row = -1;
 };
 
-// Leading numbers stay unscaled.
+// Scales the features of all rows, up to the first error. Leading numbers stay unscaled.
 ScaledRows scale_rows(const Scaling& scaling, const Rows& rows);
 
-// Memory for rows + 1, rows, and at least entries() numbers.
+// The caller's memory: for rows + 1 numbers (indptr), rows (squared_norms), and at least entries() (indices and
+// values).
 struct ScaledTarget {
     std::int64_t* indptr;
     double* squared_norms;

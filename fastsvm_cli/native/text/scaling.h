@@ -1,3 +1,4 @@
+// Scaling: the range file of svm-scale, or the scale files of R's e1071, and what they do to numbers.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -10,7 +11,8 @@ namespace fastsvm {
 // The value that strtod reads from %g (six significant digits), as between svm-scale and svm-predict.
 double round_to_six_digits(double value);
 
-// Scaling of features and labels, as by `svm-scale -r` or R's e1071, from a file's text. Immutable, thread-safe.
+// Scaling of features and labels, as by `svm-scale -r` or R's e1071, from a file's text. Once read, it is immutable and
+// thread-safe.
 class Scaling {
 public:
     enum class Kind {
@@ -29,24 +31,24 @@ public:
         double lower = 0, upper = 0;  // scaled values of low and high
     };
 
-    // text: ends in '\n'. line: of the error, if any.
+    // Reads a file of either kind. text: ends in '\n'. The result has an error and its line if the file is invalid.
     struct Read;
     static Read read(const char* text, std::size_t size);
 
-    // Reads e1071's `yscale.file`: center and scale of labels. Returns the error, and its line.
+    // Adds e1071's `yscale.file`: center and scale of labels. Returns the error, or "", and sets its line.
     std::string read_labels(const char* text, std::size_t size, std::int64_t* line);
 
-    // The same, without rounding to six digits.
+    // A copy that does not round to six digits.
     Scaling unrounded() const;
 
-    // slope x + offset: the scaled value before rounding.
+    // The scaled value of x before rounding: slope x + offset.
     struct Line {
         double slope, offset;
     };
     Line line(const Feature& feature) const;
     Line label_line() const;
 
-    // The same, without scaling of labels.
+    // A copy that does not scale labels.
     Scaling features_alone() const;
 
     // The raw label of a scaled y: to + (y - from) * scale.
@@ -58,7 +60,7 @@ public:
     Kind kind() const { return kind_; }
     bool scales_labels() const { return scales_labels_; }
     double label(double value) const;
-    // Null: not scaled.
+    // How a feature is scaled; null if it is not.
     const Feature* find(std::int32_t index) const {
         if (!positions_.empty()) {
             if (static_cast<std::size_t>(index) >= positions_.size()) return nullptr;
@@ -67,7 +69,7 @@ public:
         }
         return search(index);
     }
-    // Not finite on overflow.
+    // The scaled value; not finite on overflow.
     double scale(const Feature& feature, double value) const {
         if (kind_ == Kind::standard) return (value - feature.low) / feature.high;
         if (value == feature.low) return rounded_.lower;

@@ -1,4 +1,4 @@
-// Shared by the parsers of sparse and dense text.
+// What the parsers of sparse and dense text share: slices of the text, and a writer of their rows.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace fastsvm {
 
-// One thread's share: whole lines, and where their rows go.
+// One thread's share of a text: whole lines, where their rows go, and what parsing found.
 struct TextSlice {
     const char* begin;
     const char* end;
@@ -28,6 +28,7 @@ struct TextSlice {
     std::vector<Gap> comments;  // by the row after them, in the slice
 };
 
+// The memory of the result, for all slices.
 struct Target {
     double* leading;
     std::int64_t* row_end;  // per row: entry_base plus the slice's entries so far
@@ -53,7 +54,7 @@ public:
         }
     }
 
-    // Indices increase. Returns false if the entry cannot be scaled (scaling_error).
+    // Adds an entry to the row; indices increase. Returns false if it cannot be scaled (scaling_error).
     bool put(std::int32_t index, double value) {
         if constexpr (scaled) {
             ++counts_of_row_.before;
@@ -73,8 +74,8 @@ public:
         return true;
     }
 
-    // Reads plain words (simd/text_loops.h) between p and `end`. Returns where it stopped, or null if put() refuses
-    // one. last: previous index; set to the last one read.
+    // Reads plain words (simd/text_loops.h) between p and `end` into the row. Returns where it stopped, or null if
+    // put() refuses one. last: previous index; set to the last one read.
     const char* take_plain(const char* p, const char* end, std::int64_t& last) {
         const auto read = loops().text->read_plain;
         if constexpr (!scaled) {

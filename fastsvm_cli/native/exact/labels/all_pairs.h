@@ -1,3 +1,4 @@
+// AllPairs: labels for many classes of few vectors, in single precision.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -14,9 +15,9 @@ namespace fastsvm {
 // Exponent of the largest coefficient: products with kernel values are then never denormal, which is slow.
 constexpr int coefficient_exponent = 60;
 
-// Labels for many classes of few vectors. A likely class that wins all its pairs is the label. Otherwise all pairs vote
-// in single precision, and undecided pairs that can change the winner get svm-predict's own values (B38 in PROOFS.md).
-// If rounding could decide one of those, the row escalates: labels set here hold for sums in any order.
+// A likely class that wins all its pairs is the label. Otherwise all pairs vote in single precision, and undecided
+// pairs that can change the winner get svm-predict's own values (B38 in PROOFS.md). If rounding could decide one of
+// those, the row escalates: labels set here hold for sums in any order.
 class AllPairs {
 public:
     struct Scratch {

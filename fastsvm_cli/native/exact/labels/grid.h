@@ -1,3 +1,4 @@
+// Grid: recognizes features with few, evenly spaced values, and turns values into whole numbers.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace fastsvm {
 class Grid {
 public:
     static constexpr std::int32_t most_levels = 256;
-    // Grid of the vectors, k from 0 to 255 in every column, or nullopt.
+    // Returns the grid of the vectors, k from 0 to 255 in every column, or nullopt if there is none.
     static std::optional<Grid> of(const Rows& vectors, const Features& features);
     // Fast check: false if a sample is not on a grid.
     static bool possible(const Rows& vectors);
@@ -27,6 +28,7 @@ public:
     std::int32_t numbers() const { return numbers_; }
     // Largest Euclidean distance of a vector from the grid, without absent entries.
     double off() const { return off_; }
+    // Turns a row's values into the whole numbers k. The grid must outlive it.
     class Quantizer {
     public:
         // Sets a value's k and its distance from the grid; false if off the grid.

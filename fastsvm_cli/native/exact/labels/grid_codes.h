@@ -1,3 +1,4 @@
+// GridCodes: kernel values of vectors on a grid of few levels, from four-bit codes.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -16,10 +17,13 @@ public:
 
     // codes: per vector, of features of `bits` bits; padded: vectors in whole panels. D must stay within most_distance.
     GridCodes(const GridCodeLoops& loops, int bits, std::int64_t codes, std::int64_t padded);
+    // Stores the codes of vector s.
     void put(std::int64_t s, const unsigned char* codes);
-    // Call last. order: -1 for padding.
+    // Finds the usual codes, and what the vectors' D with them are. Call it after the last put(). order: -1 for
+    // padding.
     void finish(const std::vector<std::int64_t>& order);
 
+    // Rows as differences from the usual codes; reused.
     struct Rows {
         struct Row {
             std::int64_t first, count;  // in `at`
@@ -31,7 +35,9 @@ public:
         std::vector<unsigned char> tables;
         void clear() { rows.clear(), at.clear(), tables.clear(); }
     };
+    // Appends a row, of these codes, to `out`.
     void take(const unsigned char* codes, Rows& out) const;
+    // Where a row's exponentials are from, by its largest D; their relative error.
     GridLookup lookup(const Rows::Row& row) const;
     static double lookup_error(GridLookup lookup);
     // Average number of a vector's codes that are not usual.

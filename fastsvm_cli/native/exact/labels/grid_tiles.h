@@ -1,3 +1,4 @@
+// GridTiles: kernel values of the level grid, from whole numbers.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -34,7 +35,7 @@ public:
     std::int64_t size() const { return padded_; }
     bool binary() const { return binary_; }
     double step() const { return grid_.step(); }
-    // 32 bits, 4 or 2 numbers, or 16 or 8 in codes.
+    // Features per word: 32 bits, or 4 or 2 numbers; in codes, 16 or 8.
     int features_per_word() const { return per_word_; }
     // Per kernel value, for a row like the vectors: products, and nanoseconds (level_costs.h).
     double products() const;

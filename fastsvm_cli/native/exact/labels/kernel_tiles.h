@@ -1,3 +1,4 @@
+// KernelTiles: the interface of the levels grid and single precision, tiles of kernel values.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -8,9 +9,10 @@
 
 namespace fastsvm {
 
-// Rows per step: the values of vectors_at_once vectors stay in the first-level cache.
+// Rows per step: the values of vectors_at_once vectors (kernel_tiles.cpp) stay in the first-level cache.
 constexpr std::int64_t rows_at_once = 48;
 
+// RBF kernel values in single precision, with error bounds. Thread-safe: each thread leases a Block.
 class KernelTiles {
 public:
     // Scratch memory of a thread.
@@ -23,7 +25,7 @@ public:
     Pool<Block>::Lease leased_block() const {
         return blocks_.lease([this] { return block(); });
     }
-    // Takes n rows, numbered `which`.
+    // Prepares the n rows `which`, which then are the block's taken rows.
     virtual void take(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block) const = 0;
     // |value - K| <= relative_error K + 2^-126 for all values of taken row r; infinite if they are meaningless.
     virtual double relative_error(const Block& block, std::int64_t r) const = 0;

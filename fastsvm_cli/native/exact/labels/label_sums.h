@@ -1,3 +1,4 @@
+// LabelSums: labels from sums of single-precision kernel values, where error bounds decide them.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -13,20 +14,19 @@
 
 namespace fastsvm {
 
-// Labels from kernel values in single precision, where error bounds decide them (B25 and B26 in PROOFS.md). One pair:
-// positive and negative coefficients are summed apart. Several classes: only pairs that can change the winner are
-// summed. Many classes of few vectors: all_pairs.h.
+// Sums with error bounds (B25 and B26 in PROOFS.md). One pair: positive and negative coefficients are summed apart.
+// Several classes: only pairs that can change the winner are summed. Many classes of few vectors: all_pairs.h.
 class LabelSums {
 public:
     // rounding: of the same model; must outlive this.
     LabelSums(const SvmModel& model, const Rounding& rounding);
     ~LabelSums();
-    // Whether the model has labels and its coefficients fit. Required below.
+    // Whether the model has labels, its kernel is of distances, and its coefficients fit. The constructor requires it.
     static bool holds(const SvmModel& model);
-    // For the tiles, -1 for padding.
+    // The order of vectors that the tiles must have; -1 for padding.
     const std::vector<std::int64_t>& order() const { return all_pairs_ ? all_pairs_->order() : order_; }
 
-    // Sets winner[row] of decided rows, as in Decisions; `undecided` keeps the others.
+    // Sets winner[row], as in Decisions, of those rows of `undecided` that it decides, and removes them from it.
     void decide_labels(const KernelTiles& tiles, const Rows& rows, std::vector<std::int64_t>& undecided,
                        std::int32_t* winner) const;
 

@@ -1,3 +1,4 @@
+// SingleTiles: kernel values of the level single precision.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -17,7 +18,7 @@ class SingleTiles final : public KernelTiles {
 public:
     // order: rows of the model's vectors, -1 for padding; whole panels.
     SingleTiles(const SvmModel& model, const std::vector<std::int64_t>& order);
-    // Whether single precision suits the model. Required below.
+    // Whether single precision suits the model. The constructor requires it.
     static bool holds(const SvmModel& model);
 
     std::int64_t size() const { return static_cast<std::int64_t>(norms_.size()); }

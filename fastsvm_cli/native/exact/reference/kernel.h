@@ -1,4 +1,5 @@
-// A new kernel also needs changes in rounding.cpp.
+// Kernel functions: their kinds, LIBSVM's own values (reference_...), and fast ones. A new kernel also needs changes in
+// rounding.cpp.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -8,8 +9,8 @@
 
 namespace fastsvm {
 
-// LIBSVM's, in its order, then two that LIBSVM trains as precomputed kernels only: exponential K = exp(-gamma |x - z|);
-// normalized polynomial K = k(x, z) / sqrt(k(x, x) k(z, z)), k = (gamma x.z + coef0)^degree.
+// LIBSVM's kernels, in its order, then two that LIBSVM trains as precomputed kernels only: exponential K = exp(-gamma
+// |x - z|); normalized polynomial K = k(x, z) / sqrt(k(x, x) k(z, z)), k = (gamma x.z + coef0)^degree.
 enum class KernelType { linear, polynomial, rbf, sigmoid, precomputed, exponential, normalized_polynomial };
 
 // Names in model files, in the same order.
@@ -42,10 +43,10 @@ struct Kernel {
 // K(x, z) as in LIBSVM 3.37; the last two kernels as in scripts/precompute_kernel.py.
 double reference_kernel(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z, std::int64_t j);
 
-// Row i of x with every row of z.
+// Reference kernel values of row i of x with every row of z.
 std::vector<double> reference_kernel_row(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z);
 
-// As a sum of squared differences.
+// |x_i - z_j|^2, as a sum of squared differences.
 double reference_squared_distance(const Rows& x, std::int64_t i, const Rows& z, std::int64_t j);
 
 // Inputs of reference_kernel for row i of x and n rows of z from `first` on: |x - z|^2 or x.z. Not for precomputed or
@@ -53,8 +54,8 @@ double reference_squared_distance(const Rows& x, std::int64_t i, const Rows& z, 
 void reference_beginnings(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z, std::int64_t first,
                           std::int64_t n, double* values);
 
-// Turns these into kernel values. values: (vectors, width), width a multiple of `reference_lanes`; only `count` per
-// vector are needed.
+// Turns values of reference_beginnings into kernel values. values: (vectors, width), width a multiple of
+// `reference_lanes`; only `count` per vector are needed.
 void reference_kernel_from(const Kernel& kernel, std::int64_t vectors, std::int64_t width, std::int64_t count,
                            double* values);
 
@@ -64,7 +65,7 @@ void reference_kernel_from(const Kernel& kernel, std::int64_t vectors, std::int6
 void kernel_from_dots(const Kernel& kernel, std::int64_t n, double squared_norm, const double* squared_norms,
                       double inverse_root, const double* inverse_roots, double* values);
 
-// From n squared distances, for a kernel of distances.
+// The same from n squared distances, for a kernel of distances.
 void kernel_from_squared_distances(const Kernel& kernel, std::int64_t n, double* values);
 
 }  // namespace fastsvm

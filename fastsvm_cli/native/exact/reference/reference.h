@@ -1,3 +1,4 @@
+// The reference sum: svm-predict's own decision values, bit for bit.
 #pragma once
 #include <cstdint>
 
@@ -11,7 +12,7 @@ namespace fastsvm {
 void reference_sums(const SvmModel& model, const Rows& rows, const std::int64_t* which, std::int64_t count,
                     double* out);
 
-// first: index of its first vector in the model.
+// A class. first: index of its first vector in the model.
 struct ClassPosition {
     std::int64_t number, first;
 };
@@ -19,7 +20,7 @@ struct ClassPosition {
 // Decision value of one row and one pair, i before j.
 double reference_sum(const SvmModel& model, const Rows& rows, std::int64_t row, ClassPosition i, ClassPosition j);
 
-// All rows, on all threads; radii are 0.
+// Writes the reference sums of all rows, on all threads; radii are 0.
 void reference_sums(const SvmModel& model, const Rows& rows, Decisions& out);
 
 }  // namespace fastsvm

@@ -30,7 +30,7 @@ inline double svm_predict_rounding(const KernelRounding& of_kernel, double weigh
     return weight * (of_kernel.kernel + (1.01 * (count + 6) + 4) * unit) * of_kernel.scale + 2 * unit * std::fabs(rho);
 }
 
-// Data of an RBF model for B5, without the model.
+// The numbers of an RBF model that B5 needs, without the model.
 struct Origin {
     double gamma = 0;
     std::vector<double> radius;  // (pairs): error of our value against exact arithmetic
@@ -54,12 +54,13 @@ struct RowSize {
     }
 };
 
+// Bounds the rounding of a model's kernel values and decision values, row by row.
 class Rounding {
 public:
     // distances_by_differences: exponential kernel. folded: a linear kernel's vectors are summed first.
     Rounding(const SvmModel& model, bool distances_by_differences, bool folded);
 
-    // Covers kernel values with these vectors too.
+    // Makes the bounds cover kernel values with these vectors too.
     void cover(const Rows& vectors);
 
     // svm-predict's part of B5, and the distance of our kernel values from K, divided by the same scale.
@@ -69,7 +70,7 @@ public:
         // Distance of our kernel value from svm-predict's, divided by the scale.
         double kernel() const { return svm_predict.kernel + ours; }
     };
-    // precise: see Exact::decision_values.
+    // The bounds of a row. precise: see Exact::decision_values.
     Row row(const Rows& rows, std::int64_t row, bool precise) const;
     // svm-predict's part alone.
     KernelRounding svm_predict(const Rows& rows, std::int64_t row) const;

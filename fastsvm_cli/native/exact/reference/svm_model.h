@@ -1,3 +1,4 @@
+// SvmModel: the numbers of a LIBSVM model that its decision values depend on.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -8,6 +9,7 @@
 
 namespace fastsvm {
 
+// Support vectors are class by class. Pairs are in LIBSVM's order.
 struct SvmModel {
     Kernel kernel;
     bool regression = false;

@@ -1,3 +1,4 @@
+// ColumnLists: kernel values of a row with sparse vectors.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -1,3 +1,4 @@
+// KernelMatrix: blocks of kernel values, for compilers of models.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -11,8 +12,8 @@
 
 namespace fastsvm {
 
-// Blocks of kernel values K(z, x), any z, fixed x, in double precision, for compilers. Values differ from K by rounding
-// only (Rounding::kernel_error) and do not depend on the number of threads.
+// Kernel values K(z, x) of any rows z with fixed vectors x, in double precision. Values differ from K by rounding only
+// (Rounding::kernel_error) and do not depend on the number of threads.
 class KernelMatrix {
 public:
     // Throws std::invalid_argument for a precomputed kernel.

@@ -1,3 +1,4 @@
+// Panels: kernel values, in double precision, of rows with vectors in panels.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,6 +10,7 @@
 
 namespace fastsvm {
 
+// A row, or several, as Panels::take prepares them for kernel values; reused.
 struct PreparedRow {
     Columns columns;
     double squared_norm = 0;
@@ -30,6 +32,7 @@ public:
     Panels(const Kernel& kernel, const Rows& vectors, const std::vector<std::int64_t>& order);
     const Kernel& kernel() const { return kernel_; }
     std::int64_t size() const { return padded_; }
+    // Prepares a row, or the n rows `which`.
     void take(const Rows& rows, std::int64_t row, PreparedRow& out) const;
     void take(const Rows& rows, const std::int64_t* which, std::int64_t n, PreparedRows& out) const;
     // Writes the row by column, (features). Returns the squared norm of entries that no vector has.

@@ -1,3 +1,4 @@
+// RowsInPanels: kernel values of rows in panels with one, two or four vectors at a time.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -22,12 +23,12 @@ public:
     };
     // Number of vectors to take next.
     static int together(std::int64_t left) { return left >= 4 ? 4 : left >= 2 ? 2 : 1; }
-    // vectors: for kernel and columns; must outlive this.
+    // vectors: gives the kernel and the columns; must outlive this.
     explicit RowsInPanels(const Panels& vectors);
     // Removes all rows. The next ones, added before any removal, are from `rows`.
     void clear(const Rows& rows);
     void add(std::int64_t row);
-    // The last row takes the slot.
+    // Removes a row; the last row takes its slot.
     void remove(std::int64_t slot);
     std::int64_t size() const { return size_; }
     std::int64_t row(std::int64_t slot) const { return row_[static_cast<std::size_t>(slot)]; }
