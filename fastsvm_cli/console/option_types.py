@@ -10,8 +10,8 @@ class _Range(click.ParamType):
     """Range whose errors name what was found and expected, as those of data do."""
 
     kind: str
-    min: "float | None"
-    max: "float | None"
+    min: Any
+    max: Any
     min_open: bool
 
     def convert(self, value: Any, parameter: "click.Parameter | None", context: "click.Context | None") -> Any:

@@ -406,6 +406,7 @@ void bind_model_files(nb::module_& m) {
             return std::pair(error->why, error->of_model);
         },
         "scaling"_a, "model"_a.none(), "name"_a,
-        "(why a model (None: classes of rows) cannot embed the scaling of the file `name`, whether the model is at "
-        "error), or None.");
+        "(why a model (None: classes of rows) cannot embed the scaling of the file `name`, whether the reason is in "
+        "the "
+        "model), or None.");
 }

@@ -21,7 +21,8 @@ template <class T> Array<T> view_of(const std::vector<T>& numbers, std::size_t c
                     std::shared_ptr<const void>(std::shared_ptr<const void>(), data));
 }
 
-AnswerOptions question_of(const LoadedModel& loaded, const std::shared_ptr<Fallback>& exact, OutputKind output_kind) {
+AnswerOptions answer_options_of(const LoadedModel& loaded, const std::shared_ptr<Fallback>& exact,
+                                OutputKind output_kind) {
     AnswerOptions out;
     out.model = loaded.model;
     out.probability = output_kind == OutputKind::probabilities;
@@ -98,9 +99,9 @@ std::shared_ptr<const Rows> RowBuffer::rows(const Scaling* scaling, std::optiona
 
 Handle::Handle(LoadedModel found, const std::shared_ptr<Fallback>& exact)
     : loaded(std::move(found)),
-      predictors{Predictor(question_of(loaded, exact, OutputKind::labels)),
-                 Predictor(question_of(loaded, exact, OutputKind::values)),
-                 Predictor(question_of(loaded, exact, OutputKind::probabilities))} {}
+      predictors{Predictor(answer_options_of(loaded, exact, OutputKind::labels)),
+                 Predictor(answer_options_of(loaded, exact, OutputKind::values)),
+                 Predictor(answer_options_of(loaded, exact, OutputKind::probabilities))} {}
 
 std::string read_file(const char* path) {
     const auto fail = [] { throw std::system_error(errno, std::generic_category()); };

@@ -37,7 +37,7 @@ bool LineBlocks::next(LineBlock& out) {
     begun_.clear();
     out.too_long = 0;
     out.fields = position_.fields;
-    out.errors_named = bad_rows_ ? bad_rows_->unnamed() : 0;
+    out.most_errors = bad_rows_ ? bad_rows_->unnamed() : 0;
     std::size_t most = size;
     if (reading.scaling && reading.scaling->shifted().size() > shifted_in_block)
         most = std::max(least_scaled_block, most * shifted_in_block / reading.scaling->shifted().size());
@@ -120,7 +120,7 @@ void LineBlocks::parse(LineBlock& block) const {
     format.scaling = reading.scaling.get();
     format.fields = block.fields;
     if (around()) {
-        AroundResult read = parse_around(block.text.data(), block.size, block.first_line, format, block.errors_named);
+        AroundResult read = parse_around(block.text.data(), block.size, block.first_line, format, block.most_errors);
         block.rows = std::make_shared<const Rows>(std::move(read.rows));
         block.errors = std::move(read.errors);
         block.fields = read.fields;
@@ -140,7 +140,7 @@ void LineBlocks::count_block(LineBlock& block) {
         gaps.insert(gaps.begin(), Gap{0, block.too_long, block.too_long});
         std::vector<RowProblem> errors;
         for (std::int64_t line = block.first_line - block.too_long; line < block.first_line; ++line)
-            if (errors.size() < block.errors_named) errors.emplace_back(line, too_long_line());
+            if (errors.size() < block.most_errors) errors.emplace_back(line, too_long_line());
         block.errors.insert(block.errors.begin(), errors.begin(), errors.end());
     }
     std::int64_t rows = block.rows->rows, comments = 0, lines = 0;

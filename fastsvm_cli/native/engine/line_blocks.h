@@ -71,7 +71,7 @@ struct LineBlock {
     std::int64_t first_line = 1;
     std::int64_t too_long = 0;         // skipped too-long lines before the text
     std::int64_t fields = -1;          // as in Position
-    std::size_t errors_named = 0;      // maximum number of `errors`
+    std::size_t most_errors = 0;       // maximum number of `errors`
     std::shared_ptr<const Rows> rows;  // null if not parsed
     std::vector<RowProblem> errors;    // the first malformed lines
     std::optional<RowProblem> error;   // of the line after the rows; ends the run

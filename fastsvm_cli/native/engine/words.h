@@ -7,15 +7,15 @@
 
 namespace fastsvm {
 
-inline bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+inline bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 // Splits at runs of blanks and line ends.
 inline std::vector<std::string_view> split_words(std::string_view text) {
     std::vector<std::string_view> out;
     for (std::size_t at = 0; at < text.size();) {
-        while (at < text.size() && is_blank(text[at])) ++at;
+        while (at < text.size() && is_space(text[at])) ++at;
         const std::size_t first = at;
-        while (at < text.size() && !is_blank(text[at])) ++at;
+        while (at < text.size() && !is_space(text[at])) ++at;
         if (at > first) out.push_back(text.substr(first, at - first));
     }
     return out;

@@ -105,11 +105,11 @@ __attribute__((noinline)) void set_aside(const PairTables& t, std::int64_t i, st
     for (std::int64_t k = 0; k < width && j + k < t.classes; ++k) {
         if (!(__builtin_fabsf(v[k]) <= row.radii[i] + row.radii[j + k])) continue;
         v[k] = none;
-        if (row.opened < most) {
-            row.undecided[2 * row.opened] = static_cast<std::int32_t>(i);
-            row.undecided[2 * row.opened + 1] = static_cast<std::int32_t>(j + k);
+        if (row.undecided_pairs < most) {
+            row.undecided[2 * row.undecided_pairs] = static_cast<std::int32_t>(i);
+            row.undecided[2 * row.undecided_pairs + 1] = static_cast<std::int32_t>(j + k);
         }
-        ++row.opened;
+        ++row.undecided_pairs;
     }
 }
 
@@ -122,7 +122,7 @@ void votes_of_rows(const PairTables& tables, std::int64_t most, PairVotes* rows,
     for (int r = 0; r < R; ++r) {
         for (std::int64_t c = 0; c < padded; c += width) vf::load(rows[r].values + c).store(values + c * R + r * width);
         for (std::int64_t c = 0; c < t.stride; c += width) vf::load(rows[r].radii + c).store(radii + c * R + r * width);
-        rows[r].opened = 0;
+        rows[r].undecided_pairs = 0;
     }
     for (std::int64_t c = 0; c < R * t.stride; ++c) low[c] = 0;
     // In the register that contains i, hides the classes up to i.
@@ -139,7 +139,7 @@ void votes_of_rows(const PairTables& tables, std::int64_t most, PairVotes* rows,
         for (int r = 0; r < R; ++r) {
             lost[r] = Bits{};
             own_radius[r] = vf::splat(radii[mixed<R>(i) + r * width]);
-            before[r] = rows[r].opened;
+            before[r] = rows[r].undecided_pairs;
         }
         std::int64_t j = (i + 1) / width * width;
         vf hidden = vf::load(hide + width - (i + 1 - j));
@@ -170,10 +170,10 @@ void votes_of_rows(const PairTables& tables, std::int64_t most, PairVotes* rows,
         }
         bool hopeless = true;
         for (int r = 0; r < R; ++r) {
-            std::int64_t gone = rows[r].opened - before[r];
+            std::int64_t gone = rows[r].undecided_pairs - before[r];
             for (int k = 0; k < width; ++k) gone += lost[r][k];
             low[mixed<R>(i) + r * width] += static_cast<std::int32_t>(t.classes - 1 - i - gone);
-            hopeless = hopeless && rows[r].opened > most;
+            hopeless = hopeless && rows[r].undecided_pairs > most;
         }
         if (hopeless) return;
     }

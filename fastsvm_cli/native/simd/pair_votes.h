@@ -19,11 +19,11 @@ struct PairTables {
 
 // One row: its kernel values, error radii and votes.
 struct PairVotes {
-    const float* values;      // (vectors, stride): kernel values
-    float* radii;             // (stride)
-    std::int32_t* low;        // (stride): certain votes
-    std::int32_t* undecided;  // (most, 2): undecided pairs i < j
-    std::int64_t opened;      // number of undecided pairs; beyond `most` they are only counted
+    const float* values;           // (vectors, stride): kernel values
+    float* radii;                  // (stride)
+    std::int32_t* low;             // (stride): certain votes
+    std::int32_t* undecided;       // (most, 2): undecided pairs i < j
+    std::int64_t undecided_pairs;  // number of undecided pairs; beyond `most` they are only counted
 };
 
 // A class, and how clearly another one wins against it.
@@ -37,8 +37,8 @@ struct VoteLoops {
     std::int64_t (*measure)(const PairTables& tables, float relative, float absolute, const PairVotes& row);
     // Class with the least margin against i.
     Opponent (*strongest)(const PairTables& tables, std::int64_t i, const PairVotes& row);
-    // Fills low, undecided and opened of n <= vote_rows rows, whose `low` are contiguous; invalid if `opened` > `most`.
-    // scratch: (vote_rows, vectors + 1, stride).
+    // Fills low, undecided and undecided_pairs of n <= vote_rows rows, whose `low` are contiguous; invalid if
+    // `undecided_pairs` > `most`. scratch: (vote_rows, vectors + 1, stride).
     void (*all_pairs)(const PairTables& tables, std::int64_t most, int n, PairVotes* rows, float* scratch);
 };
 

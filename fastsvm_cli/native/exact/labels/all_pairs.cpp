@@ -124,7 +124,7 @@ void AllPairs::decide_labels(const KernelTiles& tiles, const KernelTiles::Block&
         loop.all_pairs(tables_, most, static_cast<int>(now), some, scratch.mixed.data());
         for (std::size_t r = 0; r < now; ++r) {
             const std::int64_t row = scratch.tied_at[at + r];
-            const int found = some[r].opened > most ? -1 : elect(rows, row, some[r], scratch);
+            const int found = some[r].undecided_pairs > most ? -1 : elect(rows, row, some[r], scratch);
             if (found < 0)
                 undecided.push_back(row);
             else
@@ -141,8 +141,8 @@ int AllPairs::elect(const Rows& rows, std::int64_t row, const PairVotes& votes, 
     std::vector<int>& high = scratch.high;
     low.assign(votes.low, votes.low + classes);
     high = low;
-    for (std::int64_t p = 0; p < 2 * votes.opened; ++p) ++high[static_cast<std::size_t>(votes.undecided[p])];
-    for (std::int64_t p = 0; p < votes.opened; ++p) {
+    for (std::int64_t p = 0; p < 2 * votes.undecided_pairs; ++p) ++high[static_cast<std::size_t>(votes.undecided[p])];
+    for (std::int64_t p = 0; p < votes.undecided_pairs; ++p) {
         if (const int found = elected(classes, low.data(), high.data()); found >= 0) return found;
         const std::int32_t i = votes.undecided[2 * p], j = votes.undecided[2 * p + 1];
         const double value = reference_sum(model_, rows, row, {i, first_[i]}, {j, first_[j]});
