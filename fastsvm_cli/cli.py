@@ -54,7 +54,7 @@ _REQUIRED = ("numpy", "scipy", "rich")
 @click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", prog_name="fastsvm", message="%(prog)s %(version)s")
 def fastsvm() -> None:
-    """Predict with LIBSVM models ten to a hundred times faster.
+    """Predict with LIBSVM models, many times as fast as svm-predict.
 
     \b
       svm-train train                              train with LIBSVM

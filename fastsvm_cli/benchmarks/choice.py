@@ -47,7 +47,8 @@ def pick(candidates: "Sequence[Candidate[_Model]]") -> "_Model | None":
         return 1 if a.median < b.median else -1
 
     def faster(one: "Candidate[_Model]", other: "Candidate[_Model]") -> bool:
-        return next((gained for clock in range(len(noises)) for gained in [gain(one, other, clock)] if gained), 0) > 0
+        gains = (gain(one, other, clock) for clock in range(len(noises)))
+        return next(filter(None, gains), 0) > 0
 
     level = [each for each in candidates if not any(other.exact and not faster(each, other) for other in candidates)]
     if not level:

@@ -44,10 +44,10 @@ def conclusion(bench: Bench, picked: "Case | None", budget: "float | None", keep
         return Conclusion(["Nothing was measured to the end."], [])
     what = "value" if bench.model.header.regression else "label"
     if same is other or _keeps_libsvm(bench, other):
-        within_half = f"within {percent(DEFAULT_BUDGET)}"
-        alike = same is other and same.role != "exact" and not _keeps_libsvm(bench, same)
-        sentences = [f"{_answer(bench, other, within_half)}{f', and without a changed {what}' * alike}."]
-        return Conclusion([*sentences, *_about_others(bench)], _commands(bench, other, keep))
+        answer = _answer(bench, other, f"within {percent(DEFAULT_BUDGET)}")
+        if same is other and same.role != "exact" and not _keeps_libsvm(bench, same):
+            answer += f", and without a changed {what}"
+        return Conclusion([f"{answer}.", *_about_others(bench)], _commands(bench, other, keep))
     answers = [
         _answer(bench, same, f"without a changed {what}"),
         _answer(bench, other, f"within {percent(DEFAULT_BUDGET)}"),

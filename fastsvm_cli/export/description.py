@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MOST_NUMBERS = 1 << 28
 #: Limit of columns: rows are dense.
 MOST_INPUTS = 1 << 22
-#: e^-x is 0 in single precision.
+#: e^-x is 0 in single precision for larger x.
 VANISHES = 104.0
 
 
@@ -64,7 +64,10 @@ class Polynomials:
 
 
 class Samples:
-    """The body of a border, or of constants. pairs: (level, points (n, d), normals (n, d)) each; n 0: the level."""
+    """The body of a border, or of constants.
+
+    pairs: (level, points (n, d), normals (n, d)) each; with n = 0, the decision value is the level everywhere.
+    """
 
     def __init__(self, pairs: "list[tuple[float, np.ndarray, np.ndarray]]"):
         self.pairs = pairs

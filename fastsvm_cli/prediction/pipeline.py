@@ -87,7 +87,7 @@ def predict(
         largest_feature=model.max_index,
         **how,
     )
-    counted, behind = run_counts or RunCounts(labelled), exact or audit
+    counted, exact_user = run_counts or RunCounts(labelled), exact or audit
     run = _native.Run(
         predictor,
         counted,
@@ -95,7 +95,7 @@ def predict(
         write,
         write_open,
         write_outside,
-        before_writing=None if behind is None else lambda: behind.check(False),
+        before_writing=None if exact_user is None else lambda: exact_user.check(False),
         after_chunk=None if on_chunk is None else lambda: on_chunk(counted),
     )
     try:
@@ -108,6 +108,6 @@ def predict(
                 run.answer_chunk(chunk)
     except _native.RunError as error:
         raise DataFormatError(path, *error.args) from None
-    if behind is not None:
-        behind.check(True)
+    if exact_user is not None:
+        exact_user.check(True)
     return counted

@@ -146,6 +146,16 @@ def test_what_cannot_be_done(folder, words):
     assert (folder / "rows").read_bytes() == before
 
 
+def test_predictions_replace_no_model(folder):
+    """They replace earlier predictions, also with probabilities, whose first word is like a model's."""
+    before = (folder / "exact").read_bytes()
+    (folder / "other").write_bytes(before)
+    code, _, err, _ = both(folder, "rows", "exact", "other")
+    assert code == 1 and err.startswith(b"Error: other: a model found, ") and (folder / "other").read_bytes() == before
+    for _ in range(2):
+        assert both(folder, "-b", "1", "rows", "exact", "out", output="none")[0] == 0
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("stored", [slice(None), slice(0, -5), slice(0, 3)])
 def test_gzip(folder, stored):

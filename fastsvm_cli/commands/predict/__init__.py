@@ -48,6 +48,7 @@ def command(**parsed):
     """
     from fastsvm_cli import _native
     from fastsvm_cli.commands.predict.fallback import ExactFile
+    from fastsvm_cli.console.hints import is_model
     from fastsvm_cli.console.progress import Progress, bytes_read
     from fastsvm_cli.models import check_start, parse_model
     from fastsvm_cli.prediction.pipeline import predict
@@ -62,6 +63,10 @@ def command(**parsed):
 
         return predict_on_dask(options, Summary)
     check_outputs(options.outputs, *options.inputs)
+    for each in options.outputs:
+        if is_model(each, dense=True):
+            why = "a model found, which the predictions would replace; name another output file, or remove it"
+            raise FileError(each, why)
     if options.as_json and not any(map(is_standard_output, options.outputs)):
         check_document(options.inputs, options.outputs)
     _native.set_threads(options.threads)

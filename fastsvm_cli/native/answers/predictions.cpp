@@ -173,7 +173,7 @@ char* write_radius(char* p, double radius) {
 }
 }  // namespace
 
-std::string format(const Task& task, const Predictions& predictions, const Decisions* values, bool odds,
+std::string format(const Task& task, const Predictions& predictions, const Decisions* values, bool positive_share,
                    const std::int64_t* evaluations) {
     // Rows formatted at a time: enough to repay a thread.
     const std::int64_t grain =
@@ -212,7 +212,7 @@ std::string format(const Task& task, const Predictions& predictions, const Decis
                     *p++ = ' ';
                     p = write_radius(p, values->radius[static_cast<std::size_t>(row * pairs + j)]);
                 }
-                for (std::int64_t j = 0; odds && radii && j < pairs; ++j) {
+                for (std::int64_t j = 0; positive_share && radii && j < pairs; ++j) {
                     const double value = values->value[static_cast<std::size_t>(row * pairs + j)],
                                  radius = values->radius[static_cast<std::size_t>(row * pairs + j)];
                     const double above = std::max(value + radius, 0.0), below = std::max(radius - value, 0.0);

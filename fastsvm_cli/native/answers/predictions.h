@@ -96,9 +96,9 @@ std::vector<std::int64_t> undecided_rows(const Task& task, const Decisions& deci
                                          double tolerance);
 
 // Formats svm-predict's lines: label (%.17g) and probabilities (%g). Then follow, if given, decision values (shortest
-// text) and radii (three digits, rounded up); with `odds` and radii, zero's position in every interval, DeCoste's p+ of
-// eq. (32); `evaluations`, (rows).
-std::string format(const Task& task, const Predictions& predictions, const Decisions* values, bool odds,
+// text) and radii (three digits, rounded up); with `positive_share` and radii, zero's position in every interval,
+// DeCoste's p+ of eq. (32); `evaluations`, (rows).
+std::string format(const Task& task, const Predictions& predictions, const Decisions* values, bool positive_share,
                    const std::int64_t* evaluations = nullptr);
 
 // svm-predict's running sums over labelled rows, added in its order, for its accuracy or errors.

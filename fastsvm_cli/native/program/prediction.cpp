@@ -41,7 +41,8 @@ std::string read_model_text(const std::string& path) {
     });
 }
 
-bool is_model_file(const std::string& path) {
+// surely: whether the first word must be one that only a model begins with.
+bool is_model_file(const std::string& path, bool surely = false) {
     struct stat status;
     if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
     try {
@@ -49,7 +50,7 @@ bool is_model_file(const std::string& path) {
         std::size_t filled = 0;
         Source source(path);
         while (const std::size_t got = source.read(start + filled, sizeof start - filled)) filled += got;
-        return looks_like_model({start, filled}, false);
+        return looks_like_model({start, filled}, surely);
     } catch (const FileError&) {
         return false;
     }
@@ -109,6 +110,9 @@ Prediction::Prediction(const Options& options, Decompress decompress)
         if ((path == "-" || path == "/dev/stdin" || path == "/dev/fd/0") && was_closed(0))
             throw FileError(display(path), "it is closed");
     check_output(options.output, options.inputs());
+    if (is_model_file(options.output, true))
+        throw FileError(display_output(options.output),
+                        "a model found, which the predictions would replace; name another output file, or remove it");
     set_threads(options.threads);
     of_model(options.model_file, [&] {
         try {

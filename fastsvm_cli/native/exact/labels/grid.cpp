@@ -8,7 +8,7 @@ namespace fastsvm {
 namespace {
 
 // Files have six digits or more: differences, and steps from them, err by less than this times the largest value.
-constexpr double digits = 2e-5;
+constexpr double rounding_share = 2e-5;
 constexpr std::int64_t sample_entries = 4096, sample_rows = 8;
 constexpr std::int64_t most_outliers = 256;
 constexpr int most_attempts = 16;
@@ -51,7 +51,7 @@ struct Grid::Sample {
     }
 };
 
-// Finds the largest step that divides all differences: a whole part of the largest difference.
+// Finds the largest step that divides all differences: the largest difference divided by a whole number.
 bool Grid::fit(const Sample& sample) {
     std::vector<double> differences = sample.differences;
     std::sort(differences.begin(), differences.end());
@@ -60,7 +60,7 @@ bool Grid::fit(const Sample& sample) {
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
     for (std::int32_t parts = 1; parts < most_levels; ++parts) {
         step_ = largest / parts;
-        tolerance_ = std::min(step_ / 16, digits * std::max(sample.largest_value, largest));
+        tolerance_ = std::min(step_ / 16, rounding_share * std::max(sample.largest_value, largest));
         const auto off = [&](double difference) {
             return std::fabs(difference - step_ * std::nearbyint(difference / step_));
         };

@@ -22,7 +22,7 @@ public:
     static bool possible(const Rows& vectors);
 
     double step() const { return step_; }
-    // Largest spread of a feature's values.
+    // Largest number of steps between two values of a feature, plus one.
     std::int32_t levels() const { return levels_; }
     // Upper limit of the k of vectors and of zeros.
     std::int32_t numbers() const { return numbers_; }
