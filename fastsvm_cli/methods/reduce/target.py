@@ -147,9 +147,9 @@ class _Part:
 
     def smallest(self, least: int, passes: "Callable[[Seen], bool]") -> int:
         """Return a small size that passes, or all vectors: doubled up to the first that passes, then bisected."""
-        low, count, found = 0, min(least, self.total), 0
-        while not found or (found - low > max(2, found // 6) and not self.sizes.slow):
-            if found:
+        low, count, found = 0, min(least, self.total), None
+        while found is None or (found - low > max(2, found // 6) and not self.sizes.slow):
+            if found is not None:
                 count = (low + found) // 2
             if count >= self.total or passes(self.seen(count)):
                 found = count
@@ -182,6 +182,8 @@ def reduce_to(
     if rows is None:
         some = model.vectors.select(list(range(0, total, _HELD_OUT)))
         held = among(model.vectors, some)
+        if held.all():  # each equals one of these
+            return lossless(model, how["fingerprint"])
         part = _Part(whole, space, model.vectors.select(np.flatnonzero(held).tolist()), held)
         return _found(part, whole, part.smallest(least, lambda seen: seen.share <= target), None, None)
     order, half = np.random.default_rng(seed).permutation(rows.rows).tolist(), rows.rows // 2
@@ -189,7 +191,10 @@ def reduce_to(
     if trained and model.header.classification and target < 1:  # leave no more support vectors out than needed
         half = min(half, max(_ENOUGH * rows_needed(target, _confidence(0)), ceil(_LEAST_PART * rows.rows)))
     parts = [rows.select(sorted(part)) for part in (order[:half] or order, order[-half:])]
-    choosing, testing = (_Part(whole, space, part, among(model.vectors, part)) for part in parts)
+    held_by_part = [among(model.vectors, part) for part in parts]
+    if any(held.all() for held in held_by_part):  # nothing is left to place, as where every row is given twice
+        return lossless(model, how["fingerprint"])
+    choosing, testing = (_Part(whole, space, part, held) for part, held in zip(parts, held_by_part))
     chosen = choosing.smallest(least, lambda seen: seen.within(_shown_by(choosing, target), _confidence(0)))
     budget, test = _shown_by(testing, target), 0
 

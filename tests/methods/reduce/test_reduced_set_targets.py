@@ -46,6 +46,17 @@ def test_a_model_without_some_vectors_knows_the_values_at_the_others_alone(svm_t
         assert np.abs(found - truth)[held, p].max() > 0.02 * scale  # it does not know them
 
 
+@pytest.mark.parametrize("given", [False, True])
+def test_vectors_that_are_all_held_out_are_merged(given):
+    """Of equal vectors, or of rows that are given often, no other remain to place."""
+    machine = some_machine(3, "c_svc", 2, n=12, gamma=0.5)
+    if not given:
+        machine.vectors = [machine.vectors[0]] * 12
+    rows = parse(machine.vectors * 20) if given else None
+    found = reduce_to(exact_model(machine), 0.3, rows, fingerprint="f" * 32, init="greedy", optimizer="none")
+    assert found.model.header.total_sv == (12 if given else 1) and found.sample is None
+
+
 def test_rows_among_others_are_known_by_six_digits_without_zeros():
     vectors = [{1: 0.123456789, 3: -2.0}, {2: 1e-30, 5: 7.0}, {}]
     rows = [
