@@ -172,8 +172,9 @@ def test_a_trial_names_the_class_that_is_over(two):
     bench, _, case = two
     (first, _), (second, _) = TrialLines(bench, [], 0.01).of(case)
     worst = case.quality.changed.worst
-    assert first.endswith(" % differ, over") and worst.label == 1
-    assert second == f"  {worst.different} of the {worst.rows} labels of class 1 ({100 * worst.share:.3g} %)"
+    assert first.endswith(" % differ, over budget") and worst.label == 1
+    lost = f"{worst.different} of the {worst.rows} labels of class 1 ({100 * worst.share:.3g} %)"
+    assert second == f"  over budget in a class: {lost}"
     assert len(TrialLines(bench, [], worst.share).of(case)) == 1
     assert len(TrialLines(bench, [], 0.0).of(case)) == 1  # over the limit for all labels
 

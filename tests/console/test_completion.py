@@ -162,7 +162,7 @@ def test_a_shell_that_is_none_of_these_is_told():
 def test_every_option_with_a_text_is_known_for_what_it_takes():
     """`others` take text that is not a file name."""
     others = {"fit", "prefix", "dask", "delimiter", "budget", "confidence", "max_disagreement", "bandwidth", "target"}
-    others.add("audit")
+    others |= {"audit", "ratio"}
     for name in COMMANDS:
         for option in group.get_command(click.Context(group), name).params:
             if isinstance(option, click.Option) and not option.is_flag:
