@@ -96,7 +96,7 @@ def _tell(
     print(f"{model.header.total_sv} support vectors{merged} -> {reduced.header.total_sv} vectors", file=report)
     print(size_line(source.size, size, options.output_file), file=report)
     if folding is not None:
-        say_raw_rows(folding.scaling, "part of it", report)
+        say_raw_rows(folding.scaling, "folded in", report)
         _warn_of_unknown(folding, rows, report)
     if not options.lossless:
         print(

@@ -179,7 +179,7 @@ def _proofs(seen: ProvenRows) -> dict:
     facts: dict[str, object] = {}
     if not seen.model.header.regression:
         facts["rows_proven"] = seen.proven
-        facts["share_proven"] = seen.proven / seen.rows if seen.rows else None
+        facts["share_proven"] = seen.proven / seen.rows
     if seen.any:
         facts.update(radius_median=seen.quantile(0.5), radius_95=seen.quantile(0.95), radius_largest=seen.largest)
     return facts
@@ -198,7 +198,7 @@ def _measure_data(
         norm = max(norm, largest(np.asarray(chunk.squared_norms)))
         mean.add(chunk)
     if not rows:
-        raise FileError(path, "no row found, expected rows of data")
+        raise FileError(path, "no rows found, expected some to measure on")
     point = mean.point
 
     from_mean = 0.0
@@ -255,7 +255,7 @@ def _measure_data(
             pair[f"gamma_max_{name}"] = limits[name] = min(limit, limits.get(name, limit))
             count = inside_all[k] if name == "own" else inside[k][c]
             pair[f"rows_inside_{name}"] = count
-            pair[f"share_inside_{name}"] = count / rows if rows else None
+            pair[f"share_inside_{name}"] = count / rows
         if (certified := radii[k]) is not None:
             pair.update(_proofs(certified))
         pairs.append(pair)

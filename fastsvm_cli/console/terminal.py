@@ -31,7 +31,9 @@ def ascii_only(stream: TextIO) -> bool:
 def show(shown: "Iterable[RenderableType]", **how: Any) -> None:
     """Print rich renderables. how: arguments of Console.print."""
     console = new_console(sys.stdout)
-    with console.capture() as printed:  # rich would end the process on a closed pipe
+    # rich would end the process with code 1 on a closed pipe. It writes nothing here, but flushes.
+    sys.stdout.flush()
+    with console.capture() as printed:
         for each in shown:
             console.print(each, **how)
     text = printed.get()

@@ -37,6 +37,22 @@ def test_columns_say_how_wide_a_dumb_terminal_and_a_pipe_are(monkeypatch):
     assert terminal.new_console(io.StringIO()).width == terminal.PIPE_WIDTH
 
 
+class Closed(io.StringIO):
+    """A pipe without a reader, with text that waits for a flush."""
+
+    encoding = "utf-8"
+
+    def flush(self):
+        raise BrokenPipeError
+
+
+def test_a_closed_pipe_ends_a_table_as_it_ends_a_line(monkeypatch):
+    """rich answers a failed flush with SystemExit(1)."""
+    monkeypatch.setattr(sys, "stdout", Closed())
+    with pytest.raises(BrokenPipeError):
+        terminal.show(["words"])
+
+
 def test_on_a_dumb_terminal_a_line_stands_for_the_bar(monkeypatch):
     clock = [100.0]
     monkeypatch.setattr(progress, "monotonic", lambda: clock[0])

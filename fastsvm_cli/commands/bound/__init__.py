@@ -160,12 +160,9 @@ def _models_to_draw(path: str, model: "Model", quiet: bool) -> "list[Drawn]":
 
 
 def _draw(drawn: "list[Drawn]", pair: dict, plot_file: str) -> None:
-    from fastsvm_cli.errors import FileError
     from fastsvm_cli.figures.bound import Proven, draw
     from fastsvm_cli.figures.style import write
 
-    if not pair["rows"]:
-        raise FileError(pair["data"], "no rows found, expected some to draw what is proven of them")
     found = [
         Proven(
             words=each.words,

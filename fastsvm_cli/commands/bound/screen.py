@@ -31,7 +31,7 @@ def _tables(report: dict) -> "Iterator[tuple[str, list[tuple[str, str]], list[st
         lines = [
             ("rows", f"{data['rows']:,}"),
             ("largest index", f"{data['largest_index']:,}"),
-            ("entries per row", f"{data['entries'] / max(data['rows'], 1):.4g}"),
+            ("entries per row", f"{data['entries'] / data['rows']:.4g}"),
         ]
         for name in ("origin", "mean"):
             lines.append((f"largest norm {_CENTERS[name]}", f"{data[f'largest_norm_{name}']:.6g}"))
@@ -82,8 +82,8 @@ def _tables(report: dict) -> "Iterator[tuple[str, list[tuple[str, str]], list[st
         yield f"{pair['model']} on {pair['data']}", lines + advice_lines(pair), pair.get("next", [])
 
 
-def _share(share: "float | None", count: int, rows: int) -> str:
-    return f"{'-' if share is None else f'{100 * share:.4g} %'} ({count:,} of {rows:,})"
+def _share(share: float, count: int, rows: int) -> str:
+    return f"{100 * share:.4g} % ({count:,} of {rows:,})"
 
 
 def _against(gamma: float, limit: float) -> str:
