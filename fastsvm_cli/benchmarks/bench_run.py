@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Callable
 from functools import cached_property
 from math import isfinite
-from random import Random
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from fastsvm_cli.benchmarks.quality import Answers, Quality, interval_95, qualit
 from fastsvm_cli.benchmarks.table_row import END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.timing import Timed, interleave, speed_up
 from fastsvm_cli.comparisons.changed import Changed
+from fastsvm_cli.comparisons.sampled import halves
 from fastsvm_cli.errors import FastsvmError, FileError, ModelFormatError
 from fastsvm_cli.models import parse_libsvm, parse_model
 from fastsvm_cli.models.base import Model
@@ -247,10 +247,7 @@ class Bench:
 
     @cached_property
     def _halves(self) -> "tuple[list[int], list[int]]":
-        """Row numbers of two halves, drawn at random, because rows of a time series may have an even period."""
-        order = list(range(self.rows))
-        Random(0).shuffle(order)
-        return sorted(order[: self.rows // 2]), sorted(order[self.rows // 2 :])
+        return halves(self.rows)
 
     def _take_raw_rows(self, model: Model, path: str) -> None:
         why = f"it takes raw rows, {model.raw_rows}"

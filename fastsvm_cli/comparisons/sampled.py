@@ -51,3 +51,15 @@ def rms_interval_95(squares: float, fourths: float, count: int) -> "tuple[float,
     mean = squares / count
     half = 1.96 * sqrt(max(0.0, fourths / count - mean * mean) / count)
     return sqrt(max(0.0, mean - half)), sqrt(mean + half)
+
+
+def halves(rows: int) -> "tuple[list[int], list[int]]":
+    """Return the row numbers of two halves, the same for every call.
+
+    They are drawn at random, because rows of a time series may have an even period.
+    """
+    from random import Random
+
+    order = list(range(rows))
+    Random(0).shuffle(order)
+    return sorted(order[: rows // 2]), sorted(order[rows // 2 :])

@@ -14,6 +14,7 @@ import click
 import numpy as np
 
 from fastsvm_cli._native import Chunk
+from fastsvm_cli.comparisons.sampled import halves
 from fastsvm_cli.comparisons.support_vector_trial import DOUBTFUL, agreement_with_exact, questionable_gain, trial
 from fastsvm_cli.console.compiler_options import SourceModel, read_back, require_compilable
 from fastsvm_cli.console.option_types import number
@@ -131,7 +132,7 @@ def compile(
 
     For "auto", a model is faster than another if it takes at most 90 % of its time. If no model is faster than the
     exact one, "auto" returns the exact one; among equally fast models, it returns the one that changes the fewest
-    labels. A cascade is calibrated on one half of `X` and measured on the other.
+    labels. A cascade is calibrated on one random half of `X` and measured on the other.
 
     Examples
     --------
@@ -361,7 +362,7 @@ def _choose(
     tried: list[dict[str, Any]] = []
     candidates: list[_Candidate] = []
 
-    def add(name: str, fast: FastSVM, seconds: float, measured: slice = slice(None)) -> None:
+    def add(name: str, fast: FastSVM, seconds: float, measured: "list[int] | slice" = slice(None)) -> None:
         seen = Agreement(np.asarray(fast.predict(X))[measured], reference[measured], regression, None)
         row = {"name": name, "share": seen.share, "compile_seconds": seconds}
         if seen.changed is not None:
@@ -378,10 +379,11 @@ def _choose(
         on_progress(at / len(every), name)
         options = {"method": each.command, **each.options}
         others = {option: value for option, value in options.items() if option != "method"}
-        measured = slice(1, None, 2) if each.budget_option else slice(None)
+        measured: list[int] | slice = slice(None)
         if each.budget_option is not None:
             rows = Chunk.concatenate(labelled_chunks(X, found, each.command))
-            others["data"] = [rows.select(list(range(0, rows.rows, 2)))]
+            some, measured = halves(rows.rows)
+            others["data"] = [rows.select(some)]
             options[each.budget_option] = others[each.budget_option] = min(budget, _MOST_BUDGET)
         why = each.skipped or each.refused
         start = time.monotonic()
