@@ -199,8 +199,8 @@ class FastSVM(Persistent, FittedEstimator):
         The exact model that `model` was compiled from, or its path. It answers the rows whose label is not proven, so
         that every label is svm-predict's. `model` must be certified.
     tolerance : float, default=None
-        For regression: with `exact`, the largest radius of a value that is kept. Without it, an ordered model stops
-        once a value is within this distance of the exact model's.
+        For regression: with `exact`, the exact model answers the rows whose radius is larger. Without it, an ordered
+        model stops once a value is within this distance of the exact model's.
     n_threads : int, default=None
         Number of threads. None and 0 mean all available CPUs.
     classes : array-like of shape (n_classes,), default=None

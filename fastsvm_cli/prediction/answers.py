@@ -12,9 +12,9 @@ from fastsvm_cli.models.base import Model
 class Fallback:
     """The exact model of a certified one, for rows that the radii leave undecided.
 
-    load: reads it, or a reduced set's plain(), when first needed, on any thread. tolerance: largest radius of a
-    regression value that is kept. check: called with False before output and True at the end; raises if `load` would
-    read another model.
+    load: reads it, or a reduced set's plain(), when first needed, on any thread. tolerance: a
+    regression value of larger radius is replaced. check: called with False before output and True at the end; raises if
+    `load` would read another model.
     """
 
     def __init__(
