@@ -178,7 +178,7 @@ void Triangle::meet_pivots(const Rows& rows, std::int64_t first, std::int64_t st
     }
 }
 
-// Values and radii at a stop of the list.
+// Computes values and radii at a stop of the list.
 void Triangle::bound(const PivotList& list, std::size_t stop, const Visit& visit, const double* sum, double* value,
                      double* radius) const {
     const PivotList::KernelBounds kernels = list.kernel_bounds(stop, visit.low, visit.high);
@@ -192,7 +192,7 @@ void Triangle::bound(const PivotList& list, std::size_t stop, const Visit& visit
     }
 }
 
-// Slots whose interval, without `bound`'s rounding, may decide the answer.
+// Sets group.looked to the slots whose interval, without `bound`'s rounding, may decide the answer.
 void Triangle::look_at(const PivotList& list, std::size_t stop, const DecisionTest& decided, RowGroup& group) const {
     const PivotList::Rest& rest = list.rest[stop];
     const bool exponential = model_.kernel.type == KernelType::exponential;
@@ -235,7 +235,7 @@ void Triangle::look_at(const PivotList& list, std::size_t stop, const DecisionTe
         if (count[s] >= static_cast<double>(decided.least_certain())) group.looked.push_back(s);
 }
 
-// Rows first + r for members r of one list, at most one per slot.
+// Evaluates the rows first + r, for members r of one list (at most one per slot), until decided or at the list's end.
 void Triangle::follow(const Rows& rows, std::int64_t first, const PivotList& list, const std::int64_t* members,
                       std::int64_t size, const Visit* visits, const double* sums, DecisionTest& decided, Decisions& out,
                       std::vector<char>& open, RowGroup& group) const {

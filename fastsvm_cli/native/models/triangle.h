@@ -31,20 +31,20 @@ public:
     Triangle(const Triangle&) = delete;
     ~Triangle();
 
-    // Rows of a list pass along it side by side until decided or at its end; checked at `stops`. Returns the rows that
-    // rounding leaves undecided, increasing.
+    // Fills values and radii. Rows with the same nearest pivot go through its list in groups, each up to its decision,
+    // which is checked at `stops_`. Returns the rows that rounding leaves undecided, increasing.
     std::vector<std::int64_t> decision_values(const Rows& rows, const Task& task, double tolerance,
                                               Decisions& out) const;
     std::int64_t pairs() const { return pairs_; }
 
 private:
-    struct Lazy {
+    struct Lazy {  // a pivot's list, made at its first use
         std::once_flag once;
         std::optional<PivotList> list;
     };
-    struct Visit;
-    struct RowGroup;
-    struct Block;
+    struct Visit;     // of a row: its nearest pivot, and the distance
+    struct RowGroup;  // rows that go through a list side by side
+    struct Block;     // memory of a thread
     const PivotList& list(std::size_t which) const;
     void meet_pivots(const Rows& rows, std::int64_t first, std::int64_t stop, Visit* visits, double* sums,
                      RowGroup& group) const;

@@ -29,8 +29,7 @@ public:
             : pool_(pool), object_(std::move(object)), failures_(std::uncaught_exceptions()) {}
         Lease(const Lease&) = delete;
         ~Lease() {
-            if (std::uncaught_exceptions() == failures_)
-                pool_.keep(std::move(object_));  // state unknown after an exception
+            if (std::uncaught_exceptions() == failures_) pool_.keep(std::move(object_));
         }
         T& operator*() const { return *object_; }
         T* operator->() const { return object_.get(); }
@@ -64,6 +63,7 @@ private:
     // Calls attempt(slot) until it succeeds: first for the thread's own slot, which another may use meanwhile.
     template <class Attempt> void visit(Attempt attempt) const {
         const std::size_t thread = std::hash<std::thread::id>()(std::this_thread::get_id());
+        // Fibonacci hashing: the highest log2(slots) = 4 bits.
         const std::size_t own = thread * std::size_t{0x9E3779B97F4A7C15} >> (8 * sizeof(std::size_t) - 4);
         for (std::size_t i = 0; i < slots; ++i)
             if (attempt((*slots_)[(own + i) % slots].pooled)) return;
