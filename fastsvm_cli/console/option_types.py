@@ -96,7 +96,7 @@ class Share(click.ParamType):
     """Share between 0 and 1, as 0.005 or 0.5%."""
 
     name = "share"
-    _expected = "0.005 or 0.5%"
+    _expected = "a share, as 0.005 or 0.5%"
 
     def convert(
         self, value: "str | float", parameter: "click.Parameter | None", context: "click.Context | None"
@@ -107,7 +107,7 @@ class Share(click.ParamType):
         """
         share = number(value)
         if not self._holds(share):
-            self.fail(f"'{value}' is not a {self.name}: expected {self._expected}.", parameter, context)
+            self.fail(f"'{value}' found, expected {self._expected}.", parameter, context)
         return share
 
     def _holds(self, share: float) -> bool:

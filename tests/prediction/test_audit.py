@@ -179,7 +179,7 @@ def test_too_few_sampled_rows_exceed_a_small_limit(home, fastsvm):
         ("--audit 1", "rings.border", 2, "--audit needs --exact MODEL"),
         ("--audit 1 --exact colors.model", "rings.border", 1, "colors.model: this is not the model that"),
         ("--audit 1 --exact colors.model", "rings.cascade", 1, "colors.model: this is not the model that"),
-        ("--audit 101%", "rings.border", 2, "'101%' is not a share"),
+        ("--audit 101%", "rings.border", 2, "'101%' found, expected a share"),
         ("--seed 1", "rings.border", 2, "--seed goes with --audit."),
         ("--max-disagreement 1", "rings.border", 2, "--max-disagreement goes with --audit."),
         ("--audit 1 --exact rings.model --tolerance 1", "rings.cert", 2, "--tolerance goes with --exact, "),

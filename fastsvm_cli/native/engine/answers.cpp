@@ -22,7 +22,9 @@ Worker::Worker(const ResolvedOptions& resolved)
       decisions_(resolved.model->decisions(resolved.precision, resolved.with_radius)),
       again_(resolved.model->pairs(), resolved.with_radius && !resolved.elects, resolved.elects) {}
 
-bool Worker::at_once(const Rows& rows) const { return decisions_.labels_alone || rows.rows * pairs() <= most_values; }
+bool Worker::fits_in_memory(const Rows& rows) const {
+    return decisions_.labels_alone || rows.rows * pairs() <= most_values;
+}
 
 Answer Worker::answer(std::shared_ptr<const Rows> rows) {
     Answer out;

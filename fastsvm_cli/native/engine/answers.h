@@ -46,14 +46,14 @@ public:
     explicit Worker(const ResolvedOptions& resolved);
 
     // Whether the rows' decision values fit in most_values.
-    bool at_once(const Rows& rows) const;
-    // Evaluates the rows and formats their lines. Requires at_once(rows).
+    bool fits_in_memory(const Rows& rows) const;
+    // Evaluates the rows and formats their lines. Requires fits_in_memory(rows).
     Answer answer(std::shared_ptr<const Rows> rows);
     // As answer(), without lines. decisions() is valid until the next chunk.
     void predictions(std::shared_ptr<const Rows> rows, Answer& out);
-    // Calls visit(Answer&&) for each part of the rows that is at_once.
+    // Calls visit(Answer&&) for each part of the rows that fits.
     template <class Visit> void answers(const std::shared_ptr<const Rows>& rows, Visit visit) {
-        if (at_once(*rows)) return visit(answer(rows));
+        if (fits_in_memory(*rows)) return visit(answer(rows));
         const std::int64_t most = std::max<std::int64_t>(1, most_values / std::max<std::int64_t>(pairs(), 1));
         for (std::int64_t first = 0; first < rows->rows; first += most)
             visit(answer(std::make_shared<const Rows>(slice_rows(*rows, first, std::min(first + most, rows->rows)))));

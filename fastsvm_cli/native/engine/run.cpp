@@ -37,7 +37,7 @@ struct Job {
         blocks.parse(block);
         if (block.rows) {
             const auto worker = predictor.worker();
-            if (worker->at_once(*block.rows)) answer = worker->answer(block.rows);
+            if (worker->fits_in_memory(*block.rows)) answer = worker->answer(block.rows);
         }
         seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     }

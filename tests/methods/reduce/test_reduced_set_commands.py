@@ -39,7 +39,7 @@ pytestmark = pytest.mark.usefixtures("serial_libsvm")
         (["--vectors", 0], "'0' found, expected a whole number of 1 or more"),
         (["--ratio", 0], "expected a share above 0, up to 1"),
         (["--ratio", 1.5], "expected a share above 0, up to 1"),
-        (["--target", 0], "'0' is not a target: expected a number above 0, as 0.005 or 0.5%"),
+        (["--target", 0], "'0' found, expected a number above 0, as 0.005 or 0.5%"),
         (["--vectors", 5, "--init", "best"], "best"),
         (["--vectors", 5, "--optimizer", "adam"], "adam"),
         (["--lossless", "--no-finish"], "--lossless places no vectors"),
