@@ -20,12 +20,14 @@ from fastsvm_cli import _native  # noqa: E402
 
 def pytest_addoption(parser):
     parser.addoption("--full", action="store_true", help="the tests marked full too, and every example")
+    share = "share of the examples of --full that differ in every run (CI: 0.4)"
+    parser.addoption("--examples", type=float, default=1.0, metavar="SHARE", help=share)
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "full(few=0): for --full; without it, only so few of the test's cases are run")
     if config.getoption("full"):
-        profiles.try_all()
+        profiles.try_all(config.getoption("examples"))
 
 
 def pytest_collection_modifyitems(config, items):

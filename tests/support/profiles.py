@@ -7,13 +7,13 @@ from hypothesis import HealthCheck, settings
 #: Most examples of a test without --full.
 FEW = 10
 
-_full = False
+_full, _share = False, 1.0
 
 
-def try_all() -> None:
-    """For --full; before tests are imported."""
-    global _full
-    _full = True
+def try_all(share: float) -> None:
+    """For --full; before tests are imported. share: of the examples that differ in every run."""
+    global _full, _share
+    _full, _share = True, share
 
 
 def _examples(count, **more):
@@ -23,7 +23,7 @@ def _examples(count, **more):
 def calm(examples=100):
     """Other examples in every run."""
     return _examples(
-        examples,
+        min(examples, max(FEW, round(_share * examples))),
         suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much],
     )
 
