@@ -96,9 +96,10 @@ def _answer(bench: Bench, picked: Case, where: str) -> str:
     exact = next((case for case in bench.cases if case.role == "exact"), None)
     faster = bench.speed_up(bench.by_program(exact), END_TO_END) if exact is not None else None
     of_exact = f" (the exact model: {digits(faster[0], 3)})" if faster is not None and reference is not exact else ""
-    if exact is not None and not _times_exact(bench, picked, exact, END_TO_END) > _EVIDENT:
+    if exact is not None and _times_exact(bench, picked, exact, END_TO_END) <= _EVIDENT:
         in_memory = _times_exact(bench, picked, exact, SCORING)
-        of_exact += f"; in memory, where they differ, {digits(in_memory, 3)} times as fast as the exact model"
+        if in_memory > 1:
+            of_exact += f"; in memory, {digits(in_memory, 3)} times as fast as the exact model"
     return (
         f"Fastest {where}: {printable(picked.name)}{by}, {_times(bench, program)}{of_exact};"
         f" {_difference(bench, picked)}"

@@ -25,8 +25,7 @@ class Quality:
 
     rows: number of all rows; compared: of those that count. changed: labels that differ; None for regression. largest,
     mean: of |f - f_exact| over compared rows and pairs; squares, fourths: sums of its second and fourth powers; nan if
-    not comparable. proven: number of rows proven by radii; None without radii. score: the sums behind svm-predict's
-    summary.
+    not comparable. proven: number of rows proven by radii; None without radii. score: sums for svm-predict's summary.
     """
 
     def __init__(self) -> None:
@@ -85,7 +84,7 @@ def upper_95(different: int, rows: int) -> float:
 class Answers:
     """Answers of the exact model to the rows of a benchmark.
 
-    labels: an array (rows) per chunk; regression: values. score: the sums behind svm-predict's summary.
+    labels: an array (rows) per chunk; regression: values. score: sums for svm-predict's summary.
     """
 
     def __init__(self, model: ExactModel, chunks: "list[_native.Chunk]"):

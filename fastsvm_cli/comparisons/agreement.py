@@ -13,7 +13,7 @@ PART_EVALUATIONS, LEAST_PART = 1 << 28, 256  # kernel evaluations between calls 
 class Comparison:
     """Agreement of a model with a reference on the same rows.
 
-    different: number of labels that differ. score, reference_score: the sums behind svm-predict's summary.
+    different: number of labels that differ. score, reference_score: sums for svm-predict's summary.
     """
 
     def __init__(self, regression: bool):

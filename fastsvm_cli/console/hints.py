@@ -84,15 +84,15 @@ def _about_model(error: ModelFormatError, command: str, given: dict) -> "str | N
         return _THIS_IS_A_RANGE
     if command == "predict":
         exact = given["exact_file"]
-        if is_model(given["test_file"]) and (_lines(found) is None or _is_data(found)):
+        if _is_model(given["test_file"]) and (_lines(found) is None or _is_data(found)):
             return f"the test file comes before the model: {_typed_with(given['test_file'], found)}"
-        if exact is not None and _is_compiled(exact) and is_model(found) and not _is_compiled(found):
+        if exact is not None and _is_compiled(exact) and _is_model(found) and not _is_compiled(found):
             return f"--exact names the exact model, MODEL_FILE the compiled one: {_typed_with(exact, found)}"
         return None
     if command not in ("approx", "border", "order", "reduce") or found != given["model_file"] or not _is_data(found):
         return None
     output = given["output_file"]
-    if output is not None and is_model(output) and not _is_compiled(output):
+    if output is not None and _is_model(output) and not _is_compiled(output):
         return f"the model comes first, and there is no data: fastsvm {command} {shlex.quote(output)}"
     ways = [f"svm-train {shlex.quote(found)} makes a model of it"] if _is_trainable(found) else []
     if command == "border" and has_pairs(found):
@@ -101,7 +101,7 @@ def _about_model(error: ModelFormatError, command: str, given: dict) -> "str | N
 
 
 def _about_range(error: DataFormatError) -> "str | None":
-    if is_model(error.path):
+    if _is_model(error.path):
         return "this is a model file"
     if any(map(_DECIMAL_COMMA.fullmatch, (_quoted(error.why) or [""])[0].split())):
         return _written_otherwise(error.path, ["decimal commas"], "")
@@ -120,7 +120,7 @@ def _about_data(error: DataFormatError, command: str, given: dict) -> "str | Non
     comments = _comments(lines or []) if not dense else 0
     if error.line != comments + 1:
         return None
-    if is_model(error.path, dense):
+    if _is_model(error.path, dense):
         others = given.get("model_files", ()) if error.path == given.get("test_file") else ()
         rows = next((path for path in others if _is_data(path)), None)
         return (
@@ -270,8 +270,7 @@ def _is_range(path: str) -> bool:
     return len(lines) > 1 and lines[0] in ("x", "y") and len(lines[1].split()) == 2 and _delimiter(lines[1]) == " "
 
 
-def is_model(path: str, dense: bool = False) -> bool:
-    """Return whether a regular file begins as a model. dense: surely, because rows may begin with any word."""
+def _is_model(path: str, dense: bool = False) -> bool:
     from fastsvm_cli.models import looks_like_model
 
     return looks_like_model(_start(path) or b"", dense)

@@ -97,6 +97,7 @@ def predict_file(
     """
     import warnings
 
+    from fastsvm_cli import _native
     from fastsvm_cli.console.quality_warnings import quality_warnings
     from fastsvm_cli.errors import FastsvmWarning
     from fastsvm_cli.estimators.predictor import as_fast
@@ -112,6 +113,7 @@ def predict_file(
     unlabelled, dense = _flag("unlabelled", unlabelled), _flag("dense", dense)
     read = [os.fsdecode(each) for each in (model, exact) if isinstance(each, (str, bytes, os.PathLike))]
     check_output(out, [path, *read])
+    _native.refuse_model_output(os.fsencode(out))
     fast = as_fast(model, exact, tolerance)
     fast.require_none(("transform", "calibrator", "break_ties"), "rows of a file do not pass through:")
     if probability:

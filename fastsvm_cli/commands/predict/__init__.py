@@ -46,9 +46,10 @@ def command(**parsed):
       fastsvm predict --audit 1% test.txt train.model.cascade out
       fastsvm predict --dask tcp://head:8786 's3://rows/*' train.model s3://out
     """
+    import os
+
     from fastsvm_cli import _native
     from fastsvm_cli.commands.predict.fallback import ExactFile
-    from fastsvm_cli.console.hints import is_model
     from fastsvm_cli.console.progress import Progress, bytes_read
     from fastsvm_cli.models import check_start, parse_model
     from fastsvm_cli.prediction.pipeline import predict
@@ -64,9 +65,7 @@ def command(**parsed):
         return predict_on_dask(options, Summary)
     check_outputs(options.outputs, *options.inputs)
     for each in options.outputs:
-        if is_model(each, dense=True):
-            why = "a model found, which the predictions would replace; name another output file, or remove it"
-            raise FileError(each, why)
+        _native.refuse_model_output(os.fsencode(each))
     if options.as_json and not any(map(is_standard_output, options.outputs)):
         check_document(options.inputs, options.outputs)
     _native.set_threads(options.threads)

@@ -73,7 +73,7 @@ struct Decisions {
     std::vector<char> is_outside;
     // Number of rows that the reference sum evaluated.
     std::int64_t reference_rows = 0;
-    // Of exact models only.
+    // Rows that each level decided; exact models alone count them.
     LevelRows level_rows{};
     // (rows): kernel evaluations, with repeats, of models that stop early.
     std::vector<std::int64_t> evaluations;

@@ -1,4 +1,4 @@
-// What the bindings share. They pass data to and from Python in buffers, without copies and numpy.
+// Conversions for all bindings, which pass data to and from Python in buffers, without copies and numpy.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>

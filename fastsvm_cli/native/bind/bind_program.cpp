@@ -70,6 +70,9 @@ void bind_program(nb::module_& m) {
         }
     });
     m.def(
+        "refuse_model_output", [](const nb::bytes& path) { refuse_model_output({path.c_str(), path.size()}); },
+        "path"_a, "Raises FileError if a file that predictions are to replace is a model.");
+    m.def(
         "predict_as_program",
         [](const std::vector<nb::bytes>& words) {
             std::vector<std::string> texts;

@@ -19,7 +19,7 @@ namespace fastsvm {
 // Maximum number of decision values in memory at once: a megabyte of short rows with 300 classes would need 20 GB.
 constexpr std::int64_t most_values = std::int64_t{1} << 19;
 
-// What a worker computes for a chunk: lines, predictions, open and bad rows, and counts.
+// A worker's results for a chunk: lines, predictions, open and bad rows, and counts.
 struct Answer {
     // Empties it for the next chunk, without freeing the memory.
     void clear();

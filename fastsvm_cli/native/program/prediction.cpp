@@ -84,6 +84,12 @@ std::string place_of(const std::string& path, std::int64_t line) {
 
 }  // namespace
 
+void refuse_model_output(const std::string& path) {
+    if (is_model_file(path, true))
+        throw FileError(display_output(path),
+                        "a model found, which the predictions would replace; name another output file, or remove it");
+}
+
 std::optional<Options> read_shared_options(const std::vector<std::string>& words) {
     const auto printable = [](unsigned char c) { return c >= ' ' && c < 127; };  // else Python escapes it
     for (const std::string& word : words)
@@ -110,9 +116,7 @@ Prediction::Prediction(const Options& options, Decompress decompress)
         if ((path == "-" || path == "/dev/stdin" || path == "/dev/fd/0") && was_closed(0))
             throw FileError(display(path), "it is closed");
     check_output(options.output, options.inputs());
-    if (is_model_file(options.output, true))
-        throw FileError(display_output(options.output),
-                        "a model found, which the predictions would replace; name another output file, or remove it");
+    refuse_model_output(options.output);
     set_threads(options.threads);
     of_model(options.model_file, [&] {
         try {

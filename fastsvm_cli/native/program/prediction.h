@@ -33,6 +33,9 @@ struct LineError : std::runtime_error {
 // progress bar, or if Python could not read the model file again.
 std::optional<Options> read_shared_options(const std::vector<std::string>& words);
 
+// Throws FileError if a file that predictions are to replace is a model.
+void refuse_model_output(const std::string& path);
+
 // One run: construct it, then call prepare() and run(). The options must outlive it.
 class Prediction {
 public:

@@ -38,9 +38,9 @@ struct GridExponential {
     float by_eight[16], by_sixteen[16];
 };
 
-// What a word adds to the sum that gives D. different_bits: its differing bits; common_bits: bits set in both, if words
-// are omitted; numbers: products, as D = |x|^2 + |z|^2 - 2 x.z; bytes: the same, of numbers below GridLoops::small;
-// small_numbers: as bytes, with the products of several words summed in 16 bits.
+// The term of a word in the sum that gives D. different_bits: its differing bits; common_bits: bits set in both, if
+// words are omitted; numbers: products, as D = |x|^2 + |z|^2 - 2 x.z; bytes: the same, of numbers below
+// GridLoops::small; small_numbers: as bytes, with the products of several words summed in 16 bits.
 enum class GridDistance { different_bits, common_bits, numbers, bytes, small_numbers };
 // Where exp is from. below_n: the smallest table above D, for bits and codes (codes: a product of two numbers).
 // polynomial: for numbers. short_polynomial: if GridExponential::nothing <= 2^24, for codes, and for numbers on

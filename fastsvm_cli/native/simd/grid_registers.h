@@ -1,4 +1,4 @@
-// What grid.cpp and grid_codes.cpp share: registers of 32-bit numbers, powers of two, and sums of kernel values.
+// Registers of 32-bit numbers, powers of two, and sums of kernel values, for grid.cpp and grid_codes.cpp.
 #pragma once
 #include "simd/grid_loops.h"
 #include "simd/isa.h"

@@ -9,7 +9,7 @@ namespace fastsvm {
 
 class Scaling;
 
-// What a text's lines look like, and how to read them.
+// The form of a text's lines, and options of reading them.
 struct Format {
     int leading_count = 1;         // numbers before the index:value pairs
     bool dense = false;            // delimited values instead of index:value

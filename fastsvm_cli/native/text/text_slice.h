@@ -1,4 +1,4 @@
-// What the parsers of sparse and dense text share: slices of the text, and a writer of their rows.
+// Slices of a text, and a writer of their rows, for the parsers of sparse and of dense text.
 #pragma once
 #include <cmath>
 #include <cstdint>

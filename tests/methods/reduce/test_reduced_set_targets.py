@@ -48,7 +48,7 @@ def test_a_model_without_some_vectors_knows_the_values_at_the_others_alone(svm_t
 
 @pytest.mark.parametrize("given", [False, True])
 def test_vectors_that_are_all_held_out_are_merged(given):
-    """Of equal vectors, or of rows that are given often, no other remain to place."""
+    """If all vectors are equal, or all are among the rows of each half, none is left to place."""
     machine = some_machine(3, "c_svc", 2, n=12, gamma=0.5)
     if not given:
         machine.vectors = [machine.vectors[0]] * 12
