@@ -3,9 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Callable
-from functools import cached_property
 from math import isfinite
-from time import perf_counter
 from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
@@ -14,27 +12,21 @@ from fastsvm_cli.benchmarks.libsvm import LibsvmScoring
 from fastsvm_cli.benchmarks.quality import Answers, Quality, interval_95, quality, relative_rms
 from fastsvm_cli.benchmarks.table_row import END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.timing import Timed, interleave, speed_up
+from fastsvm_cli.comparisons.budget import Budget
 from fastsvm_cli.comparisons.changed import Changed
-from fastsvm_cli.comparisons.sampled import halves
 from fastsvm_cli.errors import FastsvmError, FileError, ModelFormatError
 from fastsvm_cli.models import parse_libsvm, parse_model
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.prediction.pipeline import Fallback, predict
 from fastsvm_cli.text.fingerprint import fingerprint
-from fastsvm_cli.text.read_rows import read_bytes, read_chunks, select_rows, smaller_chunks
+from fastsvm_cli.text.read_rows import read_bytes, read_chunks, smaller_chunks
 
 if TYPE_CHECKING:
     from fastsvm_cli.text.scaling import Scaling
 
 FASTSVM_START = "fastsvm, empty file"
-# svm-predict is timed on a part of the rows of --try if all take longer than this; the part takes about a third.
-_REFERENCE_SECONDS, _LEAST_PART = 3.0, 100
-# Runs of a case at least, by both clocks and with the warm-ups: most have little to do in memory.
-_LEAST_RUNS = 7
 # fastsvm-predict is advised if it takes less than this share of fastsvm predict's time.
 _HIDDEN = 0.8
-# Share of rows proven below which predict --exact of a model beyond the budget is not measured.
-_FEW_PROVEN = 0.1
 # A run of libsvm: as many rows as fit the seconds, but at least this many.
 _LIBSVM_SECONDS, _LIBSVM_ROWS = 1.0, 20
 
@@ -87,19 +79,16 @@ class Bench:
 
     # ---- cases
 
-    def add_references(self, *, libsvm: bool, brief: bool = False) -> None:
+    def add_references(self, *, libsvm: bool) -> None:
         """Add the cases of svm-predict and LIBSVM, and those of an empty file, which time the start of a process.
 
-        libsvm: whether to time LIBSVM in this process, too. brief: whether to time a slow svm-predict only on a part of
-        the rows.
+        libsvm: whether to time LIBSVM in this process, too.
         """
         if self._svm_predict is not None:
             case = self._process(
                 Case("svm-predict", "reference", self.exact_file), [self._svm_predict], self._rows_file
             )
             self.cases.append(case)
-            if brief:
-                self._time_on_part(case, self._svm_predict)
         if libsvm:
             self.cases.append(self._libsvm_in_process())
         if self._svm_predict is not None:
@@ -116,44 +105,6 @@ class Bench:
             )
         )
 
-    def _time_on_part(self, case: Case, program: str) -> None:
-        """Estimate the seconds of a slow program for all rows, from a part of them.
-
-        The estimate is the seconds of an empty file, and those of the part beyond them, times all rows over the part's.
-        """
-        if self.rows <= _LEAST_PART:
-            return
-        part, words = os.path.join(self.folder, "part"), [program]
-
-        def write(count: int) -> None:
-            rows = select_rows(self.chunks, [at * self.rows // count for at in range(count)])
-            with open(part, "wb") as file:
-                file.writelines(map(_native.format_rows, rows))
-
-        def seconds(rows: str) -> float:
-            start = perf_counter()
-            self._run([*words, rows, self.exact_file, os.path.join(self.folder, "part.out")])
-            return perf_counter() - start
-
-        write(_LEAST_PART)
-        try:
-            start = seconds(self._empty)
-            per_row = max(seconds(part) - start, 0.0) / _LEAST_PART
-        except RuntimeError:  # the case reports it
-            return
-        if start + per_row * self.rows <= _REFERENCE_SECONDS:
-            return
-        count = min(self.rows, max(_LEAST_PART, int(_REFERENCE_SECONDS / 3 / per_row)))
-        write(count)
-
-        def run() -> float:
-            start = seconds(self._empty)
-            beyond = max(seconds(part) - start, 0.0)
-            return (2 * start + beyond) / (start + beyond * self.rows / count)
-
-        case.end_to_end = Timed(case.name, END_TO_END, run)
-        case.output, case.note = None, f"estimated from {count} rows"
-
     def _libsvm_in_process(self) -> Case:
         case = Case("libsvm, in process", "reference", self.exact_file)
         try:
@@ -168,60 +119,30 @@ class Bench:
             case.failed = str(error)
         return case
 
-    def add_model(
-        self,
-        path: str,
-        *,
-        name: "str | None" = None,
-        role: str = "compiled",
-        exact: "bool | None" = None,
-        calibrated: bool = False,
-        limit: "float | None" = None,
-    ) -> "list[Case]":
+    def add_model(self, path: str, *, name: "str | None" = None, role: str = "compiled") -> "list[Case]":
         """Add a model file as a case, and return the cases that were added.
 
-        A certified classifier of the exact model is also timed with `predict --exact`, unless `exact` is False. name:
-        the file's name by default. role: as in Case. calibrated: whether it was compiled on the rows of
-        `calibration_file`; then only the others count. limit: a model beyond it, by `fits`, is not timed; None without
-        a limit.
+        A certified classifier of the exact model is also timed with `predict --exact`. name: the file's name by
+        default. role: as in Case.
         """
         name = name or os.path.basename(path)
         if any(case.name == name for case in self.cases):
             name = path
         added = [Case(name, role, path)]
-        if calibrated:
-            added[0].measured = self._halves[1]
         self.cases += added
         try:
             model = self.model if path == self.exact_file else parse_model(read_bytes(path), path)
             if model.raw_rows:
                 self._take_raw_rows(model, path)
-            _describe(added[0], model)
-            fallback = (
-                model.certified
-                and not model.header.regression
-                and exact is not False
-                and model.fingerprint == self._fingerprint
-            )
-            chunks, only = self._rows_for(model)[0], added[0].measured
-            if limit is not None and not model.header.regression:
-                look = self.answers.first_look(model, limit, chunks, only)
-                if look.over:
-                    added[0].look, added[0].dropped = look.changed, _beyond(limit)
-                    if not fallback or (look.proven or 0.0) < _FEW_PROVEN:
-                        return added
-            added[0].quality = quality(model, self.answers, chunks, only)
-            if limit is not None and not self.fits(added[0], limit):
-                added[0].dropped = _beyond(limit)
-            if added[0].dropped is None:
-                self._time_predict(added[0], model)
+            added[0].facts, added[0].raw_rows = facts_of(model), model.raw_rows is not None
+            added[0].quality = quality(model, self.answers, self._rows_for(model)[0])
+            self._time_predict(added[0], model)
         except (FastsvmError, ValueError, OSError) as error:
             added[0].failed = str(error) if path in str(error) else f"{path}: {error}"
             return added
-        if fallback:
+        if model.certified and not model.header.regression and model.fingerprint == self._fingerprint:
             case = Case(f"{added[0].name}, predict --exact", role, path)
-            case.with_exact = True
-            _describe(case, model)
+            case.with_exact, case.facts, case.raw_rows = True, added[0].facts, added[0].raw_rows
             self.cases.append(case)
             added.append(case)
             case.quality = self._of_exact(added[0].quality)
@@ -229,25 +150,6 @@ class Bench:
         if role == "compiled" and model.fingerprint not in (None, self._fingerprint):
             added[0].note = "compiled from another model"
         return added
-
-    def may_calibrate(self, budget: float) -> bool:
-        """Return whether a half of the rows is enough to show that a model stays within this budget."""
-        from fastsvm_cli.methods.cascade import CONFIDENCE
-        from fastsvm_cli.methods.cascade.guarantee import rows_needed
-
-        return 0 < budget < 1 and self.rows // 2 > rows_needed(budget, CONFIDENCE)
-
-    def calibration_file(self) -> str:
-        """Write a random half of the rows, for a model that is measured on the others, and return the path."""
-        path = os.path.join(self.folder, "calibration")
-        if not os.path.exists(path):
-            with open(path, "wb") as file:
-                file.writelines(map(_native.format_rows, select_rows(self.chunks, self._halves[0])))
-        return path
-
-    @cached_property
-    def _halves(self) -> "tuple[list[int], list[int]]":
-        return halves(self.rows)
 
     def _take_raw_rows(self, model: Model, path: str) -> None:
         why = f"it takes raw rows, {model.raw_rows}"
@@ -290,7 +192,7 @@ class Bench:
         program: path of fastsvm-predict.
         """
         case = Case(f"{of.name}, fastsvm-predict", "program", of.path)
-        case.of, case.measured = of, of.measured
+        case.of = of
         self.cases.append(case)
         assert of.rows_file is not None
         return self._process(case, [program, *of.words], of.rows_file)
@@ -346,12 +248,12 @@ class Bench:
     # ---- measuring
 
     def timed(self, cases: "list[Case]", clock: str) -> "list[Timed]":
-        """Return the processes (END_TO_END) or functions (SCORING) that a clock times, of cases not dropped."""
+        """Return the processes (END_TO_END) or functions (SCORING) that a clock times."""
         return [
             each
             for case in cases
             for each in [case.end_to_end if clock == END_TO_END else case.scoring]
-            if each is not None and case.dropped is None
+            if each is not None
         ]
 
     def measure(
@@ -362,20 +264,14 @@ class Bench:
         most_seconds: float,
         on_run: "Callable",
         on_begin: "Callable[[Timed, int], None]" = lambda case, round: None,
-        goes_on: "Callable[[int], bool]" = lambda round: True,
     ) -> None:
         """Time the cases in turn, until each has its runs or the time is over.
 
         clock: END_TO_END or SCORING. Other arguments: as in timing.interleave.
         """
-        interleave(self.timed(cases, clock), runs, most_seconds, on_run, on_begin, goes_on)
+        interleave(self.timed(cases, clock), runs, most_seconds, on_run, on_begin)
         if clock == END_TO_END:
             self.compare_outputs()
-        self.take_failures()
-
-    def run_once(self, cases: "list[Case]") -> None:
-        """Run cases once end to end, as warm-up."""
-        interleave(self.timed(cases, END_TO_END), 0, 0.0)
         self.take_failures()
 
     def take_failures(self) -> None:
@@ -402,7 +298,7 @@ class Bench:
         for case in self.cases:
             lines = self._lines(case) if case.role != "start-up" else None
             if lines is not None and reference is not None and len(lines) == len(reference) == self.rows:
-                case.changed = self.answers.changed([a != b for a, b in zip(lines, reference)], case.measured)
+                case.changed = self.answers.changed([a != b for a, b in zip(lines, reference)])
 
     def _lines(self, case: Case) -> "list[bytes] | None":
         if case.output is None or not os.path.exists(case.output) or case.timings(END_TO_END) is None:
@@ -434,16 +330,16 @@ class Bench:
             return case.changed
         return case.quality.changed if case.quality is not None else None
 
-    def fits(self, case: Case, budget: float) -> bool:
-        """Return whether the labels that differ are within the budget, of all rows and of each class.
+    def fits(self, case: Case, budget: Budget) -> bool:
+        """Return whether the labels that differ are within the budget.
 
         For regression, the root mean square difference counts, in standard deviations of the exact values.
         """
         if self.model.header.regression:
             distance = self.distance(case)
-            return distance is not None and distance[0] <= budget
-        changed = self.changed(case) or case.look
-        return changed is None or changed.within(budget)
+            return distance is not None and distance[0] <= budget.share
+        changed = self.changed(case)
+        return changed is None or budget.permits(changed)
 
     def disagreement(self, case: Case) -> "float | None":
         """Return the share of rows whose label differs from the exact model's, or None if unknown."""
@@ -462,35 +358,12 @@ class Bench:
             return None
         return relative_rms(found, self.answers.spread)
 
-    def rough_seconds(self, case: Case) -> "float | None":
-        """Return a case's median seconds end to end, else those of its first run, or None."""
-        timed, timings = case.end_to_end, case.timings(END_TO_END)
-        return timings.median if timings is not None else timed.first if timed is not None else None
 
-    def seconds_to_measure(self) -> float:
-        """Estimate the seconds of the fewest runs of all cases by both clocks."""
-        firsts = (each.warm_up for each in self.timed(self.cases, END_TO_END))
-        return sum(_LEAST_RUNS * (each or 0.0) for each in firsts)
-
-    def rough_speed_up(self, case: Case) -> "float | None":
-        """Return the speed-up over svm-predict, else the exact model, by `rough_seconds`; None if unknown."""
-        mine = self.rough_seconds(case)
-        for role in ("reference", "exact"):
-            for each in self.cases:
-                theirs = self.rough_seconds(each) if each.role == role and each.failed is None else None
-                if theirs is not None:
-                    return theirs / mine if mine and case.role != "start-up" else None
-        return None
-
-
-def _beyond(limit: float) -> str:
-    return f"beyond {100 * limit:.3g} %"
-
-
-def _describe(case: Case, model: Model) -> None:
-    case.kind = "reduced" if model.reduced else model.kind
-    case.raw_rows = model.raw_rows is not None
+def facts_of(model: Model) -> "dict[str, str | int | None]":
+    """Return the kind of a model ("reduced" for a reduced set), and an expansion's degree and centers of a function."""
     expansions = getattr(model, "expansions", None)
-    if expansions:
-        case.degree = getattr(model, "degree", None)
-        case.centers = max(Counter(each.pair for each in expansions).values())
+    return {
+        "kind": "reduced" if model.reduced else model.kind,
+        "degree": getattr(model, "degree", None) if expansions else None,
+        "centers": max(Counter(each.pair for each in expansions).values()) if expansions else None,
+    }

@@ -8,13 +8,10 @@ from typing import Generic, TypeVar
 from fastsvm_cli.benchmarks.bench_run import Bench
 from fastsvm_cli.benchmarks.table_row import CLOCKS, END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.timing import Timings
+from fastsvm_cli.comparisons.budget import Budget
 
-#: Share of labels that may differ, where no budget is given (regression: of the standard deviation).
-DEFAULT_BUDGET = 0.005
 #: Medians closer than this share of their sum are equal, however small their spread.
 _LEAST_NOISE = 0.02
-# Runs before a model is dropped as slower, and a factor that is no noise.
-_RUNS_TO_DROP, _CLEARLY = 3, 1.1
 _HALF_WIDTH = 2.46  # times spread / sqrt(runs)
 _FINALISTS = 4  # for a budget, by time in memory
 
@@ -59,21 +56,12 @@ def pick(candidates: "Sequence[Candidate[_Model]]") -> "_Model | None":
     return min(level, key=lambda each: (each.changed, *map(_median, reversed(each.timings)))).model
 
 
-def within(bench: Bench, budget: float) -> "Case | None":
-    """Return the timed model that `pick` chooses among those within the budget, overall and per class.
+def within(bench: Bench, budget: Budget) -> "Case | None":
+    """Return the timed model that `pick` chooses among those within the budget.
 
     If finalists are timed by fastsvm-predict, only these count. In-memory times come second: start-up dominates
     end-to-end times of small files.
     """
-    return _pick(bench, lambda case: bench.fits(case, budget))
-
-
-def within_of_all(bench: Bench, budget: float) -> "Case | None":
-    """Return the model that `within` would return if the budget did not hold per class."""
-    return _pick(bench, lambda case: (bench.disagreement(case) or 0.0) <= budget)
-
-
-def _pick(bench: Bench, inside: "Callable[[Case], bool]") -> "Case | None":
     timed = _timed(bench, END_TO_END, ("exact", "compiled"))
     finals = [(case.of, timings) for case, timings in _timed(bench, END_TO_END, ("program",)) if case.of is not None]
     return pick(
@@ -81,12 +69,12 @@ def _pick(bench: Bench, inside: "Callable[[Case], bool]") -> "Case | None":
             Candidate(case, distance[0], (timings, case.timings(SCORING)), case.role == "exact")
             for case, timings in finals or timed
             for distance in [bench.distance(case)]
-            if distance is not None and inside(case)
+            if distance is not None and bench.fits(case, budget)
         ]
     )
 
 
-def finalists(bench: Bench, budgets: "Sequence[float]") -> "list[Case]":
+def finalists(bench: Bench, budgets: "Sequence[Budget]") -> "list[Case]":
     """Return the models to time by fastsvm-predict, where the start of Python hides no difference.
 
     These are the exact model, and for each budget the fastest models within it by either clock.
@@ -96,38 +84,11 @@ def finalists(bench: Bench, budgets: "Sequence[float]") -> "list[Case]":
         inside = [
             case
             for case, _ in _timed(bench, END_TO_END, ("compiled",))
-            if case.dropped is None and bench.fits(case, budget)
+            if bench.fits(case, budget)
         ]
         for clock, most in ((SCORING, _FINALISTS), (END_TO_END, 2)):
             found += sorted(inside, key=lambda case: _median(case.timings(clock)))[:most]
     return list(dict.fromkeys(found))
-
-
-def surely_slower(bench: Bench, case: Case) -> bool:
-    """Return whether another model that changes no more labels is faster, by a tenth.
-
-    It is faster in all of at least three runs end to end.
-    """
-    mine, distance = case.timings(END_TO_END), bench.distance(case)
-    if mine is None or distance is None or len(mine) < _RUNS_TO_DROP:
-        return False
-    return any(
-        len(theirs) >= _RUNS_TO_DROP and _CLEARLY * theirs.most < mine.least
-        for other, theirs in _timed(bench, END_TO_END, ("exact", "compiled"))
-        for its in [bench.distance(other)]
-        if other is not case and its is not None and its[0] <= distance[0]
-    )
-
-
-def best_so_far(bench: Bench, budget: "float | None") -> "Case | None":
-    """Return the fastest model inside the budget by rough times, or None."""
-    fit = [
-        (seconds, case)
-        for case in _sound(bench, ("exact", "compiled"))
-        for seconds in [bench.rough_seconds(case)]
-        if seconds is not None and (budget is None or bench.fits(case, budget))
-    ]
-    return min(fit, key=lambda each: each[0])[1] if fit else None
 
 
 def pareto(bench: Bench, clock: str = END_TO_END) -> "list[Case]":

@@ -2,14 +2,18 @@
 
 import shlex
 from math import isnan, nan
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from fastsvm_cli.benchmarks.bench_run import Bench
-from fastsvm_cli.benchmarks.choice import DEFAULT_BUDGET, within, within_of_all
+from fastsvm_cli.benchmarks.choice import within
 from fastsvm_cli.benchmarks.table_row import END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.tables import printable
+from fastsvm_cli.comparisons.budget import DEFAULT_BUDGET, Budget
 from fastsvm_cli.comparisons.changed import ClassRows
-from fastsvm_cli.text.numbers import digits
+from fastsvm_cli.text.numbers import digits, percent
+
+if TYPE_CHECKING:
+    from fastsvm_cli.text.scaling import Scaling
 
 _MOST_NAMED = 5  # classes in a sentence
 #: A model that is faster than the exact one by this factor end to end needs no other evidence.
@@ -19,27 +23,26 @@ _EVIDENT = 1.05
 class Conclusion(NamedTuple):
     """Conclusion of a benchmark.
 
-    sentences: the answer, then remarks. commands: shell commands that compile the picked model and predict with it.
+    sentences: the answer, then remarks. commands: shell commands that predict with the picked model.
     """
 
     sentences: "list[str]"
     commands: "list[str]"
 
 
-def conclusion(bench: Bench, picked: "Case | None", budget: "float | None", keep: "str | None") -> Conclusion:
+def conclusion(bench: Bench, picked: "Case | None", budget: "Budget | None") -> Conclusion:
     """Conclude from all measurements.
 
-    picked: fastest case within the budget, or None. budget: share of labels that may differ. Without a budget, compare
-    the fastest ones that change no label and at most DEFAULT_BUDGET. keep: file name of the picked model; None for a
-    default.
+    picked: fastest case within the budget, or None. Without a budget, compare the fastest ones that change no label and
+    at most DEFAULT_BUDGET.
     """
     if budget is not None:
+        where = f"within {percent(budget.share)}"
         if picked is None:
-            nothing = f"Nothing measured stays within {percent(budget)}."
-            return Conclusion([nothing, *_about_classes(bench, picked, budget)], [])
-        answer = _answer(bench, picked, f"within {percent(budget)}")
-        return Conclusion([f"{answer}.", *_about_classes(bench, picked, budget)], _commands(bench, picked, keep))
-    same, other = within(bench, 0.0), within(bench, DEFAULT_BUDGET)
+            return Conclusion([f"Nothing measured stays {where}.", *_about_classes(bench, picked, budget)], [])
+        answer = _answer(bench, picked, where)
+        return Conclusion([f"{answer}.", *_about_classes(bench, picked, budget)], _commands(bench, picked))
+    same, other = within(bench, Budget(0.0)), within(bench, Budget(DEFAULT_BUDGET))
     if same is None or other is None:
         return Conclusion(["Nothing was measured to the end."], [])
     what = "value" if bench.model.header.regression else "label"
@@ -47,18 +50,13 @@ def conclusion(bench: Bench, picked: "Case | None", budget: "float | None", keep
         answer = _answer(bench, other, f"within {percent(DEFAULT_BUDGET)}")
         if same is other and same.role != "exact" and not _keeps_libsvm(bench, same):
             answer += f", and without a changed {what}"
-        return Conclusion([f"{answer}.", *_about_others(bench)], _commands(bench, other, keep))
+        return Conclusion([f"{answer}."], _commands(bench, other))
     answers = [
         _answer(bench, same, f"without a changed {what}"),
         _answer(bench, other, f"within {percent(DEFAULT_BUDGET)}"),
     ]
-    commands = [command for case in (same, other) for command in _commands(bench, case, keep)]
+    commands = [command for case in (same, other) for command in _commands(bench, case)]
     return Conclusion([f"{answers[0]}. {answers[1]}."], list(dict.fromkeys(commands)))
-
-
-def percent(share: float) -> str:
-    """Return a share in percent, as words."""
-    return f"{100 * share:.3g} %"
 
 
 def _times(bench: Bench, case: Case) -> str:
@@ -114,21 +112,8 @@ def _difference(bench: Bench, case: Case) -> str:
     return f"root mean square difference {rms}, largest {largest}, in percent of the values' standard deviation"
 
 
-def _about_others(bench: Bench) -> "list[str]":
-    """Return a sentence that says how far the compiled models are beyond the default budget, if all are."""
-    changed = [
-        found.share
-        for case in bench.cases
-        for found in [bench.changed(case) or case.look]
-        if case.role == "compiled" and case.failed is None and not case.with_exact and found is not None
-    ]
-    if not changed or min(changed) <= DEFAULT_BUDGET:
-        return []
-    return [f"The compiled models change {percent(min(changed))} of the labels or more."]
-
-
-def _commands(bench: Bench, picked: Case, keep: "str | None") -> "list[str]":
-    """Return the commands to compile the model, if it is one of --try, and to predict with it."""
+def _commands(bench: Bench, picked: Case) -> "list[str]":
+    """Return the commands to predict with the model."""
     rows, commands = bench.test_file, []
     by_fastsvm = bench.by_program(picked) is picked and not _keeps_libsvm(bench, picked)
     words = ["fastsvm", "predict"] if by_fastsvm else ["fastsvm-predict"]
@@ -137,19 +122,17 @@ def _commands(bench: Bench, picked: Case, keep: "str | None") -> "list[str]":
             words += ["--scale", bench.scaling.path]
         else:  # fastsvm-predict scales no rows
             rows += ".scale"
-            commands.append(
-                f"{shlex.join(['svm-scale', '-r', bench.scaling.path, bench.test_file])} > {shlex.quote(rows)}"
-            )
+            commands.append(scale_command(bench.scaling, bench.test_file, rows))
     if _keeps_libsvm(bench, picked):
         return [*commands, shlex.join(["svm-predict", rows, bench.exact_file, "out"])]
-    path = keep or (bench.exact_file if picked.role == "exact" else "fast.model")
-    if picked.made_by:
-        commands.insert(0, shlex.join(["fastsvm", *picked.made_by, bench.exact_file, path]))
-    elif picked.role == "compiled":
-        assert picked.path is not None  # the user named it
-        path = picked.path
+    assert picked.path is not None
     words += ["--exact", bench.exact_file] if picked.with_exact else []
-    return [*commands, shlex.join([*words, rows, path, "out"])]
+    return [*commands, shlex.join([*words, rows, picked.path, "out"])]
+
+
+def scale_command(scaling: "Scaling", rows: str, scaled: str) -> str:
+    """Return the command that writes scaled rows."""
+    return f"{shlex.join(['svm-scale', '-r', scaling.path, rows])} > {shlex.quote(scaled)}"
 
 
 def small_class_sentences(bench: Bench, limit: float) -> "list[str]":
@@ -167,19 +150,19 @@ def small_class_sentences(bench: Bench, limit: float) -> "list[str]":
     ]
 
 
-def _about_classes(bench: Bench, picked: "Case | None", budget: float) -> "list[str]":
+def _about_classes(bench: Bench, picked: "Case | None", budget: Budget) -> "list[str]":
     out = []
     changed = bench.changed(picked) if picked is not None else None
     if changed is not None and changed.worst is not None:
         out.append(f"Most of a class: {class_words(changed.worst)}.")
-    other = within_of_all(bench, budget)
-    changed = bench.changed(other) if other is not None else None
-    if other is not None and other is not picked and changed is not None and changed.worst is not None:
-        out.append(
-            f"By all labels alone it would be {printable(other.name)}, which changes {100 * changed.share:.3g} % of"
-            f" them, but {class_words(changed.worst)}."
-        )
-    return out + small_class_sentences(bench, budget)
+    for case in bench.cases:
+        changed = bench.changed(case) if case.role == "compiled" else None
+        over = budget.class_over(changed) if changed is not None else None
+        if over is not None and changed is not None and changed.share <= budget.share:
+            out.append(
+                f"{printable(case.name)} changes {percent(changed.share)} of all labels, but {class_words(over)}."
+            )
+    return out + (small_class_sentences(bench, budget.share) if budget.each_class else [])
 
 
 def class_words(each: ClassRows) -> str:

@@ -1,35 +1,32 @@
 """Compare the answers of a model with those of the exact one, in all and by class."""
 
 from math import isfinite, nan, sqrt
-from typing import NamedTuple
 
 import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.comparisons.agreement import answers, share_of_spread
 from fastsvm_cli.comparisons.changed import Changed, changed_labels
-from fastsvm_cli.comparisons.sampled import lower_bound, rms_interval_95
+from fastsvm_cli.comparisons.sampled import rms_interval_95
 from fastsvm_cli.models.base import LABELS, ExactModel, Model, Precision
-from fastsvm_cli.text.read_rows import select_rows, smaller_chunks
+from fastsvm_cli.text.read_rows import smaller_chunks
 
 #: Decision values cached in memory (128 MB); others are evaluated again per model.
 STORED_VALUES = 1 << 24
 # Regression values this close, over their spread, differ by rounding.
 _ROUNDING = 1e-9
-# Rows of a first look at a model, and confidence of its conclusion.
-_SAMPLE, _SURELY = 500, 0.999
 
 
 class Quality:
     """Comparison of a model's answers with the exact model's.
 
-    rows: number of all rows; compared: of those that count. changed: labels that differ; None for regression. largest,
-    mean: of |f - f_exact| over compared rows and pairs; squares, fourths: sums of its second and fourth powers; nan if
+    rows: their number. changed: labels that differ; None for regression. largest, mean: of |f - f_exact| over rows and
+    pairs; squares, fourths: sums of its second and fourth powers; nan if
     not comparable. proven: number of rows proven by radii; None without radii. score: sums for svm-predict's summary.
     """
 
     def __init__(self) -> None:
-        self.rows = self.compared = 0
+        self.rows = 0
         self.changed: Changed | None = None
         self.largest = self.mean = self.squares = self.fourths = 0.0
         self.proven: int | None = None
@@ -38,19 +35,7 @@ class Quality:
     @property
     def rms(self) -> float:
         """Root mean square difference, of a model with one decision function."""
-        return sqrt(self.squares / self.compared) if self.compared else 0.0
-
-
-class FirstLook(NamedTuple):
-    """Comparison with the exact model on a sample of the rows.
-
-    changed: labels that differ. proven: share of rows proven by radii; None without radii. over: whether the share that
-    differs is above the limit, of all rows or of a class's, with 99.9 % confidence for each.
-    """
-
-    changed: Changed
-    proven: "float | None"
-    over: bool
+        return sqrt(self.squares / self.rows) if self.rows else 0.0
 
 
 def relative_rms(found: "Quality", spread: float) -> "tuple[float, tuple[float, float]]":
@@ -60,7 +45,7 @@ def relative_rms(found: "Quality", spread: float) -> "tuple[float, tuple[float, 
     """
     value, *interval = (
         share_of_spread(each, spread, 0.0)
-        for each in (found.rms, *rms_interval_95(found.squares, found.fourths, found.compared))
+        for each in (found.rms, *rms_interval_95(found.squares, found.fourths, found.rows))
     )
     return (0.0, (0.0, 0.0)) if value < _ROUNDING else (value, (interval[0], interval[1]))
 
@@ -113,39 +98,12 @@ class Answers:
         with np.errstate(all="ignore"):
             return max(float(every.std()), 1e-6 * abs(float(every[0])))
 
-    def changed(self, differ: "np.ndarray | list[bool]", only: "list[int] | slice" = slice(None)) -> "Changed | None":
+    def changed(self, differ: "np.ndarray | list[bool]") -> "Changed | None":
         """Return the labels that differ, in all and by class; None for regression.
 
-        differ: (rows), whether the label of a row differs. only: the rows that count.
+        differ: (rows), whether the label of a row differs.
         """
-        return changed_labels(self.model.header, np.concatenate(self.labels)[only], np.asarray(differ, bool)[only])
-
-    def first_look(
-        self,
-        model: Model,
-        limit: float,
-        chunks: "list[_native.Chunk] | None" = None,
-        only: "list[int] | slice" = slice(None),
-    ) -> FirstLook:
-        """Predict a random sample of the rows `only` with a classifier, and compare the labels.
-
-        limit: share of labels that may differ, for FirstLook. chunks: rows in the model's own form, as for `quality`.
-        """
-        labels = np.concatenate(self.labels)
-        at = np.arange(len(labels))[only]
-        drawn = np.sort(np.random.default_rng(0).choice(at, min(_SAMPLE, len(at)), replace=False))
-        mine, proven = [np.empty(0)], 0
-        for _, decisions, predictions in answers(
-            model, select_rows(self.chunks if chunks is None else chunks, drawn.tolist()), LABELS, model.certified
-        ):
-            mine.append(np.array(predictions.label))
-            if model.certified:
-                proven += len(mine[-1]) - len(_native.undecided_rows(model.header.task(), decisions))
-        found = changed_labels(model.header, labels[drawn], np.concatenate(mine) != labels[drawn])
-        assert found is not None  # a classifier's
-        shares = [(found.different, found.rows), *((each.different, each.rows) for each in found.classes)]
-        over = any(lower_bound(*each, _SURELY) > limit for each in shares if each[0])
-        return FirstLook(found, proven / len(drawn) if model.certified else None, over)
+        return changed_labels(self.model.header, np.concatenate(self.labels), np.asarray(differ, bool))
 
     def values(self, at: int) -> np.ndarray:
         """Return the exact model's decision values (rows, pairs) of the chunk number `at`."""
@@ -157,14 +115,11 @@ class Answers:
         )
 
 
-def quality(
-    model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" = None, only: "list[int] | slice" = slice(None)
-) -> Quality:
+def quality(model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" = None) -> Quality:
     """Compare a model with the exact one.
 
-    chunks: rows in the model's own form, if different. only: rows that count. Classes in another order, and a cascade,
-    whose values are the exact model's, are compared by labels only. Raises ValueError if the models differ in their
-    classes.
+    chunks: rows in the model's own form, if different. Classes in another order, and a cascade, whose values are the
+    exact model's, are compared by labels only. Raises ValueError if the models differ in their classes.
     """
     mine, theirs = model.header, exact.model.header
     if (sorted(mine.label or []), mine.pairs, mine.regression, mine.svm_type == "one_class") != (
@@ -180,16 +135,12 @@ def quality(
     differ: list[np.ndarray] = []
     radii = model.certified
     out.proven = 0 if radii else None
-    counts = np.zeros(sum(map(len, exact.labels)), bool)
-    counts[only] = True
-    out.compared = int(counts.sum())
     for at, (chunk, decisions, predictions) in enumerate(
         answers(model, exact.chunks if chunks is None else chunks, LABELS if by_labels else Precision.values(), radii)
     ):
-        compared = counts[out.rows : out.rows + chunk.rows]
         out.rows += chunk.rows
         differ.append(np.asarray(predictions.label) != exact.labels[at])
-        difference = np.zeros(0) if by_labels else np.abs(np.asarray(decisions.value) - exact.values(at))[compared]
+        difference = np.zeros(0) if by_labels else np.abs(np.asarray(decisions.value) - exact.values(at))
         if difference.size and comparable:
             out.largest = max(out.largest, float(difference.max()))
             total += float(difference.sum())
@@ -201,7 +152,7 @@ def quality(
         if radii:
             out.proven += chunk.rows - len(_native.undecided_rows(mine.task(), decisions))
         out.score.add(chunk, predictions)
-    out.changed = exact.changed(np.concatenate(differ), only) if differ else None
+    out.changed = exact.changed(np.concatenate(differ)) if differ else None
     out.mean = total / count if count else 0.0
     if not isfinite(out.largest) or not comparable:
         out.largest = out.mean = out.squares = out.fourths = nan

@@ -25,7 +25,6 @@ from fastsvm_cli.text.read_rows import read_bytes
 COLUMNS = (
     "model",
     "size",
-    "compile",
     "end to end",
     "faster",
     "rows/s",
@@ -41,9 +40,9 @@ COLUMNS = (
     "RMS difference",
 )
 #: Tables of --all, then of the rest: title, and columns without the name.
-_ALL: "tuple[Group, ...]" = (("Time", range(7)), ("Answers", (7, 8, 10, 14, 11, 12, 13)))
-_SUMMARY: Group = ("Time and answers", (2, 3, 5, 7, 9, 10, 0))
-_REGRESSION: Group = ("Time and answers", (2, 3, 5, 14, 11, 10, 0))
+_ALL: "tuple[Group, ...]" = (("Time", range(6)), ("Answers", (6, 7, 9, 13, 10, 11, 12)))
+_SUMMARY: Group = ("Time and answers", (1, 2, 4, 6, 8, 9, 0))
+_REGRESSION: Group = ("Time and answers", (1, 2, 4, 13, 10, 9, 0))
 _MOST_CLASSES = 12  # columns; --json has all
 
 
@@ -58,7 +57,6 @@ def case_rows(bench: Bench) -> "list[Row]":
             (
                 case.name + (f" ({case.note})" if case.note else ""),
                 size_text(case.size) if case.size is not None and case.role != "start-up" else "",
-                _seconds(case.compile_seconds),
                 *_clock(bench, case, END_TO_END),
                 *_clock(bench, case, SCORING),
                 *_answers(bench, case),
@@ -121,15 +119,11 @@ def record(bench: Bench, case: Case) -> dict:
         "role": case.role,
         "model": case.path,
         "size": case.size,
-        "kind": case.kind,
+        **case.facts,
         "fingerprint": _fingerprint(case.path),
-        "degree": case.degree,
-        "centers": case.centers,
         "with_exact": case.with_exact,
-        "made_by": case.made_by,
-        "compile_seconds": case.compile_seconds,
+        "made_by": None,
         "failed": case.failed,
-        "dropped": case.dropped,
         "note": case.note,
     }
     exact_size = os.path.getsize(bench.exact_file)
@@ -161,7 +155,7 @@ def record(bench: Bench, case: Case) -> dict:
     out["disagreement"] = None if changed is None else changed.share
     out["labels_that_differ"] = None if changed is None else changed.different
     out["largest_class_disagreement"] = None if changed is None else changed.largest_share
-    out["classes"] = None if changed is None else [_class_record(each) for each in changed.classes]
+    out["classes"] = None if changed is None else [class_record(each) for each in changed.classes]
     distance = bench.distance(case) if case.failed is None and case.role != "start-up" else None
     out["distance"], out["distance_95"] = distance or (None, None)
     if found is not None:
@@ -177,7 +171,8 @@ def record(bench: Bench, case: Case) -> dict:
     return out
 
 
-def _class_record(each: ClassRows) -> dict:
+def class_record(each: ClassRows) -> dict:
+    """Return the JSON object of a class's labels."""
     return {
         "label": each.label,
         "rows": each.rows,
@@ -263,53 +258,27 @@ def shown(
     if failed:
         reasons = [Text(f"  {printable(_reason(case.name, case.failed or ''))}") for case in failed]
         out += [Text("Not measured", "italic"), *reasons, ""]
-    return [*out, *([] if everything else [Text(_about_hidden(bench, beyond))]), Text(heading(bench, machine))]
+    return [*out, *([] if everything else [Text(_about_hidden(bench))]), Text(heading(bench, machine))]
 
 
 def hidden(bench: Bench, picked: "Case | None") -> "list[Case]":
-    """Return the cases that only --all shows.
-
-    These are start-ups, models by fastsvm-predict except the exact and the picked one, and attempts of --try that
-    failed, were dropped, or that another beats in both time and labels.
-    """
-    front = unbeaten(bench)
+    """Return the cases that only --all shows: start-ups, and fastsvm-predict with all but the exact and picked model."""
     return [
         case
         for case in bench.cases
-        if case.role == "start-up"
-        or (case.of is not None and case.of is not picked and case.of.role != "exact")
-        or (
-            case.tried
-            and case is not picked
-            and case not in front
-            and (case.failed is not None or case.dropped is not None or case.timings(END_TO_END) is not None)
-        )
+        if case.role == "start-up" or (case.of is not None and case.of is not picked and case.of.role != "exact")
     ]
 
 
-def _about_hidden(bench: Bench, beyond: "set[Case]") -> str:
+def _about_hidden(bench: Bench) -> str:
     """Return sentences about the cases that are not shown."""
-    failed = sum(case.failed is not None for case in beyond)
-    models = [case for case in beyond if case.role == "compiled" and case.failed is None]
-    untimed = sum(case.timings(END_TO_END) is None for case in models)
-    beaten = len(models) - untimed
-    what = "values" if bench.model.header.regression else "labels"
-    whys = (
-        (beaten, f"that others equal or beat in both time and {what}"),
-        (untimed, f"that change too many {what}"),
-        (failed, "that failed"),
-    )
-    left_out = ", ".join(f"{count} model{'s' * (count > 1)} {why}" for count, why in whys if count)
     starts = [
         f"{case.name.removesuffix(', empty file')} takes {timings.median:.3g} s"
         for case in bench.cases
         for timings in [case.timings(END_TO_END)]
         if case.role == "start-up" and timings is not None
     ]
-    empty = f" For an empty file {' and '.join(starts)}." if starts else ""
-    if not left_out:
-        return f"--all shows more columns.{empty}"
-    return f"The tables leave out {left_out}. --all shows them, and more columns.{empty}"
+    return "--all shows more columns." + (f" For an empty file {' and '.join(starts)}." if starts else "")
 
 
 def heading(bench: Bench, machine: dict) -> str:
@@ -349,7 +318,3 @@ def _clock(bench: Bench, case: Case, clock: str) -> "tuple[str, ...]":
 
 def _reason(name: str, why: str) -> str:
     return why if why.startswith(f"{name}:") else f"{name}: {why}"
-
-
-def _seconds(seconds: "float | None") -> str:
-    return "" if seconds is None else f"{seconds:.3g} s"

@@ -16,28 +16,19 @@ class Case:
 
     role: "reference" (svm-predict; libsvm), "start-up", "exact", "compiled", or "program": fastsvm-predict with the
     model of the case `of`. words: options of predict; rows_file: file of its rows. size: of the model file, in bytes.
-    kind: of the model, "reduced" for a reduced set. centers: per decision function. made_by: arguments of fastsvm that
-    compile it. compile_seconds: as a new process. changed: output lines that differ from the reference's. measured:
-    rows whose labels count. failed: reason of a failure. dropped: why it was not measured to the end; look: its labels
-    on a sample of the rows. note: words after the name.
+    facts: as bench_run.facts_of returns them. changed: output lines that differ from the reference's. failed: reason of
+    a failure. note: words after the name.
     """
 
     def __init__(self, name: str, role: str, path: "str | None" = None):
         self.name, self.role, self.path = name, role, path
         self.size = os.path.getsize(path) if path and os.path.exists(path) else None
-        self.kind: str | None = None
-        self.degree: int | None = None
-        self.centers: int | None = None
-        self.made_by: list[str] | None = None
-        self.compile_seconds: float | None = None
+        self.facts: dict[str, str | int | None] = dict.fromkeys(("kind", "degree", "centers"))
         self.end_to_end: Timed | None = None
         self.scoring: Timed | None = None
         self.quality: Quality | None = None
         self.changed: Changed | None = None
-        self.measured: list[int] | slice = slice(None)
         self.failed: str | None = None
-        self.dropped: str | None = None
-        self.look: Changed | None = None
         self.of: Case | None = None
         self.words: list[str] = []
         self.rows_file: str | None = None
@@ -49,8 +40,3 @@ class Case:
         """Return the runs by a clock, or None if there are none."""
         timed = self.end_to_end if clock == END_TO_END else self.scoring
         return timed.timings if timed is not None and len(timed.timings) else None
-
-    @property
-    def tried(self) -> bool:
-        """Whether it is an attempt of --try; one that made no model has no path."""
-        return self.made_by is not None or self.path is None

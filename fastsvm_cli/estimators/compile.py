@@ -1,45 +1,35 @@
 """Compilation of fitted estimators."""
 
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import compress
 from math import inf
 from os import PathLike
 from typing import Any
 
-import click
 import numpy as np
 
-from fastsvm_cli._native import Chunk
-from fastsvm_cli.comparisons.sampled import halves
+from fastsvm_cli.comparisons.budget import DEFAULT_BUDGET, Budget
 from fastsvm_cli.comparisons.support_vector_trial import DOUBTFUL, agreement_with_exact, questionable_gain, trial
-from fastsvm_cli.console.compiler_options import SourceModel, read_back, require_compilable
+from fastsvm_cli.console.compiler_options import SourceModel
 from fastsvm_cli.console.option_types import number
 from fastsvm_cli.console.progress import Progress
-from fastsvm_cli.errors import FastsvmError, FastsvmWarning, in_python
-from fastsvm_cli.estimators.agreement import Agreement
+from fastsvm_cli.errors import FastsvmWarning, in_python
+from fastsvm_cli.estimators.array_rows import ArrayRows
+from fastsvm_cli.estimators.attempts import Attempts
 from fastsvm_cli.estimators.export import readable_text, require_readable
 from fastsvm_cli.estimators.fitted_svm import Fitted
 from fastsvm_cli.estimators.pipelines import read_estimator
 from fastsvm_cli.estimators.predictor import FastSVM
 from fastsvm_cli.estimators.rows import labelled_chunks
-from fastsvm_cli.methods import attempts, find, methods, names
-from fastsvm_cli.methods.parallel import threads_here
+from fastsvm_cli.methods import find, methods, names
+from fastsvm_cli.methods.compilation import compile_source, silent
 from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.text.fingerprint import fingerprint
-from fastsvm_cli.text.read_rows import read_chunks
 
-#: Timings per candidate, then of the fastest; limits of their seconds, and of the multiplications of an exact one.
-_RUNS, _MORE_RUNS, _SECONDS, _WORK = 5, 20, 1.0, 1 << 28
-#: A model is faster than another if it takes at most this share of its time.
-_FASTER = 0.9
-#: Searches for a budget need one below 1.
-_MOST_BUDGET = 0.99
-_AUTO_BUDGET = 0.005
-_AUTO = {"max_size": 64.0, "patience": 30.0}  # MB, seconds: as in bench --try
+#: MB, as in bench --try; processor seconds.
+_AUTO = {"max_size": 64.0, "time_limit": 8.0, "each_class": False}
 
 
 def compile(
@@ -73,9 +63,11 @@ def compile(
         The rows on which "auto" measures, and which it requires; for "cascade", the same as `data`. Other methods
         refuse it.
     budget : float or str, default=None
-        A share, as 0.005 or "0.5%", for the methods "auto" and "cascade". With "auto", it is the largest share of all
-        labels, and of the labels of each class, that may change; for regression, the largest root mean square
-        difference as a share of the standard deviation of the values. None then means 0.5 %. With "cascade", it is the
+        A share, as 0.005 or "0.5%", for the methods "auto" and "cascade". With "auto", it is the largest share of
+        labels that may change, by Clopper and Pearson's upper bound with 95 % confidence; no label may change if the
+        rows of `X` are too few to show it. A class rules a model out if the rows show that more than four times the
+        share of its labels change. For regression, it is the largest root mean square difference as a share of the
+        standard deviation of the values. None then means 0.5 %. With "cascade", it is the
         option `--budget` of the command, 0.1 % by default.
     exact : bool or float, default=False
         Whether the exact model answers the rows whose label is not proven, so that no label changes. This needs
@@ -90,14 +82,15 @@ def compile(
     **options
         The options of the method's command, with `_` for `-`, as in `compile(svc, "approx", degree=3, certify=True)`.
         The option `data` is the path of a file, `X` or `(X, y)`. The options of "auto" are `max_size`, the largest size
-        of a model in MB (64 by default), and `patience`, the seconds of one compilation (30 by default).
+        of a model in MB (64 by default); `time_limit`, in seconds of processor time (8 by default; at most ten times
+        what the exact model takes for a million rows); and `each_class`, whether the budget also holds for the labels
+        of every class.
 
     Returns
     -------
     fast : FastSVM
-        The compiled model. With "auto", its attribute `attempts_` lists the attempts as dictionaries: `name`, `share`
-        (of labels that change), `class_share` (the largest changed share of a class), `compile_seconds`, `seconds` (the
-        processor time of one thread for `X`) or, for an attempt without a model, `failed` (the reason).
+        The compiled model. With "auto", its attribute `attempts_` is a table of the attempts, the fastest first, whose
+        `reason` says in a sentence why this model was taken (see `fastsvm_cli.estimators.attempts.Attempts`).
 
     Raises
     ------
@@ -130,9 +123,9 @@ def compile(
     answers the rows whose label depends on rounding, and the rows near a step of an isotonic calibration. Without
     scikit-learn, their labels are svm-predict's.
 
-    For "auto", a model is faster than another if it takes at most 90 % of its time. If no model is faster than the
+    For "auto", a model is faster than another if it takes at most 95 % of its time. If no model is faster than the
     exact one, "auto" returns the exact one; among equally fast models, it returns the one that changes the fewest
-    labels. A cascade is calibrated on one random half of `X` and measured on the other.
+    labels. A cascade is calibrated on `X`: one part of the rows fits it, another tests it.
 
     Examples
     --------
@@ -166,11 +159,11 @@ def compile(
     if method == "auto":
         if X is None:
             raise ValueError('method="auto" needs rows to measure on: X=')
-        share = _AUTO_BUDGET if budget is None else _share(budget)
-        settings = {**_AUTO, **{name: options.pop(name) for name in _AUTO if name in options}}
+        settings: dict[str, Any] = {**_AUTO, **{name: options.pop(name) for name in _AUTO if name in options}}
         _require_no_options(method, options)
+        rule = Budget(DEFAULT_BUDGET if budget is None else _share(budget), settings.pop("each_class"))
         with _progress(on_progress) as progress:
-            return _choose(found, source, X, share, n_threads, progress, **settings)
+            return _choose(found, source, X, rule, n_threads, progress, **settings)
     if budget is not None:
         options["budget"] = budget
     if X is not None and options.get("data") is None:
@@ -182,7 +175,8 @@ def compile(
     elif options.get("data") is not None and found.scaling is not None:
         raise ValueError(f"{method}: data in a file found, expected X or (X, y): the scalers are in front of the model")
     with _progress(on_progress) as progress:
-        compiled, allowed, shortfall = compile_source(method, source, options, progress)
+        with in_python():
+            compiled, _, allowed, shortfall = compile_source(method, source, options, progress)
     if shortfall is not None:
         _warn(f'method="{method}": {shortfall}')
     if compiled.kind != "cascade":  # tested on rows; support vectors lie where it leaves them
@@ -201,42 +195,6 @@ def _progress(allowed: "Callable[..., None] | bool | None") -> "Iterator[Callabl
     else:
         with Progress("compile", announced=True) as progress:
             yield progress
-
-
-def compile_source(
-    name: str, source: SourceModel, given: "dict[str, Any]", on_progress: "Callable[..., None] | None" = None
-) -> "tuple[Model, float, str | None]":
-    """Compile an exact model.
-
-    Return the model, read back from its text; the option target (a share) or 0; and why the target was not reached, or
-    None.
-
-    given: values of options by their long names, with _ for -; True for a flag, None for an option that is not given.
-    `data` may be a list of chunks. Raises TypeError for an unknown option, ValueError for a conflict, ModelFormatError
-    and FileError.
-    """
-    method, variant = find(name)
-    path, rows, given = source.model.path, None, dict(given)
-    if isinstance(given.get("data"), list):
-        rows, given["data"] = given["data"], "data"
-    with in_python():
-        try:
-            options = method.read_options(given, variant, path)
-            with threads_here(options.threads or None):
-                require_compilable(source.model)
-                method.check_model(source.model, options)
-                if rows is None and given.get("data") is not None:
-                    rows = list(read_chunks(options.data_file))
-                if rows is not None and not sum(chunk.rows for chunk in rows):
-                    raise click.UsageError("data without a row found, expected some")
-                compiled = method.compile(source, options, on_progress or silent, rows)
-                sample, target = getattr(compiled, "sample", None), getattr(options, "target", None)
-            text, model = read_back(compiled.model, path)
-            options.check_size(len(text))
-        except click.ClickException as error:
-            raise ValueError(f"{method.name}: {error.format_message()}") from None
-    shortfall = None if sample is None or target is None else sample.shortfall(target)
-    return model, target or 0.0, shortfall
 
 
 def warn_of_labels(method: str, model: Model, source: ExactModel, allowed: float) -> None:
@@ -275,10 +233,6 @@ def _warn(message: str) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("fastsvm_cli."):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, FastsvmWarning, stacklevel=level)
-
-
-def silent(share: float, words: str = "") -> None:
-    """Do nothing with a progress report."""
 
 
 def _source(found: Fitted) -> SourceModel:
@@ -341,134 +295,52 @@ def _behind(
     return out
 
 
-class _GivenUp(Exception):
-    pass
-
-
 def _choose(
     found: Fitted,
     source: SourceModel,
     X: Any,
-    budget: float,
+    budget: Budget,
     n_threads: "int | None",
     on_progress: "Callable[..., None]",
     *,
     max_size: float,
-    patience: float,
+    time_limit: float,
 ) -> FastSVM:
-    regression = source.model.header.regression
-    behind = _behind(found, source, source.model, {"method": "exact"})
-    reference = behind.predict(X)
-    tried: list[dict[str, Any]] = []
-    candidates: list[_Candidate] = []
+    from fastsvm_cli.benchmarks.chooser import choose
 
-    def add(name: str, fast: FastSVM, seconds: float, measured: "list[int] | slice" = slice(None)) -> None:
-        seen = Agreement(np.asarray(fast.predict(X))[measured], reference[measured], regression, None)
-        row = {"name": name, "share": seen.share, "compile_seconds": seconds}
-        if seen.changed is not None:
-            row["class_share"] = seen.changed.largest_share
-        tried.append(row)
-        candidates.append(_Candidate(fast, row, budget))
+    def fast_of(model: Model, exact: bool, recipe: "dict[str, Any] | None" = None) -> FastSVM:
+        return _behind(found, source, model, recipe or {}, exact=exact)
 
-    add("exact", behind, 0.0)
-    # A search for a budget needs one above 0.
-    every = [each for each in attempts(source.model, max_size * 1e6, patience) if budget or each.budget_option is None]
-    for at, each in enumerate(every):
-        with in_python():
-            name = each.name
-        on_progress(at / len(every), name)
-        options = {"method": each.command, **each.options}
-        others = {option: value for option, value in options.items() if option != "method"}
-        measured: list[int] | slice = slice(None)
-        if each.budget_option is not None:
-            rows = Chunk.concatenate(labelled_chunks(X, found, each.command))
-            some, measured = halves(rows.rows)
-            others["data"] = [rows.select(some)]
-            options[each.budget_option] = others[each.budget_option] = min(budget, _MOST_BUDGET)
-        why = each.skipped or each.refused
-        start = time.monotonic()
-
-        def watch(share: float, words: str = "", at: int = at, start: float = start, name: str = name) -> None:
-            if time.monotonic() - start > patience:
-                raise _GivenUp
-            on_progress((at + min(share, 1.0)) / len(every), name)
-
-        if why is None:
-            try:
-                model, _, _ = compile_source(options["method"], source, others, watch)
-            except _GivenUp:
-                why = f"given up after {patience:g} s"
-            except FastsvmError as error:
-                why = str(error)
-        if why is not None:
-            tried.append({"name": each.name, "failed": why})
-            continue
-        seconds = time.monotonic() - start
-        fast = _behind(found, source, model, options)
-        add(each.name, fast, seconds, measured)
-        if each.exact and not regression and model.certified and hasattr(fast, "proven"):
-            fast = _behind(found, source, model, {**options, "exact": True}, exact=True)
-            add(f"{each.name}, exact", fast, seconds)
-    vectors = source.model.vectors
-    _time(candidates, _some_rows(X, _WORK // max(1, len(vectors.indices) + vectors.rows)), len(reference))
-    out: Any = _pick(candidates).fast
-    out.n_threads = behind.n_threads = n_threads
-    out.attempts_ = tried
+    with in_python(), _one_blas_thread():
+        choice = choose(
+            source,
+            ArrayRows(X, fast_of, lambda: labelled_chunks(X, found, "auto")),
+            budget,
+            time_limit=time_limit,
+            max_bytes=max_size * 1e6,
+            on_progress=on_progress,
+        )
+        attempts = Attempts(choice)
+    if choice.interrupted is not None:
+        raise choice.interrupted
+    picked = choice.picked
+    assert picked.model is not None
+    recipe = attempts.recipe(picked)
+    out: Any = _behind(found, source, picked.model, recipe, exact=picked.exact, n_threads=n_threads)
+    out.attempts_ = attempts
     return out
 
 
-class _Candidate:
-    """Compiled model of `auto`.
+@contextmanager
+def _one_blas_thread() -> "Iterator[None]":
+    """Keep the matrix library to one thread, which scikit-learn's threadpoolctl can do.
 
-    inside: whether `row`, its entry of attempts_, is within the budget. seconds: for all rows of X, by one thread,
-    after `_time`.
+    More threads make compilations slower, on a busy machine thirty times (commands/__init__.py).
     """
-
-    def __init__(self, fast: FastSVM, row: "dict[str, Any]", budget: float):
-        self.fast, self.row, self.inside = fast, row, row.get("class_share", row["share"]) <= budget
-        self.seconds = inf
-
-
-def _time(candidates: "list[_Candidate]", X: Any, rows: int) -> None:
-    """Time all predictions of X by turns, in one thread's processor seconds.
-
-    Other programs hardly change these. The candidates that `_pick` may take are timed a second time. The least time of
-    each is scaled to `rows` rows.
-    """
-    from fastsvm_cli.benchmarks.timing import Timed, interleave
-
-    def timed(each: _Candidate) -> Timed:
-        def run() -> float:
-            return len(each.fast.predict(X)) / rows
-
-        return Timed(each.row["name"], "scoring", run)
-
-    timings = [timed(each) for each in candidates]
-    for runs in (_RUNS, _MORE_RUNS):
-        with threads_here(1):
-            interleave(timings, runs, _SECONDS, clock=time.thread_time)
-        for each, its in zip(candidates, timings):
-            each.seconds = each.row["seconds"] = its.timings.least
-        limit = _FASTER**-3 * min(each.seconds for each in candidates if each.inside)
-        near = [each is candidates[0] or (each.inside and each.seconds <= limit) for each in candidates]
-        candidates, timings = list(compress(candidates, near)), list(compress(timings, near))
-
-
-def _some_rows(X: Any, most: int) -> Any:
-    """Return evenly spread rows of X: all, or `most` to twice as many, at least 1,000."""
-    step = max(1, (X.shape[0] if hasattr(X, "shape") else len(X)) // max(1000, most))
-    if step == 1:
-        return X
-    X = X.tocsr() if hasattr(X, "tocsr") else X
-    return X.iloc[::step] if hasattr(X, "iloc") else X[::step]
-
-
-def _pick(candidates: "list[_Candidate]") -> _Candidate:
-    """Return the fastest candidate within the budget; of those equally fast, the first one of least share.
-
-    The exact model, which comes first, wins unless another is faster.
-    """
-    exact = candidates[0]
-    faster = [each for each in candidates if each.inside and each.seconds <= _FASTER * exact.seconds] or [exact]
-    best = min(each.seconds for each in faster)
-    return min((each for each in faster if _FASTER * each.seconds <= best), key=lambda each: each.row["share"])
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        yield
+        return
+    with threadpool_limits(1, "blas"):
+        yield

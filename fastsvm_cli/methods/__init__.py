@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fastsvm_cli.methods.method import Attempt, Method
+    from fastsvm_cli.methods.method import Method
     from fastsvm_cli.models.base import ExactModel
 
 #: Modules here with a METHOD, and commands.
@@ -30,15 +30,6 @@ def find(name: str) -> "tuple[Method, str | None]":
         if name in each.variants:
             return each, name
     raise KeyError(name)
-
-
-def attempts(model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
-    """Return every method's attempts, the most promising first."""
-    if refused_by_all(model) is not None:
-        return []
-    taking = [each for each in methods() if each.reason_against(model) is None]
-    found = [attempt for each in taking for attempt in each.attempts(model, max_bytes, patience)]
-    return sorted(found, key=lambda each: each.rank)
 
 
 def refused_by_all(model: "ExactModel") -> "str | None":

@@ -1,6 +1,7 @@
 """The interface of a compilation method."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from fastsvm_cli.console.compiler_options import CompilerOptions
@@ -9,9 +10,12 @@ from fastsvm_cli.errors import ModelFormatError, spelled
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
+    from fastsvm_cli.comparisons.budget import Budget
     from fastsvm_cli.console.compiler_options import SourceModel
     from fastsvm_cli.models.base import ExactModel, Model
 
+#: gamma / gamma_MAX about the mean, up to which some models compile well by an expansion.
+FEW_TIMES = 6.0
 #: Receives the share done, and text.
 Progress = Callable[..., None]
 
@@ -43,22 +47,20 @@ class Made(NamedTuple):
 class Attempt(NamedTuple):
     """A method with options, to try on a model.
 
-    options: by long name, _ for -; True for a flag. exact: whether to try --exact too. skipped: reason not to try it;
-    limit: the option that causes it. refused: why the method refuses the model. budget_option: option that receives the
-    budget; such a model is made from a half of the rows (--data) where these are enough, and without --data elsewhere,
-    unless needs_rows. rank: place in the order of trying, the most promising first. seconds: estimated time to compile.
+    options: by long name, _ for -; True for a flag. rank: place in the order of trying, the most promising first. gain:
+    estimated limit of the exact model's time over the compiled one's. seconds: estimated processor time to compile.
+    exact: whether the certified model is also tried with --exact. calibrated: whether the method receives the rows, and
+    keeps the budget with the confidence of `comparisons/budget.py` itself. skipped: reason not to try it, or None.
     """
 
     command: str
     options: "dict[str, Any]"
-    exact: bool = False
-    skipped: "str | None" = None
-    limit: "str | None" = None
-    refused: "str | None" = None
-    budget_option: "str | None" = None
-    needs_rows: bool = False
     rank: int = 5
+    gain: float = inf
     seconds: float = 0.0
+    exact: bool = False
+    calibrated: bool = False
+    skipped: "str | None" = None
 
     @property
     def name(self) -> str:
@@ -70,6 +72,28 @@ class Attempt(NamedTuple):
     def arguments(self) -> "list[str]":
         """The words of `name`."""
         return self.name.split()
+
+
+class Setting(NamedTuple):
+    """What a search for a model knows beforehand.
+
+    budget: the rule. ratio: gamma / gamma_MAX about the mean of the support vectors; 0 for kernels other than RBF.
+    rows: number of rows to calibrate on. max_bytes: of a compiled model.
+    """
+
+    budget: "Budget"
+    ratio: float
+    rows: int
+    max_bytes: float
+
+    @property
+    def promising(self) -> bool:
+        """Whether an expansion often holds at this gamma (scripts/README.md, "What gamma says")."""
+        return self.ratio <= FEW_TIMES
+
+
+#: Yields attempts; receives whether the model was within the budget, or None if it was not tried.
+Search = Generator[Attempt, "bool | None", None]
 
 
 class Method:
@@ -125,8 +149,8 @@ class Method:
         why = self.reason_against(model)
         return [] if why is None else [(self.name, why)]
 
-    def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
-        """Return attempts of `bench --try`. max_bytes: of a compiled model. patience: seconds, if known beforehand."""
+    def search(self, model: "ExactModel", setting: Setting) -> Search:
+        """Look for the fastest model within a budget: yield an attempt, receive whether it is within, and so on."""
         raise NotImplementedError
 
 

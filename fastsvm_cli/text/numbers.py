@@ -26,6 +26,11 @@ def size_text(n: int) -> str:
     return f"{n / 1e3:.3g} KB" if n < 1e6 else f"{n / 1e6:.3g} MB"
 
 
+def percent(share: float) -> str:
+    """Return a share in percent, in three digits."""
+    return f"{100 * share:.3g} %"
+
+
 def digits(value: float, count: int) -> str:
     """Return `count` significant digits, without exponent if large."""
     text = f"{value:.{count}g}"

@@ -1,7 +1,7 @@
 """The command ``fastsvm bench``."""
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -46,13 +46,16 @@ def command(**parsed):
     _native.set_threads(options.threads)
     if options.splits is not None:
         _cross_validate(options, options.splits)
+    elif options.attempt:
+        from fastsvm_cli.commands.bench.trial import choose_model
+
+        choose_model(options)
     else:
         _compare(options)
 
 
 def _compare(options: BenchOptions) -> None:
     from contextlib import ExitStack
-    from time import monotonic
 
     from fastsvm_cli.benchmarks import environment, report
     from fastsvm_cli.benchmarks.bench_run import Bench
@@ -63,7 +66,6 @@ def _compare(options: BenchOptions) -> None:
     from fastsvm_cli.methods.training import load_libsvm
     from fastsvm_cli.system.interruption import raising, temporary_folder
 
-    began = monotonic()  # the time limit includes reading
     scaling = read_scale_file(options.scale_file)
     machine = environment.describe(options.threads)
     libsvm = True
@@ -88,16 +90,13 @@ def _compare(options: BenchOptions) -> None:
         only = bench.answers.only_label
         if only is not None:
             options.note(f"Note: the exact model answers {only:g} for all rows: they tell little about any model.")
-        bench.add_references(libsvm=libsvm, brief=options.attempt)
+        bench.add_references(libsvm=libsvm)
         bench.add_model(options.model_files[0], name="exact model", role="exact")
         named = [case for path in options.model_files[1:] for case in bench.add_model(path)]
         interrupted, picked = None, None
         screen = stack.enter_context(BenchScreen(quiet=options.quiet))
-        measuring = Measuring(bench, options, screen, began)
         try:
-            if options.attempt:
-                measuring.try_everything(environment.fastsvm_command())
-            picked = measuring.measure(bench.cases)
+            picked = Measuring(bench, options, screen).measure(bench.cases)
         except KeyboardInterrupt as stop:
             interrupted = stop
             bench.compare_outputs()
@@ -105,17 +104,18 @@ def _compare(options: BenchOptions) -> None:
         screen.close()
         concluded = Conclusion([], [])
         if interrupted is None:
-            concluded = conclusion(bench, picked, options.budget, options.keep)
+            concluded = conclusion(bench, picked, options.rule)
         if options.as_json:
             print(report.as_json(bench, machine, picked, concluded))
         if not options.as_json or options.budget is not None:
-            _print_conclusion(concluded, options)
+            print_conclusion(concluded, sys.stderr if options.as_json else sys.stdout)
         if not options.as_json:
             _show(bench, machine, picked, options)
         if interrupted is not None:
             _note_interruption(bench, options)
             raise interrupted
-        _write(bench, machine, picked, concluded, options)
+        if options.plot_file is not None:
+            write_figure(report.document(bench, machine, picked, concluded), options.plot_file)
     _pass_or_fail(bench, named, options)
 
 
@@ -128,12 +128,10 @@ def _show(bench: "Bench", machine: dict, picked: "Case | None", options: BenchOp
     show(report.shown(bench, machine, picked, width, **how))
 
 
-def _print_conclusion(concluded: "Conclusion", options: BenchOptions) -> None:
+def print_conclusion(concluded: "Conclusion", stream: "TextIO") -> None:
+    """Print the answer, commands and remarks."""
     from fastsvm_cli.console.terminal import print_sentence
 
-    stream = sys.stderr if options.as_json else sys.stdout
-    if options.attempt and stream.isatty():
-        print(file=stream)  # after lines of attempts
     first, rest = concluded.sentences[:1], concluded.sentences[1:]
     for sentence in first:
         print_sentence(sentence, stream)
@@ -141,12 +139,11 @@ def _print_conclusion(concluded: "Conclusion", options: BenchOptions) -> None:
         print(f"  {command}", file=stream)
     for sentence in rest:
         print_sentence(sentence, stream)
-    if first and not options.as_json:
+    if first and stream is sys.stdout:
         print()
 
 
 def _note_interruption(bench: "Bench", options: BenchOptions) -> None:
-    from fastsvm_cli.benchmarks.attempt_lines import TrialLines
     from fastsvm_cli.benchmarks.table_row import END_TO_END, SCORING
     from fastsvm_cli.console.terminal import print_sentence
 
@@ -156,29 +153,16 @@ def _note_interruption(bench: "Bench", options: BenchOptions) -> None:
         words = "nothing was timed in memory yet"
     else:
         words = "the runs until then are counted"
-    stored = f"; {options.keep} was not written" if options.keep is not None else ""
-    best = TrialLines(bench, [], options.budget).best() if options.attempt else ""
     if not options.quiet:
-        print_sentence(f"Interrupted: {words}{'; ' if best else ''}{best}{stored}.", sys.stderr)
+        print_sentence(f"Interrupted: {words}.", sys.stderr)
 
 
-def _write(
-    bench: "Bench", machine: dict, picked: "Case | None", concluded: "Conclusion", options: BenchOptions
-) -> None:
-    from fastsvm_cli.models import load_model
-    from fastsvm_cli.text.output import Output
+def write_figure(document: dict, path: str) -> None:
+    """Write the figure of a benchmark's document."""
+    from fastsvm_cli.figures.bench import draw
+    from fastsvm_cli.figures.style import write
 
-    if options.keep is not None and picked is not None:
-        assert picked.path is not None
-        load_model(picked.path)  # check that it can be read
-        with open(picked.path, "rb") as source, Output(options.keep) as output:
-            output.write(source.read())
-    if options.plot_file is not None:
-        from fastsvm_cli.benchmarks.report import document
-        from fastsvm_cli.figures.bench import draw
-        from fastsvm_cli.figures.style import write
-
-        write(draw(document(bench, machine, picked, concluded)), options.plot_file)
+    write(draw(document), path)
 
 
 def _pass_or_fail(bench: "Bench", named: "list[Case]", options: BenchOptions) -> None:

@@ -12,6 +12,7 @@ from fastsvm_cli.console.options import option
 from fastsvm_cli.console.plot import check_plot, plot_option
 
 if TYPE_CHECKING:
+    from fastsvm_cli.comparisons.budget import Budget
     from fastsvm_cli.models.base import Model
 
 
@@ -20,26 +21,26 @@ class BenchOptions(shared.Options):
 
     attempt: bool = option(
         "--try",
-        "Compile the exact model in every way that applies, in a temporary directory, and measure the results too.",
+        "Compile MODEL_FILE in the ways that suit it, and pick the fastest model within --budget (0.5 % by default).",
         bool,
     )
     everything: bool = option(
         "--all",
-        "Show every model and every column. By default, of the models of --try, only those that no other beats in both"
-        " time and labels, and the one that --budget picks.",
+        "Show every model and every column; with --try, every model, and why others were not compared.",
         bool,
         group=shared.OUTPUT,
     )
     budget: "float | None" = option(
         "--budget P",
-        "Largest share of labels that may differ, of all rows and of each class (0.5% or 0.005). For regression, the"
-        " largest root mean square difference, in standard deviations of the exact model's values. Marks the fastest"
-        " model within it, and prints the commands to make and use it. Without it, 0 % and 0.5 % are reported.",
+        "Largest share of labels that may differ (0.5% or 0.005), by Clopper and Pearson's upper bound with 95 %"
+        " confidence; no label may differ if the rows are too few to show it. A class rules a model out if the rows"
+        " show that more than four times the share of its labels differ. For regression, the largest root mean square"
+        " difference, in standard deviations of the exact model's values. Marks the fastest model within it. Without"
+        " it and --try, 0 % and 0.5 % are reported.",
         Share(),
     )
-    keep: "str | None" = option(
-        "--keep PATH", "Output file for the model that --try and --budget pick.", group=shared.OUTPUT
-    )
+    each_class: bool = option("--each-class", "Apply --budget to the labels of every class, too.", bool)
+    keep: "str | None" = option("--keep PATH", "Output file for the model that --try picks.", group=shared.OUTPUT)
     max_disagreement: "float | None" = option(
         "--max-disagreement P",
         "Largest share of labels that a named model may change, of all rows or of a class; beyond it, the exit code is"
@@ -75,11 +76,13 @@ class BenchOptions(shared.Options):
         20.0,
         group="Trials and times",
     )
-    patience: float = option(
-        "--patience S", "Time limit per compilation of --try, in seconds.", POSITIVE, 30.0, group="Trials and times"
-    )
     time_limit: float = option(
-        "--time-limit S", "Time limit of --try, in seconds.", POSITIVE, 50.0, group="Trials and times"
+        "--time-limit S",
+        "Time limit of --try, in seconds of processor time; at most ten times what the exact model takes for a million"
+        " rows.",
+        POSITIVE,
+        30.0,
+        group="Trials and times",
     )
     #: MB
     max_size: float = option("--max-size MB", "Maximum size of a model of --try.", LIMIT, 64, group="Trials and times")
@@ -102,7 +105,7 @@ class BenchOptions(shared.Options):
             raise click.UsageError("bench reads its files several times: none of them can be standard input.")
         gate, budget = self.max_disagreement is not None, self.budget is not None
         if self.splits is not None:
-            if any((self.model_files, self.attempt, self.everything, budget, self.keep, gate, self.plot_file)):
+            if any((self.model_files, self.attempt, self.everything, budget, self.keep, gate, self.plot_file, self.each_class)):
                 raise click.UsageError(
                     "--cross-validate takes a data file alone and trains its own models: it goes with -c, -g, --degree,"
                     " --seed and --json, not with --plot or the others."
@@ -116,16 +119,30 @@ class BenchOptions(shared.Options):
             raise click.UsageError("-g goes with --cross-validate; other models have their gamma.")
         if self.cost is not None and self.splits is None:
             raise click.UsageError("-c goes with --cross-validate; other models have their C.")
-        given = self.first_given("patience", "time_limit", "max_size") if not self.attempt else None
+        given = self.first_given("time_limit", "max_size", "keep") if not self.attempt else None
         if given is not None:
             raise click.UsageError(f"{given} goes with --try: it is about what is compiled there.")
+        given = self.first_given("runs", "max_seconds") if self.attempt else None
+        if given is not None:
+            raise click.UsageError(f"{given} does not go with --try, which runs each model as often as it has to.")
+        if self.attempt and len(self.model_files) > 1:
+            raise click.UsageError("--try takes one model; compare others with it in a run without --try.")
+        if self.each_class and not (self.attempt or budget):
+            raise click.UsageError("--each-class goes with --budget or --try: it is about the budget.")
         if self.splits is None and self.first_given("degree"):
             raise click.UsageError("--degree goes with --cross-validate; --try compiles to every degree.")
-        if self.keep is not None and not (self.attempt and budget):
-            raise click.UsageError("--keep goes with --try and --budget: it keeps what they pick.")
         if gate and len(self.model_files) < 2:
             raise click.UsageError("--max-disagreement is about named models: name one after the exact model.")
         check_plot(self.plot_file)
+
+    @property
+    def rule(self) -> "Budget | None":
+        """The budget's rule; None if neither --budget nor --try is given."""
+        from fastsvm_cli.comparisons.budget import DEFAULT_BUDGET, Budget
+
+        if self.budget is None and not self.attempt:
+            return None
+        return Budget(DEFAULT_BUDGET if self.budget is None else self.budget, self.each_class)
 
     def check_files(self) -> None:
         """Raise FileError or UsageError, before measuring, for files that cannot be read or written as asked."""

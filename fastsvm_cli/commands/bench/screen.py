@@ -5,17 +5,15 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from fastsvm_cli.console.progress import show_cursor
-from fastsvm_cli.console.terminal import can_be_drawn_on, new_console, print_sentence
+from fastsvm_cli.console.terminal import can_be_drawn_on, new_console
 from fastsvm_cli.system import interruption
 
 if TYPE_CHECKING:
     from rich.live import Live
 
-    from fastsvm_cli.benchmarks.attempt_lines import Line
-
 
 class BenchScreen:
-    """Progress of a benchmark: permanent lines on standard error; on a terminal, live lines below them."""
+    """Progress of a benchmark: live lines on a terminal."""
 
     def __init__(self, *, quiet: bool):
         self._quiet = quiet
@@ -25,25 +23,7 @@ class BenchScreen:
         self._next = monotonic() + 1.0
         self._doing, self._since = "", monotonic()
         self._share: float | None = None
-        self._left = self._best = ""
-
-    def say(self, lines: "list[Line]") -> None:
-        """Print lines above the redrawn part."""
-        if self._quiet:
-            return
-        if not self._drawn:
-            for line, _ in lines:
-                # Only sentences are wrapped: numbers of an attempt stay in their columns.
-                if line.endswith("."):
-                    print_sentence(line, self._stream)
-                else:
-                    print(line, file=self._stream, flush=True)
-            return
-        from rich.text import Text
-
-        console = self._live.console if self._live is not None else new_console(self._stream)
-        if lines:  # one print: each redraws the live lines
-            console.print(Text("\n").join(Text(line, style) for line, style in lines))
+        self._left = ""
 
     def doing(self, what: str) -> None:
         """Show the step that begins."""
@@ -57,10 +37,6 @@ class BenchScreen:
         """
         self._share, self._left = min(max(share, 0.0), 1.0), words
         self.draw()
-
-    def best(self, words: str) -> None:
-        """Set the words about the best model so far, for the next `draw`."""
-        self._best = words
 
     def draw(self) -> None:
         """Redraw the live lines, at most ten times a second."""
@@ -82,8 +58,6 @@ class BenchScreen:
         lines = [self._doing + (f", {_duration(elapsed)}" if elapsed >= 1 else "")]
         if self._share is not None:
             lines.append(f"{100 * self._share:.0f} %: {self._left}")
-        if self._best:
-            lines.append(self._best)
         self._live.update(Text("\n".join(lines)), refresh=True)
         self._next = now + 0.1
 

@@ -8,18 +8,17 @@ from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.option_types import LIMIT, POSITIVE, Integer
 from fastsvm_cli.console.options import option
 from fastsvm_cli.errors import spelled
-from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress
+from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, Search, Setting
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
     from fastsvm_cli.console.compiler_options import SourceModel
     from fastsvm_cli.models.base import ExactModel, Model
 
-#: Tried by `attempts`.
+# Numbers of centers that a search tries.
 _CENTERS = (4, 16, 64)
-# gamma over gamma_MAX up to which expansions are tried first.
-_FEW_TIMES = 3.0
-
+# Products per second of a compilation; most products in the time of an entry of a support vector.
+_PRODUCTS, _ENTRY = 1e9, 4
 
 class ApproxOptions(MethodOptions):
     """Options of ``fastsvm approx``."""
@@ -190,70 +189,51 @@ class Approx(Method):
 
         return reason_against(model)
 
-    def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
-        """Return attempts of several degrees, centers and numbers of centers."""
+    def search(self, model: "ExactModel", setting: Setting) -> Search:
+        """Look for the least degree with one center, then for the fewest centers, then for proven labels."""
         import fastsvm_cli.methods.approx.certificates as certificates
         from fastsvm_cli._native import MAX_DEGREE, used_indices
-        from fastsvm_cli.methods.approx.costs import certify_seconds, file_bytes
+        from fastsvm_cli.methods.approx.costs import certify_seconds, coefficient_count, file_bytes
         from fastsvm_cli.methods.approx.expansion import own_degree
-        from fastsvm_cli.text.numbers import digits, size_text
+        from fastsvm_cli.text.numbers import size_text
 
-        header, features = model.header, len(used_indices(model.vectors))
-        without_certificate = certificates.reason_against(model)
-        out: list[Attempt] = []
+        header, vectors, features = model.header, model.vectors, len(used_indices(model.vectors))
+        entries = len(vectors.indices) + vectors.rows * max(1, vectors.leading_count)
+        later = 0 if setting.promising else 3
 
-        def approx(rank: int, of_degree: int, expansions: int = 1, **options: object) -> None:
-            certify = "certify" in options
+        def approx(rank: int, of_degree: int, expansions: int = 1, **options: object) -> Attempt:
             size = file_bytes(header, features, of_degree, expansions)
-            why = size_text(size) if size > max_bytes else None
-            limit = "--max-size"
-            seconds = certify_seconds(header, features) if certify else 0.0
-            if why is None and certify and seconds > patience:
-                why = f"about {digits(seconds, 2)} s"
-                limit = "--patience"
-            refused = without_certificate if certify else None
-            out.append(
-                Attempt(
-                    self.name,
-                    options,
-                    exact=certify,
-                    skipped=why,
-                    limit=limit,
-                    refused=refused,
-                    rank=rank,
-                    seconds=seconds,
-                )
+            of_row = min(features, round(len(vectors.indices) / max(1, vectors.rows)))
+            products = coefficient_count(of_row, of_degree) * header.pairs * expansions
+            seconds = coefficient_count(features, of_degree) * header.total_sv * max(1, header.nr_class - 1) / _PRODUCTS
+            return Attempt(
+                self.name,
+                options,
+                rank=rank + later,
+                gain=_ENTRY * entries / products,
+                seconds=seconds + certify_seconds(header, features) * ("certify" in options),
+                exact="certify" in options,
+                skipped=f"{size_text(size)} of file" if size > setting.max_bytes else None,
             )
 
         if header.kernel_type != "rbf":
-            approx(0, own_degree(header), certify=True)
-            return out
-        later = 0 if _promising(model) else 6
-        degrees = range(1, MAX_DEGREE + 1)
-        for degree in degrees:
-            certified = {"certify": True} if degree in (2, 3) else {}
-            approx(later + (degree not in (2, 3)), degree, **{"degree": degree, **certified})
-        if model.pairs > 1:
-            approx(later + 1, 2, center="pair", certify=True)
+            yield approx(0, own_degree(header))
+            return
+        within = yield approx(0, 2, degree=2)
+        if within:
+            yield approx(0, 1, degree=1)
+            return
+        for degree in range(3, MAX_DEGREE + 1):
+            within = within or (yield approx(1, degree, degree=degree))
+        if model.pairs > 1 and not within:
+            within = yield approx(1, 2, header.nr_class, center="pair")
         for centers in _CENTERS:
             for degree in (2, 3):
-                if centers < header.total_sv:
-                    approx(5 + later // 2, degree, centers, centers=centers, degree=degree)
-        for degree in degrees:
-            approx(7, degree, center="origin", degree=degree)
-        return out
+                if centers < header.total_sv and not within:
+                    within = yield approx(2, degree, centers, centers=centers, degree=degree)
+        if setting.promising and certificates.reason_against(model) is None and not header.regression:
+            for degree in (3, 2):
+                yield approx(3, degree, degree=degree, certify=True)
 
 
 METHOD = Approx()
-
-
-def _promising(model: "ExactModel") -> bool:
-    """Return whether gamma is at most a few times gamma_MAX, about the mean of the support vectors."""
-    from math import sqrt
-
-    from fastsvm_cli.bounds import gamma_max
-    from fastsvm_cli.comparisons.norms import Mean, largest, squared_distances
-
-    mean = Mean().add(model.vectors)
-    norm = sqrt(largest(squared_distances(model.vectors, mean.indices, mean.point)))
-    return model.header.gamma <= _FEW_TIMES * gamma_max(norm, norm)

@@ -1,19 +1,21 @@
 """How far gamma is from gamma_MAX, and what approx changes: measured by scripts/measure_grades.py."""
 
+from math import sqrt
 from typing import NamedTuple
 
 from fastsvm_cli import _native
+from fastsvm_cli.bounds import gamma_max
 from fastsvm_cli.comparisons.agreement import agreement
+from fastsvm_cli.comparisons.norms import Mean, largest, squared_distances
 from fastsvm_cli.comparisons.sampled import upper_bound
 from fastsvm_cli.comparisons.support_vector_trial import LEAST_ROWS, questionable_gain
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.approx.costs import coefficient_count, file_bytes
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin, own_degree, reason_against
+from fastsvm_cli.methods.method import FEW_TIMES as FEW_TIMES
 from fastsvm_cli.models.base import ExactModel
 from fastsvm_cli.text.fingerprint import fingerprint
 
-#: gamma / gamma_MAX about the mean, up to which some models compile well.
-FEW_TIMES = 6.0
 #: Shares of labels that differ (regression: of the spread): of a budget, and beyond which no degree meets it.
 BUDGET, HOPELESS = 0.005, 0.05
 # Limits of a trial: products to compile, bytes, and products of the exact model on the rows.
@@ -37,6 +39,15 @@ class Measured(NamedTuple):
 def grade(ratio: float) -> str:
     """Return "below", "near" or "far" for gamma / gamma_MAX."""
     return "below" if ratio < 1 else "near" if ratio <= FEW_TIMES else "far"
+
+
+def gamma_ratio(model: ExactModel) -> float:
+    """Return gamma / gamma_MAX about the mean of the support vectors, for rows as long as these; 0 without a gamma."""
+    if model.header.kernel_type != "rbf" or not model.vectors.rows:
+        return 0.0
+    mean = Mean().add(model.vectors)
+    norm = sqrt(largest(squared_distances(model.vectors, mean.indices, mean.point)))
+    return model.header.gamma / gamma_max(norm, norm)
 
 
 class Trial:

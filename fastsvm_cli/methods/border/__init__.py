@@ -8,7 +8,7 @@ from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.option_types import POSITIVE, Integer, Target
 from fastsvm_cli.console.options import option
 from fastsvm_cli.errors import spelled
-from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress
+from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, Search, Setting
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from fastsvm_cli.methods.border.samples import SampledBorder as Found
     from fastsvm_cli.models.base import ExactModel
 
-#: Tried by `attempts`.
-_SAMPLES = (30, 100, 1000)
+# Numbers of samples that a search tries, and most features of a model for which it does.
+_SAMPLES, _FEW_FEATURES = (30, 100, 1000), 3
 
 
 class Bandwidth(click.ParamType):
@@ -233,9 +233,14 @@ class Border(Method):
         why = "a one-class model found: its border lies between rows, --data"
         return reason_against(model) or (why if needs_rows(model) else None)
 
-    def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
-        """Return attempts of several numbers of samples."""
-        return [Attempt(self.name, {"samples": samples}, rank=9) for samples in _SAMPLES]
+    def search(self, model: "ExactModel", setting: Setting) -> Search:
+        """Try two numbers of samples, of a model with few features: with more, they are slower or alter more labels."""
+        from fastsvm_cli._native import used_indices
+
+        if len(used_indices(model.vectors)) <= _FEW_FEATURES:
+            for samples in _SAMPLES:
+                if samples < model.header.total_sv and (yield Attempt(self.name, {"samples": samples}, rank=2)):
+                    return
 
 
 METHOD = Border()

@@ -1,6 +1,6 @@
 """cascade: cheap stages in front of the exact model, calibrated on rows."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -8,7 +8,7 @@ from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.option_types import Count, Fraction
 from fastsvm_cli.console.options import option
 from fastsvm_cli.errors import spelled
-from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, require
+from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, Search, Setting, require
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
@@ -102,9 +102,14 @@ class Cascade(Method):
             return "a linear kernel found, which is as cheap as any stage"
         return None
 
-    def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
-        """Return one attempt, which is calibrated on half of the rows."""
-        return [Attempt(self.name, {}, budget_option="budget", needs_rows=True, rank=2)]
+    def search(self, model: "ExactModel", setting: Setting) -> Search:
+        """Try one cascade, calibrated on the rows, if they can show the budget."""
+        from fastsvm_cli.methods.cascade.guarantee import rows_needed
+
+        share = setting.budget.share
+        if 0 < share < 1 and setting.rows > rows_needed(share, CONFIDENCE):
+            options: dict[str, Any] = {"budget": share, **({"each_class": True} if setting.budget.each_class else {})}
+            yield Attempt(self.name, options, rank=1, calibrated=True)
 
 
 METHOD = Cascade()

@@ -9,7 +9,7 @@ from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.option_types import POSITIVE, Integer
 from fastsvm_cli.console.options import option
 from fastsvm_cli.errors import spelled
-from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress
+from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, Search, Setting
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk, Kernel
@@ -192,11 +192,11 @@ class Order(Method):
         whys = [(Attempt(self.name, {"method": order}).name, _reason_against(order, model)) for order in ORDERS]
         return [(command, why) for command, why in whys if why is not None]
 
-    def attempts(self, model: "ExactModel", max_bytes: float, patience: float) -> "list[Attempt]":
-        """Return an attempt of each method that takes the model."""
-        return [
-            Attempt(self.name, {"method": order}, rank=4) for order in ORDERS if _reason_against(order, model) is None
-        ]
+    def search(self, model: "ExactModel", setting: Setting) -> Search:
+        """Try each method that takes the model. Both change no label; rows stop early where gamma is small."""
+        for order in ORDERS:
+            if _reason_against(order, model) is None:
+                yield Attempt(self.name, {"method": order}, rank=4 if setting.promising else 6)
 
 
 METHOD = Order()

@@ -1,0 +1,266 @@
+"""A choice in words, a table, commands and JSON."""
+
+import shlex
+from math import inf, isfinite
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+from rich.text import Text
+
+from fastsvm_cli.benchmarks.chooser import Choice, Entrant
+from fastsvm_cli.benchmarks.conclusion import label_text, scale_command
+from fastsvm_cli.benchmarks.environment import short
+from fastsvm_cli.benchmarks.quality import interval_95
+from fastsvm_cli.benchmarks.race import MEASURABLE
+from fastsvm_cli.benchmarks.report import class_record
+from fastsvm_cli.benchmarks.table_row import END_TO_END, SCORING
+from fastsvm_cli.benchmarks.tables import printable
+from fastsvm_cli.text.numbers import digits, finite, percent
+
+if TYPE_CHECKING:
+    from fastsvm_cli.text.scaling import Scaling
+
+#: Rows of the table without --all.
+_MOST_ROWS = 10
+_NOT_MEASURABLE = "not measurable on this machine now"
+
+
+def not_tried(choice: Choice) -> "str | None":
+    """Return a sentence about the attempts for which no time was left, or None."""
+    waiting = [printable(each.name) for each in choice.waiting]
+    if not waiting:
+        return None
+    tried = sum(not each.failed for each in choice.entrants)
+    more = f"; --time-limit {_longer(choice):g} tries them"
+    names = ", ".join(waiting[:3]) + (f" and {len(waiting) - 3} more" if len(waiting) > 3 else "")
+    return f"{len(waiting)} of {tried + len(waiting)} not tried in {choice.limit:.2g} s of processor time ({names}){more}."
+
+
+def _longer(choice: Choice) -> float:
+    needed = choice.seconds + 2 * sum(each.seconds for each in choice.waiting)
+    return max(60.0, 30.0 * -(-needed // 30))
+
+
+def reason(choice: Choice, name: "str | None" = None) -> str:
+    """Return why the model was picked, in a sentence. name: of the model; None for its own."""
+    picked, tried = choice.picked, sum(not each.failed for each in choice.entrants)
+    within = f"within {percent(choice.budget.share)}"
+    if picked is choice.exact:
+        if not tried:
+            return "Keep the exact model: no other was tried."
+        return f"Keep the exact model: none of {tried} models tried is {within} and measurably faster."
+    return (
+        f"Fastest of {tried} tried {within}: {printable(name or picked.name)}: {_times(choice, picked)};"
+        f" {_differ(picked)}."
+    )
+
+
+def _times(choice: Choice, entrant: Entrant) -> str:
+    gain = choice.gain(entrant)
+    assert gain is not None  # it was in the race
+    if not gain[1] <= MEASURABLE * gain[0]:
+        return f"faster than the exact model ({_NOT_MEASURABLE})"
+    return f"{digits(gain[0], 3)} times as fast as the exact model"
+
+
+def _differ(entrant: Entrant) -> str:
+    changed = entrant.changed
+    if changed is None:
+        assert entrant.largest is not None  # a regression's
+        return (
+            f"its values differ by {percent(entrant.share)} of their standard deviation (root mean square; largest:"
+            f" {percent(entrant.largest)})"
+        )
+    if entrant.upper == 0:
+        return "no label differs, by proof"
+    count = f"{changed.different:,} of {changed.rows:,} labels differ ({percent(entrant.share)})"
+    if entrant.attempt is not None and entrant.attempt.calibrated:
+        return f"{count}; by its own test on these rows, at most {percent(entrant.upper)} of rows like them (95 %)"
+    return f"{count}, at most {percent(entrant.upper)} of rows like them (Clopper-Pearson, 95 %)"
+
+
+def commands(
+    choice: Choice, test_file: str, exact_file: str, scaling: "Scaling | None", keep: "str | None"
+) -> "list[str]":
+    """Return the shell commands that compile the picked model and predict with it. keep: its file, or None."""
+    picked, rows, out = choice.picked, test_file, []
+    path = exact_file if picked is choice.exact else keep or "fast.model"
+    made_by = _made_by(picked, test_file)
+    if made_by is not None:
+        scale = [] if scaling is None or "--data" not in made_by else ["--scale", scaling.path]
+        out.append(shlex.join(["fastsvm", *made_by, *scale, exact_file, path]))
+        if scale:  # the model then takes raw rows
+            scaling = None
+    if scaling is not None:  # fastsvm-predict scales no rows
+        rows += ".scale"
+        out.append(scale_command(scaling, test_file, rows))
+    exact = ["--exact", exact_file] if picked.exact else []
+    return [*out, shlex.join(["fastsvm-predict", *exact, rows, path, "out"])]
+
+
+def _made_by(entrant: Entrant, test_file: str) -> "list[str] | None":
+    if entrant.attempt is None:
+        return None
+    return [*entrant.attempt.arguments, *(["--data", test_file] if entrant.attempt.calibrated else [])]
+
+
+def table(choice: Choice, everything: bool) -> Table:
+    """Return the models, the fastest first. everything: all of them, also those that failed, with the reasons."""
+    regression = choice.exact.changed is None
+    out = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_edge=False)
+    heads = ["times\nexact", "RMS", "largest"] if regression else ["times\nexact", "labels\ndiffer", "at most\n95 %"]
+    heads += [] if regression else ["worst\nclass"]
+    out.add_column(Text("model"), overflow="fold", vertical="bottom")
+    for head in [*heads, "compile"]:
+        out.add_column(Text(head), justify="right", no_wrap=True)
+    entrants = ordered(choice)
+    shown = entrants if everything else _most_telling(choice, entrants)
+    for each in shown:
+        gain = choice.gain(each)
+        speed = "" if gain is None else digits(gain[0], 3)
+        cells = [speed, *_cells(each, regression), "" if each.compile_seconds is None else f"{each.compile_seconds:.2g} s"]
+        style = "bold green" if each is choice.picked else "" if each.within else "dim"
+        out.add_row(Text(printable(each.name)), *map(Text, cells), style=style)
+    return out
+
+
+def _cells(entrant: Entrant, regression: bool) -> "list[str]":
+    if regression:
+        return [percent(entrant.share), "" if entrant.largest is None else percent(entrant.largest)]
+    changed = entrant.changed or entrant.sample
+    if changed is None:
+        return ["", "", ""]
+    worst = changed.worst
+    upper = percent(entrant.upper) if entrant.within else "over"
+    return [percent(entrant.share), upper, "" if worst is None else f"{label_text(worst)}: {percent(worst.share)}"]
+
+
+def ordered(choice: Choice) -> "list[Entrant]":
+    """Return the models that were compared, the fastest first; then those that were not timed, by labels."""
+
+    def key(entrant: Entrant) -> "tuple[float, float]":
+        gain = choice.gain(entrant)
+        return (-gain[0] if gain is not None else inf, entrant.share)
+
+    return sorted([choice.exact, *(each for each in choice.entrants if not each.failed)], key=key)
+
+
+def _most_telling(choice: Choice, entrants: "list[Entrant]") -> "list[Entrant]":
+    """Return the picked and the exact model, then those within the budget, then those nearest to it, in their order."""
+
+    def key(entrant: Entrant) -> "tuple[bool, bool, float]":
+        gain = choice.gain(entrant)
+        return entrant not in (choice.picked, choice.exact), not entrant.within, -gain[0] if gain else entrant.share
+
+    most = sorted(entrants, key=key)[:_MOST_ROWS]
+    return [each for each in entrants if each in most]
+
+
+def left_out(choice: Choice, whys: "list[tuple[str, str]]", everything: bool) -> "list[str]":
+    """Return sentences about the models that the table lacks. whys: (method, reason against it)."""
+    failed = [f"{printable(each.name)} ({printable(each.why or '')})" for each in choice.entrants if each.failed]
+    if everything:
+        out = [f"Not compared: {', '.join(failed)}."] if failed else []
+        return out + [f"{method}: {printable(why)}." for method, why in whys]
+    more = len(ordered(choice)) - _MOST_ROWS
+    counts = [f"{more} more model{'s' * (more > 1)}"] if more > 0 else []
+    counts += [f"{len(failed)} that failed"] if failed else []
+    return [f"--all shows {' and '.join(counts)}."] if counts else []
+
+
+def foot(choice: Choice, test_file: str, machine: "dict[str, Any]") -> str:
+    """Return the sentence below the table, about rows, the measure and the machine."""
+    return (
+        f"{printable(test_file)}: {choice.rows:,} rows. Speed: rows a second of one thread, by processor time, reading"
+        f" included ({1e6 * choice.reading:.2g} us a row; the exact model: {1e6 * choice.exact_seconds:.2g} us)."
+        f" {short(machine)}; fastsvm {machine['fastsvm']}."
+    )
+
+
+def document(
+    choice: Choice,
+    machine: "dict[str, Any]",
+    test_file: str,
+    exact_file: str,
+    total_sv: int,
+    written: "list[str]",
+) -> "dict[str, Any]":
+    """Return a choice as plain values, for JSON and figures. written: the commands."""
+    cases = [_record(choice, each, test_file) for each in (choice.exact, *choice.entrants)]
+    picked = "exact model" if choice.picked is choice.exact else choice.picked.name
+    found = {
+        "fastsvm": machine["fastsvm"],
+        "machine": machine,
+        "test_file": test_file,
+        "rows": choice.rows,
+        "exact_model": exact_file,
+        "total_sv": total_sv,
+        "regression": choice.exact.changed is None,
+        "budget": choice.budget.share,
+        "each_class": choice.budget.each_class,
+        "references": dict.fromkeys((END_TO_END, SCORING), "exact model"),
+        "picked": picked,
+        "conclusion": reason(choice),
+        "not_tried": [each.name for each in choice.waiting],
+        "processor_seconds": choice.seconds,
+        "commands": written,
+        "front": {clock: _front(cases, key) for clock, key in ((END_TO_END, "end_to_end"), (SCORING, "scoring"))},
+        "cases": cases,
+    }
+    return finite(found)
+
+
+def _record(choice: Choice, entrant: Entrant, test_file: str) -> "dict[str, Any]":
+    changed, gain = entrant.changed, choice.gain(entrant)
+    known = isfinite(entrant.share) and (changed is not None or entrant.largest is not None)
+    share = entrant.share if known else None
+    return {
+        "name": entrant.name,
+        "role": "exact" if entrant is choice.exact else "compiled",
+        "size": entrant.size,
+        **entrant.facts,
+        "with_exact": entrant.exact,
+        "made_by": _made_by(entrant, test_file),
+        "compile_seconds": entrant.compile_seconds,
+        "failed": entrant.why if entrant.failed else None,
+        "dropped": None if entrant.failed or entrant is choice.picked else entrant.why,
+        "end_to_end": _timed(entrant, choice.reading, choice.rows, choice.rows),
+        "scoring": _timed(entrant, 0.0, 1, 1),
+        "times_exact": None if gain is None else gain[0],
+        "times_exact_error": None if gain is None else gain[1],
+        "within": entrant.within,
+        "disagreement": None if changed is None else share,
+        "labels_that_differ": None if changed is None else changed.different,
+        "disagreement_upper_95": None if changed is None else entrant.upper,
+        "calibrated": entrant.attempt is not None and entrant.attempt.calibrated,
+        "classes": None if changed is None else [class_record(each) for each in changed.classes],
+        "distance": share,
+        "distance_95": None if changed is None or share is None else interval_95(changed.different, changed.rows),
+        "largest_distance": entrant.largest,
+        "rows_proven": entrant.proven,
+    }
+
+
+def _timed(entrant: Entrant, reading: float, times: int, rows: int) -> "dict[str, Any] | None":
+    if not len(entrant.timings):
+        return None
+    timings = entrant.timings
+    low, high = timings.interval_95
+    median = times * (reading + timings.median)
+    return {
+        "unit": "seconds" if times > 1 else "seconds per row",
+        "runs": [times * (reading + each) for each in timings.seconds],
+        "median": median,
+        "interval_95": [times * (reading + low), times * (reading + high)],
+        "rows_per_second": rows / median,
+    }
+
+
+def _front(cases: "list[dict[str, Any]]", clock: str) -> "list[str]":
+    """Return the names of the timed cases that no other beats in both time and labels."""
+    points = [(case[clock]["median"], case["distance"] or 0.0, case["name"]) for case in cases if case[clock]]
+    return [
+        name
+        for seconds, share, name in points
+        if not any(s <= seconds and d <= share and (s, d) != (seconds, share) for s, d, _ in points)
+    ]

@@ -1,0 +1,366 @@
+"""Choose the fastest model within a budget: compile, compare, and time what every method proposes.
+
+The methods' searches (`Method.search`) propose attempts, each from the results of those before it; the chooser takes
+the most promising one. A model is compared on a sample of the rows first, and timed on few; one that is surely over the
+budget, or can no longer be the fastest, goes no further. The others are timed in a race.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+
+from fastsvm_cli.benchmarks.bench_run import facts_of
+from fastsvm_cli.benchmarks.race import FASTER, factor, race, warm_up
+from fastsvm_cli.benchmarks.timing import Timings
+from fastsvm_cli.comparisons.agreement import share_of_spread
+from fastsvm_cli.comparisons.budget import Budget, bound
+from fastsvm_cli.comparisons.changed import Changed, changed_labels
+from fastsvm_cli.errors import FastsvmError
+from fastsvm_cli.methods import methods, refused_by_all
+from fastsvm_cli.methods.approx.grade import gamma_ratio
+from fastsvm_cli.methods.compilation import compile_source
+from fastsvm_cli.methods.method import Attempt, Search, Setting
+from fastsvm_cli.models.base import Model
+
+if TYPE_CHECKING:
+    from fastsvm_cli._native import Chunk
+    from fastsvm_cli.console.compiler_options import SourceModel
+
+# A search takes at most so many times the exact model's time for a million rows.
+_JOB_ROWS, _TIMES_OF_JOB = 1_000_000, 10.0
+# Shares of the time limit: of the last race; of the rest that an attempt's estimate may take.
+_OF_RACE, _OF_REST = 0.08, 0.8
+# Rows of a first comparison.
+_SAMPLE = 500
+# A model this much slower than the fastest by its first timing cannot win.
+_SURELY_SLOWER = 1.25
+
+
+class Rows(Protocol):
+    """The rows of a choice.
+
+    count: their number. reading: processor seconds that a row takes before its prediction, in one thread.
+    """
+
+    count: int
+    reading: float
+
+    def chunk(self) -> "Chunk":
+        """Return the rows, for methods that calibrate on them."""
+
+    def answers(self, model: Model, exact: bool, numbers: "list[int] | None" = None) -> np.ndarray:
+        """Return the labels or values of all rows, or of these. exact: as with ``--exact``."""
+
+    def predict(self, model: Model, exact: bool, count: int) -> None:
+        """Predict `count` evenly spread rows."""
+
+    def proven(self, model: Model) -> int:
+        """Return the number of rows that a certified model proves."""
+
+
+class Entrant:
+    """A model under comparison: the exact one, or an attempt's.
+
+    attempt: None for the exact model. changed: labels that differ from the exact model's; None for
+    regression, and where a sample decided; sample: the labels of the sample. share: of labels that differ; regression:
+    root mean square difference over the standard deviation. upper: the bound of the share with 95 % confidence; the
+    budget for a calibrated model; 0 where proven. largest: difference of a regression, in the same unit. facts: as
+    facts_of returns them. proven: number of rows, by a certificate. timings: seconds a row. why: reason that it is not
+    within the budget or was not compared; `failed`: no model was made.
+    """
+
+    def __init__(self, name: str, model: "Model | None" = None, attempt: "Attempt | None" = None, exact: bool = False):
+        self.name, self.model, self.attempt, self.exact = name, model, attempt, exact
+        self.compile_seconds: float | None = None
+        self.size: int | None = None
+        self.changed: Changed | None = None
+        self.sample: Changed | None = None
+        self.share = self.upper = inf
+        self.largest: float | None = None
+        self.facts: dict[str, str | int | None] = dict.fromkeys(("kind", "degree", "centers"))
+        self.proven: int | None = None
+        self.within = self.failed = False
+        self.why: str | None = None
+        self.timings = Timings()
+        self.count = 0
+        self.rough = inf
+        self._rows: Rows | None = None
+
+    def run(self, count: int) -> None:
+        """Predict rows, for the race."""
+        assert self._rows is not None and self.model is not None
+        self._rows.predict(self.model, self.exact, count)
+
+
+class Choice(NamedTuple):
+    """Result of a choice.
+
+    exact: the exact model; entrants: the others, in the order of trying. picked: the fastest within the budget. gains:
+    times the exact model's speed, and its error, by entrant that was timed. waiting: attempts for which no time was
+    left. reading: seconds a row. seconds: processor time spent; limit: the time limit. interrupted: the signal that
+    ended the search, or None.
+    """
+
+    exact: Entrant
+    entrants: "list[Entrant]"
+    picked: Entrant
+    waiting: "list[Attempt]"
+    budget: Budget
+    rows: int
+    reading: float
+    seconds: float
+    limit: float
+    interrupted: "KeyboardInterrupt | None" = None
+
+    @property
+    def exact_seconds(self) -> float:
+        """Seconds a row of the exact model."""
+        return self.exact.timings.median if len(self.exact.timings) else self.exact.rough
+
+    def gain(self, entrant: Entrant) -> "tuple[float, float] | None":
+        """Return the exact model's time for a row over the entrant's, rows read, and its error; None if not timed."""
+        if entrant is self.exact:
+            return 1.0, 0.0
+        if len(entrant.timings):
+            return factor(self.exact.timings, entrant.timings, self.reading)
+        return None if entrant.rough == inf else ((self.exact.rough + self.reading) / (entrant.rough + self.reading), inf)
+
+
+class Clocks(NamedTuple):
+    """Clocks of a choice, in seconds: of the process, for limits; of the thread, for races. Tests replace them."""
+
+    process: "Callable[[], float]" = time.process_time
+    thread: "Callable[[], float]" = time.thread_time
+
+
+def choose(
+    source: "SourceModel",
+    rows: Rows,
+    budget: Budget,
+    *,
+    time_limit: float,
+    max_bytes: float,
+    on_progress: "Callable[[float, str], None]" = lambda share, words: None,
+    on_result: "Callable[[Entrant], None]" = lambda entrant: None,
+    clocks: Clocks = Clocks(),
+) -> Choice:
+    """Return the fastest model within a budget.
+
+    time_limit: processor seconds. on_progress: receives the share done and the next step. on_result: receives each
+    entrant.
+    """
+    return _Choosing(source, rows, budget, time_limit, max_bytes, on_progress, on_result, clocks).run()
+
+
+class _GivenUp(Exception):
+    pass
+
+
+class _Choosing:
+    def __init__(
+        self,
+        source: "SourceModel",
+        rows: Rows,
+        budget: Budget,
+        time_limit: float,
+        max_bytes: float,
+        on_progress: "Callable[[float, str], None]",
+        on_result: "Callable[[Entrant], None]",
+        clocks: Clocks,
+    ):
+        self._source, self._rows, self._budget, self._max_bytes = source, rows, budget, max_bytes
+        self._on_progress, self._on_result, self._clocks = on_progress, on_result, clocks
+        self._begin = clocks.process()
+        self._limit = time_limit
+        self.exact = Entrant("exact model", source.model)
+        self.entrants: list[Entrant] = []
+
+    @property
+    def spent(self) -> float:
+        return self._clocks.process() - self._begin
+
+    def run(self) -> Choice:
+        rows, exact = self._rows, self.exact
+        self._reference = rows.answers(self._source.model, False)
+        self._spread, self._size = 0.0, 0.0
+        if self._source.model.header.regression:
+            self._spread, self._size = float(np.std(self._reference)), abs(float(self._reference[0]))
+        exact.share, exact.upper, exact.within, exact._rows = 0.0, 0.0, True, rows
+        exact.changed, exact.facts = self._changed(np.zeros(rows.count, bool), None), facts_of(self._source.model)
+        exact.rough = warm_up(exact, rows.count, self._clocks.thread)
+        self._limit = min(self._limit, _TIMES_OF_JOB * _JOB_ROWS * (exact.rough + rows.reading))
+        interrupted, waiting = None, []
+        try:
+            waiting = self._search()
+            self._on_progress(1.0, "the last race")
+        except KeyboardInterrupt as stop:
+            interrupted = stop
+        inside = [each for each in self.entrants if each.within and not self._loses(each.rough)]
+        if interrupted is None:
+            race([exact, *inside], self._limit * _OF_RACE, self._clocks.thread, keep=exact)
+        return Choice(
+            exact,
+            self.entrants,
+            self._pick(inside),
+            waiting,
+            self._budget,
+            rows.count,
+            rows.reading,
+            self.spent,
+            self._limit,
+            interrupted,
+        )
+
+    # ---- attempts
+
+    def _search(self) -> "list[Attempt]":
+        model = self._source.model
+        if refused_by_all(model) is not None:
+            return []
+        setting = Setting(self._budget, gamma_ratio(model), self._rows.count, self._max_bytes)
+        searches = [each.search(model, setting) for each in methods() if each.reason_against(model) is None]
+        proposals = [(search, attempt) for search in searches for attempt in _next(search)]
+        waiting: list[Attempt] = []
+        while proposals:
+            at = min(range(len(proposals)), key=lambda at: (proposals[at][1].rank, proposals[at][1].seconds))
+            search, attempt = proposals.pop(at)
+            left = (1 - _OF_RACE) * self._limit - self.spent
+            if attempt.seconds > _OF_REST * left and attempt.skipped is None:
+                if not self._cannot_win(attempt):
+                    waiting.append(attempt)
+                result = None
+            else:
+                result = self._try(attempt, left)
+            proposals += [(search, each) for each in _next(search, result)]
+        return waiting
+
+    def _cannot_win(self, attempt: Attempt) -> bool:
+        return self._loses(self.exact.rough / attempt.gain)
+
+    def _try(self, attempt: Attempt, left: float) -> "bool | None":
+        """Compile and compare; return whether the model is within the budget, or None without a model."""
+        entrant = Entrant(attempt.name, attempt=attempt, exact=attempt.exact)
+        if attempt.exact:
+            entrant.name += ", --exact"
+        if attempt.skipped is not None:
+            entrant.why, entrant.failed = attempt.skipped, True
+            self.entrants.append(entrant)
+            return None
+        if self._cannot_win(attempt):
+            return None
+        self._on_progress(min(1.0, self.spent / self._limit), attempt.name)
+        begin = self.spent
+
+        def watch(share: float, words: str = "") -> None:
+            if self.spent - begin > left:
+                raise _GivenUp
+            self._on_progress(min(1.0, self.spent / self._limit), attempt.name)
+
+        given = {**attempt.options, **({"data": [self._rows.chunk()]} if attempt.calibrated else {})}
+        try:
+            compiled = compile_source(given.pop("method", attempt.command), self._source, given, watch)
+        except _GivenUp:
+            entrant.why = f"given up after {self.spent - begin:.2g} s"
+        except (FastsvmError, ValueError) as error:
+            entrant.why = str(error).removeprefix(f"{self._source.model.path}: ")
+        entrant.compile_seconds = self.spent - begin
+        self.entrants.append(entrant)
+        if entrant.why is not None:
+            entrant.failed = True
+        else:
+            entrant.model, entrant.size = compiled.model, compiled.size
+            self._compare(entrant)
+        self._on_result(entrant)
+        return None if entrant.failed else entrant.within
+
+    # ---- comparison
+
+    def _compare(self, entrant: Entrant) -> None:
+        model, rows = entrant.model, self._rows
+        assert model is not None
+        entrant._rows, entrant.facts = rows, facts_of(model)
+        calibrated = entrant.attempt is not None and entrant.attempt.calibrated
+        try:
+            if rows.count > _SAMPLE and not self._source.model.header.regression and not entrant.exact:
+                drawn = np.sort(np.random.default_rng(0).choice(rows.count, _SAMPLE, replace=False))
+                differ = rows.answers(model, False, drawn.tolist()) != self._reference[drawn]
+                entrant.sample = self._changed(differ, drawn)
+                assert entrant.sample is not None
+                if self._budget.surely_exceeded(entrant.sample):
+                    entrant.share, entrant.why = entrant.sample.share, "over the budget"
+                    entrant.model = None
+                    return
+            entrant.rough = warm_up(entrant, rows.count, self._clocks.thread)
+            answers = self._reference if entrant.exact else rows.answers(model, False)
+        except (FastsvmError, ValueError) as error:
+            entrant.failed, entrant.why, entrant.model = True, str(error), None
+            return
+        self._judge(entrant, answers, calibrated)
+        if not entrant.within:
+            entrant.model = None
+            return
+        if self._loses(entrant.rough):
+            entrant.why, entrant.model = "slower", None
+
+    def _judge(self, entrant: Entrant, answers: np.ndarray, calibrated: bool) -> None:
+        """Set how far the answers are from the exact model's, and whether that is within the budget."""
+        if self._source.model.header.regression:
+            apart = np.abs(answers - self._reference)
+            rms, largest = float(np.sqrt(np.mean(apart**2))), float(np.max(apart))
+            entrant.share, entrant.largest = (
+                share_of_spread(each, self._spread, self._size) for each in (rms, largest)
+            )
+            entrant.within = entrant.share <= self._budget.share
+        else:
+            entrant.changed = changed = self._changed(answers != self._reference, None)
+            assert changed is not None
+            entrant.share, entrant.upper = changed.share, bound(changed.different, changed.rows)
+            entrant.within = self._budget.permits(changed)
+            if entrant.exact:
+                entrant.upper = 0.0
+            elif calibrated:  # the method has tested it; the fitted rows count here, too
+                entrant.upper = self._budget.share
+                entrant.within = not self._budget.surely_exceeded(changed)
+        if entrant.model is not None and entrant.model.certified and not entrant.model.reduced:
+            entrant.proven = self._rows.proven(entrant.model)
+        if not entrant.within:
+            shown = entrant.share > self._budget.share or entrant.changed is None
+            entrant.why = "over the budget" if shown else "not shown to be within the budget"
+
+    def _changed(self, differ: np.ndarray, numbers: "np.ndarray | None") -> "Changed | None":
+        labels = self._reference if numbers is None else self._reference[numbers]
+        return changed_labels(self._source.model.header, labels, differ)
+
+    # ---- the fastest
+
+    def _loses(self, rough: float) -> bool:
+        """Return whether a model of these seconds a row is surely slower than one that is known, by rough times."""
+        known = [each.rough for each in (self.exact, *self.entrants) if each.within and each.model is not None]
+        reading = self._rows.reading
+        return reading + rough > _SURELY_SLOWER * (reading + min(known))
+
+    def _pick(self, inside: "list[Entrant]") -> Entrant:
+        """Return the fastest; of those equally fast, the one that changes fewest labels; the exact one if it is as fast."""
+        reading = self._rows.reading
+
+        def seconds(each: Entrant) -> float:
+            return reading + (each.timings.median if len(each.timings) else each.rough)
+
+        faster = [each for each in inside if seconds(each) <= FASTER * seconds(self.exact)]
+        best = min(map(seconds, faster), default=inf)
+        return min(
+            (each for each in faster if FASTER * seconds(each) <= best),
+            key=lambda each: (each.share, seconds(each)),
+            default=self.exact,
+        )
+
+
+def _next(search: Search, result: "bool | None" = None) -> "Iterator[Attempt]":
+    """Yield the search's next attempt, if there is one."""
+    try:
+        yield search.send(result)
+    except StopIteration:
+        return

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""Compare what `bench --try` picks with the best model in hindsight.
+
+    scripts/measure_choice.py FOLDER [--names a9a u20] [--budget 0.005] [--busy 2] [--picks-only] [--json FILE]
+
+FOLDER: NAME.model and NAME.test. The model is picked on a random half of the test rows and judged on the other half,
+beside every candidate of a fixed list: approx of degree 1 to 4 with one center and of degrees 2 and 3 with 4 and 16,
+reduce at 13 ratios with and without the final descent, two cascades and the two orders. The best in hindsight is the
+fastest whose labels differ by at most the budget on the judging half. Speeds are of one thread, in processor time,
+reading included. --busy: so many processes use the processors meanwhile. --picks-only: without the candidates.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+from tables import markdown
+
+from fastsvm_cli import _native
+from fastsvm_cli.benchmarks.chooser import Entrant, choose
+from fastsvm_cli.benchmarks.file_rows import FileRows
+from fastsvm_cli.benchmarks.race import factor, race, warm_up
+from fastsvm_cli.comparisons.budget import Budget, bound
+from fastsvm_cli.comparisons.sampled import halves
+from fastsvm_cli.console.compiler_options import read_source
+from fastsvm_cli.errors import FastsvmError
+from fastsvm_cli.methods.compilation import compile_source
+from fastsvm_cli.text.read_rows import read_chunks
+
+RATIOS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6)
+CANDIDATES = [
+    *(("approx", {"degree": degree}) for degree in (1, 2, 3, 4)),
+    *(("approx", {"centers": centers, "degree": degree}) for centers in (4, 16) for degree in (2, 3)),
+    *(("reduce", {"ratio": ratio, "no_finish": True}) for ratio in RATIOS),
+    *(("reduce", {"ratio": ratio}) for ratio in RATIOS),
+    *(("cascade", {"budget": share}) for share in (0.6, 1.0)),  # of the budget
+    *((name, {}) for name in ("geometry", "triangle")),
+]
+MOST_BYTES, TIME_LIMIT, SECONDS = 64e6, 30.0, 120.0
+
+
+class GivenUp(Exception):
+    pass
+
+
+def candidates(source, calibration, budget):
+    for command, options in CANDIDATES:
+        given, begin = dict(options), time.process_time()
+        if command == "cascade":
+            given = {"budget": options["budget"] * budget, "data": [calibration.chunk()]}
+
+        def watch(share, words="", begin=begin):
+            if time.process_time() - begin > SECONDS:
+                raise GivenUp
+
+        try:
+            found = compile_source(command, source, given, watch)
+        except (FastsvmError, ValueError, GivenUp, MemoryError):
+            continue
+        if found.size <= MOST_BYTES:
+            shown = {**options, **({"budget": given["budget"]} if command == "cascade" else {})}
+            yield " ".join([command, *(f"{name} {value}" for name, value in shown.items())]), found.model
+
+
+def judged(rows, reference, name, model):
+    """Return an entrant with its share of changed labels, or None if it is far slower than the exact model."""
+    out = Entrant(name, model)
+    out._rows = rows
+    out.rough = warm_up(out, rows.count)
+    out.share = float((rows.answers(model, False) != reference).mean())
+    return out
+
+
+def measure(path, budget, picks_only, folder):
+    source = read_source(str(path))
+    rows = _native.Chunk.concatenate(list(read_chunks(str(path.with_suffix(".test")))))
+    parts = {}
+    for name, numbers in zip(("pick", "judge"), halves(rows.rows)):
+        file = pathlib.Path(folder, f"{path.stem}.{name}")
+        file.write_bytes(_native.format_rows(rows.select(numbers)))
+        parts[name] = FileRows(str(file), source.model)
+    wall, begin = time.perf_counter(), time.process_time()
+    choice = choose(source, parts["pick"], Budget(budget), time_limit=TIME_LIMIT, max_bytes=MOST_BYTES)
+    out = {
+        "model": path.stem,
+        "rows": parts["pick"].count,
+        "picked": choice.picked.name,
+        "processor": time.process_time() - begin,
+        "wall": time.perf_counter() - wall,
+        "not_tried": [each.name for each in choice.waiting],
+    }
+    if picks_only:
+        return out
+    judge = parts["judge"]
+    reference = judge.answers(source.model, False)
+    exact = judged(judge, reference, "exact model", source.model)
+    picked = judged(judge, reference, choice.picked.name, choice.picked.model)
+    entrants = [judged(judge, reference, *each) for each in candidates(source, parts["pick"], budget)]
+    inside = [each for each in entrants if each.share <= budget]
+    fastest = sorted(inside, key=lambda each: each.rough)[:8]
+    race([exact, picked, *fastest], 20.0, keep=exact)
+    gains = {each: factor(exact.timings, each.timings, judge.reading)[0] for each in (exact, picked, *fastest)}
+    best = max((exact, *fastest), key=lambda each: gains[each])
+    differing = round(picked.share * judge.count)
+    out.update(
+        gain=gains[picked],
+        differ=picked.share,
+        bound=bound(differing, judge.count),
+        best=best.name,
+        best_gain=gains[best],
+        best_differ=best.share,
+    )
+    return out
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--names", nargs="*")
+    parser.add_argument("--budget", type=float, default=0.005)
+    parser.add_argument("--busy", type=int, default=0)
+    parser.add_argument("--picks-only", action="store_true")
+    parser.add_argument("--json", type=pathlib.Path)
+    options = parser.parse_args()
+    if os.environ.get("OPENBLAS_NUM_THREADS") != "1":  # as in the commands; numpy reads it when it is loaded
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "OPENBLAS_NUM_THREADS": "1"})
+    names = options.names or sorted(each.stem for each in options.folder.glob("*.model"))
+    burning = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(options.busy)]
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            found = []
+            for name in names:
+                path = options.folder / f"{name}.model"
+                found.append(measure(path, options.budget, options.picks_only, folder))
+                print(found[-1], file=sys.stderr, flush=True)
+    finally:
+        for each in burning:
+            each.kill()
+    if options.json:
+        options.json.write_text(json.dumps(found, indent=1))
+    print(f"{_native.instruction_set()}, one thread, budget {100 * options.budget:g} %")
+    if options.picks_only:
+        rows = [(each["model"], each["picked"], f"{each['processor']:.1f} s", f"{each['wall']:.1f} s") for each in found]
+        print(markdown(("model", "picked", "processor", "wall"), rows))
+        return
+    heads = ("model", "picked", "times exact", "differ", "best in hindsight", "times exact", "differ", "of the best")
+    print(
+        markdown(
+            heads,
+            (
+                (
+                    each["model"],
+                    each["picked"],
+                    f"{each['gain']:.2f}",
+                    f"{100 * each['differ']:.2g} %",
+                    each["best"],
+                    f"{each['best_gain']:.2f}",
+                    f"{100 * each['best_differ']:.2g} %",
+                    f"{100 * each['gain'] / each['best_gain']:.0f} %",
+                )
+                for each in found
+            ),
+        )
+    )
+    near = sum(each["gain"] >= 0.9 * each["best_gain"] for each in found)
+    over = sum(each["differ"] > options.budget for each in found)
+    print(f"within 10 % of the best: {near} of {len(found)}; over the budget: {over} of {len(found)}")
+
+
+if __name__ == "__main__":
+    main()
