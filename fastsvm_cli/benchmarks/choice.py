@@ -81,11 +81,7 @@ def finalists(bench: Bench, budgets: "Sequence[Budget]") -> "list[Case]":
     """
     found = [case for case, _ in _timed(bench, END_TO_END, ("exact",))]
     for budget in budgets:
-        inside = [
-            case
-            for case, _ in _timed(bench, END_TO_END, ("compiled",))
-            if bench.fits(case, budget)
-        ]
+        inside = [case for case, _ in _timed(bench, END_TO_END, ("compiled",)) if bench.fits(case, budget)]
         for clock, most in ((SCORING, _FINALISTS), (END_TO_END, 2)):
             found += sorted(inside, key=lambda case: _median(case.timings(clock)))[:most]
     return list(dict.fromkeys(found))

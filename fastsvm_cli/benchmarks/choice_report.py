@@ -33,7 +33,9 @@ def not_tried(choice: Choice) -> "str | None":
     tried = sum(not each.failed for each in choice.entrants)
     more = f"; --time-limit {_longer(choice):g} tries them"
     names = ", ".join(waiting[:3]) + (f" and {len(waiting) - 3} more" if len(waiting) > 3 else "")
-    return f"{len(waiting)} of {tried + len(waiting)} not tried in {choice.limit:.2g} s of processor time ({names}){more}."
+    return (
+        f"{len(waiting)} of {tried + len(waiting)} not tried in {choice.limit:.2g} s of processor time ({names}){more}."
+    )
 
 
 def _longer(choice: Choice) -> float:
@@ -118,7 +120,11 @@ def table(choice: Choice, everything: bool) -> Table:
     for each in shown:
         gain = choice.gain(each)
         speed = "" if gain is None else digits(gain[0], 3)
-        cells = [speed, *_cells(each, regression), "" if each.compile_seconds is None else f"{each.compile_seconds:.2g} s"]
+        cells = [
+            speed,
+            *_cells(each, regression),
+            "" if each.compile_seconds is None else f"{each.compile_seconds:.2g} s",
+        ]
         style = "bold green" if each is choice.picked else "" if each.within else "dim"
         out.add_row(Text(printable(each.name)), *map(Text, cells), style=style)
     return out

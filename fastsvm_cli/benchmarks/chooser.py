@@ -27,7 +27,7 @@ from fastsvm_cli.models.base import Model
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
-    from fastsvm_cli.console.compiler_options import SourceModel
+    from fastsvm_cli.methods.compilation import SourceModel
 
 # A search takes at most so many times the exact model's time for a million rows.
 _JOB_ROWS, _TIMES_OF_JOB = 1_000_000, 10.0
@@ -126,7 +126,9 @@ class Choice(NamedTuple):
             return 1.0, 0.0
         if len(entrant.timings):
             return factor(self.exact.timings, entrant.timings, self.reading)
-        return None if entrant.rough == inf else ((self.exact.rough + self.reading) / (entrant.rough + self.reading), inf)
+        return (
+            None if entrant.rough == inf else ((self.exact.rough + self.reading) / (entrant.rough + self.reading), inf)
+        )
 
 
 class Clocks(NamedTuple):
@@ -134,6 +136,9 @@ class Clocks(NamedTuple):
 
     process: "Callable[[], float]" = time.process_time
     thread: "Callable[[], float]" = time.thread_time
+
+
+CLOCKS = Clocks()
 
 
 def choose(
@@ -145,7 +150,7 @@ def choose(
     max_bytes: float,
     on_progress: "Callable[[float, str], None]" = lambda share, words: None,
     on_result: "Callable[[Entrant], None]" = lambda entrant: None,
-    clocks: Clocks = Clocks(),
+    clocks: Clocks = CLOCKS,
 ) -> Choice:
     """Return the fastest model within a budget.
 
@@ -343,7 +348,7 @@ class _Choosing:
         return reading + rough > _SURELY_SLOWER * (reading + min(known))
 
     def _pick(self, inside: "list[Entrant]") -> Entrant:
-        """Return the fastest; of those equally fast, the one that changes fewest labels; the exact one if it is as fast."""
+        """Return the fastest, or the exact model if it is as fast; of equals, the one that changes fewest labels."""
         reading = self._rows.reading
 
         def seconds(each: Entrant) -> float:

@@ -50,7 +50,10 @@ def warm_up(runner: Runner, rows: int, clock: "Callable[[], float]" = thread_tim
 
 
 def race(
-    runners: "Sequence[Runner]", seconds: float, clock: "Callable[[], float]" = thread_time, keep: "Runner | None" = None
+    runners: "Sequence[Runner]",
+    seconds: float,
+    clock: "Callable[[], float]" = thread_time,
+    keep: "Runner | None" = None,
 ) -> None:
     """Time models that `warm_up` has prepared, until one is the fastest, or about `seconds` are spent.
 

@@ -262,7 +262,7 @@ def shown(
 
 
 def hidden(bench: Bench, picked: "Case | None") -> "list[Case]":
-    """Return the cases that only --all shows: start-ups, and fastsvm-predict with all but the exact and picked model."""
+    """Return the cases that only --all shows: start-ups, and fastsvm-predict with a model that was not picked."""
     return [
         case
         for case in bench.cases

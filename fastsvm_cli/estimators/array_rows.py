@@ -19,7 +19,9 @@ class ArrayRows:
 
     reading = 0.0  # part of every prediction
 
-    def __init__(self, X: Any, fast_of: "Callable[[Model, bool], FastSVM]", chunks: "Callable[[], list[_native.Chunk]]"):
+    def __init__(
+        self, X: Any, fast_of: "Callable[[Model, bool], FastSVM]", chunks: "Callable[[], list[_native.Chunk]]"
+    ):
         self._X, self._fast_of, self._chunks = X.tocsr() if hasattr(X, "tocsr") else X, fast_of, chunks
         self.count = X.shape[0] if hasattr(X, "shape") else len(X)
         self._last: tuple[Model, bool, FastSVM] | None = None

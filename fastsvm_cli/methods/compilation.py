@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from fastsvm_cli.console.compiler_options import SourceModel, read_back, require_compilable
+from fastsvm_cli.console.compiler_options import SourceModel as SourceModel
+from fastsvm_cli.console.compiler_options import read_back, require_compilable
 from fastsvm_cli.methods import find
 from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models.base import Model

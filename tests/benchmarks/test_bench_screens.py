@@ -10,11 +10,11 @@ import sys
 from collections import Counter
 
 import pytest
+from fastsvm_cli.benchmarks.attempt_lines import TrialLines
 from rich.cells import cell_len
 from rich.console import Console
 
 from fastsvm_cli.benchmarks import child_processes
-from fastsvm_cli.benchmarks.attempt_lines import TrialLines
 from fastsvm_cli.benchmarks.bench_run import Bench
 from fastsvm_cli.benchmarks.conclusion import conclusion
 from fastsvm_cli.benchmarks.cross_validation import Split, as_table

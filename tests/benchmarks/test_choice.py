@@ -5,10 +5,10 @@ import re
 
 import numpy as np
 import pytest
+from fastsvm_cli.benchmarks.attempt_lines import TrialLines
 from libsvm.svmutil import svm_read_problem
 from scipy.stats import binomtest
 
-from fastsvm_cli.benchmarks.attempt_lines import TrialLines
 from fastsvm_cli.benchmarks.bench_run import Bench
 from fastsvm_cli.benchmarks.choice import Candidate, pick, surely_slower, within, within_of_all
 from fastsvm_cli.benchmarks.conclusion import conclusion

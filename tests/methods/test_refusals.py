@@ -3,8 +3,8 @@
 from math import inf
 
 import pytest
-
 from fastsvm_cli.benchmarks.attempts import compile_attempts
+
 from fastsvm_cli.methods import attempts
 from fastsvm_cli.methods.approx import certificates
 from fastsvm_cli.methods.approx import expansion as maclaurin

@@ -105,7 +105,18 @@ class BenchOptions(shared.Options):
             raise click.UsageError("bench reads its files several times: none of them can be standard input.")
         gate, budget = self.max_disagreement is not None, self.budget is not None
         if self.splits is not None:
-            if any((self.model_files, self.attempt, self.everything, budget, self.keep, gate, self.plot_file, self.each_class)):
+            if any(
+                (
+                    self.model_files,
+                    self.attempt,
+                    self.everything,
+                    budget,
+                    self.keep,
+                    gate,
+                    self.plot_file,
+                    self.each_class,
+                )
+            ):
                 raise click.UsageError(
                     "--cross-validate takes a data file alone and trains its own models: it goes with -c, -g, --degree,"
                     " --seed and --json, not with --plot or the others."

@@ -68,8 +68,6 @@ def _show(
     import os
     from textwrap import fill
 
-    from rich.text import Text
-
     from fastsvm_cli.benchmarks import choice_report
     from fastsvm_cli.console.terminal import new_console, show
     from fastsvm_cli.methods import reasons_against
@@ -86,7 +84,7 @@ def _show(
     for command in commands:  # unfolded, to be copied
         print(f"  {command}")
     print()
-    show([choice_report.table(choice, options.everything), Text("")], width=width)
+    show([choice_report.table(choice, options.everything), ""], width=width)
     for sentence in choice_report.left_out(choice, reasons_against(source.model), options.everything):
         say(sentence)
     say(choice_report.foot(choice, options.test_file, machine))

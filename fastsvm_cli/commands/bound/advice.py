@@ -7,9 +7,9 @@ from math import isfinite
 from typing import TYPE_CHECKING, cast
 
 import fastsvm_cli.methods.approx as approx
-import fastsvm_cli.methods.cascade as cascade
-from fastsvm_cli.methods.approx.grade import BUDGET, FEW_TIMES, HOPELESS, Measured, Trial, grade
-from fastsvm_cli.methods.cascade.guarantee import rows_needed
+from fastsvm_cli.comparisons.budget import DEFAULT_BUDGET
+from fastsvm_cli.methods import methods, refused_by_all
+from fastsvm_cli.methods.approx.grade import FEW_TIMES, Measured, Trial, grade
 
 if TYPE_CHECKING:
     from fastsvm_cli import _native
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 #: Labels that approx changed, by grade (scripts/README.md, "What gamma says").
 _SEEN = {
-    "below": "approx changed 0 to 0.08 % of the labels of measured models, up to 0.6 % at C = 1000",
-    "near": "approx changed 0 to 5 % of the labels of measured models",
-    "far": "approx changed 0.04 to 45 % of the labels of measured models",
+    "below": "approx then changed 0 to 0.6 % of labels",
+    "near": "approx then changed 0 to 5 % of labels",
+    "far": "approx then changed 0.04 to 45 % of labels",
 }
 
 
@@ -81,16 +81,10 @@ def _advise(
     elif choice == "approx":
         facts["next"] = [_typed("approx", file)]
     elif choice == "bench":
-        budget = [] if model.header.regression else ["--budget", f"{100 * BUDGET:g}%"]
+        budget = [] if model.header.regression else ["--budget", f"{100 * DEFAULT_BUDGET:g}%"]
         facts["next"] = [_typed("bench", "--try", *budget, *_for_bench(how, test), file)]
-    elif (
-        trial is None
-        or cascade.METHOD.reason_against(trial.source) is not None
-        or trial.source.uncompilable is not None
-    ):
-        facts["next"] = [predict]
     else:
-        facts["next"] = [predict, *_cascade(rows, test, file, how)]
+        facts["next"] = [predict]
 
 
 def _for_bench(how: "Sequence[str]", test: str) -> "list[str]":
@@ -105,31 +99,25 @@ def _named(path: str, word: str) -> str:
 
 
 def _choice(facts: dict, trial: Trial, measured: "Measured | None") -> str:
-    """Return the command that suits the model best: approx, bench or predict."""
-    source, level, on_rows = trial.source, facts.get("grade", "far"), "data" in facts
-    if source.uncompilable is not None or approx.METHOD.reason_against(source) is not None:
+    """Return the command that suits the model best: approx, bench (whose chooser tries every method) or predict."""
+    source = trial.source
+    if refused_by_all(source) is not None or all(each.reason_against(source) is not None for each in methods()):
         return "predict"
+    if approx.METHOD.reason_against(source) is not None:
+        return "bench"
     if source.header.kernel_type != "rbf":
         return "predict" if trial.slow else "approx"
+    on_rows = "data" in facts
     if measured is None:
-        choice = {"below": "approx", "near": "bench"}.get(level, "predict")
-    elif (measured.upper if on_rows else measured.share) <= BUDGET and (on_rows or level == "below"):
-        choice = "approx"
+        choice = "approx" if facts.get("grade") == "below" else "bench"
     else:
-        choice = "predict" if (measured.share > HOPELESS if on_rows else level == "far") else "bench"
+        fits = (
+            measured.upper <= DEFAULT_BUDGET
+            if on_rows
+            else measured.share <= DEFAULT_BUDGET and facts.get("grade") == "below"
+        )
+        choice = "approx" if fits else "bench"
     return "bench" if choice == "approx" and trial.slow else choice
-
-
-def _cascade(rows: "int | None", test: str, file: str, how: "Sequence[str]") -> "list[str]":
-    """Return the command for this many rows, half of them to test on; none if they are too few for its own budget.
-
-    rows: None if unknown.
-    """
-    if "--dense" in how:
-        return []
-    if rows is None or rows >= 2 * rows_needed(cascade.BUDGET, cascade.CONFIDENCE):
-        return [_typed("cascade", *how, "--data", "ROWS" if rows is None else test, file)]
-    return []
 
 
 def _advise_training(data: dict, converted: bool) -> None:
@@ -146,25 +134,30 @@ def _typed(*words: str) -> str:
     return shlex.join(["fastsvm", *words])
 
 
-def advice_lines(facts: dict) -> "list[tuple[str, str]]":
-    """Return a table's lines about a data file, a model, or a model on a data file."""
-    lines = []
-    if "grade" in facts:
-        lines.append(("grade", f"{facts['ratio']:.3g} times gamma_MAX about the mean: {_SEEN[facts['grade']]}"))
-    if "rows_tried" in facts:
-        if "share_tried" in facts:
-            changes = f"changes {100 * facts['share_tried']:.3g} % of the labels of"
-        else:
-            changes = f"moves values by {100 * facts['spread_tried']:.3g} % of their spread, on"
-        where = "rows" if "data" in facts else "support vectors; rows may differ"
-        lines.append(("approx, tried", f"{changes} {facts['rows_tried']:,} {where}"))
-    if "next" in facts and "gamma_max_mean" in facts and "gamma" not in facts:
-        limit = facts["gamma_max_mean"]
-        lines.append(
-            (
-                "advice",
-                f"keep the gamma of your grid search. Below {limit:.3g}, approx; up to {FEW_TIMES * limit:.3g}, bench"
-                " --try decides; beyond, predict with the model as it is, or cascade",
-            )
-        )
-    return lines
+def grade_line(facts: dict) -> "str | None":
+    """Return what the grade says, or None without a grade."""
+    if "grade" not in facts:
+        return None
+    return f"gamma is {facts['ratio']:.3g} times gamma_MAX; {_SEEN[facts['grade']]}"
+
+
+def tried_line(facts: dict) -> "str | None":
+    """Return what approx changed in a trial, or None without one."""
+    if "rows_tried" not in facts:
+        return None
+    if "share_tried" in facts:
+        changes = f"changes {100 * facts['share_tried']:.3g} % of the labels of"
+    else:
+        changes = f"moves values by {100 * facts['spread_tried']:.3g} % of their spread, on"
+    return f"{changes} {facts['rows_tried']:,} {'rows' if 'data' in facts else 'support vectors; rows may differ'}"
+
+
+def training_line(facts: dict) -> "str | None":
+    """Return what gamma_MAX of training rows means, or None if it is infinite."""
+    limit = facts["gamma_max_mean"]
+    if "next" not in facts or not limit:
+        return None
+    return (
+        f"keep the gamma of your grid search; below {limit:.3g}, approx is the fastest, up to {FEW_TIMES * limit:.3g}"
+        " often (bench --try picks)"
+    )

@@ -20,6 +20,7 @@ _CENTERS = (4, 16, 64)
 # Products per second of a compilation; most products in the time of an entry of a support vector.
 _PRODUCTS, _ENTRY = 1e9, 4
 
+
 class ApproxOptions(MethodOptions):
     """Options of ``fastsvm approx``."""
 

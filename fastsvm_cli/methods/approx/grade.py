@@ -6,8 +6,8 @@ from typing import NamedTuple
 from fastsvm_cli import _native
 from fastsvm_cli.bounds import gamma_max
 from fastsvm_cli.comparisons.agreement import agreement
+from fastsvm_cli.comparisons.budget import bound
 from fastsvm_cli.comparisons.norms import Mean, largest, squared_distances
-from fastsvm_cli.comparisons.sampled import upper_bound
 from fastsvm_cli.comparisons.support_vector_trial import LEAST_ROWS, questionable_gain
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.approx.costs import coefficient_count, file_bytes
@@ -16,8 +16,6 @@ from fastsvm_cli.methods.method import FEW_TIMES as FEW_TIMES
 from fastsvm_cli.models.base import ExactModel
 from fastsvm_cli.text.fingerprint import fingerprint
 
-#: Shares of labels that differ (regression: of the spread): of a budget, and beyond which no degree meets it.
-BUDGET, HOPELESS = 0.005, 0.05
 # Limits of a trial: products to compile, bytes, and products of the exact model on the rows.
 _COMPILE, _BYTES, _EVALUATE = 1e9, 64e6, 4e8
 #: Largest number of rows of a trial.
@@ -83,5 +81,5 @@ class Trial:
         count = min(rows.rows, most, ROWS)
         chosen = rows.select([at * rows.rows // count for at in range(count)])
         seen = agreement(self.model, self.source, [chosen])
-        upper = seen.share if seen.regression else upper_bound(seen.different, seen.rows, 0.95)
+        upper = seen.share if seen.regression else bound(seen.different, seen.rows)
         return Measured(seen.rows, seen.share, upper)

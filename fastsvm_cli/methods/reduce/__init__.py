@@ -177,7 +177,9 @@ class Reduce(Method):
 METHOD = Reduce()
 
 
-def _smallest(attempt: "Callable[[float], Attempt]", shares: "Sequence[float]") -> "Generator[Attempt, bool | None, float | None]":
+def _smallest(
+    attempt: "Callable[[float], Attempt]", shares: "Sequence[float]"
+) -> "Generator[Attempt, bool | None, float | None]":
     """Bisect for the smallest share whose set is within the budget, and return it, or None."""
     low, high = 0, len(shares)
     while low < high:
