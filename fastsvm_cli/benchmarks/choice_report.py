@@ -50,7 +50,7 @@ def reason(choice: Choice, name: "str | None" = None) -> str:
     if picked is choice.exact:
         if not tried:
             return "Keep the exact model: no other was tried."
-        return f"Keep the exact model: none of {tried} models tried is {within} and measurably faster."
+        return f"Keep the exact model: of {tried} tried, none is {within} and measurably faster."
     return (
         f"Fastest of {tried} tried {within}: {printable(name or picked.name)}: {_times(choice, picked)};"
         f" {_differ(picked)}."

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 _JOB_ROWS, _TIMES_OF_JOB = 1_000_000, 10.0
 # Shares of the time limit: of the last race; of the rest that an attempt's estimate may take.
 _OF_RACE, _OF_REST = 0.08, 0.8
-# Rows of a first comparison.
-_SAMPLE = 500
+# Rows of a first comparison; rows of a choice at least, and share of the time limit of the exact model's answers.
+_SAMPLE, _LEAST_ROWS, _OF_REFERENCE = 500, 2000, 0.2
 # A model this much slower than the fastest by its first timing cannot win.
 _SURELY_SLOWER = 1.25
 
@@ -47,6 +47,9 @@ class Rows(Protocol):
 
     count: int
     reading: float
+
+    def sample(self, numbers: "list[int]") -> "Rows":
+        """Return these rows alone."""
 
     def chunk(self) -> "Chunk":
         """Return the rows, for methods that calibrate on them."""
@@ -189,14 +192,19 @@ class _Choosing:
 
     def run(self) -> Choice:
         rows, exact = self._rows, self.exact
+        exact._rows = rows
+        exact.rough = warm_up(exact, rows.count, self._clocks.thread)
+        self._limit = min(self._limit, _TIMES_OF_JOB * _JOB_ROWS * (exact.rough + rows.reading))
+        most = max(_LEAST_ROWS, int(_OF_REFERENCE * self._limit / exact.rough))
+        if most < rows.count:
+            drawn = np.random.default_rng(0).choice(rows.count, most, replace=False)
+            self._rows = rows = exact._rows = rows.sample(np.sort(drawn).tolist())
         self._reference = rows.answers(self._source.model, False)
         self._spread, self._size = 0.0, 0.0
         if self._source.model.header.regression:
             self._spread, self._size = float(np.std(self._reference)), abs(float(self._reference[0]))
-        exact.share, exact.upper, exact.within, exact._rows = 0.0, 0.0, True, rows
+        exact.share, exact.upper, exact.within = 0.0, 0.0, True
         exact.changed, exact.facts = self._changed(np.zeros(rows.count, bool), None), facts_of(self._source.model)
-        exact.rough = warm_up(exact, rows.count, self._clocks.thread)
-        self._limit = min(self._limit, _TIMES_OF_JOB * _JOB_ROWS * (exact.rough + rows.reading))
         interrupted, waiting = None, []
         try:
             waiting = self._search()

@@ -1,5 +1,6 @@
 """The rows of a test file, for a choice."""
 
+from copy import copy
 from time import process_time
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,12 @@ class FileRows:
         labels = self.answers(self._source, False)
         one = not self._source.header.regression and self.count > 1 and (labels == labels[0]).all()
         return float(labels[0]) if one else None
+
+    def sample(self, numbers: "list[int]") -> "FileRows":
+        """Return these rows alone."""
+        out = copy(self)
+        out._rows, out.count = self._rows.select(numbers), len(numbers)
+        return out
 
     def chunk(self) -> _native.Chunk:
         """Return all rows."""

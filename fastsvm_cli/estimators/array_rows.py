@@ -13,22 +13,26 @@ from fastsvm_cli.models.base import Model
 class ArrayRows:
     """Rows of X, as every model gets them from `FastSVM.predict`: `benchmarks.chooser.Rows`.
 
-    fast_of: makes a FastSVM of a model, and whether undecided rows are the exact model's. chunks: returns the rows as
-    the core's chunks.
+    fast_of: makes a FastSVM of a model, and whether undecided rows are the exact model's. chunks: turns rows
+    into the core's chunks.
     """
 
     reading = 0.0  # part of every prediction
 
     def __init__(
-        self, X: Any, fast_of: "Callable[[Model, bool], FastSVM]", chunks: "Callable[[], list[_native.Chunk]]"
+        self, X: Any, fast_of: "Callable[[Model, bool], FastSVM]", chunks: "Callable[[Any], list[_native.Chunk]]"
     ):
         self._X, self._fast_of, self._chunks = X.tocsr() if hasattr(X, "tocsr") else X, fast_of, chunks
         self.count = X.shape[0] if hasattr(X, "shape") else len(X)
         self._last: tuple[Model, bool, FastSVM] | None = None
 
+    def sample(self, numbers: "list[int]") -> "ArrayRows":
+        """Return these rows alone."""
+        return ArrayRows(self._some(numbers), self._fast_of, self._chunks)
+
     def chunk(self) -> _native.Chunk:
         """Return all rows."""
-        return _native.Chunk.concatenate(self._chunks())
+        return _native.Chunk.concatenate(self._chunks(self._X))
 
     def answers(self, model: Model, exact: bool, numbers: "list[int] | None" = None) -> np.ndarray:
         """Return labels, or the values of a regression, of all rows or of these."""

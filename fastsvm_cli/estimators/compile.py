@@ -314,7 +314,7 @@ def _choose(
     with in_python(), _one_blas_thread():
         choice = choose(
             source,
-            ArrayRows(X, fast_of, lambda: labelled_chunks(X, found, "auto")),
+            ArrayRows(X, fast_of, lambda some: labelled_chunks(some, found, "auto")),
             budget,
             time_limit=time_limit,
             max_bytes=max_size * 1e6,

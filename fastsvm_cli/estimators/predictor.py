@@ -242,8 +242,9 @@ class FastSVM(Persistent, FittedEstimator):
         The column names. Only if `feature_names_in` is given.
     offset_ : float
         The offset of the decision values from `score_samples`. Only for one-class models.
-    attempts_ : list of dict
-        The models that `compile` tried. Only of `compile` with `method="auto"`.
+    attempts_ : Attempts
+        A table of the models that `compile` tried, and why it took this one (`attempts_.reason`). Only of `compile`
+        with `method="auto"`.
 
     Raises
     ------
