@@ -15,6 +15,7 @@ from fastsvm_cli.benchmarks.race import MEASURABLE
 from fastsvm_cli.benchmarks.report import class_record
 from fastsvm_cli.benchmarks.table_row import END_TO_END, SCORING
 from fastsvm_cli.benchmarks.tables import printable
+from fastsvm_cli.comparisons.budget import CONFIDENCE
 from fastsvm_cli.text.numbers import digits, finite, percent
 
 if TYPE_CHECKING:
@@ -77,8 +78,8 @@ def _differ(entrant: Entrant) -> str:
         return "no label differs, by proof"
     count = f"{changed.different:,} of {changed.rows:,} labels differ ({percent(entrant.share)})"
     if entrant.attempt is not None and entrant.attempt.calibrated:
-        return f"{count}; by its own test on these rows, at most {percent(entrant.upper)} of rows like them (95 %)"
-    return f"{count}, at most {percent(entrant.upper)} of rows like them (Clopper-Pearson, 95 %)"
+        return f"{count}; by its own test on these rows, at most {percent(entrant.upper)} of rows like them"
+    return f"{count}, at most {percent(entrant.upper)} of rows like them (Clopper-Pearson, {100 * CONFIDENCE:g} %)"
 
 
 def commands(
@@ -110,7 +111,11 @@ def table(choice: Choice, everything: bool) -> Table:
     """Return the models, the fastest first. everything: all of them, also those that failed, with the reasons."""
     regression = choice.exact.changed is None
     out = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_edge=False)
-    heads = ["times\nexact", "RMS", "largest"] if regression else ["times\nexact", "labels\ndiffer", "at most\n95 %"]
+    heads = (
+        ["times\nexact", "RMS", "largest"]
+        if regression
+        else ["times\nexact", "labels\ndiffer", f"at most\n{100 * CONFIDENCE:g} %"]
+    )
     heads += [] if regression else ["worst\nclass"]
     out.add_column(Text("model"), overflow="fold", vertical="bottom")
     for head in [*heads, "compile"]:
@@ -204,6 +209,7 @@ def document(
         "regression": choice.exact.changed is None,
         "budget": choice.budget.share,
         "each_class": choice.budget.each_class,
+        "confidence": CONFIDENCE,
         "references": dict.fromkeys((END_TO_END, SCORING), "exact model"),
         "picked": picked,
         "conclusion": reason(choice),
@@ -237,7 +243,7 @@ def _record(choice: Choice, entrant: Entrant, test_file: str) -> "dict[str, Any]
         "within": entrant.within,
         "disagreement": None if changed is None else share,
         "labels_that_differ": None if changed is None else changed.different,
-        "disagreement_upper_95": None if changed is None else entrant.upper,
+        "disagreement_upper": None if changed is None else entrant.upper,
         "calibrated": entrant.attempt is not None and entrant.attempt.calibrated,
         "classes": None if changed is None else [class_record(each) for each in changed.classes],
         "distance": share,

@@ -69,7 +69,7 @@ class Entrant:
 
     attempt: None for the exact model. changed: labels that differ from the exact model's; None for
     regression, and where a sample decided; sample: the labels of the sample. share: of labels that differ; regression:
-    root mean square difference over the standard deviation. upper: the bound of the share with 95 % confidence; the
+    root mean square difference over the standard deviation. upper: the bound of the share; the
     budget for a calibrated model; 0 where proven. largest: difference of a regression, in the same unit. facts: as
     facts_of returns them. proven: number of rows, by a certificate. timings: seconds a row. why: reason that it is not
     within the budget or was not compared; `failed`: no model was made.

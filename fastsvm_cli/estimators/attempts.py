@@ -17,7 +17,7 @@ class Attempts(Sequence):
 
     Printed, it is a table. A dictionary has `name`, as the arguments of `compile`; `times_exact`, times the exact
     model's speed, or None; `share` of labels that change (regression: the root mean square difference over the standard
-    deviation), `upper`, its bound with 95 % confidence, and `class_share`, the largest of a class; `within`, whether
+    deviation), `upper`, its bound with 90 % confidence, and `class_share`, the largest of a class; `within`, whether
     that is within the budget; `compile_seconds`, of processor time; and `why` it was not taken, or None.
 
     Attributes

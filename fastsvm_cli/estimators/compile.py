@@ -64,7 +64,7 @@ def compile(
         refuse it.
     budget : float or str, default=None
         A share, as 0.005 or "0.5%", for the methods "auto" and "cascade". With "auto", it is the largest share of
-        labels that may change, by Clopper and Pearson's upper bound with 95 % confidence; no label may change if the
+        labels that may change, by Clopper and Pearson's upper bound with 90 % confidence; no label may change if the
         rows of `X` are too few to show it. A class rules a model out if the rows show that more than four times the
         share of its labels change. For regression, it is the largest root mean square difference as a share of the
         standard deviation of the values. None then means 0.5 %. With "cascade", it is the
