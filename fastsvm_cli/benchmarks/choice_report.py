@@ -88,15 +88,12 @@ def commands(
     """Return the shell commands that compile the picked model and predict with it. keep: its file, or None."""
     picked, rows, out = choice.picked, test_file, []
     path = exact_file if picked is choice.exact else keep or "fast.model"
-    made_by = _made_by(picked, test_file)
-    if made_by is not None:
-        scale = [] if scaling is None or "--data" not in made_by else ["--scale", scaling.path]
-        out.append(shlex.join(["fastsvm", *made_by, *scale, exact_file, path]))
-        if scale:  # the model then takes raw rows
-            scaling = None
     if scaling is not None:  # fastsvm-predict scales no rows
         rows += ".scale"
         out.append(scale_command(scaling, test_file, rows))
+    made_by = _made_by(picked, rows)
+    if made_by is not None:
+        out.append(shlex.join(["fastsvm", *made_by, exact_file, path]))
     exact = ["--exact", exact_file] if picked.exact else []
     return [*out, shlex.join(["fastsvm-predict", *exact, rows, path, "out"])]
 
