@@ -57,8 +57,8 @@ class Rows(Protocol):
     def answers(self, model: Model, exact: bool, numbers: "list[int] | None" = None) -> np.ndarray:
         """Return the labels or values of all rows, or of these. exact: as with ``--exact``."""
 
-    def predict(self, model: Model, exact: bool, count: int) -> None:
-        """Predict `count` evenly spread rows."""
+    def predict(self, model: Model, exact: bool) -> None:
+        """Predict all rows."""
 
     def proven(self, model: Model) -> int:
         """Return the number of rows that a certified model proves."""
@@ -91,11 +91,20 @@ class Entrant:
         self.count = 0
         self.rough = inf
         self._rows: Rows | None = None
+        self._some: Rows | None = None
 
-    def run(self, count: int) -> None:
-        """Predict rows, for the race."""
-        assert self._rows is not None and self.model is not None
-        self._rows.predict(self.model, self.exact, count)
+    def prepare(self, count: int) -> None:
+        """Take `count` evenly spread rows for the next runs."""
+        rows = self._rows
+        assert rows is not None
+        if self._some is None or self._some.count != count:
+            spread = [at * rows.count // count for at in range(count)]
+            self._some = rows if count == rows.count else rows.sample(spread)
+
+    def run(self) -> None:
+        """Predict the rows that were taken."""
+        assert self._some is not None and self.model is not None
+        self._some.predict(self.model, self.exact)
 
 
 class Choice(NamedTuple):
@@ -198,7 +207,8 @@ class _Choosing:
         most = max(_LEAST_ROWS, int(_OF_REFERENCE * self._limit / exact.rough))
         if most < rows.count:
             drawn = np.random.default_rng(0).choice(rows.count, most, replace=False)
-            self._rows = rows = exact._rows = rows.sample(np.sort(drawn).tolist())
+            self._rows = rows = rows.sample(np.sort(drawn).tolist())
+            exact._rows, exact._some = rows, None
         self._reference = rows.answers(self._source.model, False)
         self._spread, self._size = 0.0, 0.0
         if self._source.model.header.regression:
@@ -214,10 +224,14 @@ class _Choosing:
         inside = [each for each in self.entrants if each.within and not self._loses(each.rough)]
         if interrupted is None:
             race([exact, *inside], self._limit * _OF_RACE, self._clocks.thread, keep=exact)
+        picked = self._pick(inside)
+        for each in inside:
+            if each is not picked:
+                each.why = "slower, or as fast with more labels that differ"
         return Choice(
             exact,
             self.entrants,
-            self._pick(inside),
+            picked,
             waiting,
             self._budget,
             rows.count,
@@ -321,8 +335,9 @@ class _Choosing:
     def _judge(self, entrant: Entrant, answers: np.ndarray, calibrated: bool) -> None:
         """Set how far the answers are from the exact model's, and whether that is within the budget."""
         if self._source.model.header.regression:
-            apart = np.abs(answers - self._reference)
-            rms, largest = float(np.sqrt(np.mean(apart**2))), float(np.max(apart))
+            with np.errstate(all="ignore"):
+                apart = np.abs(answers - self._reference)
+                rms, largest = float(np.sqrt(np.mean(apart**2))), float(np.max(apart))
             entrant.share, entrant.largest = (
                 share_of_spread(each, self._spread, self._size) for each in (rms, largest)
             )

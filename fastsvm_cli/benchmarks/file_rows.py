@@ -8,7 +8,6 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.comparisons.agreement import answers
-from fastsvm_cli.comparisons.support_vector_trial import spread
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models.base import LABELS, ExactModel, Model, Precision
@@ -68,9 +67,9 @@ class FileRows:
         found = answers(model, smaller_chunks([some], model.pairs), precision)
         return np.concatenate([np.array(predictions.label) for _, _, predictions in found])
 
-    def predict(self, model: Model, exact: bool, count: int) -> None:
-        """Predict evenly spread rows, up to their lines."""
-        rows = smaller_chunks([spread(self._rows, count)], model.pairs)
+    def predict(self, model: Model, exact: bool) -> None:
+        """Predict all rows, up to their lines."""
+        rows = smaller_chunks([self._rows], model.pairs)
         fallback = Fallback(lambda: self._source) if exact else None
         predict(model, rows, lambda lines: None, path=self._path, exact=fallback)
 

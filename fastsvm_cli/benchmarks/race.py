@@ -29,15 +29,19 @@ class Runner(Protocol):
     timings: Timings  # seconds a row, of one thread
     count: int  # rows of a run
 
-    def run(self, count: int) -> None:
-        """Predict `count` evenly spread rows."""
+    def prepare(self, count: int) -> None:
+        """Take `count` evenly spread rows for the next runs."""
+
+    def run(self) -> None:
+        """Predict these rows."""
 
 
 def run_once(runner: Runner, count: int, clock: "Callable[[], float]" = thread_time) -> float:
     """Return the processor seconds a row of one thread that predicts `count` rows."""
+    runner.prepare(count)
     with threads_here(1):
         start = clock()
-        runner.run(count)
+        runner.run()
         return max(clock() - start, 1e-9) / count
 
 

@@ -38,10 +38,9 @@ class ArrayRows:
         """Return labels, or the values of a regression, of all rows or of these."""
         return np.asarray(self._fast(model, exact).predict(self._X if numbers is None else self._some(numbers)))
 
-    def predict(self, model: Model, exact: bool, count: int) -> None:
-        """Predict evenly spread rows."""
-        some = self._X if count >= self.count else self._some([at * self.count // count for at in range(count)])
-        self._fast(model, exact).predict(some)
+    def predict(self, model: Model, exact: bool) -> None:
+        """Predict all rows."""
+        self._fast(model, exact).predict(self._X)
 
     def proven(self, model: Model) -> int:
         """Return the number of rows whose label a certified model proves."""

@@ -180,12 +180,16 @@ METHOD = Reduce()
 def _smallest(
     attempt: "Callable[[float], Attempt]", shares: "Sequence[float]"
 ) -> "Generator[Attempt, bool | None, float | None]":
-    """Bisect for the smallest share whose set is within the budget, and return it, or None."""
-    low, high = 0, len(shares)
+    """Bisect for the smallest share whose set is within the budget, and return it, or None.
+
+    One that was not tried was too slow, as larger ones are.
+    """
+    low, high, found = 0, len(shares), None
     while low < high:
         middle = (low + high) // 2
-        if (yield attempt(shares[middle])):
-            high = middle
-        else:
+        within = yield attempt(shares[middle])
+        if within is False:
             low = middle + 1
-    return shares[high] if high < len(shares) else None
+        else:
+            high, found = middle, shares[middle] if within else found
+    return found
