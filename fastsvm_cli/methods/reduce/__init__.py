@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # Shares of the support vectors to try without the final descent; shares of that set to try with it.
 _RATIOS = (0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6)
-_OF_UNFINISHED = (0.3, 0.4, 0.5, 0.6, 0.7)
+_OF_UNFINISHED = (0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 # Seconds to place vectors, over the square of the number of support vectors.
 _QUICK_SECONDS = 3e-8
 
