@@ -59,6 +59,8 @@ struct Decisions {
     bool with_radius;
     // The caller requests only classes, and the model finds them without all values.
     bool labels_alone;
+    // With labels_alone and one pair, the sign of the first level's value suffices: near zero, rounding may change it.
+    bool likely = false;
     std::int64_t rows = 0;
     // (rows): index in the model's labels. With labels_alone, replaces values; otherwise -1 if not elected, empty if
     // none is.

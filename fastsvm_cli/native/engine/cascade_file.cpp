@@ -2,25 +2,19 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <mutex>
-#include <numeric>
 #include <utility>
 
 #include "engine/model_error.h"
-#include "exact/reference/rounding.h"
-#include "exact/values/panels.h"
-#include "exact/votes.h"
-#include "simd/loops.h"
 #include "simd/packed.h"
 
 namespace fastsvm {
 
 namespace {
 
-// Labels of the exact model for the rows that the stages leave. The first ones are evaluated in double precision, by
-// the entries of sparse vectors, and by the reference sum: a layout of the vectors, and a trial of lower precision,
-// take longer than few rows.
+// Labels of the exact model for the rows that the stages leave. With one pair, these are near its border, where a proof
+// of the label takes several times longer than the label: the sign of the first level's value decides, and the
+// calibration counts it. With several, the first rows are evaluated in double precision: a layout of the vectors, and a
+// trial of lower precision, take longer than few rows.
 class LeftRows {
 public:
     explicit LeftRows(std::shared_ptr<const ExactModel> exact) : exact_(std::move(exact)) {}
@@ -29,11 +23,8 @@ public:
     void label(const Rows& rows, const std::vector<std::int64_t>& left, Decisions& out) const {
         const Rows part = select_rows(rows, left);
         Decisions found(exact_->pairs(), false, true);
-        const bool first = seen_.fetch_add(part.rows, std::memory_order_relaxed) + part.rows <= first_rows;
-        const SvmModel& model = exact_->svm_model();
-        if (first && model.kernel.type == KernelType::rbf && model.pairs() == 1 && sparse(*model.vectors))
-            label_first(part, found);
-        else if (first)
+        found.likely = exact_->pairs() == 1;
+        if (!found.likely && seen_.fetch_add(part.rows, std::memory_order_relaxed) + part.rows <= first_rows)
             exact_->evaluator().labels_of_few(part, found);
         else
             exact_->decision_values(part, Precision(), found);
@@ -45,88 +36,8 @@ public:
 private:
     static constexpr std::int64_t first_rows = 512;
 
-    static bool sparse(const Rows& vectors) {
-        return 4 * vectors.indices.size() < vectors.rows * static_cast<std::int64_t>(used_indices(vectors).size());
-    }
-
-    void label_first(const Rows& rows, Decisions& out) const {
-        std::call_once(once_, [&] { rounding_ = std::make_unique<const Rounding>(exact_->svm_model(), false, false); });
-        out.resize(rows.rows);
-        std::vector<std::int64_t> undecided;
-        std::vector<double> sums;
-        for (std::int64_t first = 0; first < rows.rows; first += panel) {
-            const std::int64_t n = std::min<std::int64_t>(panel, rows.rows - first);
-            values(rows, first, n, sums);
-            elect(rows, first, n, sums, out, undecided);
-        }
-        out.level_rows[double_level] = rows.rows - static_cast<std::int64_t>(undecided.size());
-        if (undecided.empty()) return;
-        Decisions reference(out.pairs);
-        exact_->reference_values(select_rows(rows, undecided), reference);
-        Votes votes(classes());
-        for (std::size_t i = 0; i < undecided.size(); ++i) {
-            const double* value = reference.value.data() + static_cast<std::int64_t>(i) * out.pairs;
-            votes.begin();
-            for (int c = 0; c < classes(); ++c)
-                for (int other = c + 1; other < classes(); ++other) votes.cast(c, other, *value++ > 0);
-            out.winner[static_cast<std::size_t>(undecided[i])] = votes.elect();
-        }
-        out.reference_rows = out.level_rows[reference_level] = static_cast<std::int64_t>(undecided.size());
-    }
-
-    // Decision values of a panel of rows: (pairs, panel).
-    void values(const Rows& rows, std::int64_t first, std::int64_t n, std::vector<double>& sums) const {
-        const SvmModel& model = exact_->svm_model();
-        const Rows& vectors = *model.vectors;
-        std::vector<std::int64_t> order(panel, -1);
-        std::iota(order.begin(), order.begin() + n, first);
-        const Panels panels(model.kernel, rows, order);
-        PreparedRow vector;
-        double kernel[panel];
-        std::vector<double> scratch;
-        sums.assign(static_cast<std::size_t>(model.pairs()) * panel, 0.0);
-        std::int64_t at = 0;
-        for (std::int64_t c = 0; c < model.classes(); ++c)
-            for (const std::int64_t last = at + model.nr_sv[static_cast<std::size_t>(c)]; at < last; ++at) {
-                panels.take(vectors, at, vector);
-                panels.kernel_values(vector, 0, panel, kernel, scratch);
-                for_each_pair(model, c, [&](std::int64_t pair, std::int64_t column) {
-                    loops().add_scaled(panel, vectors.leading[at * vectors.leading_count + column], kernel,
-                                       sums.data() + pair * panel);
-                });
-            }
-        for (std::int64_t pair = 0; pair < model.pairs(); ++pair)
-            for (std::int64_t r = 0; r < n; ++r)
-                sums[static_cast<std::size_t>(pair * panel + r)] -= model.rho[static_cast<std::size_t>(pair)];
-    }
-
-    void elect(const Rows& rows, std::int64_t first, std::int64_t n, const std::vector<double>& sums, Decisions& out,
-               std::vector<std::int64_t>& undecided) const {
-        Votes votes(classes());
-        for (std::int64_t r = 0; r < n; ++r) {
-            const Rounding::Row rounding = rounding_->row(rows, first + r, false);
-            votes.begin();
-            std::int64_t pair = 0;
-            for (int c = 0; c < classes(); ++c)
-                for (int other = c + 1; other < classes(); ++other, ++pair) {
-                    const double value = sums[static_cast<std::size_t>(pair * panel + r)];
-                    if (std::fabs(value) > rounding_->radius(pair, rounding, value))  // false for NaN
-                        votes.cast(c, other, value > 0);
-                    else
-                        votes.leave_undecided(c, other);
-                }
-            const int winner = votes.elect();
-            out.winner[static_cast<std::size_t>(first + r)] = winner;
-            if (winner < 0) undecided.push_back(first + r);
-        }
-    }
-
-    int classes() const { return static_cast<int>(std::max<std::int64_t>(exact_->svm_model().classes(), 2)); }
-
     const std::shared_ptr<const ExactModel> exact_;
     mutable std::atomic<std::int64_t> seen_{0};
-    mutable std::once_flag once_;
-    mutable std::unique_ptr<const Rounding> rounding_;
 };
 
 // Labels of the stages, and of the exact model for the rows that they leave. Everything else is the exact model's.

@@ -78,11 +78,11 @@ double Escalation::left_by_single() const {
 }
 
 void Escalation::decide_labels(const Rows& rows, std::vector<std::int64_t>& undecided, std::int32_t* winner,
-                               LevelRows& decided) const {
+                               LevelRows& decided, bool likely) const {
     if (!sums_) return;
     const auto attempt = [&](const KernelTiles& tiles, std::size_t level, std::vector<std::int64_t>& some) {
         const std::size_t before = some.size();
-        sums_->decide_labels(tiles, rows, some, winner);
+        sums_->decide_labels(tiles, rows, some, winner, likely);
         decided[level] += static_cast<std::int64_t>(before - some.size());
     };
     const auto scratch = scratch_.lease();

@@ -23,8 +23,8 @@ public:
     // model and rounding must outlive this. in_panels: whether double precision uses panels.
     Escalation(const SvmModel& model, const Rounding& rounding, const Features& features, bool in_panels);
     // As LabelSums::decide_labels; counts rows by level in `decided`.
-    void decide_labels(const Rows& rows, std::vector<std::int64_t>& undecided, std::int32_t* winner,
-                       LevelRows& decided) const;
+    void decide_labels(const Rows& rows, std::vector<std::int64_t>& undecided, std::int32_t* winner, LevelRows& decided,
+                       bool likely = false) const;
     // Estimated nanoseconds per kernel value, for labels alone of rows like the vectors.
     double cost() const;
 

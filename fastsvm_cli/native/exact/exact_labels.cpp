@@ -209,7 +209,7 @@ void Exact::label(const Rows& rows, std::int64_t first, std::int64_t last, bool 
     block.undecided.resize(static_cast<std::size_t>(last - first));
     std::iota(block.undecided.begin(), block.undecided.end(), first);
     if (model_.kernel.type != KernelType::precomputed) {
-        if (!few) escalation().decide_labels(rows, block.undecided, winner, decided);
+        if (!few) escalation().decide_labels(rows, block.undecided, winner, decided, out.likely);
         // Kernel values stay in bounded memory.
         const std::int64_t fit = numbers_per_thread() / std::max<std::int64_t>(padded_, 1);
         const std::int64_t most = model_.pairs() == 1 ? block_rows : std::clamp<std::int64_t>(fit, 1, block_rows);

@@ -115,28 +115,34 @@ LabelSums::Share LabelSums::share(double relative_error) const {
 }
 
 void LabelSums::decide_labels(const KernelTiles& tiles, const Rows& rows, std::vector<std::int64_t>& undecided,
-                              std::int32_t* winner) const {
+                              std::int32_t* winner, bool likely) const {
     const auto leased = scratches_.lease();
     Scratch& scratch = *leased;
     const auto block = tiles.leased_block();
     scratch.block = &*block;
     const bool pair = model_.pairs() == 1;
-    const auto decide_some = pair         ? &LabelSums::decide_pair
-                             : all_pairs_ ? &LabelSums::decide_pairs
-                                          : &LabelSums::decide_classes;
     const std::int64_t n = static_cast<std::int64_t>(undecided.size());
     const std::int64_t most =
         pair ? rows_at_once
              : std::clamp<std::int64_t>(values_max / padded_ / row_panel * row_panel, std::int64_t{1}, rows_at_once);
     std::vector<std::int64_t>& left = scratch.left;
     left.clear();
-    for (std::int64_t at = 0; at < n; at += most)
-        (this->*decide_some)(tiles, rows, undecided.data() + at, std::min(most, n - at), scratch, left, winner);
+    for (std::int64_t at = 0; at < n; at += most) {
+        const std::int64_t* const which = undecided.data() + at;
+        const std::int64_t now = std::min(most, n - at);
+        if (pair)
+            decide_pair(tiles, rows, which, now, likely, scratch, left, winner);
+        else if (all_pairs_)
+            decide_pairs(tiles, rows, which, now, scratch, left, winner);
+        else
+            decide_classes(tiles, rows, which, now, scratch, left, winner);
+    }
     undecided.swap(left);
 }
 
 void LabelSums::decide_pair(const KernelTiles& tiles, const Rows& rows, const std::int64_t* which, std::int64_t n,
-                            Scratch& scratch, std::vector<std::int64_t>& undecided, std::int32_t* winner) const {
+                            bool likely, Scratch& scratch, std::vector<std::int64_t>& undecided,
+                            std::int32_t* winner) const {
     tiles.take(rows, which, n, *scratch.block);
     scratch.sums.assign(static_cast<std::size_t>(2 * rows_at_once * lanes), 0.0);
     double* const positive = scratch.sums.data();
@@ -156,7 +162,7 @@ void LabelSums::decide_pair(const KernelTiles& tiles, const Rows& rows, const st
                               (1 + 1e-9);
         // Values without a bound may be anything, also NaN.
         const bool known = wrong.relative < std::numeric_limits<double>::infinity();
-        if (known && std::fabs(value) > radius)
+        if (known && (likely || std::fabs(value) > radius))
             winner[which[r]] = value > 0 ? 0 : 1;
         else
             undecided.push_back(which[r]);

@@ -27,12 +27,13 @@ public:
     const std::vector<std::int64_t>& order() const { return all_pairs_ ? all_pairs_->order() : order_; }
 
     // Sets winner[row], as in Decisions, of those rows of `undecided` that it decides, and removes them from it.
+    // likely: one pair decides by the sign of its value, whatever the error bound, if there is one.
     void decide_labels(const KernelTiles& tiles, const Rows& rows, std::vector<std::int64_t>& undecided,
-                       std::int32_t* winner) const;
+                       std::int32_t* winner, bool likely = false) const;
 
 private:
     struct Scratch;
-    void decide_pair(const KernelTiles& tiles, const Rows& rows, const std::int64_t* which, std::int64_t n,
+    void decide_pair(const KernelTiles& tiles, const Rows& rows, const std::int64_t* which, std::int64_t n, bool likely,
                      Scratch& scratch, std::vector<std::int64_t>& undecided, std::int32_t* winner) const;
     void decide_classes(const KernelTiles& tiles, const Rows& rows, const std::int64_t* which, std::int64_t n,
                         Scratch& scratch, std::vector<std::int64_t>& undecided, std::int32_t* winner) const;
