@@ -176,9 +176,9 @@ def compile(
         raise ValueError(f"{method}: data in a file found, expected X or (X, y): the scalers are in front of the model")
     with _progress(on_progress) as progress:
         with in_python():
-            compiled, _, allowed, shortfall = compile_source(method, source, options, progress)
-    if shortfall is not None:
-        _warn(f'method="{method}": {shortfall}')
+            compiled, _, allowed, warning = compile_source(method, source, options, progress)
+    if warning is not None:
+        _warn(f'method="{method}": {warning}')
     if compiled.kind != "cascade":  # tested on rows; support vectors lie where it leaves them
         if exact is False:
             warn_of_labels(method, compiled, source.model, allowed)

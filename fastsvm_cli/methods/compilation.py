@@ -16,14 +16,14 @@ from fastsvm_cli.text.read_rows import read_chunks
 class CompiledModel(NamedTuple):
     """A compiled model, read back from its text.
 
-    size: bytes of the text. target: the option target, a share, or 0. shortfall: why the target was not reached, or
-    None.
+    size: bytes of the text. target: the option target, a share, or 0. warning: why a target was not reached, or a
+    guarantee does not hold; or None.
     """
 
     model: Model
     size: int
     target: float
-    shortfall: "str | None"
+    warning: "str | None"
 
 
 def compile_source(
@@ -54,8 +54,8 @@ def compile_source(
         options.check_size(len(text))
     except click.ClickException as error:
         raise ValueError(f"{method.name}: {error.format_message()}") from None
-    shortfall = None if sample is None or target is None else sample.shortfall(target)
-    return CompiledModel(model, len(text), target or 0.0, shortfall)
+    warning = getattr(compiled, "warning", None) if sample is None or target is None else sample.shortfall(target)
+    return CompiledModel(model, len(text), target or 0.0, warning)
 
 
 def silent(share: float, words: str = "") -> None:

@@ -26,7 +26,8 @@ class CascadeOptions(MethodOptions):
 
     data_file: "str | None" = option(
         "--data FILE",
-        "Rows like those to predict, to calibrate on; labels are not used. Rows unlike them void the guarantee.",
+        "Rows like those to predict, to calibrate on; labels are not used. Rows unlike them void the guarantee, as do"
+        " the model's training rows, recognized by its support vectors: a warning tells of more than 5 % of these.",
     )
     budget: float = option(
         "--budget SHARE",
@@ -36,14 +37,19 @@ class CascadeOptions(MethodOptions):
         "0.1%",
     )
     confidence: float = option(
-        "--confidence SHARE", "Probability that the budget holds (0.95 or 95%).", Fraction(), CONFIDENCE, "95%"
+        "--confidence SHARE",
+        "Share of all runs of cascade, refused ones included, after which the budget holds (0.95 or 95%).",
+        Fraction(),
+        CONFIDENCE,
+        "95%",
     )
     unlabelled: bool = option("--unlabelled", "Read rows of --data without labels.", bool)
-    rows: "int | None" = option(
+    each_class: bool = option("--each-class", "Keep the budget for the rows of each class of the exact model.", bool)
+    rows: int = option(
         "--rows N",
         "Number of rows that a run predicts. In a short run, reading the stages can take longer than they save.",
         Count(1),
-        shown="as many as --data has",
+        100_000,
     )
     scale_file: "str | None" = shared.embed("--scale", " Rows of --data are raw ones.")
     seed: int = shared.seed("Seed of the parts of --data, and of the candidates for vectors.")
@@ -85,6 +91,7 @@ class Cascade(Method):
             budget=options.budget,
             confidence=options.confidence,
             job=options.rows,
+            each_class=options.each_class,
             seed=options.seed,
             on_progress=progress,
         )

@@ -1,7 +1,8 @@
 """The guarantee of a cascade.
 
 With confidence 1 - delta, at most a share `budget` of rows drawn like the tested ones get another label than the exact
-model's.
+model's. The delta is of all calibrations, those included that end without a cascade: of the cascades alone, more may
+break the budget.
 
 Let p(t) be the probability that the cascade with threshold t gives a row another label. The thresholds t_1 > t_2 > ...
 and the stages are fixed before the tested rows are looked at. Among n such rows, drawn independently, the labels of
@@ -14,11 +15,17 @@ k(t) differ.
     first with p(t_j) > budget. A threshold with p > budget is taken only if t_j passes, u(k(t_j), n) <= budget <
     p(t_j), which has probability at most delta by (1). So the taken threshold has p <= budget with probability at least
     1 - delta, whatever the number of thresholds.
+(3) Each class: p_c(t), k_c(t) and n_c are of the rows that the exact model gives class c, which are drawn independently
+    like the class's, given n_c. A threshold passes if u(k_c(t), n_c) <= budget for every c. Let t_j be the first with
+    p_c(t_j) > budget for any c. It passes only if that class does, which has probability at most delta by (1): an
+    intersection-union test (Berger 1982) needs no correction for the number of classes. The rest is as in (2). All rows
+    keep the budget, too: their share is a mean of the classes'.
 
-The bound does not hold for rows of another kind, or for a single row.
+u(k(t), n) at the taken t is no bound with this confidence, as the same counts have chosen t. The guarantee does not
+hold for rows of another kind, or for a single row.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from fastsvm_cli.comparisons.sampled import upper_bound
 
@@ -39,14 +46,17 @@ def rows_needed(budget: float, confidence: float, differing: int = 0) -> int:
     return high
 
 
-def last_within(differing: "Iterable[int]", rows: int, budget: float, confidence: float) -> "int | None":
-    """Return the position of the threshold that (2) takes; None if the first fails.
+def last_within(
+    differing: "Iterable[Sequence[int]]", rows: "Sequence[int]", budget: float, confidence: float
+) -> "int | None":
+    """Return the position of the threshold that (2) or (3) takes; None if the first fails.
 
-    differing: number of rows that differ by threshold, strict ones first.
+    differing: by threshold, strict ones first, the number of rows that differ: of all, or of each class. rows: the
+    number of all rows, or of each class.
     """
     taken = None
-    for at, count in enumerate(differing):
-        if upper_bound(count, rows, confidence) > budget:
+    for at, counts in enumerate(differing):
+        if any(upper_bound(count, n, confidence) > budget for count, n in zip(counts, rows)):
             break
         taken = at
     return taken
