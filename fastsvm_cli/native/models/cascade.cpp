@@ -50,7 +50,7 @@ struct Cascade::Block {
     std::int64_t known = 0;  // kernel values among the terms
     Decisions base{1};       // (live, pairs): polynomials of degree 2 and 3
     // Rows to elect, by candidate; scratch.
-    std::vector<std::int64_t> waiting, candidate, order;
+    std::vector<std::int64_t> waiting, candidate, order, ends;
     std::vector<std::int64_t> lengths, starts, zeros;
     std::vector<double> sums;
 };
@@ -208,10 +208,12 @@ void Cascade::elect(const Prepared& stage, Block& block) const {
     block.sums.resize(static_cast<std::size_t>(others * product_rows));
     for (int attempt = 0; attempt < tries && !block.waiting.empty(); ++attempt) {
         // Rows of one candidate share its coefficients.
-        std::sort(block.waiting.begin(), block.waiting.end(), [&](std::int64_t a, std::int64_t b) {
-            return std::pair(block.candidate[a], a) < std::pair(block.candidate[b], b);
-        });
-        block.order.swap(block.waiting);
+        block.ends.assign(static_cast<std::size_t>(classes_), 0);
+        for (const std::int64_t row : block.waiting) ++block.ends[block.candidate[row]];
+        std::partial_sum(block.ends.begin(), block.ends.end(), block.ends.begin());
+        block.order.resize(block.waiting.size());
+        for (std::size_t at = block.waiting.size(); at-- > 0;)
+            block.order[--block.ends[block.candidate[block.waiting[at]]]] = block.waiting[at];
         block.waiting.clear();
         for (std::size_t at = 0; at < block.order.size();) {
             const std::int64_t candidate = block.candidate[block.order[at]];
