@@ -27,7 +27,7 @@ class CascadeOptions(MethodOptions):
     data_file: "str | None" = option(
         "--data FILE",
         "Rows like those to predict, to calibrate on; labels are not used. Rows unlike them void the guarantee, as do"
-        " the model's training rows, recognized by its support vectors: a warning tells of more than 5 % of these.",
+        " the model's training rows: a warning tells if a third of the support vectors are among them.",
     )
     budget: float = option(
         "--budget SHARE",

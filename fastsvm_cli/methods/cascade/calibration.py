@@ -29,8 +29,9 @@ _STAGE_WORTH = 0.97
 #: A cascade must take at most this share of the exact model's time.
 _WORTH = 0.95
 _TIMED_ROWS, _TIMINGS = 4000, 5
-#: Share of the support vectors among the rows above which these are the model's training rows.
-_TRAINED = 0.05
+#: Share of the support vectors among the rows above which these are the model's training rows. Of a9a, whose features
+#: are binary, 19 % are among 8,000 test rows.
+_TRAINED = 1 / 3
 
 
 class Calibration(NamedTuple):
