@@ -60,14 +60,14 @@ def command(**parsed):
     if scaling is not None:
         say_raw_rows(scaling, "embedded", report)
     print(
-        f"{found.evaluations:.4g} kernel evaluations a row, {found.gain:.3g} times as fast as the exact model (measured"
-        f" on these rows, for a run of {options.rows:,}, with reading)",
+        f"{found.evaluations:.4g} kernel evaluations a row, {found.gain:.3g} times as fast as the exact model (for a"
+        f" run of {options.rows:,} rows, with reading)",
         file=report,
     )
     whose = "the rows of each class" if options.each_class else "rows"
     print(
         f"guaranteed with {100 * options.confidence:.10g} % confidence: at most {100 * options.budget:.10g} % of"
-        f" {whose} like these get another label; in the test {model.differing} of {model.tested} did"
+        f" {whose} like these differ; in the test {model.differing} of {model.tested} did"
         f" ({_percent(model.differing / model.tested)})",
         file=report,
     )

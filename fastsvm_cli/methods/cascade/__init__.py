@@ -43,7 +43,7 @@ class CascadeOptions(MethodOptions):
         CONFIDENCE,
         "95%",
     )
-    unlabelled: bool = option("--unlabelled", "Read rows of --data without labels.", bool)
+    unlabelled: bool = option("--unlabelled", "Read rows of --data without labels.", bool, group=shared.ROWS)
     each_class: bool = option("--each-class", "Keep the budget for the rows of each class of the exact model.", bool)
     rows: int = option(
         "--rows N",
