@@ -92,7 +92,7 @@ def calibrate(
     # Its stages answer no row.
     left = Model(file_of(candidates.stages[:1], tested=1, differing=0), model.path)
     trial = _Answers(model, left, candidates, everything, held_out)
-    costs = StageCosts(model, left, candidates, held_out, job)
+    costs = StageCosts(model, left, candidates, held_out, trial.margins[-1], job)
     chosen = _choose(candidates, costs, trial, budget)
     progress(0.8, "testing")
     answers = _Answers(model, left, candidates, everything, tested)

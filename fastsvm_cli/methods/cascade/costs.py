@@ -5,6 +5,8 @@ from functools import partial
 from itertools import combinations
 from time import thread_time
 
+import numpy as np
+
 from fastsvm_cli import _native
 from fastsvm_cli.methods.cascade.stages import Candidates
 from fastsvm_cli.methods.parallel import threads_here
@@ -13,6 +15,7 @@ from fastsvm_cli.models.base import LABELS, ExactModel, Model
 
 _TIMINGS = 5
 _STAGE_ROWS, _ROWS = 1024, 4000  # to time stages on, and whole models
+_HARD = 8  # one of so many rows
 #: Nanoseconds to read a number of a stage.
 _STAGE_NUMBER_NS = 60.0
 
@@ -38,23 +41,41 @@ def seconds_of(runs: "Sequence[Run]") -> "list[float]":
 class StageCosts:
     """Seconds of a row in each stage and in the exact model, with its share in reading the stages."""
 
-    def __init__(self, model: ExactModel, left: Model, candidates: Candidates, rows: _native.Chunk, job: int):
-        """left: the cascade that leaves every row after the first candidate. job: rows of a run."""
+    def __init__(
+        self,
+        model: ExactModel,
+        left: Model,
+        candidates: Candidates,
+        rows: _native.Chunk,
+        margins: "np.ndarray",
+        job: int,
+    ):
+        """left: the cascade that leaves every row after the first candidate. margins: of the rows, in the last
+        candidate. job: rows of a run.
+        """
         some = _spread(rows, _STAGE_ROWS)
+        # The exact model gets the rows of small margins, whose labels take longer.
+        hard = _spread(rows.select(np.sort(np.argsort(margins)[: -(-rows.rows // _HARD)]).tolist()), _STAGE_ROWS)
         stages, count = candidates.stages, len(candidates.stages)
         # Kernel values of one stage serve the next.
         pairs = [(a, b) for a, b in combinations(range(count), 2) if 0 < stages[a].vectors < stages[b].vectors]
         decisions = left.decisions(LABELS)
-        operations = _exact_operations(model, some) + _operations(model, stages[:1], some)
-        runs: list[Run] = [(partial(left.decision_values, some, decisions, LABELS), operations)]
+        first = candidates.cascade(model, stages[:1])
+        runs: list[Run] = [
+            (partial(first.label, hard), _operations(model, stages[:1], hard)),
+            (
+                partial(left.decision_values, hard, decisions, LABELS),
+                _exact_operations(model, hard) + _operations(model, stages[:1], hard),
+            ),
+        ]
         for several in [*((each,) for each in range(count)), *pairs]:
             its = [stages[each] for each in several]
             cascade = candidates.cascade(model, its)
             runs.append((partial(cascade.label, some), _operations(model, its, some)))
-        whole, *others = (each / some.rows for each in seconds_of(runs))
+        before, whole, *others = (each / some.rows for each in seconds_of(runs))
         self._alone = others[:count]
         self._after = {pair: max(both - self._alone[pair[0]], 0.0) for pair, both in zip(pairs, others[count:])}
-        self._exact = max(whole - self._alone[0], 0.0)
+        self._exact = max(whole - before, 0.0)
         self._reading = [
             1e-9 * _STAGE_NUMBER_NS / job * (len(each.polynomial) + len(each.coefficients)) for each in stages
         ]
