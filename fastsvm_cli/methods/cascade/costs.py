@@ -47,11 +47,13 @@ class StageCosts:
         left: Model,
         candidates: Candidates,
         rows: _native.Chunk,
-        margins: "np.ndarray",
+        margins: np.ndarray,
         job: int,
     ):
-        """left: the cascade that leaves every row after the first candidate. margins: of the rows, in the last
-        candidate. job: rows of a run.
+        """Time all candidates.
+
+        left: the cascade that leaves every row after the first one. margins: of the rows, in the last. job: rows of a
+        run.
         """
         some = _spread(rows, _STAGE_ROWS)
         # The exact model gets the rows of small margins, whose labels take longer.

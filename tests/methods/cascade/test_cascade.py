@@ -131,8 +131,8 @@ def test_the_summary(made, tmp_path):
         stages + r"exact model: \d+ support vectors, [\d.]+ %\n"
         r"[\d.]+ KB -> [\d.]+ KB: binary.cascade\n"
         r"[\d.]+ kernel evaluations a row, [\d.]+ times as fast as the exact model"
-        r" \(measured on these rows, for a run of 1,000,000, with reading\)\n"
-        r"guaranteed with 95 % confidence: at most 1 % of rows like these get another label;"
+        r" \(for a run of 1,000,000 rows, with reading\)\n"
+        r"guaranteed with 95 % confidence: at most 1 % of rows like these differ;"
         rf" in the test {model.differing} of {model.tested} did \([\d.]+ %\)",
         "\n".join(printed),
     )
