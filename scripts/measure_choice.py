@@ -7,7 +7,8 @@ FOLDER: NAME.model and NAME.test. The model is picked on a random half of the te
 beside every candidate of a fixed list: approx of degree 1 to 4 with one center and of degrees 2 and 3 with 4 and 16,
 reduce at 11 ratios with and without the final descent, two cascades and the two orders. The best in hindsight is the
 fastest whose labels differ by at most the budget on the judging half. Speeds are of one thread, in processor time,
-reading included. --halves: so many pairs of halves. --busy: so many processes use the processors meanwhile. --picks-only: without the candidates.
+reading included. --halves: number of pairs of halves. --busy: number of processes that use the processors meanwhile.
+--picks-only: without the candidates.
 """
 
 import argparse
