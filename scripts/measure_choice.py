@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Compare what `bench --try` picks with the best model in hindsight.
 
-    scripts/measure_choice.py FOLDER [--names a9a u20] [--budget 0.005] [--busy 2] [--picks-only] [--json FILE]
+    scripts/measure_choice.py FOLDER [--names a9a u20] [--halves 3] [--busy 2] [--picks-only] [--json FILE]
 
 FOLDER: NAME.model and NAME.test. The model is picked on a random half of the test rows and judged on the other half,
 beside every candidate of a fixed list: approx of degree 1 to 4 with one center and of degrees 2 and 3 with 4 and 16,
 reduce at 11 ratios with and without the final descent, two cascades and the two orders. The best in hindsight is the
 fastest whose labels differ by at most the budget on the judging half. Speeds are of one thread, in processor time,
-reading included. --busy: so many processes use the processors meanwhile. --picks-only: without the candidates.
+reading included. --halves: number of pairs of halves. --busy: number of processes that use the processors meanwhile.
+--picks-only: without the candidates.
 """
 
 import argparse
@@ -25,7 +26,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.benchmarks.chooser import Entrant, choose
 from fastsvm_cli.benchmarks.file_rows import FileRows
 from fastsvm_cli.benchmarks.race import factor, race, warm_up
-from fastsvm_cli.comparisons.budget import Budget, bound
+from fastsvm_cli.comparisons.budget import Budget
 from fastsvm_cli.comparisons.sampled import halves
 from fastsvm_cli.console.compiler_options import read_source
 from fastsvm_cli.errors import FastsvmError
@@ -48,27 +49,37 @@ class GivenUp(Exception):
     pass
 
 
-def candidates(source, calibration, budget):
+def compiled(source):
+    """Yield the models of CANDIDATES that do not depend on rows, with their names."""
     for command, options in CANDIDATES:
-        given, begin = dict(options), time.process_time()
         if command == "cascade":
-            given = {"budget": options["budget"] * budget, "data": [calibration.chunk()]}
+            continue
+        begin = time.process_time()
 
         def watch(share, words="", begin=begin):
             if time.process_time() - begin > SECONDS:
                 raise GivenUp
 
         try:
-            found = compile_source(command, source, given, watch)
+            found = compile_source(command, source, options, watch)
         except (FastsvmError, ValueError, GivenUp, MemoryError):
             continue
         if found.size <= MOST_BYTES:
-            shown = {**options, **({"budget": given["budget"]} if command == "cascade" else {})}
-            yield " ".join([command, *(f"{name} {value}" for name, value in shown.items())]), found.model
+            yield " ".join([command, *(f"{name} {value}" for name, value in options.items())]), found.model
+
+
+def cascades(source, calibration, budget):
+    for command, options in CANDIDATES:
+        if command == "cascade":
+            given = {"budget": options["budget"] * budget, "data": [calibration.chunk()]}
+            try:
+                yield f"cascade budget {given['budget']:g}", compile_source(command, source, given).model
+            except (FastsvmError, ValueError):
+                continue
 
 
 def judged(rows, reference, name, model):
-    """Return an entrant with its share of changed labels, or None if it is far slower than the exact model."""
+    """Return an entrant with its share of changed labels, and a first time."""
     out = Entrant(name, model)
     out._rows = rows
     out.rough = warm_up(out, rows.count)
@@ -76,46 +87,51 @@ def judged(rows, reference, name, model):
     return out
 
 
-def measure(path, budget, picks_only, folder):
-    source = read_source(str(path))
+def measure(path, options, folder):
+    """Yield a record for each pair of halves."""
+    source, budget = read_source(str(path)), options.budget
     rows = _native.Chunk.concatenate(list(read_chunks(str(path.with_suffix(".test")))))
-    parts = {}
-    for name, numbers in zip(("pick", "judge"), halves(rows.rows)):
-        file = pathlib.Path(folder, f"{path.stem}.{name}")
-        file.write_bytes(_native.format_rows(rows.select(numbers)))
-        parts[name] = FileRows(str(file), source.model)
-    wall, begin = time.perf_counter(), time.process_time()
-    choice = choose(source, parts["pick"], Budget(budget), time_limit=TIME_LIMIT, max_bytes=MOST_BYTES)
-    out = {
-        "model": path.stem,
-        "rows": parts["pick"].count,
-        "picked": choice.picked.name,
-        "processor": time.process_time() - begin,
-        "wall": time.perf_counter() - wall,
-        "not_tried": [each.name for each in choice.waiting],
-    }
-    if picks_only:
-        return out
-    judge = parts["judge"]
+    others = [] if options.picks_only else list(compiled(source))
+    for seed in range(options.halves):
+        parts = []
+        for name, numbers in zip(("pick", "judge"), halves(rows.rows, seed)):
+            file = pathlib.Path(folder, f"{path.stem}.{name}")
+            file.write_bytes(_native.format_rows(rows.select(numbers)))
+            parts.append(FileRows(str(file), source.model))
+        pick, judge = parts
+        wall, begin = time.perf_counter(), time.process_time()
+        choice = choose(source, pick, Budget(budget), time_limit=TIME_LIMIT, max_bytes=MOST_BYTES)
+        out = {
+            "model": path.stem,
+            "halves": seed,
+            "rows": pick.count,
+            "picked": choice.picked.name,
+            "processor": time.process_time() - begin,
+            "wall": time.perf_counter() - wall,
+            "not_tried": [each.name for each in choice.waiting],
+        }
+        if not options.picks_only:
+            out.update(in_hindsight(source, choice, pick, judge, others, budget))
+        yield out
+
+
+def in_hindsight(source, choice, pick, judge, others, budget):
     reference = judge.answers(source.model, False)
     exact = judged(judge, reference, "exact model", source.model)
     picked = judged(judge, reference, choice.picked.name, choice.picked.model)
-    entrants = [judged(judge, reference, *each) for each in candidates(source, parts["pick"], budget)]
+    entrants = [judged(judge, reference, *each) for each in (*others, *cascades(source, pick, budget))]
     inside = [each for each in entrants if each.share <= budget]
     fastest = sorted(inside, key=lambda each: each.rough)[:8]
     race([exact, picked, *fastest], 20.0, keep=exact)
     gains = {each: factor(exact.timings, each.timings, judge.reading)[0] for each in (exact, picked, *fastest)}
-    best = max((exact, *fastest), key=lambda each: gains[each])
-    differing = round(picked.share * judge.count)
-    out.update(
-        gain=gains[picked],
-        differ=picked.share,
-        bound=bound(differing, judge.count),
-        best=best.name,
-        best_gain=gains[best],
-        best_differ=best.share,
-    )
-    return out
+    best = max((exact, *fastest, *([picked] if picked.share <= budget else [])), key=lambda each: gains[each])
+    return {
+        "gain": gains[picked],
+        "differ": picked.share,
+        "best": best.name,
+        "best_gain": gains[best],
+        "best_differ": best.share,
+    }
 
 
 def main():
@@ -123,6 +139,7 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--names", nargs="*")
     parser.add_argument("--budget", type=float, default=0.005)
+    parser.add_argument("--halves", type=int, default=1)
     parser.add_argument("--busy", type=int, default=0)
     parser.add_argument("--picks-only", action="store_true")
     parser.add_argument("--json", type=pathlib.Path)
@@ -135,9 +152,9 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             found = []
             for name in names:
-                path = options.folder / f"{name}.model"
-                found.append(measure(path, options.budget, options.picks_only, folder))
-                print(found[-1], file=sys.stderr, flush=True)
+                for each in measure(options.folder / f"{name}.model", options, folder):
+                    found.append(each)
+                    print(each, file=sys.stderr, flush=True)
     finally:
         for each in burning:
             each.kill()

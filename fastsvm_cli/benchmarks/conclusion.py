@@ -117,7 +117,7 @@ def _commands(bench: Bench, picked: Case) -> "list[str]":
     rows, commands = bench.test_file, []
     by_fastsvm = bench.by_program(picked) is picked and not _keeps_libsvm(bench, picked)
     words = ["fastsvm", "predict"] if by_fastsvm else ["fastsvm-predict"]
-    if bench.scaling is not None and not picked.raw_rows:
+    if bench.scaling is not None and (_keeps_libsvm(bench, picked) or not picked.raw_rows):
         if by_fastsvm:
             words += ["--scale", bench.scaling.path]
         else:  # fastsvm-predict scales no rows

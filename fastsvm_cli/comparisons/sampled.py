@@ -53,13 +53,10 @@ def rms_interval_95(squares: float, fourths: float, count: int) -> "tuple[float,
     return sqrt(max(0.0, mean - half)), sqrt(mean + half)
 
 
-def halves(rows: int) -> "tuple[list[int], list[int]]":
-    """Return the row numbers of two halves, the same for every call.
-
-    They are drawn at random, because rows of a time series may have an even period.
-    """
+def halves(rows: int, seed: int = 0) -> "tuple[list[int], list[int]]":
+    """Return the row numbers of two halves, drawn at random: rows of a time series may have an even period."""
     from random import Random
 
     order = list(range(rows))
-    Random(0).shuffle(order)
+    Random(seed).shuffle(order)
     return sorted(order[: rows // 2]), sorted(order[rows // 2 :])

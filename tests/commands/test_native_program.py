@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from support.paths import GOLDEN, PROGRAM
+from support.processes import PATIENCE, wait_until
 
 #: Else, the core predicts for both (test_both_ways.py).
 BY_CLICK = "from fastsvm_cli import start; start._predicted = lambda: False; start.run()"
@@ -20,7 +21,7 @@ MODELS = sorted(
 
 
 def run(words, folder, **options):
-    done = subprocess.run(words, cwd=folder, capture_output=True, timeout=120, **options)
+    done = subprocess.run(words, cwd=folder, capture_output=True, timeout=PATIENCE, **options)
     assert b"Traceback" not in done.stderr
     return done
 
@@ -200,8 +201,6 @@ def test_a_link_and_a_second_name(folder):
 
 def test_nobody_else_reads_what_becomes_of_a_file_that_is_its_owners_alone(folder):
     """A file with a second name is overwritten at the end."""
-    from support.processes import wait_until
-
     (folder / "out").write_text("previous")
     (folder / "out").chmod(0o600)
     os.link(folder / "out", folder / "name")
@@ -209,18 +208,16 @@ def test_nobody_else_reads_what_becomes_of_a_file_that_is_its_owners_alone(folde
     assert wait_until((folder / ".out.fastsvm-0.tmp").exists)
     assert (folder / ".out.fastsvm-0.tmp").stat().st_mode & 0o777 == 0o600
     child.stdin.close()
-    assert child.wait(60) == 0 and (folder / "out").stat().st_mode & 0o777 == 0o600
+    assert child.wait(PATIENCE) == 0 and (folder / "out").stat().st_mode & 0o777 == 0o600
 
 
 def test_told_to_stop(folder):
     import signal
 
-    from support.processes import wait_until
-
     child = subprocess.Popen([PROGRAM, "-", "exact", "out"], cwd=folder, stdin=subprocess.PIPE)
     wait_until(lambda: any(name.endswith(".tmp") for name in os.listdir(folder)))
     child.send_signal(signal.SIGTERM)
-    assert child.wait(60) == 128 + signal.SIGTERM
+    assert child.wait(PATIENCE) == 128 + signal.SIGTERM
     child.stdin.close()
     assert not [name for name in os.listdir(folder) if name.endswith(".tmp")]
 
@@ -232,7 +229,7 @@ def test_rows_are_answered_as_they_arrive(folder):
         child.stdin.flush()
         assert child.stdout.readline().strip() in (b"1", b"-1")
     child.stdin.close()
-    assert child.wait(60) == 0
+    assert child.wait(PATIENCE) == 0
 
 
 def test_a_reader_that_goes_has_what_it_requested(folder):

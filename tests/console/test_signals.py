@@ -126,7 +126,7 @@ def waiting(directory, words, **options):
         while not size_of(temporary):
             assert process.poll() is None, process.stderr.read()
     else:
-        assert select.select([process.stdout], [], [], 60)[0]
+        assert select.select([process.stdout], [], [], PATIENCE)[0]
     return process
 
 

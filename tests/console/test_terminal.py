@@ -6,15 +6,21 @@ import sys
 import pytest
 
 from fastsvm_cli.console import progress, terminal
-from support.paths import FASTSVM
 from support.processes import on_a_terminal
+
+#: The command with a clock that stands still: a slow machine would draw a bar.
+COMMAND = (
+    "from fastsvm_cli import start; from fastsvm_cli.console import progress; progress.monotonic = lambda: 0.0;"
+    " start.run()"
+)
 
 
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize("columns", [40, 80])
 @pytest.mark.parametrize("kind", ["xterm", "dumb"])
 def test_no_line_is_wider_than_the_terminal(directory, kind, columns):
-    code, printed = on_a_terminal([FASTSVM, "bound", "rows", "fast"], columns, cwd=directory, env={"TERM": kind})
+    words = [sys.executable, "-I", "-c", COMMAND, "bound", "rows", "fast"]
+    code, printed = on_a_terminal(words, columns, cwd=directory, env={"TERM": kind})
     lines = printed.decode("ascii").replace("\x1b[1m", "").replace("\x1b[0m", "").split("\r\n")
     folded = [line for line in lines if "next: " not in line]  # a command that is copied stays one line
     assert code == 0 and max(map(len, folded)) <= columns and any("gamma_MAX" in line for line in lines), printed

@@ -25,7 +25,8 @@ from fastsvm_cli.models import parse_model
 def cluster():
     from distributed import LocalCluster
 
-    with LocalCluster(2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None) as cluster:
+    address = "127.0.0.1:0"  # a free port: Dask warns if another process has its usual one
+    with LocalCluster(2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=address) as cluster:
         yield cluster
 
 

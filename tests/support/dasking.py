@@ -13,11 +13,11 @@ from support.processes import Finished
 
 @functools.cache
 def client():
-    """Client of a cluster in this process."""
+    """Client of a cluster in this process, on a free port: Dask warns if another process has its usual one."""
     import distributed
 
     return distributed.Client(
-        processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None, set_as_default=False
+        processes=False, n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0", set_as_default=False
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.text.output import Output, check_output
 from support.outputs import in_new_process
+from support.processes import PATIENCE
 
 
 @pytest.mark.parametrize("kind", ["same", "symbolic", "hard", "dots"])
@@ -93,6 +94,6 @@ def test_a_pipe_that_does_not_wait_gets_all_the_same(tmp_path):
         thread.start()
         for buffer in buffers:
             output.write(buffer)
-    thread.join(20)
+    thread.join(PATIENCE)
     os.close(reader)
     assert b"".join(got) == b"".join(buffers)

@@ -12,6 +12,7 @@ _RIDGE = 1e-6  # added to the kernel matrix's diagonal of ones
 _ITERATIONS, _TOLERANCE = 100, 1e-3  # of conjugate gradients; of the residual's norm
 _STORED = 4096  # support vectors of a function whose kernel matrix is stored
 _DIGITS = 6  # svm-train writes 8
+_LARGE = 1e100
 
 
 def among(rows: _native.Chunk, others: _native.Chunk) -> np.ndarray:
@@ -67,6 +68,9 @@ def _solution(x: Matrix, gamma: float, values: np.ndarray, start: np.ndarray) ->
     Parts of `start` that no value shows stay as they are.
     """
     kernel, n = gaussian(x, gamma), len(values)
+    size = max(float(np.abs(values).max()), float(np.abs(start).max()))
+    if size > _LARGE:  # squares of the residual would overflow
+        return size * _solution(x, gamma, values / size, start / size)
     if n <= _STORED:
         k = kernel(x)
         k[np.diag_indices(n)] += _RIDGE
