@@ -1,0 +1,85 @@
+"""Races of models, by a made-up clock."""
+
+from math import inf
+
+import numpy as np
+import pytest
+
+from fastsvm_cli.benchmarks.race import factor, median_error, race, run_once, warm_up
+from fastsvm_cli.benchmarks.timing import Timings
+
+
+class Clock:
+    def __init__(self, rate=1.0):
+        self.now, self.rate = 0.0, rate
+
+    def __call__(self):
+        return self.now
+
+
+class Runner:
+    def __init__(self, clock, seconds, noise=0.0, seed=0):
+        self.clock, self.seconds, self.noise = clock, seconds, noise
+        self.timings, self.count, self.prepared = Timings(), 0, []
+        self._draw = np.random.default_rng(seed)
+
+    def prepare(self, count):
+        self.prepared.append(count)
+
+    def run(self):
+        seconds = self.prepared[-1] * self.seconds * (1 + self.noise * abs(self._draw.standard_normal()))
+        self.clock.now += self.clock.rate * seconds
+
+
+def raced(clock, *runners, seconds=2.0, keep=None):
+    for each in runners:
+        warm_up(each, 5000, clock)
+    race(runners, seconds, clock, keep)
+    return [len(each.timings) for each in runners]
+
+
+def test_a_run_has_enough_rows_to_be_timed():
+    clock = Clock()
+    for seconds, count in ((1e-6, 5000), (5e-6, 2000), (1e-3, 200)):
+        runner = Runner(clock, seconds)
+        assert warm_up(runner, 5000, clock) == pytest.approx(seconds) and runner.count == pytest.approx(count, abs=1)
+        assert run_once(runner, 7, clock) == pytest.approx(seconds) and runner.prepared[-1] == 7
+    few = Runner(clock, 1e-6)
+    warm_up(few, 30, clock)
+    assert few.count == 30
+
+
+@pytest.mark.parametrize("rate", [0.5, 1.0, 2.0])
+def test_the_slower_ones_are_dropped_and_the_others_timed_more_often(rate):
+    clock = Clock(rate)
+    runners = [Runner(clock, seconds, 0.1, at) for at, seconds in enumerate((4e-6, 2e-6, 2.1e-6, 8e-6))]
+    counts = raced(clock, *runners)
+    assert counts[3] < counts[1] and counts[0] < counts[1] and counts[0] == 4
+    assert min(runners, key=lambda each: each.timings.median) is runners[1]
+
+
+def test_the_one_to_compare_with_is_never_dropped():
+    clock = Clock()
+    exact, fast, equal = Runner(clock, 50e-6, 0.1), Runner(clock, 1e-6, 0.1, 1), Runner(clock, 1e-6, 0.1, 2)
+    counts = raced(clock, exact, fast, equal, keep=exact)
+    assert counts[0] == counts[1] == counts[2] > 4
+    assert raced(Clock(), exact := Runner(Clock(), 1e-6), keep=exact) == [0]  # nothing to compare
+
+
+def test_a_race_ends_with_its_seconds():
+    clock = Clock()
+    runners = [Runner(clock, 1e-3, 0.1, at) for at in range(2)]
+    for each in runners:
+        warm_up(each, 5000, clock)
+    start = clock.now
+    race(runners, 1.0, clock)
+    assert clock.now - start < 6
+
+
+def test_a_factor_and_its_error():
+    one, other = Timings([4e-6, 4.2e-6, 3.8e-6]), Timings([1e-6, 1.1e-6, 0.9e-6])
+    ratio, error = factor(one, other, 1e-6)
+    assert ratio == pytest.approx(5 / 2)
+    parts = median_error(one) / 5e-6, median_error(other) / 2e-6
+    assert error == pytest.approx(ratio * np.hypot(*parts))
+    assert median_error(Timings([1.0])) == inf and median_error(one) == pytest.approx(1.2533 * one.spread / np.sqrt(3))
