@@ -221,7 +221,7 @@ def document(
 
 def _record(choice: Choice, entrant: Entrant, test_file: str) -> "dict[str, Any]":
     changed, gain = entrant.changed, choice.gain(entrant)
-    known = isfinite(entrant.share) and (changed is not None or entrant.largest is not None)
+    known = isfinite(entrant.share) and (changed is not None or entrant.largest is not None or entrant is choice.exact)
     share = entrant.share if known else None
     return {
         "name": entrant.name,

@@ -5,7 +5,6 @@ from threadpoolctl import threadpool_limits
 
 from support.benching import ONE_THREAD, ROWS, first_rows, run, train
 from support.compiling import compile_all
-from support.processes import PATIENCE
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -52,13 +51,11 @@ def directory(tmp_path_factory):
 
 @pytest.fixture
 def bench(fastsvm):
-    """One run per case; no compilation is given up, however busy the machine is."""
+    """One run per case."""
 
     def bench(*args, env=None, **more):
-        runs = () if "--runs" in args else ("--runs", 1)
-        patience = ("--time-limit", 2 * PATIENCE) if "--try" in args else ()
-        patience += ("--patience", PATIENCE) if "--try" in args and "--patience" not in args else ()
-        return fastsvm("bench", *runs, *patience, *args, env={**ONE_THREAD, **(env or {})}, **more)
+        runs = () if "--runs" in args or "--try" in args else ("--runs", 1)
+        return fastsvm("bench", *runs, *args, env={**ONE_THREAD, **(env or {})}, **more)
 
     return bench
 

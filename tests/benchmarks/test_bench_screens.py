@@ -1,7 +1,6 @@
 """bench: its output fits the screen."""
 
 import io
-import json
 import os
 import re
 import signal
@@ -9,21 +8,25 @@ import subprocess
 import sys
 from collections import Counter
 
+import numpy as np
 import pytest
-from fastsvm_cli.benchmarks.attempt_lines import TrialLines
 from rich.cells import cell_len
 from rich.console import Console
 
-from fastsvm_cli.benchmarks import child_processes
+from fastsvm_cli.benchmarks import child_processes, choice_report
 from fastsvm_cli.benchmarks.bench_run import Bench
+from fastsvm_cli.benchmarks.chooser import Choice, Entrant
 from fastsvm_cli.benchmarks.conclusion import conclusion
 from fastsvm_cli.benchmarks.cross_validation import Split, as_table
 from fastsvm_cli.benchmarks.report import COLUMNS, case_rows, class_columns, hidden, shown
-from fastsvm_cli.benchmarks.table_row import END_TO_END, SCORING, Case
+from fastsvm_cli.benchmarks.table_row import SCORING, Case
 from fastsvm_cli.benchmarks.timing import Timed, seconds_left
+from fastsvm_cli.comparisons.budget import Budget
+from fastsvm_cli.comparisons.changed import Changed
 from fastsvm_cli.methods.method import Attempt
+from fastsvm_cli.models import load_model
 from support.benching import ONE_THREAD, terminal_tables, train
-from support.paths import FASTSVM
+from support.paths import DATA, FASTSVM, GOLDEN
 from support.processes import PATIENCE, default_signals, on_a_terminal, wait_until
 
 MACHINE = {
@@ -54,8 +57,7 @@ def filled(directory, folder, rows, exact, models):
     bench.add_references(libsvm=True)
     bench.add_model(str(directory / exact), name="exact model", role="exact")
     for path, name in models:
-        for case in bench.add_model(str(directory / path), name=name):
-            case.compile_seconds, case.made_by = 0.0123 * len(bench.cases) ** 2, ["approx", "--certify"]
+        bench.add_model(str(directory / path), name=name)
     for at, case in enumerate(bench.cases):
         case.rows_file = "rows"
         for timed, scale in ((case.end_to_end, 1.0), (case.scoring, 1e-6)):
@@ -84,20 +86,20 @@ def test_nothing_slower_than_what_the_user_has_is_advised(benches):
     exact = next(case for case in bench.cases if case.name == "exact model")
     seconds = exact.end_to_end.timings.seconds
     svm_predict = f"svm-predict {bench.test_file} {bench.exact_file} out"
-    found = conclusion(bench, exact, 0.005, None)
+    found = conclusion(bench, exact, Budget(0.005))
     assert found.sentences[0].startswith(
         "Keep svm-predict: nothing within 0.5 % is faster on these rows (exact model: "
     )
-    assert found.commands == [svm_predict] == conclusion(bench, None, None, None).commands
+    assert found.commands == [svm_predict] == conclusion(bench, None, None).commands
     try:
         exact.end_to_end.timings.seconds = [0.01] * 3
-        for budget in (0.005, None):
-            found = conclusion(bench, exact, budget, None)
+        for budget in (Budget(0.005), None):
+            found = conclusion(bench, exact, budget)
             assert found.sentences[0].startswith("Keep the exact model: no compiled model within 0.5 % is measurably ")
             assert found.commands == [f"fastsvm predict {bench.test_file} {bench.exact_file} out"]
         program = bench.add_program(exact, "fastsvm-predict")
         program.end_to_end.timings.seconds = [0.001] * 3
-        found = conclusion(bench, exact, 0.005, None)
+        found = conclusion(bench, exact, Budget(0.005))
         assert "times as fast as svm-predict with fastsvm-predict." in found.sentences[0]
         assert found.commands == [f"fastsvm-predict {bench.test_file} {bench.exact_file} out"]
     finally:
@@ -144,41 +146,11 @@ def test_the_picked_case_is_green(benches):
 
 def test_in_a_pipe_there_are_three_tables(benches):
     times, answers, classes = terminal_tables(printed(shown(benches[0], MACHINE, None, 180, everything=True), 180))
-    assert (len(times[0]), len(answers[0]), len(classes[0])) == (8, 7, 3)
+    assert (len(times[0]), len(answers[0]), len(classes[0])) == (7, 7, 3)
 
 
-@pytest.fixture
-def attempts(benches, monkeypatch):
-    """The first bench, as if --try had made its compiled models. One is the fastest in memory; others beat the rest."""
+def test_models_that_were_named_are_shown(benches):
     bench = benches[0]
-    for case in bench.cases:
-        if case.role == "compiled" and case.failed is None:
-            monkeypatch.setattr(case, "made_by", ["approx"])
-    fastest = next(case for case in bench.cases if case.name == "b\nx")
-    monkeypatch.setattr(fastest.scoring.timings, "seconds", [1e-9] * 3)
-    return bench, fastest
-
-
-@pytest.mark.parametrize("width", [60, 80, 100, 180])
-def test_models_that_others_beat_are_counted_not_shown(attempts, width):
-    bench, fastest = attempts
-    lines = printed(shown(bench, MACHINE, None, width), width).split("\n")
-    assert not [line for line in lines if cell_len(line) > width]
-    rows = {re.split("[│┃]", line)[0].strip() for line in lines if "│" in line} - {""}
-    assert rows == {"svm-predict", "libsvm, in process", "exact model", "b\\nx"}
-    beaten = [case for case in bench.cases if case.made_by is not None and case is not fastest]
-    displayed = " ".join(" ".join(lines).split())
-    those = f"{len(beaten)} models that others equal or beat in both time and labels, 2 models that failed"
-    assert f"The tables leave out {those}. --all shows them, and more columns." in displayed
-    assert re.search(r"For an empty file svm-predict takes [\d.]+ s and fastsvm takes [\d.]+ s\.", displayed)
-    assert hidden(bench, beaten[0])[2:] == [*beaten[1:], *bench.cases[-2:]]  # all but the one that --budget picks
-
-
-def test_models_that_were_named_are_shown(benches, monkeypatch):
-    bench = benches[0]
-    for case in bench.cases:
-        monkeypatch.setattr(case, "made_by", None)
-        monkeypatch.setattr(case, "path", "named")
     assert {case.role for case in hidden(bench, None)} == {"start-up"}
     displayed = " ".join(printed(shown(bench, MACHINE, None, 80), 80).split())
     assert (
@@ -210,45 +182,6 @@ def test_folds_fit_too(width):
     text = printed(as_table(LONG, splits, gamma=0.123456, cost=100.0, degree=3), width)
     assert all(len(line) <= width for line in text.split("\n")) and "…" not in text
     assert width < 80 or all(each in text for each in ("98.77 %", "92.00 %", "0.123 %", "23455", "2467"))
-
-
-@pytest.mark.parametrize("budget", [None, 0.001])
-def test_a_line_of_a_trial_tells_all_of_it(benches, budget):
-    for bench in benches:
-        trial = TrialLines(bench, [Attempt("approx", {"center": "origin", "degree": 4})], budget)
-        left_out = Attempt("approx", {"degree": 3}, skipped="70 MB", limit="--max-size")
-        late = Attempt("approx", {"certify": True}, skipped="about 99 s", limit="--patience")
-        words = [line for line, _ in trial.beginning([left_out, late], 64.0, 30.0, 50.0)]
-        assert "Left out by --max-size 64 MB: approx --degree 3 (70 MB)." in words
-        assert "Left out by --patience 30 s: approx --certify (about 99 s)." in words
-        for case in bench.cases:
-            if case.role not in ("exact", "compiled"):
-                continue
-            displayed = " ".join(line for line, _ in trial.of(case))
-            if case.failed is not None:
-                assert WHY in displayed
-                continue
-            share = bench.disagreement(case)
-            assert re.search(r"[\d.,]+x", displayed)
-            if bench.model.header.regression:
-                largest = 100 * case.quality.largest / bench.answers.spread
-                assert f"{100 * bench.distance(case)[0]:.3g} % RMS, largest {largest:.3g} %" in displayed
-                assert (", over" in displayed) == (budget is not None and bench.distance(case)[0] > budget)
-            else:
-                assert f"{100 * share:.3g} % differ" in displayed
-                assert (", over" in displayed) == (budget is not None and share > budget)
-                proven = case.quality.proven
-                assert ("proven" in displayed) == (proven is not None and case.kind != "reduced")
-                assert "proven" not in displayed or f"{100 * proven / bench.rows:.4g} % proven" in displayed
-        best = min(
-            (case.timings(END_TO_END).median, case.name)
-            for case in bench.cases
-            if case.failed is None
-            and case.role in ("exact", "compiled")
-            and (budget is None or bench.fits(case, budget))
-        )[1]
-        assert trial.best().partition(": ")[2].startswith(best.replace("\n", "\\n") + ", ")
-        assert ("within 0.1 %" in trial.best()) == (budget is not None)
 
 
 def test_what_is_left_is_known_once_every_case_was_timed():
@@ -284,81 +217,119 @@ def linear(directory, tmp_path_factory):
     return folder
 
 
-TRIED = ["approx --certify", "border --samples 30", "border --samples 1000", "order --method geometry"]
-
-
 @pytest.mark.full
-def test_without_a_terminal_there_are_plain_lines(bench, linear):
-    done = bench("--try", "--json", "--budget", "50%", linear / "rows", linear / "m")
-    assert json.loads(done.out)["cases"]
-    assert re.fullmatch(r"[ -~\n]*", done.err), done.err
-    for name in TRIED:
-        assert len(re.findall(rf"^{name} +[\d.,]+x  [\d.]+ % differ", done.err, re.M)) == 1, done.err
-    assert re.search(r"^  with predict --exact +[\d.,]+x  0 % differ +[\d.]+ % proven$", done.err, re.M), done.err
-    assert re.search(r"^Left out: reduce: a linear kernel found", done.err, re.M), done.err
-    quiet = bench("-q", "--try", "--patience", 1e-6, linear / "rows", linear / "m")
-    assert quiet.err == "" and terminal_tables(quiet.out)[0]
-
-
-#: bench with a screen clock that advances by two seconds at each reading.
-DRAWN = (
-    "import itertools, sys\n"
-    "from fastsvm_cli.commands.bench import screen as bench_screen\n"
-    "bench_screen.monotonic = itertools.count(0, 2).__next__\n"
-    "from fastsvm_cli.benchmarks import bench_run, environment\n"
-    "from fastsvm_cli.methods import border\n"
-    "border._SAMPLES, bench_run._LIBSVM_SECONDS = (30,), 0.01\n"
-    f"environment.fastsvm_command = lambda: [{FASTSVM!r}]\n"
-    "from fastsvm_cli.start import run\n"
-    "sys.argv[0] = 'fastsvm'\n"
-    "run()\n"
-)
+def test_the_screen_of_try(bench, linear):
+    """At most 80 columns and 25 lines, plain, without a terminal."""
+    files = linear / "rows", linear / "m"
+    done = bench("--try", "--budget", "50%", *files, env={"COLUMNS": ""})
+    lines = done.out.splitlines()
+    assert done.err == "" and len(lines) <= 25, done.out
+    assert max(len(line) for line in lines if "fastsvm" not in line) <= 80, done.out
+    assert re.fullmatch(r"[ -~\n]*", done.out) and re.match("(Fastest of|Keep the exact model: of) ", lines[0])
+    (head,) = (line for line in lines if line.startswith("model "))
+    assert head.split() == ["model", "exact", "differ", "90", "%", "class", "compile"]
+    assert re.search(r"^exact model +1 +0 % +0 %$", done.out, re.M) and re.search(
+        r"^approx +[\d.]+ +0 % ", done.out, re.M
+    )
+    assert "rows: 120 rows. Speed: rows a second of one thread, by processor time" in " ".join(lines)
+    everything = bench("--try", "--all", "--budget", "50%", *files).out
+    assert "reduce: a linear kernel found" in everything and "order --method geometry" in everything
+    assert bench("-q", "--try", "--json", *files).err == ""
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("columns, locale", [(80, "C.UTF-8"), (60, "C")])
 def test_try_on_a_terminal(linear, columns, locale):
     files = [str(linear / "rows"), str(linear / "m")]
-    options = ["--try", "--budget", "50%", "--runs", "1", "--patience", str(PATIENCE)]
-    words = [sys.executable, "-I", "-c", DRAWN, "bench", *options, *files]
+    words = [FASTSVM, "bench", "--try", "--budget", "50%", *files]
     code, displayed = on_a_terminal(words, columns, env={**ONE_THREAD, "LC_ALL": locale})
     text = displayed.decode("ascii" if locale == "C" else "utf-8")  # locale C: ASCII only
     assert code == 0, text
-    assert "\x1b[?25l" in text and text.rindex("\x1b[?25h") > text.rindex("\x1b[?25l")
     plain = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", text).replace("\r", "\n")
-    for name in ("approx --certify", "border --samples 30", "order --method geometry"):
-        assert re.search(rf"^{name}, \d+", plain, re.M) and re.search(rf"^{name}\s+[\d.,]+x\s", plain, re.M)
-    assert re.search(r"\d+ %: 2 of 3 tried", plain) and "fastest so far within 50 %: " in plain
-    assert re.search(r"in memory: (some seconds|about .*) left", plain)
-    commands = [line for line in plain.split("\n") if re.match("  (fast)?svm", line)]
-    assert re.match("  (fastsvm predict|fastsvm-predict|svm-predict) ", commands[-1]) and commands[-1].endswith(" out")
+    commands = [line for line in plain.split("\n") if re.match("  fastsvm", line)]
+    assert commands[-1].startswith("  fastsvm-predict ") and commands[-1].endswith(" out")
     assert files[0] in commands[-1]  # longer than the screen
     for line in plain.split("\n"):
         assert len(line) <= columns or line in commands, line
     assert "…" not in text and "?" not in plain
 
 
+def choice_of(names, budget=0.005):
+    """A made-up choice: a model of each name, every one slower than the one before."""
+    model = load_model(str(GOLDEN / "c_svc.model"))
+
+    def entrant(name, seconds, differ):
+        out = Entrant(name, model, Attempt(name, {}))
+        out.timings.seconds, out.rough = [seconds] * 5, seconds
+        out.changed = Changed(np.arange(4000) % 2, np.arange(4000) < differ)
+        out.share, out.upper, out.compile_seconds, out.size = differ / 4000, 0.0123, 12.3, 99
+        out.within = differ < 10
+        return out
+
+    exact = entrant("exact model", 1e-3, 0)
+    entrants = [entrant(name, 1e-6 * 1.3**at, at) for at, name in enumerate(names)]
+    waiting = [Attempt(f"{name} not tried", {}) for name in names]
+    return Choice(exact, entrants, entrants[0], waiting, Budget(budget), 4000, 1e-6, 12.0, 30.0)
+
+
+@pytest.mark.parametrize(
+    "names", [["a", "b"], [f"approx --degree {at} --certify, --exact" for at in range(20)], [LONG] * 3]
+)
+def test_a_table_of_try_fits_80_columns(names):
+    choice = choice_of(names)
+    console = Console(file=io.StringIO(), width=80)
+    console.print(choice_report.table(choice, False))
+    lines = console.file.getvalue().splitlines()
+    assert all(cell_len(line.rstrip()) <= 80 for line in lines) and len(lines) >= 2 + min(len(names), 9)
+    assert sum(" s" in line for line in lines) <= 10
+    speeds = [
+        float(match[1].replace(",", "")) for line in lines[2:] if (match := re.search(r" ([\d,.]+) +[\d.]+ %", line))
+    ]
+    assert speeds == sorted(speeds, reverse=True) and len(speeds) == min(len(names) + 1, 10)
+    sentence = choice_report.not_tried(choice)
+    count = len(names)
+    assert sentence.startswith(f"{count} of {2 * count} not tried in 30 s of processor time ({names[0]} not tried, ")
+    assert sentence.endswith("; --time-limit 60 tries them.")
+    more = choice_report.left_out(choice, [], False)
+    assert more == ([f"--all shows {count - 9} more models."] if count > 9 else [])
+
+
 @pytest.mark.full
-def test_ctrl_c_while_it_tries_prints_what_is_there(linear):
+def test_ctrl_c_while_it_tries_prints_what_is_there(tmp_path):
+    train(tmp_path, "m", "rings.train", "-g 1 -c 1", 3000)
+    (tmp_path / "rows").write_bytes((DATA / "rings.test").read_bytes())
     with subprocess.Popen(
-        [FASTSVM, "bench", "--try", "--runs", "1000000", "--max-seconds", "1e9", "rows", "m"],
-        cwd=linear,
+        [sys.executable, "-c", SLOW, "bench", "--try", "rows", "m"],
+        cwd=tmp_path,
         env={**os.environ, **ONE_THREAD},
         stdout=subprocess.PIPE,
-        stderr=open(linear / "printed", "w"),
+        stderr=open(tmp_path / "printed", "w"),
         start_new_session=True,
         preexec_fn=default_signals,
     ) as process:
         try:
-            wait_until(lambda: process.poll() is not None or "exact model" in (linear / "printed").read_text())
+            wait_until(lambda: process.poll() is not None or (tmp_path / "waiting").exists())
             os.killpg(process.pid, signal.SIGINT)
             out, _ = process.communicate(timeout=PATIENCE)
         finally:
             process.kill()
-    displayed = (linear / "printed").read_text()
-    assert process.returncode == 130 and "Traceback" not in displayed, displayed
-    assert re.search(r"\nInterrupted: nothing was timed yet; fastest so far: .+, .+x, .+ % differ\.\n$", displayed), (
-        displayed
-    )
-    assert b"exact model" in out and b"labels that differ" in out
-    assert b"In memory: rows parsed, labels out.\n" in out.replace(b"\r", b""), "a sentence that is cut off"
+    printed = (tmp_path / "printed").read_text()
+    assert process.returncode == 130 and printed == "Interrupted: the models compared until then are shown.\n", printed
+    assert b"exact model" in out and b"approx --degree 2" in out
+
+
+#: bench whose cascade waits for an interrupt.
+SLOW = """
+import sys, time
+from fastsvm_cli.benchmarks import chooser
+compile_source = chooser.compile_source
+def compiled(command, *given):
+    if command == "cascade":
+        open("waiting", "w").close()
+        time.sleep(1000)
+    return compile_source(command, *given)
+chooser.compile_source = compiled
+from fastsvm_cli.start import run
+sys.argv[0] = "fastsvm"
+run()
+"""

@@ -164,7 +164,9 @@ def test_what_takes_too_long_is_named_and_nothing_is_concluded_from_it(run):
     assert done.picked == "quick" and done.compiled == ["quick"]
     assert [each.command for each in done.choice.waiting] == ["long"]
     words = choice_report.not_tried(done.choice)
-    assert words.startswith("1 of 2 not tried in 20 s of processor time (long); --time-limit ") and done.choice.limit == 20
+    assert (
+        words.startswith("1 of 2 not tried in 20 s of processor time (long); --time-limit ") and done.choice.limit == 20
+    )
     assert choice_report.reason(done.choice).startswith("Fastest of 1 tried within 0.5 %: quick: ")
     assert choice_report.not_tried(run([("quick", Made(5e-6))]).choice) is None
     # An estimate may be wrong.
@@ -205,8 +207,18 @@ def test_failures_have_a_reason_and_others_go_on(run):
     error = ModelFormatError(str(GOLDEN / "c_svc.model"), "no such luck")
     done = run([("bad", error), ("large", Made(1e-6), 0.1, {"skipped": "99 MB of file"}), ("good", Made(2e-6))])
     bad, large, good = done.choice.entrants
-    assert (bad.failed, bad.why, large.failed, large.why, good.failed) == (True, "no such luck", True, "99 MB of file", False)
-    assert done.picked == "good" and done.compiled == ["bad", "good"] and done.results == {"bad": None, "large": None, "good": True}
+    assert (bad.failed, bad.why, large.failed, large.why, good.failed) == (
+        True,
+        "no such luck",
+        True,
+        "99 MB of file",
+        False,
+    )
+    assert (
+        done.picked == "good"
+        and done.compiled == ["bad", "good"]
+        and done.results == {"bad": None, "large": None, "good": True}
+    )
     assert choice_report.left_out(done.choice, [], False) == ["--all shows 2 that failed."]
 
 
@@ -247,7 +259,11 @@ def test_each_class_can_be_asked_for(run, monkeypatch):
 def _of_one_class(rows, model, numbers):
     numbers = rows.numbers if numbers is None else rows.numbers[numbers]
     labels = np.where(numbers % 2, 1.0, -1.0)
-    return labels if model is rows.source.model else np.where((numbers % 2 == 1) & (numbers < 2 * model.differ), -1.0, labels)
+    return (
+        labels
+        if model is rows.source.model
+        else np.where((numbers % 2 == 1) & (numbers < 2 * model.differ), -1.0, labels)
+    )
 
 
 def test_a_document_has_the_numbers_of_the_screen(run):

@@ -4,7 +4,6 @@ import itertools
 import json
 import os
 import random
-import subprocess
 import time
 from decimal import Decimal
 from types import SimpleNamespace
@@ -20,6 +19,7 @@ from fastsvm_cli.benchmarks import timing
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
 from fastsvm_cli.comparisons.sampled import rms_interval_95
 from support.benching import ROWS, STATISTICS, by_name, first_rows, ratio_and_error, terminal_tables, train, wilson
+from support.compiling import compile_all
 from support.paths import FASTSVM
 
 
@@ -129,18 +129,8 @@ def test_a_case_that_raises_is_left_out_and_the_others_go_on():
 class Theatre:
     """Replaces everything that takes time: run times are random, case n differs in n labels."""
 
-    compiled = {}
-
     def __init__(self, labels, rows):
-        self.clock, self.taken, self.flips, self.labels, self.rows, self.compile_seconds, self.models = (
-            Clock(),
-            {},
-            {},
-            labels,
-            rows,
-            {},
-            [],
-        )
+        self.clock, self.taken, self.flips, self.labels, self.rows, self.models = Clock(), {}, {}, labels, rows, []
 
     def spend(self, key):
         runs = self.taken.setdefault(key, [])
@@ -149,16 +139,6 @@ class Theatre:
 
     def process_run(self, words, **_):
         words = list(map(str, words))
-        if "predict" not in words and not words[0].endswith("svm-predict"):
-            what = " ".join(words[1 : words.index("-q")])
-            if what not in self.compiled:
-                real_run([FASTSVM, *words[1:]], check=True, capture_output=True)
-                self.compiled[what] = open(words[-1], "rb").read()
-            with open(words[-1], "wb") as file:
-                file.write(self.compiled[what])
-            self.compile_seconds[what] = 1.2345 * len(what)
-            self.clock.now += self.compile_seconds[what]
-            return 0, ""
         rows, model, out = words[-3:]
         key = (os.path.basename(words[0]), os.path.basename(rows), os.path.basename(model), "--exact" in words)
         self.spend(key)
@@ -189,9 +169,6 @@ class Theatre:
         )()
 
 
-real_run = subprocess.run
-
-
 def digits(value, count):
     text = f"{value:.{count}g}"
     return f"{Decimal(text):,f}" if "e+" in text else text
@@ -207,15 +184,15 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
     from click.testing import CliRunner
 
     from fastsvm_cli.benchmarks import child_processes, environment
-    from fastsvm_cli.commands.bench import command, measuring
+    from fastsvm_cli.commands.bench import command
 
     rows = first_rows(tmp_path, "rows", "rings.test", ROWS)
     model = train(tmp_path, "linear.model", "rings.train", "-t 0 -c 1", 200)
     labels, _, _ = libsvm_predict(*svm_read_problem(str(rows)), svm_load_model(str(model)), "-q")
     monkeypatch.setattr(environment, "fastsvm_command", lambda: [FASTSVM])
     monkeypatch.setattr(environment, "native_program", lambda: None)
-    monkeypatch.setattr(bench_cases, "_LEAST_PART", ROWS)
-    monkeypatch.setattr(measuring, "surely_slower", lambda bench, case: False)
+    named = {"cert": "approx --certify", "border": "border --samples 30", "order": "order --method geometry"}
+    compile_all(tmp_path, *(f"{words} linear.model {name}" for name, words in named.items()))
     describe = environment.describe
     monkeypatch.setattr(
         environment, "describe", lambda threads: {**describe(threads), "svm_predict": "/somewhere/svm-predict"}
@@ -231,7 +208,15 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
             patch.setattr(bench_cases, "interleave", lambda *args, clock=theatre.clock: interleave(*args, clock=clock))
             done = CliRunner().invoke(
                 command,
-                ["-q", "--runs", "5", "--try", "--time-limit", "1e9", "--budget", "1", *options, str(rows), str(model)],
+                [
+                    "-q",
+                    "--runs",
+                    "5",
+                    "--budget",
+                    "1",
+                    *options,
+                    *map(str, (rows, model, *(tmp_path / n for n in named))),
+                ],
             )
         assert done.exit_code == 0, (done.output, done.exception)
         printed.append(done.stdout)
@@ -239,7 +224,7 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
     # Builds of svm-predict differ in speed.
     assert " ".join(printed[1].split()).endswith(" svm-predict is /somewhere/svm-predict.")
     records = by_name(document)
-    assert [row[0] for row in times[1:]] == list(records) and len(records) == 11
+    assert [row[0] for row in times[1:]] == list(records) and len(records) == 9
 
     memory = [runs for key, runs in theatre.taken.items() if key[0] == "memory"]
     libsvm = [runs for key, runs in theatre.taken.items() if key[0] == "libsvm"][-1]
@@ -266,15 +251,9 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
     }
 
     for row, (name, record) in zip(times[1:], records.items()):
-        compiled = name.removesuffix(", predict --exact")
-        cells = [
-            "" if record["role"] == "start-up" else sized(record["size"]),
-            f"{theatre.compile_seconds[compiled]:.3g} s" if compiled in theatre.compile_seconds else "",
-        ]
-        assert record["compile_seconds"] == pytest.approx(theatre.compile_seconds.get(compiled, None))
-        assert record["size"] == (
-            len(theatre.compiled[compiled]) if compiled in theatre.compiled else os.path.getsize(model)
-        )
+        cells = ["" if record["role"] == "start-up" else sized(record["size"])]
+        file = name.removesuffix(", predict --exact")
+        assert record["size"] == os.path.getsize(tmp_path / file if file in named else model)
         assert record["size_ratio"] == pytest.approx(os.path.getsize(model) / record["size"])
         for clock, key in (("end to end", "end_to_end"), ("scoring", "scoring")):
             if (name, clock) not in spent:

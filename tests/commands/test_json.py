@@ -82,7 +82,8 @@ RUNS = {
         "bound --json waves.rows waves",
     ],
     "bench --json": [
-        "bench --json -q --runs 1 --try --patience 1 --max-size 0.001 --budget 5% few m cert none",
+        "bench --json -q --try --time-limit 2 --max-size 0.001 --budget 5% few m",
+        "bench --json -q --runs 1 few m cert none",
         "bench --json -q --runs 1 waves.rows waves waves.approx",
     ],
     "bench --cross-validate K --json": ["bench --json -q --cross-validate 2 rows"],

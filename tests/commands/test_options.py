@@ -39,13 +39,12 @@ WITHOUT_EFFECT = [
     ("border --raw three_classes.model out", "--raw is for models with probabilities"),
     ("border --raw --data rows one_class.model out", "--raw is for models with probabilities"),
     ("border --bandwidth 1 --density --local 1 rows out", "it does not go with --local"),
-    ("bench --patience 3 rows m", "--patience goes with --try"),
     ("bench --max-size 64 rows m", "--max-size goes with --try"),
     ("bench --degree 2 rows m", "--degree goes with --cross-validate"),
     ("bench --degree 2 --try rows m", "--degree goes with --cross-validate"),
     ("bench --cross-validate 3 --runs 5 rows", "--runs does not go with --cross-validate"),
     ("bench --cross-validate 3 --max-seconds 5 rows", "--max-seconds does not go with --cross-validate"),
-    ("bench --cross-validate 3 --patience 3 rows", "--patience goes with --try"),
+    ("bench --cross-validate 3 --time-limit 3 rows", "--time-limit goes with --try"),
 ]
 
 

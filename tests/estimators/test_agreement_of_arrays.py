@@ -7,9 +7,9 @@ import pytest
 from sklearn.svm import SVC
 
 import fastsvm_cli
-from fastsvm_cli import _native
+from fastsvm_cli.benchmarks import race
 from fastsvm_cli.benchmarks.quality import interval_95, upper_95
-from fastsvm_cli.estimators import compile as compiling
+from fastsvm_cli.comparisons.budget import Budget
 from fastsvm_cli.estimators.agreement import Agreement
 from support.fitting import fit, fitted, rows
 
@@ -140,73 +140,67 @@ def test_a_picture_of_a_regression_knows_no_labels(pyplot):
     assert "label" not in axis.get_xlabel() + axis.get_title()
 
 
+@pytest.fixture
+def costs(monkeypatch):
+    """Set seconds a row: costs(of), of an Entrant."""
+    return lambda of: monkeypatch.setattr(race, "run_once", lambda runner, count, clock=None: of(runner))
+
+
+def degree(entrant):
+    return 9 if entrant.attempt is None else entrant.attempt.options.get("degree", 8)
+
+
 @pytest.mark.full
-def test_the_fastest_within_the_budget_is_taken(svc, monkeypatch):
+@pytest.mark.parametrize("budget", [0.0, 0.02, 1.0])
+def test_the_fastest_within_the_budget_is_taken(svc, costs, budget):
     X, _ = rows(n=300)
-
-    def timed(factor):
-        """Each model takes `factor` times as long as the one before."""
-
-        def time(candidates, X, rows):
-            for at, each in enumerate(candidates):
-                each.seconds = each.row["seconds"] = factor**at
-
-        return time
-
-    def chosen(factor, budget):
-        monkeypatch.setattr(compiling, "_time", timed(factor))
-        fast = fastsvm_cli.compile(svc, "auto", X=X, budget=budget)
-        inside = [each for each in fast.attempts_ if each.get("class_share", 2) <= budget]
-        assert all(each["share"] <= each["class_share"] for each in inside)
-        assert fast.agreement(X, svc).changed.within(budget)
-        return fast, inside
-
-    for factor in (2.0, 0.998):  # slower; no clock can tell them apart
-        fast, _ = chosen(factor, 1.0)
-        assert fast.options == {"method": "exact"}  # the first one tried
-    for budget in (0.0, 0.02, 1.0):
-        fast, inside = chosen(0.5, budget)
-        assert all(str(value) in inside[-1]["name"] for value in fast.options.values() if value is not True)
-    # Of those as fast as the fastest, the one that changes the fewest labels.
-    fast, inside = chosen(0.97, 1.0)
-    assert fast.agreement(X, svc).share == min(each["share"] for each in inside[-4:])
-    names = [each["name"] for each in fast.attempts_]
-    assert names[0] == "exact" and "approx --degree 3 --certify, exact" in names and "order --method triangle" in names
+    costs(lambda entrant: 1e-3 * 2.0 ** degree(entrant))
+    fast = fastsvm_cli.compile(svc, "auto", X=X, budget=budget)
+    inside = [each for each in fast.attempts_ if each["within"]]
+    assert Budget(budget).permits(fast.agreement(X, svc).changed)
+    assert inside[0]["times_exact"] == max(each["times_exact"] for each in inside if each["times_exact"])
+    assert fast.options.get("degree") == {0.0: 3, 0.02: 3, 1.0: 2}[budget]
+    assert f"degree={fast.options['degree']}" in inside[0]["name"]
+    again = fastsvm_cli.compile(svc, **fast.options)
+    assert (again.predict(X) == fast.predict(X)).all()
 
 
-def test_times_are_of_one_thread_by_turns(svc, monkeypatch):
-    """The models are called by turns on the same rows, and the least of each counts for all rows of X."""
-    calls, ticks = [], iter(range(10**6))
-
-    class Fast:
-        def __init__(self, name):
-            self.name = name
-
-        def predict(self, X):
-            calls.append((self.name, len(X), _native.get_threads()))
-            return X
-
-    monkeypatch.setattr(compiling.time, "thread_time", lambda: float(next(ticks)))
-    every = [compiling._Candidate(Fast(name), {"name": name, "share": name == "c"}, 0.1) for name in "abc"]
-    compiling._time(every, compiling._some_rows(list(range(5000)), 10), 5000)
-    assert {n for _, n, _ in calls} == {1000} and {threads for *_, threads in calls} == {1}
-    assert "".join(name for name, *_ in calls).startswith("abcabcabc") and calls[-1][0] == "b"
-    assert [each.row["seconds"] for each in every] == [5.0, 5.0, 5.0]
-
-
-def test_an_attempt_that_takes_too_long_is_given_up(svc, monkeypatch):
-    ticks = iter(range(10**9))
-    monkeypatch.setattr(compiling.time, "monotonic", lambda: float(next(ticks)))
+def test_the_exact_model_is_kept_where_nothing_is_faster(svc, costs):
     X, _ = rows()
-    fast = fastsvm_cli.compile(svc, "auto", X=X, budget=1.0, patience=0.5)
-    failed = [each for each in fast.attempts_ if "given up after 0.5 s" in each.get("failed", "")]
-    assert failed and all("share" not in each for each in failed)
+    for slower in (1.0, 3.0):
+        costs(lambda entrant: 1e-3 * (slower if entrant.attempt else 1.0))
+        fast = fastsvm_cli.compile(svc, "auto", X=X, budget=1.0)
+        assert fast.options == {"method": "exact"} and fast.attempts_.reason.startswith("Keep the exact model: of ")
 
 
-def test_a_regression_is_chosen_by_its_values():
+def test_attempts_are_a_table_with_a_reason(svc, costs):
+    X, _ = rows(n=300)
+    costs(lambda entrant: 1e-3 * 2.0 ** degree(entrant))
+    tried = fastsvm_cli.compile(svc, "auto", X=X, budget=0.1).attempts_
+    lines = repr(tried).splitlines()
+    assert lines[0] == tried.reason and lines[0].startswith("Fastest of ") and "approx, degree=2: 128 times" in lines[0]
+    assert lines[1].split()[:2] == ["model", "times"] and len(lines) == 2 + len(tried)
+    assert (
+        len(tried) == len(list(tried)) and tried[0] is next(iter(tried)) and "exact" in {each["name"] for each in tried}
+    )
+    frame = tried.to_frame()
+    assert frame.name.tolist() == [each["name"] for each in tried] and frame.within.sum() >= 2
+    assert tried.not_tried == [] and "time_limit" not in repr(tried)
+
+
+def test_attempts_without_time_are_named(svc, costs):
+    X, _ = rows()
+    costs(lambda entrant: 1e-9)  # ten times a million rows are 0.01 s
+    tried = fastsvm_cli.compile(svc, "auto", X=X, budget=1.0).attempts_
+    assert "order, method='triangle'" not in tried.not_tried and "triangle" in tried.not_tried
+    assert f"Not tried, for lack of time (time_limit): {', '.join(tried.not_tried)}" in repr(tried)
+
+
+def test_a_regression_is_chosen_by_its_values(costs):
     X, y = rows()
     svr = fitted("SVR", X, y, gamma=0.05)
+    costs(lambda entrant: 1e-3 * 2.0 ** degree(entrant))
     fast = fastsvm_cli.compile(svr, "auto", X=X, budget=0.01)
     assert fast.agreement(X, svr).share <= 0.01
     tried = {each["name"]: each for each in fast.attempts_}
-    assert tried["approx --degree 1"]["share"] > 0.01 and "border --samples 30" not in tried
+    assert tried["approx, degree=2"]["upper"] is None and "its values differ by" in fast.attempts_.reason

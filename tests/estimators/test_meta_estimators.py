@@ -127,7 +127,7 @@ def test_what_a_search_compiled_is_found():
 @pytest.mark.full
 def test_the_rows_of_fit_choose_a_method():
     X, y = rows()
-    fast = CompiledSVC(SVC(gamma=0.05), method="auto", options={"budget": 0.1, "patience": 5}).fit(X, y)
+    fast = CompiledSVC(SVC(gamma=0.05), method="auto", options={"budget": 0.1, "time_limit": 5}).fit(X, y)
     assert fast.agreement(X).share <= 0.1 and fast.compiled_.attempts_
 
 

@@ -25,11 +25,11 @@ def svc():
 def test_auto_tells_of_every_attempt_and_of_what_it_does_within(svc):
     X, _ = rows()
     reported = []
-    fast = fastsvm_cli.compile(svc, "auto", X=X, patience=1, on_progress=lambda *found: reported.append(found))
+    fast = fastsvm_cli.compile(svc, "auto", X=X, time_limit=1, on_progress=lambda *found: reported.append(found))
     shares, words = [share for share, _ in reported], {name for _, name in reported}
     assert shares == sorted(shares) and 0 <= shares[0] and shares[-1] <= 1
-    assert {"approx degree 1", 'order method="triangle"'} <= words
-    assert len(reported) > len(words) >= len({each["name"].removesuffix(", exact") for each in fast.attempts_}) - 1
+    assert {"approx degree 2", 'order method="triangle"', "the last race"} <= words
+    assert len(reported) > len(words) >= sum(each["compile_seconds"] is not None for each in fast.attempts_) - 1
     assert not [name for name in words if "--" in name]
 
 
@@ -43,14 +43,14 @@ def _clocked(monkeypatch):
 def test_where_there_is_no_terminal_a_line_tells_how_long_it_will_take(svc, monkeypatch, capsys):
     _clocked(monkeypatch)
     X, _ = rows()
-    fastsvm_cli.compile(svc, "auto", X=X, patience=1)
+    fastsvm_cli.compile(svc, "auto", X=X, time_limit=1)
     printed = capsys.readouterr()
     assert printed.err.startswith("compile: about ") and printed.err.endswith(" to go.\n") and not printed.out
-    fastsvm_cli.compile(svc, "auto", X=X, patience=1, on_progress=False)
-    fastsvm_cli.compile(svc, "auto", X=X, patience=1, on_progress=lambda share, words: None)
-    CompiledSVC(SVC(gamma=0.05), method="auto", options={"patience": 1}).fit(*rows())
+    fastsvm_cli.compile(svc, "auto", X=X, time_limit=1, on_progress=False)
+    fastsvm_cli.compile(svc, "auto", X=X, time_limit=1, on_progress=lambda share, words: None)
+    CompiledSVC(SVC(gamma=0.05), method="auto", options={"time_limit": 1}).fit(*rows())
     monkeypatch.setattr(sys, "stderr", None)
-    fastsvm_cli.compile(svc, "auto", X=X, patience=1)
+    fastsvm_cli.compile(svc, "auto", X=X, time_limit=1)
     monkeypatch.undo()
     assert not any(capsys.readouterr())
 
@@ -73,7 +73,7 @@ import fastsvm_cli
 from sklearn.svm import SVC
 from support.fitting import rows
 X, y = rows()
-fastsvm_cli.compile(SVC(gamma=0.05).fit(X, y), "auto", X=X, patience=1)
+fastsvm_cli.compile(SVC(gamma=0.05).fit(X, y), "auto", X=X, time_limit=1)
 """
 
 
@@ -94,7 +94,7 @@ before = os.listdir(".")
 def report(share, words=""):
     print(words, flush=True)
 try:
-    fastsvm_cli.compile(svc, "auto", X=X, patience=1e9, on_progress=report)
+    fastsvm_cli.compile(svc, "auto", X=X, time_limit=1e9, on_progress=report)
 except KeyboardInterrupt:
     assert threading.active_count() == 1 and os.listdir(".") == before
     try:
@@ -108,7 +108,7 @@ except KeyboardInterrupt:
 def test_ctrl_c_ends_auto_and_leaves_nothing(tmp_path):
     words = [sys.executable, "-c", STOPPED]
     child = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, text=True, preexec_fn=default_signals)
-    while child.stdout.readline().strip() != "approx degree 3 certify":
+    while child.stdout.readline().strip() != "cascade budget 0.005":
         assert child.poll() is None
     child.send_signal(signal.SIGINT)
     printed, _ = child.communicate(timeout=PATIENCE)

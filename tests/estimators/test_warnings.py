@@ -101,7 +101,7 @@ def test_a_model_that_is_slower_than_the_exact_one(svc, clock, monkeypatch):
 def test_auto_measures_instead(svc, budget):
     """Also where the rows are too few to show that reduce meets the budget."""
     X, _ = rows()
-    options = dict(X=X, budget=budget, patience=2.0, on_progress=False)
+    options = dict(X=X, budget=budget, time_limit=2.0, on_progress=False)
     assert not _output_of(lambda: fastsvm_cli.compile(svc, "auto", **options))
 
 

@@ -16,13 +16,19 @@ _WIDTH = 80
 
 def choose_model(options: "BenchOptions") -> None:
     """Choose a model, show the choice, and write what the options ask for."""
+    from fastsvm_cli.system.interruption import raising
+
+    with raising():  # a signal shows what is known
+        _choose(options)
+
+
+def _choose(options: "BenchOptions") -> None:
     from fastsvm_cli.benchmarks import choice_report, environment
     from fastsvm_cli.benchmarks.chooser import choose
     from fastsvm_cli.benchmarks.file_rows import FileRows
     from fastsvm_cli.commands.bench import write_figure
     from fastsvm_cli.console.compiler_options import read_source
     from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.system.interruption import raising
     from fastsvm_cli.text.numbers import json_document
 
     (model_file,) = options.model_files
@@ -30,7 +36,7 @@ def choose_model(options: "BenchOptions") -> None:
     source = read_source(model_file)
     rule = options.rule
     assert rule is not None  # of --try
-    with raising(), Progress("bench", quiet=options.quiet) as progress:
+    with Progress("bench", quiet=options.quiet) as progress:
         rows = FileRows(options.test_file, source.model, scaling)
         warn_of_scaling(scaling, options.quiet)
         options.check_model(source.model)
@@ -55,6 +61,9 @@ def choose_model(options: "BenchOptions") -> None:
     else:
         _show(choice, source, commands, machine, options)
     if choice.interrupted is not None:
+        sys.stdout.flush()
+        stored = f"; {options.keep} was not written" if options.keep is not None else ""
+        options.note(f"Interrupted: the models compared until then are shown{stored}.")
         raise choice.interrupted
     if options.keep is not None:
         _keep(choice, model_file, options.keep)
