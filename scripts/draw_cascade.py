@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draw the labels that differ, and their bound, against the rows that a cascade leaves to its exact model.
+"""Draw labels that differ, and the bound of each threshold alone, against the rows left to the exact model.
 
     scripts/draw_cascade.py MODEL.cascade ROWS figure.svg
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from support import forked, profiles
+from support import counted, forked, profiles
 from support.paths import ROOT
 from support.processes import PATIENCE, Finished
 
@@ -57,6 +57,12 @@ def pytest_runtest_setup():
     """With Dask's variables, forked.py could not fork commands."""
     for name in DASKS:
         os.environ.pop(name, None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_clock_of_cascades():
+    """Cascades are chosen by counts of operations."""
+    counted.count_operations()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -9,6 +9,8 @@ import traceback
 from importlib import import_module
 from pkgutil import walk_packages
 
+from counted import count_operations
+
 #: Packages to load. fastsvm_cli.commands comes first: it limits the matrix library to one thread.
 ROOMS = ("commands", "comparisons", "console", "methods", "models", "prediction", "text")
 LIBRARIES = ("scipy.linalg", "scipy.optimize", "scipy.sparse.linalg", "scipy.spatial", "scipy.special", "rich.progress")
@@ -22,6 +24,7 @@ def serve(channel):
             import_module(module.name)
     for name in LIBRARIES:
         import_module(name)
+    count_operations()
     # With a clock that stands still: on a slow machine, commands would announce how long their work will take.
     import_module("fastsvm_cli.console.progress").monotonic = lambda: 0.0
     gc.freeze()

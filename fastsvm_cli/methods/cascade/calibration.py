@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from itertools import combinations
-from time import thread_time
 from typing import NamedTuple
 
 import numpy as np
@@ -10,25 +9,21 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.comparisons.sampled import upper_bound
 from fastsvm_cli.errors import FileError, ModelFormatError, spelled
-from fastsvm_cli.methods.cascade.guarantee import last_within, rows_needed
+from fastsvm_cli.methods.cascade.costs import StageCosts, gain_of
+from fastsvm_cli.methods.cascade.guarantee import last_within, most_differing, rows_needed
 from fastsvm_cli.methods.cascade.stages import Candidates, fit_stages
-from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.methods.reduce.held_out import among
-from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.base import LABELS, ExactModel, Model
 
 #: Thresholds, in standard deviations of a stage's error, from strict to loose.
-THRESHOLDS = 32 * 0.85 ** np.arange(36)
+THRESHOLDS = 32 * 0.95 ** np.arange(110)
 _MOST_STAGES = 3
-_FITTED, _HELD_OUT = 0.15, 0.15  # of the rows; the others test
+_TESTED = 0.7  # of the rows; half of the others fit, the rest chooses
 _MOST_FITTED = 8192  # rows, of each of these parts
-#: Nanoseconds to read a number of a stage, and to check one of the exact model's.
-_STAGE_NUMBER_NS, _NUMBER_NS = 60.0, 12.0
 #: Another stage must take this share of the time without it.
 _STAGE_WORTH = 0.97
 #: A cascade must take at most this share of the exact model's time.
 _WORTH = 0.95
-_TIMED_ROWS, _TIMINGS = 4000, 5
 #: Share of the support vectors among the rows above which these are the model's training rows. Of a9a, whose features
 #: are binary, 19 % are among 8,000 test rows.
 _TRAINED = 1 / 3
@@ -62,16 +57,16 @@ def calibrate(
     seed: int = 0,
     on_progress: "Callable[..., None] | None" = None,
 ) -> Calibration:
-    """Return the cascade of least estimated time, if it is faster than the exact model.
+    """Return the cascade of least measured time, if it is faster than the exact model.
 
     path: of the rows. job: rows predicted by one reading of the model. each_class: whether the budget holds for the
-    labels of every class. The choice depends on no clock; whether there is a cascade depends on `gain_of`. Raises
-    FileError if there are too few rows, and ModelFormatError if the exact model is as fast.
+    labels of every class. Raises FileError if there are too few rows, and ModelFormatError if the exact model is as
+    fast.
     """
     progress = on_progress or (lambda share, words="": None)
     rng = np.random.default_rng(seed)
     needed = rows_needed(budget, confidence)
-    fitted, held_out, tested = _parts(rows, needed, rng)
+    fitted, held_out, tested = _parts(rows, budget, confidence, each_class, rng)
     if tested.rows < needed or fitted.rows < 1:
         raise FileError(path, _too_few(rows.rows, budget, confidence))
     candidates = fit_stages(model, fitted, held_out, path, rng, lambda share: progress(0.7 * share, "fitting stages"))
@@ -97,7 +92,7 @@ def calibrate(
     # Its stages answer no row.
     left = Model(file_of(candidates.stages[:1], tested=1, differing=0), model.path)
     trial = _Answers(model, left, candidates, everything, held_out)
-    costs = _Costs(model, candidates, everything, len(rows.indices) / rows.rows, job)
+    costs = StageCosts(model, left, candidates, held_out, trial.margins[-1], job)
     chosen = _choose(candidates, costs, trial, budget)
     progress(0.8, "testing")
     answers = _Answers(model, left, candidates, everything, tested)
@@ -113,7 +108,7 @@ def calibrate(
         stage.threshold = float(THRESHOLDS[at])
     file = file_of(stages, tested=tested.rows, differing=taken.differing)
     progress(0.9, "timing")
-    gain = gain_of(model, Model(file, model.path), tested, job)
+    gain = gain_of(model, Model(file, model.path), taken.reached, tested, job)
     if gain * _WORTH < 1:
         raise ModelFormatError(model.path, _nothing_faster(job))
     vectors = [0, *(each.vectors for each in stages)]
@@ -123,34 +118,6 @@ def calibrate(
     )
     shares = [here - after for here, after in zip(taken.reached, taken.reached[1:])]
     return Calibration(Model(file, model.path), [*shares, taken.reached[-1]], evaluations, gain, _warning(model, rows))
-
-
-def gain_of(exact: Model, cascade: Model, rows: _native.Chunk, job: int) -> float:
-    """Measure the exact model's time for a run of `job` rows over the cascade's: of one thread, with reading.
-
-    Processor times, the least of several by turns. Tests replace this function: a result of theirs must not depend on
-    the machine.
-    """
-    some = (
-        rows.select([at * rows.rows // _TIMED_ROWS for at in range(_TIMED_ROWS)]) if rows.rows > _TIMED_ROWS else rows
-    )
-    text, model_text = _native.format_rows(some), cascade.to_text()
-    decisions = [each.decisions(LABELS) for each in (exact, cascade)]
-    runs: list[Callable[[], object]] = [
-        lambda: _native.parse(text),
-        lambda: exact.decision_values(some, decisions[0], LABELS),
-        lambda: cascade.decision_values(some, decisions[1], LABELS),
-        lambda: parse_model(model_text, cascade.path),
-    ]
-    seconds = [float("inf")] * len(runs)
-    with threads_here(1):
-        for _ in range(_TIMINGS):
-            for at, run in enumerate(runs):
-                start = thread_time()
-                run()
-                seconds[at] = min(seconds[at], thread_time() - start)
-    reading, its, mine, loading = seconds
-    return (reading + its) / (reading + mine + loading * some.rows / job)
 
 
 def _require_rows(path: str, model: ExactModel, counted: "list[int]", needed: int, each_class: bool) -> None:
@@ -178,14 +145,17 @@ def _warning(model: ExactModel, rows: _native.Chunk) -> "str | None":
     )
 
 
-def _parts(rows: _native.Chunk, needed: int, rng: np.random.Generator) -> "list[_native.Chunk]":
-    """Return rows to fit, to choose by, and to test."""
+def _parts(
+    rows: _native.Chunk, budget: float, confidence: float, each_class: bool, rng: np.random.Generator
+) -> "list[_native.Chunk]":
+    """Return rows to fit, to choose by, and to test: as many as allow the most to differ, with none to spare."""
     order = rng.permutation(rows.rows).tolist()
-    spare = max(rows.rows - needed, 0)
-    first = min(int(_FITTED * rows.rows), _MOST_FITTED, spare // 2)
-    second = min(int(_HELD_OUT * rows.rows), _MOST_FITTED, spare // 2)
-    parts = order[:first], order[first : first + second], order[first + second :]
-    return [rows.select(sorted(part)) for part in parts]
+    tested = int(_TESTED * rows.rows)
+    if not each_class:
+        tested = rows_needed(budget, confidence, max(most_differing(tested, budget, confidence), 0))
+    part = min(max(rows.rows - tested, 0) // 2, _MOST_FITTED)
+    parts = order[:part], order[part : 2 * part], order[2 * part :]
+    return [rows.select(sorted(each)) for each in parts]
 
 
 class _Run(NamedTuple):
@@ -232,31 +202,7 @@ def _winners(model: Model, rows: _native.Chunk) -> np.ndarray:
     return np.array(decisions.winner)
 
 
-class _Costs:
-    """Estimated nanoseconds of a row with this many entries, with its share in reading the stages."""
-
-    def __init__(self, model: ExactModel, candidates: Candidates, cascade: _native.Cascade, entries: float, job: int):
-        vectors = [each.vectors for each in candidates.stages]
-        self._stages = {
-            (stage, known): cascade.cost(stage, entries, known)
-            for stage in range(len(vectors))
-            for known in {0, *vectors}
-        }
-        unit = _native.Cascade.time_unit() / job
-        self._reading = [
-            (len(each.polynomial) + len(each.coefficients)) * _STAGE_NUMBER_NS * unit for each in candidates.stages
-        ]
-        self._checking = (len(model.vectors.values) + len(model.vectors.leading)) * _NUMBER_NS * unit
-        self._vectors, self.exact = vectors, model.evaluator.label_cost + 20 + entries
-
-    def of(self, stages: "tuple[int, ...]", reached: "list[float]") -> float:
-        known = [0, *(self._vectors[each] for each in stages)]
-        through = sum(share * self._stages[its] for share, its in zip(reached, zip(stages, known)))
-        reading = self._checking + sum(self._reading[each] for each in stages)
-        return through + reached[-1] * self.exact + reading
-
-
-def _choose(candidates: Candidates, costs: _Costs, answers: _Answers, budget: float) -> "tuple[int, ...]":
+def _choose(candidates: Candidates, costs: StageCosts, answers: _Answers, budget: float) -> "tuple[int, ...]":
     """Return the stages of least time, at the loosest threshold that keeps half of the budget."""
     allowed = int(budget / 2 * answers.rows)
     best: tuple[int, ...] = (0,)
@@ -289,7 +235,7 @@ def _too_few(rows: int, budget: float, confidence: float, differing: int = 0) ->
     needed = rows_needed(budget, confidence, differing)
     count = f"{needed if needed < 1e15 else f'{needed:.3g}'} rows to test on"
     which = f"of which {differing} differ" if differing else "without a difference"
-    least = upper_bound(differing, max(int((1 - _FITTED - _HELD_OUT) * rows), 1), confidence)
+    least = upper_bound(differing, max(int(_TESTED * rows), 1), confidence)
     return (
         f"{rows} rows found, expected more: a budget of {100 * budget:.10g} % with {100 * confidence:.10g} % confidence"
         f" needs {count} {which}, beside those to fit on; these can show {100 * least:.2g} %"

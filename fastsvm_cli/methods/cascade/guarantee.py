@@ -46,6 +46,15 @@ def rows_needed(budget: float, confidence: float, differing: int = 0) -> int:
     return high
 
 
+def most_differing(rows: int, budget: float, confidence: float) -> int:
+    """Return the largest number of rows that may differ among `rows` that show the budget; -1 for none."""
+    low, high = -1, rows
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if upper_bound(middle, rows, confidence) > budget else (middle, high)
+    return low
+
+
 def last_within(
     differing: "Iterable[Sequence[int]]", rows: "Sequence[int]", budget: float, confidence: float
 ) -> "int | None":

@@ -1,6 +1,6 @@
 """Candidate stages of a cascade: least squares fits of the decision functions.
 
-Two families: polynomials of the row, of degree 1 to 3; and a linear function with kernel values of 32, 64, ... support
+Two families: polynomials of the row, of degree 1 to 3; and a linear function with kernel values of 16, 32, ... support
 vectors, each set a part of the next, so that a row's kernel values serve all stages. Vectors are chosen by orthogonal
 matching pursuit (Pati, Rezaiifar and Krishnaprasad 1993) on the normal equations.
 """
@@ -18,7 +18,7 @@ from fastsvm_cli.methods.feature_space import matrix
 from fastsvm_cli.models.base import ExactModel
 
 #: Numbers of vectors.
-SIZES = (32, 64, 128, 256, 512)
+SIZES = (16, 32, 64, 128, 256, 512)
 _POINTS = 8192  # of the rows, and of the support vectors, that a fit sees
 _CANDIDATES = 1024  # support vectors to choose from
 _SUPPORT_VECTOR_WEIGHT = 0.3  # against 1 of a row: most rows lie farther from the border

@@ -37,10 +37,6 @@ void bind_cascade(nb::module_& m) {
         .def(nb::init<const SvmModel&, const std::vector<std::int64_t>&, std::vector<std::int32_t>, std::vector<double>,
                       double, std::vector<CascadeStage>>(),
              "exact"_a, "chosen"_a, "features"_a, "center"_a, "longest"_a, "stages"_a)
-        .def_static("time_unit", &Cascade::time_unit,
-                    "Nanoseconds of `cost` in one of the machine that its constants were measured on.")
-        .def("cost", &Cascade::cost, "stage"_a, "entries"_a, "known"_a,
-             "Estimated nanoseconds of a row with this many entries and `known` kernel values.")
         .def(
             "label",
             [](const Cascade& self, const Chunk& chunk) {

@@ -8,7 +8,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "exact/level_costs.h"
 #include "exact/values/panels.h"
 #include "simd/loops.h"
 #include "simd/packed.h"
@@ -83,11 +82,6 @@ Cascade::Cascade(const SvmModel& exact, const std::vector<std::int64_t>& chosen,
     const std::vector<std::int64_t> order = in_panels(static_cast<std::int64_t>(chosen.size()));
     stride_ += static_cast<std::int64_t>(order.size());
     tiles_ = std::make_unique<const SingleTiles>(vectors, order);
-    std::vector<std::int64_t> ends(exact.nr_sv);
-    std::partial_sum(ends.begin(), ends.end(), ends.begin());
-    for (const std::int64_t vector : chosen)
-        class_of_.push_back(
-            static_cast<std::int32_t>(std::upper_bound(ends.begin(), ends.end(), vector) - ends.begin()));
 }
 
 void Cascade::prepare(const CascadeStage& stage) {
@@ -123,6 +117,16 @@ void Cascade::prepare(const CascadeStage& stage) {
         }
         for (std::int64_t s = 0; s < stage.vectors; ++s)
             to[linear_ + s] = static_cast<float>(stage.coefficients[p * stage.vectors + s]);
+    }
+    if (pairs_ > 1) {
+        out.scores.assign(static_cast<std::size_t>(classes_ * out.length), 0.0F);
+        for (std::int64_t c = 0; c < classes_; ++c)
+            for (std::int64_t other = 0; other < classes_; ++other) {
+                if (other == c) continue;
+                const float* const from = out.coefficients.data() + pair_of(c, other) * out.length;
+                float* const to = out.scores.data() + c * out.length;
+                for (std::int64_t i = 0; i < out.length; ++i) to[i] += c < other ? from[i] : -from[i];
+            }
     }
     prepared_.push_back(std::move(out));
 }
@@ -171,24 +175,33 @@ void Cascade::value_of_pair(const Rows& rows, const Prepared& stage, Block& bloc
     }
 }
 
-// The nearest vector's class or, without vectors, the class that wins from the first to the last.
-std::int64_t Cascade::first_candidate(const Prepared& stage, const Block& block, std::int64_t row) const {
-    const float* const terms = block.terms.data() + row * stride_;
-    const std::int64_t vectors = stage.length - linear_;
-    if (vectors) {
-        const float* const values = terms + linear_;
-        return class_of_[std::max_element(values, values + vectors) - values];
+// The class with the largest sum of its pairs' values, of every row.
+void Cascade::first_candidates(const Prepared& stage, Block& block) const {
+    const std::int64_t n = static_cast<std::int64_t>(block.live.size());
+    std::iota(block.starts.begin(), block.starts.end(), std::int64_t{0});
+    for (std::int64_t& start : block.starts) start *= stage.length;
+    for (std::int64_t first = 0; first < n; first += product_rows) {
+        const int together = static_cast<int>(std::min<std::int64_t>(product_rows, n - first));
+        const float* terms[product_rows];
+        for (int k = 0; k < together; ++k) terms[k] = block.terms.data() + (first + k) * stride_;
+        loops().products->products(together, classes_, block.lengths.data(), stage.scores.data(), block.starts.data(),
+                                   terms, block.zeros.data(), block.sums.data());
+        for (int k = 0; k < together; ++k) {
+            double most = -infinity;
+            std::int64_t& candidate = block.candidate[first + k];
+            candidate = 0;
+            for (std::int64_t c = 0; c < classes_; ++c) {
+                double score = block.sums[c * product_rows + k];
+                for (std::int64_t other = 0; stage.polynomial && other < classes_; ++other) {
+                    if (other == c) continue;
+                    const double value =
+                        block.base.value[static_cast<std::size_t>((first + k) * pairs_ + pair_of(c, other))];
+                    score += c < other ? value : -value;
+                }
+                if (score > most) most = score, candidate = c;
+            }
+        }
     }
-    std::int64_t candidate = 0;
-    const std::int64_t zero = 0;
-    for (std::int64_t other = 1; other < classes_; ++other) {
-        const std::int64_t pair = pair_of(candidate, other), start = pair * stage.length;
-        double sums[product_rows];
-        loops().products->products(1, 1, &stage.length, stage.coefficients.data(), &start, &terms, &zero, sums);
-        if (stage.polynomial) sums[0] += block.base.value[static_cast<std::size_t>(row * pairs_ + pair)];
-        if (!(sums[0] > 0)) candidate = other;
-    }
-    return candidate;
 }
 
 // Looks for the class that wins all of its pairs.
@@ -197,15 +210,15 @@ void Cascade::elect(const Prepared& stage, Block& block) const {
     block.candidate.resize(static_cast<std::size_t>(n));
     block.waiting.resize(static_cast<std::size_t>(n));
     std::iota(block.waiting.begin(), block.waiting.end(), std::int64_t{0});
+    block.lengths.assign(static_cast<std::size_t>(classes_), stage.length);
+    block.zeros.assign(static_cast<std::size_t>(classes_), 0);
+    block.starts.resize(static_cast<std::size_t>(classes_));
+    block.sums.resize(static_cast<std::size_t>(classes_ * product_rows));
+    first_candidates(stage, block);
     for (std::int64_t r = 0; r < n; ++r) {
-        block.candidate[r] = first_candidate(stage, block, r);
         block.winner[r] = static_cast<std::int32_t>(block.candidate[r]);
         block.margin[r] = -infinity;
     }
-    block.lengths.assign(static_cast<std::size_t>(others), stage.length);
-    block.zeros.assign(static_cast<std::size_t>(others), 0);
-    block.starts.resize(static_cast<std::size_t>(others));
-    block.sums.resize(static_cast<std::size_t>(others * product_rows));
     for (int attempt = 0; attempt < tries && !block.waiting.empty(); ++attempt) {
         // Rows of one candidate share its coefficients.
         block.ends.assign(static_cast<std::size_t>(classes_), 0);
@@ -263,31 +276,6 @@ void Cascade::evaluate(const Rows& rows, std::size_t stage, Block& block) const 
         its.polynomial->decision_values(select_rows(rows, block.live), block.base);
     }
     pairs_ == 1 ? value_of_pair(rows, its, block) : elect(its, block);
-}
-
-double Cascade::time_unit() {
-    constexpr double its_value = 0.8, features = 20;  // nanoseconds of a kernel value of 20 features there
-    return level_costs().single.of(features) / its_value;
-}
-
-double Cascade::cost(std::size_t stage, double entries, std::int64_t known) const {
-    const LevelCost& single = level_costs().single;
-    const CascadeStage& its = stages_[stage];
-    const double d = static_cast<double>(features_.size()), pairs = static_cast<double>(pairs_);
-    const double new_values = static_cast<double>(std::max<std::int64_t>(its.vectors - known, 0));
-    double out = 20 + entries;
-    if (its.degree >= 2) {
-        double terms = 0;
-        for (int k = 1; k <= its.degree; ++k) terms += static_cast<double>(packed_size(k, features_.size()));
-        out += 40 + 2 * d + 0.075 * terms * pairs;
-    }
-    if (new_values > 0) out += 40 + d;
-    if (pairs_ > 1)
-        out +=
-            60 + 1.4 * static_cast<double>(classes_ - 1) * (7 + 0.055 * static_cast<double>(prepared_[stage].length));
-    else
-        out += 0.03 * static_cast<double>(its.vectors);
-    return out * time_unit() + new_values * single.of(d);
 }
 
 void Cascade::label(const Rows& rows, std::int32_t* winner, std::int64_t* stopped) const {

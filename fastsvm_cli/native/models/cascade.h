@@ -42,12 +42,6 @@ public:
     // -infinity if no class was found that wins all its pairs, or if the row is longer than `longest`.
     void margins(const Rows& rows, std::size_t stage, std::int32_t* winner, double* margin) const;
 
-    // Estimated nanoseconds of a row with this many entries in a stage, by level_costs.h, if it has the kernel values
-    // of `known` vectors.
-    double cost(std::size_t stage, double entries, std::int64_t known) const;
-    // Nanoseconds by level_costs.h per nanosecond of the machine that cost() was measured on (AVX2, AMD EPYC of 2023).
-    static double time_unit();
-
     std::int64_t classes() const { return classes_; }
     std::int64_t pairs() const { return pairs_; }
     const std::vector<CascadeStage>& stages() const { return stages_; }
@@ -59,6 +53,7 @@ private:
         double constant = 0;
         std::vector<double> linear;
         std::vector<float> coefficients;  // (pairs, length): of a row's terms
+        std::vector<float> scores;        // (classes, length): sums over a class's pairs; several pairs only
         std::int64_t length = 0;
     };
     struct Block;
@@ -68,7 +63,7 @@ private:
     void take_terms(const Rows& rows, std::int64_t vectors, Block& block) const;
     void value_of_pair(const Rows& rows, const Prepared& stage, Block& block) const;
     void elect(const Prepared& stage, Block& block) const;
-    std::int64_t first_candidate(const Prepared& stage, const Block& block, std::int64_t row) const;
+    void first_candidates(const Prepared& stage, Block& block) const;
     std::int64_t pair_of(std::int64_t i, std::int64_t j) const {
         if (i > j) std::swap(i, j);
         return i * classes_ - i * (i + 1) / 2 + j - i - 1;
@@ -83,7 +78,6 @@ private:
     std::unique_ptr<const SingleTiles> tiles_;
     // Terms of a row, in single precision. Several pairs: 1 and the features, padded; then kernel values.
     std::int64_t linear_ = 0, stride_ = 0;
-    std::vector<std::int32_t> class_of_;  // (chosen)
     Pool<Block> blocks_;
 };
 
