@@ -245,7 +245,7 @@ INPUTS = (
     "border --bandwidth 1 {rows} OUT|predict {rows} m OUT|predict rows {m} OUT|"
     "predict --exact {m} rows fast OUT|predict --exact m rows {fast} OUT|predict - m OUT < {rows}|"
     "approx - OUT < {m}|bench --try --budget 1 --keep OUT {rows} m|"
-    "bench --try --budget 1 --keep OUT rows m {fast}|bench --try --budget 1 --keep OUT rows {m}"
+    "bench --try --budget 1 --keep OUT rows {m}"
 )
 
 

@@ -15,7 +15,7 @@ from support.processes import outcome
 PAGE = PAGES["fastsvm_cli/commands/PIPELINES.md"]
 TOOLS = ("svm-checkdata", "svm-subset", "svm-grid", "svm-easy")
 #: Options of `bench --try`, whose measurements are not tested.
-BRIEF = "--runs 1 --max-seconds 1 --max-size 0.01"
+BRIEF = "--max-size 0.01"
 
 
 @pytest.fixture(scope="module")
