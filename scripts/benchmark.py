@@ -289,34 +289,6 @@ def arrays(machine):
         yield table
 
 
-def bench(machine):
-    table = Table("bench", "data")
-    cases = [(name, model, rows) for name, model, rows, _ in shared(machine)]
-    for name, model, rows in cases:
-        lines = rows.read_bytes().splitlines(keepends=True)
-        odd, even = machine.folder / "odd", machine.folder / "even"
-        odd.write_bytes(b"".join(lines[::2])), even.write_bytes(b"".join(lines[1::2]))
-        for instructions in machine.instructions:
-            env = {
-                **machine.environment(instructions),
-                "PATH": f"{Path(machine.build.path).parent}:{os.environ['PATH']}",
-            }
-            stored = machine.folder / "kept"
-            words = ["--try", "--budget", "0.5%", "--keep", stored, "--json", odd, model]
-            document = json.loads(fastsvm("bench", "-q", *words, env=env))
-            pick = next(case for case in document["cases"] if case["name"] == document["picked"])
-            faster, error = pick["end_to_end"]["speed_up"], pick["end_to_end"]["speed_up_error"]
-            label = {"instructions": instructions} if len(machine.instructions) > 1 else {}
-            table.add(name, "picked", pick["name"], **label)
-            table.add(name, "faster", faster, error, unit="x", **label)
-            table.add(name, "differ", pick["labels_that_differ"], **label)
-            outs = [machine.folder / "one", machine.folder / "other"]
-            for each, out in zip((model, stored), outs):
-                fastsvm("predict", "-q", even, each, out)
-            table.add(name, "other half", differing(*outs)[0], **label)
-    yield table
-
-
 def script(name, *words):
     def section(machine):
         for instructions in machine.instructions:
@@ -345,7 +317,7 @@ SECTIONS = {
     "published": (published, ("published",)),
     "few-rows": (few_rows, ()),
     "arrays": (arrays, ("data",)),
-    "bench": (bench, ("models", "data")),
+    "bench": (script("measure_choice", lambda machine: machine.options.tuned), ("tuned",)),
     "scale": (
         script("measure_scale", lambda machine: machine.options.data / "a9a.t", a_compiled_model("a9a")),
         ("models", "data"),
