@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Rows of the table without --all.
 _MOST_ROWS = 10
+# Columns: of a name, at least; of a screen that has no room for all numbers.
+_LEAST_NAME, _NARROW = 20, 70
 _NOT_MEASURABLE = "not measurable on this machine now"
 
 
@@ -104,8 +106,8 @@ def _made_by(entrant: Entrant, test_file: str) -> "list[str] | None":
     return [*entrant.attempt.arguments, *(["--data", test_file] if entrant.attempt.calibrated else [])]
 
 
-def table(choice: Choice, everything: bool) -> Table:
-    """Return the models, the fastest first. everything: all of them, also those that failed, with the reasons."""
+def table(choice: Choice, everything: bool, width: int) -> Table:
+    """Return the models, the fastest first. everything: all of them. width: of the screen, in columns."""
     regression = choice.exact.changed is None
     out = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_edge=False)
     heads = (
@@ -114,8 +116,9 @@ def table(choice: Choice, everything: bool) -> Table:
         else ["times\nexact", "labels\ndiffer", f"at most\n{100 * CONFIDENCE:g} %"]
     )
     heads += [] if regression else ["worst\nclass"]
-    out.add_column(Text("model"), overflow="fold", vertical="bottom")
-    for head in [*heads, "compile"]:
+    out.add_column(Text("model"), overflow="fold", vertical="bottom", min_width=_LEAST_NAME)
+    heads = [*heads, "compile"][: len(heads) + 1 - 2 * (width < _NARROW)]
+    for head in heads:
         out.add_column(Text(head), justify="right", no_wrap=True)
     entrants = ordered(choice)
     shown = entrants if everything else _most_telling(choice, entrants)
@@ -128,7 +131,7 @@ def table(choice: Choice, everything: bool) -> Table:
             "" if each.compile_seconds is None else f"{each.compile_seconds:.2g} s",
         ]
         style = "bold green" if each is choice.picked else "" if each.within else "dim"
-        out.add_row(Text(printable(each.name)), *map(Text, cells), style=style)
+        out.add_row(Text(printable(each.name)), *map(Text, cells[: len(heads)]), style=style)
     return out
 
 

@@ -72,7 +72,7 @@ class Entrant:
     root mean square difference over the standard deviation. upper: the bound of the share; the
     budget for a calibrated model; 0 where proven. largest: difference of a regression, in the same unit. facts: as
     facts_of returns them. proven: number of rows, by a certificate. timings: seconds a row. why: reason that it is not
-    within the budget or was not compared; `failed`: no model was made.
+    within the budget or was not compared; `failed`: no model was made. warning: of its compilation.
     """
 
     def __init__(self, name: str, model: "Model | None" = None, attempt: "Attempt | None" = None, exact: bool = False):
@@ -87,6 +87,7 @@ class Entrant:
         self.proven: int | None = None
         self.within = self.failed = False
         self.why: str | None = None
+        self.warning: str | None = None
         self.timings = Timings()
         self.count = 0
         self.rough = inf
@@ -298,7 +299,7 @@ class _Choosing:
         if entrant.why is not None:
             entrant.failed = True
         else:
-            entrant.model, entrant.size = compiled.model, compiled.size
+            entrant.model, entrant.size, entrant.warning = compiled.model, compiled.size, compiled.warning
             self._compare(entrant)
         self._on_result(entrant)
         return None if entrant.failed else entrant.within

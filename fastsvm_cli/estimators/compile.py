@@ -109,7 +109,8 @@ def compile(
         If the model is slower than the exact one; if, without `exact`, it changes more than 1 % (or the option
         `target`, if larger) of the labels of its support vectors, or for regression changes their values by more than
         this share of their spread; or if the target of "reduce" was not reached, as when the rows are too few to show
-        it. The method "auto" does not warn; "cascade" does not warn about time or labels.
+        it. The methods "auto" and "cascade" do not warn about time or labels, but of a cascade that is calibrated on
+        the rows that the model was trained on.
 
     See Also
     --------
@@ -325,6 +326,8 @@ def _choose(
         raise choice.interrupted
     picked = choice.picked
     assert picked.model is not None
+    if picked.warning is not None:
+        _warn(f'method="auto": {picked.warning}')
     recipe = attempts.recipe(picked)
     out: Any = _behind(found, source, picked.model, recipe, exact=picked.exact, n_threads=n_threads)
     out.attempts_ = attempts

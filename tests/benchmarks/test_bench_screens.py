@@ -278,7 +278,7 @@ def choice_of(names, budget=0.005):
 def test_a_table_of_try_fits_80_columns(names):
     choice = choice_of(names)
     console = Console(file=io.StringIO(), width=80)
-    console.print(choice_report.table(choice, False))
+    console.print(choice_report.table(choice, False, 80))
     lines = console.file.getvalue().splitlines()
     assert all(cell_len(line.rstrip()) <= 80 for line in lines) and len(lines) >= 2 + min(len(names), 9)
     assert sum(" s" in line for line in lines) <= 10

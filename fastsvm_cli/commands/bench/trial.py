@@ -26,7 +26,6 @@ def _choose(options: "BenchOptions") -> None:
     from fastsvm_cli.benchmarks import choice_report, environment
     from fastsvm_cli.benchmarks.chooser import choose
     from fastsvm_cli.benchmarks.file_rows import FileRows
-    from fastsvm_cli.commands.bench import write_figure
     from fastsvm_cli.console.compiler_options import read_source
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.text.numbers import json_document
@@ -56,19 +55,21 @@ def _choose(options: "BenchOptions") -> None:
     document = choice_report.document(
         choice, machine, options.test_file, model_file, source.model.header.total_sv, commands
     )
-    if options.as_json:
-        print(json_document(document, 1))
-    else:
-        _show(choice, source, commands, machine, options)
+    try:
+        if choice.interrupted is None:
+            _write(choice, document, options)  # before a reader of the screen can end the process
+    finally:
+        if choice.picked.warning is not None:
+            print(f"Warning: {choice.picked.warning}.", file=sys.stderr)
+        if options.as_json:
+            print(json_document(document, 1))
+        else:
+            _show(choice, source, commands, machine, options)
     if choice.interrupted is not None:
         sys.stdout.flush()
         stored = f"; {options.keep} was not written" if options.keep is not None else ""
         options.note(f"Interrupted: the models compared until then are shown{stored}.")
         raise choice.interrupted
-    if options.keep is not None:
-        _keep(choice, model_file, options.keep)
-    if options.plot_file is not None:
-        write_figure(document, options.plot_file)
 
 
 def _show(
@@ -93,18 +94,22 @@ def _show(
     for command in commands:  # unfolded, to be copied
         print(f"  {command}")
     print()
-    show([choice_report.table(choice, options.everything), ""], width=width)
+    show([choice_report.table(choice, options.everything, width), ""], width=width)
     for sentence in choice_report.left_out(choice, reasons_against(source.model), options.everything):
         say(sentence)
     say(choice_report.foot(choice, options.test_file, machine))
 
 
-def _keep(choice: "Choice", model_file: str, path: str) -> None:
+def _write(choice: "Choice", document: dict, options: "BenchOptions") -> None:
+    from fastsvm_cli.commands.bench import write_figure
     from fastsvm_cli.text.output import Output
     from fastsvm_cli.text.read_rows import read_bytes
 
-    picked = choice.picked
-    assert picked.model is not None
-    text = read_bytes(model_file) if picked is choice.exact else picked.model.to_text()
-    with Output(path) as output:
-        output.write(text)
+    if options.keep is not None:
+        picked = choice.picked
+        assert picked.model is not None
+        text = read_bytes(options.model_files[0]) if picked is choice.exact else picked.model.to_text()
+        with Output(options.keep) as output:
+            output.write(text)
+    if options.plot_file is not None:
+        write_figure(document, options.plot_file)
