@@ -177,3 +177,12 @@ def test_cross_validation_at_the_console(fastsvm, tmp_path):
     done = cross(3, DATA / "waves.train", code=1)
     assert len(done.err.splitlines()) == 1 and "classes" in done.err
     assert "or more, one for each split" in cross(200, path, code=1).err
+
+
+@pytest.mark.full
+def test_rows_of_the_training_are_warned_of_even_if_quiet(bench, tmp_path):
+    train(tmp_path, "m", "rings.train", "-g 0.5 -c 1", 1200)
+    done = bench("-q", "--try", "--budget", "5%", first_rows(tmp_path, "rows", "rings.train", 1200), tmp_path / "m")
+    assert done.err.startswith("Warning: ") and "support vectors are among the rows to calibrate on" in done.err
+    assert done.err.count("\n") == 1
+    assert bench("-q", "--try", "--budget", "5%", DATA / "rings.test", tmp_path / "m").err == ""

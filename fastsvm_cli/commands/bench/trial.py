@@ -59,8 +59,8 @@ def _choose(options: "BenchOptions") -> None:
         if choice.interrupted is None:
             _write(choice, document, options)  # before a reader of the screen can end the process
     finally:
-        if choice.picked.warning is not None:
-            print(f"Warning: {choice.picked.warning}.", file=sys.stderr)
+        for warning in {each.warning for each in choice.entrants} - {None}:
+            print(f"Warning: {warning}.", file=sys.stderr)
         if options.as_json:
             print(json_document(document, 1))
         else:
