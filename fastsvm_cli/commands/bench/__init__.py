@@ -108,14 +108,17 @@ def _compare(options: BenchOptions) -> None:
         if options.as_json:
             print(report.as_json(bench, machine, picked, concluded))
         if not options.as_json or options.budget is not None:
-            print_conclusion(concluded, sys.stderr if options.as_json else sys.stdout)
+            _print_conclusion(concluded, sys.stderr if options.as_json else sys.stdout)
         if not options.as_json:
             _show(bench, machine, picked, options)
         if interrupted is not None:
             _note_interruption(bench, options)
             raise interrupted
         if options.plot_file is not None:
-            write_figure(report.document(bench, machine, picked, concluded), options.plot_file)
+            from fastsvm_cli.figures.bench import draw
+            from fastsvm_cli.figures.style import write
+
+            write(draw(report.document(bench, machine, picked, concluded)), options.plot_file)
     _pass_or_fail(bench, named, options)
 
 
@@ -128,7 +131,7 @@ def _show(bench: "Bench", machine: dict, picked: "Case | None", options: BenchOp
     show(report.shown(bench, machine, picked, width, **how))
 
 
-def print_conclusion(concluded: "Conclusion", stream: "TextIO") -> None:
+def _print_conclusion(concluded: "Conclusion", stream: "TextIO") -> None:
     """Print the answer, commands and remarks."""
     from fastsvm_cli.console.terminal import print_sentence
 
@@ -155,14 +158,6 @@ def _note_interruption(bench: "Bench", options: BenchOptions) -> None:
         words = "the runs until then are counted"
     if not options.quiet:
         print_sentence(f"Interrupted: {words}.", sys.stderr)
-
-
-def write_figure(document: dict, path: str) -> None:
-    """Write the figure of a benchmark's document."""
-    from fastsvm_cli.figures.bench import draw
-    from fastsvm_cli.figures.style import write
-
-    write(draw(document), path)
 
 
 def _pass_or_fail(bench: "Bench", named: "list[Case]", options: BenchOptions) -> None:

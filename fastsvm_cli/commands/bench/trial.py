@@ -101,7 +101,6 @@ def _show(
 
 
 def _write(choice: "Choice", document: dict, options: "BenchOptions") -> None:
-    from fastsvm_cli.commands.bench import write_figure
     from fastsvm_cli.text.output import Output
     from fastsvm_cli.text.read_rows import read_bytes
 
@@ -112,4 +111,7 @@ def _write(choice: "Choice", document: dict, options: "BenchOptions") -> None:
         with Output(options.keep) as output:
             output.write(text)
     if options.plot_file is not None:
-        write_figure(document, options.plot_file)
+        from fastsvm_cli.figures.bench import draw
+        from fastsvm_cli.figures.style import write
+
+        write(draw(document), options.plot_file)
