@@ -56,6 +56,7 @@ LIBRARIES = {
     "export/onnx": {"onnx", "onnxruntime"},
     "estimators": {"numpy", "scipy"},
     "estimators/agreement": {"matplotlib"},
+    "estimators/attempts": {"pandas"},
     "estimators/own_code": {"sklearn"},
     "estimators/patching": {"sklearn"},
     "estimators/pipelines": {"libsvm", "tempfile"},
