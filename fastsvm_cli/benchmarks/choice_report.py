@@ -13,6 +13,7 @@ from fastsvm_cli.benchmarks.environment import short
 from fastsvm_cli.benchmarks.quality import interval_95
 from fastsvm_cli.benchmarks.race import MEASURABLE
 from fastsvm_cli.benchmarks.report import class_record
+from fastsvm_cli.benchmarks.timing import Timings
 from fastsvm_cli.benchmarks.table_row import END_TO_END, SCORING
 from fastsvm_cli.benchmarks.tables import printable
 from fastsvm_cli.comparisons.budget import CONFIDENCE
@@ -254,9 +255,10 @@ def _record(choice: Choice, entrant: Entrant, test_file: str) -> "dict[str, Any]
 
 
 def _timed(entrant: Entrant, reading: float, times: int, rows: int) -> "dict[str, Any] | None":
-    if not len(entrant.timings):
+    """Return the times of the race or, of a model that did not take part, of its first runs."""
+    timings = entrant.timings if len(entrant.timings) else Timings([entrant.rough] * (entrant.rough < inf))
+    if not len(timings):
         return None
-    timings = entrant.timings
     low, high = timings.interval_95
     median = times * (reading + timings.median)
     return {
