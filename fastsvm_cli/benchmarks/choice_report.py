@@ -245,7 +245,7 @@ def _record(choice: Choice, entrant: Entrant, test_file: str) -> "dict[str, Any]
         "disagreement": None if changed is None else share,
         "labels_that_differ": None if changed is None else changed.different,
         "disagreement_upper": None if changed is None else entrant.upper,
-        "calibrated": entrant.attempt is not None and entrant.attempt.calibrated,
+        "calibrated": entrant.attempt is not None and entrant.attempt.calibrated > 0,
         "classes": None if changed is None else [class_record(each) for each in changed.classes],
         "distance": share,
         "distance_95": None if changed is None or share is None else interval_95(changed.different, changed.rows),

@@ -70,7 +70,7 @@ class Entrant:
     attempt: None for the exact model. changed: labels that differ from the exact model's; None for
     regression, and where a sample decided; sample: the labels of the sample. share: of labels that differ; regression:
     root mean square difference over the standard deviation. upper: the bound of the share; the
-    budget for a calibrated model; 0 where proven. largest: difference of a regression, in the same unit. facts: as
+    budget of a calibrated model; 0 where proven. largest: difference of a regression, in the same unit. facts: as
     facts_of returns them. proven: number of rows, by a certificate. timings: seconds a row. why: reason that it is not
     within the budget or was not compared; `failed`: no model was made. warning: of its compilation.
     """
@@ -310,7 +310,7 @@ class _Choosing:
         model, rows = entrant.model, self._rows
         assert model is not None
         entrant._rows, entrant.facts = rows, facts_of(model)
-        calibrated = entrant.attempt is not None and entrant.attempt.calibrated
+        calibrated = entrant.attempt.calibrated if entrant.attempt is not None else 0.0
         try:
             if rows.count > _SAMPLE and not self._source.model.header.regression and not entrant.exact:
                 drawn = np.sort(np.random.default_rng(0).choice(rows.count, _SAMPLE, replace=False))
@@ -333,7 +333,7 @@ class _Choosing:
         if self._loses(entrant.rough):
             entrant.why, entrant.model = "slower", None
 
-    def _judge(self, entrant: Entrant, answers: np.ndarray, calibrated: bool) -> None:
+    def _judge(self, entrant: Entrant, answers: np.ndarray, calibrated: float) -> None:
         """Set how far the answers are from the exact model's, and whether that is within the budget."""
         if self._source.model.header.regression:
             with np.errstate(all="ignore"):
@@ -351,7 +351,7 @@ class _Choosing:
             if entrant.exact:
                 entrant.upper = 0.0
             elif calibrated:  # the method has tested it; the fitted rows count here, too
-                entrant.upper = self._budget.share
+                entrant.upper = calibrated
                 entrant.within = not self._budget.surely_exceeded(changed)
         if entrant.model is not None and entrant.model.certified and not entrant.model.reduced:
             entrant.proven = self._rows.proven(entrant.model)

@@ -49,8 +49,8 @@ class Attempt(NamedTuple):
 
     options: by long name, _ for -; True for a flag. rank: place in the order of trying, the most promising first. gain:
     estimated limit of the exact model's time over the compiled one's. seconds: estimated processor time to compile.
-    exact: whether the certified model is also tried with --exact. calibrated: whether the method receives the rows, and
-    keeps the budget with the confidence of `comparisons/budget.py` itself. skipped: reason not to try it, or None.
+    exact: whether the certified model is tried with --exact. calibrated: budget that the method keeps by its own test
+    of the rows, which it receives; 0 for others. skipped: reason not to try it, or None.
     """
 
     command: str
@@ -59,7 +59,7 @@ class Attempt(NamedTuple):
     gain: float = inf
     seconds: float = 0.0
     exact: bool = False
-    calibrated: bool = False
+    calibrated: float = 0.0
     skipped: "str | None" = None
 
     @property

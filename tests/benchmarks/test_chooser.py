@@ -224,13 +224,13 @@ def test_failures_have_a_reason_and_others_go_on(run):
 
 def test_a_calibrated_model_gets_the_rows_and_keeps_its_own_budget(run):
     """20 of 4,000 are 0.5 %: more than the bound for others, but these rows fitted it, too."""
-    done = run([("own", Made(1e-6, 18), 0.1, {"calibrated": True}), ("other", Made(1e-6, 18))])
+    done = run([("own", Made(1e-6, 18), 0.1, {"calibrated": 0.005}), ("other", Made(1e-6, 18))])
     assert done.picked == "own" and list(done.given["own"]) == ["data"] and done.given["other"] == {}
     assert done.choice.picked.upper == 0.005
     assert "by its own test on these rows, at most 0.5 % of rows like them" in choice_report.reason(done.choice)
     assert choice_report.commands(done.choice, "t", "m", None, None)[0] == "fastsvm own --data t m fast.model"
     # Unless far more differ.
-    assert run([("own", Made(1e-6, 60), 0.1, {"calibrated": True})]).picked == "exact model"
+    assert run([("own", Made(1e-6, 60), 0.1, {"calibrated": 0.005})]).picked == "exact model"
 
 
 def test_an_interrupt_returns_what_is_known(run):

@@ -106,8 +106,10 @@ def test_a_set_that_was_too_slow_to_try_leads_to_smaller_ones(models):
 
 def test_a_cascade_needs_rows_and_a_budget(models):
     wide = models["wide"]
-    (attempt,) = attempts("cascade", wide, None)
-    assert attempt.calibrated and attempt.options == {"budget": 0.005}
+    (attempt,) = attempts("cascade", wide, False)
+    assert attempt.calibrated == 0.005 and attempt.options == {"budget": 0.005}
+    assert names("cascade", wide, True) == ["cascade --budget 0.005", "cascade --budget 0.003"]
+    assert names("cascade", wide, True, rows=900) == ["cascade --budget 0.005"]
     assert attempts("cascade", wide, None, each_class=True)[0].options["each_class"] is True
     assert names("cascade", wide, None, rows=500) == names("cascade", wide, None, budget=0.0) == []
     assert names("cascade", wide, None, budget=1.0) == []

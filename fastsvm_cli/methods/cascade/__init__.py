@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Defaults.
 BUDGET, CONFIDENCE = 0.001, 0.95
+# Parts of a budget that a search tries.
+_BUDGETS = (1.0, 0.6)
 
 
 class CascadeOptions(MethodOptions):
@@ -110,13 +112,16 @@ class Cascade(Method):
         return None
 
     def search(self, model: "ExactModel", setting: Setting) -> Search:
-        """Try one cascade, calibrated on the rows, if they can show the budget."""
+        """Try two budgets, calibrated on the rows, that these can show: the smaller one changes fewer labels."""
         from fastsvm_cli.methods.cascade.guarantee import rows_needed
 
-        share = setting.budget.share
-        if 0 < share < 1 and setting.rows > rows_needed(share, CONFIDENCE):
-            options: dict[str, Any] = {"budget": share, **({"each_class": True} if setting.budget.each_class else {})}
-            yield Attempt(self.name, options, rank=1, calibrated=True)
+        classes = {"each_class": True} if setting.budget.each_class else {}
+        for part in _BUDGETS:
+            share = float(f"{part * setting.budget.share:.2g}")
+            if not 0 < share < 1 or setting.rows <= rows_needed(share, CONFIDENCE):
+                return
+            if not (yield Attempt(self.name, {"budget": share, **classes}, rank=1, calibrated=share)):
+                return
 
 
 METHOD = Cascade()
