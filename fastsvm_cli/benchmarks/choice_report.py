@@ -13,9 +13,9 @@ from fastsvm_cli.benchmarks.environment import short
 from fastsvm_cli.benchmarks.quality import interval_95
 from fastsvm_cli.benchmarks.race import MEASURABLE
 from fastsvm_cli.benchmarks.report import class_record
-from fastsvm_cli.benchmarks.timing import Timings
 from fastsvm_cli.benchmarks.table_row import END_TO_END, SCORING
 from fastsvm_cli.benchmarks.tables import printable
+from fastsvm_cli.benchmarks.timing import Timings
 from fastsvm_cli.comparisons.budget import CONFIDENCE
 from fastsvm_cli.text.numbers import digits, finite, percent
 
