@@ -1,6 +1,6 @@
 """cascade: cheap stages in front of the exact model, calibrated on rows."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
