@@ -17,6 +17,8 @@ from fastsvm_cli.methods.parallel import threads_here
 FASTER = 0.95
 # Rounds before the first models are dropped, and at most; seconds of one model's run, and least number of its rows.
 _FIRST_ROUNDS, _MOST_ROUNDS, _RUN_SECONDS, _LEAST_ROWS = 4, 64, 0.01, 200
+# A shorter run is counted only after another: the model before it has filled the caches.
+_SHORT_SECONDS = 0.002
 # A model is dropped whose time is above the fastest's by so many of their errors, and at least by this factor.
 _ERRORS, _CLEARLY = 3.0, 1.03
 #: A factor whose error is above this share of it is not measurable.
@@ -36,10 +38,12 @@ class Runner(Protocol):
         """Predict these rows."""
 
 
-def run_once(runner: Runner, count: int, clock: "Callable[[], float]" = thread_time) -> float:
-    """Return the processor seconds a row of one thread that predicts `count` rows."""
+def run_once(runner: Runner, count: int, clock: "Callable[[], float]" = thread_time, warm: bool = False) -> float:
+    """Return the processor seconds a row of one thread that predicts `count` rows. warm: after an uncounted run."""
     runner.prepare(count)
     with threads_here(1):
+        if warm:
+            runner.run()
         start = clock()
         runner.run()
         return max(clock() - start, 1e-9) / count
@@ -68,7 +72,8 @@ def race(
     while len(left) > (keep in left) and done < _MOST_ROUNDS:
         for _ in range(rounds):
             for each in left:
-                taken = run_once(each, each.count, clock)
+                short = len(each.timings) > 0 and each.timings.median * each.count < _SHORT_SECONDS
+                taken = run_once(each, each.count, clock, short)
                 each.timings.seconds.append(taken)
                 spent += taken * each.count
         done += rounds

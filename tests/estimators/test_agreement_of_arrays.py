@@ -143,7 +143,7 @@ def test_a_picture_of_a_regression_knows_no_labels(pyplot):
 @pytest.fixture
 def costs(monkeypatch):
     """Set seconds a row: costs(of), of an Entrant."""
-    return lambda of: monkeypatch.setattr(race, "run_once", lambda runner, count, clock=None: of(runner))
+    return lambda of: monkeypatch.setattr(race, "run_once", lambda runner, *given: of(runner))
 
 
 def degree(entrant):
