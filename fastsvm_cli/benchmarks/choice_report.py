@@ -35,16 +35,16 @@ def not_tried(choice: Choice) -> "str | None":
     if not waiting:
         return None
     tried = sum(not each.failed for each in choice.entrants)
-    more = f"; --time-limit {_longer(choice):g} tries them"
+    needed = choice.seconds + 2 * sum(each.seconds for each in choice.waiting)
+    enough = max(60.0, 30.0 * -(-needed // 30))
+    if choice.limit >= choice.longest:
+        more = ", the most for a model as fast as this"
+    else:
+        more = f"; --time-limit {min(enough, choice.longest):.3g} tries {'more' if enough > choice.longest else 'them'}"
     names = ", ".join(waiting[:3]) + (f" and {len(waiting) - 3} more" if len(waiting) > 3 else "")
     return (
         f"{len(waiting)} of {tried + len(waiting)} not tried in {choice.limit:.2g} s of processor time ({names}){more}."
     )
-
-
-def _longer(choice: Choice) -> float:
-    needed = choice.seconds + 2 * sum(each.seconds for each in choice.waiting)
-    return max(60.0, 30.0 * -(-needed // 30))
 
 
 def reason(choice: Choice, name: "str | None" = None) -> str:
@@ -111,14 +111,13 @@ def table(choice: Choice, everything: bool, width: int) -> Table:
     """Return the models, the fastest first. everything: all of them. width: of the screen, in columns."""
     regression = choice.exact.changed is None
     out = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_edge=False)
-    heads = (
-        ["times\nexact", "RMS", "largest"]
-        if regression
-        else ["times\nexact", "labels\ndiffer", f"at most\n{100 * CONFIDENCE:g} %"]
+    differ = (
+        ["RMS", "largest"] if regression else ["labels\ndiffer", f"at most\n{100 * CONFIDENCE:g} %", "worst\nclass"]
     )
-    heads += [] if regression else ["worst\nclass"]
+    heads = ["times\nexact", *differ, "compile"]
     out.add_column(Text("model"), overflow="fold", vertical="bottom", min_width=_LEAST_NAME)
-    heads = [*heads, "compile"][: len(heads) + 1 - 2 * (width < _NARROW)]
+    if width < _NARROW:
+        del heads[-2:]
     for head in heads:
         out.add_column(Text(head), justify="right", no_wrap=True)
     entrants = ordered(choice)

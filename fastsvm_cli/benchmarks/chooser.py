@@ -67,12 +67,12 @@ class Rows(Protocol):
 class Entrant:
     """A model under comparison: the exact one, or an attempt's.
 
-    attempt: None for the exact model. changed: labels that differ from the exact model's; None for
-    regression, and where a sample decided; sample: the labels of the sample. share: of labels that differ; regression:
-    root mean square difference over the standard deviation. upper: the bound of the share; the
-    budget of a calibrated model; 0 where proven. largest: difference of a regression, in the same unit. facts: as
-    facts_of returns them. proven: number of rows, by a certificate. timings: seconds a row. why: reason that it is not
-    within the budget or was not compared; `failed`: no model was made. warning: of its compilation.
+    attempt: None for the exact model. changed: labels that differ from the exact model's; None for regression, and
+    where a sample decided; sample: the labels of the sample. share: of labels that differ; regression: root mean square
+    difference over the standard deviation. upper: the bound of the share; the budget of a calibrated model; 0 where
+    proven. largest: difference of a regression, in the same unit. facts: as facts_of returns them. proven: number of
+    rows, by a certificate. timings: seconds a row. why: reason that it is not within the budget or was not compared;
+    `failed`: no model was made. warning: of its compilation.
     """
 
     def __init__(self, name: str, model: "Model | None" = None, attempt: "Attempt | None" = None, exact: bool = False):
@@ -113,8 +113,8 @@ class Choice(NamedTuple):
 
     exact: the exact model; entrants: the others, in the order of trying. picked: the fastest within the budget. gains:
     times the exact model's speed, and its error, by entrant that was timed. waiting: attempts for which no time was
-    left. reading: seconds a row. seconds: processor time spent; limit: the time limit. interrupted: the signal that
-    ended the search, or None.
+    left. reading: seconds a row. seconds: processor time spent; limit: the time limit; longest: the most it can be.
+    interrupted: the signal that ended the search, or None.
     """
 
     exact: Entrant
@@ -126,6 +126,7 @@ class Choice(NamedTuple):
     reading: float
     seconds: float
     limit: float
+    longest: float = inf
     interrupted: "KeyboardInterrupt | None" = None
 
     @property
@@ -204,7 +205,8 @@ class _Choosing:
         rows, exact = self._rows, self.exact
         exact._rows = rows
         exact.rough = warm_up(exact, rows.count, self._clocks.thread)
-        self._limit = min(self._limit, _TIMES_OF_JOB * _JOB_ROWS * (exact.rough + rows.reading))
+        longest = _TIMES_OF_JOB * _JOB_ROWS * (exact.rough + rows.reading)
+        self._limit = min(self._limit, longest)
         most = max(_LEAST_ROWS, int(_OF_REFERENCE * self._limit / exact.rough))
         if most < rows.count:
             drawn = np.random.default_rng(0).choice(rows.count, most, replace=False)
@@ -239,6 +241,7 @@ class _Choosing:
             rows.reading,
             self.spent,
             self._limit,
+            longest,
             interrupted,
         )
 

@@ -13,7 +13,7 @@ _HEADS = ("model", "times exact", "differ", "at most", "class", "compile", "")
 
 
 class Attempts(Sequence):
-    """What ``compile(..., "auto")`` tried, the fastest first, as a sequence of dictionaries.
+    """Attempts of ``compile(..., "auto")``, the fastest first, as a sequence of dictionaries.
 
     Printed, it is a table. A dictionary has `name`, as the arguments of `compile`; `times_exact`, times the exact
     model's speed, or None; `share` of labels that change (regression: the root mean square difference over the standard

@@ -309,8 +309,8 @@ def _choose(
 ) -> FastSVM:
     from fastsvm_cli.benchmarks.chooser import choose
 
-    def fast_of(model: Model, exact: bool, recipe: "dict[str, Any] | None" = None) -> FastSVM:
-        return _behind(found, source, model, recipe or {}, exact=exact)
+    def fast_of(model: Model, exact: bool) -> FastSVM:
+        return _behind(found, source, model, {}, exact=exact)
 
     with in_python(), _one_blas_thread():
         choice = choose(

@@ -75,7 +75,7 @@ class Attempt(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What a search for a model knows beforehand.
+    """Facts that a search for a model starts from.
 
     budget: the rule. ratio: gamma / gamma_MAX about the mean of the support vectors; 0 for kernels other than RBF.
     rows: number of rows to calibrate on. max_bytes: of a compiled model.

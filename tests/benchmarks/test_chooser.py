@@ -180,6 +180,12 @@ def test_a_small_job_gets_a_small_search(run):
     """Ten times a million rows of the exact model."""
     done = run([], reading=0.0, time_limit=1e9)
     assert done.choice.limit == pytest.approx(10 * 1e6 * EXACT)
+    # A longer limit would try no more.
+    done = run([("long", Made(1e-7), 1000.0)], reading=0.0, time_limit=1e9)
+    words = "1 of 1 not tried in 1e+02 s of processor time (long), the most for a model as fast as this."
+    assert choice_report.not_tried(done.choice) == words
+    done = run([("long", Made(1e-7), 1000.0)], reading=0.0, time_limit=50.0)
+    assert choice_report.not_tried(done.choice).endswith("(long); --time-limit 100 tries more.")
 
 
 def test_a_slow_exact_model_answers_a_sample(run):

@@ -8,7 +8,7 @@ import pytest
 from fastsvm_cli.console import progress, terminal
 from support.processes import on_a_terminal
 
-#: The command with a clock that stands still: a slow machine would draw a bar.
+#: Runs fastsvm with a stopped clock, since a slow machine would draw a bar.
 COMMAND = (
     "from fastsvm_cli import start; from fastsvm_cli.console import progress; progress.monotonic = lambda: 0.0;"
     " start.run()"

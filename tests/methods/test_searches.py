@@ -1,4 +1,4 @@
-"""What each method tries, by the results of its attempts: searches are driven by hand."""
+"""Each method's attempts follow from the results of those before: searches are driven by hand."""
 
 import numpy as np
 import pytest

@@ -25,7 +25,7 @@ def serve(channel):
     for name in LIBRARIES:
         import_module(name)
     count_operations()
-    # With a clock that stands still: on a slow machine, commands would announce how long their work will take.
+    # With a stopped clock, since on a slow machine commands announce how long their work will take.
     import_module("fastsvm_cli.console.progress").monotonic = lambda: 0.0
     gc.freeze()
     while True:

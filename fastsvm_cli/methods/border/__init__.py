@@ -234,7 +234,7 @@ class Border(Method):
         return reason_against(model) or (why if needs_rows(model) else None)
 
     def search(self, model: "ExactModel", setting: Setting) -> Search:
-        """Try two numbers of samples, of a model with few features: with more, they are slower or alter more labels."""
+        """Try numbers of samples, of a model with few features: with more, they are slower or alter more labels."""
         from fastsvm_cli._native import used_indices
 
         if len(used_indices(model.vectors)) <= _FEW_FEATURES:

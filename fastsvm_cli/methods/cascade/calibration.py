@@ -24,8 +24,8 @@ _MOST_FITTED = 8192  # rows, of each of these parts
 _STAGE_WORTH = 0.97
 #: A cascade must take at most this share of the exact model's time.
 _WORTH = 0.95
-#: Share of the support vectors among the rows above which these are the model's training rows. Of a9a, whose features
-#: are binary, 19 % are among 8,000 test rows.
+#: Share of the support vectors among the rows above which these are the model's training rows. The features
+#: of a9a are binary: 19 % of its support vectors are among 8,000 test rows.
 _TRAINED = 1 / 3
 
 
