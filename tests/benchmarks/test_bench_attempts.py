@@ -2,9 +2,8 @@
 
 import itertools
 import json
-import os
+import shlex
 import shutil
-import subprocess
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
 from fastsvm_cli.text.read_rows import read_chunks
 from support.benching import ONE_THREAD, by_name, first_rows, run, train
-from support.paths import DATA, FASTSVM
+from support.paths import DATA
 
 
 @pytest.mark.full
@@ -29,9 +28,10 @@ def test_try_keeps_a_model_inside_the_budget_and_its_commands_work(fastsvm, benc
     exact = fastsvm("predict", "-q", "my rows", model).out.split()
     if len(commands) > 1:
         (tmp_path / "fast model").unlink()
-    env = {**os.environ, **ONE_THREAD, "PATH": os.path.dirname(FASTSVM) + os.pathsep + os.environ["PATH"]}
-    for command in commands:
-        subprocess.run(command, shell=True, cwd=tmp_path, env=env, check=True, capture_output=True)
+    for command in commands:  # by the same clock of cascades
+        program, *arguments = shlex.split(command)
+        assert program == "fastsvm"
+        fastsvm(*arguments, env=ONE_THREAD)
     assert (tmp_path / "fast model").read_bytes() == stored
     assert 100 * sum(a != b for a, b in zip(exact, (tmp_path / "out").read_text().split(), strict=True)) / 6000 <= 10
 
