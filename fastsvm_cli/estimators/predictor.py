@@ -280,6 +280,8 @@ class FastSVM(Persistent, FittedEstimator):
     feature_names_in_: np.ndarray
     offset_: float
     _reference: Any = None  # its source; not pickled
+    _classification: bool
+    _rows_as_given: bool  # without a transformation
     sklearn: "str | None" = None  # for older pickles
 
     def __init__(
@@ -326,6 +328,10 @@ class FastSVM(Persistent, FittedEstimator):
         if self.sklearn not in (None, "dense", "sparse"):
             raise ValueError(f"sklearn={self.sklearn!r} found, expected None, 'dense' or 'sparse'")
         self._predictors: dict[str, tuple[Predictor, int]] = {}
+        self._classification = header.classification
+        self._rows_as_given = (
+            self.transform is None and not self.model.serials and self.model.embedded_scaling is None
+        )
         self._own: tuple[OwnCode | None] | None = None  # once it was needed
         if header.classification:
             self._classes = Classes(header, self.classes)
@@ -407,7 +413,7 @@ class FastSVM(Persistent, FittedEstimator):
         """
         if self.calibrator is not None:
             return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
-        if self.break_ties and self.model.header.classification:
+        if self.break_ties and self._classification:
             if self.decision_function_shape == "ovo":
                 raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
             if len(self.classes_) > 2:
@@ -672,6 +678,8 @@ class FastSVM(Persistent, FittedEstimator):
         return rows
 
     def _chunk(self, rows: Rows, first: int, last: int) -> "_native.Chunk":
+        if self._rows_as_given:
+            return rows.chunk(first, last, type(self).__name__, self.first_index)
         chunk = self._raw_chunk(rows, first, last)
         if self.model.embedded_scaling is None:
             return chunk
@@ -682,11 +690,9 @@ class FastSVM(Persistent, FittedEstimator):
 
     def _raw_chunk(self, rows: Rows, first: int, last: int) -> "_native.Chunk":
         who = type(self).__name__
-        if isinstance(rows, ParsedRows):
-            return rows.chunk(first, last, who, self.first_index)
-        if self.model.serials:
+        if self.model.serials and not isinstance(rows, ParsedRows):
             return serial_chunk_of(rows.block(first, last, who), who)
-        if self.transform is None:
+        if self.transform is None or isinstance(rows, ParsedRows):
             return rows.chunk(first, last, who, self.first_index)
         return chunk_of(self.transform.apply(rows.floats(first, last, who)), who, self.first_index)
 
@@ -767,14 +773,15 @@ class FastSVM(Persistent, FittedEstimator):
         return self.model.header if self.exact is None or not self.model.reduced else self.exact.model.header
 
     def _labels(self, answer: Answer) -> np.ndarray:
-        labels = np.array(answer.predictions.label)
+        labels = np.asarray(answer.predictions.label)
         if self.sklearn == "dense" and answer.reference_rows and (own := self._own_code) is not None:
             near = self._by_reference(own, answer, LABELS)
             if len(near):
+                labels = labels.copy()
                 labels[near] = own.labels(answer.chunk.select(near))
-        if self.model.header.classification:
+        if self._classification:
             return self._classes.of(labels)
-        return labels if self.model.header.regression else labels.astype(np.intp)
+        return labels.copy() if self.model.header.regression else labels.astype(np.intp)
 
     def _decision_values(self, answer: Answer) -> np.ndarray:
         out = self._shaped(np.asarray(answer.decisions.value))
@@ -808,7 +815,7 @@ class FastSVM(Persistent, FittedEstimator):
 
     def _shaped(self, values: np.ndarray) -> np.ndarray:
         """Return pairs' values in decision_function's shape and signs."""
-        if not self.model.header.classification:
+        if not self._classification:
             return values[:, 0].copy()
         pairwise = self._classes.pairwise(values)
         if len(self._classes) == 2:
@@ -816,10 +823,10 @@ class FastSVM(Persistent, FittedEstimator):
         return pairwise if self.decision_function_shape == "ovo" else self._classes.one_against_rest(pairwise)
 
     def _probabilities(self, answer: Answer) -> np.ndarray:
-        if self.sklearn is not None and self.model.header.nr_class == 2 and self.model.header.classification:
+        if self.sklearn is not None and self._classification and len(self.classes_) == 2:
             answer.predictions.iterate_pairs()
         found = np.asarray(answer.predictions.probability)
-        return self._classes.probabilities(found) if self.model.header.classification else found.copy()
+        return self._classes.probabilities(found) if self._classification else found.copy()
 
     def _radii(self, answer: Answer) -> np.ndarray:
         radii = np.asarray(answer.decisions.radius)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 #: Types that the core reads without conversion.
 _NATIVE_TYPES = "dfilq"
-_NO_LABEL = np.empty((1, 0))
+_COPIED = 4096  # numbers: below, a copy takes less time than a view
 BLOCK_ROWS = 1 << 14  # of labelled_chunks
 
 
@@ -52,7 +52,7 @@ class _Dense(Rows):
         self.entries = float(self.columns)
 
     def block(self, first: int, last: int, who: str) -> np.ndarray:
-        return _readable(self._matrix[first:last])
+        return _readable(self._matrix if last - first == self.rows else self._matrix[first:last])
 
 
 class _Frame(Rows):
@@ -113,6 +113,8 @@ def rows_of(X, who: str, names: "np.ndarray | None" = None) -> Rows:
     names: expected column names of a frame. Raises ValueError and TypeError, in scikit-learn's words, unless X is a
     real matrix with a row and a column.
     """
+    if type(X) is np.ndarray and X.ndim == 2 and X.dtype.char in "df" and X.size:  # soon, for one row
+        return _Dense(X)
     if isinstance(X, np.matrix):
         raise TypeError("np.matrix is not supported. Please convert to a numpy array with np.asarray.")
     if hasattr(X, "tocsr"):
@@ -152,7 +154,9 @@ def chunk_of(block, who: str, first_index: int = 1) -> _native.Chunk:
         return _csr_chunk(block, 0, block.shape[0], who, first_index)
     block = _readable(block)
     try:
-        return _native.Chunk.from_dense(_no_labels(len(block)), block, first_index=first_index)
+        return _native.Chunk.from_dense(
+            None, block if block.size < _COPIED else _unchanging(block), first_index=first_index
+        )
     except ValueError:
         _refuse_numbers(block, who)
         raise
@@ -187,7 +191,7 @@ def serial_chunk_of(block, who: str) -> _native.Chunk:
     _refuse_numbers(values, who)
     starts = np.arange(rows + 1, dtype=np.int64) * (columns + 1)
     indices = np.tile(np.arange(columns + 1, dtype=np.int32), rows)
-    return _native.Chunk.from_csr(_no_labels(rows), starts, indices, values.ravel())
+    return _native.Chunk.from_csr(np.empty((rows, 0)), starts, indices, values.ravel())
 
 
 def _as_csr(X):
@@ -212,8 +216,7 @@ def _csr_chunk(matrix, first: int, last: int, who: str, first_index: int = 1) ->
     if values.dtype.char not in _NATIVE_TYPES or not values.dtype.isnative:
         values = values.astype(np.float64)
     else:
-        values = values.view()
-        values.flags.writeable = False  # lets the chunk use the array without a copy
+        values = _unchanging(values)
     try:
         return _native.Chunk.from_columns(starts, indices, values, matrix.shape[1], first, first_index)
     except ValueError:
@@ -221,8 +224,11 @@ def _csr_chunk(matrix, first: int, last: int, who: str, first_index: int = 1) ->
         raise
 
 
-def _no_labels(rows: int) -> np.ndarray:
-    return _NO_LABEL if rows == 1 else np.empty((rows, 0))
+def _unchanging(numbers: np.ndarray) -> np.ndarray:
+    """Return a view that lets a chunk use the array without a copy."""
+    numbers = numbers.view()
+    numbers.flags.writeable = False
+    return numbers
 
 
 def _readable(matrix: np.ndarray) -> np.ndarray:

@@ -10,11 +10,11 @@ from fastsvm_cli.methods.parallel import over_blocks, threads_here
 from fastsvm_cli.text.read_rows import MOST_VALUES
 
 #: Approximate numbers in a block: a few megabytes.
-MOST_ENTRIES = 1 << 18
+MOST_ENTRIES = 1 << 20
 #: Minimum rows of a block, if memory allows: evaluation needs many at a time.
 LEAST_ROWS = 256
 #: Time per block: hides the overhead, yet threads end together and Ctrl-C acts soon.
-BLOCK_SECONDS = 0.02
+BLOCK_SECONDS = 0.05
 MOST_BLOCKS = 1 << 10
 #: Minimum work for a second thread, which takes 0.1 ms to start.
 ALONE_SECONDS = 0.002
@@ -28,6 +28,8 @@ def in_blocks(
     values: numbers held per row, at least 1. threads: None: the calling thread's setting; 0: the process's. answer:
     returns the result of rows first, ..., last - 1, on any thread.
     """
+    if rows.rows == 1:
+        return answer(0, 1)
     most = max(1, min(int(MOST_ENTRIES / max(rows.entries, 1)), MOST_VALUES // values))
     with threads_here(threads):
         if rows.rows <= min(most, LEAST_ROWS):

@@ -97,8 +97,10 @@ Chunk chunk_from_columns(AnyNumbers indptr, AnyNumbers indices, AnyNumbers value
 }
 
 Chunk chunk_from_dense(AnyNumbers leading, AnyNumbers matrix, AnyNumbers columns, std::int32_t first_index) {
-    const Numbers before = numbers(leading, "leading", 1, 2), x = numbers(matrix, "matrix", 2, 2);
-    Numbers indices;
+    const Numbers x = numbers(matrix, "matrix", 2, 2);
+    Numbers before, indices;
+    before.view.rows = x.view.rows, before.view.columns = 0;
+    if (!leading.is_none()) before = numbers(leading, "leading", 1, 2);
     if (!columns.is_none()) indices = numbers(columns, "columns");
     const nb::gil_scoped_release release;
     return shared(rows_from_dense(before.view, x.view, indices.buffer ? &indices.view : nullptr, first_index));
@@ -178,10 +180,10 @@ void bind_rows(nb::module_& m) {
             "unless first_row is above 0; indices, values: from entry indptr[0] on. first_row: number of the "
             "first row, in messages. Raises ValueError, which names the row, for an indptr or a column out of "
             "range, and for a number or sum that is not finite.")
-        .def_static("from_dense", &chunk_from_dense, "leading"_a, "matrix"_a, "columns"_a.none() = nb::none(),
+        .def_static("from_dense", &chunk_from_dense, "leading"_a.none(), "matrix"_a, "columns"_a.none() = nb::none(),
                     "first_index"_a = 1,
-                    "A chunk from a matrix (rows, d); zeros are not stored. leading, types and ValueError: as "
-                    "from_csr. columns: (d) LIBSVM indices, increasing; None: column j is feature j + first_index.")
+                    "A chunk from a matrix (rows, d); zeros are not stored. leading (None: no numbers), types and "
+                    "ValueError: as from_csr. columns: (d) LIBSVM indices, increasing; None: column j is feature j + first_index.")
         .def_static("concatenate", &concatenate, "chunks"_a,
                     "A chunk of all chunks' rows, in order; without chunks, no rows. Raises ValueError if their "
                     "leading_count differs.")

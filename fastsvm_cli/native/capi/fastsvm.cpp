@@ -91,26 +91,35 @@ constexpr std::int64_t most_rows = 4096;
 constexpr std::size_t most_entries = std::size_t{1} << 18;
 
 // Takes rows from number `first` on. Stops before an invalid row, and sets `row_error`.
-template <class Number>
-void take_dense(const fastsvm_rows& rows, const Number* numbers, std::int32_t first_index, std::int64_t first,
-                std::int64_t most, RowBuffer& out, std::optional<RowError>& row_error) {
+void take_dense(const fastsvm_rows& rows, std::int32_t first_index, std::int64_t first, std::int64_t most,
+                RowBuffer& out, std::optional<RowError>& row_error) {
+    MatrixView matrix;
+    const std::int64_t size = rows.doubles ? sizeof(double) : sizeof(float);
+    matrix.data =
+        rows.doubles ? reinterpret_cast<const char*>(rows.doubles) : reinterpret_cast<const char*>(rows.floats);
+    matrix.type = rows.doubles ? NumberType::float64 : NumberType::float32;
+    matrix.rows = rows.count, matrix.columns = rows.columns;
+    matrix.row_stride = rows.stride * size, matrix.column_stride = size;
+    const DenseRows dense(matrix);
+    const std::int32_t* const index = out.consecutive(first_index, static_cast<std::size_t>(rows.columns));
     const std::int64_t last = std::min(rows.count, first + most);
-    for (std::int64_t i = first; i < last && out.entries() < most_entries; ++i) {
-        const Number* const row = numbers + i * rows.stride;
-        const RowBuffer::Position to = out.row(static_cast<std::size_t>(rows.columns));
-        std::size_t count = 0;
-        for (std::int64_t j = 0; j < rows.columns; ++j) {
-            const double value = static_cast<double>(row[j]);
-            const std::int32_t index = static_cast<std::int32_t>(j + first_index);
-            if (!std::isfinite(value)) {
-                row_error = entry_error_of(i, j - 1, index, value);
-                return;
+    for (std::int64_t i = first; i < last && out.entries() < most_entries;) {
+        double squared_norms[DenseRows::abreast];
+        std::int64_t entries[DenseRows::abreast];
+        const int count = static_cast<int>(std::min<std::int64_t>(DenseRows::abreast, last - i));
+        dense.measure(i, count, squared_norms, entries);
+        for (int k = 0; k < count; ++k, ++i) {
+            if (!std::isfinite(squared_norms[k])) {
+                const std::string why = dense.error(i);
+                if (!why.empty()) {
+                    row_error = RowError(i, why);
+                    return;
+                }
             }
-            to.index[count] = index;
-            to.value[count] = value;
-            count += value != 0;
+            const RowBuffer::Position to = out.row(static_cast<std::size_t>(entries[k]));
+            dense.write(i, entries[k], index, to.index, to.value);
+            out.end_row(static_cast<std::size_t>(entries[k]), squared_norms[k]);
         }
-        out.end_row(count);
     }
 }
 
@@ -123,6 +132,7 @@ void take_sparse(const fastsvm_rows& rows, std::int64_t first, std::int64_t most
         require(begin == end || (rows.indices && rows.values), "rows.indices or rows.values is NULL");
         const RowBuffer::Position to = out.row(static_cast<std::size_t>(end - begin));
         std::int64_t before = -1;
+        double squared_norm = 0;
         for (std::int64_t e = begin; e < end; ++e) {
             const std::int32_t index = rows.indices[e];
             const double value = rows.values[e];
@@ -132,9 +142,10 @@ void take_sparse(const fastsvm_rows& rows, std::int64_t first, std::int64_t most
             }
             to.index[e - begin] = index;
             to.value[e - begin] = value;
+            squared_norm += value * value;
             before = index;
         }
-        out.end_row(static_cast<std::size_t>(end - begin));
+        out.end_row(static_cast<std::size_t>(end - begin), squared_norm);
     }
 }
 
@@ -164,10 +175,8 @@ template <class Use> void ask(const fastsvm_model& model, const fastsvm_rows& ro
         buffer.begin(first);
         if (rows.starts)
             take_sparse(rows, first, most, buffer, row_error);
-        else if (rows.doubles)
-            take_dense(rows, rows.doubles, model.loaded.features.first, first, most, buffer, row_error);
         else
-            take_dense(rows, rows.floats, model.loaded.features.first, first, most, buffer, row_error);
+            take_dense(rows, model.loaded.features.first, first, most, buffer, row_error);
         worker->predictions(buffer.rows(model.embedded(), row_error), answer);
         if (answer.error) row_error = RowError(answer.error->first, answer.error->second);
         if (answer.predictions.rows) use(answer.predictions, worker->decisions(), first);

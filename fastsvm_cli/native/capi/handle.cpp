@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <numeric>
 #include <system_error>
 #include <utility>
 
@@ -52,10 +53,16 @@ RowBuffer::Position RowBuffer::row(std::size_t most) {
     return {raw_.indices.data() + held, raw_.values.data() + held};
 }
 
-void RowBuffer::end_row(std::size_t count) {
+const std::int32_t* RowBuffer::consecutive(std::int32_t first, std::size_t count) {
+    if (consecutive_.size() < count || (count && consecutive_[0] != first)) {
+        consecutive_.resize(count);
+        std::iota(consecutive_.begin(), consecutive_.end(), first);
+    }
+    return consecutive_.data();
+}
+
+void RowBuffer::end_row(std::size_t count, double squared_norm) {
     const std::size_t held = entries();
-    double squared_norm = 0;
-    for (std::size_t e = held; e < held + count; ++e) squared_norm += raw_.values[e] * raw_.values[e];
     if (count) rows_.max_index = std::max(rows_.max_index, raw_.indices[held + count - 1]);
     raw_.starts.push_back(static_cast<std::int64_t>(held + count));
     raw_.squared_norms.push_back(squared_norm);

@@ -27,8 +27,10 @@ public:
     };
     // Memory for up to `most` entries of the next row, valid until end_row.
     Position row(std::size_t most);
-    // Ends this row, of `count` entries.
-    void end_row(std::size_t count);
+    // Ends this row, of `count` entries; squared_norm: their squares, in order.
+    void end_row(std::size_t count, double squared_norm);
+    // The indices first, first + 1, ..., `count` of them. Valid until the next call.
+    const std::int32_t* consecutive(std::int32_t first, std::size_t count);
     std::int64_t count() const { return static_cast<std::int64_t>(raw_.squared_norms.size()); }
     std::size_t entries() const { return static_cast<std::size_t>(raw_.starts.back()); }
     // The rows, scaled by an embedded range file. If a scaled value is too large: the rows before it, and the error.
@@ -47,6 +49,7 @@ private:
     Numbers raw_, scaled_;
     Rows rows_;
     ScaledRows found_;  // result of scaling into scaled_
+    std::vector<std::int32_t> consecutive_;
 };
 
 enum class OutputKind { labels, values, probabilities };

@@ -101,15 +101,17 @@ bool take(const svm_node* x, bool serials, RowBuffer& out) {
     const std::size_t n = length(x);
     bool sound = true;
     int last = -1;
+    double squared_norm = 0;
     out.begin(0);
     const RowBuffer::Position to = out.row(n);
     for (std::size_t e = 0; e < n; ++e) {
         to.index[e] = serials ? static_cast<int>(e) : x[e].index;
         to.value[e] = x[e].value;
         sound = sound && (serials || (std::isfinite(x[e].value) && x[e].index > last));
+        squared_norm += x[e].value * x[e].value;
         last = x[e].index;
     }
-    out.end_row(n);
+    out.end_row(n, squared_norm);
     return sound;
 }
 

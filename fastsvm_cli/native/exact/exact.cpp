@@ -159,11 +159,7 @@ void Exact::accumulate_row_panels(std::int64_t from, std::int64_t to, Block& blo
 void Exact::take_rows(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block) const {
     if (in_panels_) return layout().panels->take(rows, which, n, block.rows);
     if (static_cast<std::int64_t>(block.columns.size()) < n) block.columns.resize(static_cast<std::size_t>(n));
-    for (std::int64_t r = 0; r < n; ++r) {
-        const std::int64_t begin = rows.begin(which[r]);
-        block.columns[r].take(features_, rows.indices.data() + begin, rows.values.data() + begin,
-                              rows.end(which[r]) - begin);
-    }
+    for (std::int64_t r = 0; r < n; ++r) block.columns[r].take(features_, rows, which[r]);
 }
 
 void Exact::evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n, bool sized, Block& block,
@@ -207,6 +203,26 @@ void Exact::evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n
         layout().lists->kernel_values(block.columns[r], rows.squared_norms[which[r]], block.kernel_values.data());
         accumulate(0, padded_, block.kernel_values.data(), value + r * pairs, sizes(r));
     }
+}
+
+// Reference sums. Several rows are summed side by side; for a row alone, the vectors of a panel.
+void Exact::reference(const Rows& rows, const std::int64_t* which, std::int64_t count, Block& block,
+                      double* value) const {
+    static_assert(panel == wide_group, "a panel takes the place of a group of rows");
+    const Kernel& kernel = model_.kernel;
+    if (count != 1 || !rows.increasing || !in_panels_ || kernel.normalized() || !layout().panels->dense())
+        return reference_sums(model_, rows, which, count, value);
+    const ReferenceLoops& loop = *loops().wide_reference;
+    const std::int64_t begin = rows.begin(which[0]);
+    const LaneEntries row{rows.indices.data() + begin, rows.values.data() + begin, rows.end(which[0]) - begin};
+    block.kernel_values.resize(static_cast<std::size_t>(padded_));
+    double* const values = block.kernel_values.data();
+    for (std::int64_t s = 0; s < padded_; s += panel) {
+        const LaneEntries vectors{features_.indices().data(), layout().panels->columns_from(s), features_.size()};
+        (kernel.of_distances() ? loop.squared_distances : loop.dots)(vectors, row, values + s);
+    }
+    reference_kernel_from(kernel, 1, padded_, padded_, values);
+    reference_terms(model_, values, class_start_.data(), value);
 }
 
 double Exact::least_radius(std::int64_t pair, const Rounding::Row& rounding, double value, const RowSize* sizes) const {
@@ -376,7 +392,7 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
             const std::int64_t count = static_cast<std::int64_t>(block.undecided.size());
             if (count == 0 || (pairs == 1 && count < block_rows && stop < last)) continue;
             block.value.resize(static_cast<std::size_t>(count * pairs));
-            reference_sums(model_, rows, block.undecided.data(), count, block.value.data());
+            reference(rows, block.undecided.data(), count, block, block.value.data());
             for (std::int64_t i = 0; i < count; ++i) {
                 std::copy_n(block.value.data() + i * pairs, pairs, out.value.data() + block.undecided[i] * pairs);
                 if (out.with_radius)

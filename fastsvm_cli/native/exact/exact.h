@@ -71,6 +71,7 @@ private:
                LevelRows& decided) const;
     void elect(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block, std::int32_t* winner) const;
     void decide(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block, std::int32_t* winner) const;
+    void reference(const Rows& rows, const std::int64_t* which, std::int64_t count, Block& block, double* value) const;
     void label_by_reference(const Rows& rows, Block& block, std::int32_t* winner) const;
     int likely_class(const double* kernel_values) const;
     struct OwnSums;

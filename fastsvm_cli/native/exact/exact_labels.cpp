@@ -191,7 +191,7 @@ void Exact::label_by_reference(const Rows& rows, Block& block, std::int32_t* win
     for (std::size_t at = 0; at < block.undecided.size();) {
         const std::int64_t count = std::min(static_cast<std::int64_t>(block.undecided.size() - at), most);
         block.value.resize(static_cast<std::size_t>(count * pairs));
-        reference_sums(model_, rows, block.undecided.data() + at, count, block.value.data());
+        reference(rows, block.undecided.data() + at, count, block, block.value.data());
         for (std::int64_t r = 0; r < count; ++r, ++at) {
             const double* const value = block.value.data() + r * pairs;
             votes.begin();

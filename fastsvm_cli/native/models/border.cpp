@@ -140,8 +140,7 @@ void Border::decision_values(const Rows& rows, Decisions& out) const {
         for (; first < last; first += block_rows) {
             const std::int64_t stop = std::min(last, first + block_rows);
             for (std::int64_t r = first; r < stop; ++r) {
-                columns[r - first].take(features_, rows.indices.data() + rows.begin(r),
-                                        rows.values.data() + rows.begin(r), rows.end(r) - rows.begin(r));
+                columns[r - first].take(features_, rows, r);
                 outside[r - first] = 0;
                 for (std::int64_t e = rows.begin(r); local_ > 1 && e < rows.end(r); ++e)
                     if (features_.column(rows.indices[e]) < 0) outside[r - first] += rows.values[e] * rows.values[e];

@@ -187,8 +187,7 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
 
     for (std::int64_t r = 0; r < n; ++r) {
         Columns& columns = block.columns[r];
-        const std::int64_t begin = rows.begin(first + r);
-        columns.take(features_, rows.indices.data() + begin, rows.values.data() + begin, rows.end(first + r) - begin);
+        columns.take(features_, rows, first + r);
         (columns.count() >= dense_from_ ? block.dense : block.sparse).push_back(r);
         // A model of one class has no pairs, and maybe no center.
         const KernelRounding of_kernel = radii && nr_pairs ? kernel_rounding(rows, first + r) : KernelRounding{};

@@ -170,20 +170,34 @@ void products_and_peaks(int rows, std::int64_t count, const std::int64_t* n, con
     products_by_rows<true>(rows, count, n, coef, value_at, values, value_at, out, peaks);
 }
 
-void center(std::int64_t d, double factor, const double* z, const double* center, const double* weights, float* out,
-            double* sums) {
+void center(std::int64_t d, double factor, const double* z, const double* center, const double* weights,
+            const std::int32_t* place, float* out, double* sums) {
     d8 squares = d8::splat(0), weighted = squares, lost = squares;
-    for (std::int64_t c = 0; c < d; c += lanes) {
-        const d8 exact = (d8::load(z + c) - d8::load(center + c)) * factor;
-        const Wide<float, lanes> rounded = narrowed(exact);
-        const d8 stored = widened(rounded);
+    const auto take = [&](const double* numbers, const double* centers, const double* of, float* rounded) {
+        const d8 exact = (d8::load(numbers) - d8::load(centers)) * factor;
+        const f8 single = narrowed(exact);
+        const d8 stored = widened(single);
         const d8 square = stored * stored, off = exact - stored;
         squares += square;
-        weighted += square * d8::load(weights + c);
+        weighted += square * d8::load(of);
         lost += off * off;
-        float number[lanes];
-        rounded.store(number);
-        for (int i = 0; i < lanes; ++i) out[(c + i) * row_panel] = number[i];
+        single.store(rounded);
+    };
+    float rounded[lanes];
+    constexpr int ahead = 512;  // numbers: processors do not prefetch beyond a page
+    std::int64_t c = 0;
+    for (; c + lanes <= d; c += lanes) {
+        __builtin_prefetch(z + c + ahead);
+        take(z + c, center + c, weights + c, rounded);
+        for (int i = 0; i < lanes; ++i) out[place[c + i]] = rounded[i];
+    }
+    if (c < d) {
+        double last[3][lanes] = {};
+        const std::int64_t left = d - c;
+        for (std::int64_t i = 0; i < left; ++i) last[0][i] = z[c + i], last[1][i] = center[c + i];
+        for (std::int64_t i = 0; i < left; ++i) last[2][i] = weights[c + i];
+        take(last[0], last[1], last[2], rounded);
+        for (std::int64_t i = 0; i < left; ++i) out[place[c + i]] = rounded[i];
     }
     sums[0] = total(squares);
     sums[1] = total(weighted);

@@ -19,10 +19,10 @@ struct ProductLoops {
     // With coef[value_at[k] + s]; peaks[k * product_rows + r]: the largest of 0 and the values.
     void (*products_and_peaks)(int rows, std::int64_t count, const std::int64_t* n, const float* coef,
                                const float* const* values, const std::int64_t* value_at, double* out, float* peaks);
-    // A centered row: out[c * panel] = factor (z[c] - center[c]) in single precision, for d columns, a multiple of
-    // `lanes`. sums: of squares, of squares times weights[c], of squared rounding errors.
+    // A centered row: out[place[c]] = factor (z[c] - center[c]) in single precision, for d columns. sums: of squares,
+    // of squares times weights[c], of squared rounding errors.
     void (*center)(std::int64_t d, double factor, const double* z, const double* center, const double* weights,
-                   float* out, double* sums);
+                   const std::int32_t* place, float* out, double* sums);
     // Runs `times` rounds of enough independent multiply-adds to keep the processor busy; returns their number, per
     // scalar. *sum: the total.
     double (*single_multiply_adds)(std::int64_t times, double* sum);

@@ -16,13 +16,17 @@ typedef Wide<double, doubles> vd;
 // R rows by two registers of vectors; tile[2 r]: row r with vectors at, at + 1, ...; tile[2 r + 1]: the next register.
 template <int R, class V, class T> FASTSVM_INLINE void load_tile(V (&tile)[2 * R], const T* const (&from)[R]) {
     constexpr int width = sizeof(V) / sizeof(T);
+#pragma GCC unroll 6
     for (int r = 0; r < R; ++r)
+#pragma GCC unroll 2
         for (int h = 0; h < 2; ++h) tile[2 * r + h] = V::load(from[r] + h * width);
 }
 
 template <int R, class V, class T> FASTSVM_INLINE void store_tile(const V (&tile)[2 * R], T* const (&to)[R]) {
     constexpr int width = sizeof(V) / sizeof(T);
+#pragma GCC unroll 6
     for (int r = 0; r < R; ++r)
+#pragma GCC unroll 2
         for (int h = 0; h < 2; ++h) tile[2 * r + h].store(to[r] + h * width);
 }
 
@@ -40,33 +44,23 @@ FASTSVM_INLINE void add_columns(std::int64_t d, const T* z, const T* x, V (&tile
     }
 }
 
-// Inner products: sums of sums of `column_block` columns, added to the tile unless `first`.
-template <int R>
-FASTSVM_INLINE void single_dots(std::int64_t d, std::int64_t column_block, bool first, const float* z, const float* x,
-                                vf (&tile)[2 * R]) {
-    std::int64_t from = 0;
-    if (first) {
-        for (vf& sum : tile) sum = vf::splat(0);
-        from = column_block < d ? column_block : d;
-        add_columns<R>(from, z, x, tile);
-    }
-    for (; from < d; from += column_block) {
-        vf more[2 * R];
-        for (vf& sum : more) sum = vf::splat(0);
-        add_columns<R>(column_block < d - from ? column_block : d - from, z + from * row_panel, x + from * panel, more);
-        for (int i = 0; i < 2 * R; ++i) tile[i] += more[i];
-    }
-}
-
 // Exponentials of a tile, n in step, which leaves enough registers.
 template <int R, class V, class Exponential> FASTSVM_INLINE void in_steps(V (&tile)[2 * R], Exponential exponential) {
     constexpr int n = R % 3 == 0 ? 6 : R % 2 == 0 ? 4 : 2;
 #pragma GCC unroll 8
-    for (int at = 0; at < 2 * R; at += n) exponential(reinterpret_cast<V(&)[n]>(tile[at]));
+    for (int at = 0; at < 2 * R; at += n) {
+        V values[n];
+#pragma GCC unroll 8
+        for (int i = 0; i < n; ++i) values[i] = tile[at + i];
+        exponential(values);
+#pragma GCC unroll 8
+        for (int i = 0; i < n; ++i) tile[at + i] = values[i];
+    }
 }
 
 template <int R> FASTSVM_INLINE void powers_from_dots(const float* row_norms, const float* norms, vf (&tile)[2 * R]) {
     const vf norms0 = vf::load(norms), norms1 = vf::load(norms + floats);
+#pragma GCC unroll 6
     for (int r = 0; r < R; ++r) {
         tile[2 * r] = (row_norms[r] + norms0) - 2.0F * tile[2 * r];
         tile[2 * r + 1] = (row_norms[r] + norms1) - 2.0F * tile[2 * r + 1];
@@ -74,17 +68,20 @@ template <int R> FASTSVM_INLINE void powers_from_dots(const float* row_norms, co
     in_steps<R>(tile, [](auto& values) { negative_powers(values); });
 }
 
-// whole: all columns in one call.
-template <int R, bool whole>
-void single_rows(std::int64_t d, std::int64_t column_block, bool first, bool last, const float* z,
-                 const float* row_norms, const float* x, const float* norms, float* out, std::int64_t stride) {
-    for (int at = 0; at < panel; at += 2 * floats) {
+template <int R>
+void single_rows(std::int64_t vectors, std::int64_t d, bool first, bool last, const float* z, const float* row_norms,
+                 const float* x, const float* norms, float* out, std::int64_t stride) {
+    for (int at = 0; at < vectors; at += 2 * floats) {
         float* to[R];
         for (int r = 0; r < R; ++r) to[r] = out + at + r * stride;
         vf tile[2 * R];
-        if (!whole && !first) load_tile<R>(tile, reinterpret_cast<const float* const(&)[R]>(to));
-        single_dots<R>(d, column_block, whole || first, z, x + at, tile);
-        if (whole || last) powers_from_dots<R>(row_norms, norms + at, tile);
+#pragma GCC unroll 12
+        for (vf& sum : tile) sum = vf::splat(0);
+        add_columns<R>(d, z, x + at, tile);
+        if (!first)
+#pragma GCC unroll 12
+            for (int i = 0; i < 2 * R; ++i) tile[i] += vf::load(to[i / 2] + i % 2 * floats);
+        if (last) powers_from_dots<R>(row_norms, norms + at, tile);
         store_tile<R>(tile, to);
     }
 }
@@ -99,8 +96,8 @@ template <class V> FASTSVM_INLINE void add_widened(V x, double* sums) {
 }
 
 template <int R>
-void single_sums_rows(std::int64_t panels, std::int64_t d, std::int64_t column_block, const float* z,
-                      const float* row_norms, const float* x, const float* norms, const float* coef, double* sums) {
+void single_sums_rows(std::int64_t panels, std::int64_t d, const float* z, const float* row_norms, const float* x,
+                      const float* norms, const float* coef, double* sums) {
     constexpr int width = 2 * floats, tiles = 2 * width <= panel ? 2 : 1;
     for (std::int64_t s = 0; s < panels; ++s, x += d * panel, norms += panel, coef += panel)
         for (int at = 0; at < panel;) {
@@ -108,7 +105,8 @@ void single_sums_rows(std::int64_t panels, std::int64_t d, std::int64_t column_b
             for (vf& sum : few) sum = vf::splat(0);
             for (int t = 0; t < tiles; ++t, at += width) {
                 vf tile[2 * R];
-                single_dots<R>(d, column_block, true, z, x + at, tile);
+                for (vf& sum : tile) sum = vf::splat(0);
+                add_columns<R>(d, z, x + at, tile);
                 powers_from_dots<R>(row_norms, norms + at, tile);
                 const vf a = vf::load(coef + at), b = vf::load(coef + at + floats);
                 for (int r = 0; r < R; ++r) {
@@ -170,19 +168,14 @@ void double_sums_rows(std::int64_t panels, std::int64_t d, double gamma, const d
         default: return function<6>(__VA_ARGS__); \
     }
 
-template <int R> constexpr auto single_rows_whole = single_rows<R, true>;
-template <int R> constexpr auto single_rows_part = single_rows<R, false>;
-
-void single_powers(int rows, std::int64_t d, std::int64_t column_block, bool first, bool last, const float* z,
+void single_powers(int rows, std::int64_t vectors, std::int64_t d, bool first, bool last, const float* z,
                    const float* row_norms, const float* x, const float* norms, float* out, std::int64_t stride) {
-    if (first && last)
-        FASTSVM_BY_ROWS(single_rows_whole, d, column_block, first, last, z, row_norms, x, norms, out, stride)
-    FASTSVM_BY_ROWS(single_rows_part, d, column_block, first, last, z, row_norms, x, norms, out, stride)
+    FASTSVM_BY_ROWS(single_rows, vectors, d, first, last, z, row_norms, x, norms, out, stride)
 }
 
-void single_sums(int rows, std::int64_t panels, std::int64_t d, std::int64_t column_block, const float* z,
-                 const float* row_norms, const float* x, const float* norms, const float* coef, double* sums) {
-    FASTSVM_BY_ROWS(single_sums_rows, panels, d, column_block, z, row_norms, x, norms, coef, sums)
+void single_sums(int rows, std::int64_t panels, std::int64_t d, const float* z, const float* row_norms, const float* x,
+                 const float* norms, const float* coef, double* sums) {
+    FASTSVM_BY_ROWS(single_sums_rows, panels, d, z, row_norms, x, norms, coef, sums)
 }
 
 void double_dots(int rows, std::int64_t d, bool first, const double* z, const double* x, double* const* out) {

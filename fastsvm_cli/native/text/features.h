@@ -2,7 +2,10 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <vector>
+
+#include "text/rows.h"
 
 namespace fastsvm {
 
@@ -22,6 +25,8 @@ public:
     }
     std::int64_t size() const { return static_cast<std::int64_t>(indices_.size()); }
     const std::vector<std::int32_t>& indices() const { return indices_; }
+    // Whether the features are consecutive, so that a column is an index less the first one.
+    bool consecutive() const { return !indices_.empty() && indices_.back() - indices_.front() == size() - 1; }
     // The column of an index, or -1.
     std::int32_t column(std::int32_t index) const {
         if (index < static_cast<std::int32_t>(table_.size())) return table_[static_cast<std::size_t>(index)];
@@ -39,8 +44,21 @@ private:
 struct Columns {
     std::vector<std::int32_t> column;
     std::vector<double> value;
-    // Replaces the entries by those of a row's n entries whose index has a column.
-    void take(const Features& features, const std::int32_t* indices, const double* values, std::int64_t n) {
+    // Replaces the entries by those of a row whose index has a column.
+    void take(const Features& features, const Rows& rows, std::int64_t row) {
+        const std::int64_t n = rows.end(row) - rows.begin(row);
+        const std::int32_t* const indices = rows.indices.data() + rows.begin(row);
+        const double* const values = rows.values.data() + rows.begin(row);
+        if (features.consecutive() && rows.consecutive(row)) {
+            const std::int32_t first = std::max(indices[0], features.indices().front());
+            const std::int32_t last = std::min(indices[n - 1], features.indices().back());
+            const std::int64_t count = std::max<std::int64_t>(0, std::int64_t{last} - first + 1);
+            column.resize(static_cast<std::size_t>(count));
+            std::iota(column.begin(), column.end(), first - features.indices().front());
+            const double* const from = values + (count ? first - indices[0] : 0);
+            value.assign(from, from + count);
+            return;
+        }
         column.resize(static_cast<std::size_t>(n));
         value.resize(static_cast<std::size_t>(n));
         std::size_t found = 0;

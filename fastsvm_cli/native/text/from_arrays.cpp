@@ -156,6 +156,82 @@ std::string entry_error(std::int64_t last, std::int32_t index, double value) {
     return std::isfinite(value) ? "" : "a value " + text_of(value) + " found, expected a finite number";
 }
 
+void DenseRows::measure(std::int64_t first, int count, double* squared_norms, std::int64_t* entries) const {
+    with_type(matrix_.type, [&](auto number) {
+        using From = decltype(number);
+        typedef double Two __attribute__((vector_size(16)));
+        typedef std::int64_t Counts __attribute__((vector_size(16)));
+        // A sum waits for its previous addition: as many side by side as hide that.
+        Two sums[abreast / 2] = {};
+        Counts zeros[abreast / 2] = {};
+        const char* row[abreast];
+        for (int k = 0; k < abreast; ++k) row[k] = matrix_.data + (first + std::min(k, count - 1)) * matrix_.row_stride;
+        const auto sum_up = [&](std::int64_t stride) {
+            for (std::int64_t c = 0; c < matrix_.columns; ++c) {
+#pragma GCC unroll 4
+                for (int k = 0; k < abreast / 2; ++k) {
+                    From value[2];
+                    std::memcpy(&value[0], row[2 * k] + c * stride, sizeof(From));
+                    std::memcpy(&value[1], row[2 * k + 1] + c * stride, sizeof(From));
+                    const Two x = {static_cast<double>(value[0]), static_cast<double>(value[1])};
+                    sums[k] += x * x;  // 0 adds nothing
+                    zeros[k] -= (Counts)(x == 0);
+                }
+            }
+        };
+        if (matrix_.column_stride == sizeof(From))
+            sum_up(sizeof(From));
+        else
+            sum_up(matrix_.column_stride);
+        for (int k = 0; k < count; ++k) {
+            squared_norms[k] = sums[k / 2][k % 2];
+            entries[k] = matrix_.columns - zeros[k / 2][k % 2];
+        }
+    });
+}
+
+std::string DenseRows::error(std::int64_t row) const {
+    std::string why;
+    with_type(matrix_.type, [&](auto number) {
+        for (std::int64_t c = 0; c < matrix_.columns && why.empty(); ++c) {
+            const double value = static_cast<double>(at<decltype(number)>(matrix_, row, c));
+            if (!std::isfinite(value)) why = entry_error(-1, 0, value);
+        }
+    });
+    return why;
+}
+
+void DenseRows::write(std::int64_t row, std::int64_t entries, const std::int32_t* index, std::int32_t* indices,
+                      double* values) const {
+    const std::int64_t d = matrix_.columns;
+    with_type(matrix_.type, [&](auto number) {
+        using From = decltype(number);
+        const char* const from = matrix_.data + row * matrix_.row_stride;
+        const auto copy = [&](std::int64_t stride) {
+            const auto value_at = [&](std::int64_t c) {
+                From value;
+                std::memcpy(&value, from + c * stride, sizeof value);
+                return static_cast<double>(value);
+            };
+            if (entries == d) {
+                for (std::int64_t c = 0; c < d; ++c) values[c] = value_at(c);
+                std::copy_n(index, d, indices);
+                return;
+            }
+            std::int64_t e = 0;
+            for (std::int64_t c = 0; e < entries; ++c) {  // without a branch per number
+                indices[e] = index[c];
+                values[e] = value_at(c);
+                e += values[e] != 0;
+            }
+        };
+        if (matrix_.column_stride == sizeof(From))
+            copy(sizeof(From));
+        else
+            copy(matrix_.column_stride);
+    });
+}
+
 Rows rows_from_csr(const MatrixView& leading, const MatrixView& indptr, const MatrixView& indices,
                    const MatrixView& values) {
     Rows out;
@@ -305,45 +381,30 @@ Rows rows_from_dense(const MatrixView& leading, const MatrixView& matrix, const 
     out.indptr = Array<std::int64_t>(out.rows + 1);
     out.squared_norms = Array<double>(out.rows);
     out.indptr[0] = 0;
-    with_type(matrix.type, [&](auto number) {
-        using From = decltype(number);
-        const auto value_at = [&](std::int64_t r, std::int64_t c) {
-            return static_cast<double>(at<From>(matrix, r, c));
-        };
-        check_rows(
-            out.rows,
-            [&](std::int64_t r) {
-                std::int64_t entries = 0;
-                double squared_norm = 0;
-                bool sound = true;
-                for (std::int64_t c = 0; c < d; ++c) {
-                    const double value = value_at(r, c);
-                    sound = sound && std::isfinite(value);
-                    entries += value != 0;
-                    squared_norm += value * value;  // 0 adds nothing
-                }
-                out.indptr[r + 1] = entries;
-                out.squared_norms[r] = squared_norm;
-                return sound;
-            },
-            [&](std::int64_t r) {
-                std::int64_t c = 0;
-                while (std::isfinite(value_at(r, c))) ++c;
-                return "a value " + text_of(value_at(r, c)) + " found, expected a finite number";
-            });
-        for (std::int64_t r = 0; r < out.rows; ++r) out.indptr[r + 1] += out.indptr[r];
-        out.indices = Array<std::int32_t>(out.indptr[out.rows]);
-        out.values = Array<double>(out.indptr[out.rows]);
-        parallel_for(out.rows, grain, [&](std::int64_t first, std::int64_t last) {
-            std::int64_t e = out.begin(first);
-            for (std::int64_t r = first; r < last; ++r)
-                for (std::int64_t c = 0; c < d; ++c) {
-                    const double value = value_at(r, c);
-                    if (value == 0) continue;
-                    out.indices[e] = index[c];
-                    out.values[e++] = value;
-                }
-        });
+    const DenseRows dense(matrix);
+    constexpr int abreast = DenseRows::abreast;
+    const std::int64_t groups = (out.rows + abreast - 1) / abreast;
+    parallel_for(groups, grain / abreast, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t r = first * abreast; r < std::min(out.rows, last * abreast); r += abreast)
+            dense.measure(r, static_cast<int>(std::min<std::int64_t>(abreast, out.rows - r)),
+                          out.squared_norms.data() + r, out.indptr.data() + 1 + r);
+    });
+    check_rows(
+        out.rows, [&](std::int64_t r) { return std::isfinite(out.squared_norms[r]) || dense.error(r).empty(); },
+        [&](std::int64_t r) { return dense.error(r); });
+    for (std::int64_t r = 0; r < out.rows; ++r) out.indptr[r + 1] += out.indptr[r];
+    const std::int64_t entries = out.indptr[out.rows];
+    out.indices = Array<std::int32_t>(entries);
+    if (entries == out.rows * d && matrix.type == NumberType::float64 && matrix.owner) {  // view or copy
+        out.values = array_of<double>(matrix, "matrix");
+        for (std::int64_t r = 0; r < out.rows; ++r) std::copy_n(index.data(), d, out.indices.data() + r * d);
+        return out;
+    }
+    out.values = Array<double>(entries);
+    parallel_for(out.rows, grain, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t r = first; r < last; ++r)
+            dense.write(r, out.end(r) - out.begin(r), index.data(), out.indices.data() + out.begin(r),
+                        out.values.data() + out.begin(r));
     });
     return out;
 }

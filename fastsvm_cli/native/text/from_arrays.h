@@ -19,6 +19,24 @@ struct MatrixView {
     std::shared_ptr<const void> owner;
 };
 
+// Reads the rows of a dense matrix.
+class DenseRows {
+public:
+    static constexpr int abreast = 8;  // rows to measure at a time, at most
+    explicit DenseRows(const MatrixView& matrix) : matrix_(matrix) {}
+    // Sets the squared norms of `count` rows, each summed in the parser's order, and their numbers of entries other
+    // than 0. A norm is not finite if a number is not, or if squares overflow.
+    void measure(std::int64_t first, int count, double* squared_norms, std::int64_t* entries) const;
+    // Message of a row's first number that is not finite, or "".
+    std::string error(std::int64_t row) const;
+    // Writes the entries that `measure` counted. index: (columns).
+    void write(std::int64_t row, std::int64_t entries, const std::int32_t* index, std::int32_t* indices,
+               double* values) const;
+
+private:
+    const MatrixView matrix_;
+};
+
 // Functions that return Rows throw std::invalid_argument. Messages number rows and entries from 0.
 
 // Message of an entry's error, or "". last: the previous index in its row, or -1.
@@ -38,7 +56,7 @@ Rows rows_from_columns(const MatrixView& indptr, const MatrixView& indices, cons
                        std::int64_t columns, std::int64_t first_row, std::int32_t first_index);
 
 // A dense matrix (rows, d); zeros are not stored. columns: (d) LIBSVM indices, increasing; null: column j is feature
-// j + first_index.
+// j + first_index. A view of doubles with an owner, without zeros and gaps, is not copied.
 Rows rows_from_dense(const MatrixView& leading, const MatrixView& matrix, const MatrixView* columns,
                      std::int32_t first_index);
 

@@ -94,6 +94,11 @@ struct Rows {
     std::vector<std::int64_t> line_numbers(const std::vector<std::int64_t>& requested) const;
     std::int64_t begin(std::int64_t row) const { return indptr[row]; }
     std::int64_t end(std::int64_t row) const { return indptr[row + 1]; }
+    // Whether the row has entries, of consecutive indices: dense rows without zeros.
+    bool consecutive(std::int64_t row) const {
+        const std::int64_t first = begin(row), last = end(row) - 1;
+        return increasing && first <= last && indices[last] - indices[first] == last - first;
+    }
 };
 
 // Copies the requested rows, in this order, without line numbers. Throws std::out_of_range.

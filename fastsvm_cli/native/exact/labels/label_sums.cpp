@@ -75,7 +75,7 @@ LabelSums::LabelSums(const SvmModel& model, const Rounding& rounding) : model_(m
     if (model.pairs() == 1) {
         for (std::int64_t i = 0; i < sv.rows; ++i)
             if (sv.leading[i * columns] > 0) order_.push_back(i);
-        fill_up(panel);
+        fill_up(lanes);
         positive_ = static_cast<std::int64_t>(order_.size());
         for (std::int64_t i = 0; i < sv.rows; ++i)
             if (sv.leading[i * columns] < 0) order_.push_back(i);
@@ -147,8 +147,20 @@ void LabelSums::decide_pair(const KernelTiles& tiles, const Rows& rows, const st
     scratch.sums.assign(static_cast<std::size_t>(2 * rows_at_once * lanes), 0.0);
     double* const positive = scratch.sums.data();
     double* const negative = positive + rows_at_once * lanes;
-    tiles.add_sums(*scratch.block, n, 0, positive_, coef_.data(), scratch.values, positive);
-    tiles.add_sums(*scratch.block, n, positive_, padded_, coef_.data() + positive_, scratch.values, negative);
+    // A panel may have coefficients of both signs.
+    const std::int64_t mixed = positive_ / panel * panel, after = whole(positive_, panel);
+    tiles.add_sums(*scratch.block, n, 0, mixed, coef_.data(), scratch.values, positive);
+    tiles.add_sums(*scratch.block, n, after, padded_, coef_.data() + after, scratch.values, negative);
+    if (mixed < after) {
+        scratch.values.resize(static_cast<std::size_t>(n * panel));
+        tiles.values(*scratch.block, mixed, after, scratch.values.data(), panel);
+        const auto add = [&](std::int64_t from, std::int64_t to, double* sums) {
+            loops().products->add_products(n, to - from, coef_.data() + from, scratch.values.data() + (from - mixed),
+                                           panel, sums);
+        };
+        add(mixed, positive_, positive);
+        add(positive_, after, negative);
+    }
     const double rho = model_.rho[0];
     for (std::int64_t r = 0; r < n; ++r) {
         const Share wrong = share(tiles.relative_error(*scratch.block, r));

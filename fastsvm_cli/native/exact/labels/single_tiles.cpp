@@ -13,7 +13,6 @@ namespace fastsvm {
 namespace {
 constexpr double single_unit = 5.9604644775390625e-08;  // 2^-24
 constexpr double up = 1 + 1e-9;                         // rounding of the bound itself
-constexpr std::int64_t buffer_min = 32;                 // shorter ones cost more than they save
 // Columns of a panel in a first-level cache.
 constexpr std::int64_t columns_that_fit = column_bytes / (panel * static_cast<std::int64_t>(sizeof(float)));
 constexpr double log2_e = 1.4426950408889634, ln_2 = 0.6931471805599453;
@@ -21,9 +20,9 @@ constexpr double log2_e = 1.4426950408889634, ln_2 = 0.6931471805599453;
 
 struct SingleTiles::Taken final : KernelTiles::Block {
     std::int64_t rows = 0;
-    Aligned<float> row_panels;            // (panels, padded columns, panel)
-    Aligned<float> norms;                 // (panels * panel)
-    Aligned<double> spread;               // (padded columns): current row
+    Aligned<float> row_panels;            // (panels, columns, row_panel)
+    Aligned<float> norms;                 // (panels * row_panel)
+    Aligned<double> spread;               // (columns): a row with gaps; zeros between rows
     std::vector<double> relative_errors;  // (rows)
 };
 
@@ -37,10 +36,10 @@ SingleTiles::SingleTiles(const SvmModel& model, const std::vector<std::int64_t>&
     const Rows& sv = *model.vectors;
     const std::int64_t d = features_.size(), padded = static_cast<std::int64_t>(order.size());
     columns_ = d;
-    padded_columns_ = std::max<std::int64_t>((d + lanes - 1) / lanes * lanes, lanes);
-    const std::int64_t root = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(d))));
-    column_blocks_ = std::max<std::int64_t>((d + std::max(root, buffer_min) - 1) / std::max(root, buffer_min), 1);
+    column_blocks_ = std::max<std::int64_t>((d + columns_that_fit - 1) / columns_that_fit, 1);
     column_block_ = std::max<std::int64_t>((d + column_blocks_ - 1) / column_blocks_, 1);
+    vectors_used_ = padded;
+    while (vectors_used_ > 0 && order[static_cast<std::size_t>(vectors_used_ - 1)] < 0) --vectors_used_;
 
     std::vector<double> mean(static_cast<std::size_t>(d), 0.0), energy(static_cast<std::size_t>(d), 0.0);
     for (std::int64_t e = 0; e < sv.indices.size(); ++e) {
@@ -57,33 +56,27 @@ SingleTiles::SingleTiles(const SvmModel& model, const std::vector<std::int64_t>&
     std::iota(by_energy.begin(), by_energy.end(), 0);
     std::stable_sort(by_energy.begin(), by_energy.end(),
                      [&](std::int64_t a, std::int64_t b) { return energy[a] < energy[b]; });
-    // Zeros pad the columns to whole `lanes`, for centering only; they come first.
-    const std::int64_t zeros = padded_columns_ - d;
-    position_.resize(static_cast<std::size_t>(d));
-    center_.assign(static_cast<std::size_t>(padded_columns_), 0.0);
-    weights_.assign(static_cast<std::size_t>(padded_columns_), 0.0);
+    place_.resize(static_cast<std::size_t>(d));
+    center_.assign(static_cast<std::size_t>(d), 0.0);
+    weights_.assign(static_cast<std::size_t>(d), 0.0);
     for (std::int64_t at = 0; at < d; ++at) {
-        position_[by_energy[at]] = zeros + at;
-        center_[zeros + at] = mean[by_energy[at]];
+        const std::int64_t c = by_energy[at];
+        place_[c] = static_cast<std::int32_t>(at * row_panel);
+        center_[c] = mean[c];
         const std::int64_t own = at / column_block_, left = std::min(d, (own + 1) * column_block_) - at;
-        weights_[zeros + at] = static_cast<double>(1 + left + column_blocks_ - std::max<std::int64_t>(own, 1));
+        weights_[c] = static_cast<double>(1 + left + column_blocks_ - std::max<std::int64_t>(own, 1));
     }
 
     vectors_.assign(static_cast<std::size_t>(padded * columns_), 0.0F);
     norms_.assign(static_cast<std::size_t>(padded), 0.0F);
-    std::vector<double> row(static_cast<std::size_t>(padded_columns_), 0.0);
-    std::vector<float> centered(static_cast<std::size_t>(padded_columns_ * row_panel));
+    Aligned<double> spread(static_cast<std::size_t>(d), 0.0);
+    std::vector<float> centered(static_cast<std::size_t>(d * row_panel));
     for (std::int64_t s = 0; s < padded; ++s) {
-        const std::int64_t i = order[s];
-        if (i < 0) continue;
-        for (std::int64_t e = sv.begin(i); e < sv.end(i); ++e)
-            row[position_[features_.column(sv.indices[e])]] = sv.values[e];
+        if (order[s] < 0) continue;
         double sums[3];
-        loops().products->center(padded_columns_, factor_, row.data(), center_.data(), weights_.data(), centered.data(),
-                                 sums);
-        for (std::int64_t e = sv.begin(i); e < sv.end(i); ++e) row[position_[features_.column(sv.indices[e])]] = 0;
+        center(sv, order[s], spread, centered.data(), sums);
         float* const to = vectors_.data() + s / panel * panel * columns_ + s % panel;
-        for (std::int64_t c = 0; c < columns_; ++c) to[c * panel] = centered[(zeros + c) * row_panel];
+        for (std::int64_t c = 0; c < columns_; ++c) to[c * panel] = centered[c * row_panel];
         norms_[s] = static_cast<float>(sums[0]);
         longest_ = std::max(longest_, sums[0]);
         weighted_ = std::max(weighted_, sums[1]);
@@ -93,6 +86,40 @@ SingleTiles::SingleTiles(const SvmModel& model, const std::vector<std::int64_t>&
     longest_ = std::sqrt(longest_ * rounding) * up;
     weighted_ = std::sqrt(weighted_ * rounding) * up;
     lost_ = std::sqrt(lost_ * rounding) * up;
+}
+
+// Writes a row as loops().products->center does. Returns the scaled squares of the entries that no vector has. spread:
+// zeros before and after.
+double SingleTiles::center(const Rows& rows, std::int64_t row, Aligned<double>& spread, float* out,
+                           double* sums) const {
+    const std::int64_t begin = rows.begin(row), end = rows.end(row);
+    const std::int32_t* const index = rows.indices.data();
+    const double* const value = rows.values.data();
+    const double* z = spread.data();
+    double outside = 0;
+    const auto leave_out = [&](std::int64_t e) { outside += value[e] * value[e] * (factor_ * factor_); };
+    const std::vector<std::int32_t>& known = features_.indices();
+    const bool whole = features_.consecutive() && rows.consecutive(row) && index[begin] <= known.front() &&
+                       index[end - 1] >= known.back();
+    if (whole) {  // no copy
+        const std::int64_t first = begin + (known.front() - index[begin]);
+        z = value + first;
+        for (std::int64_t e = begin; e < first; ++e) leave_out(e);
+        for (std::int64_t e = first + columns_; e < end; ++e) leave_out(e);
+    }
+    for (std::int64_t e = begin; !whole && e < end; ++e) {
+        const std::int32_t column = features_.column(index[e]);
+        if (column >= 0)
+            spread[column] = value[e];
+        else
+            leave_out(e);
+    }
+    loops().products->center(columns_, factor_, z, center_.data(), weights_.data(), place_.data(), out, sums);
+    for (std::int64_t e = begin; !whole && e < end; ++e) {
+        const std::int32_t column = features_.column(index[e]);
+        if (column >= 0) spread[column] = 0;
+    }
+    return outside;
 }
 
 // B22 and B24, from sums as computed. outside: squares of entries that no vector has; count: the row's entries.
@@ -124,28 +151,18 @@ void SingleTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t
     Taken& out = static_cast<Taken&>(block);
     const std::int64_t row_panels = (n + row_panel - 1) / row_panel;
     out.rows = n;
-    out.row_panels.resize(static_cast<std::size_t>(row_panels * row_panel * padded_columns_));
+    out.row_panels.resize(static_cast<std::size_t>(row_panels * row_panel * columns_));
     out.norms.resize(static_cast<std::size_t>(row_panels * row_panel));
     out.relative_errors.resize(static_cast<std::size_t>(n));
-    out.spread.resize(static_cast<std::size_t>(padded_columns_), 0.0);
+    out.spread.resize(static_cast<std::size_t>(columns_), 0.0);
     for (std::int64_t r = 0; r < n; ++r) {
-        const std::int64_t begin = rows.begin(which[r]), end = rows.end(which[r]);
-        double outside = 0;
-        for (std::int64_t e = begin; e < end; ++e) {
-            const std::int32_t column = features_.column(rows.indices[e]);
-            if (column >= 0)
-                out.spread[position_[column]] = rows.values[e];
-            else
-                outside += rows.values[e] * rows.values[e] * (factor_ * factor_);
-        }
         double sums[3];
-        loops().products->center(padded_columns_, factor_, out.spread.data(), center_.data(), weights_.data(),
-                                 out.row_panels.data() + r / row_panel * row_panel * padded_columns_ + r % row_panel,
-                                 sums);
-        std::fill(out.spread.begin(), out.spread.end(), 0.0);
+        float* const to = out.row_panels.data() + r / row_panel * row_panel * columns_ + r % row_panel;
+        const double outside = center(rows, which[r], out.spread, to, sums);
         // Must not overflow; rows with such numbers have no error bound.
         out.norms[r] = static_cast<float>(std::min(sums[0] + outside, 1e38));
-        out.relative_errors[r] = relative_error(sums[0], sums[1], sums[2], outside, static_cast<double>(end - begin));
+        out.relative_errors[r] = relative_error(sums[0], sums[1], sums[2], outside,
+                                                static_cast<double>(rows.end(which[r]) - rows.begin(which[r])));
     }
 }
 
@@ -156,32 +173,37 @@ double SingleTiles::relative_error(const Block& block, std::int64_t r) const {
 void SingleTiles::values(const Block& block, std::int64_t from, std::int64_t to, float* out,
                          std::int64_t stride) const {
     const Taken& rows = static_cast<const Taken&>(block);
-    const TileLoops& tiles = *loops().tiles;
-    const std::int64_t zeros = padded_columns_ - columns_;
-    const std::int64_t together = std::max<std::int64_t>(columns_that_fit / column_block_, 1) * column_block_;
-    for (std::int64_t s = from; s < to; s += panel)
-        for (std::int64_t c = 0; c == 0 || c < columns_; c += together)
-            for (std::int64_t r = 0; r < rows.rows; r += row_panel)
-                tiles.single_powers(static_cast<int>(std::min<std::int64_t>(row_panel, rows.rows - r)),
-                                    std::min(together, columns_ - c), column_block_, c == 0, c + together >= columns_,
-                                    rows.row_panels.data() + r * padded_columns_ + (zeros + c) * row_panel,
-                                    rows.norms.data() + r, vectors_.data() + s * columns_ + c * panel,
-                                    norms_.data() + s, out + r * stride + (s - from), stride);
+    for (std::int64_t s = from; s < to; s += panel) {
+        const std::int64_t vectors = std::clamp<std::int64_t>(vectors_used_ - s, 0, panel);
+        for (std::int64_t c = 0; c == 0 || c < columns_; c += column_block_) {
+            const float* const x = vectors_.data() + s * columns_ + c * panel;
+            const std::int64_t columns = std::min(column_block_, columns_ - c);
+            for (std::int64_t r = 0; r < rows.rows; r += row_panel) {
+                // Meanwhile the next columns move nearer, a share per row panel: they follow in memory.
+                for (std::int64_t next = r * columns / rows.rows; next < (r + row_panel) * columns / rows.rows; ++next)
+                    for (int at = 0; at < panel; at += 16) __builtin_prefetch(x + (columns + next) * panel + at, 0, 2);
+                loops().tiles->single_powers(
+                    static_cast<int>(std::min<std::int64_t>(row_panel, rows.rows - r)), vectors, columns, c == 0,
+                    c + column_block_ >= columns_, rows.row_panels.data() + r * columns_ + c * row_panel,
+                    rows.norms.data() + r, x, norms_.data() + s, out + r * stride + (s - from), stride);
+            }
+        }
+        for (std::int64_t r = 0; vectors < panel && r < rows.rows; ++r)
+            std::fill_n(out + r * stride + (s - from) + vectors, panel - vectors, 0.0F);
+    }
 }
 
 void SingleTiles::add_sums(const Block& block, std::int64_t n, std::int64_t from, std::int64_t to, const float* coef,
                            Aligned<float>& scratch, double* sums) const {
-    if (columns_ > columns_that_fit) return KernelTiles::add_sums(block, n, from, to, coef, scratch, sums);
+    if (column_blocks_ > 1) return KernelTiles::add_sums(block, n, from, to, coef, scratch, sums);
     const Taken& rows = static_cast<const Taken&>(block);
-    const std::int64_t zeros = padded_columns_ - columns_;
     const std::int64_t together = columns_that_fit / std::max<std::int64_t>(columns_, 1) * panel;
     for (std::int64_t s = from; s < to; s += together)
         for (std::int64_t r = 0; r < n; r += row_panel)
-            loops().tiles->single_sums(static_cast<int>(std::min<std::int64_t>(row_panel, n - r)),
-                                       std::min(together, to - s) / panel, columns_, column_block_,
-                                       rows.row_panels.data() + r * padded_columns_ + zeros * row_panel,
-                                       rows.norms.data() + r, vectors_.data() + s * columns_, norms_.data() + s,
-                                       coef + (s - from), sums + r * lanes);
+            loops().tiles->single_sums(
+                static_cast<int>(std::min<std::int64_t>(row_panel, n - r)), std::min(together, to - s) / panel,
+                columns_, rows.row_panels.data() + r * columns_, rows.norms.data() + r, vectors_.data() + s * columns_,
+                norms_.data() + s, coef + (s - from), sums + r * lanes);
 }
 
 }  // namespace fastsvm

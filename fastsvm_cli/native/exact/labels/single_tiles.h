@@ -31,17 +31,18 @@ public:
 
 private:
     struct Taken;
+    double center(const Rows& rows, std::int64_t row, Aligned<double>& spread, float* out, double* sums) const;
     double relative_error(double squares, double weighted, double lost, double outside, double count) const;
 
     double factor_;  // factor^2 = gamma log2(e) scales coordinates: K = 2^-|x - z|^2
     Features features_;
-    std::int64_t columns_, padded_columns_;         // number of features, and rounded up to `lanes`
-    std::int64_t column_blocks_, column_block_;     // columns are summed in `column_blocks_` blocks of `column_block_`
-    std::vector<std::int64_t> position_;            // (features): large columns last, where few roundings follow
-    Aligned<double> center_;                        // (padded columns)
-    Aligned<double> weights_;                       // (padded columns): roundings of a column's product
-    Aligned<float> vectors_;                        // (panels, columns, panel)
-    Aligned<float> norms_;                          // (padded)
+    std::int64_t columns_, vectors_used_;        // numbers of features, and of vectors without padding at the end
+    std::int64_t column_blocks_, column_block_;  // columns are summed in `column_blocks_` blocks of `column_block_`
+    std::vector<std::int32_t> place_;            // (columns): in a row panel; large columns last, for fewer roundings
+    Aligned<double> center_;                     // (columns)
+    Aligned<double> weights_;                    // (columns): roundings of a column's product
+    Aligned<float> vectors_;                     // (panels, columns, panel)
+    Aligned<float> norms_;                       // (padded)
     double longest_ = 0, weighted_ = 0, lost_ = 0;  // maxima over the vectors: length, weighted length, rounding
 };
 

@@ -39,22 +39,17 @@ void kernel_values(const SvmModel& m, const Rows& rows, std::int64_t row, std::i
 }
 
 void sum_row(const SvmModel& m, const Rows& rows, std::int64_t row, double* out) {
-    const Rows& sv = *m.vectors;
-    std::fill_n(out, m.pairs(), 0.0);
-    std::int64_t first = 0;
-    for (std::int64_t c = 0; c < m.classes(); ++c) {
-        const std::int64_t stop = first + m.nr_sv[static_cast<std::size_t>(c)];
-        for (std::int64_t n; first < stop; first += n) {
-            n = std::min(tile, stop - first);
-            double values[tile];
-            kernel_values(m, rows, row, first, n, values);
-            for_each_pair(m, c, [&](std::int64_t pair, std::int64_t column) {
-                const double* const coef = sv.leading.data() + first * sv.leading_count + column;
-                for (std::int64_t t = 0; t < n; ++t) out[pair] += coef[t * sv.leading_count] * values[t];
-            });
-        }
+    const std::int64_t n = m.vectors->rows;
+    std::vector<double> values(static_cast<std::size_t>(n));
+    for (std::int64_t first = 0; first < n; first += tile) {
+        double some[tile];
+        const std::int64_t now = std::min(tile, n - first);
+        kernel_values(m, rows, row, first, now, some);
+        std::copy_n(some, now, values.data() + first);
     }
-    for (std::int64_t p = 0; p < m.pairs(); ++p) out[p] -= m.rho[static_cast<std::size_t>(p)];
+    std::vector<std::int64_t> start{0};
+    for (const std::int64_t count : m.nr_sv) start.push_back(start.back() + count);
+    reference_terms(m, values.data(), start.data(), out);
 }
 
 // Rows side by side, over the union of their indices.
@@ -140,6 +135,22 @@ private:
 };
 
 }  // namespace
+
+void reference_terms(const SvmModel& m, const double* values, const std::int64_t* start, double* out) {
+    std::fill_n(out, m.pairs(), 0.0);
+    const std::int64_t columns = m.vectors->leading_count;
+    const double* coef = m.vectors->leading.data();
+    std::vector<double> own(static_cast<std::size_t>(columns));  // side by side: a sum waits for its previous addition
+    for (std::int64_t c = 0; c < m.classes(); ++c) {
+        double* const sums = own.data();
+        const double* value = values + start[c];
+        for_each_pair(m, c, [&](std::int64_t pair, std::int64_t column) { sums[column] = out[pair]; });
+        for (std::int64_t left = m.nr_sv[static_cast<std::size_t>(c)]; left > 0; --left, ++value, coef += columns)
+            for (std::int64_t column = 0; column < columns; ++column) sums[column] += coef[column] * *value;
+        for_each_pair(m, c, [&](std::int64_t pair, std::int64_t column) { out[pair] = sums[column]; });
+    }
+    for (std::int64_t p = 0; p < m.pairs(); ++p) out[p] -= m.rho[static_cast<std::size_t>(p)];
+}
 
 void reference_sums(const SvmModel& m, const Rows& rows, const std::int64_t* which, std::int64_t count, double* out) {
     std::optional<Group> narrow, wide;

@@ -12,6 +12,10 @@ namespace fastsvm {
 void reference_sums(const SvmModel& model, const Rows& rows, const std::int64_t* which, std::int64_t count,
                     double* out);
 
+// Reference sums of one row from its kernel values, in the order of the vectors; class c's begin at values + start[c].
+// out: (pairs).
+void reference_terms(const SvmModel& model, const double* values, const std::int64_t* start, double* out);
+
 // A class. first: index of its first vector in the model.
 struct ClassPosition {
     std::int64_t number, first;

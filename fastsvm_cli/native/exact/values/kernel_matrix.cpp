@@ -119,8 +119,8 @@ void KernelMatrix::by_lists(const Rows& rows, std::int64_t first, std::int64_t c
         Columns row;
         Aligned<double> numbers(static_cast<std::size_t>(lists_->size()));
         for (; at < stop; ++at) {
-            const std::int64_t r = first + at, begin = rows.begin(r);
-            row.take(features_, rows.indices.data() + begin, rows.values.data() + begin, rows.end(r) - begin);
+            const std::int64_t r = first + at;
+            row.take(features_, rows, r);
             lists_->kernel_values(row, rows.squared_norms[r], numbers.data());
             std::copy_n(numbers.data(), size_, out + at * size_);
         }

@@ -82,7 +82,7 @@ Panels::Panels(const Kernel& kernel, const Rows& vectors, const std::vector<std:
 
 void Panels::take(const Rows& rows, std::int64_t row, PreparedRow& out) const {
     const std::int64_t begin = rows.begin(row), count = rows.end(row) - begin;
-    out.columns.take(features_, rows.indices.data() + begin, rows.values.data() + begin, count);
+    out.columns.take(features_, rows, row);
     out.squared_norm = rows.squared_norms[row];
     if (kernel_.by_differences()) {
         out.outside_norm = 0;
