@@ -62,8 +62,15 @@ def by_onnx(options, svc, columns):
     settings = onnxruntime.SessionOptions()
     settings.intra_op_num_threads = options.threads
     session = onnxruntime.InferenceSession(text, settings, providers=["CPUExecutionProvider"])
-    (given,), output = session.get_inputs(), session.get_outputs()[0].name
-    return types.SimpleNamespace(predict=lambda X: session.run([output], {given.name: X.astype(np.float32)})[0])
+    (given,), (labels, shares) = session.get_inputs(), (each.name for each in session.get_outputs())
+
+    def ask(output):
+        return lambda X: session.run([output], {given.name: X.astype(np.float32)})[0]
+
+    found = types.SimpleNamespace(predict=ask(labels))
+    if svc.probability:
+        found.predict_proba = ask(shares)
+    return found
 
 
 def apart(found, expected, labels):

@@ -1,7 +1,8 @@
 """Replacement of scikit-learn's SVM prediction by the exact engine.
 
-It replaces the six functions of sklearn.svm._base that call its LIBSVM. Two functions of CalibratedClassifierCV, whose
-labels may depend on a value's last digits, turn it off.
+It replaces the six functions of sklearn.svm._base that call its LIBSVM, and the check of their rows, which takes most
+of the time of one row. Two functions of CalibratedClassifierCV, whose labels may depend on a value's last digits, turn
+it off.
 
 Labels decided without svm-predict's own sum hold for a sum in any order (B5, B26 and B38 of PROOFS.md); scikit-learn's
 function answers the other rows.
@@ -26,8 +27,10 @@ from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models.base import LABELS, Precision
 from fastsvm_cli.text.read_rows import MOST_VALUES
 
-#: Minimum kernel values per call: for fewer, scikit-learn is as fast. Minimum products in them for several threads.
-LEAST_VALUES, LEAST_PRODUCTS = 1000, 4_000_000
+#: Minimum kernel values per call, or products in them: for fewer, scikit-learn is as fast.
+LEAST_VALUES, LEAST_PRODUCTS = 1000, 50_000
+#: Minimum products for several threads.
+SHARED_PRODUCTS = 4_000_000
 #: Rows and kernel values before compilation, which costs as much.
 ROWS_BEFORE, VALUES_BEFORE = 25, 10_000
 #: Minimum rows left to scikit-learn before a share of a quarter turns the engine off.
@@ -72,7 +75,8 @@ def patch(n_threads: "int | None" = None) -> None:
     The engine compiles a model after 25 + 10,000 / n_vectors rows. Scikit-learn's own code answers
 
     - the rows before that
-    - calls of fewer than 1,000 kernel values (rows times vectors), which are not counted
+    - calls of fewer than 1,000 kernel values (rows times vectors) and fewer than 50,000 products (times features),
+      which are not counted
     - callable and precomputed kernels
     - isotonic calibration
     - rows whose label depends on rounding
@@ -143,7 +147,7 @@ def _count_patch(always: "bool | None", blocks: int, n_threads: "int | None") ->
         if not was and (always or blocks):
             _originals.update(_find_originals())
             for name, (owner, own) in _originals.items():
-                setattr(owner, name, (_CALIBRATION.get(name) or _answered)(name, own))
+                setattr(owner, name, _OTHERS.get(name, _answered)(name, own))
         elif was and not (always or blocks):
             for name, (owner, own) in _originals.items():
                 setattr(owner, name, own)
@@ -164,9 +168,39 @@ def _find_originals() -> "dict[str, tuple[type, Callable[..., Any]]]":
                     f"a scikit-learn without {name} found, expected 1.3 to 1.9: compile(svc) may know it"
                 )
             found[name] = owner, vars(owner)[name]
-    for name in _CALIBRATION:
-        found[name] = CalibratedClassifierCV, vars(CalibratedClassifierCV)[name]
+    for name in _OTHERS:
+        owner = _base.BaseLibSVM if name == _CHECK else CalibratedClassifierCV
+        if name in vars(owner):
+            found[name] = owner, vars(owner)[name]
     return found
+
+
+def _checked(_: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
+    """Return the check of rows, which is soon done for the usual ones: for them, scikit-learn's changes nothing."""
+
+    @wraps(own)
+    def validate(self: Any, X: Any) -> Any:
+        known = vars(self)
+        usual = (
+            type(X) is np.ndarray
+            and X.dtype == np.float64
+            and X.ndim == 2
+            and X.flags.c_contiguous
+            and X.flags.aligned
+            and isinstance(self.kernel, str)
+            and self.kernel in KERNELS
+            and "feature_names_in_" not in known
+            and not known.get("_sparse", True)
+            and X.shape[1] == known.get("n_features_in_")
+            and len(X)
+            and X.dtype.isnative
+            and "support_vectors_" in known
+            and len(known["support_vectors_"]) == known["_n_support"].sum()
+            and np.isfinite(X).all()
+        )
+        return X if usual else own(self, X)
+
+    return validate
 
 
 def _answered(name: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
@@ -231,7 +265,8 @@ def _calibrated(_: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
     return predict_proba
 
 
-_CALIBRATION = {"fit": _fit_calibrated, "predict_proba": _calibrated}
+_CHECK = "_validate_for_predict"
+_OTHERS = {"fit": _fit_calibrated, "predict_proba": _calibrated, _CHECK: _checked}
 
 
 @contextmanager
@@ -283,7 +318,7 @@ class Engine:
         out, open_rows = np.empty(rows if labels else (rows, model.pairs)), []
         step = max(1, min(MOST_ENTRIES // max(X.shape[1], 1), MOST_VALUES // max(model.pairs, 1)))
         decisions, predictions = model.decisions(precision), _native.Predictions()
-        few = rows * model.header.total_sv * X.shape[1] < LEAST_PRODUCTS
+        few = rows * model.header.total_sv * X.shape[1] < SHARED_PRODUCTS
         with threads_here(1 if few else engine_threads or 0):
             for first in range(0, rows, step):
                 block = X if step >= rows else X[first : first + step]
@@ -325,7 +360,8 @@ def _engine_of(estimator: Any, X: Any) -> "Engine | None":
     if not isinstance(kernel, str) or kernel not in KERNELS:
         return None
     rows, vectors = X.shape[0], len(estimator.support_)
-    if not vectors or rows * vectors < LEAST_VALUES:
+    values = rows * vectors
+    if values < LEAST_VALUES and values * X.shape[1] < LEAST_PRODUCTS:
         return None
     sv, coefficients = estimator.support_vectors_, estimator._dual_coef_
     others = estimator._intercept_, estimator._n_support, estimator._probA, estimator._probB

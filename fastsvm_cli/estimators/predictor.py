@@ -329,9 +329,7 @@ class FastSVM(Persistent, FittedEstimator):
             raise ValueError(f"sklearn={self.sklearn!r} found, expected None, 'dense' or 'sparse'")
         self._predictors: dict[str, tuple[Predictor, int]] = {}
         self._classification = header.classification
-        self._rows_as_given = (
-            self.transform is None and not self.model.serials and self.model.embedded_scaling is None
-        )
+        self._rows_as_given = self.transform is None and not self.model.serials and self.model.embedded_scaling is None
         self._own: tuple[OwnCode | None] | None = None  # once it was needed
         if header.classification:
             self._classes = Classes(header, self.classes)

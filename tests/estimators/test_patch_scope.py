@@ -1,5 +1,6 @@
 """fastsvm_cli.sklearn.patch on and off: what it stores and leaves to scikit-learn."""
 
+import contextlib
 import copy
 import gc
 import pickle
@@ -124,6 +125,57 @@ def test_small_calls_and_what_is_asked_little_stay_with_scikit_learn(answered):
         svc.predict(X[: few - 1])
         svc.decision_function(X[:few])
         assert answered == [few, few]
+
+
+def test_the_products_of_a_row_count(answered):
+    X, y = rows(n=200, d=400)
+    svc = fit(SVC(C=0.1), X, y)
+    assert len(svc.support_) < patching.LEAST_VALUES <= patching.LEAST_PRODUCTS <= 400 * len(svc.support_)
+    with patched():
+        for _ in range(25 + 10_000 // len(svc.support_) + 1):
+            svc.predict(X[:1])
+    assert answered == [1]
+
+
+WRONG_ROWS = {
+    "nan": lambda X: np.where(X == X[1, 1], np.nan, X),
+    "infinite": lambda X: np.where(X == X[1, 1], np.inf, X),
+    "no rows": lambda X: X[:0],
+    "a column less": lambda X: X[:, 1:],
+    "one dimension": lambda X: X[0],
+    "complex": lambda X: X * 1j,
+    "sparse": scipy.sparse.csr_matrix,
+    "words": lambda X: X.astype(str).astype(object) + "?",
+}
+
+
+@pytest.mark.parametrize("kind", WRONG_ROWS)
+def test_wrong_rows_get_scikit_learns_message(kind):
+    X, y = rows()
+    svc = fit(SVC(), X, y)
+    wrong = WRONG_ROWS[kind](X)
+    found = []
+    for each in (contextlib.nullcontext(), patched()):
+        with each, pytest.raises(Exception) as caught:
+            svc.predict(wrong)
+        found.append((caught.type, str(caught.value)))
+    assert found[0] == found[1]
+
+
+def test_rows_are_checked_as_by_scikit_learn():
+    """Whatever is not an array of doubles, in order, of a model fitted to such."""
+    X, y = rows()
+    svc = fit(SVC(), X, y)
+    expected = svc.predict(X)
+    with patched():
+        for form in (np.asfortranarray(X), X.astype("f4"), X.astype(">f8"), X.tolist(), X[::-1][::-1]):
+            assert (svc.predict(form) == expected).all()
+        svc.support_vectors_ = svc.support_vectors_[:-1]
+        with pytest.raises(ValueError, match="internal representation"):
+            svc.predict(X)
+        named = fit(SVC(), pandas.DataFrame(X, columns=[f"f{at}" for at in range(X.shape[1])]), y)
+        with pytest.warns(UserWarning, match="feature names"):
+            named.predict(X)
 
 
 def test_kernels_that_it_does_not_know(calls):

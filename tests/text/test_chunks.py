@@ -268,3 +268,39 @@ def test_chunks_of_different_data_make_none():
         Chunk.concatenate([labelled, None])
     with pytest.raises(TypeError):
         Chunk.from_csr([1.0], [0, 1], [1], [1.0])
+
+
+@pytest.mark.parametrize("zeros", [0, 0.4])
+@pytest.mark.parametrize("layout", ["C", "F", "every other number"])
+@pytest.mark.parametrize("kind", ["f8", "f4", "i8", "i4"])
+def test_any_number_of_dense_rows_in_any_layout(kind, layout, zeros):
+    """Squared norms are summed for several rows at a time."""
+    rng = np.random.default_rng(5)
+    for rows in (1, 2, 3, 7, 8, 9, 17):
+        x = rng.integers(1, 1000, (rows, 13)) * (0.1 if kind[0] == "f" else 1)
+        x[rng.random(x.shape) < zeros] = 0
+        x = x.astype(kind)
+        y = np.arange(rows, dtype=float)
+        stored = scipy.sparse.csr_matrix(x.astype(float))
+        expected = parsed(text_of(y[:, None], stored.indptr, stored.indices + 1, stored.data))
+        given = np.repeat(x, 2, axis=1)[:, ::2] if layout == "every other number" else np.array(x, order=layout)
+        assert_equal(Chunk.from_dense(y, given), expected)
+        for at in (0, 12):
+            if kind[0] == "f":
+                given = given.copy()
+                given[-1, at] = np.nan
+                with pytest.raises(ValueError, match=rf"^row {rows - 1}: a value nan found"):
+                    Chunk.from_dense(y, given)
+
+
+def test_dense_rows_that_cannot_change_are_not_copied():
+    x = np.arange(1.0, 13.0).reshape(3, 4)
+    frozen = x.view()
+    frozen.flags.writeable = False
+    assert np.shares_memory(Chunk.from_dense(None, frozen).values, x)
+    for other in (x, frozen[:, ::2], frozen.astype("f4"), np.where(frozen == 5, 0, frozen)):
+        assert not np.shares_memory(Chunk.from_dense(None, other).values, x)
+    chunk = Chunk.from_dense(None, frozen)
+    del frozen, x
+    gc.collect()
+    assert chunk.values.tolist() == list(range(1, 13)) and chunk.leading_count == 0

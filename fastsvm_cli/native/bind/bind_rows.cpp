@@ -183,7 +183,8 @@ void bind_rows(nb::module_& m) {
         .def_static("from_dense", &chunk_from_dense, "leading"_a.none(), "matrix"_a, "columns"_a.none() = nb::none(),
                     "first_index"_a = 1,
                     "A chunk from a matrix (rows, d); zeros are not stored. leading (None: no numbers), types and "
-                    "ValueError: as from_csr. columns: (d) LIBSVM indices, increasing; None: column j is feature j + first_index.")
+                    "ValueError: as from_csr. columns: (d) LIBSVM indices, increasing; None: column j is feature j + "
+                    "first_index.")
         .def_static("concatenate", &concatenate, "chunks"_a,
                     "A chunk of all chunks' rows, in order; without chunks, no rows. Raises ValueError if their "
                     "leading_count differs.")

@@ -130,7 +130,9 @@ template <> struct Words<GridDistance::small_numbers> {
     static Sum nothing() { return I{}; }
     static std::int64_t most(const GridRows& z) { return z.run; }
     static Sum add(Sum sum, U x, U z) {
-        return (I)_mm256_add_epi16((__m256i)sum, _mm256_maddubs_epi16((__m256i)z, (__m256i)x));
+        I out = (I)_mm256_add_epi16((__m256i)sum, _mm256_maddubs_epi16((__m256i)z, (__m256i)x));
+        __asm__ volatile("" : "+x"(out));  // one after the other: with all products first, GCC runs out of registers
+        return out;
     }
     static I number(Sum sum) { return (I)_mm256_madd_epi16((__m256i)sum, _mm256_set1_epi16(1)); }
 };

@@ -166,10 +166,10 @@ void DenseRows::measure(std::int64_t first, int count, double* squared_norms, st
         Counts zeros[abreast / 2] = {};
         const char* row[abreast];
         for (int k = 0; k < abreast; ++k) row[k] = matrix_.data + (first + std::min(k, count - 1)) * matrix_.row_stride;
-        const auto sum_up = [&](std::int64_t stride) {
+        const auto sum_up = [&](std::int64_t stride, int pairs) {
             for (std::int64_t c = 0; c < matrix_.columns; ++c) {
 #pragma GCC unroll 4
-                for (int k = 0; k < abreast / 2; ++k) {
+                for (int k = 0; k < pairs; ++k) {
                     From value[2];
                     std::memcpy(&value[0], row[2 * k] + c * stride, sizeof(From));
                     std::memcpy(&value[1], row[2 * k + 1] + c * stride, sizeof(From));
@@ -179,10 +179,12 @@ void DenseRows::measure(std::int64_t first, int count, double* squared_norms, st
                 }
             }
         };
-        if (matrix_.column_stride == sizeof(From))
-            sum_up(sizeof(From));
+        if (count <= 2)
+            sum_up(matrix_.column_stride, 1);
+        else if (matrix_.column_stride == sizeof(From))
+            sum_up(sizeof(From), abreast / 2);
         else
-            sum_up(matrix_.column_stride);
+            sum_up(matrix_.column_stride, abreast / 2);
         for (int k = 0; k < count; ++k) {
             squared_norms[k] = sums[k / 2][k % 2];
             entries[k] = matrix_.columns - zeros[k / 2][k % 2];

@@ -179,13 +179,15 @@ void SingleTiles::values(const Block& block, std::int64_t from, std::int64_t to,
             const float* const x = vectors_.data() + s * columns_ + c * panel;
             const std::int64_t columns = std::min(column_block_, columns_ - c);
             for (std::int64_t r = 0; r < rows.rows; r += row_panel) {
+                const std::int64_t now = std::min<std::int64_t>(row_panel, rows.rows - r);
                 // Meanwhile the next columns move nearer, a share per row panel: they follow in memory.
-                for (std::int64_t next = r * columns / rows.rows; next < (r + row_panel) * columns / rows.rows; ++next)
+                const std::int64_t stop = (r + now) * columns / rows.rows;
+                for (std::int64_t next = r * columns / rows.rows; column_blocks_ > 1 && next < stop; ++next)
                     for (int at = 0; at < panel; at += 16) __builtin_prefetch(x + (columns + next) * panel + at, 0, 2);
                 loops().tiles->single_powers(
-                    static_cast<int>(std::min<std::int64_t>(row_panel, rows.rows - r)), vectors, columns, c == 0,
-                    c + column_block_ >= columns_, rows.row_panels.data() + r * columns_ + c * row_panel,
-                    rows.norms.data() + r, x, norms_.data() + s, out + r * stride + (s - from), stride);
+                    static_cast<int>(now), vectors, columns, c == 0, c + column_block_ >= columns_,
+                    rows.row_panels.data() + r * columns_ + c * row_panel, rows.norms.data() + r, x, norms_.data() + s,
+                    out + r * stride + (s - from), stride);
             }
         }
         for (std::int64_t r = 0; vectors < panel && r < rows.rows; ++r)
