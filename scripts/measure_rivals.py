@@ -6,8 +6,9 @@
 PACKAGES: virtual environment with the rivals, as in measure_sklearn.py. Rivals: scikit-learn, scikit-learn-intelex,
 onnxruntime, and float32 numpy (a matrix product, exp, a matrix product), which is approximate. All have one thread and
 the same model, which scikit-learn-intelex trains (without it, scikit-learn) on overlapping normal clusters, a class
-each, so that most rows become vectors. A cell has times the speed of the fastest rival, by medians of rounds in which
-all programs take turns, and the rival; in bold: below 1. decision_function: rivals in double precision.
+each, so that most rows become vectors. A cell has times the speed of the fastest rival, per input, by medians of rounds
+in which all programs take turns, and the rival's first letter (s also for sparse rows); in bold: below 1. A row of a
+table has numbers of features and vectors. decision_function: rivals in double precision.
 """
 
 import argparse
@@ -190,12 +191,14 @@ def report(options, found, differing):
     if options.json:
         options.json.write_text(json.dumps([[*key, value] for key, value in found.items()]))
     print(f"{_native.instruction_set()}, one thread. Labels that differ from scikit-learn's: {differing}.\n")
-    for call, kind in itertools.product(options.calls, options.inputs):
-        head = [f"{call}, {kind}", *(f"{c} classes, {r} rows" for c in options.classes for r in options.rows)]
+    for call in options.calls:
+        cells = list(itertools.product(options.classes, options.rows))
+        head = [call, *(f"{classes} classes, {rows} row{'s' * (rows > 1)}" for classes, rows in cells)]
         lines = []
-        for features, vectors in itertools.product(options.features, options.vectors):
-            keys = [(call, kind, features, vectors, c, r) for c in options.classes for r in options.rows]
-            lines.append([f"{features}, {vectors}", *(cell(found[key]) if key in found else "" for key in keys)])
+        for shape in itertools.product(options.features, options.vectors):
+            keys = [[(call, kind, *shape, *each) for kind in options.inputs] for each in cells]
+            of_shape = [" / ".join(cell(found[key]) for key in some if key in found) for some in keys]
+            lines.append([f"{shape[0]}, {shape[1]}", *of_shape])
         print(markdown(head, lines), "\n")
     ratios = {key: speed(value)[0] for key, value in found.items()}
     worst = min(ratios, key=ratios.get)
@@ -212,8 +215,8 @@ def speed(seconds):
 
 def cell(seconds):
     ratio, name = speed(seconds)
-    text = f"{ratio:.{0 if ratio >= 10 else 1 if ratio >= 2 else 2}f}"
-    return f"**{text}** {name}" if ratio < 1 else f"{text} {name}"
+    text = f"{ratio:.{0 if ratio >= 9.95 else 1 if ratio >= 1.95 else 2}f}{name[0]}"
+    return f"**{text}**" if ratio < 1 else text
 
 
 if __name__ == "__main__":

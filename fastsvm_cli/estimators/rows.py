@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 #: Types that the core reads without conversion.
 _NATIVE_TYPES = "dfilq"
 _COPIED = 4096  # numbers: below, a copy takes less time than a view
+_FEW = 64  # rows of a frame that is made a matrix at once, before its columns are looked at
 BLOCK_ROWS = 1 << 14  # of labelled_chunks
 
 
@@ -123,11 +124,14 @@ def rows_of(X, who: str, names: "np.ndarray | None" = None) -> Rows:
         _require_real(X.dtype, X)
         source: Rows = _Sparse(_as_csr(X))
     elif hasattr(X, "iloc") and hasattr(X, "columns"):
-        for name, dtype in zip(X.columns, X.dtypes):
-            _require_real(dtype, X, f"column {name!r}")
         if names is not None:
             _require_names(X, names, who)
-        source = _Frame(X)
+        if len(X) <= _FEW and (matrix := X.to_numpy()).dtype.kind in "fiu":
+            source = _Dense(matrix)
+        else:
+            for name, dtype in zip(X.columns, X.dtypes):
+                _require_real(dtype, X, f"column {name!r}")
+            source = _Frame(X)
     else:
         matrix = np.asarray(X)
         if matrix is not X and matrix.dtype.kind in "OSU":  # for a message that quotes the value
