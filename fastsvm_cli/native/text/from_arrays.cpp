@@ -54,10 +54,14 @@ constexpr NumberType type_of = std::is_same_v<T, double>         ? NumberType::f
                                : std::is_same_v<T, std::int64_t> ? NumberType::int64
                                                                  : NumberType::int32;
 
+bool is_contiguous(const MatrixView& view, std::int64_t size) {
+    return (view.columns <= 1 || view.column_stride == size) &&
+           (view.rows <= 1 || view.row_stride == view.columns * size);
+}
+
 template <class T> Array<T> array_of(const MatrixView& view, const char* name) {
-    const std::int64_t n = view.rows * view.columns, size = sizeof(T);
-    const bool contiguous =
-        (view.columns <= 1 || view.column_stride == size) && (view.rows <= 1 || view.row_stride == view.columns * size);
+    const std::int64_t n = view.rows * view.columns;
+    const bool contiguous = is_contiguous(view, sizeof(T));
     const bool aligned = reinterpret_cast<std::uintptr_t>(view.data) % alignof(T) == 0;
     if (n && view.owner && view.type == type_of<T> && contiguous && aligned)
         return Array<T>(reinterpret_cast<const T*>(view.data), n, view.owner);
@@ -373,11 +377,13 @@ Rows rows_from_dense(const MatrixView& leading, const MatrixView& matrix, const 
     out.leading = leading_of(leading);
     out.leading_count = static_cast<int>(leading.columns);
     Array<std::int32_t> index = columns ? array_of<std::int32_t>(*columns, "columns") : Array<std::int32_t>(d);
-    for (std::int64_t c = 0; c < d; ++c) {
-        if (!columns) index[c] = static_cast<std::int32_t>(c + first_index);
+    const auto check_index = [&](std::int64_t c) {
         const std::string why = entry_error(c ? index[c - 1] : -1, index[c], 0);
         if (!why.empty()) fail("columns: " + why);
-    }
+    };
+    for (std::int64_t c = 0; columns && c < d; ++c) check_index(c);
+    for (std::int64_t c = 0; !columns && c < d; ++c) index[c] = static_cast<std::int32_t>(c + first_index);
+    if (!columns && d) check_index(0), check_index(d - 1);
     out.max_index = d ? index[d - 1] : 0;  // as in dense text, even if no row has it
 
     out.indptr = Array<std::int64_t>(out.rows + 1);
@@ -397,7 +403,8 @@ Rows rows_from_dense(const MatrixView& leading, const MatrixView& matrix, const 
     for (std::int64_t r = 0; r < out.rows; ++r) out.indptr[r + 1] += out.indptr[r];
     const std::int64_t entries = out.indptr[out.rows];
     out.indices = Array<std::int32_t>(entries);
-    if (entries == out.rows * d && matrix.type == NumberType::float64 && matrix.owner) {  // view or copy
+    const bool whole = entries == out.rows * d && matrix.type == NumberType::float64;
+    if (whole && matrix.owner && is_contiguous(matrix, sizeof(double))) {  // not copied, if it is aligned
         out.values = array_of<double>(matrix, "matrix");
         for (std::int64_t r = 0; r < out.rows; ++r) std::copy_n(index.data(), d, out.indices.data() + r * d);
         return out;
