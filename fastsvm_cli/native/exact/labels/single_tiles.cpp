@@ -173,7 +173,6 @@ double SingleTiles::relative_error(const Block& block, std::int64_t r) const {
 void SingleTiles::values(const Block& block, std::int64_t from, std::int64_t to, float* out,
                          std::int64_t stride) const {
     const Taken& rows = static_cast<const Taken&>(block);
-    const bool ahead = column_blocks_ > 1 && rows.rows > row_panel;  // one row is read as fast as memory gives
     for (std::int64_t s = from; s < to; s += panel) {
         const std::int64_t vectors = std::clamp<std::int64_t>(vectors_used_ - s, 0, panel);
         for (std::int64_t c = 0; c == 0 || c < columns_; c += column_block_) {
@@ -181,10 +180,7 @@ void SingleTiles::values(const Block& block, std::int64_t from, std::int64_t to,
             const std::int64_t columns = std::min(column_block_, columns_ - c);
             for (std::int64_t r = 0; r < rows.rows; r += row_panel) {
                 const std::int64_t now = std::min<std::int64_t>(row_panel, rows.rows - r);
-                // Meanwhile the next columns move nearer, a share per row panel: they follow in memory.
-                const std::int64_t stop = (r + now) * columns / rows.rows;
-                for (std::int64_t next = r * columns / rows.rows; ahead && next < stop; ++next)
-                    for (int at = 0; at < panel; at += 16) __builtin_prefetch(x + (columns + next) * panel + at, 0, 2);
+                if (column_blocks_ > 1) read_ahead(x + columns * panel, columns, r, now, rows.rows);
                 loops().tiles->single_powers(
                     static_cast<int>(now), vectors, columns, c == 0, c + column_block_ >= columns_,
                     rows.row_panels.data() + r * columns_ + c * row_panel, rows.norms.data() + r, x, norms_.data() + s,

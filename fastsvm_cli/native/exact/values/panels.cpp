@@ -180,6 +180,8 @@ void Panels::row_panel_kernel_values(const PreparedRows& rows, std::int64_t from
         for (std::int64_t c = 0; c < d; c += columns_that_fit)
             for (std::int64_t i = 0; i < m; i += row_panel) {
                 const int count = static_cast<int>(std::min<std::int64_t>(row_panel, m - i));
+                if (d > columns_that_fit)
+                    read_ahead(blocks_.data() + s * d + (c + columns_that_fit) * panel, columns_that_fit, i, count, m);
                 double* at[row_panel];
                 for (int r = 0; r < count; ++r) at[r] = out + rows.in_row_panels[i + r] * stride + (s - from);
                 loops().tiles->double_dots(count, std::min(columns_that_fit, d - c), c == 0,

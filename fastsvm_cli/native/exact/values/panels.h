@@ -84,6 +84,15 @@ inline bool dense(const Rows& vectors, std::int64_t features) {
     return static_cast<double>(vectors.indices.size()) >=
            sparse_density * static_cast<double>(vectors.rows) * static_cast<double>(features);
 }
+// Moves the next columns of a panel nearer while `rows` rows pass the columns before them, a share for the `now` rows
+// from `at` on. Processors read ahead too late. One row is read as fast as memory gives.
+template <class T>
+inline void read_ahead(const T* next, std::int64_t columns, std::int64_t at, std::int64_t now, std::int64_t rows) {
+    constexpr int line = 64 / sizeof(T);
+    if (rows <= row_panel) return;
+    for (std::int64_t c = at * columns / rows; c < (at + now) * columns / rows; ++c)
+        for (int s = 0; s < panel; s += line) __builtin_prefetch(next + c * panel + s, 0, 2);
+}
 // Whether a row with this many entries meets dense panels in register tiles, not entry by entry.
 bool in_tiles(double entries, std::int64_t features);
 // Vectors whose panels stay in the first-level cache, and kernel values in the second, while a block's rows pass.
