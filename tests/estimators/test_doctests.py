@@ -56,3 +56,15 @@ def test_the_measurement_runs(tmp_path):
         assert done.returncode == 0, done.stderr
         found = json.loads((tmp_path / "found").read_text())["predict, 200 rows"]
         assert found["fastsvm exact"][2] == found["scikit-learn, patched"][2] == 0
+
+
+@pytest.mark.full
+def test_the_comparison_with_rivals_runs(tmp_path):
+    """Without scikit-learn-intelex and skl2onnx. The exact method changes no label."""
+    words = [sys.prefix, "--features", 5, "--vectors", 80, "--classes", 2, 3, "--rows", 1, 40, "--seconds", 0.001]
+    command = [sys.executable, SCRIPTS / "measure_rivals.py", *words, "--rounds", 1, "--json", tmp_path / "found"]
+    done = outcome(list(map(str, command)), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "'fastsvm': 0" in done.stdout and "Least: " in done.stdout and "| 5, 80 " in done.stdout
+    found = json.loads((tmp_path / "found").read_text())
+    assert len(found) == 3 * 3 * 2 * 2 and all(seconds["fastsvm"] > 0 for *_, seconds in found)
