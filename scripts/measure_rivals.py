@@ -7,8 +7,8 @@ PACKAGES: virtual environment with the rivals, as in measure_sklearn.py. Rivals:
 onnxruntime, and float32 numpy (a matrix product, exp, a matrix product), which is approximate. All have one thread and
 the same model, which scikit-learn-intelex trains (without it, scikit-learn) on overlapping normal clusters, a class
 each, so that most rows become vectors. A cell has times the speed of the fastest rival, per input, by medians of rounds
-in which all programs take turns, and the rival's first letter (s also for sparse rows); in bold: below 1. A row of a
-table has numbers of features and vectors. decision_function: rivals in double precision.
+in which all programs take turns, and the rival's first letter (none: numpy; s also for sparse rows); in bold: below 1.
+A row of a table has numbers of features and vectors. decision_function: rivals in double precision.
 """
 
 import argparse
@@ -197,7 +197,7 @@ def report(options, found, differing):
         lines = []
         for shape in itertools.product(options.features, options.vectors):
             keys = [[(call, kind, *shape, *each) for kind in options.inputs] for each in cells]
-            of_shape = [" / ".join(cell(found[key]) for key in some if key in found) for some in keys]
+            of_shape = ["/".join(cell(found[key]) for key in some if key in found) for some in keys]
             lines.append([f"{shape[0]}, {shape[1]}", *of_shape])
         print(markdown(head, lines), "\n")
     ratios = {key: speed(value)[0] for key, value in found.items()}
@@ -215,7 +215,7 @@ def speed(seconds):
 
 def cell(seconds):
     ratio, name = speed(seconds)
-    text = f"{ratio:.{0 if ratio >= 9.95 else 1 if ratio >= 1.95 else 2}f}{name[0]}"
+    text = f"{ratio:.{0 if ratio >= 9.95 else 1 if ratio >= 1.95 else 2}f}{name[0] if name != 'numpy' else ''}"
     return f"**{text}**" if ratio < 1 else text
 
 
