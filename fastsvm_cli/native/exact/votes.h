@@ -22,22 +22,38 @@ public:
     // every other class: 1 if the candidate provably has the pair's vote, -1 if the other has it, 0 if open. likely:
     // the first candidate; the next ones have the most possible votes.
     template <class Meet> int winner(int likely, int most, Meet meet) {
+        begin_candidates();
+        for (int candidate = likely; candidate >= 0 && most > 0; candidate = next_candidate(), --most) {
+            meet(candidate, won());
+            if (const int found = count(candidate); found >= 0) return found;
+        }
+        return -1;
+    }
+    // Its steps, for several rows in turn: count() takes won() of a candidate, and returns the class or -1;
+    // next_candidate() is -1 after the last.
+    void begin_candidates() {
         std::fill(low_.begin(), low_.end(), 0);
         std::fill(high_.begin(), high_.end(), classes_ - 1);
         std::fill(met_.begin(), met_.end(), 0);
-        for (int candidate = likely; candidate >= 0 && most > 0; candidate = best_left(), --most) {
-            meet(candidate, won_.data());
-            for (int other = 0; other < classes_; ++other) {
-                if (other == candidate || met_[other]) continue;
-                low_[candidate] += won_[other] > 0;
-                low_[other] += won_[other] < 0;
-                high_[candidate] -= won_[other] < 0;
-                high_[other] -= won_[other] > 0;
-            }
-            met_[candidate] = 1;
-            if (const int found = elected(classes_, low_.data(), high_.data()); found >= 0) return found;
+    }
+    int* won() { return won_.data(); }
+    int count(int candidate) {
+        for (int other = 0; other < classes_; ++other) {
+            if (other == candidate || met_[other]) continue;
+            low_[candidate] += won_[other] > 0;
+            low_[other] += won_[other] < 0;
+            high_[candidate] -= won_[other] < 0;
+            high_[other] -= won_[other] > 0;
         }
-        return -1;
+        met_[candidate] = 1;
+        return elected(classes_, low_.data(), high_.data());
+    }
+    int next_candidate() const {
+        int best = -1;
+        for (int c = 0; c < classes_; ++c)
+            if (!met_[c] && (best < 0 || high_[c] > high_[best] || (high_[c] == high_[best] && low_[c] > low_[best])))
+                best = c;
+        return best;
     }
 
     // The same from all pairs: begin, cast each pair once, in any order, then elect.
@@ -59,14 +75,6 @@ public:
     }
 
 private:
-    int best_left() const {
-        int best = -1;
-        for (int c = 0; c < classes_; ++c)
-            if (!met_[c] && (best < 0 || high_[c] > high_[best] || (high_[c] == high_[best] && low_[c] > low_[best])))
-                best = c;
-        return best;
-    }
-
     int classes_;
     std::vector<int> low_, high_;
     std::vector<char> met_;

@@ -22,6 +22,7 @@ struct LabelSums::ClassRow {
     KernelRounding theirs;
     double theirs_of_any;
     bool decided;  // has a bound, and a winner within it
+    bool votes;    // whether a candidate's pairs were counted
 };
 
 struct LabelSums::Scratch {
@@ -30,12 +31,13 @@ struct LabelSums::Scratch {
     Aligned<double> sums;
     // For several classes.
     std::vector<ClassRow> rows;
-    std::vector<std::vector<std::int64_t>> by_class;     // rows by likely winner
+    std::vector<std::vector<std::int64_t>> by_class;     // rows by candidate
     std::vector<double> sizes;                           // (rows / product_rows, classes, product_rows)
-    std::vector<double> own, others, met;                // (classes, product_rows): sums of one class's pairs
+    std::vector<std::int64_t> candidates;                // rows of one candidate
+    std::vector<double> own, others;                     // (classes, product_rows): sums of one class's pairs
     std::vector<float> peaks;                            // (classes, product_rows)
     std::vector<std::int64_t> coef_at, value_at, count;  // (classes): of runs of vectors
-    std::unique_ptr<Votes> votes;
+    std::vector<Votes> votes;                            // (rows)
     std::vector<std::int64_t> left;
     AllPairs::Scratch pairs;
 };
@@ -254,15 +256,14 @@ void LabelSums::decide_classes(const KernelTiles& tiles, const Rows& rows, const
     scratch.values.resize(static_cast<std::size_t>(n * padded_));
     tiles.values(*scratch.block, 0, padded_, scratch.values.data(), padded_);
     const auto values_of = [&](std::int64_t r) { return scratch.values.data() + r * padded_; };
-    for (std::vector<double>* each : {&scratch.own, &scratch.others, &scratch.met})
-        each->resize(per_row * product_rows);
+    for (std::vector<double>* each : {&scratch.own, &scratch.others}) each->resize(per_row * product_rows);
     scratch.rows.resize(static_cast<std::size_t>(n));
     scratch.sizes.resize(per_row * static_cast<std::size_t>(whole(n, product_rows)));
     scratch.peaks.resize(per_row * product_rows);
     for (std::vector<std::int64_t>* each : {&scratch.coef_at, &scratch.value_at, &scratch.count}) each->resize(per_row);
     scratch.by_class.resize(per_row);
     for (std::vector<std::int64_t>& each : scratch.by_class) each.clear();
-    if (!scratch.votes) scratch.votes = std::make_unique<Votes>(static_cast<int>(classes));
+    while (static_cast<std::int64_t>(scratch.votes.size()) < n) scratch.votes.emplace_back(static_cast<int>(classes));
 
     // Side by side: coefficients are read once for several rows.
     const float* values[product_rows];
@@ -276,6 +277,7 @@ void LabelSums::decide_classes(const KernelTiles& tiles, const Rows& rows, const
             row.wrong = share(tiles.relative_error(*scratch.block, first + r));
             row.theirs = rounding_.svm_predict(rows, which[first + r]);
             row.theirs_of_any = rounding_.svm_predict_of_any(row.theirs);
+            row.votes = false;
             row.decided = row.wrong.relative < std::numeric_limits<double>::infinity() &&
                           row.theirs.kernel < std::numeric_limits<double>::infinity();
             if (!row.decided) continue;
@@ -287,24 +289,34 @@ void LabelSums::decide_classes(const KernelTiles& tiles, const Rows& rows, const
             scratch.by_class[likely].push_back(first + r);
         }
     }
-    for (std::int64_t c = 0; c < classes; ++c) {
-        const std::vector<std::int64_t>& mine = scratch.by_class[static_cast<std::size_t>(c)];
-        for (std::size_t first = 0; first < mine.size(); first += product_rows) {
-            const int now = static_cast<int>(std::min<std::size_t>(product_rows, mine.size() - first));
-            const std::int64_t* const row = mine.data() + first;
-            for (int r = 0; r < now; ++r) values[r] = values_of(row[r]);
-            sums_of_class(c, now, values, scratch);
-            bool won[product_rows];
-            win_all(c, now, row, scratch, won);
-            scratch.met.swap(scratch.own);  // elect needs scratch.own
-            for (int r = 0; r < now; ++r) {
-                const int found = won[r]
-                                      ? static_cast<int>(c)
-                                      : elect(static_cast<int>(c), row[r], scratch.met.data() + r, scratch, values[r]);
-                if (found < 0)
-                    scratch.rows[static_cast<std::size_t>(row[r])].decided = false;
-                else
-                    winner[which[row[r]]] = found;
+    // Rows of one candidate are side by side. Most are decided by their first; the others wait for their next one.
+    for (bool waiting = true; waiting;) {
+        waiting = false;
+        for (std::int64_t c = 0; c < classes; ++c) {
+            std::vector<std::int64_t>& mine = scratch.candidates;
+            mine.clear();
+            mine.swap(scratch.by_class[static_cast<std::size_t>(c)]);
+            for (std::size_t first = 0; first < mine.size(); first += product_rows) {
+                const int now = static_cast<int>(std::min<std::size_t>(product_rows, mine.size() - first));
+                const std::int64_t* const row = mine.data() + first;
+                for (int r = 0; r < now; ++r) values[r] = values_of(row[r]);
+                sums_of_class(c, now, values, scratch);
+                bool won[product_rows];
+                win_all(c, now, row, scratch, won);
+                for (int r = 0; r < now; ++r) {
+                    int next = -1;
+                    const int found = won[r]
+                                          ? static_cast<int>(c)
+                                          : count(static_cast<int>(c), row[r], scratch.own.data() + r, scratch, next);
+                    if (found >= 0) {
+                        winner[which[row[r]]] = found;
+                    } else if (next >= 0) {
+                        scratch.by_class[static_cast<std::size_t>(next)].push_back(row[r]);
+                        waiting = true;
+                    } else {
+                        scratch.rows[static_cast<std::size_t>(row[r])].decided = false;
+                    }
+                }
             }
         }
     }
@@ -312,29 +324,29 @@ void LabelSums::decide_classes(const KernelTiles& tiles, const Rows& rows, const
         if (!scratch.rows[static_cast<std::size_t>(r)].decided) undecided.push_back(which[r]);
 }
 
-// Class of a row, or -1. met: sums of the pairs of `likely`, product_rows apart.
-int LabelSums::elect(int likely, std::int64_t r, const double* met, Scratch& scratch, const float* values) const {
-    const std::int64_t classes = model_.classes();
-    const ClassRow& row = scratch.rows[static_cast<std::size_t>(r)];
+// Class of a row after the votes of candidate c, or -1; then `next` is the next candidate, -1 if there is none. sums:
+// of its pairs, product_rows apart.
+int LabelSums::count(int c, std::int64_t r, const double* sums, Scratch& scratch, int& next) const {
+    const int classes = static_cast<int>(model_.classes());
+    ClassRow& row = scratch.rows[static_cast<std::size_t>(r)];
+    Votes& votes = scratch.votes[static_cast<std::size_t>(r)];
+    if (!row.votes) votes.begin_candidates();
+    row.votes = true;
     const double* const sizes = sizes_of(r, scratch);
-    return scratch.votes->winner(likely, static_cast<int>(classes), [&](int c, int* won) {
-        const double* sums = met;
-        if (c != likely) {
-            sums_of_class(c, 1, &values, scratch);
-            sums = scratch.own.data();
-        }
-        for (int other = 0; other < classes; ++other) {
-            if (other == c) continue;
-            const std::int64_t pair = model_.pair_of(std::min(c, other), std::max(c, other));
-            const double value = scale_ * sums[other * product_rows] - model_.rho[pair];
-            const double weight = scale_ * (sizes[c * product_rows] + sizes[other * product_rows]);
-            const double ours = row.wrong.of(weight) + 4 * unit * (2 * weight + std::fabs(model_.rho[pair])) + 1e-200;
-            const double size = std::fabs(value);
-            const bool known = size > (ours + row.theirs_of_any) * (1 + 1e-9) ||
-                               size > (ours + rounding_.svm_predict(pair, row.theirs)) * (1 + 1e-9);
-            won[other] = !known ? 0 : (value > 0) == (c < other) ? 1 : -1;
-        }
-    });
+    for (int other = 0; other < classes; ++other) {
+        if (other == c) continue;
+        const std::int64_t pair = model_.pair_of(std::min(c, other), std::max(c, other));
+        const double value = scale_ * sums[other * product_rows] - model_.rho[pair];
+        const double weight = scale_ * (sizes[c * product_rows] + sizes[other * product_rows]);
+        const double ours = row.wrong.of(weight) + 4 * unit * (2 * weight + std::fabs(model_.rho[pair])) + 1e-200;
+        const double size = std::fabs(value);
+        const bool known = size > (ours + row.theirs_of_any) * (1 + 1e-9) ||
+                           size > (ours + rounding_.svm_predict(pair, row.theirs)) * (1 + 1e-9);
+        votes.won()[other] = !known ? 0 : (value > 0) == (c < other) ? 1 : -1;
+    }
+    const int found = votes.count(c);
+    next = found < 0 ? votes.next_candidate() : -1;
+    return found;
 }
 
 }  // namespace fastsvm
