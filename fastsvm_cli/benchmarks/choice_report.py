@@ -40,11 +40,15 @@ def not_tried(choice: Choice) -> "str | None":
     if choice.limit >= choice.longest:
         more = ", the most for a model as fast as this"
     else:
-        more = f"; --time-limit {min(enough, choice.longest):.3g} tries {'more' if enough > choice.longest else 'them'}"
+        limit = _number(min(enough, choice.longest))
+        more = f"; --time-limit {limit} tries {'more' if enough > choice.longest else 'them'}"
     names = ", ".join(waiting[:3]) + (f" and {len(waiting) - 3} more" if len(waiting) > 3 else "")
-    return (
-        f"{len(waiting)} of {tried + len(waiting)} not tried in {choice.limit:.2g} s of processor time ({names}){more}."
-    )
+    spent = _number(choice.limit)
+    return f"{len(waiting)} of {tried + len(waiting)} not tried in {spent} s of processor time ({names}){more}."
+
+
+def _number(seconds: float) -> str:
+    return f"{seconds:.2g}" if seconds < 99.5 else f"{seconds:.0f}"
 
 
 def reason(choice: Choice, name: "str | None" = None) -> str:

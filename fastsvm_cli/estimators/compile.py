@@ -310,7 +310,7 @@ def _choose(
     from fastsvm_cli.benchmarks.chooser import choose
 
     def fast_of(model: Model, exact: bool) -> FastSVM:
-        return _behind(found, source, model, {}, exact=exact)
+        return _behind(found, source, model, options={}, exact=exact)
 
     with in_python(), _one_blas_thread():
         choice = choose(

@@ -170,9 +170,14 @@ def _find_originals() -> "dict[str, tuple[type, Callable[..., Any]]]":
             found[name] = owner, vars(owner)[name]
     for name in _OTHERS:
         owner = _base.BaseLibSVM if name == _CHECK else CalibratedClassifierCV
-        if name in vars(owner):
-            found[name] = owner, vars(owner)[name]
+        found[name] = owner, vars(owner)[name]
     return found
+
+
+def _vectors_counted(estimator: Any) -> int:
+    """Return the sum of n_support_, without its check that the estimator is fitted."""
+    counts = estimator._n_support
+    return counts.sum() if estimator._impl in ("c_svc", "nu_svc") else counts[0]
 
 
 def _checked(_: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
@@ -193,9 +198,8 @@ def _checked(_: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
             and not known.get("_sparse", True)
             and X.shape[1] == known.get("n_features_in_")
             and len(X)
-            and X.dtype.isnative
             and "support_vectors_" in known
-            and len(known["support_vectors_"]) == known["_n_support"].sum()
+            and len(known["support_vectors_"]) == _vectors_counted(self)
             and np.isfinite(X).all()
         )
         return X if usual else own(self, X)

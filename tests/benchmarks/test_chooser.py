@@ -182,7 +182,7 @@ def test_a_small_job_gets_a_small_search(run):
     assert done.choice.limit == pytest.approx(10 * 1e6 * EXACT)
     # A longer limit would try no more.
     done = run([("long", Made(1e-7), 1000.0)], reading=0.0, time_limit=1e9)
-    words = "1 of 1 not tried in 1e+02 s of processor time (long), the most for a model as fast as this."
+    words = "1 of 1 not tried in 100 s of processor time (long), the most for a model as fast as this."
     assert choice_report.not_tried(done.choice) == words
     done = run([("long", Made(1e-7), 1000.0)], reading=0.0, time_limit=50.0)
     assert choice_report.not_tried(done.choice).endswith("(long); --time-limit 100 tries more.")

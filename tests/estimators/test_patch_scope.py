@@ -14,7 +14,7 @@ import scipy.sparse
 import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.svm import SVC, OneClassSVM, _base
+from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM, _base
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FastsvmError
@@ -160,6 +160,16 @@ def test_wrong_rows_get_scikit_learns_message(kind):
             svc.predict(wrong)
         found.append((caught.type, str(caught.value)))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("kind", [SVC, NuSVC, SVR, NuSVR, OneClassSVM])
+def test_usual_rows_are_checked_soon(kind, monkeypatch):
+    X, y = rows(classes=2)
+    estimator = fit(kind(), X, y)
+    expected = answers(estimator, X)
+    monkeypatch.setattr(_base.BaseLibSVM, "_validate_for_predict", None)  # calls of scikit-learn's own fail
+    with patched():
+        require_same(answers(estimator, X), expected)
 
 
 def test_rows_are_checked_as_by_scikit_learn():

@@ -225,11 +225,13 @@ void DenseRows::write(std::int64_t row, std::int64_t entries, const std::int32_t
                 return;
             }
             std::int64_t e = 0;
-            for (std::int64_t c = 0; e < entries; ++c) {  // without a branch per number
+            for (std::int64_t c = 0; c < d && e < entries; ++c) {  // without a branch per number
                 indices[e] = index[c];
                 values[e] = value_at(c);
                 e += values[e] != 0;
             }
+            // Numbers that another thread made zeros meanwhile.
+            for (; e < entries; ++e) indices[e] = index[d - 1], values[e] = 0;
         };
         if (matrix_.column_stride == sizeof(From))
             copy(sizeof(From));
