@@ -9,8 +9,9 @@
 
 namespace fastsvm {
 
-// Rows per step: the values of vectors_at_once vectors (kernel_tiles.cpp) stay in the first-level cache.
-constexpr std::int64_t rows_at_once = 96;
+// Rows per step: the values of vectors_at_once vectors (kernel_tiles.cpp) stay near, and vectors of many features are
+// read from memory rarely.
+constexpr std::int64_t rows_at_once = 192;
 
 // RBF kernel values in single precision, with error bounds. Thread-safe: each thread leases a Block.
 class KernelTiles {

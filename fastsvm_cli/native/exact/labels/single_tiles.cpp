@@ -36,7 +36,9 @@ SingleTiles::SingleTiles(const SvmModel& model, const std::vector<std::int64_t>&
     const Rows& sv = *model.vectors;
     const std::int64_t d = features_.size(), padded = static_cast<std::int64_t>(order.size());
     columns_ = d;
-    column_blocks_ = std::max<std::int64_t>((d + columns_that_fit - 1) / columns_that_fit, 1);
+    // Several blocks are shorter: less rounding leaves fewer rows undecided.
+    const std::int64_t longest = d <= columns_that_fit ? columns_that_fit : columns_that_fit / 2;
+    column_blocks_ = std::max<std::int64_t>((d + longest - 1) / longest, 1);
     column_block_ = std::max<std::int64_t>((d + column_blocks_ - 1) / column_blocks_, 1);
     vectors_used_ = padded;
     while (vectors_used_ > 0 && order[static_cast<std::size_t>(vectors_used_ - 1)] < 0) --vectors_used_;
