@@ -118,7 +118,8 @@ def predict_file(
     fast.require_none(("transform", "calibrator", "break_ties"), "rows of a file do not pass through:")
     if probability:
         fast.require_none(("sklearn",), "is not LIBSVM's formula of two classes:")
-        fast.predict_proba  # noqa: B018  # raises AttributeError where the model has no probabilities
+        if not fast.probability_header.has_probability:
+            fast.predict_proba  # noqa: B018  # raises AttributeError
     if on_bad_row not in ("stop", "skip", "nan"):
         raise ValueError(f"on_bad_row={on_bad_row!r} found, expected 'stop', 'skip' or 'nan'")
     if dense and fast.model.serials:
