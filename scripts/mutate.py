@@ -137,6 +137,8 @@ class Sources:
     def mutants(self, count: int, seed: int) -> "list[dict]":
         all_of_them = []
         for name, tree in self.trees.items():
+            if name.rpartition(".")[0].endswith("_test"):
+                continue
             found: list = []
             sites(tree, found)
             all_of_them += [(name, node, what) for node, what in found]

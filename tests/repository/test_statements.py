@@ -47,8 +47,8 @@ def _table():
 
 CITATIONS, CITED_IN_TABLE = _citations(), _table()
 DEFINED = {}
-for _path in sorted(TESTS.rglob("test_*.py")):
-    for _name in re.findall(r"^def (test_\w+)", _path.read_text(), re.M):
+for _path in [*sorted(TESTS.rglob("test_*.py")), *sorted((PACKAGE / "native").rglob("*_test.cpp"))]:
+    for _name in re.findall(r"^(?:def (?=test_)|TEST_CASE\(\")([^(\"]+)", _path.read_text(), re.M):
         DEFINED.setdefault(_name, []).append(_path)
 
 
