@@ -191,7 +191,7 @@ TEST_CASE("exact: labels and values of hostile models are svm-predict's") {
     Random random(11);
     LevelRows total{};
     for (int trait = 0; trait < traits; ++trait)
-        for (int trial = 0; trial < 20; ++trial) check_hostile(random, trait, total);
+        for (int trial = trait == near_zero ? 150 : 20; trial > 0; --trial) check_hostile(random, trait, total);
     for (std::size_t level : {single_level, double_level, reference_level}) CHECK(total[level] > 50);
 }
 

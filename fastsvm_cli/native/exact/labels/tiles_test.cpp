@@ -325,6 +325,8 @@ TEST_CASE("single precision: values are as close as is proven") {
     std::vector<Row> vectors = random.rows(20, 7), rows = random.rows(7, 7);
     for (Row& row : rows) row[500] = 0.75, row[600] = -1.5;
     check("features that no vector has", 0.3, vectors, rows);
+    for (Row& row : rows) row = {{1, 1e-3}, {500, random.uniform(1, 12)}};
+    check("hardly any others", 0.3, random.rows(20, 7, 1, 1e-2), rows);
     vectors[3] = {{1, 4e4}, {2, -3e4}};  // errors are those of the largest norm
     check("an outlier", 1e-6, vectors, {random.row(7), {{1, 3.9e4}, {2, -3e4}}}, false);
     const Row near = random.row(7);
