@@ -45,7 +45,9 @@ def _table():
 
 def test_every_statement_is_stated_cited_and_tested():
     citations, table = _citations(), _table()
-    tests = {name for path in TESTS.rglob("test_*.py") for name in re.findall(r"^def (test_\w+)", path.read_text(), re.M)}
+    tests = {
+        name for path in TESTS.rglob("test_*.py") for name in re.findall(r"^def (test_\w+)", path.read_text(), re.M)
+    }
     assert len(STATED) >= 36 and sorted(set(STATED)) == STATED == list(table)
     wrong = [f"B{number} of {sorted(map(str, citations[number]))}" for number in set(citations) - set(STATED)]
     for number, (code, its_tests) in table.items():
