@@ -3,6 +3,8 @@ labels and decision values.
 
 To add one, write a function here: every trait and every kind is then tested with it."""
 
+import ctypes
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,23 +12,32 @@ from pathlib import Path
 import numpy as np
 import pandas
 import scipy.sparse
+from libsvm.svm import libsvm
 
 import fastsvm_cli
+from fastsvm_cli import _native, sklearn
 from support import dasking, forked
-from support.c_library import CModel
+from support.c_library import CModel, library
+from support.in_process import Libsvm
 from support.paths import PROGRAM
 from support.processes import outcome
+from zoo.as_estimators import scikit_learns
 from zoo.specimens import Specimen
 
 
 @dataclass(frozen=True)
 class Question:
-    """model, exact: files; exact is None if the model answers alone."""
+    """model, exact: files; exact is None if the model answers alone. proves: whether the model's labels are LIBSVM's."""
 
     specimen: Specimen
     model: Path
     exact: "Path | None"
     folder: Path
+    proves: bool
+
+    @property
+    def proven(self) -> bool:
+        return self.proves or self.exact is not None
 
     @property
     def rows(self) -> Path:
@@ -84,6 +95,21 @@ def program(question, probability):
 def one_thread(question, probability):
     words = ["predict", "--threads", "1", *_options(question, probability), question.rows, question.model, "-"]
     return forked.fastsvm(words, check=True).stdout
+
+
+def _built_for(instructions):
+    def ask(question, probability):
+        if "--tolerance" in question.words:
+            return None
+        words = [PROGRAM, *_options(question, probability), question.rows, question.model, "-"]
+        return outcome(words, check=True, env={**os.environ, "FASTSVM_INSTRUCTIONS": instructions}).stdout.encode()
+
+    return ask
+
+
+#: Their values may differ in the last digits.
+INSTRUCTION_SETS = {f"program_{name}": _built_for(name) for name in _native.instruction_sets()}
+TEXTS |= INSTRUCTION_SETS
 
 
 @text
@@ -158,3 +184,41 @@ def c_dense(question):
     if not question.specimen.fits_array:
         return None
     return _c(question).dense(question.specimen.dense())
+
+
+class _Renamed:
+    """LIBSVM's functions, of libfastsvm."""
+
+    def __init__(self):
+        for name in ("svm_load_model", "svm_predict", "svm_predict_values", "svm_free_and_destroy_model"):
+            function, theirs = getattr(library(), name), getattr(libsvm, name)
+            function.argtypes, function.restype = theirs.argtypes, theirs.restype
+            setattr(self, name, function)
+
+
+@numbers
+def libsvm_names(question):
+    if not question.model.name.endswith("-exact"):
+        return None
+    functions = _Renamed()
+    model = functions.svm_load_model(os.fsencode(question.model))
+    labels, values = [], []
+    for row in question.specimen.rows:
+        out = (ctypes.c_double * max(1, len(question.specimen.machine.pairs)))()
+        labels.append(functions.svm_predict_values(model, Libsvm.nodes(row), out))
+        values.append(out[: len(question.specimen.machine.pairs)])
+        assert functions.svm_predict(model, Libsvm.nodes(row)) == labels[-1]
+    functions.svm_free_and_destroy_model(model)
+    return np.array(labels), np.array(values)
+
+
+@numbers
+def patched(question):
+    """scikit-learn's estimator with this model's numbers, under patch()."""
+    if not question.model.name.endswith("-exact") or not question.specimen.fits_array:
+        return None
+    estimator = scikit_learns(question.specimen)
+    if estimator is None:
+        return None
+    with sklearn.patched():
+        return estimator.predict(question.specimen.dense()), None
