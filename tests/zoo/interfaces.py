@@ -27,7 +27,7 @@ from zoo.specimens import Specimen
 
 @dataclass(frozen=True)
 class Question:
-    """model, exact: files; exact is None if the model answers alone. proves: whether the model's labels are LIBSVM's."""
+    """model, exact: files; exact is None if the model answers alone. proves: whether the model has LIBSVM's labels."""
 
     specimen: Specimen
     model: Path
