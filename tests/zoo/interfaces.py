@@ -7,6 +7,7 @@ import ctypes
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -136,9 +137,13 @@ def dask(question, probability):
 
 def _loaded(question):
     columns = question.specimen.columns
-    more = {"tolerance": 1e-3} if question.words[2:] else {}
-    more |= {"n_features_in": len(columns), "zero_based": columns[0] == 0} if columns else {}
-    return fastsvm_cli.load(question.model, exact=question.exact, decision_function_shape="ovo", **more)
+    more = {"n_features_in": len(columns), "zero_based": columns[0] == 0} if columns else {}
+    return _fast(question.model, question.exact, 1e-3 if question.words[2:] else None, **more)
+
+
+@lru_cache(maxsize=4)
+def _fast(model, exact, tolerance, **more):
+    return fastsvm_cli.load(model, exact=exact, tolerance=tolerance, decision_function_shape="ovo", **more)
 
 
 def _array(convert):
@@ -166,9 +171,9 @@ def row_by_row(question):
     return np.concatenate([fast.predict(row[None]) for row in question.specimen.dense()]), None
 
 
-def _c(question):
-    pairs = fastsvm_cli.load(question.model).model.pairs
-    return CModel(question.model, pairs, exact=question.exact)
+@lru_cache(maxsize=4)
+def _c(model, exact):
+    return CModel(model, fastsvm_cli.load(model).model.pairs, exact=exact)
 
 
 @numbers
@@ -176,14 +181,14 @@ def c_sparse(question):
     rows = question.specimen.rows
     entries = [(j, v) for row in rows for j, v in sorted(row.items())]
     starts = np.cumsum([0, *map(len, rows)])
-    return _c(question).sparse(starts, [j for j, _ in entries], [v for _, v in entries])
+    return _c(question.model, question.exact).sparse(starts, [j for j, _ in entries], [v for _, v in entries])
 
 
 @numbers
 def c_dense(question):
     if not question.specimen.fits_array:
         return None
-    return _c(question).dense(question.specimen.dense())
+    return _c(question.model, question.exact).dense(question.specimen.dense())
 
 
 class _Renamed:

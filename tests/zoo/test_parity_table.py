@@ -71,6 +71,7 @@ def assert_libsvms(asked, text):
         assert text == found.lines()
 
 
+@pytest.mark.full(few=60)
 @pytest.mark.parametrize("trait, kind", TABLE)
 def test_every_interface_has_the_same_answers(zoo, trait, kind):
     asked = question(trait, kind, zoo)
@@ -81,6 +82,7 @@ def test_every_interface_has_the_same_answers(zoo, trait, kind):
         assert_libsvms(asked, text)
 
 
+@pytest.mark.full(few=20)
 @pytest.mark.parametrize("trait, kind", [(trait, kind) for trait, kind in TABLE if KINDS[kind].certified])
 def test_with_the_exact_model_labels_are_svm_predicts(zoo, trait, kind):
     asked = question(trait, kind, zoo, with_exact=True)
