@@ -3,13 +3,13 @@
 import ctypes
 import itertools
 import random
+import re
 from zlib import crc32
 
 import numpy as np
 from hypothesis import strategies as st
 
 from fastsvm_cli import _native
-from fastsvm_cli.export.c import Program
 from fastsvm_cli.export.onnx import model_of
 from fastsvm_cli.export.tolerance import tolerance
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
@@ -35,6 +35,8 @@ EXPANSIONS = [
     {"clusters": 3},
     {"center": "pair"},
 ]
+#: Shares of the entries that are not 0.
+FULL = st.sampled_from([0.0, 0.1, 0.6, 0.6, 1.0])
 _NUMBERS = itertools.count()
 
 
@@ -74,15 +76,16 @@ def made_up(seed, *, svm_type="c_svc", kernel="rbf", classes=2, d=5, n=20, full=
 
 
 @st.composite
-def any_model(draw, single):
-    """(model, seed): an exact model, or an expansion as often."""
-    seed, svm_type = draw(st.integers(0, 10**6)), draw(st.sampled_from(SVM_TYPES))
+def any_model(draw):
+    """(model, seed): an exact model, or an expansion as often; some without vectors or entries, or with feature 0."""
+    seed, n, full = draw(st.integers(0, 10**6)), draw(st.sampled_from([0, 6, 20, 20])), draw(FULL)
+    shape = dict(svm_type=draw(st.sampled_from(SVM_TYPES)), n=n, full=full, first=draw(st.sampled_from([0, 1, 1])))
     if draw(st.booleans()):
-        exact = made_up(seed, svm_type=svm_type, classes=draw(st.integers(2, 4)), d=4)
-        return compile_maclaurin(exact, fingerprint="f", single=single, **draw(st.sampled_from(EXPANSIONS))), seed
-    kernel, full = draw(st.sampled_from(sorted(KERNELS))), draw(st.sampled_from([0.1, 0.6, 1.0]))
-    classes, d = draw(st.integers(2, 5)), draw(st.integers(1, 9))
-    return made_up(seed, svm_type=svm_type, kernel=kernel, classes=classes, d=d, full=full), seed
+        options = draw(st.sampled_from(EXPANSIONS)) if n and full > 0.5 else {"degree": 3}
+        exact = made_up(seed, classes=draw(st.integers(2, 4)), d=4, **shape)
+        return compile_maclaurin(exact, fingerprint="f", single=draw(st.booleans()), **options), seed
+    kernel, classes, d = draw(st.sampled_from(sorted(KERNELS))), draw(st.integers(2, 5)), draw(st.integers(1, 9))
+    return made_up(seed, kernel=kernel, classes=classes, d=d, **shape), seed
 
 
 def rows_for(seed, d, n=40, full=0.7):
@@ -95,6 +98,13 @@ def rows_for(seed, d, n=40, full=0.7):
 def chunk_of(rows, first=1):
     columns = np.arange(first, first + rows.shape[1], dtype=np.int32)
     return _native.Chunk.from_dense(np.zeros(len(rows)), np.ascontiguousarray(rows, dtype=np.float64), columns)
+
+
+def bytes_of_tables(source):
+    """Bytes of all tables of a C file."""
+    sizes = {"float": 4, "uint8_t": 1, "uint16_t": 2, "int8_t": 1}
+    found = re.findall(r"^static const (\w+) \w+\[(\d+)\]", source, re.M)
+    return sum(sizes[kind] * int(count) for kind, count in found)
 
 
 def graph_run(description, single, rows):
@@ -173,14 +183,15 @@ class Library:
         return self._call("radius", rows, self._program.description.header.pairs, sparse)
 
 
-def agrees(model, description, rows, single, folder, *, first=1, graph=True):
+def agrees(model, program, rows, library, *, graph=True):
     """C, from dense and from sparse rows, and the graph answer as fastsvm predict: labels may differ only within the
     tolerance of 0. Returns the values of C."""
-    chunk, regression = chunk_of(rows, first), model.header.regression
+    description, single, regression = program.description, program.single, model.header.regression
+    chunk, first = chunk_of(rows, description.first_index), description.first_index
     labels, values, _ = predicted(model, chunk)
     allowed = tolerance(description, chunk, single) + 1e-300
-    library = Library(Program(description, single=single, prefix=f"m{next(_NUMBERS)}"), folder)
-    answers = [(library.values(rows, sparse), library.predict(rows, sparse)) for sparse in (False, True)]
+    c = Library(program, None, library)
+    answers = [(c.values(rows, sparse), c.predict(rows, sparse)) for sparse in (False, True)]
     assert all(np.array_equal(*each) for each in zip(*answers))
     if graph:
         found = graph_run(description, single, rows)
@@ -191,4 +202,8 @@ def agrees(model, description, rows, single, folder, *, first=1, graph=True):
     for found, answer in answers:
         assert (abs(found - values) <= allowed).all()
         assert np.array_equal(answer.ravel()[sure], found[sure, 0] if regression else labels[sure])
+    # One more feature counts in a distance alone.
+    more = np.column_stack([rows, rows[:, :1]])
+    _, expected, _ = predicted(model, chunk_of(more, first))
+    assert (abs(c.values(more, sparse=True) - expected) <= allowed + 1e-6).all()
     return answers[0][0]
