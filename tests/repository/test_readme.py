@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from functools import partial
 from inspect import getsource, signature
 from pathlib import Path
 
@@ -158,11 +159,8 @@ def _inputs(stage):
     values = group.get_command(CONTEXT, stage[1]).make_context(stage[1], stage[2:]).params
     rows = [values["test_file"]] if values.get("test_file") else []
     others = [value for name, value in values.items() if isinstance(value, str) and name != "output_file"]
-    return rows + [
-        file
-        for file in [*others, *values.get("data_or_model", ())]
-        if re.search(r"\.(t|model|approx|order|reduced|border|train|test)$", file)
-    ]
+    files = [*others, *values.get("data_or_model", ())]
+    return rows + [file for file in files if re.search(r"\.(t|model|approx|order|reduced|border|train|test)$", file)]
 
 
 def _comparable(lines, digits):
@@ -190,27 +188,19 @@ def test_shown_outputs_are_what_the_commands_print(page, tmp_path, svm_predict):
     from svm_predict import Build
 
     trained_alike = "3.24" in Build(svm_predict).name  # the svm-train that trained the page's models
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "120"}
-    ran = 0
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    start, ran = dict(cwd=tmp_path, env={**os.environ, "PATH": path, "COLUMNS": "120"}, text=True), 0
     for block in blocks(PAGES[page], "console"):
-        for at, line in enumerate(block):
-            commands = stages(line[2:]) if line.startswith("$ ") else []
-            if (
-                len(commands) != 1
-                or not (files := _inputs(commands[0]))
-                or not all((tmp_path / f).is_file() for f in files)
-            ):
+        for text in "\n".join(block).removeprefix("$ ").split("\n$ "):
+            line, *shown = text.split("\n")
+            commands = stages(line)
+            files = _inputs(commands[0]) if len(commands) == 1 else None
+            without_output = commands[0][1:2] in (["predict"], ["bound"]) and not shown
+            if not files or without_output or not all((tmp_path / file).is_file() for file in files):
                 continue
-            shown = block[at + 1 :]
-            shown = shown[: next((i for i, each in enumerate(shown) if each.startswith("$ ")), len(shown))]
-            if commands[0][1] in ("predict", "bound") and not shown:
-                continue
-            start = dict(cwd=tmp_path, env=environment, text=True)
-            done = (
-                forked.fastsvm(commands[0][1:], **start)
-                if commands[0][0] == "fastsvm"
-                else subprocess.run(commands[0], capture_output=True, **start)
-            )
+            of_ours = commands[0][0] == "fastsvm"
+            run = forked.fastsvm if of_ours else partial(subprocess.run, capture_output=True)
+            done = run(commands[0][of_ours:], **start)
             assert done.returncode == 0, done.stdout + done.stderr
             digits = trained_alike or not any(file.startswith(("data/", "rings.")) for file in files)
             if shown:
