@@ -2,7 +2,6 @@
 
 import ctypes
 import itertools
-import random
 import re
 from zlib import crc32
 
@@ -15,15 +14,16 @@ from fastsvm_cli.export.tolerance import tolerance
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.base import Precision
+from support.oracles import random_machine, random_rows
 from support.processes import outcome
 
 #: Compiler flags for every C file.
 WARNINGS = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 KERNELS = {
-    "linear": "kernel_type linear\n",
-    "polynomial": "kernel_type polynomial\ndegree 3\ngamma 0.5\ncoef0 0.25\n",
-    "rbf": "kernel_type rbf\ngamma 0.375\n",
-    "sigmoid": "kernel_type sigmoid\ngamma 0.25\ncoef0 -0.5\n",
+    "linear": {},
+    "polynomial": {"degree": 3, "gamma": 0.5, "coef0": 0.25},
+    "rbf": {"gamma": 0.375},
+    "sigmoid": {"gamma": 0.25, "coef0": -0.5},
 }
 SVM_TYPES = ("c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr")
 EXPANSIONS = [
@@ -40,39 +40,14 @@ FULL = st.sampled_from([0.0, 0.1, 0.6, 0.6, 1.0])
 _NUMBERS = itertools.count()
 
 
-def single(x):
-    return float(np.float32(x))
-
-
 def made_up(seed, *, svm_type="c_svc", kernel="rbf", classes=2, d=5, n=20, full=0.6, probability=False, first=1):
-    """A random model in single precision. full: share of the entries that are not 0. first: feature."""
-    rng = random.Random(seed)
-    number = lambda: single(rng.gauss(0, 1))  # noqa: E731
-    classification = svm_type in ("c_svc", "nu_svc")
-    classes = classes if classification else 2
-    pairs = classes * (classes - 1) // 2 if classification else 1
-    lines = [f"svm_type {svm_type}\n{KERNELS[kernel]}nr_class {classes}\ntotal_sv {n}\n"]
-    lines.append("rho " + " ".join(repr(number()) for _ in range(pairs)) + "\n")
-    if classification:
-        labels = rng.sample(range(-9, 30), classes)
-        counts = [n // classes + (c < n % classes) for c in range(classes)]
-        lines.append("label " + " ".join(map(str, labels)) + "\n")
-        if probability:
-            lines.append("probA " + " ".join(repr(-abs(number())) for _ in range(pairs)) + "\n")
-            lines.append("probB " + " ".join(repr(number()) for _ in range(pairs)) + "\n")
-        lines.append("nr_sv " + " ".join(map(str, counts)) + "\n")
-    elif probability and svm_type == "one_class":
-        marks = sorted(number() for _ in range(10))
-        lines.append("prob_density_marks " + " ".join(map(repr, marks)) + "\n")
-    lines.append("SV\n")
-    for vector in range(n):
-        coefficients = [repr(number()) for _ in range(classes - 1 if classification else 1)]
-        # The first vector has an entry of the first feature.
-        entries = [
-            f"{j + first}:{number()!r}" for j in range(d) if rng.random() < full or (full and not vector and not j)
-        ]
-        lines.append(" ".join(coefficients + entries) + "\n")
-    return parse_model("".join(lines).encode(), f"made up of {seed!r}")
+    """A random model. full: share of the entries that are not 0. first: feature."""
+    rng = np.random.default_rng(crc32(str(seed).encode()))
+    x = random_rows(rng, n, list(range(first, first + d)), density=full)
+    if x and full:
+        x[0] = {first: 1.5} | x[0]
+    words = dict(nr_class=classes, probability=probability, **KERNELS[kernel])
+    return parse_model(random_machine(rng, svm_type, kernel, x, **words).text(), f"made up of {seed!r}")
 
 
 @st.composite
@@ -102,7 +77,7 @@ def chunk_of(rows, first=1):
 
 def bytes_of_tables(source):
     """Bytes of all tables of a C file."""
-    sizes = {"float": 4, "uint8_t": 1, "uint16_t": 2, "int8_t": 1}
+    sizes = {"float": 4, "uint8_t": 1, "uint16_t": 2, "int8_t": 1, "int16_t": 2, "int32_t": 4}
     found = re.findall(r"^static const (\w+) \w+\[(\d+)\]", source, re.M)
     return sum(sizes[kind] * int(count) for kind, count in found)
 
