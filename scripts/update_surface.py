@@ -16,11 +16,11 @@ from pathlib import Path
 import click
 import griffe
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from fastsvm_cli.cli import COMMANDS, fastsvm
 
+ROOT = Path(__file__).resolve().parent.parent
 SURFACE = ROOT / "tests" / "repository" / "surface.txt"
 
 
@@ -54,8 +54,10 @@ def _of_a_name(path, thing):
     except griffe.AliasResolutionError:  # of the core, which has no Python source
         yield path
         return
-    callable_ = thing.is_class or thing.is_function
-    yield path + (f"({', '.join(_parameter(each) for each in thing.parameters if each.name != 'self')})" if callable_ else "")
+    if thing.is_class or thing.is_function:
+        yield f"{path}({', '.join(_parameter(each) for each in thing.parameters if each.name != 'self')})"
+    else:
+        yield path
     if thing.is_class:
         for name, part in sorted(thing.all_members.items()):
             if not name.startswith("_"):
