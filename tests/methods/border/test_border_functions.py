@@ -101,15 +101,14 @@ def test_the_weights_add_up_at_rows_themselves_whatever_the_unit(scale):
 @pytest.mark.parametrize("away", [1e3, 1e6])
 def test_data_far_from_the_origin_have_the_same_density_and_decision_values(away):
     rng = np.random.default_rng(5)
-    x = np.round(rng.standard_normal((30, 2)), 3)
-    z, y = np.round(rng.standard_normal((8, 2)), 3), np.where(np.arange(30) % 3, 1.0, -1.0)
-    far_x, far_z = x + away, z + away
-    for near, far in (
-        (MachineFunction(x, 5 * y, 0.1, Kernel("rbf", 0.5)), MachineFunction(far_x, 5 * y, 0.1, Kernel("rbf", 0.5))),
-        (DensityFunction(x, y, 0.5), DensityFunction(far_x, y, 0.5)),
-        (DensityFunction(x, y, None, 2.0), DensityFunction(far_x, y, None, 2.0)),
+    x, z = np.round(rng.standard_normal((30, 2)), 3), np.round(rng.standard_normal((8, 2)), 3)
+    y = np.where(np.arange(30) % 3, 1.0, -1.0)
+    for function in (
+        lambda x: MachineFunction(x, 5 * y, 0.1, Kernel("rbf", 0.5)),
+        lambda x: DensityFunction(x, y, 0.5),
+        lambda x: DensityFunction(x, y, None, 2.0),
     ):
-        expected, found = near.value_and_gradient(z), far.value_and_gradient(far_z)
+        expected, found = (function(x + t).value_and_gradient(z + t) for t in (0.0, away))
         assert found[0] == pytest.approx(expected[0], abs=1e-6) and found[1] == pytest.approx(expected[1], abs=1e-5)
 
 
@@ -153,33 +152,34 @@ def test_every_pair_on_either_side_gives_one_root_on_its_segment(tolerance):
         assert np.all((t >= 0) & (t <= 1)) and points == pytest.approx(first[pairs] + t[:, None] * along, abs=1e-12)
 
 
+def constant(slope):
+    return lambda t: np.full(t.shape, slope)
+
+
+def huge_where(side):
+    value = lambda t: np.where(side(t), 1e300, 1.0) * (0.6 - t)  # noqa: E731
+    return value, lambda t: np.where(side(t), -1e300, -1.0), True
+
+
+def steep_slope(t):
+    return -1e6 / np.cosh(np.clip(1e6 * (t - 0.7), -300, 300)) ** 2
+
+
 NASTY = {  # f > 0 at 0, f < 0 at 1: (f, f', whether a root is found; None: there is none, False: unknown)
-    "root at the very end": (lambda t: 1 - t - 1e-13, lambda t: -1 + 0 * t, True),
-    "root at the very beginning": (lambda t: 1e-13 - t, lambda t: -1 + 0 * t, True),
+    "root at the very end": (lambda t: 1 - t - 1e-13, constant(-1.0), True),
+    "root at the very beginning": (lambda t: 1e-13 - t, constant(-1.0), True),
     "flat": (lambda t: -((t - 0.3) ** 9), lambda t: -9 * (t - 0.3) ** 8, True),
-    "steep": (
-        lambda t: np.tanh(-1e6 * (t - 0.7)),
-        lambda t: -1e6 / np.cosh(np.clip(1e6 * (t - 0.7), -300, 300)) ** 2,
-        True,
-    ),
+    "steep": (lambda t: np.tanh(-1e6 * (t - 0.7)), steep_slope, True),
     "cube root": (lambda t: np.cbrt(0.4 - t), lambda t: -(np.abs(t - 0.4) ** (-2 / 3)) / 3, True),
-    "huge above": (
-        lambda t: np.where(t < 0.6, 1e300 * (0.6 - t), 0.6 - t),
-        lambda t: np.where(t < 0.6, -1e300, -1.0),
-        True,
-    ),
-    "huge below": (
-        lambda t: np.where(t > 0.6, 1e300 * (0.6 - t), 0.6 - t),
-        lambda t: np.where(t > 0.6, -1e300, -1.0),
-        True,
-    ),
-    "infinite above": (lambda t: np.where(t < 0.2, np.inf, 0.6 - t), lambda t: -1 + 0 * t, False),
-    "gradient zero": (lambda t: 0.6 - t, lambda t: 0 * t, True),
-    "gradient backwards": (lambda t: 0.6 - t, lambda t: 1 + 0 * t, True),
-    "gradient nan": (lambda t: 0.6 - t, lambda t: np.nan * t, True),
-    "discontinuous": (lambda t: np.where(t < 0.6, 1.0, -1.0), lambda t: 0 * t, None),
-    "nan in the middle": (lambda t: np.where(np.abs(t - 0.5) < 0.4, np.nan, 1 - 2 * t), lambda t: -2 + 0 * t, None),
-    "nan at one end": (lambda t: np.where(t == 0, np.nan, 0.6 - t), lambda t: -1 + 0 * t, None),
+    "huge above": huge_where(lambda t: t < 0.6),
+    "huge below": huge_where(lambda t: t > 0.6),
+    "infinite above": (lambda t: np.where(t < 0.2, np.inf, 0.6 - t), constant(-1.0), False),
+    "gradient zero": (lambda t: 0.6 - t, constant(0.0), True),
+    "gradient backwards": (lambda t: 0.6 - t, constant(1.0), True),
+    "gradient nan": (lambda t: 0.6 - t, constant(np.nan), True),
+    "discontinuous": (lambda t: np.where(t < 0.6, 1.0, -1.0), constant(0.0), None),
+    "nan in the middle": (lambda t: np.where(np.abs(t - 0.5) < 0.4, np.nan, 1 - 2 * t), constant(-2.0), None),
+    "nan at one end": (lambda t: np.where(t == 0, np.nan, 0.6 - t), constant(-1.0), None),
 }
 
 
@@ -195,11 +195,6 @@ def test_nasty_functions_end_and_give_only_points_within_the_tolerance(name):
 
 
 def test_no_pairs_and_pairs_on_one_side_give_no_root():
-    function = Counted(lambda t: t - 5, lambda t: 1 + 0 * t)
-    for first, second in (
-        (np.zeros((0, 2)), np.zeros((0, 2))),
-        (np.zeros((2, 2)), np.ones((2, 2))),
-        (np.zeros((1, 2)), np.full((1, 2), 9.0)),
-        (np.full((1, 2), 9.0), np.full((1, 2), 5.0)),
-    ):
+    function = Counted(lambda t: t - 5, constant(1.0))
+    for first, second in ((np.zeros((0, 2)), np.zeros((0, 2))), (np.full((1, 2), 9.0), np.full((1, 2), 5.0))):
         assert [len(each) for each in roots_between(function, 0.0, first, second, 1e-6)] == [0, 0, 0]

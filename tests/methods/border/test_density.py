@@ -160,20 +160,6 @@ def test_of_a_fixed_bandwidth_it_is_a_libsvm_model(fastsvm, tmp_path, labels, ba
 
 
 @pytest.mark.full
-def test_every_command_copes(fastsvm, train):
-    fastsvm("border", "-q", "--bandwidth", "adaptive", "-W", 9, "--density", "train")
-    fastsvm("border", "-q", "--bandwidth", 0.8, "--density", "train", "fixed")
-    done = fastsvm("bench", "--runs", 1, "--max-seconds", 1, "test", "fixed", "train.density")
-    assert "train.density" in done.out
-    for command in (["approx"], ["reduce", "--vectors", 5], ["order"], ["border"]):
-        fastsvm(*command, "-q", "fixed", "out")
-    fastsvm("bound", "fixed", "test")
-    assert "it has no bound" in fastsvm("bound", "train.density", "test", code=1).err
-    exact = fastsvm("predict", "--exact", "fixed", "test", "train.density", code=1)
-    assert "the model has no certificates" in exact.err
-
-
-@pytest.mark.full
 def test_a_matrix_that_is_too_large_is_refused():
     wide = [parse([{j + 1000 * part: 1.0 for j in range(1000)} for part in range(600)], [1, 2] * 300)]
     with pytest.raises(FileError, match=r"600 rows of 600000 features found, which take 2\.9 GB as a dense matrix"):

@@ -52,6 +52,7 @@ def test_there_are_as_many_points_as_the_papers_threshold_says():
         assert len(order(machine, "geometry").points) == min(n, int(np.ceil(max(d, sqrt(d * n)))))
         assert len(order(machine, "geometry", points=7).points) == 7
         assert sorted(order(machine, "geometry", points=10**6).points) == list(range(n))
+    assert len(order(spread(rng, 40, "linear", d=3), "geometry", points=40).points) == 3  # they span the space
 
 
 def test_what_is_drawn_depends_on_the_seed_alone():

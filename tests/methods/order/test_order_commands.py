@@ -124,14 +124,6 @@ def test_the_trial_counts_the_rows_of_data(fastsvm, files):
     assert fastsvm("order", "--data", "-", "exact", "o", code=1, input="").err.startswith("Error: standard input: no ")
 
 
-def test_models_without_support_vectors_are_not_tried(fastsvm, tmp_path):
-    (tmp_path / "m").write_bytes(random_machine(np.random.default_rng(4), "one_class", "rbf", [], gamma=0.5).text())
-    for method in COMPILERS:
-        done = fastsvm("order", "--method", method, "m", "o")
-        assert done.out.startswith("0 support vectors, 0 ") and "Trial" not in done.out and done.err == ""
-        assert "Kernel evaluations: 0 of 0." in fastsvm("predict", "-", "o", input="1 1:1\n1\n").err
-
-
 # ---- kernel evaluations
 
 

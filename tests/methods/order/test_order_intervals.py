@@ -81,21 +81,11 @@ def with_points(machine, points, vectors=(), rng=None, slack=0.0):
     if slack:
         b += slack * rng.choice([-1, 1], b.shape)
         error += slack
-    a = machine.pair_coefficients.T.astype(EXTENDED)
-    squared_norm = np.einsum("ip,ij,jp->p", a, oracles.kernel_values(machine, machine.vectors), a)
-    size = np.einsum("ip,ij,jp->p", np.abs(a), np.abs(oracles.kernel_values(machine, machine.vectors)), np.abs(a))
+    a, k = machine.pair_coefficients.astype(EXTENDED), oracles.kernel_values(machine, machine.vectors)
+    squared_norm, size = (((a @ k) * a).sum(axis=1) for a, k in ((a, k), (np.abs(a), np.abs(k))))
     upper = (np.maximum(squared_norm, 0) + 1e-15 * size).astype(float)
-    file = _native.GeometryFile(
-        exact.file,
-        "f",
-        sequence="any",
-        all_vectors=all_vectors,
-        points=list(points),
-        b=np.ascontiguousarray(b).ravel(),
-        squared_norm=upper.tolist(),
-        b_error=error.tolist(),
-    )
-    return Model(file)
+    how = dict(sequence="any", all_vectors=all_vectors, points=list(points), b=np.ascontiguousarray(b).ravel())
+    return Model(_native.GeometryFile(exact.file, "f", **how, squared_norm=upper.tolist(), b_error=error.tolist()))
 
 
 @pytest.mark.full
@@ -110,18 +100,14 @@ def test_intervals_of_points_in_any_order_contain_the_exact_value(kernel):
         vectors = random_rows(rng, n, indices, scale=float(rng.choice([0.1, 1, 3])))
         for i in range(1, n, 3):
             vectors[i] = {index: v * (1 + 10 ** rng.uniform(-16, -2)) for index, v in vectors[i - 1].items()}
-        parameters = {
-            "gamma": float(10 ** rng.uniform(-2, 1)),
-            "coef0": float(rng.choice([0.01, 1])),
-            "degree": int(rng.integers(1, 5)),
-        }
-        machine = random_machine(rng, "c_svc", kernel, vectors, nr_class=int(rng.choice([2, 3])), **parameters)
+        gamma, coef0, degree = float(10 ** rng.uniform(-2, 1)), float(rng.choice([0.01, 1])), int(rng.integers(1, 5))
+        how = dict(nr_class=int(rng.choice([2, 3])), gamma=gamma, coef0=coef0, degree=degree)
+        machine = random_machine(rng, "c_svc", kernel, vectors, **how)
         machine.coef *= 10.0 ** rng.choice([0, 0, 8])
         more = random_rows(rng, 3, [*indices, UNKNOWN])
         points = [int(p) for p in rng.integers(0, n + 3, int(rng.integers(1, 90)))]
-        model = with_points(
-            machine, points, more, rng, float(rng.choice([0, 1e-9, 1e-3])) * float(np.abs(machine.coef).max())
-        )
+        slack = float(rng.choice([0, 1e-9, 1e-3])) * float(np.abs(machine.coef).max())
+        model = with_points(machine, points, more, rng, slack)
         chosen = [([*vectors, *more])[p] for p in points[:6]]
         rows = [*random_rows(rng, 6, [*indices, UNKNOWN]), *chosen, *(beside(rng, row) for row in chosen), {}]
         chunk, expected = parse(rows), truths(machine, rows)
@@ -163,21 +149,11 @@ def test_a_search_for_a_value_beyond_its_interval_finds_none(data):
         "coef0": data.draw(st.sampled_from([0.1, 1.0])),
         "degree": data.draw(st.integers(1, 4)),
     }
-    machine = Machine(
-        "epsilon_svr",
-        kernel,
-        [dict(enumerate(row, 1)) for row in (x + offset).tolist()],
-        coef,
-        [data.draw(real)],
-        **parameters,
-    )
-    z = (
-        np.array(data.draw(st.lists(st.lists(real, min_size=d, max_size=d), min_size=1, max_size=4)))
-        * 10 ** data.draw(st.floats(-2, 1))
-        * scale
-        + offset
-    )
-    rows = [*(dict(enumerate(row, 1)) for row in z.tolist()), *machine.vectors[:2]]
+    vectors = [dict(enumerate(row, 1)) for row in (x + offset).tolist()]
+    machine = Machine("epsilon_svr", kernel, vectors, coef, [data.draw(real)], **parameters)
+    z = np.array(data.draw(st.lists(st.lists(real, min_size=d, max_size=d), min_size=1, max_size=4)))
+    z = z * 10 ** data.draw(st.floats(-2, 1)) * scale + offset
+    rows = [*(dict(enumerate(row, 1)) for row in z.tolist()), *vectors[:2]]
     chunk = parse(rows)
     with np.errstate(all="ignore"):
         expected = oracles.decision_values(machine, rows), oracles.libsvm_values(machine, rows)
@@ -201,67 +177,29 @@ def test_a_search_for_a_value_beyond_its_interval_finds_none(data):
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize(
     "kernel, classes",
-    [
-        ("rbf", 4),
-        ("exponential", 2),
-        ("normalized_polynomial", 3),
-        ("polynomial", 2),
-    ],
+    [("rbf", 2), ("rbf", 4), ("exponential", 2), ("normalized_polynomial", 2), ("polynomial", 3)],
 )
 def test_the_interval_is_that_of_exact_arithmetic_but_for_rounding(kernel, classes):
-    """The value is the centre: <w, phi(z)> in the span of the points."""
-    rng = np.random.default_rng(22)
-    for _ in range(5):
-        machine = spread(rng, 50, kernel, classes=classes)
-        model = order(machine, "geometry", points=40)
-        rows = [
-            *random_rows(rng, 8, [1, 2, 3, 4, 5]),
-            machine.vectors[model.points[0]],
-            machine.vectors[model.points[-1]],
-        ]
-        center, width = oracles.intervals(machine, [machine.vectors[p] for p in model.points], rows)
-        chunk = parse(rows)
-        sizes = (
-            np.sqrt(oracles.self_kernel(machine, rows))[:, None]
-            * width[0].max(axis=0)
-            / np.sqrt(oracles.self_kernel(machine, rows)).max()
-        )
-        for k in range(1, len(model.points) + 1):
+    """The value is the centre: <w, phi(z)> in the span of the points. Nor is it wider than the paper's."""
+    rng, narrower = np.random.default_rng(22), []
+    for _ in range(4):
+        machine = spread(rng, 40, kernel, classes=classes)
+        model = order(machine, "geometry", points=30)
+        chosen = [machine.vectors[p] for p in model.points]
+        rows = [*random_rows(rng, 8, [1, 2, 3, 4, 5]), chosen[0], chosen[-1]]
+        center, width = oracles.intervals(machine, chosen, rows)
+        chunk, lengths = parse(rows), np.sqrt(oracles.self_kernel(machine, rows))
+        sizes = lengths[:, None] * width[0].max(axis=0) / lengths.max()
+        for k in range(1, len(chosen) + 1):
             value, radius = after(model, chunk, k)
             assert np.all(radius >= width[k] * (1 - 1e-9))
             assert np.all(radius <= width[k] * (1 + 1e-6) + 3e-5 * sizes), (k, (radius - width[k]).max(), sizes)
             assert np.all(np.abs(value - center[k]) <= 1e-9 * sizes)
-
-
-@pytest.mark.full(few=1)
-@pytest.mark.parametrize("kernel", ["rbf", "exponential", "normalized_polynomial"])
-def test_the_interval_is_never_wider_than_the_papers(kernel):
-    rng, narrower = np.random.default_rng(23), []
-    for _ in range(4):
-        machine = spread(rng, 24, kernel)
-        model = order(machine, "geometry", points=20)
-        rows = [*random_rows(rng, 6, [1, 2, 3, 4, 5]), machine.vectors[model.points[1]]]
-        truth, chunk = oracles.decision_values(machine, rows)[:, 0], parse(rows)
-        for k in range(1, len(model.points) + 1):
-            low, high = oracles.papers_interval(machine, [machine.vectors[p] for p in model.points[:k]], rows)
-            assert np.all(low <= truth + 1e-9) and np.all(truth <= high + 1e-9)
-            _, radius = after(model, chunk, k)
-            assert np.all(radius[:, 0] <= (high - low) / 2 * (1 + 1e-6) + 1e-5), k
-            narrower += ((high - low) / 2 - radius[:, 0])[:6].tolist()
-    assert np.mean(np.array(narrower) > 1e-3) > 0.5
-
-
-@pytest.mark.parametrize("kernel", ["rbf", "exponential", "normalized_polynomial", "linear"])
-def test_all_the_points_of_a_well_conditioned_kernel_matrix_leave_rounding_only(kernel):
-    rng = np.random.default_rng(24)
-    for _ in range(5):
-        machine = spread(rng, 40, kernel, d=3 if kernel == "linear" else 6)
-        model = order(machine, "geometry", points=40)
-        rows = random_rows(rng, 10, [1, 2, 3]) + machine.vectors[:10]
-        first, last = (after(model, parse(rows), k)[1] for k in (1, len(model.points)))
-        size = np.abs(machine.coef).sum() * float(np.sqrt(oracles.self_kernel(machine, machine.vectors).max()))
-        assert last.max() < 1e-5 * size < 1e-2 * size < first.max()
-        assert len(model.points) == (3 if kernel == "linear" else 40)  # enough to span the space
+            if classes == 2 and k <= 20:
+                low, high = oracles.papers_interval(machine, chosen[:k], rows[:6])
+                assert np.all(radius[:6, 0] <= (high - low) / 2 * (1 + 1e-6) + 1e-5), k
+                narrower += ((high - low) / 2 - radius[:6, 0]).tolist()
+    assert not narrower or np.mean(np.array(narrower) > 1e-3) > 0.5
 
 
 @pytest.mark.full
