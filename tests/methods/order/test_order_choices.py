@@ -56,7 +56,7 @@ def test_there_are_as_many_points_as_the_papers_threshold_says():
 
 
 def test_what_is_drawn_depends_on_the_seed_alone():
-    machine = spread(np.random.default_rng(37), 120, "rbf", classes=3)
+    machine = spread(np.random.default_rng(37), 80, "rbf", classes=3)
     for method, options in (("geometry", {"sequence": "sgma", "points": 20}), ("triangle", {"lists": 6})):
         one, again, other = (order(machine, method, seed=seed, **options).to_text() for seed in (1, 1, 2))
         assert one == again != other

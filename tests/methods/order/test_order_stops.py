@@ -19,7 +19,6 @@ from support.ordering import (
     after,
     assert_covered,
     lines,
-    methods_for,
     order,
     random_case,
     random_options,
@@ -105,23 +104,6 @@ def test_labels_after_one_point_two_and_three_are_libsvms(kernel):
         assert lines(model, rows)[0] == Libsvm(machine).lines(rows)
         early += int((stopped(model, parse(rows))[2] <= 3).sum()) if points > 3 else 0
     assert early > 0
-
-
-@pytest.mark.parametrize("kernel", KERNELS["geometry"])
-def test_points_and_rows_that_are_one_decide_nothing_wrongly(kernel):
-    """Equal support vectors whose coefficients nearly cancel, also with opposite signs; zero vectors."""
-    for trial in range(8):
-        rng = np.random.default_rng([62, trial])
-        one = {1: float(rng.standard_normal()), 2: float(rng.standard_normal())} if trial % 4 else {}
-        machine = random_machine(rng, "c_svc", kernel, [dict(one) for _ in range(12)], gamma=0.7, coef0=1.0, degree=2)
-        machine.coef = np.repeat([1.0, -1.0], 6)[:, None] * rng.uniform(0.5, 1, (12, 1))
-        if trial % 2:
-            machine.coef[6:] = -machine.coef[:6]
-        machine.nr_sv, machine.rho = [6, 6], [float(rng.choice([0.0, 1e-17, -1e-17]))]
-        beside = {index: v * (1 + 1e-15) for index, v in one.items()}
-        rows = [one, {}, *random_rows(rng, 8, [1, 2]), beside, {UNKNOWN: 1e-9}]
-        for method in methods_for(kernel):
-            assert lines(order(machine, method), rows)[0] == Libsvm(machine).lines(rows), (method, trial)
 
 
 @pytest.mark.full(few=2)
