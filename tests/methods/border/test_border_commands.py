@@ -77,7 +77,6 @@ def test_target_takes_as_many_samples_as_it_needs(fastsvm, tmp_path, wavy):
     assert "the target of 1e-07 % was not met" in done.err, str(done)
 
 
-@pytest.mark.full
 def test_local_is_taken_where_it_is_better(fastsvm, tmp_path, wavy):
     done = fastsvm("border", "--local", 5, "--samples", 30, "--data", wavy[1], wavy[0], "b")
     local = BorderFile.read((tmp_path / "b").read_bytes()).local
@@ -87,7 +86,6 @@ def test_local_is_taken_where_it_is_better(fastsvm, tmp_path, wavy):
     assert ("the nearest sample alone is as good as 5" in done.out) == (local == 1)
 
 
-@pytest.mark.full
 def test_one_class_models_need_data(fastsvm, tmp_path):
     rng = np.random.default_rng(1)
     rows = [as_row(row) for row in rng.uniform(0, 1, (400, 2)).tolist()]
@@ -149,7 +147,6 @@ def test_wrong_usage_is_exit_code_2(fastsvm, tmp_path, files, options, words):
     assert words in done.err and done.out == "" and not (tmp_path / "m.border").exists(), str(done)
 
 
-@pytest.mark.full
 def test_labels_that_the_model_does_not_know_are_no_error(fastsvm, tmp_path, wavy):
     lines = wavy[1].read_text().splitlines()
     for label in ("8", "2.5"):
@@ -207,7 +204,6 @@ def test_models_without_support_vectors_answer_as_they_are(classes):
     assert ((values(exact, rows) > 0) == (values(border, rows) > 0)).all()
 
 
-@pytest.mark.full
 def test_a_model_without_a_border_among_many_features_is_written(fastsvm, tmp_path):
     """Without samples there are no numbers; 500 features are more than the file's bytes."""
     rows = [dict.fromkeys(range(1, 501), 0.1 * sign) for sign in (1, -1)]

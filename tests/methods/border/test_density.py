@@ -234,7 +234,6 @@ def test_borders_of_density_estimates(fastsvm, tmp_path, train, bandwidth, weigh
     assert np.mean([np.sign(float(f(z))) == np.sign(each) for z, each in zip(at, t)]) > 0.8
 
 
-@pytest.mark.full(few=1)
 @pytest.mark.parametrize("labels", [[-1, 1], [2, 1], [-1, 1, 5], [0, 7, 3]])
 def test_labels_of_density_borders_are_in_svm_trains_order(fastsvm, tmp_path, labels):
     rng = np.random.default_rng(16)
@@ -265,7 +264,6 @@ def test_extreme_bandwidths_end_in_a_model_or_one_line(fastsvm, train, options):
         fastsvm("predict", "-q", "-b", 1, "train", "b")
 
 
-@pytest.mark.full
 def test_rows_without_features_have_no_border(fastsvm, tmp_path):
     (tmp_path / "train").write_text("1\n-1\n1\n-1\n")
     assert "no border between the rows" in fastsvm("border", "--bandwidth", 1, "train", "b").err

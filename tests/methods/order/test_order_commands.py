@@ -261,7 +261,6 @@ def folded_means(y, x):
     return out
 
 
-@pytest.mark.full
 def test_folding_begins_with_both_weight_vectors_of_a_linear_model(fastsvm, tmp_path):
     text = [line for line in (DATA / "colors.train").read_text().splitlines() if line[0] in "13"][:400]
     (tmp_path / "train").write_text("\n".join(text) + "\n")
@@ -290,7 +289,6 @@ def test_folding_begins_with_both_weight_vectors_of_a_linear_model(fastsvm, tmp_
 # ---- refusals
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("text", ["", "1 1:1\n1 2:1\n", "1 x\n"], ids=["empty", "one class", "no data"])
 def test_a_file_that_cannot_be_folded_is_one_line_with_its_name(fastsvm, files, tmp_path, text):
     files()
@@ -300,7 +298,6 @@ def test_a_file_that_cannot_be_folded_is_one_line_with_its_name(fastsvm, files, 
     assert done.err.count("\n") == 1 and not (tmp_path / "o").exists(), str(done)
 
 
-@pytest.mark.full
 def test_folded_vectors_are_of_two_classes(fastsvm, files):
     for which in ({"classes": 3}, {"svm_type": "one_class"}, {"svm_type": "nu_svr"}):
         files(**which)
@@ -317,7 +314,6 @@ def test_wrong_usage_of_order_is_exit_code_2(fastsvm, files, tmp_path, options, 
     assert message in done.err and done.out == "" and not (tmp_path / "m.order").exists(), str(done)
 
 
-@pytest.mark.full
 def test_wrong_usage_of_predict_is_exit_code_2(fastsvm, files, tmp_path):
     for name, svm_type in (("rings", "c_svc"), ("waves", "epsilon_svr")):
         for method in COMPILERS:

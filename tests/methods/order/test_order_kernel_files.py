@@ -113,7 +113,6 @@ def test_a_kernel_file_keeps_the_labels_and_the_script_says_what_is_wrong(tmp_pa
 # ---- --vectors
 
 
-@pytest.mark.full
 def test_vectors_that_are_missing_are_one_line(fastsvm, kernel_files, tmp_path):
     model = kernel_files["exponential"] / "kernel.model"
     last = max(int(row[0]) for row in svm_load_model(str(model)).get_SV())
@@ -131,7 +130,6 @@ def test_vectors_that_are_missing_are_one_line(fastsvm, kernel_files, tmp_path):
         assert words in done.err and done.err.count("\n") == 1 and not (tmp_path / "o").exists(), str(done)
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("gamma", [4, 0.04])
 def test_another_gamma_is_warned_of(fastsvm, kernel_files, gamma):
     folder = kernel_files["exponential"]
@@ -141,7 +139,6 @@ def test_another_gamma_is_warned_of(fastsvm, kernel_files, gamma):
     assert fastsvm("order", "-q", *given).err == ""
 
 
-@pytest.mark.full
 def test_vectors_of_many_chunks_stand_behind_their_serial_numbers(fastsvm, kernel_files, tmp_path):
     """The same rows beyond the first two megabytes of a file; and a pipe."""
     folder = kernel_files["exponential"]

@@ -146,7 +146,6 @@ def test_a_row_stops_where_it_stops_alone(method, kernel, classes, density):
 # ---- when a row stops
 
 
-@pytest.mark.full(few=1)
 @pytest.mark.parametrize("kernel, more", [("normalized_polynomial", 0), ("rbf", 6), ("exponential", 20)])
 def test_geometry_stops_at_the_first_look_that_decides_the_label(kernel, more):
     """After 1, 2, 3, 4, ... points with few features, then less and less often; never between."""

@@ -41,7 +41,6 @@ def files(tmp_path):
 # ---- the command
 
 
-@pytest.mark.full(few=1)
 @pytest.mark.parametrize("svm_type, classes", [("epsilon_svr", 2), ("c_svc", 2), ("c_svc", 4)])
 def test_the_summary_is_what_a_dense_computation_says(fastsvm, tmp_path, files, svm_type, classes):
     machine, rows = files(svm_type, classes)
@@ -66,7 +65,6 @@ def test_the_summary_is_what_a_dense_computation_says(fastsvm, tmp_path, files, 
     assert done.err.startswith("Warning: ") and done.err.count("\n") == 1
 
 
-@pytest.mark.full
 def test_standard_output_standard_input_and_the_default_name(fastsvm, tmp_path, files):
     files()
     done = fastsvm("reduce", "--ratio", 0.25, "--no-finish", "m")
@@ -89,7 +87,6 @@ def test_wrong_usage_is_exit_code_2(fastsvm, tmp_path, files, options, message):
     assert message in done.err and done.out == "" and not (tmp_path / "m.reduced").exists()
 
 
-@pytest.mark.full
 def test_errors_are_one_line_and_the_previous_output_stays(fastsvm, tmp_path, files):
     files()
     for name, text in (("bad", "1 1:1\n1 foo\n"), ("empty", ""), ("out", "before\n")):

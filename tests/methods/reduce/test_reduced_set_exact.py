@@ -54,7 +54,6 @@ def test_exact_regression_values_are_within_the_tolerance(tmp_path, tolerance):
     assert proven > 0 or tolerance < 1e-3
 
 
-@pytest.mark.full
 def test_the_scale_of_exact_regression_noise_is_the_exact_models(fastsvm, tmp_path):
     machine = some_machine(2, "epsilon_svr", probability=True)
     (tmp_path / "m").write_bytes(machine.text())

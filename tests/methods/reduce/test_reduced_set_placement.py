@@ -127,7 +127,6 @@ def papers_irprop(residual, start, iterations):
     return best[1]
 
 
-@pytest.mark.full
 def test_irprop_takes_the_papers_steps():
     for residual, start in residuals(30, 3):
         for iterations in (1, 2, 5, 9):
@@ -136,7 +135,6 @@ def test_irprop_takes_the_papers_steps():
             )
 
 
-@pytest.mark.full
 def test_irprop_ends_lower_than_it_began_and_where_the_ground_is_level():
     level = 0
     for residual, start in residuals(80, 4):

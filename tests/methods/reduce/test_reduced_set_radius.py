@@ -13,7 +13,7 @@ from fastsvm_cli.models import load_model, parse_model
 from support import oracles
 from support.checksums import line_with_checksum
 from support.evaluation import decide, parse, reference
-from support.hostile import hostile_machine, hostile_rows
+from support.hostile import hostile_machine, hostile_rows, uncovered
 from support.in_process import Libsvm, mirrored
 from support.oracles import random_machine, random_rows
 from support.reducing import (
@@ -32,10 +32,6 @@ pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 
 # ---- the radius
-
-
-def uncovered(error, radius):
-    return ~((error <= radius) | ~(radius < np.inf))
 
 
 def hostile_reduction(seed):

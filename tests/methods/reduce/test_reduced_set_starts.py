@@ -105,7 +105,6 @@ def nearest(machine, small):
     return np.abs(x[None] - z[:, None]).max(axis=2)
 
 
-@pytest.mark.full(few=2)
 @pytest.mark.parametrize(
     "init, optimizer, classes",
     [
