@@ -4,13 +4,11 @@ import numpy as np
 import pytest
 
 from support import oracles
-from support.in_process import Libsvm
-from support.oracles import EXTENDED, random_machine, random_rows
+from support.oracles import EXTENDED, random_machine
 from support.reducing import (
     TYPES,
     Dense,
     fingerprint,
-    lines,
     machine_of,
     members,
     reduce,
@@ -23,24 +21,7 @@ from support.reducing import (
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 
-# ---- the output is a LIBSVM model
-
-
-@pytest.mark.parametrize("svm_type, classes", TYPES)
-def test_libsvm_reads_a_reduced_set_and_gives_the_same_lines(tmp_path, svm_type, classes):
-    machine = some_machine(1, svm_type, classes, probability=True)
-    model = reduce(machine, 10).model
-    (tmp_path / "m").write_bytes(model.to_text())
-    theirs = Libsvm(tmp_path / "m")
-    assert theirs.model.l == model.header.total_sv == 10
-    rows = [*random_rows(np.random.default_rng(1), 60, [1, 2, 3, 4, 5]), *machine.vectors]
-    for probability in (False, True):
-        ours = [line.split() for line in lines(model, rows, probability=probability)[0]]
-        expected = theirs.lines(rows, probability)
-        if theirs.regression:
-            np.testing.assert_allclose(np.array(ours, float), np.array(expected, float), rtol=1e-11, atol=1e-11)
-        else:
-            assert ours == expected and len({line[0] for line in ours[probability:]}) > 1
+# ---- the output is a LIBSVM model (tests/zoo/test_kinds.py: LIBSVM gives the same lines)
 
 
 @pytest.mark.parametrize("svm_type, classes", TYPES)
