@@ -54,7 +54,7 @@ def pushed(vector, index, by):
 # ---- the interval when a row stops
 
 
-@pytest.mark.full
+@pytest.mark.full(few=1)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize(
     "method, kernel", [(method, kernel) for method, kernels in KERNELS.items() for kernel in kernels]
@@ -81,29 +81,7 @@ def test_the_interval_at_the_moment_a_row_stops_contains_the_exact_value_and_lib
                 count[at] += has_stopped.sum()
     assert len(stops) > (6 if kernel == "linear" else 12)  # few points span the space of a linear kernel
     assert count[-1] > count[0]
-
-
-@pytest.mark.parametrize("kernel", KERNELS["geometry"])
-def test_labels_after_one_point_two_and_three_are_libsvms(kernel):
-    """Classes so far apart that a point or two decide; rows between them, at points, and far from all."""
-    early = 0
-    for points in (1, 2, 3, 4, 5, 9) * 3:
-        rng = np.random.default_rng([61, points, early])
-        d = int(rng.integers(1, 4))
-        near = [
-            {i: float(side * 3 + 0.3 * rng.standard_normal()) for i in range(1, d + 1)}
-            for side in (1, -1)
-            for _ in range(20)
-        ]
-        machine = random_machine(rng, "c_svc", kernel, near, gamma=0.1, coef0=1.0, degree=3)
-        machine.nr_sv, machine.rho = [20, 20], [float(rng.choice([0, 0.01]))]
-        machine.coef = np.repeat([1.0, -1.0], 20)[:, None] * rng.uniform(0.1, 1, (40, 1))
-        rows = random_rows(rng, 20, list(range(1, d + 1)), scale=4)
-        rows += [*near[:3], *near[-3:], {}, {UNKNOWN: 1.0}, {1: 1e20}, {1: 1e-300}]
-        model = order(machine, "geometry", points=points)
-        assert lines(model, rows)[0] == Libsvm(machine).lines(rows)
-        early += int((stopped(model, parse(rows))[2] <= 3).sum()) if points > 3 else 0
-    assert early > 0
+    assert {1, 2, 3} < stops  # a few points, or pivots, decide
 
 
 @pytest.mark.full(few=2)

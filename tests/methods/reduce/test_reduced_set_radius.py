@@ -50,7 +50,7 @@ def hostile_reduction(seed):
     return machine, exact, found, hostile_rows(rng, x)
 
 
-@pytest.mark.full
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("first", range(0, 60, 10))
 def test_no_hostile_model_is_farther_from_its_reduced_set_than_the_radius(first):
     reductions = 0
