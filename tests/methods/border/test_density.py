@@ -207,7 +207,7 @@ def test_the_core_refuses_what_does_not_fit():
 # ---- borders
 
 
-@pytest.mark.full
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("bandwidth, weight", [(0.5, None), (None, 12)])
 def test_borders_of_density_estimates(fastsvm, tmp_path, train, bandwidth, weight):
     x, y, at = train

@@ -62,7 +62,7 @@ def test_rows_among_others_are_known_by_six_digits_without_zeros():
     assert among(parse(known + unknown), parse(vectors)).tolist() == [True] * 3 + [False] * 2
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("name, target", [("rings", 0.03), ("colors", 0.1), ("rings-one-class", 0.1), ("waves", 0.1)])
 def test_a_target_holds_on_rows_that_nothing_has_seen(trained, name, target):
     model, test = trained[name]
