@@ -53,16 +53,16 @@ def suits(trait: str, kind: str) -> bool:
 
 
 @cache
-def compiled(trait: str, kind: str, folder: Path) -> Path:
+def compiled(trait: str, kind: str, folder: Path, seed: int = 0) -> Path:
     """File of the compiled model."""
-    found, of = specimen(trait), KINDS[kind]
-    path, exact = folder / f"{trait}-{kind}", folder / f"{trait}-exact"
+    found, of = specimen(trait, seed), KINDS[kind]
+    path, exact = folder / f"{trait}-{seed}-{kind}", folder / f"{trait}-{seed}-exact"
     exact.write_bytes(found.model)
     if kind == "exact":
         return exact
     options = dict(of.options)
     if of.method == "border":
-        data = folder / f"{trait}-labelled"
+        data = folder / f"{trait}-{seed}-labelled"
         data.write_bytes(data_text(found.rows, [int(label) for label in found.libsvm().labels(found.rows)]))
         options["data"] = str(data)
     with warnings.catch_warnings():

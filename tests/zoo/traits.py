@@ -107,6 +107,10 @@ def cancelling(rng):
     )
 
 
+#: Labels of models without a proof may differ between instruction sets.
+ROUNDING_DECIDES = {"ties_at_rho", "linear_ties", "one_ulp_beside", "cancelling"}
+
+
 # ---- vectors
 
 
