@@ -3,112 +3,39 @@
 from fastsvm_cli import _native
 from fastsvm_cli.text.line_blocks import BadRows
 from fastsvm_cli.text.read_rows import Position, read_chunks
-from support.messages import (
-    BLANK,
-    NUL,
-    falling,
-    no_label,
-    no_number,
-    no_pair,
-    not_finite,
-    reported,
-    several_labels,
-    too_far,
-    too_large,
-    too_small,
-)
+from support.messages import table, unescaped
 from support.reading import rows_in
 
 #: Bytes that LIBSVM takes in two ways.
 NO_BLANKS = {"\r": "a carriage return", "\v": "a vertical tab", "\f": "a form feed"}
 
 
-def no_blanks(lines):
-    """line -> message, with each of these bytes in place of %. A blank keeps a CR from being part of a line end."""
-    return {
-        line.replace("%", byte)
-        + " " * (byte == "\r"): f"{name} found inside a row, expected blanks or tabs between words"
-        for line in lines.split("|")
-        for byte, name in NO_BLANKS.items()
-    }
+def _section(name):
+    """(a good line, options of predict, line -> message) of a section of bad_rows.txt"""
+    (good, options), *rows = table("bad_rows.txt", name)
+    lines = {}
+    for line, message in rows:
+        for byte, found in NO_BLANKS.items() if message == "NO_BLANK" else [("", "")]:
+            # A blank keeps a CR from being part of a line end.
+            text = unescaped(line).replace("%", byte) + " " * (byte == "\r")
+            inside = f"{found} found inside a row, expected blanks or tabs between words"
+            lines[text] = inside if found else message
+    return unescaped(good), [unescaped(option) for option in options.split()], lines
 
 
-SPARSE = {
-    **reported(
-        no_pair,
-        "1 {foo}|1 {3:x}|1 {3:}|1 {3:} 2:4|1 {3} :2|1 {:2}|1 2:1 {:3}|1 {1:2:3}|1 {1:2,2:3}|1 {1:2x}|1 {1:1e}|"
-        "1 {1:1_000}|1 {1:1,5}|1 {1:.}|1 {1:-}|1 {1:--2}|1 {1:+-2}|1 {1:0x}|1 {1:0x-1}|1 {1:0x+1}|1 {1:0x1p}|"
-        "1 1:2 {2}|1 {1.0:2}|1 {1e1:2}|1 {0x1:2}|1 {-1:2}|1 {-0:2}|1 {++1:2}|1 {qid:3.5} 1:2|1 {qid:3:4} 1:2|"
-        "1 qid:3 {qid:4} 1:2|1 1:2 {qid:3}|1 {sid:3} 1:2|1 {1:2#c}",
-    ),
-    **reported(too_far, "1 {2147483648:1}|1 {4294967297:1}|1 {18446744073709551617:1}"),
-    **reported(not_finite, "1 {3:nan}|1 {3:-NaN}|1 {3:nan(1)}|1 {3:inf}|1 {3:-Infinity}|{nan} 1:1|{inf} 1:1"),
-    **reported(
-        too_large, "1 {3:1e309}|1 {3:-1e309}|1 {3:0.1e400}|1 {3:00012e+400}|1 {3:0x1p1024}|1 {3:0x0.1p2000}|{1e999} 1:1"
-    ),
-    **reported(too_small, "1 {3:1e-400}|1 {3:2e-324}|1 {3:1000e-400}|1 {3:0.01e-350}|1 {3:0x1p-1080}|{1e-999} 1:1"),
-    **reported(no_label, "{foo} 1:1|{+} 1:1|{1,2}|{1,2} 3|{1,2,} 1:1|{1,x} 1:1|{1#c}"),
-    **reported(several_labels, "{1,2} 1:1|{-1,+2.5,3} qid:4|{324, 674, 54} 1:1"),
-    **dict.fromkeys(["", " ", "\t "], BLANK),
-    "1,\t3 qid:2 1:1": several_labels("1,?3"),
-    "1 3:1 2:1": falling(2, 3),
-    "1 3:1 3:1": falling(3, 3),
-    "1 0:1 0:1": falling(0, 0),
-    "1:2 3:4": f"{no_label('1:2')} (is the data unlabelled?)",
-    " 1:1 2:3": f"{no_label('1:1')} (is the data unlabelled, or is this a multi-label line without labels?)",
-    "\ufeff1 1:1": no_label("???1"),
-    "1 é:1": no_pair("??:1"),
-    "1 1:\x0012": no_pair("1:?12"),
-    "1 1:12\x00": no_pair("1:12?"),
-    "1\x00 1:12": no_label("1?"),
-    "\x00": no_label("?"),
-    "1 1:2 # \x00": NUL,
-    "# a\x00b": NUL,
-    "1 1:1 \x1b[31m": no_pair("?[31m"),
-    "1 " + "x" * 1000: "'" + "x" * 40 + "...' found, expected index:value",
-    **no_blanks("1 1:2%3:4|1 1:2 %3:4|1 1:2% 3:4|1 %1:2|1%1:2|1% 1:2|%1 1:2|1 1:%2|1 1%:2|1 1:2 %|1 1:2% |1% "),
-}
-DENSE = {
-    "1,2": "1 values found, expected 2 as in the first row",
-    "1,2,3,4": "3 values found, expected 2 as in the first row",
-    "1": "0 values found, expected 2 as in the first row",
-    **dict.fromkeys(["1,,3", "1,2,", "1, ,3"], "an empty field found, expected a number"),
-    **dict.fromkeys([",2,3", ","], "an empty field found, expected a label"),
-    **dict.fromkeys(["", " \t"], BLANK),
-    **reported(no_label, "{y},2,3|{1;2;3}|{1} 1:2 2:3|{#} c"),
-    **reported(no_number, '1,{x},3|1,2,{3x}|1,{"2"},3|1,{NA},3|1,2,{3} # c'),
-    **reported(not_finite, "1,{nan},3|1,2,{-inf}"),
-    "1,1e999,3": too_large("1e999"),
-    "1,2,1e-999": too_small("1e-999"),
-    "1,2\x00,3": no_number("2?"),
-    **no_blanks("1,2%,3|1,%2,3"),
-}
-UNLABELLED = {
-    **reported(no_pair, "{1} 1:2|qid:3 {qid:4}|1:2 {x}"),
-    **no_blanks("1:2 %2:3"),
-}
+GROUPS = ("sparse", "dense", "blanks", "tabs", "unlabelled", "dense unlabelled", "scaled")
+TABLE = {name: _section(name) for name in GROUPS}
+SPARSE, SCALED = TABLE["sparse"][2], TABLE["scaled"][2]
 RANGE = "y\n-100 100\n1 1.5\nx\n-100 100\n1 0 4\n2 0 1\n"
-SCALED = {
-    "1 0:1 1:2": "index 0 found, which the range file does not hold, expected indices from 1",
-    "1 1:1 2:1e308": f"{too_large('2:1e308')} once it is scaled",
-    "1 2:1 1:1": falling(1, 2),
-    "1e308 1:1": "a label found that the range file's y cannot scale, expected a finite result",
-}
-#: (a good line, options of predict, options of the reader, line -> message)
-TABLE = {
-    "sparse": ("1 1:1", [], {}, SPARSE),
-    "dense": ("1,2,3", ["--dense"], {"dense": True}, DENSE),
-    "blanks": ("1 2 3", ["--dense", "--delim", " "], {"dense": True, "delimiter": " "}, no_blanks("1 2%3")),
-    "tabs": ("1\t2\t3", ["--dense", "--delim", "\t"], {"dense": True, "delimiter": "\t"}, {
-        "1\t\t3": "an empty field found, expected a number", **no_blanks("1\t2%\t3")}),
-    "unlabelled": ("1:1", ["--unlabelled"], {"labelled": False}, UNLABELLED),
-    "dense unlabelled": ("2,3", ["--dense", "--unlabelled"], {"dense": True, "labelled": False}, {
-        **reported(no_number, "{height},width"), **no_blanks("1%2,3")}),
-    "scaled": ("1 1:1", ["--scale", "range"], {}, SCALED),
-}  # fmt: skip
-
 #: A few lines, one of each kind.
 BAD = {line: SPARSE[line] for line in ("", "1 3:x", "1 3:1 2:1", "1 3:nan", "foo 1:1", "1,2 1:1", "1 2147483648:1")}
+
+
+def options_of_reader(options):
+    """Of the options of predict."""
+    found = {"dense": True} if "--dense" in options else {}
+    found |= {"labelled": False} if "--unlabelled" in options else {}
+    return found | ({"delimiter": options[options.index("--delim") + 1]} if "--delim" in options else {})
 
 
 def spoil(lines, rng, bad=tuple(BAD)):

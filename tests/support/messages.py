@@ -72,6 +72,15 @@ def sentences(section):
     return [pytest.param(*case, id=case[0]) for case in cases]
 
 
+def table(file, section):
+    """The columns of each line."""
+    return [line.split(" => ") for line in _lines(file, section)]
+
+
+def unescaped(text):
+    return text.encode("latin-1").decode("unicode_escape")
+
+
 def model_changes(section):
     """{case: (message, its words, then (old, new) of each change)} of a section of model_changes.txt."""
     out = {}

@@ -12,7 +12,7 @@ import fastsvm_cli
 from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.text.line_blocks import NAMED
 from support import forked
-from support.bad_rows import BAD, PRECOMPUTED, RANGE, SPARSE, TABLE, spoil
+from support.bad_rows import BAD, PRECOMPUTED, RANGE, SPARSE, TABLE, options_of_reader, spoil
 from support.messages import BLANK, SKIPPED, no_label, no_number
 from support.outputs import timeless
 from support.paths import FASTSVM, PROGRAM
@@ -66,7 +66,8 @@ def predict_file(folder, model, options, reading):
     ids=lambda each: each if isinstance(each, str) else each.__name__,
 )
 def test_an_invalid_line_is_named_in_one_line_after_the_rows_before_it(tmp_path, model, ask, group):
-    good, options, reading, lines = TABLE[group]
+    good, options, lines = TABLE[group]
+    reading = options_of_reader(options)
     (tmp_path / "range").write_text(RANGE)
     # A process per line: a few of the command, which calls the core as the program does.
     for line, message in list(lines.items())[:: 6 if ask is command else 1]:
