@@ -13,6 +13,7 @@ from fastsvm_cli.comparisons.sampled import upper_bound
 from fastsvm_cli.prediction.answers import Audit
 from support.bad_rows import spoil
 from support.compiling import compile_all
+from support.messages import table
 from support.outputs import timeless
 from support.resuming import Disk, forked
 
@@ -154,21 +155,9 @@ def test_reasons(home, fastsvm, tmp_path):
     ranges = "x\n0 1\n" + "".join(f"{feature} 0 2\n" for feature in range(1, 9))
     (home / "range").write_text(ranges)
     compile_all(home, "reduce --scale range --ratio 0.1 two.model two.folded")
-    for options, model, code, words in (
-        ("--audit 1", "two.model", 1, "two.model: a LIBSVM model found, whose labels are exact already"),
-        ("--audit 1", "two.order", 1, "two.order: its labels are exact already"),
-        ("--audit 1 --exact regression.model", "regression.red", 1, "regression.red: a regression model found"),
-        ("--audit 1", "two.border", 2, "--audit needs --exact MODEL"),
-        ("--audit 1 --exact four.model", "two.border", 1, "four.model: this is not the model that"),
-        ("--audit 1 --exact four.model", "two.cascade", 1, "four.model: this is not the model that"),
-        ("--audit 101%", "two.border", 2, "'101%' found, expected a share"),
-        ("--seed 1", "two.border", 2, "--seed goes with --audit."),
-        ("--max-disagreement 1", "two.border", 2, "--max-disagreement goes with --audit."),
-        ("--audit 1 --exact two.model --tolerance 1", "two.cert", 2, "--tolerance goes with --exact, "),
-        ("--audit 1 --exact two.model", "two.folded", 1, "--scale is folded into it: it takes raw rows"),
-    ):
+    for options, model, code, words in table("messages.txt", "audit"):
         options = [home / word if word.endswith(".model") else word for word in options.split()]
-        done = fastsvm("predict", *options, home / "two.rows", home / model, "out", code=code)
+        done = fastsvm("predict", *options, home / "two.rows", home / model, "out", code=int(code))
         assert words in done.err and not (tmp_path / "out").exists()
 
 

@@ -9,6 +9,7 @@ from zlib import crc32
 import pytest
 
 from fastsvm_cli.errors import FileError
+from support.messages import table
 from support.resuming import Disk, forked, resumable
 
 
@@ -36,54 +37,10 @@ def content(folder):
 
 
 ALL = "two.rows two.cert"
-#: Words of the stopped run, those of the next one, the reason against it.
-REFUSED = [
-    (ALL, f"-b 1 {ALL}", "begun with -b 0, and this command has 1"),
-    (ALL, f"--values {ALL}", "begun with --values off, and this command has on"),
-    (f"--values {ALL}", ALL, "begun with --values on, and this command has off"),
-    (ALL, f"--unlabelled {ALL}", "begun with --unlabelled off, and this command has on"),
-    (ALL, f"--dense {ALL}", "begun with --dense off, and this command has on"),
-    (ALL, f"--exact two.model {ALL}", "begun with --exact off, and this command has on"),
-    (
-        ALL,
-        f"--max-line 1 {ALL}",
-        "begun with --on-bad-row stop and --max-line 256, which met 0 bad rows, and this command has --on-bad-row stop"
-        " and --max-line 1",
-    ),
-    (
-        "--on-bad-row skip two.bad two.cert",
-        "--on-bad-row nan two.bad two.cert",
-        "begun with --on-bad-row skip and --max-line 256, which met",
-    ),
-    (
-        "--on-bad-row skip two.bad two.cert",
-        "--on-bad-row skip --max-line 300 two.bad two.cert",
-        "begun with --on-bad-row skip and --max-line 256, which met",
-    ),
-    (
-        "--dense --on-bad-row skip two.csv two.cert",
-        "--dense --delim ; --on-bad-row skip two.csv two.cert",
-        "begun with --delim ',', and this command has ';'",
-    ),
-    ("--steps 3 two.rows two.order", "--steps 4 two.rows two.order", "begun with --steps 3, and this command has 4"),
-    ("--steps 3 two.rows two.order", "two.rows two.order", "begun with --steps 3, and this command has unset"),
-    (
-        "--tolerance 0.1 two.rows regression.order",
-        "--tolerance 0.2 two.rows regression.order",
-        "begun with --tolerance 0.1, and this command has 0.2",
-    ),
-    (
-        "--audit 0.3 --exact two.model two.rows two.border",
-        "--audit 0.6 --exact two.model two.rows two.border",
-        "begun with --audit 0.3, and this command has 0.6",
-    ),
-    (ALL, "two.rows two.order", "begun with model '"),
-    (ALL, "two.bad two.cert", "begun with TEST_FILE's bytes "),
-]
 
 
 @pytest.mark.full(few=3)
-@pytest.mark.parametrize("first, then, words", REFUSED)
+@pytest.mark.parametrize("first, then, words", table("messages.txt", "resume: another command"))
 def test_another_command_is_refused_and_nothing_is_lost(home, first, then, words):
     command = stop(home, first)
     before = content(home)
@@ -183,17 +140,8 @@ def test_a_file_of_that_name_that_is_not_ours_is_left_alone(home):
 def test_what_cannot_be_gone_on_with_is_named_before_any_work(home):
     os.mkfifo(home / "pipe")
     before = sorted(os.listdir(home))
-    a_file = "needs an OUTPUT_FILE that is a file"
-    for words, message in (
-        ("- two.cert out", "needs a TEST_FILE that is a file"),
-        ("pipe two.cert out", "needs a TEST_FILE that is a file"),
-        (ALL, a_file),
-        *((f"{ALL} {name}", a_file) for name in ("-", "/dev/stdout", "/dev/null", "pipe", ".")),
-        (f"{ALL} nowhere/out", "Error: nowhere/out: No such file or directory: the output's directory must exist"),
-        (f"{ALL} {'x' * 250}", f"Error: {'x' * 250}: File name too long"),
-        (f"{ALL} new/", "Error: new/: Is a directory"),
-        ("nowhere two.cert out", "Error: nowhere: No such file or directory"),
-    ):
+    places = table("messages.txt", "resume: places")
+    for words, message in [*places, (f"{ALL} {'x' * 250}", f"Error: {'x' * 250}: File name too long")]:
         done = forked(home, "predict", "-q", "--resume", *words.split(), code=None)
         assert message in " ".join(done.err.split()) and done.code == (1 if message.startswith("Error") else 2), words
     assert "Error: '': " in forked(home, "predict", "-q", "--resume", *ALL.split(), "", code=1).err

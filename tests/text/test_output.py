@@ -61,22 +61,7 @@ def test_extended_attributes_stay(tmp_path):
     assert os.getxattr(path, "user.origin") == b"here" and os.listdir(tmp_path) == ["out"]
 
 
-def test_a_chain_of_links_is_followed(tmp_path):
-    (tmp_path / "first").symlink_to("second")
-    (tmp_path / "second").symlink_to(tmp_path / "third")
-    (tmp_path / "null").symlink_to("/dev/null")
-    write(tmp_path / "first", b"x")
-    write(tmp_path / "null", b"x")
-    links = [name for name in sorted(os.listdir(tmp_path)) if (tmp_path / name).is_symlink()]
-    assert links == ["first", "null", "second"] and (tmp_path / "third").read_bytes() == b"x"
-    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
-
-
-class Stopped(BaseException):
-    pass
-
-
-@pytest.mark.parametrize("error", [ValueError, Stopped])
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
 def test_an_exception_leaves_the_previous_file_and_nothing_else(tmp_path, error):
     path = tmp_path / "out"
     before = len(os.listdir("/proc/self/fd"))
@@ -99,52 +84,7 @@ def test_a_file_that_cannot_be_put_in_place_is_an_error_and_leaves_nothing(tmp_p
     assert str(caught.value) == f"{path}: Is a directory" and os.listdir(tmp_path) == ["out"] and os.listdir(path) == []
 
 
-def test_a_file_planted_under_the_temporary_name_does_no_harm(tmp_path):
-    path, victim = tmp_path / "out", tmp_path / "victim"
-    with Output(str(path)) as output:
-        output.write(b"x")
-        (temporary,) = os.listdir(tmp_path)
-    os.unlink(path)
-    victim.write_bytes(b"precious")
-    (tmp_path / temporary).symlink_to(victim)
-    try:
-        write(path, b"y")
-    except FileError:
-        pass
-    assert victim.read_bytes() == b"precious"
-
-
 # ---- names
-
-NO_FOLDER = "No such file or directory: the output's directory must exist"
-
-
-@pytest.mark.parametrize(
-    "name, words",
-    [
-        (".", "Is a directory"),
-        ("", "Is a directory"),
-        ("file/out", "Not a directory"),
-        ("loop", "Too many levels of symbolic links"),
-        ("x" * 300, "File name too long"),
-        ("dangling", NO_FOLDER),
-        ("new/", "Is a directory"),
-    ],
-    ids=lambda value: value[:12],
-)
-def test_a_place_that_cannot_be_written_is_named_before_any_work_is_done(tmp_path, name, words):
-    (tmp_path / "file").write_bytes(b"x")
-    (tmp_path / "loop").symlink_to("loop")
-    (tmp_path / "dangling").symlink_to("nowhere/out")
-    before = sorted(os.listdir(tmp_path))
-    path = os.path.join(tmp_path, name)
-    for act in (Output, lambda path: check_output(path, [])):
-        with pytest.raises(FileError) as caught:
-            act(path)
-        assert str(caught.value) == f"{path}: {words}"
-    with pytest.raises(FileError, match="No such file or directory"):
-        Output("")
-    assert sorted(os.listdir(tmp_path)) == before
 
 
 def test_any_name_the_system_allows_is_written_in_the_current_folder(tmp_path, monkeypatch):
@@ -156,20 +96,6 @@ def test_any_name_the_system_allows_is_written_in_the_current_folder(tmp_path, m
             os.chdir(tmp_path / "other")  # a later change does not move the output
             output.write(b"x")
     assert sorted(os.listdir(tmp_path)) == sorted([*names, "other"]) and os.listdir(tmp_path / "other") == []
-
-
-@pytest.mark.parametrize("kind", ["same", "symbolic", "dots"])
-def test_an_output_that_is_an_input_is_refused(tmp_path, kind):
-    given = tmp_path / "given"
-    given.write_bytes(b"precious")
-    (tmp_path / "link").symlink_to("given")
-    names = {"same": given, "symbolic": tmp_path / "link", "dots": f"{tmp_path}/../{tmp_path.name}/given"}
-    path = str(names[kind])
-    with pytest.raises(FileError) as caught:
-        check_output(path, [None, "nowhere", str(given)])
-    whose = "the input" if kind == "same" else f"{given}, which is the same file"
-    assert str(caught.value) == f"{path}: the output would replace {whose}; name another output file"
-    assert given.read_bytes() == b"precious"
 
 
 def test_devices_and_other_files_may_be_read_and_written(tmp_path):

@@ -47,6 +47,15 @@ PREPARATIONS = {
     "hard_link": lambda folder: os.link(folder / "out", folder / "other"),
     "link_to_file": lambda folder: ((folder / "folder" / "file").touch(), (folder / "out").symlink_to("folder/file")),
     "link_to_nothing": lambda folder: (folder / "out").symlink_to("folder/new"),
+    "link_to_device": lambda folder: (folder / "out").symlink_to("/dev/null"),
+    "link_to_model": lambda folder: (folder / "alias").symlink_to("model"),
+    "chain": lambda folder: (folder / "chain").symlink_to(folder / "out"),
+    "loop": lambda folder: (folder / "loop").symlink_to("loop"),
+    "dangling": lambda folder: (folder / "out").symlink_to("nowhere/out"),
+    "planted": lambda folder: (
+        (folder / "folder" / "file").write_bytes(CONTENTS["OLD"]),
+        (folder / ".out.fastsvm-0.tmp").symlink_to("folder/file"),
+    ),
     "alias": lambda folder: os.link(folder / "model", folder / "alias"),
 }
 PREVIOUS = {"without": None, "empty": b"", "short": b"1\n"}

@@ -16,7 +16,7 @@ from fastsvm_cli.text.read_rows import read_chunks
 from fastsvm_cli.text.scaling import with_labels
 from support.bad_rows import RANGE as BAD_ROWS_RANGE
 from support.bad_rows import SCALED
-from support.messages import falling, too_far
+from support.messages import table, unescaped
 from support.profiles import calm
 from support.reading import bits
 from support.scaling import contents, read_plain, read_scaled, read_scaling, run_svm_scale, scaled_text, to_six_digits
@@ -228,45 +228,10 @@ def test_entries_of_rows_that_cannot_be_scaled_are_not_counted(files):
         read_scaled(data, range_file, dense=True)
 
 
-LIMITS, INDEX = "two numbers, the limits of x", "an index, its least and its largest value"
-#: Range file -> the line and what is found and expected there; None: the file is valid.
-FAULTY_FILES = {
-    "": "1: the end of the file found, expected x or y, as svm-scale -s writes, or a center and a scale, as R's",
-    "z\n": "1: 'z' found, expected x or y",
-    "1 1:2 2:3\n": "1: '1 1:2 2:3' found, expected x or y",
-    "\nx\n-1 1\n": "1: a blank line found, expected x or y",
-    "\x00\xff\n": "1: '???' found, expected x or y",
-    "x\n": f"2: the end of the file found, expected {LIMITS}",
-    "x\n-1\n": f"2: '-1' found, expected {LIMITS}",
-    "x\n-1 one\n": f"2: '-1 one' found, expected {LIMITS}",
-    "x\n1 -1\n": "2: '1 -1' found, expected a lower limit below the upper one",
-    "x\n1 1\n": "2: '1 1' found, expected a lower limit below the upper one",
-    "y\n-1 1\n1 2\n1 0 1\n": "4: '1 0 1' found, expected x alone, as svm-scale -s writes",
-    "y\n-1 1\n": "3: the end of the file found, expected two numbers, the least and the largest label",
-    "y\n-1 1\n2 1\nx\n0 1\n": "3: '2 1' found, expected the least label before the largest",
-    "y\n1 0\n1 2\nx\n0 1\n": "2: '1 0' found, expected a lower limit below the upper one",
-    "x\n-1 1\n1 0 1\n\n3 0 1\n": f"4: a blank line found, expected {INDEX}",
-    **{
-        f"x\n-1 1\n{line}\n": f"3: '{line}' found, expected {INDEX}"
-        for line in ("1 0", "1 0 1 2", "-1 0 1", "1.0 0 1", "1 nan 1", "1 0 1e400")
-    },
-    "x\n-1 1\n2147483647 0 1\n": None,
-    "x\n-1 1\n2147483648 0 1\n": f"3: {too_far('2147483648')}",
-    "x\n-1 1\n4294967297 0 1\n": f"3: {too_far('4294967297')}",
-    "x\n-1 1\n2 0 1\n2 0 1\n": f"4: {falling(2, 2)}",
-    "x\n-1 1\n2 1 0\n": "3: '2 1 0' found, expected the least value before the largest",
-    "x\n-1 1\n2 1e300 1.00000000000001e300\n": None,
-    "x\n-1e308 1e308\n2 1 2\n": "3: '2 1 2' found, expected a range that 0 can be scaled with",
-    "0.5 0\n": "1: '0.5 0' found, expected a scale above 0 after the center",
-    "0.5 1\nNA 1\n": "2: 'NA 1' found, expected two numbers, a center and a scale",
-    "0.5 1\n0.5 1 2\n": "2: '0.5 1 2' found, expected two numbers, a center and a scale",
-}
-
-
 def test_an_invalid_range_file_is_named_with_its_line(files):
-    for text, why in FAULTY_FILES.items():
-        (path,) = files(range=text)
-        if why is None:
+    for text, why in table("messages.txt", "range files"):
+        (path,) = files(range=unescaped(text).encode("latin-1"))
+        if why == "valid":
             read_scaling(path)
             continue
         with pytest.raises(DataFormatError) as error:
