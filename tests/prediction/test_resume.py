@@ -207,21 +207,22 @@ def test_a_full_disk_keeps_what_reached_it(models, tmp_path):
 
 
 def test_a_bad_row_ends_the_run_and_the_next_goes_on_past_it(models, tmp_path):
-    lines = (models / "two.rows").read_text().splitlines(keepends=True)
-    (tmp_path / "rows").write_text("".join(lines[:123] + ["foo\n"] + lines[123:250] + ["bar\n"] + lines[250:]))
+    lines = (models / "two.dressed").read_text().splitlines(keepends=True)
+    lines[200:200], lines[400:400] = ["foo\n"], ["bar\n"]
+    before = sum(not line.lstrip(" \t").startswith("#") for line in lines[:200])
+    (tmp_path / "rows").write_text("".join(lines))
     command = ["predict", "rows", models / "two.approx"]
+    error = f"Error: rows:201: {no_label('foo')}{SKIPPED}"
     first = forked(tmp_path, *command, "--resume", "out", code=1)
-    assert first.err.splitlines()[-2:] == [
-        "123 rows are kept in out.partial: with --on-bad-row skip or nan, the same command continues after them.",
-        f"Error: rows:124: {no_label('foo')}{SKIPPED}",
-    ]
+    kept = f"{before} rows are kept in out.partial: with --on-bad-row skip or nan, the same command continues after"
+    assert first.err.splitlines()[-2:] == [f"{kept} them.", error]
     again = forked(tmp_path, *command, "--resume", "out", code=1)
-    assert again.err.splitlines()[-1] == f"Error: rows:124: {no_label('foo')}{SKIPPED}"  # the line in the whole file
+    assert again.err.splitlines()[-1] == error and f"Continuing after row {before}, " in again.err
     expected = forked(tmp_path, *command, "--on-bad-row", "nan", "expected")
     last = forked(tmp_path, *command, "--resume", "--on-bad-row", "nan", "out")
     assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes() and last.out == expected.out
     assert lines_of(last.err) == lines_of(expected.err)
-    assert "Warning: rows:124: 'foo'" in last.err and "Warning: rows:252: 'bar'" in last.err
+    assert "Warning: rows:201: 'foo'" in last.err and "Warning: rows:401: 'bar'" in last.err
 
 
 @pytest.mark.parametrize("kind", COMPRESS)

@@ -12,13 +12,6 @@ from support.messages import DATA_FILE, no_label
 from support.outputs import timeless
 from support.paths import DATA
 from support.reading import SIZES, dressed, read, rows_in
-from zoo.traits import specimen
-
-
-def with_numbers(trait):
-    """(rows, the same among comments, their line numbers there)"""
-    lines = specimen(trait).data.decode().splitlines(keepends=True)
-    return "".join(lines), *dressed(lines, random.Random(trait))
 
 
 def test_what_scikit_learn_writes_is_read(file):
@@ -74,43 +67,6 @@ def test_large_texts_on_several_threads(file):
 
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize(
-    "trait, kind, options",
-    [
-        ("two_classes", "approx-certified", "--exact EXACT"),
-        ("four_classes", "geometry", "--evaluations"),
-        ("four_classes", "exact", "--json -b 1 --values"),
-        ("epsilon_svr", "exact", "--on-bad-row nan"),
-        ("two_classes", "exact", "--resume"),
-        ("two_classes", "exact", "--scale range --on-bad-row skip --values"),
-    ],
-)
-def test_predictions_are_those_of_the_rows(fastsvm, model, tmp_path, trait, kind, options):
-    (tmp_path / "range").write_text("x\n-1 1\n" + "".join(f"{i} 0 {i}\n" for i in range(1, 9)))
-    words = [model(trait, "exact") if word == "EXACT" else word for word in options.split()]
-    rows, text, _ = with_numbers(trait)
-    (tmp_path / "rows").write_text(rows), (tmp_path / "dressed").write_text(text)
-    one = fastsvm("predict", *words, "rows", model(trait, kind), "one")
-    two = fastsvm("predict", *words, "dressed", model(trait, kind), "two")
-    piped = [word for word in words if word != "--resume"]
-    fastsvm("predict", *piped, "-", model(trait, kind), "three", input=text)
-    for name in ("two", "three"):
-        assert (tmp_path / name).read_bytes() == (tmp_path / "one").read_bytes() != b""
-    assert timeless(two.out) == timeless(one.out) and two.err == one.err
-
-
-@pytest.mark.parametrize("options", ["", "--on-bad-row skip"])
-def test_open_rows_have_the_lines_of_the_file(fastsvm, model, tmp_path, options):
-    rows, text, numbers = with_numbers("four_classes")
-    (tmp_path / "rows").write_text(rows), (tmp_path / "dressed").write_text(text)
-    fast = model("four_classes", "approx-certified")
-    fastsvm("predict", "--open-rows", "one", "rows", fast, "out")
-    fastsvm("predict", *options.split(), "--open-rows", "two", "dressed", fast, "out")
-    one, two = ([line.split(" # ") for line in (tmp_path / name).read_text().splitlines()] for name in ("one", "two"))
-    assert one and two == [[row, str(numbers[int(line) - 1])] for row, line in one]
-
-
-@pytest.mark.full(few=1)
-@pytest.mark.parametrize(
     "words",
     [
         "border -q --bandwidth 0.5 data out",
@@ -130,18 +86,6 @@ def test_training_files_and_rows_beside_a_model(fastsvm, tmp_path, model, words)
         made = (tmp_path / "out").read_bytes() if "out" in words.split() else b""
         printed.append((timeless(done.out), made))
     assert printed[0] == printed[1]
-
-
-def test_a_run_over_them_is_gone_on_with(fastsvm, model, tmp_path):
-    """After a bad row in the middle; line numbers count over both runs."""
-    _, text, numbers = with_numbers("two_classes")
-    words = ["predict", "--resume", "data", model(), "out"]
-    (tmp_path / "data").write_text(text + "foo\n" + text)
-    bad = f"data:{text.count(chr(10)) + 1}: "
-    first = fastsvm(*words, code=1)
-    assert bad in first.err and f"{len(numbers)} rows are kept" in first.err
-    again = fastsvm(*words, code=1)
-    assert f"Continuing after row {len(numbers)}, " in again.err and bad in again.err
 
 
 # ---- hints after comments
