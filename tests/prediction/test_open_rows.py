@@ -8,8 +8,6 @@ import subprocess
 
 import numpy as np
 import pytest
-from libsvm.svmutil import svm_load_model, svm_read_problem
-from libsvm.svmutil import svm_predict as libsvm_predict
 
 from fastsvm_cli.models import load_model
 from fastsvm_cli.prediction.pipeline import predict
@@ -214,7 +212,7 @@ def test_both_files_and_a_pipeline(fastsvm, models, tmp_path):
 
 
 def test_other_readers(fastsvm, models, tmp_path, svm_predict):
-    """svm-predict, scikit-learn, and LIBSVM's Python package, once sed has removed the comments."""
+    """svm-predict and scikit-learn."""
     from sklearn.datasets import load_svmlight_file
 
     def theirs(test, model):
@@ -242,12 +240,6 @@ def test_other_readers(fastsvm, models, tmp_path, svm_predict):
         assert bits(y[r]) == label
         stored = {int(index) + 1: bits(value) for index, value in zip(x[r].indices, x[r].data)}
         assert stored == row
-
-    stripped = outcome("sed 's/ *#.*//' open", shell=True, cwd=tmp_path, check=True).stdout
-    (tmp_path / "stripped").write_text(stripped)
-    y, x = svm_read_problem(str(tmp_path / "stripped"))
-    found, _, _ = libsvm_predict(y, x, svm_load_model(str(models / "two.model")), "-q")
-    assert [str(int(label)) for label in found] == expected
 
 
 @pytest.mark.full

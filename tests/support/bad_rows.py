@@ -1,5 +1,7 @@
 """Malformed lines among the rows of a file: the table of lines and messages."""
 
+from itertools import accumulate
+
 from fastsvm_cli import _native
 from fastsvm_cli.text.line_blocks import BadRows
 from fastsvm_cli.text.read_rows import Position, read_chunks
@@ -56,11 +58,12 @@ PRECOMPUTED = (
 )
 
 
-def one_by_one(lines, dense):
+def one_by_one(lines, dense=False, labelled=True, **options):
     """(rows, {row: [skipped lines before it, bad ones]}, [(line, message)]), each line parsed on its own"""
     rows, gaps, why, fields = [], {}, [], -1
+    options |= {"dense": dense, "svmlight": not dense, "leading_count": int(labelled)}
     for number, line in enumerate(lines, 1):
-        chunk, error, width, _ = _native.parse(line.encode() + b"\n", dense=dense, fields=fields, svmlight=not dense)
+        chunk, error, width, _ = _native.parse(line.encode() + b"\n", fields=fields, **options)
         rows += rows_in(chunk)
         if error is None:
             fields = width
@@ -75,15 +78,18 @@ def one_by_one(lines, dense):
 
 def read_around(path, **options):
     """As one_by_one, with the first messages only."""
-    found, position, rows, where = BadRows("data"), Position(), [], {}
+    found, position, rows, where, numbers = BadRows("data"), Position(), [], {}, []
     for chunk in read_chunks(str(path), bad_rows=found, place=position, **options):
         for row, lines, bad in found.gaps:
             gap = where.setdefault(len(rows) + row, [0, 0])
             gap[0] += lines
             gap[1] += bad
         rows += rows_in(chunk)
+        numbers += chunk.line_numbers(list(range(chunk.rows)))
         list(found.fill(b"1\n" * chunk.rows, chunk.rows))
         assert position.lines == len(rows) + found.count + position.comments
     content = path.read_bytes()
     assert position.offset == len(content) and found.count == sum(bad for _, bad in where.values())
+    skipped = accumulate(where.get(row, [0])[0] for row in range(len(rows)))
+    assert numbers == [row + before for row, before in enumerate(skipped, 1)]
     return rows, where, found.named

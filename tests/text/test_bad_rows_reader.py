@@ -11,50 +11,70 @@ from fastsvm_cli.models import parse_model
 from fastsvm_cli.prediction.pipeline import predict
 from fastsvm_cli.text.line_blocks import NAMED, BadRows
 from fastsvm_cli.text.read_rows import read_chunks
+from fastsvm_cli.text.scaling import parse_scaling
 from support.bad_rows import BAD, PRECOMPUTED, one_by_one, read_around
 from support.profiles import calm
 
 LINES = st.one_of(
     st.sampled_from(["1 1:1", "-1", "2.5 3:4 7:-1 # c", "1 2:0.125\r", "0 qid:5 1:1 2:2 3:3 4:4", "# c", " #"]),
     st.sampled_from(list(BAD)),
-    st.text("01:. #\tx", max_size=8),
+    st.text("0123.,;e-+: #\t\rx\x00", max_size=10),
 )
 DENSE_LINES = st.one_of(
     st.sampled_from(["1,2,3", "1,0,0", "-1,2,3\r"]),
     st.sampled_from(["", "x,1,2", "1,2", "1,2,3,4", "1,,2"]),
-    st.text("01,.x ", max_size=8),
+    st.text("0123.,;e-+: #\t\rx\x00", max_size=10),
 )
 
 
 @calm(500)
-@given(st.data(), st.booleans(), st.booleans(), st.sampled_from([1, 7, 64, 1 << 20]))
-def test_every_line_is_a_row_or_a_bad_one_by_itself(tmp_path, data, dense, last, size):
+@given(st.data(), st.booleans(), st.booleans(), st.booleans(), st.sampled_from([1, 7, 64, 1 << 20]))
+def test_every_line_is_a_row_or_a_bad_one_by_itself(tmp_path, data, dense, labelled, last, size):
     """A dense one beside the first good one."""
     lines = data.draw(st.lists(DENSE_LINES if dense else LINES, max_size=30))
     (tmp_path / "data").write_bytes("\n".join(lines).encode() + b"\n" * (last and bool(lines)))
     if not last and lines and not lines[-1]:
         lines = lines[:-1]  # nothing follows the last line end
-    rows, bad, why = one_by_one(lines, dense)
-    assert read_around(tmp_path / "data", size=size, dense=dense) == (rows, bad, why[:NAMED])
+    rows, bad, why = one_by_one(lines, dense, labelled)
+    assert read_around(tmp_path / "data", size=size, dense=dense, labelled=labelled) == (rows, bad, why[:NAMED])
+    assert all(message.isprintable() for _, message in why)
 
 
-@pytest.mark.full(few=1)
-@pytest.mark.parametrize("share", [0.0001, 0.5])
-def test_bad_rows_do_not_depend_on_threads_or_chunks(tmp_path, share):
-    """Enough text for several pieces of a chunk, one per thread."""
-    rng = random.Random(f"{share}")
-    good = "1 {}:{:.6f} {}:{:.3f}".format
-    lines = [
-        rng.choice(list(BAD))
-        if rng.random() < share
-        else good(rng.randint(1, 9), rng.random(), rng.randint(10, 99), rng.random())
-        for _ in range(30_000)
-    ]
+def sparse_line(rng):
+    """Of 29 features; some with comments, or comments alone."""
+    entries = (f"{index}:{rng.gauss(0, 3):.6f}" for index in sorted(rng.sample(range(1, 30), rng.randint(0, 12))))
+    line = f"{rng.choice((1, -1))}{rng.choice(('', ' qid:3'))} {' '.join(entries)}"
+    return rng.choice((line, line, line + " # c", "# c"))
+
+
+def dense_line(rng):
+    return ",".join(rng.choice(["0", "0", f"{rng.gauss(0, 1):.6g}", "-0.0", " 1 "]) for _ in range(20))
+
+
+RANGE = "x\n-1 1\n" + "".join(f"{index} {-index} {2 * index}\n" for index in range(1, 28))
+
+
+@pytest.mark.full(few=2)
+@pytest.mark.parametrize(
+    "line, bad, share, options",
+    [
+        (sparse_line, list(BAD), 0.0002, {}),
+        (sparse_line, list(BAD), 0.5, {}),
+        (sparse_line, list(BAD), 0.01, {"scaled": True}),
+        (dense_line, ["1,2", "", "x" + ",1" * 19], 0.0002, {"dense": True}),
+    ],
+)
+def test_rows_do_not_depend_on_threads_or_chunks(tmp_path, line, bad, share, options):
+    """Enough text for several slices of a chunk, one per thread."""
+    rng, options = random.Random(f"{share}"), dict(options)
+    lines = [line(rng), *(rng.choice(bad) if rng.random() < share else line(rng) for _ in range(15_000))]
     (tmp_path / "data").write_text("".join(line + "\n" for line in lines))
-    rows, bad, why = one_by_one(lines, False)
+    scaling = parse_scaling(RANGE.encode(), "range") if options.pop("scaled", False) else None
+    rows, gaps, why = one_by_one(lines, scaling=scaling and scaling.native, **options)
     for threads, size in ((1, 1 << 22), (2, 1 << 20), (5, 1 << 22), (5, 10_000)):
         _native.set_threads(threads)
-        assert read_around(tmp_path / "data", size=size) == (rows, bad, why[:NAMED])
+        found = read_around(tmp_path / "data", size=size, scaling=scaling, **options)
+        assert found == (rows, gaps, why[:NAMED])
 
 
 @pytest.mark.full

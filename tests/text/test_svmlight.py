@@ -7,7 +7,6 @@ import random
 import pytest
 
 from fastsvm_cli import _native
-from fastsvm_cli.text.read_rows import Position, read_chunks
 from support.messages import DATA_FILE, no_label
 from support.outputs import timeless
 from support.paths import DATA
@@ -44,22 +43,6 @@ def test_lines_of_slices_and_of_chunks_behind_each_other():
     parts = [_native.parse(text[:at], svmlight=True)[0] for at in (4, 12)]
     joined = _native.Chunk.concatenate([*parts, whole])
     assert joined.gaps == [(0, 2, 0), (1, 2, 0), (2, 2, 0), (4, 1, 0)] and rows_in(joined)[1:] == rows_in(whole)
-
-
-@pytest.mark.full
-def test_large_texts_on_several_threads(file):
-    rng = random.Random(5)
-    lines = [f"{rng.choice((1, -1))} {rng.randint(1, 9)}:{rng.random():.6f} 77:1\n" for _ in range(30_000)]
-    text, numbers = dressed(lines, rng)
-    expected, path = rows_in(_native.parse("".join(lines).encode())[0]), file(text)
-    for threads in (1, 3):
-        _native.set_threads(threads)
-        for size in (1 << 23, 1 << 20, 50_000):
-            rows, found, position = [], [], Position()
-            for chunk in read_chunks(str(path), size=size, place=position):
-                rows += rows_in(chunk)
-                found += chunk.line_numbers(list(range(chunk.rows)))
-            assert rows == expected and found == numbers and position.lines == text.count("\n")
 
 
 # ---- the commands
