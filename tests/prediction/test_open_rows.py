@@ -5,6 +5,7 @@ import json
 import os
 import random
 import subprocess
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -117,15 +118,14 @@ def test_lines_of_rows_that_cannot_be_evaluated_are_counted_too():
     rng = random.Random(3)
     for _ in range(300):
         fates = rng.choices(["good", "unreadable", "dropped", "comment"], [5, 2, 1, 1], k=rng.randint(0, 40))
-        gaps, rows = {}, 0
+        gaps, rows = Counter(), 0
         for fate in fates:
-            if fate in ("unreadable", "comment"):
-                lines, bad = gaps.get(rows, (0, 0))
-                gaps[rows] = lines + 1, bad + (fate == "unreadable")
-            else:
-                rows += 1
+            gaps[rows, "lines"] += fate in ("unreadable", "comment")
+            gaps[rows, "bad"] += fate == "unreadable"
+            rows += fate in ("good", "dropped")
+        gaps = [(row, gaps[row, "lines"], gaps[row, "bad"]) for row in range(rows + 1) if gaps[row, "lines"]]
         bad_rows = BadRows("data")
-        bad_rows.begin(101, [(row, *gap) for row, gap in sorted(gaps.items())], [])
+        bad_rows.begin(101, gaps, [])
         read = [(101 + at, fate) for at, fate in enumerate(fates) if fate in ("good", "dropped")]
         found = []
         while read:
