@@ -49,6 +49,8 @@ def models(tmp_path_factory):
             # Several streams in a row.
             streams = ("".join(lines[at : at + 37]).encode() for at in range(0, ROWS, 37))
             (folder / f"{name}.{kind}").write_bytes(b"".join(map(compress, streams)))
+    (folder / "no.rows").write_text("")
+    (folder / "foo.rows").write_text("foo\n" * 3000)
     good = ["1 0:1 1:0.5 2:0.25 3:0.125\n", "-1 0:2 1:0.1 2:0.2 3:0.9\n"]
     (folder / "serials.model").write_text(PRECOMPUTED)
     (folder / "serials.bad").write_text(spoil(good * 100, random.Random(4), ("1 0:3 1:0.5", "foo"))[0])
