@@ -191,7 +191,7 @@ def test_the_bound_covers_the_share_in_95_of_100_jobs(share):
     assert covered >= 0.95 * jobs
 
 
-@pytest.mark.parametrize("rows", [1, 2, 3000, 10**8])
+@pytest.mark.parametrize("rows", [1, 2, 3000, 10**6])
 def test_the_bound_is_clopper_and_pearson_s(rows):
     """A quantile of the beta distribution."""
     for differing in {0, 1, 7, rows // 1000, rows // 3, rows - 1}:

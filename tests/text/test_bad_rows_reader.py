@@ -54,7 +54,7 @@ def dense_line(rng):
 RANGE = "x\n-1 1\n" + "".join(f"{index} {-index} {2 * index}\n" for index in range(1, 28))
 
 
-@pytest.mark.full(few=2)
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize(
     "line, bad, share, options",
     [

@@ -167,6 +167,7 @@ def test_the_previous_file_stays_or_the_new_one_is_whole(tmp_path, inputs, resul
     check("program", fault, tmp_path, inputs, results, system_faults)
 
 
+@pytest.mark.full(few=4)
 @pytest.mark.parametrize("writer", WRITERS)
 def test_each_writer_looks_at_its_output_first_and_keeps_it_when_it_fails(tmp_path, inputs, results, writer):
     for fault in table("faults.txt", "of each writer"):
