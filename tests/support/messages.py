@@ -104,10 +104,3 @@ def _output_of(found):
     """{NAME} and {function words} are sentences of this module."""
     name, *given = found[1].split(" ")
     return globals()[name](*given) if given else globals()[name]
-
-
-def reported(sentence, lines):
-    """line -> message. lines: one by one between |; the invalid word is in braces."""
-    return {
-        each.replace("{", "").replace("}", ""): sentence(re.search(r"{(.*)}", each)[1]) for each in lines.split("|")
-    }
