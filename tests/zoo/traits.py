@@ -2,12 +2,14 @@
 
 To add one, write a function here: every kind and every interface is then tested with it."""
 
+import random
 from collections.abc import Callable
 
 import numpy as np
 
 from support.in_process import mirrored
 from support.oracles import Machine, random_machine, random_rows
+from support.reading import dressed
 from zoo.specimens import Specimen
 
 TRAITS: "dict[str, Callable[[np.random.Generator], Specimen]]" = {}
@@ -314,3 +316,11 @@ def other_spellings(rng):
         f"+0{at} " + " ".join(f"00{j}:{v:+.17e}" for j, v in sorted(row.items())) for at, row in enumerate(made.rows)
     ]
     return made.with_(rows_text=("\n".join(lines) + "\n").encode())
+
+
+@trait
+def comments_and_queries(rng):
+    """As SVMlight's writers: lines that are comments, and `qid:N` after a label."""
+    made = usual(rng, classes=3)
+    lines = made.data.decode().splitlines(keepends=True)
+    return made.with_(rows_text=dressed(lines, random.Random(1))[0].encode())
