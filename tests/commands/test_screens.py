@@ -1,0 +1,31 @@
+"""What commands print: a transcript, screens/commands.txt."""
+
+import re
+import shlex
+
+from support.forked import fastsvm
+from support.paths import GOLDEN, TESTS
+
+MODELS = {"m": "c_svc.model", "classes": "three_classes.model", "values": "epsilon_svr.model", "rows": "data"}
+
+
+def lasting(text):
+    """Without times and versions, and with six digits: the last ones depend on the processor."""
+    text = re.sub(r'("(seconds|rows_per_second|fastsvm)": )[^,}\n]+', r"\1...", text)
+    text = re.sub(r"[\d.]+ times as fast", "... times as fast", text)
+    text = re.sub(r"Warning: on these support vectors, .*\n", "", text)
+    return re.sub(r"\d+\.\d{6,}(e-\d+)?", lambda found: f"{float(found[0]):.6g}", text)
+
+
+def test_commands_print_what_the_transcript_says(tmp_path, screen):
+    """Each output: standard output, then standard error. Later commands use the files of earlier ones. To add a
+    command, write its line and run pytest --rewrite-screens."""
+    for name, golden in MODELS.items():
+        (tmp_path / name).write_bytes((GOLDEN / golden).read_bytes())
+    printed = []
+    for line in (TESTS / "screens" / "commands.txt").read_text().splitlines():
+        if line.startswith("$ fastsvm "):
+            done = fastsvm(shlex.split(line)[2:], cwd=tmp_path, text=True)
+            printed.append(f"{line}\n{lasting(done.stdout + done.stderr)}")
+            assert done.returncode == 0, printed[-1]
+    screen("commands", "\n".join(printed))
