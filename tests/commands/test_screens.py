@@ -7,6 +7,16 @@ from support.forked import fastsvm
 from support.paths import GOLDEN, TESTS
 
 MODELS = {"m": "c_svc.model", "classes": "three_classes.model", "values": "epsilon_svr.model", "rows": "data"}
+C_SVC = (GOLDEN / "c_svc.model").read_text()
+HEAD = "svm_type {}\nkernel_type rbf\ngamma 0.5\nnr_class {}\ntotal_sv 0\n{}SV\n"
+TEXTS = {
+    "sharp": re.sub("gamma .*", "gamma 5", C_SVC),
+    "sigmoid": C_SVC.replace("rbf", "sigmoid\ncoef0 0"),
+    "powers": C_SVC.replace("rbf", "polynomial\ndegree 2\ncoef0 1"),
+    "rough": re.sub("gamma .*", "gamma 30", (GOLDEN / "epsilon_svr.model").read_text()),
+    "one_label": HEAD.format("c_svc", 1, "rho\nlabel 7\nnr_sv 0\n"),
+    "constant": HEAD.format("nu_svr", 2, "rho 0.3\n"),
+}
 
 
 def lasting(text):
@@ -22,6 +32,8 @@ def test_commands_print_what_the_transcript_says(tmp_path, screen):
     command, write its line and run pytest --rewrite-screens."""
     for name, golden in MODELS.items():
         (tmp_path / name).write_bytes((GOLDEN / golden).read_bytes())
+    for name, text in TEXTS.items():
+        (tmp_path / name).write_text(text)
     printed = []
     for line in (TESTS / "screens" / "commands.txt").read_text().splitlines():
         if line.startswith("$ fastsvm "):
