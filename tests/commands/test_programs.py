@@ -144,6 +144,7 @@ def test_they_agree(folder, words, way):
         assert hint == (words.split()[1:3] in (["exact", "rows"],))
 
 
+@pytest.mark.full(few=10)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_lines_of_every_kind_of_model(tmp_path, name):
     """And the warnings of rows of another data set."""

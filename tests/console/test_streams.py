@@ -258,6 +258,21 @@ LOCALES = [
 ]
 
 
+def told(directory, words, *, locale=None, code=0):
+    """Standard output. words: bytes."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG", "PYTHON"))}
+    done = subprocess.run(
+        [FASTSVM.encode(), *words],
+        cwd=directory,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        env={**environment, **(locale or LOCALES[0])},
+        timeout=PATIENCE,
+    )
+    assert done.returncode == code and b"Traceback" not in done.stderr and b"codec" not in done.stdout, (words, done)
+    return done.stdout
+
+
 @pytest.mark.full
 @pytest.mark.parametrize(
     "locale, name",
@@ -271,54 +286,27 @@ LOCALES = [
 )
 def test_any_file_name_can_be_told(directory, locale, name):
     os.mkdir(directory / "[")  # rich takes [/x] for the end of a style
-    folder = os.fsencode(directory)
-    os.link(directory / "m", os.path.join(folder, name))
-    os.link(directory / "rows", os.path.join(folder, name + b".rows"))
-
-    def run(*words, code=0):
-        environment = {key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG", "PYTHON"))}
-        done = subprocess.run(
-            [FASTSVM, *words],
-            cwd=directory,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            env={**environment, **locale},
-            timeout=PATIENCE,
-        )
-        assert done.returncode == code and b"Traceback" not in done.stderr, (words, done)
-        return done
-
     rows = name + b".rows"
-    run("approx", name, name + b".fast")
-    run("predict", rows, name, name + b".out")
-    run("bound", rows, name, name + b".fast")
-    run("predict", name, rows, code=1)
-    run("approx", name, name, code=1)
-    run(name, code=2)
-    run("predict", b"--" + name, rows, name, code=2)
-
-
-def test_a_name_that_is_not_utf_8_is_printed_as_it_is(directory):
-    os.rename(directory / "m", os.fsencode(directory) + b"/caf\xe9")
-    done = subprocess.run(
-        [FASTSVM, "approx", b"caf\xe9"],
-        cwd=directory,
-        capture_output=True,
-        env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"},
-    )
-    assert done.returncode == 0 and b": caf\xe9.approx\n" in done.stdout, done
+    for source, linked in (("m", name), ("rows", rows)):
+        os.link(directory / source, os.path.join(os.fsencode(directory), linked))
+    for code, *words in (
+        (0, b"approx", name, name + b".fast"),
+        (0, b"predict", rows, name, name + b".out"),
+        (0, b"bound", rows, name, name + b".fast"),
+        (1, b"predict", name, rows),
+        (1, b"approx", name, name),
+        (2, name),
+        (2, b"predict", b"--" + name, rows, name),
+    ):
+        told(directory, words, locale=locale, code=code)
 
 
 @pytest.mark.full
-def test_bench_tells_such_names_too(directory):
-    name = os.fsencode(directory) + b"/caf\xe9[/x]".replace(b"/", b"_")
-    os.rename(directory / "m", name)
-    for options in ([], ["--json"]):
-        done = subprocess.run(
-            [FASTSVM, *"bench -q --runs 1 --max-seconds 0.1 --plot p.svg".split(), *options, "rows", name, "fast"],
-            cwd=directory,
-            capture_output=True,
-            env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"},
-        )
-        assert done.returncode == 0 and b"Traceback" not in done.stderr and b"codec" not in done.stdout, done
+def test_a_name_that_is_not_utf_8_is_printed_as_it_is(directory):
+    """Also by bench, in its tables, JSON and figures."""
+    os.rename(directory / "m", os.fsencode(directory) + b"/caf\xe9[_x]")
+    assert b": caf\xe9[_x].approx\n" in told(directory, [b"approx", b"caf\xe9[_x]"])
+    for options in (b"", b" --json"):
+        words = b"bench -q --runs 1 --max-seconds 0.1 --plot p.svg%s rows caf\xe9[_x] fast" % options
+        told(directory, words.split())
         assert (directory / "p.svg").stat().st_size
