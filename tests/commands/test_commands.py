@@ -6,12 +6,14 @@ import sys
 from importlib import import_module
 
 import click
+import numpy as np
 import pytest
 
 from fastsvm_cli.cli import COMMANDS
 from fastsvm_cli.console.option_types import Share
 from support.paths import FASTSVM, GOLDEN
 from support.processes import PATIENCE, outcome
+from zoo.traits import specimen
 
 MODEL = GOLDEN / "c_svc.model"
 ROWS = "1 1:0.5 2:-0.25 4:1 7:0.125 8:-0.75\n-1 2:0.3 7:-0.6\n1\n" * 20
@@ -56,6 +58,20 @@ def test_other_forms_of_the_same_rows(fastsvm, rows, tmp_path):
         (tmp_path / "other").write_text(text)
         done = fastsvm("predict", *options, "other", MODEL)
         assert done.out == plain and ("Accuracy" in done.err) == ("--unlabelled" not in options)
+
+
+@pytest.mark.parametrize("trait", ["four_classes", "one_class", "nu_svr", "feature_0", "gaps", "precomputed"])
+def test_values_are_libsvms(fastsvm, tmp_path, trait):
+    """In the order of its pairs, beside the label."""
+    found = specimen(trait)
+    (tmp_path / "m").write_bytes(found.model), (tmp_path / "rows").write_bytes(found.data)
+    printed = [line.split() for line in fastsvm("predict", "-q", "--values", "rows", "m").out.splitlines()]
+    values = found.values()
+    size = 1e-12 * (1 + np.abs(values).max())
+    np.testing.assert_allclose(np.array(printed, float)[:, 1:], values, rtol=1e-9, atol=size)
+    assert [words[:1] for words in printed] == [
+        line.split() for line in fastsvm("predict", "rows", "m").out.splitlines()
+    ]
 
 
 def test_features_may_be_called_as_lines_of_a_model_are(fastsvm, rows, tmp_path):
