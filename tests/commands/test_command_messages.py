@@ -87,13 +87,8 @@ def states(folder):
     return {each.name: (each.stat().st_size, each.stat().st_mtime_ns) for each in os.scandir(folder)}
 
 
-def cases():
-    for words, code, message in (case.values for section in SECTIONS for case in sentences(section)):
-        slow = [pytest.mark.full] if "--runs 1" in words else []
-        yield pytest.param(words, code, message, id=words, marks=slow)
-
-
-@pytest.mark.parametrize("words, code, message", list(cases()))
+@pytest.mark.full(few=60)
+@pytest.mark.parametrize("words, code, message", [case for section in SECTIONS for case in sentences(section)])
 def test_the_last_line_says_what_is_wrong_and_no_file_changes(folder, words, code, message):
     before = states(folder)
     done = fastsvm(shlex.split(words), cwd=folder, text=True)
