@@ -290,6 +290,13 @@ def blanks(rng):
 
 
 @trait
+def blanks_after_colons(rng):
+    """As in a data set of LIBSVM's page: `3: .5`."""
+    made = usual(rng)
+    return made.with_(rows_text=made.data.replace(b":", b":  ").replace(b" 0.", b" ."))
+
+
+@trait
 def crlf(rng):
     made = usual(rng)
     return made.with_(rows_text=made.data.replace(b"\n", b"\r\n"), model_text=made.model.replace(b"\n", b"\r\n"))
