@@ -6,18 +6,26 @@ import json
 import lzma
 import shutil
 
+import fsspec
 import pytest
 
 from support.dasking import parts, predict, run_here
 from support.outputs import timeless
 
-KINDS = ["two", "three", "value", "one", "compiled", "certified", "certified value", "ordered"]
-OUTPUT = {
-    "labels": (KINDS, []),
-    "values": (["three", "value", "certified"], ["--values"]),
-    "probabilities": (["two", "three", "certified"], ["-b", "1"]),
-    "steps": (["ordered"], ["--steps", "2", "--values"]),
-}
+#: (kind, options)
+OUTPUTS = [
+    ("two", ["-b", "1"]),
+    ("three", ["--values"]),
+    ("three", ["-b", "1"]),
+    ("value", ["--values"]),
+    ("one", []),
+    ("compiled", []),
+    ("certified", ["--values", "--json"]),
+    ("certified", ["-b", "1"]),
+    ("certified value", []),
+    ("ordered", ["--json"]),
+    ("ordered", ["--steps", "2", "--values"]),
+]
 
 
 def compare(folder, rows, model, *options, block, data=None):
@@ -31,20 +39,12 @@ def compare(folder, rows, model, *options, block, data=None):
     return on_dask
 
 
-@pytest.mark.full(few=3)
-@pytest.mark.parametrize("what, kind", [(what, kind) for what, (kinds, _) in OUTPUT.items() for kind in kinds])
-def test_one_run_in_parts(what, kind, models, tmp_path):
-    model, rows, options = models[kind]
-    compare(tmp_path, rows, model, *options, *OUTPUT[what][1], block=0.001)
+@pytest.mark.full(few=4)
+@pytest.mark.parametrize("kind, options", OUTPUTS)
+def test_one_run_in_parts(kind, options, models, tmp_path):
+    model, rows, more = models[kind]
+    compare(tmp_path, rows, model, *more, *options, block=0.001)
     assert len(list((tmp_path / "out").glob("part-*"))) > 3
-
-
-@pytest.mark.full(few=1)
-@pytest.mark.parametrize("block", [0.00001, 0.00007, 1])
-def test_whatever_the_size_of_blocks(block, models, tmp_path):
-    model, rows, _ = models["two"]
-    (tmp_path / "rows").write_bytes(b"".join(rows.read_bytes().splitlines(keepends=True)[:40]))
-    compare(tmp_path, tmp_path / "rows", model, "-b", 1, block=block)
 
 
 def test_shards_of_all_kinds(models, tmp_path):
@@ -64,7 +64,7 @@ def test_shards_of_all_kinds(models, tmp_path):
     }
     for name, text in buffers.items():
         (shards / name).write_bytes(text)
-    for block in (0.0001, 1):
+    for block in (0.00007, 0.001, 1):
         compare(tmp_path, shards / "*", model, block=block, data=rows)
 
 
@@ -136,11 +136,8 @@ def test_parts_are_no_shards_of_their_own_directory(way, models, tmp_path, monke
     assert parts(tmp_path / "out") == before
 
 
-def test_json_is_that_of_one_run(models, tmp_path):
+def test_json_of_a_regression_is_that_of_one_run(models, tmp_path):
     """A regression's sums may differ in the last digits."""
-    for kind in ("certified", "ordered"):
-        model, rows, options = models[kind]
-        compare(tmp_path, rows, model, *options, "--json", block=0.001)
     model, rows, options = models["certified value"]
     one = run_here("predict", "--json", *options, rows, model, tmp_path / "one")
     printed = predict("--dask", "local", "--block", 0.001, "--json", *options, rows, model, tmp_path / "out")
@@ -166,8 +163,6 @@ def test_nothing_in_nothing_out(models, tmp_path):
 
 def test_a_store_that_only_renames(models, tmp_path):
     """Parts have temporary names there too."""
-    import fsspec
-
     model, rows, _ = models["two"]
     store = fsspec.filesystem("memory")
     store.pipe_file("/in/a b", rows.read_bytes())
