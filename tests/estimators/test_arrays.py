@@ -1,6 +1,7 @@
 """Rows in every form that a program may have them in."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas
@@ -94,11 +95,8 @@ def test_csr_that_is_not_sorted_and_has_duplicates(whole, index, stored):
 @given(st.data())
 def test_any_matrix_gives_what_its_rows_give_one_by_one(whole, data):
     fast, _, _ = whole
-    entries = data.draw(
-        st.lists(
-            st.tuples(st.integers(0, 8), st.integers(0, 4), st.sampled_from([-1.5, -0.0, 0.0, 1.0, 0.1])), max_size=60
-        )
-    )
+    entry = st.tuples(st.integers(0, 8), st.integers(0, 4), st.sampled_from([-1.5, -0.0, 0.0, 1.0, 0.1]))
+    entries = data.draw(st.lists(entry, max_size=60))
     rows, columns, values = zip(*entries) if entries else ((), (), ())
     X = scipy.sparse.coo_matrix((values, (rows, columns)), shape=(9, 5))
     one = np.concatenate([fast.decision_function(row[None]) for row in X.toarray()])
@@ -165,27 +163,22 @@ def test_an_error_in_a_later_block_ends_it(folder, small_blocks):
 
 
 def test_threads_share_an_object(folder):
-    fast = fastsvm_cli.load(folder / "colors.model.approx", exact=folder / "colors.model")
-    X, _ = sparse_rows(folder / "colors.test", fast.n_features_in_)
-    expected, values = fast.predict(X), fast.decision_function(X)
-    fast = fastsvm_cli.load(folder / "colors.model.approx", exact=folder / "colors.model")
-    start, wrong = threading.Barrier(4), []
+    def loaded():
+        return fastsvm_cli.load(folder / "colors.model.approx", exact=folder / "colors.model")
+
+    first = loaded()
+    X, _ = sparse_rows(folder / "colors.test", first.n_features_in_)
+    expected, values, start = first.predict(X), first.decision_function(X), threading.Barrier(4)
+    fast = loaded()
 
     def work(which):
         start.wait()
         for at in range(which, 400, 4):
-            rows = X[at : at + 5]
-            if not np.array_equal(fast.predict(rows), expected[at : at + 5]):
-                wrong.append(at)
-            if not np.array_equal(fast.decision_function(rows), values[at : at + 5]):
-                wrong.append(at)
+            assert np.array_equal(fast.predict(X[at : at + 5]), expected[at : at + 5])
+            assert np.array_equal(fast.decision_function(X[at : at + 5]), values[at : at + 5])
 
-    threads = [threading.Thread(target=work, args=(which,)) for which in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
 
 
 def test_a_csr_matrix_is_not_copied(whole):

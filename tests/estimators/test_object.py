@@ -15,9 +15,10 @@ from sklearn.utils.multiclass import _ovr_decision_function
 
 import fastsvm_cli
 from support.arrays import sparse_rows
+from support.fitting import rows, trait
 from support.paths import GOLDEN
 from support.processes import outcome
-from support.training import train, train_on
+from support.training import train
 
 
 @pytest.fixture(scope="module")
@@ -72,14 +73,12 @@ def test_classes_of_any_type(colors, names):
     """Names are in the order of the model's labels; classes_ are sorted, and every number follows its class."""
     fast, X, _ = colors
     named = fastsvm_cli.FastSVM(fast.model, classes=names)
-    assert named.classes_.tolist() == sorted(names)
     by_label = dict(zip(fast.model.header.label, np.asarray(names)))
+    assert named.classes_.tolist() == sorted(names)
     assert np.array_equal(named.predict(X), [by_label[label] for label in fast.predict(X)])
-    order = [list(by_label.values()).index(name) for name in named.classes_]
-    label = np.array(fast.model.header.label)
-    columns = [list(fast.classes_).index(label[at]) for at in order]
-    assert np.array_equal(named.predict_proba(X), fast.predict_proba(X)[:, columns])
-    assert named.decision_function(X) == pytest.approx(fast.decision_function(X)[:, columns], abs=1e-12)
+    columns = [named.classes_.tolist().index(by_label[label]) for label in fast.classes_]
+    assert np.array_equal(named.predict_proba(X)[:, columns], fast.predict_proba(X))
+    assert named.decision_function(X)[:, columns] == pytest.approx(fast.decision_function(X), abs=1e-12)
 
 
 def test_one_against_rest_is_scikit_learns(colors):
@@ -93,42 +92,33 @@ def test_one_against_rest_is_scikit_learns(colors):
     assert np.array_equal(fast._classes.one_against_rest(odd), _ovr_decision_function(odd < 0, -odd, 4))
 
 
-def test_signs_are_those_of_an_svc_whatever_the_order_of_labels(tmp_path):
+@pytest.mark.parametrize("classes", [2, 3])
+def test_signs_are_those_of_an_svc_whatever_the_order_of_labels(tmp_path, classes):
     """LIBSVM's first label is that of its first row; an SVC sorts the labels."""
-    rng = np.random.default_rng(2)
-    x = rng.standard_normal((90, 3))
-    for classes in (2, 3):
-        y = np.digitize(x[:, 0] + 0.3 * x[:, 1], [0] if classes == 2 else [-0.5, 0.5]) * 2
-        theirs = SVC(C=2, gamma=0.5, tol=1e-6).fit(x, y)
-        for first in set(y.tolist()):
-            order = np.argsort(y != first, kind="stable")
-            rows = [{j + 1: float(v) for j, v in enumerate(row)} for row in x[order]]
-            train(tmp_path / "m", rows, y[order].tolist(), "-g 0.5 -c 2 -e 0.000001")
-            fast = fastsvm_cli.load(tmp_path / "m")
-            assert fast.model.header.label[0] == first
-            assert np.array_equal(fast.classes_, theirs.classes_)
-            for shape in ("ovr", "ovo"):
-                theirs.decision_function_shape = shape
-                fast.set_params(decision_function_shape=shape)
-                assert fast.decision_function(x) == pytest.approx(theirs.decision_function(x), abs=1e-4)
-            assert np.mean(fast.predict(x) == theirs.predict(x)) > 0.95
+    X, y = rows(classes=classes)
+    theirs = {shape: SVC(gamma=0.5, tol=1e-6, decision_function_shape=shape).fit(X, y) for shape in ("ovr", "ovo")}
+    for first in range(classes):
+        order = np.argsort(y != first, kind="stable")
+        entries = [{j + 1: float(v) for j, v in enumerate(row)} for row in X[order]]
+        train(tmp_path / "m", entries, y[order].tolist(), "-g 0.5 -e 0.000001")
+        fast = fastsvm_cli.load(tmp_path / "m")
+        assert fast.model.header.label[0] == first and fast.classes_.tolist() == list(range(classes))
+        for shape, svc in theirs.items():
+            fast.set_params(decision_function_shape=shape)
+            assert fast.decision_function(X) == pytest.approx(svc.decision_function(X), abs=1e-4)
 
 
-def test_regression_scores_as_scikit_learn_does(tmp_path):
-    train_on(tmp_path / "m", "waves.train", "-s 3 -g 0.5")
-    fast = fastsvm_cli.load(tmp_path / "m")
-    (chunk,) = fastsvm_cli.read_chunks(str(GOLDEN.parent.parent / "data" / "waves.train"))
-    X, y = np.array(chunk.values).reshape(-1, 3), np.array(chunk.leading)[:, 0]
+def test_regression_scores_as_scikit_learn_does():
+    X, y, fast = trait("SVR rbf 3").X, trait("SVR rbf 3").y, fastsvm_cli.compile(trait("SVR rbf 3").estimator)
     found = fast.predict(X)
-    assert found.dtype == np.float64
     weights = np.linspace(0, 1, len(y))
     assert fast.score(X, y) == pytest.approx(r2_score(y, found), abs=1e-12)
     assert fast.score(X, y, weights) == pytest.approx(r2_score(y, found, sample_weight=weights), abs=1e-12)
     assert fast.score(X, y[:, None]) == fast.score(X, y)
     # All of y equal, and a single row.
     same = np.repeat(X[:1], 3, axis=0)
-    for rows, truth in ((X[:3], [7.0] * 3), (same, fast.predict(same))):
-        assert fast.score(rows, truth) == r2_score(truth, fast.predict(rows))
+    for asked, truth in ((X[:3], [7.0] * 3), (same, fast.predict(same))):
+        assert fast.score(asked, truth) == r2_score(truth, fast.predict(asked))
     assert np.isnan(fast.score(X[:1], y[:1]))
     for wrong in (y[:-1], y[None], np.stack([y, y], axis=1)):
         with pytest.raises(ValueError, match="an answer for every row of X"):
