@@ -53,13 +53,12 @@ def test_the_bytes_and_the_summary_of_the_command(folder, tmp_path, name, option
 
 
 def test_an_object_and_a_model_will_do(folder, tmp_path):
-    fast = fastsvm_cli.load(folder / "colors.model.approx", exact=folder / "colors.model")
-    expected = predict_file(
-        folder / "colors.test", folder / "colors.model.approx", tmp_path / "a", exact=folder / "colors.model"
-    )
-    assert predict_file(folder / "colors.test", fast, tmp_path / "b") == expected
+    test, model, exact = (folder / f"colors.{name}" for name in ("test", "model.approx", "model"))
+    fast = fastsvm_cli.load(model, exact=exact)
+    expected = predict_file(test, model, tmp_path / "a", exact=exact)
+    assert predict_file(test, fast, tmp_path / "b") == expected
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-    plain = fastsvm_cli.predict_file(folder / "colors.test", fast.model, tmp_path / "c")
+    plain = predict_file(test, fast.model, tmp_path / "c")
     assert "rows_proven" not in plain and plain["rows"] == expected["rows"]
 
 
@@ -108,25 +107,20 @@ def test_bad_rows(folder, tmp_path):
     assert len((tmp_path / "out").read_text().split()) == 2
 
 
-def test_progress(folder, tmp_path):
-    seen = []
-    size = os.path.getsize(folder / "rings.test")
-    fastsvm_cli.predict_file(
-        folder / "rings.test", folder / "rings.model", tmp_path / "out", on_progress=lambda *at: seen.append(at)
-    )
-    rows = [at[0] for at in seen]
+def test_progress_and_what_its_callback_raises(folder, tmp_path):
+    seen, out = [], tmp_path / "out"
+    test, model = folder / "rings.test", folder / "rings.model"
+    fastsvm_cli.predict_file(test, model, out, on_progress=lambda *at: seen.append(at))
+    rows, size = [at[0] for at in seen], os.path.getsize(test)
     assert rows == sorted(rows) and rows[-1] == 6000 and seen[-1][1:] == (size, size)
-
-
-def test_what_the_callback_raises_ends_the_run(folder, tmp_path):
-    (tmp_path / "out").write_text("as it was")
+    out.write_text("as it was")
 
     def enough(rows, done, total):
         raise TimeoutError(rows)
 
     with pytest.raises(TimeoutError):
-        fastsvm_cli.predict_file(folder / "rings.test", folder / "rings.model", tmp_path / "out", on_progress=enough)
-    assert (tmp_path / "out").read_text() == "as it was" and os.listdir(tmp_path) == ["out"]
+        fastsvm_cli.predict_file(test, model, out, on_progress=enough)
+    assert out.read_text() == "as it was" and os.listdir(tmp_path) == ["out"]
 
 
 def test_ctrl_c(folder, tmp_path):

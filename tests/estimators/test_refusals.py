@@ -13,7 +13,7 @@ import scipy.sparse
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC
 
 import fastsvm_cli
@@ -27,6 +27,26 @@ LIBRARIES = [numpy, pandas, pickle, scipy, SVC, SVR, LinearSVC, Pipeline, make_p
 LIBRARIES += [CalibratedClassifierCV, CompiledSVC, dask.array.from_array, dask.dataframe.from_pandas]
 OURS = ("compile", "to_libsvm", "load", "loads", "predict_file", "FastSVM")
 ERRORS = {each.__name__: each for each in (FastsvmError, ModelFormatError, ValueError, TypeError, AttributeError)}
+
+
+USES = {
+    "[estimators that compile and to_libsvm refuse]": ["compile({})", "to_libsvm({})"],
+    "[rows of three columns]": ["three.predict({})", "three_scaled.decision_function({})"],
+}
+THREE = numpy.random.default_rng(0).random((600, 3))  # several blocks
+
+
+def broken(array, at, value, dtype=numpy.int32, form="csr"):
+    """A sparse matrix with `value` at some places of an array, or without these places."""
+    matrix = getattr(scipy.sparse, f"{form}_matrix")(THREE)
+    changed = getattr(matrix, array)
+    changed = changed[: at.start] if value is None else changed.astype(dtype)
+    if value is not None:
+        changed[at] = value
+    if dtype is numpy.int64:
+        matrix.indices, matrix.indptr = matrix.indices.astype(dtype), matrix.indptr.astype(dtype)
+    setattr(matrix, array, changed)
+    return matrix
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +69,10 @@ def names(folder):
         **{name: str(folder / f"{name}.model") for name in ("rings", "colors")},
         "rows": str(folder / "rings.test"),
         "golden": str(GOLDEN),
+        "broken": broken,
+        "dates": pandas.to_datetime(["2020-01-01", "2021-01-01"]),
+        "three": fastsvm_cli.compile(SVC().fit(THREE, THREE[:, 0] > 0.5)),
+        "three_scaled": fastsvm_cli.compile(make_pipeline(MaxAbsScaler(), SVC()).fit(THREE, THREE[:, 0] > 0.5)),
     }
 
 
@@ -59,8 +83,7 @@ def table():
             section = line
         elif line and line[0] != "#":
             expression, error, words = re.fullmatch(r"(.*) => (\w+): (.*)", line).groups()
-            uses = ["compile({})", "to_libsvm({})"] if "estimators" in section else ["{}"]
-            yield from ((use.format(expression), error, words) for use in uses)
+            yield from ((use.format(expression), error, words) for use in USES.get(section, ["{}"]))
 
 
 @pytest.mark.filterwarnings("ignore")
