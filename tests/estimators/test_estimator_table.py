@@ -71,6 +71,7 @@ def within(of):
     return 1e-8 if isinstance(of.estimator, CalibratedClassifierCV) else 1e-9 * size(of.estimator, of.rows)
 
 
+@pytest.mark.full(few=40)
 @pytest.mark.parametrize("name", TRAITS)
 def test_what_is_compiled_answers_as_the_estimator(name):
     of = trait(name)
@@ -94,6 +95,7 @@ def test_what_is_compiled_answers_as_the_estimator(name):
         require_same(answers(fast, scipy.sparse.csr_matrix(of.rows)), expected, within(of), "CSR")
 
 
+@pytest.mark.full(few=40)
 @pytest.mark.parametrize("name", TRAITS)
 def test_patched_scikit_learn_answers_as_before(name, calls, monkeypatch):
     monkeypatch.setattr(patching, "MOST_LEFT", 10**9)
@@ -111,6 +113,7 @@ def _written(name):
     return trait(name).svm is trait(name).estimator and not name.startswith(("break_ties", "equal votes"))
 
 
+@pytest.mark.full(few=16)
 @pytest.mark.parametrize("name", [name for name in TRAITS if _written(name)])
 def test_a_file_of_libsvm_holds_the_same_model(name, tmp_path):
     """Labels that rounding decides are svm-predict's there."""
@@ -135,6 +138,7 @@ def test_a_file_of_libsvm_holds_the_same_model(name, tmp_path):
     np.testing.assert_allclose(found, of.svm.decision_function(of.rows), rtol=1e-9, atol=within(of))
 
 
+@pytest.mark.full(few=8)
 @pytest.mark.parametrize("method", ["order", "approx"])
 @pytest.mark.parametrize("name", [name for name in TRAITS if name.startswith("tied") and "sigmoid" not in name])
 def test_models_with_proofs_keep_labels_that_rounding_decides(name, method):

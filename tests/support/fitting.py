@@ -68,6 +68,11 @@ def stretched(classes=3):
     return X * [1, 2, 0.1, 30, 5] + [0, 1, 2, -3, 50], y
 
 
+def halves():
+    """(X, y): rows of zeros, and rows of which a single feature is not 0."""
+    return np.repeat([[0.0] * 4, [0, 1.0, 0, 0]], 3, axis=0), np.repeat([0, 1], 3)
+
+
 def fit(estimator, X, y=None):
     """Fit without warnings about deprecation and convergence."""
     with warnings.catch_warnings():
@@ -162,9 +167,7 @@ for _at, (_name, _labels) in enumerate(LABELS.items()):
     _add(f"{_name} labels", (SVC(), NuSVC(nu=0.2))[_at % 2], names=_labels, classes=len(_labels))
 _add("frame", SVC(), lambda: (pandas.DataFrame(rows()[0], columns=list("abcde")), rows()[1]))
 for _sparse in (False, True):
-    # Vectors of zeros, and features without a vector; no vector.
-    _at_1 = lambda: (np.repeat([[0.0] * 4, [0, 1.0, 0, 0]], 3, axis=0), np.repeat([0, 1], 3))  # noqa: E731
-    _add("zeros" + " sparse" * _sparse, SVC(gamma=0.5), _at_1, sparse=_sparse)
+    _add("zeros" + " sparse" * _sparse, SVC(gamma=0.5), halves, sparse=_sparse)
     _add("no vectors" + " sparse" * _sparse, SVR(epsilon=100.0), sparse=_sparse)
 
 
