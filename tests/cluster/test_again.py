@@ -2,6 +2,10 @@
 
 import json
 import os
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -27,92 +31,95 @@ def run(models, tmp_path, monkeypatch):
 
 
 def manifest():
-    with open("out/manifest.json") as file:
-        return json.load(file)
+    return json.loads(Path("out/manifest.json").read_text())
 
 
-def one(models, model, *options):
-    with open("rows", "wb") as file:
-        file.write(b"".join(open(name, "rb").read() for name in sorted(os.listdir(".")) if name.endswith(".txt")))
+def require_complete(models, model="two", options=()):
+    """The folder holds the parts of this run, all that the manifest names, and nothing else."""
+    Path("rows").write_bytes(b"".join(path.read_bytes() for path in sorted(Path().glob("*.txt"))))
     run_here("predict", "-q", *options, "rows", models[model][0], "one")
-    with open("one", "rb") as file:
-        return file.read()
-
-
-@pytest.mark.full
-def test_whole_parts_are_kept(run):
-    first, done = run()
+    assert parts(Path("out")) == Path("one").read_bytes()
     reported = manifest()
-    assert done > 5 and reported["complete"] and reported["summary"]["rows"] == 250 and len(reported["parts"]) == done
-    again, done_again = run()
-    assert done_again == 0 and again.out == first.out and again.err == f"Kept: {done} of {done} parts.\n"
-    assert manifest() == reported
-    names = [name.partition("-")[2] for name in os.listdir("out") if name.startswith("part-")]
-    others = [f"receipt-{name}.json" for name in names] + ["manifest.json"]
-    assert sorted(os.listdir("out")) == sorted([f"part-{name}" for name in names] + others)
+    made = {name: Path("out", name).read_bytes() for name in reported["parts"]}
+    assert reported["complete"] and list(made) == sorted(made)
+    assert reported["summary"]["rows"] == len(Path("rows").read_bytes().splitlines())
+    for name, text in made.items():
+        each = reported["parts"][name]
+        assert (each["size"], each["crc32"]) == (len(text), f"{zlib.crc32(text):08x}")
+    others = [f"receipt-{name.partition('-')[2]}.json" for name in made] + ["manifest.json"]
+    assert sorted(os.listdir("out")) == sorted([*made, *others])
 
 
-def test_the_manifest_tells_what_the_parts_are(run, tmp_path):
-    import zlib
-
-    run()
-    reported = manifest()["parts"]
-    assert list(reported) == sorted(path.name for path in (tmp_path / "out").glob("part*"))
-    for name, each in reported.items():
-        content = (tmp_path / "out" / name).read_bytes()
-        assert (each["size"], each["crc32"]) == (len(content), f"{zlib.crc32(content):08x}")
+# ---- what is done again
 
 
-@pytest.mark.full
-def test_parts_that_are_not_whole_are_done_again(run, models, tmp_path):
+@dataclass(frozen=True)
+class Change:
+    """do: before the second run; it gets the names of the parts. done, kept, removed: parts that the second run makes,
+    keeps and removes; n: those of the first run, b: those of b.txt."""
+
+    do: Callable = lambda names: None
+    done: str = "0"
+    kept: str = "n"
+    removed: str = "0"
+    options: tuple = ()
+    model: str = "two"
+    block: float = BLOCK
+
+
+def spoil(names):
     """A power failure can leave any bytes under the same name, size and time."""
-    _, done = run()
-    names = sorted(path.name for path in (tmp_path / "out").glob("part-*"))
-    os.unlink(f"out/{names[0]}")
-    os.truncate(f"out/{names[1]}", 3)
-    part = tmp_path / "out" / names[2]
-    status, text = part.stat(), part.read_bytes()
-    part.write_bytes(text[:-2] + b"7\n")
-    os.utime(part, ns=(status.st_atime_ns, status.st_mtime_ns))
-    os.utime(f"out/{names[3]}")  # the same bytes, as after a copy
-    (tmp_path / "out" / names[4].replace("part", "receipt")).with_suffix(".json").write_bytes(b"{")
-    assert run()[0].done == [*names[:3], names[4]]
-    assert parts(tmp_path / "out") == one(models, "two") and manifest()["complete"]
+    path = Path("out", names[2])
+    status, text = path.stat(), path.read_bytes()
+    path.write_bytes(text[:-2] + b"7\n")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
-def test_a_changed_model_or_option_costs_all_parts(run, models, tmp_path):
-    _, done = run()
-    printed, done_again = run(model="compiled")
-    assert done_again == done
-    assert printed.err.startswith(f"Removed parts of another model, option or shard: {done}.\n")
-    assert run("--values", model="compiled")[1] == done
-    assert parts(tmp_path / "out") == one(models, "compiled", "--values")
-    assert run("--values", "--threads", 2, "-q", model="compiled")[1] == 0
+def change_b(names):
+    text = Path("b.txt").read_bytes()
+    Path("b.txt").write_bytes(text.replace(b"1:0", b"1:1", 1))
 
 
-def test_a_changed_shard_costs_its_own_parts(run, models, tmp_path):
-    _, done = run()
-    text = (tmp_path / "b.txt").read_bytes()
-    (tmp_path / "b.txt").write_bytes(text.replace(b"1:0", b"1:1", 1))
-    own = sum(each["shard"].endswith("b.txt") for each in manifest()["parts"].values())
-    printed, done_again = run()
-    assert done_again == own and printed.err.endswith(f"Kept: {done - own} of {done} parts.\n")
-    (tmp_path / "c.txt").write_bytes(text)
-    printed, done_again = run()
-    assert done_again == own and printed.err == f"Kept: {done} of {done + own} parts.\n"
-    assert parts(tmp_path / "out") == one(models, "two")
-    os.unlink("c.txt")  # its parts are stale now
-    printed, done_again = run()
-    assert done_again == 0 and len(list((tmp_path / "out").glob("part-*"))) == done
-    assert parts(tmp_path / "out") == one(models, "two") and len(os.listdir("out")) == 2 * done + 1
+def damage_receipt(names):
+    Path("out", names[4].replace("part", "receipt")).with_suffix(".json").write_bytes(b"{")
 
 
-def test_another_cut(run, models, tmp_path):
-    _, done = run()
-    assert run(block=1)[1] == 2
-    assert parts(tmp_path / "out") == one(models, "two") and len(manifest()["parts"]) == 2
-    run(block=BLOCK)
-    assert parts(tmp_path / "out") == one(models, "two") and len(manifest()["parts"]) == done
+def add_c(names):
+    Path("c.txt").write_bytes(Path("b.txt").read_bytes())
+
+
+CHANGES = {
+    "nothing": Change(),
+    "options that change no answer": Change(options=("--threads", "2", "--max-line", "300")),
+    "a part is gone": Change(lambda names: os.unlink(f"out/{names[0]}"), "1", "n - 1"),
+    "a part is cut": Change(lambda names: os.truncate(f"out/{names[1]}", 3), "1", "n - 1"),
+    "a byte of a part": Change(spoil, "1", "n - 1"),
+    "the time of a part": Change(lambda names: os.utime(f"out/{names[3]}")),
+    "a damaged receipt": Change(damage_receipt, "1", "n - 1", "1"),
+    "another model": Change(done="n", kept="0", removed="n", model="compiled"),
+    "another option": Change(done="n", kept="0", removed="n", options=("--values",)),
+    "another cut": Change(done="2", kept="0", removed="n", block=1),
+    "a shard changed": Change(change_b, "b", "n - b", "b"),
+    "a shard more": Change(add_c, "b"),
+    "a shard less": Change(lambda names: os.unlink("b.txt"), "0", "n - b", "b"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_second_run_makes_the_parts_that_changed(run, models, name):
+    change = CHANGES[name]
+    first, n = run()
+    require_complete(models)
+    b = sum(each["shard"].endswith("b.txt") for each in manifest()["parts"].values())
+    assert n > 5 and 0 < b < n
+    change.do(sorted(manifest()["parts"]))
+    printed, done = run(*change.options, model=change.model, block=change.block)
+    made, kept, removed = (eval(each, {"n": n, "b": b}) for each in (change.done, change.kept, change.removed))
+    told = [f"Removed parts of another model, option or shard: {removed}."] if removed else []
+    told += [f"Kept: {kept} of {kept + made} parts."] if kept else []
+    assert done == made and printed.err.splitlines()[: len(told)] == told
+    require_complete(models, change.model, change.options)
+    assert name != "nothing" or printed.out == first.out
 
 
 def test_what_becomes_of_bad_rows_matters_to_parts_that_have_some(run, tmp_path):
@@ -139,7 +146,7 @@ def test_a_folder_that_is_being_changed_does_not_look_whole_and_holds_one_run(ru
 
     run("-b", 1, before=look)
     assert len(seen) > 3 and set(seen) == {(False, False)}
-    assert parts(tmp_path / "out") == one(models, "two", "-b", 1) and manifest()["complete"]
+    require_complete(models, options=("-b", 1))
 
 
 @pytest.mark.parametrize(

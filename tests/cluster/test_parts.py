@@ -5,19 +5,28 @@ import gzip
 import json
 import lzma
 import shutil
+from pathlib import Path
 
+import fsspec
 import pytest
 
 from support.dasking import parts, predict, run_here
 from support.outputs import timeless
 
-KINDS = ["two", "three", "value", "one", "compiled", "certified", "certified value", "ordered"]
-OUTPUT = {
-    "labels": (KINDS, []),
-    "values": (["three", "value", "certified"], ["--values"]),
-    "probabilities": (["two", "three", "certified"], ["-b", "1"]),
-    "steps": (["ordered"], ["--steps", "2", "--values"]),
-}
+#: (kind, options)
+OUTPUTS = [
+    ("two", ["-b", "1"]),
+    ("three", ["--values"]),
+    ("three", ["-b", "1"]),
+    ("value", ["--values"]),
+    ("one", []),
+    ("compiled", []),
+    ("certified", ["--values", "--json"]),
+    ("certified", ["-b", "1"]),
+    ("certified value", []),
+    ("ordered", ["--json"]),
+    ("ordered", ["--steps", "2", "--values"]),
+]
 
 
 def compare(folder, rows, model, *options, block, data=None):
@@ -31,20 +40,12 @@ def compare(folder, rows, model, *options, block, data=None):
     return on_dask
 
 
-@pytest.mark.full(few=3)
-@pytest.mark.parametrize("what, kind", [(what, kind) for what, (kinds, _) in OUTPUT.items() for kind in kinds])
-def test_one_run_in_parts(what, kind, models, tmp_path):
-    model, rows, options = models[kind]
-    compare(tmp_path, rows, model, *options, *OUTPUT[what][1], block=0.001)
+@pytest.mark.full(few=4)
+@pytest.mark.parametrize("kind, options", OUTPUTS)
+def test_one_run_in_parts(kind, options, models, tmp_path):
+    model, rows, more = models[kind]
+    compare(tmp_path, rows, model, *more, *options, block=0.001)
     assert len(list((tmp_path / "out").glob("part-*"))) > 3
-
-
-@pytest.mark.full(few=1)
-@pytest.mark.parametrize("block", [0.00001, 0.00007, 1])
-def test_whatever_the_size_of_blocks(block, models, tmp_path):
-    model, rows, _ = models["two"]
-    (tmp_path / "rows").write_bytes(b"".join(rows.read_bytes().splitlines(keepends=True)[:40]))
-    compare(tmp_path, tmp_path / "rows", model, "-b", 1, block=block)
 
 
 def test_shards_of_all_kinds(models, tmp_path):
@@ -64,61 +65,67 @@ def test_shards_of_all_kinds(models, tmp_path):
     }
     for name, text in buffers.items():
         (shards / name).write_bytes(text)
-    for block in (0.0001, 1):
+    for block in (0.00007, 0.001, 1):
         compare(tmp_path, shards / "*", model, block=block, data=rows)
 
 
-@pytest.mark.parametrize("how", ["skip", "nan"])
-def test_bad_rows_are_counted_and_named_by_their_shard(how, models, tmp_path):
-    model, rows, _ = models["two"]
-    lines = rows.read_bytes().splitlines(keepends=True)
+def spoilt(lines):
     for at in (0, 3, *range(60, 80), 120):
         lines[at] = b"1 x\n" if at % 2 else b"\n"
-    (tmp_path / "rows").write_bytes(b"".join(lines))
-    printed = compare(tmp_path, tmp_path / "rows", model, "--on-bad-row", how, block=0.0005)
-    assert f"Bad rows: 23 of {len(lines)}" in printed.err and f"{tmp_path}/rows:61: " in printed.err
-    compare(tmp_path, tmp_path / "rows", model, "--on-bad-row", how, "--json", "-b", 1, block=0.003)
+    return lines
 
 
-@pytest.mark.parametrize("options", [[], ["--on-bad-row", "skip"]])
-def test_dense_rows_are_as_long_as_the_first_good_one(options, models, tmp_path):
-    model, rows, _ = models["two"]
-    lines = []
-    for line in rows.read_bytes().splitlines():
+def dense(lines):
+    def of(line):
         label, *words = line.split()
         values = dict(word.split(b":") for word in words)
-        lines.append(b";".join([label, *(values.get(b"%d" % feature, b"0") for feature in range(1, 9))]) + b"\n")
-    if options:
-        lines[0], lines[100] = b"1;x\n", b"1;2;3;4\n"
-    (tmp_path / "rows").write_bytes(b"".join(lines))
-    compare(tmp_path, tmp_path / "rows", model, "--dense", "--delim", ";", *options, block=0.001)
-    (tmp_path / "rows").write_bytes(b"".join([*lines, b"1;2;3;4\n"]))
-    if not options:
-        printed = predict(
-            *("--dask", "local", "--block", 0.001, "--dense", "--delim", ";"),
-            *(tmp_path / "rows", model, tmp_path / "out"),
-            code=1,
-        )
-        assert f"Error: {tmp_path}/rows:{len(lines) + 1}: " in printed.err
+        return b";".join([label, *(values.get(b"%d" % feature, b"0") for feature in range(1, 9))]) + b"\n"
+
+    return [of(line) for line in lines]
 
 
-def test_scaled_and_unlabelled_rows(models, tmp_path):
+def with_unknown_features(lines):
+    return [b"1 1:1" + (b" %d:1" % index if index else b"") + b"\n" for index in (0, 5, 0, 3, 9, 0, 7)]
+
+
+#: {rows: (made of lines, options, size of a block in MB, words in standard error)}
+ROWS = {
+    "bad, left out": (spoilt, "--on-bad-row skip", 0.0005, "Bad rows: 23 of 250"),
+    "bad, nan": (spoilt, "--on-bad-row nan", 0.0005, "rows:61: "),  # named by their shard
+    "bad, in JSON": (spoilt, "--on-bad-row nan --json -b 1", 0.003, "rows:61: "),
+    "dense": (dense, "--dense --delim ;", 0.001, ""),
+    # Rows are as long as the first good one.
+    "dense, the first row bad": (
+        lambda lines: [b"1;x\n", *dense(lines[:100]), b"1;2;3;4\n", *dense(lines)],
+        "--dense --delim ; --on-bad-row skip",
+        0.001,
+        "Bad rows: 2 of 352",
+    ),
+    "scaled": (list, "--scale range", 0.001, "values left out"),
+    # The least one is named, whatever its part.
+    "unknown features": (with_unknown_features, "--scale range", 0.000001, "(the first: 3)"),
+    "unlabelled": (lambda lines: [line.partition(b" ")[2] for line in lines], "--unlabelled", 0.001, ""),
+    "none": (lambda lines: [], "-b 1", 1, ""),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_of_all_kinds(name, models, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     model, rows, _ = models["two"]
-    (tmp_path / "range").write_text("x\n-1 1\n1 -2 2\n")  # without feature 2
-    printed = compare(tmp_path, rows, model, "--scale", tmp_path / "range", block=0.001)
-    assert "values left out" in printed.err
-    bare = b"".join(line.partition(b" ")[2] for line in rows.read_bytes().splitlines(keepends=True))
-    (tmp_path / "bare").write_bytes(bare)
-    assert compare(tmp_path, tmp_path / "bare", model, "--unlabelled", block=0.001).out.count("Accuracy") == 0
+    make, options, block, words = ROWS[name]
+    Path("range").write_text("x\n-1 1\n1 -2 2\n")  # without feature 2
+    Path("rows").write_bytes(b"".join(make(rows.read_bytes().splitlines(keepends=True))))
+    printed = compare(tmp_path, "rows", model, *options.split(), block=block)
+    assert words in printed.err and (name == "unlabelled") <= ("Accuracy" not in printed.out)
 
 
-def test_the_least_feature_that_the_range_does_not_hold_is_named_whatever_the_part(models, tmp_path):
-    model, _, _ = models["two"]
-    (tmp_path / "range").write_text("x\n-1 1\n1 -2 2\n")
-    unknown = [None, 5, None, 3, 9, None, 7]
-    (tmp_path / "rows").write_text("".join("1 1:1" + (f" {index}:1" if index else "") + "\n" for index in unknown))
-    printed = compare(tmp_path, tmp_path / "rows", model, "--scale", tmp_path / "range", block=0.000001)
-    assert "(the first: 3)" in printed.err
+def test_a_dense_row_of_other_length_is_an_error(models, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model, rows, _ = models["two"]
+    Path("rows").write_bytes(b"".join(dense(rows.read_bytes().splitlines())) + b"1;2;3;4\n")
+    command = ("--dask", "local", "--block", 0.001, "--dense", "--delim", ";", "rows", model, "out")
+    assert "Error: rows:251: " in predict(*command, code=1).err
 
 
 @pytest.mark.parametrize("way", ["out", "link", "one"])
@@ -136,11 +143,8 @@ def test_parts_are_no_shards_of_their_own_directory(way, models, tmp_path, monke
     assert parts(tmp_path / "out") == before
 
 
-def test_json_is_that_of_one_run(models, tmp_path):
+def test_json_of_a_regression_is_that_of_one_run(models, tmp_path):
     """A regression's sums may differ in the last digits."""
-    for kind in ("certified", "ordered"):
-        model, rows, options = models[kind]
-        compare(tmp_path, rows, model, *options, "--json", block=0.001)
     model, rows, options = models["certified value"]
     one = run_here("predict", "--json", *options, rows, model, tmp_path / "one")
     printed = predict("--dask", "local", "--block", 0.001, "--json", *options, rows, model, tmp_path / "out")
@@ -158,16 +162,8 @@ def test_a_model_in_place_of_rows_is_one_line(models, tmp_path):
     compare(tmp_path, model, model, "--on-bad-row", "skip", block=1)  # with all lines skipped
 
 
-def test_nothing_in_nothing_out(models, tmp_path):
-    (tmp_path / "rows").write_bytes(b"")
-    compare(tmp_path, tmp_path / "rows", models["two"][0], "-b", 1, block=1)
-    compare(tmp_path, tmp_path / "rows", models["value"][0], block=1)
-
-
 def test_a_store_that_only_renames(models, tmp_path):
     """Parts have temporary names there too."""
-    import fsspec
-
     model, rows, _ = models["two"]
     store = fsspec.filesystem("memory")
     store.pipe_file("/in/a b", rows.read_bytes())

@@ -3,13 +3,12 @@
 import bz2
 import gzip
 import lzma
-import subprocess
 
 import pytest
 
 from support.dasking import run_here
 from support.paths import FASTSVM
-from support.processes import PATIENCE
+from support.processes import outcome
 
 
 @pytest.fixture
@@ -19,10 +18,8 @@ def there(store, tmp_path):
     yield path, f"s3://{path}"
 
 
-def predict(*arguments, code=0, **words):
-    done = subprocess.run(
-        [FASTSVM, "predict", *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE, **words
-    )
+def predict(*arguments, code=0):
+    done = outcome([FASTSVM, "predict", *map(str, arguments)])
     assert done.returncode == code and "Traceback" not in done.stderr, done.stderr
     return done
 
@@ -32,8 +29,14 @@ def content(store, path):
     return {name.rpartition("/")[2]: store.cat_file(name) for name in store.find(path)}
 
 
+def output(store, path):
+    """(the parts together, the names of the files)"""
+    files = content(store, path)
+    return b"".join(files[name] for name in sorted(files) if name.startswith("part-")), list(files)
+
+
 @pytest.mark.full
-def test_shards_of_all_kinds(models, address, store, there, tmp_path):
+def test_from_and_to_a_store_and_again(models, address, store, there, tmp_path):
     """A huge line is longer than many blocks; some parts after it are empty."""
     model, rows, _ = models["two"]
     path, url = there
@@ -52,16 +55,22 @@ def test_shards_of_all_kinds(models, address, store, there, tmp_path):
     }
     for name, (text, packed) in buffers.items():
         store.pipe_file(f"{path}/{name}", packed(text))
-    text = b"".join(part if part.endswith(b"\n") or not part else part + b"\n" for part, _ in buffers.values())
-    (tmp_path / "rows").write_bytes(text)
-    for options in (["-b", 1], ["--values"]):
-        one = run_here("predict", *options, tmp_path / "rows", model, tmp_path / "one")
-        out = f"{url}-out"  # the second run replaces the parts of the first
-        done = predict(*options, "--block", 0.1, "--dask", address, f"{url}/*", model, out)
-        found = content(store, f"{path}-out")
-        found_parts = [found[name] for name in sorted(found) if name.startswith("part")]
-        assert b"".join(found_parts) == (tmp_path / "one").read_bytes() and done.stdout == one.out
-        assert len(found_parts) == len(buffers) + 10 and len(found) == 2 * len(found_parts) + 1  # 1 MB by 0.1 MB
+    one = run_here("predict", "--values", rows, model, tmp_path / "one")
+    command = ("--values", "--block", 0.5, "--dask", address, f"{url}/*", model, f"{url}-out/today")
+
+    def require_complete(printed):
+        text, names = output(store, f"{path}-out/today")
+        assert text == (tmp_path / "one").read_bytes() and printed.stdout == one.out
+        assert len(names) == 2 * parts + 1 and "manifest.json" in names
+
+    parts = len(buffers) + 2  # 1 MB by 0.5 MB
+    require_complete(predict(*command))
+    store.rm_file(f"{path}-out/today/part-00000-00000")
+    store.pipe_file(f"{path}/c.gz", gzip.compress(buffers["c.gz"][0], 1))
+    again = predict(*command)
+    assert "Removed parts of another model, option or shard: 1." in again.stderr
+    assert f"Kept: {parts - 2} of {parts} parts." in again.stderr
+    require_complete(again)
 
 
 @pytest.mark.full
@@ -76,10 +85,8 @@ def test_a_bad_row_in_a_store(models, address, store, there, tmp_path):
     assert printed[0].startswith(f"Error: {url}/b:76: ") and "1 of " in printed[1] and len(printed) == 2
     store.pipe_file(f"{path}/b", b"".join(lines[125:]))
     predict(*command)
-    after = content(store, f"{path}/out")
     run_here("predict", "-q", rows, model, tmp_path / "one")
-    parts = b"".join(each for name, each in after.items() if name.startswith("part-"))
-    assert parts == (tmp_path / "one").read_bytes()
+    assert output(store, f"{path}/out")[0] == (tmp_path / "one").read_bytes()
 
 
 @pytest.mark.full
@@ -87,11 +94,12 @@ def test_what_is_not_there(models, address, store, there):
     model, rows, _ = models["value"]
     path, url = there
     out = f"{url}/out"
-    for shards, why in ((f"{url}/no", "No such file or directory"), (f"{url}/no*", "no file fits the pattern")):
-        done = predict("--dask", address, shards, model, out, code=1)
-        assert done.stderr == f"Error: {shards}: {why}\n" and not done.stdout
-    done = predict("--dask", address, rows, model, "s3://no-such-bucket/out", code=1)
-    assert "no-such-bucket" in done.stderr.splitlines()[-1] and not done.stdout
-    done = predict("--dask", address, "nostore://rows", model, out, code=1)
-    assert done.stderr.count("\n") == 1 and "nostore" in done.stderr and not done.stdout
+    for shards, to, why in (
+        (f"{url}/no", out, f"Error: {url}/no: No such file or directory\n"),
+        (f"{url}/no*", out, f"Error: {url}/no*: no file fits the pattern\n"),
+        (rows, "s3://no-such-bucket/out", "no-such-bucket"),
+        ("nostore://rows", out, "nostore"),
+    ):
+        done = predict("-q", "--dask", address, shards, model, to, code=1)
+        assert why in done.stderr and done.stderr.count("\n") == 1 and not done.stdout
     assert not content(store, path)

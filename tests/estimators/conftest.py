@@ -34,6 +34,7 @@ def answered(monkeypatch):
 @pytest.fixture
 def calls(answered, monkeypatch):
     """As `answered`; the engine answers every call, however small."""
-    for name in ("LEAST_VALUES", "ROWS_BEFORE", "VALUES_BEFORE"):
+    monkeypatch.setattr(patching, "LEAST_VALUES", 1)
+    for name in ("ROWS_BEFORE", "VALUES_BEFORE"):
         monkeypatch.setattr(patching, name, 0)
     return answered

@@ -14,18 +14,19 @@ from support.fitting import fit, rows
 from support.paths import DATA
 from support.processes import PATIENCE, default_signals, on_a_terminal
 
+X, Y = rows()
+AUTO = {"method": "auto", "X": X, "time_limit": 1}
+
 
 @pytest.fixture(scope="module")
 def svc():
-    X, y = rows()
-    return fit(SVC(gamma=0.05, C=3), X, y)
+    return fit(SVC(gamma=0.05, C=3), X, Y)
 
 
 @pytest.mark.full
 def test_auto_tells_of_every_attempt_and_of_what_it_does_within(svc):
-    X, _ = rows()
     reported = []
-    fast = fastsvm_cli.compile(svc, "auto", X=X, time_limit=1, on_progress=lambda *found: reported.append(found))
+    fast = fastsvm_cli.compile(svc, **AUTO, on_progress=lambda *found: reported.append(found))
     shares, words = [share for share, _ in reported], {name for _, name in reported}
     assert shares == sorted(shares) and 0 <= shares[0] and shares[-1] <= 1
     assert {"approx degree 2", 'order method="triangle"', "the last race"} <= words
@@ -33,24 +34,17 @@ def test_auto_tells_of_every_attempt_and_of_what_it_does_within(svc):
     assert not [name for name in words if "--" in name]
 
 
-def _clocked(monkeypatch):
-    """The clock advances by an hour at each reading."""
-    hours = iter(range(10**9))
-    monkeypatch.setattr(progress, "monotonic", lambda: 3600.0 * next(hours))
-
-
 @pytest.mark.full
 def test_where_there_is_no_terminal_a_line_tells_how_long_it_will_take(svc, monkeypatch, capsys):
-    _clocked(monkeypatch)
-    X, _ = rows()
-    fastsvm_cli.compile(svc, "auto", X=X, time_limit=1)
+    hours = iter(range(10**9))
+    monkeypatch.setattr(progress, "monotonic", lambda: 3600.0 * next(hours))  # an hour at each reading
+    fastsvm_cli.compile(svc, **AUTO)
     printed = capsys.readouterr()
     assert printed.err.startswith("compile: about ") and printed.err.endswith(" to go.\n") and not printed.out
-    fastsvm_cli.compile(svc, "auto", X=X, time_limit=1, on_progress=False)
-    fastsvm_cli.compile(svc, "auto", X=X, time_limit=1, on_progress=lambda share, words: None)
-    CompiledSVC(SVC(gamma=0.05), method="auto", options={"time_limit": 1}).fit(*rows())
+    fastsvm_cli.compile(svc, **AUTO, on_progress=False)
+    CompiledSVC(SVC(gamma=0.05), method="auto", options={"time_limit": 1}).fit(X, Y)
     monkeypatch.setattr(sys, "stderr", None)
-    fastsvm_cli.compile(svc, "auto", X=X, time_limit=1)
+    fastsvm_cli.compile(svc, **AUTO)
     monkeypatch.undo()
     assert not any(capsys.readouterr())
 
@@ -60,7 +54,7 @@ def test_what_the_callback_raises_ends_it(svc):
         raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
-        fastsvm_cli.compile(svc, "auto", X=rows()[0], on_progress=stop)
+        fastsvm_cli.compile(svc, **AUTO, on_progress=stop)
 
 
 BAR = f"""
