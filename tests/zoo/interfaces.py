@@ -146,7 +146,7 @@ def dask(question, probability):
 # ---- numbers
 
 
-def _loaded(question):
+def loaded(question):
     columns = question.specimen.columns
     more = {"n_features_in": len(columns), "zero_based": columns[0] == 0} if columns else {}
     return _fast(question.model, question.exact, 1e-3 if question.words[2:] else None, **more)
@@ -161,7 +161,7 @@ def _array(convert):
     def ask(question):
         if not question.specimen.fits_array:
             return None
-        return _loaded(question).predict(convert(question.specimen.dense())), None
+        return loaded(question).predict(convert(question.specimen.dense())), None
 
     return ask
 
@@ -179,7 +179,7 @@ NUMBERS["frame"] = _array(pandas.DataFrame)
 def row_by_row(question):
     if not question.specimen.fits_array:
         return None
-    fast = _loaded(question)
+    fast = loaded(question)
     return np.concatenate([fast.predict(row[None]) for row in question.specimen.dense()]), None
 
 

@@ -2,12 +2,16 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fastsvm_cli.models import load_model
+from support.forked import fastsvm
+from support.paths import PROGRAM
+from support.processes import outcome
 from support.profiles import calm
-from zoo.interfaces import INSTRUCTION_SETS, NUMBERS, TEXTS, Question
+from zoo.interfaces import INSTRUCTION_SETS, NUMBERS, TEXTS, Question, loaded
 from zoo.kinds import KINDS, compiled, suits
 from zoo.traits import ROUNDING_DECIDES, TRAITS, specimen
 
@@ -87,6 +91,39 @@ def test_every_interface_has_the_same_answers(zoo, trait, kind):
 def test_with_the_exact_model_labels_are_svm_predicts(zoo, trait, kind):
     asked = question(trait, kind, zoo, with_exact=True)
     assert_libsvms(asked, assert_alike(asked, False))
+
+
+def values_of(asked, program):
+    """(rows, numbers): decision values, and radii of certified models."""
+    words = ["-q", "--values", asked.rows, asked.model, "-"]
+    done = outcome([program, *words], check=True).stdout if program else fastsvm(["predict", *words], text=True).stdout
+    rows = [line.split()[1:] for line in done.splitlines()]
+    return np.array(rows, float).reshape(len(rows), -1)
+
+
+@pytest.mark.full(few=20)
+@pytest.mark.parametrize("trait, kind", TABLE)
+def test_values_are_the_same_at_every_interface(zoo, trait, kind):
+    asked = question(trait, kind, zoo)
+    found, model = asked.specimen, load_model(str(asked.model))
+    both = values_of(asked, None)
+    assert np.array_equal(both, values_of(asked, PROGRAM), equal_nan=True)
+    values = both[:, : model.pairs]
+    size = 1e-11 * (1 + np.abs(found.machine.coef).sum())
+    others = {"C, sparse": NUMBERS["c_sparse"](asked), "C, dense": NUMBERS["c_dense"](asked)}
+    for name, answer in others.items():
+        if answer is not None:
+            np.testing.assert_allclose(answer[1], values, rtol=1e-11, atol=size, err_msg=name)
+    if kind == "exact" and model.pairs:
+        np.testing.assert_allclose(values, found.values(), rtol=1e-9, atol=100 * size)
+    if found.regression or not found.fits_array or not model.pairs:
+        return
+    fast = loaded(asked)
+    expected = fast._classes.pairwise(values) if found.machine.classification else values
+    expected = -expected if found.machine.classification and model.pairs == 1 else expected
+    for convert in (np.asarray, scipy.sparse.csr_matrix):
+        function = fast.decision_function(convert(found.dense())).reshape(expected.shape)
+        np.testing.assert_allclose(function, expected, rtol=1e-11, atol=size)
 
 
 @calm(60)
