@@ -89,7 +89,7 @@ def winner(signs, classes):
     return votes.index(max(votes))
 
 
-@pytest.mark.parametrize("classes", [2, 3, 4, 5])
+@pytest.mark.parametrize("classes", [2, 3, 5])
 def test_a_row_is_decided_only_where_every_consistent_sign_pattern_has_one_winner(classes):
     rng = np.random.default_rng(13)
     pairs, rows = classes * (classes - 1) // 2, 600
