@@ -81,19 +81,19 @@ def test_values_are_the_kernels_whatever_is_dense_or_sparse(name, instruction_se
             )
 
 
-@pytest.mark.parametrize("name", KERNELS)
-def test_values_with_vectors_of_its_own_and_with_themselves(name):
+def test_values_with_vectors_of_its_own_and_with_themselves():
     rng = np.random.default_rng(62)
     for n, d, density in [(50, 6, 1.0), (50, 200, 0.02)]:
-        x = rows(rng, n, d, density)
-        matrix, which = KernelMatrix(KERNELS[name], scipy.sparse.csr_matrix(x)), [3, 0, 3, 49]
-        np.testing.assert_array_equal(matrix.of_vectors(which), matrix(x[which]))
-        if name != "sigmoid":  # not semidefinite: it has no self kernel
-            true = np.diag(oracle(KERNELS[name], x, x)[0]).astype(float)
-            np.testing.assert_allclose(matrix.diagonal, true, rtol=1e-12, atol=1e-12)
+        for name, kernel in KERNELS.items():
+            x = rows(rng, n, d, density)
+            matrix, which = KernelMatrix(kernel, scipy.sparse.csr_matrix(x)), [3, 0, 3, 49]
+            np.testing.assert_array_equal(matrix.of_vectors(which), matrix(x[which]))
+            if name != "sigmoid":  # not semidefinite: it has no self kernel
+                true = np.diag(oracle(kernel, x, x)[0]).astype(float)
+                np.testing.assert_allclose(matrix.diagonal, true, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("density, filled", [(1.0, 1.0), (0.1, 1.0), (0.02, 1.0), (0.02, 0.02)])
+@pytest.mark.parametrize("density, filled", [(1.0, 1.0), (0.1, 1.0), (0.02, 0.02)])
 def test_values_are_the_same_whatever_the_number_of_threads(density, filled):
     rng = np.random.default_rng(63)
     x, z, weights = rows(rng, 3000, 120, density), rows(rng, 200, 120, filled), rng.standard_normal((3000, 35))
