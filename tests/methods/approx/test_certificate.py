@@ -108,26 +108,6 @@ def test_rows_do_not_have_a_norm_that_overflows_proven():
             error_and_radius(machine, rows, degree=degree, clusters=clusters)
 
 
-@pytest.mark.parametrize("kernel", ["linear", "polynomial"])
-def test_clusters_of_a_kernel_that_moves_with_the_origin_are_refused_or_change_nothing(kernel):
-    rng = np.random.default_rng(3)
-    vectors = random_rows(rng, 20, range(1, 5))
-    machine = random_machine(rng, "c_svc", kernel, vectors, gamma=0.5, coef0=1.0, degree=2)
-    try:
-        error_and_radius(machine, vectors, clusters=3)
-    except ModelFormatError:
-        return
-
-
-def test_a_matrix_beyond_single_precision_is_refused_before_it_is_compressed():
-    rng = np.random.default_rng(22)
-    machine = random_machine(rng, "one_class", "rbf", random_rows(rng, 20, range(1, 5)), gamma=0.5)
-    machine.coef *= 1e40
-    for options in ({"rank": 1}, {"tolerance": 0.1}):
-        with pytest.raises(ModelFormatError):
-            certified(machine, **options)
-
-
 @searching()
 @given(st.data())
 def test_a_search_for_a_value_beyond_its_radius_finds_none(data):

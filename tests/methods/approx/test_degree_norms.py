@@ -11,6 +11,7 @@ from fastsvm_cli.methods.approx import certificates
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.methods.approx.pair_sums import PairSums
 from fastsvm_cli.models import parse_model
+from support.hostile import sparse_vectors
 from support.oracles import EXTENDED, random_machine, random_rows
 
 pytestmark = pytest.mark.usefixtures("best_instruction_set")
@@ -30,16 +31,6 @@ def true_norms(x, a, gamma, first, last):
 def dense_vectors(rng, n, d):
     x = rng.standard_normal((n, d))
     x[::2] = -x[0] if n > 3 else x[::2]  # products of both signs, as large as any
-    return x
-
-
-def sparse_vectors(rng, n, d):
-    """Sparse rows with up to three mostly full columns far from 0, a pair of twins and an empty row."""
-    x = rng.standard_normal((n, d)) * (rng.random((n, d)) < rng.uniform(0.02, 0.3))
-    for column in range(int(rng.integers(0, min(3, d) + 1))):
-        x[:, column] = np.where(rng.random(n) < rng.uniform(0.5, 1), 10 ** rng.uniform(-1, 4) + rng.random(n), 0)
-    x[n // 2] = 0
-    x[n // 3] = x[n - 1]
     return x
 
 
