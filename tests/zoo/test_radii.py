@@ -100,9 +100,17 @@ def reduced(rng, machine, chunk):
     yield evaluation.decide(parse_model(model.to_text(), "m"), chunk)
 
 
+def stops(machine, model, chunk):
+    """Where rows stop: once the label is decided, or within a tolerance."""
+    for share in (0.0, 1e-6, 0.03, 0.5):
+        for task in (None, NEVER) if model.pairs == 1 else (None,):
+            yield decided(model, chunk, float(np.abs(machine.coef).sum()) * share, task)[:2]
+
+
 def geometry(rng, machine, chunk):
-    """After some of the points, for rows that the label has not stopped; and as `predict --steps`."""
+    """Also after any number of points, and as `predict --steps`."""
     model = order(machine, "geometry", **random_options(rng, machine, "geometry"))
+    yield from stops(machine, model, chunk)
     count = len(model.points)
     for points in sorted({1, 2, 32, 33, count, *rng.integers(1, count + 2, 4).tolist()} & set(range(1, count + 1))):
         yield after(model, chunk, points)
@@ -110,11 +118,7 @@ def geometry(rng, machine, chunk):
 
 
 def triangle(rng, machine, chunk):
-    """Where rows stop: once the label is decided, or within a tolerance."""
-    model = order(machine, "triangle", **random_options(rng, machine, "triangle"))
-    for share in (0.0, 1e-6, 0.03, 0.5):
-        for task in (None, NEVER) if model.pairs == 1 else (None,):
-            yield decided(model, chunk, float(np.abs(machine.coef).sum()) * share, task)[:2]
+    yield from stops(machine, order(machine, "triangle", **random_options(rng, machine, "triangle")), chunk)
 
 
 #: Kind -> (its answers, kernels).
