@@ -25,10 +25,6 @@ def folding_of(ranges):
     return ScalingToFold(parse_scaling(ranges.encode(), "range"))
 
 
-def read_back(model):
-    return parse_model(model.to_text(), "m")
-
-
 class Case:
     """Raw rows, a range file's text, and a machine of scaled rows."""
 
@@ -77,18 +73,21 @@ class Case:
         self.folding = folding_of(self.ranges)
 
 
+def assert_folds(case, folded):
+    """Raw rows have the values of scaled rows; other features than the folding knows do not count."""
+    truth, size = oracles.decision_values(case.machine, case.scaled), oracles.magnitudes(case.machine, case.scaled)
+    assert np.all(np.abs(values(folded, parse(known(case))) - truth) <= 1e-9 * (size + 1))
+
+
+def known(case, rows=None):
+    return [{i: v for i, v in row.items() if i in case.folding.affine.features} for row in rows or case.rows]
+
+
 @calm(40)
 @given(st.integers(0, 10**6), st.sampled_from(LIMITS), st.booleans())
 def test_a_linear_kernel_folds_exactly(seed, limits, standard):
     case = Case(seed, "linear", limits=limits, standard=standard)
-    truth, size = oracles.decision_values(case.machine, case.scaled), oracles.magnitudes(case.machine, case.scaled)
-    found = values(folded_exact(case.model, case.folding, ""), parse([known(case, row) for row in case.rows]))
-    assert np.all(np.abs(found - truth) <= 1e-9 * (size + 1))
-
-
-def known(case, row):
-    """The row's features that the folding knows."""
-    return {i: value for i, value in row.items() if i in case.folding.affine.features}
+    assert_folds(case, folded_exact(case.model, case.folding, ""))
 
 
 @calm(40)
@@ -96,12 +95,10 @@ def known(case, row):
 def test_ranges_of_one_length_fold_into_a_libsvm_model(seed, limits, svm_type):
     case = Case(seed, "rbf", svm_type, equal=True, limits=limits, gamma=0.2)
     check(parse_scaling(case.ranges.encode(), "range"), case.model, "model")
-    exact = folded_exact(case.model, case.folding, "")
-    folded = read_back(folded_model(exact, NONE, case.folding))
+    folded = folded_model(folded_exact(case.model, case.folding, ""), NONE, case.folding)
+    folded = parse_model(folded.to_text(), "m")
     assert not folded.folded.inherited and folded.proves and not folded.certified
-    truth, size = oracles.decision_values(case.machine, case.scaled), oracles.magnitudes(case.machine, case.scaled)
-    found = values(folded, parse([known(case, row) for row in case.rows]))
-    assert np.all(np.abs(found - truth) <= 1e-9 * (size + 1))
+    assert_folds(case, folded)
 
 
 Y = "y\n-1 1\n-7.5 12.5\n"
@@ -112,47 +109,58 @@ def test_labels_that_were_scaled_are_scaled_back():
     scaling = parse_scaling((Y + case.ranges).encode(), "range")
     check(scaling, case.model, "model")
     folded, plain = folded_exact(case.model, ScalingToFold(scaling), ""), case.model
-    found = values(folded, parse([known(case, row) for row in case.rows]))
-    expected = values(plain, parse([known(case, row) for row in case.scaled]))
+    found = values(folded, parse(known(case)))
+    expected = values(plain, parse(known(case, case.scaled)))
     assert found == pytest.approx((expected + 1) / 2 * 20 - 7.5, rel=1e-9, abs=1e-8)
     assert folded.header.probA == pytest.approx([case.machine.probA[0] * 10])
 
 
-def test_what_the_model_cannot_be_is_refused():
-    case = Case(5, "rbf", gamma=0.1)
-    for ranges, why in [
-        (Y + case.ranges, "range: the range file scales y, but this is a classification model"),
-        ("x\n-1 1\n1 0 1\n", "model: support vectors with feature .* found, which range does not hold"),
-    ]:
+def test_ranges_that_do_not_go_with_the_model_are_refused():
+    case, regression = Case(5, "rbf", gamma=0.1), Case(5, "rbf", "epsilon_svr", gamma=0.1)
+    equal = "range: the range of y has equal ends, or ends too far"
+    for model, ranges, why in (
+        (case.model, Y + case.ranges, "range: the range file scales y, but this is a classification model"),
+        (case.model, "x\n-1 1\n1 0 1\n", "model: support vectors with feature .* found, which range does not hold"),
+        (regression.model, f"y\n0 1\n2 2\n{regression.ranges}", equal),
+        (regression.model, f"y\n0 1\n-1e308 1e308\n{regression.ranges}", equal),
+    ):
         with pytest.raises(ModelFormatError, match=why):
-            check(parse_scaling(ranges.encode(), "range"), case.model, "model")
-    with pytest.raises(ModelFormatError, match="range: index 0 found, which svm-scale does not move where a row lacks"):
-        folding_of("x\n-1 1\n0 1 4\n1 0 4\n")
+            check(parse_scaling(ranges.encode(), "range"), model, "model")
+
+
+def test_ranges_that_cannot_be_folded_are_refused():
     folding_of("x\n0 1\n0 0 4\n1 0 4\n")
-    with pytest.raises(ModelFormatError, match="range: feature 3 lies too far from 0 for its spread"):
-        folding_of("x\n0 1\n1 0 1\n3 1e12 1000000000010\n")
-    with pytest.raises(ModelFormatError, match="feature 3 has a range that double precision cannot divide by"):
-        folding_of("x\n0 1\n3 -1e308 1e308\n")
-    regression = Case(5, "rbf", "epsilon_svr", gamma=0.1)
-    for ends in ("2 2", "-1e308 1e308"):
-        with pytest.raises(ModelFormatError, match="range: the range of y has equal ends, or ends too far"):
-            check(parse_scaling(f"y\n0 1\n{ends}\n{regression.ranges}".encode(), "range"), regression.model, "model")
-    with pytest.raises(ModelFormatError, match=r"range scales feature .* by .* and feature .* by .*: do that"):
-        folded_exact(case.model, case.folding, "do that")
-    for ranges in ("1 -1e-200 1e-200\n2 -1e-200 1e-200\n", "1 0 1.7e308\n2 0 1.7e308\n"):
-        model = parse_model(random_machine(case.rng, "c_svc", "rbf", [{1: 30.0}, {2: 1.0}], gamma=0.1).text(), "model")
-        with pytest.raises(ModelFormatError, match="model: a number of the model overflows once range is part of it: "):
-            folded_exact(model, folding_of("x\n-1 1\n" + ranges), "do that")
-    with pytest.raises(ModelFormatError, match=r"scales feature 1 by 0\.5 and feature 2 by 0\.50000000"):
-        folded_exact(model, folding_of("x\n-1 1\n1 -2 2\n2 -1.999999996 2\n"), "do that")
+    for ranges, why in (
+        ("x\n-1 1\n0 1 4\n1 0 4\n", "range: index 0 found, which svm-scale does not move where a row lacks"),
+        ("x\n0 1\n1 0 1\n3 1e12 1000000000010\n", "range: feature 3 lies too far from 0 for its spread"),
+        ("x\n0 1\n3 -1e308 1e308\n", "feature 3 has a range that double precision cannot divide by"),
+    ):
+        with pytest.raises(ModelFormatError, match=why):
+            folding_of(ranges)
+
+
+def test_what_the_folded_model_cannot_be_is_refused():
+    case, polynomial = Case(5, "rbf", gamma=0.1), Case(5, "polynomial", gamma=0.1, coef0=1.0, degree=2)
+
+    def of(*values):
+        vectors = [{at: value} for at, value in enumerate(values, 1)]
+        return parse_model(random_machine(case.rng, "c_svc", "rbf", vectors, gamma=0.1).text(), "model")
+
+    overflows = "model: a number of the model overflows once range is part of it: "
+    lengths = r"range scales feature 2 by 1e-15 and feature 1 by 2e-15"
+    moves = "moves the origin, which a LIBSVM model with a polynomial kernel"
     # Lengths are compared relative to their size.
-    model = parse_model(random_machine(case.rng, "c_svc", "rbf", [{1: 0.5}, {2: 1.0}], gamma=0.1).text(), "model")
-    assert folded_exact(model, folding_of("x\n-1 1\n1 0 1e-7\n2 3e-7 4e-7\n"), "").header.gamma > 1e12
-    with pytest.raises(ModelFormatError, match=r"range scales feature 2 by 1e-15 and feature 1 by 2e-15"):
-        folded_exact(model, folding_of("x\n-1 1\n1 -5e14 5e14\n2 -1e15 1e15\n"), "do that")
-    polynomial = Case(5, "polynomial", gamma=0.1, coef0=1.0, degree=2)
-    with pytest.raises(ModelFormatError, match="moves the origin, which a LIBSVM model with a polynomial kernel"):
-        folded_exact(polynomial.model, polynomial.folding, "")
+    assert folded_exact(of(0.5, 1.0), folding_of("x\n-1 1\n1 0 1e-7\n2 3e-7 4e-7\n"), "").header.gamma > 1e12
+    for model, ranges, why in (
+        (case.model, case.ranges, r"range scales feature .* by .* and feature .* by .*: do that"),
+        (of(30.0, 1.0), "x\n-1 1\n1 -1e-200 1e-200\n2 -1e-200 1e-200\n", overflows),
+        (of(30.0, 1.0), "x\n-1 1\n1 0 1.7e308\n2 0 1.7e308\n", overflows),
+        (of(30.0, 1.0), "x\n-1 1\n1 -2 2\n2 -1.999999996 2\n", r"feature 1 by 0\.5 and feature 2 by 0\.50000000"),
+        (of(0.5, 1.0), "x\n-1 1\n1 -5e14 5e14\n2 -1e15 1e15\n", lengths),
+        (polynomial.model, polynomial.ranges, moves),
+    ):
+        with pytest.raises(ModelFormatError, match=why):
+            folded_exact(model, folding_of(ranges), "do that")
 
 
 def test_coefficients_that_overflow_once_labels_are_scaled_back_are_refused():

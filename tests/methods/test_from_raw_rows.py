@@ -39,29 +39,17 @@ COMPILERS = {
 }
 
 
-def raw_model():
-    return load_model(str(RAW / "c_svc.folded"))
-
-
-@pytest.mark.full(few=2)
+@pytest.mark.full(few=4)
 @pytest.mark.parametrize("name", COMPILERS)
 def test_the_mark_goes_through_every_compiler_and_every_file(name):
-    compiled = COMPILERS[name](raw_model())
-    for model in (compiled, parse_model(compiled.to_text(), "m")):
+    """Also through a reduced set, and a model stopped after some points."""
+    compiler, raw = COMPILERS[name], load_model(str(RAW / "c_svc.folded"))
+    compiled, again = compiler(raw), compiler(parse_model(lossless(raw, NONE).model.to_text(), "m"))
+    models = [compiled, *(parse_model(each.to_text(), "m") for each in (compiled, again))]
+    models += [compiled.stopped_after(3)] * (name == "order")
+    for model in models:
         assert model.folded.inherited and model.folded.digest == DIGEST and model.max_index == 8
-    assert COMPILERS[name](load_model(str(GOLDEN / "c_svc.model"))).folded is None
-
-
-@pytest.mark.full(few=6)
-@pytest.mark.parametrize("name", COMPILERS)
-def test_a_reduced_set_passes_it_on_as_well(name):
-    reduced = parse_model(lossless(raw_model(), NONE).model.to_text(), "m")
-    again = COMPILERS[name](reduced)
-    assert parse_model(again.to_text(), "m").folded.digest == DIGEST
-
-
-def test_a_model_stopped_after_some_points_has_it_too():
-    assert COMPILERS["order"](raw_model()).stopped_after(3).folded.digest == DIGEST
+    assert compiler(load_model(str(GOLDEN / "c_svc.model"))).folded is None
 
 
 FILES = sorted(path.name for path in RAW.iterdir() if path.name != "c_svc.folded")

@@ -1,6 +1,5 @@
 """Models with numbers at the ends of a double's range: compiled and read back, or refused in one line."""
 
-import os
 import tempfile
 import warnings
 from pathlib import Path
@@ -11,142 +10,96 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastsvm_cli import _native
 from fastsvm_cli.cli import fastsvm as group
 from fastsvm_cli.comparisons.agreement import agreement
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.models import load_model, parse_model
-from support.evaluation import parse
+from support.evaluation import decide, parse, reference, values
+from support.hostile import hostile_machine
 from support.oracles import Machine, data_text
 from support.profiles import calm
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 
-def run(folder, *words):
-    """Run the command, with warnings of numpy's as errors; return the reason, or None."""
+def compile_here(folder, machine, *words, rows=()):
+    """Compile, with warnings of numpy's as errors, and check what is written. Returns the reason, or None."""
+    folder, vectors = Path(folder), machine.vectors
+    model, data, out = folder / "m", folder / "rows", folder / "out"
+    out.unlink(missing_ok=True)
+    model.write_bytes(machine.text())
+    labels = machine.label or [0.5]
+    count = len(vectors) + len(rows) or 1
+    data.write_bytes(data_text([*vectors, *rows] or [{1: 1.0}], [labels[i % len(labels)] for i in range(count)]))
+    words = [str(data) if word == "rows" else str(word) for word in words]
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
-        done = CliRunner().invoke(group, [str(word) for word in words], catch_exceptions=True)
-    out = Path(folder) / "out"
+        done = CliRunner().invoke(group, [*words, str(model), str(out)])
     if isinstance(done.exception, FastsvmError):
         assert not out.exists() and "\n" not in str(done.exception)
-        return str(done.exception)
+        return str(done.exception).replace(str(model), "m")
     if done.exception is not None:
         raise done.exception
-    assert out.exists()
+    check(out, machine, parse([*vectors, *rows, {}]))
     return None
 
 
-def read_back(folder, machine, rows):
+def check(path, machine, chunk):
     """The written model answers, and its radii hold."""
-    text = (Path(folder) / "out").read_bytes()
-    model = load_model(str(Path(folder) / "out"))
-    assert model.to_text() == text
-    out = _native.Decisions(model.pairs, model.certified)
-    chunk = parse(rows)
-    model.decision_values(chunk, out)
+    model = load_model(str(path))
+    assert model.to_text() == path.read_bytes()
     if not model.certified:
+        values(model, chunk)
         return
-    exact, truth = parse_model(machine.text(), "m"), _native.Decisions(model.pairs)
-    exact.reference_values(chunk, truth)
-    value, radius, reference = (np.array(each) for each in (out.value, out.radius, truth.value))
+    value, radius = decide(model, chunk)
     with np.errstate(all="ignore"):
-        assert np.all((np.abs(value - reference) <= radius) | ~np.isfinite(radius))
-
-
-def compile_here(folder, machine, *words, rows=()):
-    """Compile, read the result back, and return the reason, or None."""
-    here = os.getcwd()
-    os.chdir(folder)
-    try:
-        Path("out").unlink(missing_ok=True)
-        Path("m").write_bytes(machine.text())
-        Path("rows").write_bytes(
-            data_text(
-                [*machine.vectors, *rows] or [{1: 1.0}],
-                [
-                    machine.label[i % len(machine.label)] if machine.label else 0.5
-                    for i in range(len(machine.vectors) + len(rows) or 1)
-                ],
-            )
-        )
-        refused = run(folder, *words, "m", "out")
-        if refused is None:
-            read_back(folder, machine, [*machine.vectors, *rows, {}])
-        return refused
-    finally:
-        os.chdir(here)
+        error = np.abs(value - reference(parse_model(machine.text(), "m"), chunk))
+        assert np.all((error <= radius) | ~np.isfinite(radius))
 
 
 def two(vectors, coefficients, gamma=0.5, kernel="rbf", **parameters):
-    n = len(vectors)
-    return Machine(
-        "c_svc",
-        kernel,
-        vectors,
-        np.array(coefficients, float).reshape(n, 1),
-        [0.25],
-        gamma=gamma,
-        label=[1, -1],
-        nr_sv=[n // 2, n - n // 2],
-        **parameters,
-    )
+    """Two classes of as many vectors."""
+    sizes, coef = [len(vectors) // 2] * 2, np.array(coefficients, float)[:, None]
+    return Machine("c_svc", kernel, vectors, coef, [0.25], gamma, label=[1, -1], nr_sv=sizes, **parameters)
 
 
-FAR = two([{1: 1000.0}, {1: 1000.0000001}], [1, -1], gamma=5e-6)  # twins with equal kernel values in double precision
-LARGE = two(
-    [{1: float(i), 2: float(i % 3)} for i in range(8)], [1e155, -2e155, 3e155, 1e155, -1e155, 5e154, -1e155, 1e155]
-)
-TINY = two([{1: 1e-200 * i, 2: 1e-190} for i in range(8)], np.ones(8))
-OPPOSITE = two([{1: (-1.0) ** i * 9e153, 2: float(i)} for i in range(8)], np.ones(8))
-EQUAL = two([{1: 1.0}] * 2 + [{1: 2.0}] * 2, [1.7e308, 1.7e308, -1.0, 1.0])
-HEAVY = two([{1: 1.0}, {1: 2.0}, {1: 3.0}, {1: 4.0}], [1.7e308, 1.7e308, -1.0, 1.0])
 LONG = two([{1: 1e200}, {2: 1e200}, {1: 1.0}, {2: 1.0}], [1, -1, 1, -1])
-STEEP = two(
-    [{j: float(i == j) * 3e19 for j in range(1, 4)} for i in range(4)],
-    [1, 2, -3, 1.0],
-    1.0,
-    "polynomial",
-    coef0=1.0,
-    degree=2,
-)
+ENDS = {
+    # Twins with equal kernel values in double precision.
+    "far": two([{1: 1000.0}, {1: 1000.0000001}], [1, -1], gamma=5e-6),
+    "large": two(
+        [{1: float(i), 2: float(i % 3)} for i in range(8)], [1e155, -2e155, 3e155, 1e155, -1e155, 5e154, -1e155, 1e155]
+    ),
+    "tiny": two([{1: 1e-200 * i, 2: 1e-190} for i in range(8)], np.ones(8)),
+    "opposite": two([{1: (-1.0) ** i * 9e153, 2: float(i)} for i in range(8)], np.ones(8)),
+    "equal": two([{1: 1.0}] * 2 + [{1: 2.0}] * 2, [1.7e308, 1.7e308, -1.0, 1.0]),
+    "heavy": two([{1: 1.0}, {1: 2.0}, {1: 3.0}, {1: 4.0}], [1.7e308, 1.7e308, -1.0, 1.0]),
+    "long": LONG,
+}
 
 
-@pytest.mark.parametrize("optimizer", ["none", "irprop", "fixed-point"])
-@pytest.mark.parametrize(
-    "machine",
-    [FAR, LARGE, TINY, OPPOSITE, EQUAL, HEAVY, LONG],
-    ids=["far", "large", "tiny", "opposite", "equal", "heavy", "long"],
-)
-def test_reduce_takes_the_ends_of_a_double(tmp_path, machine, optimizer):
-    refused = compile_here(tmp_path, machine, "reduce", "--vectors", 1, "--optimizer", optimizer)
-    assert refused is None or "overflow" in refused or "came to no rest" in refused
+@pytest.mark.parametrize("name", ENDS)
+def test_the_ends_of_a_double_are_compiled_or_refused(tmp_path, name):
+    machine = ENDS[name]
+    for optimizer in ("none", "irprop", "fixed-point"):
+        refused = compile_here(tmp_path, machine, "reduce", "--vectors", 1, "--optimizer", optimizer)
+        assert refused is None or "overflow" in refused or "came to no rest" in refused
     refused = compile_here(tmp_path, machine, "reduce", "--lossless")
     assert refused is None or "overflow" in refused
+    if name in ("tiny", "opposite"):  # squared distances underflow or overflow: dividing all changes no cluster
+        for words in (["order", "--method", "triangle", "--lists", 5], ["approx", "--centers", 5]):
+            assert compile_here(tmp_path, machine, *words) is None
 
 
-@pytest.mark.parametrize(
-    "words",
-    [["--degree", 1], ["--center", "origin", "--precision", "double"], ["--centers", 2], ["--rank", 1], ["--certify"]],
-)
-def test_approx_refuses_what_it_could_not_read(tmp_path, words):
-    assert "overflow" in compile_here(tmp_path, LONG, "approx", *words) or words == ["--certify"]
-
-
-@pytest.mark.parametrize("words", [["--rank", 2], ["--tolerance", 1e-9]])
-def test_a_compressed_matrix_that_overflows_single_precision_is_refused(tmp_path, words):
-    assert (
-        compile_here(tmp_path, STEEP, "approx", "--precision", "single", *words)
-        == "m: a coefficient of the expansion overflows single precision: scale the data"
-    )
-
-
-@pytest.mark.parametrize("machine", [TINY, OPPOSITE], ids=["tiny", "opposite"])
-def test_vectors_whose_squared_distances_underflow_or_overflow_are_clustered(tmp_path, machine):
-    """Dividing all vectors by a number changes no cluster."""
-    for words in (["order", "--method", "triangle", "--lists", 5], ["approx", "--centers", 5]):
-        assert compile_here(tmp_path, machine, *words) is None
+def test_approx_refuses_what_it_could_not_read(tmp_path):
+    for words in (["--degree", 1], ["--center", "origin", "--precision", "double"], ["--centers", 2], ["--rank", 1]):
+        assert "overflow" in compile_here(tmp_path, LONG, "approx", *words)
+    compile_here(tmp_path, LONG, "approx", "--certify")
+    vectors = [{j: float(i == j) * 3e19 for j in range(1, 4)} for i in range(4)]
+    steep = two(vectors, [1, 2, -3, 1.0], 1.0, "polynomial", coef0=1.0, degree=2)
+    for words in (["--rank", 2], ["--tolerance", 1e-9]):
+        refused = compile_here(tmp_path, steep, "approx", "--precision", "single", *words)
+        assert refused == "m: a coefficient of the expansion overflows single precision: scale the data"
 
 
 def test_border_levels_are_finite(tmp_path):
@@ -181,26 +134,40 @@ def test_values_that_are_too_far_apart_to_square_are_a_difference_too():
 
 # ---- any numbers
 
-ORDINARY = st.sampled_from([0.0, 1.0, -1.0, 0.5, 3.0, 1000.0, 1000.0000001, 1e6, 1e-3])
-WILD = st.sampled_from(
-    [1e-300, 1e300, -1e300, 1e154, -1.5e160, 1e-160, 1e-154, 1e100, 1e38, 1e39, 1e-45, 2.3e-308, 1.7e308]
-)
-SOME = st.floats(-4, 4)
+WILD = [0.0, 1e-300, 1e300, -1e300, 1e154, -1.5e160, 1e-160, 1e100, 1e38, 1e39, 1e-45, 2.3e-308, 1.7e308]
+
+
+def wild_machine(seed):
+    """A hostile model of few vectors, some of whose numbers are anything that a double holds."""
+    rng = np.random.default_rng(seed)
+    machine, x = hostile_machine(rng)
+    count = int(rng.integers(0, min(12, len(x)) + 1))
+    machine.vectors, machine.coef = machine.vectors[:count], machine.coef[:count]
+    size, share = float(rng.choice([1.0, 1.0, 1e-300, 1e-8, 1e10, 1e150, 1e300])), rng.choice([0, 0, 0.1])
+    with np.errstate(over="ignore"):
+        machine.coef = np.clip(size * machine.coef, -1.7e308, 1.7e308)
+    machine.gamma = float(rng.choice([0.0, 1e-300, 1e-30, 5e-6, 0.5, machine.gamma, machine.gamma, 10.0, 1e6, 1e300]))
+
+    def wild(number):
+        return float(rng.choice(WILD)) if rng.random() < share else number
+
+    machine.vectors = [{j: wild(value) for j, value in row.items()} for row in machine.vectors]
+    machine.coef = np.vectorize(wild, otypes=[float])(machine.coef)
+    machine.rho = [wild(number) for number in machine.rho]
+    if machine.classification:
+        cuts = np.sort(rng.integers(0, count + 1, machine.nr_class - 1))
+        machine.nr_sv = np.diff([0, *cuts, count]).tolist()
+        if rng.random() < 0.5:
+            machine.probA, machine.probB = ([wild(rng.normal()) for _ in machine.rho] for _ in range(2))
+    return machine
+
+
 OPTIONS = {
-    "approx": st.lists(
-        st.sampled_from(
-            [
-                "--degree 1",
-                "--degree 3",
-                "--centers 3",
-                "--certify",
-                "--rank 2",
-                "--tolerance 0.01",
-                "--precision double",
-            ]
-        ),
-        max_size=3,
-        unique_by=lambda word: word[:5],
+    "approx": st.tuples(
+        st.sampled_from(["", "--degree 1", "--degree 3", "--rank 2", "--tolerance 0.01"]),
+        st.sampled_from(["", "--centers 3"]),
+        st.sampled_from(["", "--certify"]),
+        st.sampled_from(["", "--precision double"]),
     ),
     "reduce": st.tuples(
         st.sampled_from(["--vectors 1", "--vectors 3", "--ratio 0.5", "--target 0.3", "--lossless"]),
@@ -219,60 +186,17 @@ OPTIONS = {
 }
 
 
-@st.composite
-def machines(draw):
-    """Small RBF models: vectors near others or far from all, cancelling coefficients, any gamma."""
-    number = st.one_of(ORDINARY, SOME, *[WILD] * draw(st.integers(0, 1)))
-    size = draw(st.sampled_from([1.0, 1.0, 1e-300, 1e-8, 1e10, 1e150, 1e300]))
-    offset = draw(st.sampled_from([0.0, 0.0, 1000.0, 1e8, 1e15]))
-    vectors, coefficients = [], []
-    svm_type, classes = draw(
-        st.sampled_from([("c_svc", 2), ("c_svc", 2), ("c_svc", 3), ("one_class", 2), ("nu_svr", 2)])
-    )
-    for _ in range(draw(st.integers(0, 12))):
-        if vectors and draw(st.booleans()):
-            vectors.append(
-                {
-                    j: v * (1 + draw(st.sampled_from([0, 1e-16, 1e-12, 1e-7])))
-                    for j, v in draw(st.sampled_from(vectors)).items()
-                }
-            )
-            coefficients.append([-a for a in draw(st.sampled_from(coefficients))])
-        else:
-            vectors.append({j: offset + draw(number) for j in range(1, draw(st.integers(1, 4)))})
-            coefficients.append([float(np.clip(size * draw(number), -1.7e308, 1.7e308)) for _ in range(classes - 1)])
-    n = len(vectors)
-    machine = Machine(
-        svm_type,
-        "rbf",
-        vectors,
-        np.array(coefficients, float).reshape(n, classes - 1),
-        [draw(number) for _ in range(classes * (classes - 1) // 2)],
-    )
-    machine.gamma = draw(st.sampled_from([0.0, 1e-300, 1e-30, 5e-6, 0.5, 10.0, 1e6, 1e300]))
-    if svm_type == "c_svc":
-        cuts = sorted(draw(st.integers(0, n)) for _ in range(classes - 1))
-        machine.label, machine.nr_sv = [1, -1, 7][:classes], np.diff([0, *cuts, n]).tolist()
-        if draw(st.booleans()):
-            machine.probA, machine.probB = ([draw(number) for _ in machine.rho] for _ in range(2))
-    return machine
-
-
 @pytest.mark.parametrize("command", OPTIONS)
 @calm(60)
 @given(data=st.data())
 def test_any_model_is_compiled_or_refused(command, data):
-    machine = data.draw(machines())
+    machine = wild_machine(data.draw(st.integers(0, 2**32)))
     if command == "border" and machine.svm_type == "one_class":  # needs --data
         machine.svm_type = "nu_svr"
     words = " ".join(data.draw(OPTIONS[command])).split()
     if "--lossless" in words:
         words = ["--lossless"]
-    elif (command == "approx" and "--rank" in words and "--tolerance" in words) or (
-        command == "reduce" and "--target" in words and "cluster" in words
-    ):
-        words = words[:2] if command == "reduce" else []
-    if any(word in words for word in ("--rank", "--tolerance")) and "--degree" in words:
-        words = [word for at, word in enumerate(words) if "--degree" not in words[max(0, at - 1) : at + 1]]
+    elif "--target" in words and "cluster" in words:  # does not go with --init cluster
+        words = words[:2]
     with tempfile.TemporaryDirectory() as folder:
         compile_here(folder, machine, command, *words, rows=[{1: 0.5}, {2: -1.0}])

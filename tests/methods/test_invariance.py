@@ -23,7 +23,8 @@ pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 POWERS, SCALES, SHIFTS = (2.0**-10, 4.0), (1000.0, 0.37), (3.0, 1000.0, -1e5)
 CHANGES = [(s, 0.0) for s in (*POWERS, *SCALES)] + [(1.0, t) for t in SHIFTS]
-MOVES = pytest.mark.parametrize("scale, shift", CHANGES)
+#: (scale, shift, classes)
+MOVES = [(*change, 2 + at % 2) for at, change in enumerate(CHANGES)]
 
 
 def machine_of(seed=0, n=60, d=3, gamma=0.5, classes=2, svm_type="c_svc"):
@@ -64,21 +65,20 @@ def reduced(machine, count=8, **options):
     return compile_reduced_set(exact(machine), fingerprint="f", count=count, **options)
 
 
-@pytest.mark.full(few=2)
-@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("method", METHODS)
-@MOVES
-def test_reduce_finds_as_near_a_set(method, scale, shift, classes):
+def test_reduce_finds_as_near_a_set(method):
     """Steps of iRprop+ are relative to the unit."""
-    machine = machine_of(classes=classes, gamma=2.0)
-    if method == "fixed-point":
-        machine.coef = np.abs(machine.coef)
-    one, other = (reduced(each, **METHODS[method]) for each in (machine, changed(machine, scale, shift)))
-    assert other.model.header.total_sv == one.model.header.total_sv == 8
-    assert other.distance == pytest.approx(one.distance, rel=2e-3 if "finished" in method else 2e-4)
-    if "finished" not in method or method == "greedy, unfinished":  # a descent may end anywhere nearby
-        z, moved = (numbers(found.model.vectors, 3) for found in (one, other))
-        np.testing.assert_allclose((moved - shift) / scale, z, atol=1e-3)
+    for scale, shift, classes in MOVES:
+        machine = machine_of(classes=classes, gamma=2.0)
+        if method == "fixed-point":
+            machine.coef = np.abs(machine.coef)
+        one, other = (reduced(each, **METHODS[method]) for each in (machine, changed(machine, scale, shift)))
+        assert other.model.header.total_sv == one.model.header.total_sv == 8
+        assert other.distance == pytest.approx(one.distance, rel=2e-3 if "finished" in method else 2e-4)
+        if "finished" not in method or method == "greedy, unfinished":  # a descent may end anywhere nearby
+            z, moved = (numbers(found.model.vectors, 3) for found in (one, other))
+            np.testing.assert_allclose((moved - shift) / scale, z, atol=1e-3)
 
 
 def test_reduce_and_order_refuse_what_is_too_far_from_the_origin_for_a_proof():
@@ -89,9 +89,8 @@ def test_reduce_and_order_refuse_what_is_too_far_from_the_origin_for_a_proof():
             compiler(far, fingerprint="f", **options)
 
 
-@pytest.mark.full(few=7)
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("scale", POWERS)
+@pytest.mark.full(few=4)
+@pytest.mark.parametrize("method, scale", [(method, POWERS[at % 2]) for at, method in enumerate(METHODS)])
 def test_reduce_takes_the_same_steps_in_units_that_change_no_digit(monkeypatch, method, scale):
     """Bit for bit, without the decimal rounding for a short file."""
     monkeypatch.setattr(reduced_set, "short_numbers", lambda z, part: z)
@@ -102,9 +101,16 @@ def test_reduce_takes_the_same_steps_in_units_that_change_no_digit(monkeypatch, 
     np.testing.assert_array_equal(np.asarray(other.vectors.leading), np.asarray(one.vectors.leading))
 
 
-@pytest.mark.parametrize("scale", POWERS)
 @pytest.mark.parametrize(
-    "options", [{}, {"degree": 4}, {"certify": True}, {"single": False}, {"rank": 2, "single": False}], ids=str
+    "options, scale",
+    [
+        ({}, 4.0),
+        ({"degree": 4}, 2.0**-10),
+        ({"certify": True}, 4.0),
+        ({"single": False}, 2.0**-10),
+        ({"rank": 2, "single": False}, 4.0),
+    ],
+    ids=str,
 )
 def test_approx_about_the_origin_is_the_same_in_units_that_change_no_digit(options, scale):
     machine, rows = machine_of(gamma=0.05), machine_of(1).vectors
@@ -117,47 +123,48 @@ def test_approx_about_the_origin_is_the_same_in_units_that_change_no_digit(optio
         np.testing.assert_allclose(*(decide(*case)[1] for case in cases), rtol=1e-9)
 
 
-@MOVES
-def test_approx_about_the_mean_gives_the_same_values(scale, shift):
+@pytest.mark.parametrize("clusters", [1, 4])
+def test_approx_about_the_mean_gives_the_same_values(clusters):
     """The centre is rounded in decimal for a short file."""
     machine, rows = machine_of(gamma=0.02), machine_of(1).vectors
-    for options in ({"degree": 4, "single": False}, {"degree": 4, "single": False, "clusters": 4}):
-        one, other = (
-            values(compile_maclaurin(exact(each), fingerprint="f", **options), parse(rows_of(rows, s, t)))
-            for each, s, t in ((machine, 1.0, 0.0), (changed(machine, scale, shift), scale, shift))
-        )
+    options = {"degree": 4, "single": False, "clusters": clusters}
+    one, *others = (
+        values(compile_maclaurin(exact(changed(machine, s, t)), fingerprint="f", **options), parse(rows_of(rows, s, t)))
+        for s, t in ((1.0, 0.0), *CHANGES)
+    )
+    for other in others:
         np.testing.assert_allclose(one, other, atol=2e-6 * np.abs(machine.coef).sum())
 
 
 @pytest.mark.parametrize("d", [2, 8])
-@MOVES
-def test_clusters_stay_together(d, scale, shift):
+def test_clusters_stay_together(d):
     machine = machine_of(3, n=200, d=d)
-    assert clusters_of(exact(changed(machine, scale, shift)).vectors, 7, "m") == clusters_of(
-        exact(machine).vectors, 7, "m"
-    )
+    expected = clusters_of(exact(machine).vectors, 7, "m")
+    for scale, shift in CHANGES:
+        assert clusters_of(exact(changed(machine, scale, shift)).vectors, 7, "m") == expected
 
 
-@pytest.mark.full(few=11)
-@pytest.mark.parametrize("classes", [2, 3])
-@MOVES
-def test_order_takes_the_same_order(scale, shift, classes):
-    machine = machine_of(4, n=80, d=5, classes=classes)
-    for compiler, options, order in (
+@pytest.mark.full
+@pytest.mark.parametrize(
+    "compiler, options, order",
+    [
         (compile_geometry, {}, "points"),
         (compile_geometry, {"sequence": "sgma"}, "points"),
         (compile_triangle, {"lists": 6}, "pivots"),
-    ):
+    ],
+)
+def test_order_takes_the_same_order(compiler, options, order):
+    for scale, shift, classes in MOVES:
+        machine = machine_of(4, n=80, d=5, classes=classes)
         one, other = (
             getattr(compiler(exact(each), fingerprint="f", **options), order)
             for each in (machine, changed(machine, scale, shift))
         )
-        assert len(one) > 5 and other == one, (compiler.__name__, options)
+        assert len(one) > 5 and other == one, (scale, shift)
 
 
 @pytest.mark.full(few=1)
-@pytest.mark.parametrize("classes", [2, 3])
-@MOVES
+@pytest.mark.parametrize("scale, shift, classes", MOVES)
 def test_border_finds_the_same_border(scale, shift, classes):
     machine = machine_of(5, n=120, d=2, gamma=1.0, classes=classes)
     machine.rho = [0.0] * len(machine.rho)

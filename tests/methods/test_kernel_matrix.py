@@ -9,7 +9,7 @@ import scipy.sparse
 from fastsvm_cli import _native
 from fastsvm_cli._native import Kernel
 from fastsvm_cli.methods.kernel_matrix import KernelMatrix
-from support.oracles import EXTENDED
+from support.oracles import Machine, kernel_matrix
 from support.processes import outcome
 
 pytestmark = pytest.mark.usefixtures("best_instruction_set")
@@ -33,24 +33,15 @@ def rows(rng, n, d, density):
 
 def oracle(kernel, z, x):
     """(K(z, x), the size of its terms), (m, n) each, in extended precision."""
-    z, x = z.astype(EXTENDED), x.astype(EXTENDED)
-    dots, size = z @ x.T, np.abs(z) @ np.abs(x.T)
-    squares = ((z[:, None] - x) ** 2).sum(axis=2)
 
-    def power(t):
-        return (EXTENDED(kernel.gamma) * t + EXTENDED(kernel.coef0)) ** kernel.degree
+    def of(z, x):
+        machine = Machine("c_svc", kernel.type, [], None, [], kernel.gamma, kernel.coef0, kernel.degree)
+        return kernel_matrix(machine, *([dict(enumerate(row)) for row in each.tolist()] for each in (z, x)))
 
-    if kernel.type == "linear":
-        return dots, size
-    if kernel.type == "polynomial":
-        return power(dots), power(size)
-    if kernel.type == "sigmoid":
-        return np.tanh(EXTENDED(kernel.gamma) * dots + EXTENDED(kernel.coef0)), 1 + size
-    if kernel.type == "rbf":
-        return np.exp(-EXTENDED(kernel.gamma) * squares), 1 + (z**2).sum(axis=1)[:, None] + (x**2).sum(axis=1)
-    if kernel.type == "exponential":
-        return np.exp(-EXTENDED(kernel.gamma) * np.sqrt(squares)), 1 + 0 * squares
-    return power(dots) / np.sqrt(np.outer(power((z**2).sum(axis=1)), power((x**2).sum(axis=1)))), 1 + 0 * dots
+    if kernel.type in ("linear", "polynomial"):
+        return of(z, x), of(np.abs(z), np.abs(x))
+    squares = (z**2).sum(axis=1)[:, None] + (x**2).sum(axis=1)
+    return of(z, x), 1 + squares * (kernel.type in ("rbf", "sigmoid"))
 
 
 @pytest.mark.full(few=3)
@@ -81,19 +72,19 @@ def test_values_are_the_kernels_whatever_is_dense_or_sparse(name, instruction_se
             )
 
 
-@pytest.mark.parametrize("name", KERNELS)
-def test_values_with_vectors_of_its_own_and_with_themselves(name):
+def test_values_with_vectors_of_its_own_and_with_themselves():
     rng = np.random.default_rng(62)
     for n, d, density in [(50, 6, 1.0), (50, 200, 0.02)]:
-        x = rows(rng, n, d, density)
-        matrix, which = KernelMatrix(KERNELS[name], scipy.sparse.csr_matrix(x)), [3, 0, 3, 49]
-        np.testing.assert_array_equal(matrix.of_vectors(which), matrix(x[which]))
-        if name != "sigmoid":  # not semidefinite: it has no self kernel
-            true = np.diag(oracle(KERNELS[name], x, x)[0]).astype(float)
-            np.testing.assert_allclose(matrix.diagonal, true, rtol=1e-12, atol=1e-12)
+        for name, kernel in KERNELS.items():
+            x = rows(rng, n, d, density)
+            matrix, which = KernelMatrix(kernel, scipy.sparse.csr_matrix(x)), [3, 0, 3, 49]
+            np.testing.assert_array_equal(matrix.of_vectors(which), matrix(x[which]))
+            if name != "sigmoid":  # not semidefinite: it has no self kernel
+                true = np.diag(oracle(kernel, x, x)[0]).astype(float)
+                np.testing.assert_allclose(matrix.diagonal, true, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("density, filled", [(1.0, 1.0), (0.1, 1.0), (0.02, 1.0), (0.02, 0.02)])
+@pytest.mark.parametrize("density, filled", [(1.0, 1.0), (0.1, 1.0), (0.02, 0.02)])
 def test_values_are_the_same_whatever_the_number_of_threads(density, filled):
     rng = np.random.default_rng(63)
     x, z, weights = rows(rng, 3000, 120, density), rows(rng, 200, 120, filled), rng.standard_normal((3000, 35))

@@ -76,8 +76,9 @@ def test_an_attempt_knows_its_limits(models):
     assert all(each.exact == ("certify" in each.options) for each in near)
 
 
-@pytest.mark.parametrize("least", [0.0, 0.04, 0.19, 0.35, 0.55, 2.0])
-@pytest.mark.parametrize("share_with", [0.25, 0.5, 1.0])
+@pytest.mark.parametrize(
+    "least, share_with", [(0.0, 0.25), (0.04, 0.5), (0.19, 1.0), (0.35, 0.25), (0.35, 1.0), (0.55, 0.5), (2.0, 1.0)]
+)
 def test_the_smallest_reduced_set_is_bisected_for(models, least, share_with):
     """least: share of the support vectors that is enough without the final descent; share_with: of that, with it."""
 

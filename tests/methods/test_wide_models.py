@@ -6,14 +6,13 @@ import pytest
 
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods import clusters
-from fastsvm_cli.methods.approx.expansion import TooLargeError, compile_maclaurin
 from fastsvm_cli.methods.clusters import clusters_of, k_means
 from fastsvm_cli.methods.feature_space import matrix
+from fastsvm_cli.models import load_model
 from support.evaluation import parse
-from support.oracles import Machine
+from support.oracles import random_machine
 from support.paths import FASTSVM
 from support.processes import peak_memory
-from support.reducing import exact_model
 
 FEATURES = 150_000
 
@@ -27,58 +26,9 @@ def wide(tmp_path_factory):
         for i in range(n)
     ]
     path = tmp_path_factory.mktemp("wide") / "m"
-    path.write_bytes(
-        Machine(
-            "c_svc",
-            "rbf",
-            rows,
-            rng.standard_normal((n, 1)),
-            [0.1],
-            gamma=0.01,
-            label=[1, -1],
-            nr_sv=[n // 2, n - n // 2],
-        ).text()
-    )
+    machine = random_machine(rng, "c_svc", "rbf", rows, gamma=0.01)
+    path.write_bytes(machine.text())
     return path
-
-
-@pytest.fixture
-def no_clusters(monkeypatch):
-    monkeypatch.setattr(clusters, "clusters_of", lambda *_: pytest.fail("clustered before the size was known"))
-
-
-@pytest.mark.full(few=2)
-@pytest.mark.parametrize(
-    "options, what",
-    [
-        ({"clusters": 10}, "10 centers"),
-        ({"clusters": 1000, "degree": 1}, "300 centers"),
-        ({"clusters": 300, "rank": 2}, "300 centers"),
-        ({"clusters": 300, "tolerance": 0.1}, "300 centers"),
-    ],
-)
-def test_the_size_is_known_before_any_clusters(no_clusters, wide, options, what):
-    """One expansion per cluster, each of the least possible size."""
-    machine = Machine.read(wide.read_bytes())
-    if "rank" in options or "tolerance" in options:  # a matrix that can be formed
-        machine = Machine(
-            "c_svc",
-            "rbf",
-            [dict(enumerate(row, 1)) for row in np.random.default_rng(0).standard_normal((300, 500)).tolist()],
-            np.ones((300, 1)),
-            [0.1],
-            gamma=0.01,
-            label=[1, -1],
-            nr_sv=[150, 150],
-        )
-    with pytest.raises(
-        TooLargeError,
-        match=(
-            rf"the compiled model would take about \S+ MB \(1 decision function of \d+ features, degree \d, {what}\),"
-            r" beyond the limit of 1 MB"
-        ),
-    ):
-        compile_maclaurin(exact_model(machine), fingerprint="f", max_bytes=1e6, **options)
 
 
 @pytest.mark.full
@@ -132,4 +82,4 @@ def test_means_of_too_many_numbers_are_refused(monkeypatch, wide):
         ModelFormatError,
         match=r"100 clusters of \d+ features found, whose means take \S+ GB, expected at most 0.008 GB",
     ):
-        clusters_of(exact_model(Machine.read(wide.read_bytes())).vectors, 100, "m")
+        clusters_of(load_model(str(wide)).vectors, 100, "m")

@@ -69,7 +69,8 @@ def gaussian(rng, svm_type="c_svc", *, n=40, d=8, density=1.0, scale=1.0, offset
     """A random RBF machine and rows, some of them support vectors, some with unknown features."""
     indices = sorted(rng.choice(np.arange(0, 3 * d + 3), d, replace=False).tolist())
     vectors = random_rows(rng, n, indices, density=density, scale=scale, offset=offset)
-    parameters.setdefault("gamma", float(0.3 / (d * density * scale**2)))
+    if "gamma" not in parameters:
+        parameters["gamma"] = float(0.3 / (d * density * scale**2))
     machine = random_machine(rng, svm_type, "rbf", vectors, **parameters)
     rows = random_rows(rng, 40, indices, density=density, scale=scale, offset=offset)
     rows += [{**row, 3 * d + 9: scale, 2147483647: scale / 2} for row in rows[:5]] + [dict(x) for x in vectors[:5]]

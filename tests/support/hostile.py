@@ -34,6 +34,16 @@ def hostile_vectors(rng, n, d, gamma):
     return x
 
 
+def sparse_vectors(rng, n, d):
+    """Sparse vectors with up to three mostly full columns far from 0, a pair of twins and an empty one."""
+    x = rng.standard_normal((n, d)) * (rng.random((n, d)) < rng.uniform(0.02, 0.3))
+    for column in range(int(rng.integers(0, min(3, d) + 1))):
+        x[:, column] = np.where(rng.random(n) < rng.uniform(0.5, 1), 10 ** rng.uniform(-1, 4) + rng.random(n), 0)
+    x[n // 2] = 0
+    x[n // 3] = x[n - 1]
+    return x
+
+
 def hostile_machine(rng, kernel="rbf"):
     n = int(rng.integers(1, 51))
     d, gamma = int(rng.integers(1, 21 if rng.random() < 0.2 else 7)), 10 ** rng.uniform(-4, 1)

@@ -1,4 +1,6 @@
-"""predict --exact with a Maclaurin model; radii of benchmark models."""
+"""predict --exact with a Maclaurin model; which rows radii decide."""
+
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -10,10 +12,9 @@ from fastsvm_cli.prediction.pipeline import Fallback, predict
 from fastsvm_cli.text.read_rows import read_chunks
 from support import in_process
 from support.evaluation import decide, parse, reference
-from support.expanding import certified
-from support.hostile import UNKNOWN, as_rows, hostile_machine, hostile_options, hostile_rows, uncovered
-from support.oracles import EXTENDED, Machine, data_text, random_machine, random_rows
-from support.profiles import tries
+from support.expanding import certified, gaussian
+from support.hostile import hostile_machine, hostile_options, hostile_rows
+from support.oracles import Machine, data_text, random_machine, random_rows
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
@@ -21,110 +22,32 @@ pytestmark = pytest.mark.usefixtures("serial_libsvm")
 # ---- --exact
 
 
-class Libsvm(in_process.Libsvm):
-    """A machine evaluated by LIBSVM, with svm-predict 3.37's lines except for labels of seven digits."""
-
-    likely_label = "%.17g"
-
-    def __init__(self, machine, path):
-        path.write_bytes(machine.text())
-        super().__init__(path)
-
-    def lines(self, rows, probability):
-        return [" ".join(words).encode() for words in super().lines(rows, probability)]
-
-
-def exact_lines(machine, rows, probability=False, allowed=0.0, **options):
+def values_within(allowed, machine, rows, **options):
+    """Run counts. Asserts that values of a regression are within `allowed` of svm-predict's."""
     exact, model = certified(machine, **options)
-    text, run_counts = in_process.written_lines(
-        model, [parse(rows)], probability=probability, exact=Fallback(lambda: exact, allowed)
-    )
-    return text.splitlines(), run_counts
-
-
-def balanced(rng, n, d, gamma):
-    """Two classes, mirrored in the first feature: f = 0 where that feature is 0, up to LIBSVM's rounding."""
-    x = rng.standard_normal((n, d))
-    a = rng.uniform(0.1, 2, n)
-    mirrored = x * np.where(np.arange(d) == 0, -1, 1)
-    order = rng.permutation(n)
-    coef = np.concatenate([a, -a[order]])[:, None]
-    machine = Machine(
-        "c_svc", "rbf", as_rows(np.vstack([x, mirrored[order]])), coef, [0.0], gamma=gamma, label=[3, -4], nr_sv=[n, n]
-    )
-    machine.probA, machine.probB = [-1.3], [0.0]
-    rows = rng.standard_normal((40, d)) * np.where(np.arange(d) == 0, 0, 1)
-    return machine, as_rows(rows)
-
-
-@pytest.mark.parametrize("probability", [False, True])
-@pytest.mark.parametrize("svm_type, classes", [("c_svc", 2), ("nu_svc", 3), ("c_svc", 4), ("one_class", 2)])
-def test_exact_lines_are_libsvms(tmp_path, svm_type, classes, probability):
-    rng = np.random.default_rng(15)
-    decided = seen = 0
-    for trial in range(tries(60)):
-        n, d, gamma = int(rng.integers(2, 40)), int(rng.integers(1, 9)), 10 ** rng.uniform(-3, 0)
-        vectors = random_rows(rng, n, range(1, d + 1))
-        machine = random_machine(
-            rng, svm_type, "rbf", vectors, nr_class=classes, gamma=float(gamma), probability=probability
-        )
-        if trial % 3 == 0:
-            machine.coef[1::2], machine.vectors[1::2] = (
-                -machine.coef[:-1:2][: len(machine.coef[1::2])],
-                machine.vectors[:-1:2][: len(machine.vectors[1::2])],
-            )
-        rows = [*random_rows(rng, 20, range(1, d + 3)), *vectors[:10], {}, {UNKNOWN: 1e5}]
-        lines, run_counts = exact_lines(machine, rows, probability, **hostile_options(rng))
-        assert lines == Libsvm(machine, tmp_path / "m").lines(rows, probability), trial
-        decided, seen = decided + run_counts.rows - run_counts.evaluated, seen + run_counts.rows
-    # Coupled probabilities need radii near rounding error.
-    assert decided > (0 if probability and classes > 2 else 0.1) * seen
+    text, run_counts = in_process.written_lines(model, [parse(rows)], exact=Fallback(lambda: exact, allowed))
+    assert np.all(np.abs(np.array(text.split(), float) - reference(exact, parse(rows))[:, 0]) <= allowed)
+    return run_counts
 
 
 @pytest.mark.full(few=1)
-@pytest.mark.parametrize("probability", [False, True])
-def test_where_symmetry_makes_f_zero_exact_lines_are_still_libsvms(tmp_path, probability):
-    rng = np.random.default_rng(16)
-    labels, by_reference = [], 0
-    for _ in range(25):
-        machine, rows = balanced(
-            rng, int(rng.integers(2, 30)), int(rng.integers(2, 8)), float(10 ** rng.uniform(-2, 0))
-        )
-        lines, run_counts = exact_lines(machine, rows, probability, **hostile_options(rng))
-        assert lines == Libsvm(machine, tmp_path / "m").lines(rows, probability)
-        labels += [line.split()[0] for line in lines[probability:]]
-        by_reference += run_counts.reference_rows
-    assert by_reference == len(labels)
-    # At f = 0 probabilities are equal up to rounding, and the first class is printed.
-    assert 0.1 < labels.count(b"3") / len(labels) < 0.9 or probability
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("kernel", ["linear", "polynomial"])
-def test_exact_lines_of_finite_expansions_are_libsvms(tmp_path, kernel):
-    rng = np.random.default_rng(17)
-    for trial in range(60):
-        vectors = random_rows(rng, int(rng.integers(2, 30)), range(1, 6))
-        parameters = {"gamma": 0.5, "coef0": float(rng.choice([0, 1])), "degree": int(rng.integers(0, 5))}
-        machine = random_machine(rng, "c_svc", kernel, vectors, nr_class=int(rng.integers(2, 5)), **parameters)
-        machine.rho = [0.0] * len(machine.rho)
-        rows = [*random_rows(rng, 20, range(1, 8)), *({k: v * 1e-9 for k, v in x.items()} for x in vectors[:5]), {}]
-        single = bool(trial % 2)
-        lines, _ = exact_lines(machine, rows, single=single)
-        assert lines == Libsvm(machine, tmp_path / "m").lines(rows, False), (trial, single)
-
-
-@pytest.mark.full(few=1)
-@pytest.mark.parametrize("tolerance", [0.0, 1e-12, 1e-3, 1.0])
+@pytest.mark.parametrize("tolerance", [1.0, 0.0, 1e-12])
 def test_exact_regression_values_are_within_the_tolerance(tolerance):
     rng = np.random.default_rng(18)
-    for _ in range(40):
+    for _ in range(25):
         machine, x = hostile_machine(rng)
         machine = Machine("nu_svr", "rbf", machine.vectors, machine.coef[:, :1], machine.rho[:1], gamma=machine.gamma)
-        rows = hostile_rows(rng, x)
-        lines, run_counts = exact_lines(machine, rows, allowed=tolerance, **hostile_options(rng))
-        theirs = reference(parse_model(machine.text(), "a.model"), parse(rows))[:, 0]
-        assert np.all(np.abs(np.array(lines, float) - theirs) <= tolerance)
+        values_within(tolerance, machine, hostile_rows(rng, x), **hostile_options(rng))
+
+
+def test_regression_within_a_tolerance_needs_no_exact_model_where_radii_are_smaller():
+    rng = np.random.default_rng(31)
+    machine, rows = gaussian(rng, "epsilon_svr", n=60, d=5, gamma=0.002)
+    options = {"degree": 4, "single": False}
+    radii = decide(certified(machine, **options)[1], parse(rows))[1]
+    tolerance = float(np.median(radii))
+    run_counts = values_within(tolerance, machine, rows, **options)
+    assert run_counts.evaluated == np.sum(radii > tolerance) and 0 < run_counts.evaluated < len(rows)
 
 
 @pytest.mark.full
@@ -147,76 +70,6 @@ def test_the_exact_model_is_made_only_when_a_row_needs_it_and_its_file_is_the_ri
         assert fastsvm("predict", "-q", "--exact", "a.model", rows, "certified", code=1).out == ""
 
 
-# ---- benchmark data
-
-
-@pytest.fixture(scope="module")
-def benchmark_models():
-    """(folder, model name, degree) -> (exact model, certified model); each is compiled once."""
-    made = {}
-
-    def get(folder, name, degree):
-        if (name, degree) not in made:
-            exact = load_model(str(folder / "models" / f"{name}.model"))
-            made[name, degree] = exact, compile_maclaurin(exact, fingerprint="x", certify=True, degree=degree)
-        return made[name, degree]
-
-    return get
-
-
-def benchmark_truth(exact, chunk):
-    """(rows) decision values of a model with one decision function, in extended precision."""
-    both = [exact.vectors, chunk]
-    columns = np.unique(np.concatenate([np.asarray(part.indices) for part in both]))
-    x, z = (np.zeros((part.rows, len(columns)), EXTENDED) for part in both)
-    for to, part in zip((x, z), both):
-        to[np.repeat(np.arange(part.rows), np.diff(part.indptr)), np.searchsorted(columns, part.indices)] = part.values
-    coef = np.asarray(exact.vectors.leading)[:, 0].astype(EXTENDED)
-    squares, gamma = (x**2).sum(axis=1), EXTENDED(exact.header.gamma)
-    return (
-        np.array([coef @ np.exp(-gamma * (squares - 2 * (x[:, row != 0] @ row[row != 0]) + row @ row)) for row in z])
-        - exact.header.rho[0]
-    )
-
-
-SHARES = [
-    ("a9a_g0.01_c1", "a9a.t", 2, 0.98),
-    ("ijcnn1_g0.05_c1", "ijcnn1.t", 2, 0.984),
-    ("mnist1_g0.0001_c10", "mnist1.t", 2, 1.0),
-    ("u20_g0.1_c1", "u20.t", 2, 0.58),
-    ("a9a_g0.01_c1", "a9a.t", 3, 0.999),
-    ("ijcnn1_g0.05_c1", "ijcnn1.t", 3, 0.999),
-    ("u20_g0.1_c1", "u20.t", 3, 0.94),
-]
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("name, data, degree, share", SHARES)
-def test_the_radii_prove_the_signs_of_benchmark_rows(shared, benchmark_models, name, data, degree, share):
-    _, model = benchmark_models(shared, name, degree)
-    proven = total = 0
-    for chunk in read_chunks(str(shared / "data" / data)):
-        value, radius = decide(model, chunk)
-        proven, total = proven + int((np.abs(value) > radius).sum()), total + chunk.rows
-    assert proven >= share * total, proven / total
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(
-    "name, data, degree",
-    [("a9a_g0.01_c1", "a9a.t", 2), ("ijcnn1_g0.05_c1", "ijcnn1.t", 3), ("u20_g0.1_c1", "u20.t", 2)],
-)
-def test_no_benchmark_row_is_beyond_its_radius(shared, benchmark_models, name, data, degree):
-    exact, model = benchmark_models(shared, name, degree)
-    chunk = next(read_chunks(str(shared / "data" / data)))
-    chunk = chunk.select(list(range(300)))
-    value, radius = decide(model, chunk)
-    error = np.maximum(
-        np.abs(value[:, 0] - benchmark_truth(exact, chunk)), np.abs(value - reference(exact, chunk))[:, 0]
-    )
-    assert not uncovered(error, radius[:, 0]).any()
-
-
 def test_radii_asked_of_a_model_without_certificates_are_an_error_and_no_crash():
     machine = random_machine(
         np.random.default_rng(0), "c_svc", "rbf", random_rows(np.random.default_rng(1), 5, [1, 2]), gamma=0.5
@@ -224,3 +77,73 @@ def test_radii_asked_of_a_model_without_certificates_are_an_error_and_no_crash()
     model = compile_maclaurin(parse_model(machine.text(), "m"), fingerprint="f")
     with pytest.raises(ValueError, match="radii requested from a model without certificates"):
         model.decision_values(_native.parse(b"1 1:1\n")[0], _native.Decisions(1, True))
+
+
+# ---- decided rows
+
+
+def winner(signs, classes):
+    votes = [0] * classes
+    for (i, j), first in zip(combinations(range(classes), 2), signs):
+        votes[i if first else j] += 1
+    return votes.index(max(votes))
+
+
+@pytest.mark.parametrize("classes", [2, 3, 5])
+def test_a_row_is_decided_only_where_every_consistent_sign_pattern_has_one_winner(classes):
+    rng = np.random.default_rng(13)
+    pairs, rows = classes * (classes - 1) // 2, 600
+    value = rng.standard_normal((rows, pairs))
+    radius = rng.exponential(rng.choice([0.05, 0.5], (rows, 1)), (rows, pairs))
+    value[:, 0][::7], radius[:, 0][::7] = -0.5, 0.5  # exactly -radius: f <= 0 is proven
+    value[:, 0][1::7], radius[:, 0][1::7] = 0.5, 0.5  # exactly radius: f > 0 is not proven
+    value[2::7, 0], radius[2::7, 0] = 0.0, 0.0  # f = 0 gives the second class
+    value[3::7, 0], radius[3::7, 0] = 1.0, np.inf
+    out = _native.Decisions(pairs, True)
+    out.resize(rows)
+    np.asarray(out.value)[:], np.asarray(out.radius)[:] = value, radius
+    open_rows = set(_native.undecided_rows(_native.Task(0, list(range(classes)), [], [], []), out))
+    agree = 0
+    for row in range(rows):
+        possible = [[True] if v > r else [False] if v <= -r else [True, False] for v, r in zip(value[row], radius[row])]
+        winners = {winner(signs, classes) for signs in product(*possible)}
+        if row not in open_rows:
+            assert len(winners) == 1
+        # Rule: the wins proven for one class against the wins still possible for the others.
+        low, high = np.zeros(classes, int), np.zeros(classes, int)
+        for (i, j), p in zip(combinations(range(classes), 2), possible):
+            low[i], low[j] = low[i] + (p == [True]), low[j] + (p == [False])
+            high[i], high[j] = high[i] + (True in p), high[j] + (False in p)
+        rule = any(
+            all(low[w] > high[c] or (low[w] == high[c] and w < c) for c in range(classes) if c != w)
+            for w in range(classes)
+        )
+        assert (row not in open_rows) == rule
+        agree += rule == (len(winners) == 1)
+    assert agree == rows if classes == 2 else agree > 0.8 * rows
+
+
+def test_two_classes_probabilities_are_decided_only_where_no_value_in_the_interval_prints_otherwise():
+    rng = np.random.default_rng(14)
+    a, b, rows = -1.7, 0.2, 4000
+    value = rng.uniform(-12, 12, rows)
+    value[:500] = -b / a + rng.choice([-1, 1], 500) * 10 ** rng.uniform(-17, -3, 500)
+    radius = 10 ** rng.uniform(-16, -4, rows)
+    out = _native.Decisions(1, True)
+    out.resize(rows)
+    np.asarray(out.value)[:, 0], np.asarray(out.radius)[:, 0] = value, radius
+    task = _native.Task(0, [7, 9], [a], [b], [])
+    open_rows = set(_native.undecided_rows(task, out, True, 0.0))
+    assert 0.05 * rows < len(open_rows) < 0.9 * rows
+
+    def lines(values):
+        points, predictions = _native.Decisions(1), _native.Predictions()
+        points.resize(rows)
+        np.asarray(points.value)[:, 0] = values
+        _native.predict(task, points, True, predictions)
+        return _native.format_lines(task, predictions, None).splitlines()
+
+    middle = lines(value)
+    for share in np.linspace(-1, 1, 21):
+        for row, (here, there) in enumerate(zip(middle, lines(value + share * radius))):
+            assert row in open_rows or here == there, (value[row], radius[row], here, there)

@@ -1,88 +1,101 @@
-"""Degree norms of certificates; labels and probabilities that certificates decide."""
+"""Degree norms of certificates, of dense and of sparse vectors, against their definition in extended precision."""
 
-from itertools import combinations, product
 from math import factorial
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from fastsvm_cli import _native, bounds
+from fastsvm_cli.methods.approx import certificates
+from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.methods.approx.pair_sums import PairSums
-from support.oracles import EXTENDED
+from fastsvm_cli.models import parse_model
+from support.hostile import sparse_vectors
+from support.oracles import EXTENDED, random_machine, random_rows
 
-pytestmark = pytest.mark.usefixtures("serial_libsvm")
+pytestmark = pytest.mark.usefixtures("best_instruction_set")
 
 
-# ---- degree norms
-
-
-def true_degree_norms(x, a, gamma, first, last):
-    """W_first^2 .. W_last^2 and W_{>last}^2 by definition, in extended precision."""
-    x, a = x.astype(EXTENDED), a.astype(EXTENDED)
-    damped = a * np.exp(-EXTENDED(gamma) * (x**2).sum(axis=1))
-    products = 2 * EXTENDED(gamma) * (x @ x.T)
-    term, out, weights = np.ones_like(products), [], np.outer(damped, damped)
+def true_norms(x, a, gamma, first, last):
+    """W_first^2 .. W_last^2 and W_{>last}^2 by definition, in extended precision; x: about the centre."""
+    a, gamma = a.astype(EXTENDED), EXTENDED(gamma)
+    damped = a * np.exp(-gamma * (x**2).sum(axis=1))
+    products, term, out = 2 * gamma * (x @ x.T), EXTENDED(1), []
     for k in range(1, last + 400):
         term = term * products / k
-        out.append(EXTENDED((weights * term).sum()))
+        out.append(EXTENDED(damped @ term @ damped))
     return out[first - 1 : last], sum(reversed(out[last:]))
 
 
-@pytest.mark.full(few=1)
-@pytest.mark.parametrize("largest", [1e-6, 0.1, 1, 5.9, 6.1, 20, 60])
-@pytest.mark.parametrize("threads", [1, 2])
-def test_degree_norms_are_the_sums_of_their_definition(largest, threads):
-    rng = np.random.default_rng(12)
-    _native.set_threads(threads)
-    try:
-        for n, d in ((1, 1), (3, 2), (31, 5), (33, 1), (70, 12)):
-            gamma = 10 ** rng.uniform(-3, 2)
-            x = rng.standard_normal((n, d))
-            x *= np.sqrt(largest / gamma / (x**2).sum(axis=1).max())
-            x[::2] = -x[0] if n > 3 else x[::2]  # 2 gamma x.y is between -2 largest and 2 largest
-            a = rng.standard_normal(n) * 10 ** rng.uniform(-3, 5)
-            if n > 30:
-                a[1::2] = -a[:-1:2][: len(a[1::2])]
-            for first, last in ((2, 6), (5, 9), (1, 1)):
-                computed = np.array(PairSums(np.ascontiguousarray(x), a, gamma, first, last, sparse=False).here(None))
-                norms, tail = true_degree_norms(x, a, gamma, first, last)
-                exponents = gamma * (x**2).sum(axis=1)
-                damped, lengths, top = np.abs(a) * np.exp(-exponents), np.sqrt(2 * exponents), float(exponents.max())
-                weight = float(np.abs(a).sum())
-                for at, k in enumerate(range(first, last + 1)):
-                    moment = float(damped @ lengths**k)
-                    size = moment**2 / factorial(k)
-                    assert abs(computed[at] - norms[at]) <= 1e-12 * size + 1e-300
-                    bound = bounds.degree_norm(computed[at], k, moment, n, d, top)
-                    assert bound**2 >= norms[at]
-                    assert bound**2 <= 1.0001 * max(norms[at], 0) + 1e-10 * size + 1e-300
-                assert abs(computed[-1] - tail) <= 1e-12 * weight**2
-                moments = [float(damped @ lengths**k) for k in range(last + 1, last + 41)]
-                bound = bounds.tail_norm(computed[-1], last, moments, weight, n, d, top)
-                assert bound**2 >= tail
-                assert bound**2 <= 1.0001 * max(tail, 0) + 1e-9 * weight**2
-    finally:
-        _native.set_threads(0)
+def dense_vectors(rng, n, d):
+    x = rng.standard_normal((n, d))
+    x[::2] = -x[0] if n > 3 else x[::2]  # products of both signs, as large as any
+    return x
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_degree_norms_of_many_vectors_that_cancel_are_bounded(threads):
-    # Worst case of a running sum: one large term, many too small to change it, and the large term subtracted.
+def sums(x, m, a, gamma, first, last, sparse):
+    """The computed norms of vectors x about m, and their squared lengths."""
+    if sparse:
+        rows = scipy.sparse.csr_matrix(x)
+        squares = certificates.squared_norms(rows, m)
+        computed, lengths = certificates.degree_norms(rows, m, squares, a, gamma, first, last, None)
+        return np.array(computed), squares, lengths
+    x = np.ascontiguousarray(x - m)
+    squares = (x**2).sum(axis=1)
+    return np.array(PairSums(x, a, gamma, first, last, sparse=False).here(None)), squares, np.sqrt(squares)
+
+
+@pytest.mark.full(few=2)
+@pytest.mark.parametrize("largest, threads", [(1e-6, 1), (0.1, 2), (1, 1), (5.9, 2), (6.1, 1), (20, 2), (60, 1)])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_degree_norms_are_those_of_their_definition_and_bounded(monkeypatch, largest, threads, sparse):
+    monkeypatch.setattr(certificates, "ENTRY_COST", 0)  # sparse vectors: by shared entries, always
     _native.set_threads(threads)
-    try:
-        for n in (500, 4000):
-            for small in (0.99, 0.7, 0.3):
-                a = np.full(n, small * np.sqrt(2.0**-53 / 64))
-                a[0], a[-1] = 1, -1
-                x, gamma = np.ones((n, 1)), 0.1
-                computed = PairSums(x, a, gamma, 3, 7, sparse=False).here(None)
-                total, t = a.astype(EXTENDED).sum(), EXTENDED(2 * gamma)
-                for k in range(3, 8):
-                    true = total**2 * np.exp(-t) * t**k / factorial(k)
-                    moment = float(np.abs(a).sum() * np.exp(-gamma) * np.sqrt(2 * gamma) ** k)
-                    assert bounds.degree_norm(computed[k - 3], k, moment, n, 1, gamma) ** 2 >= true, (n, small, k)
-    finally:
-        _native.set_threads(0)
+    rng = np.random.default_rng([12, sparse])
+    for n, d in ((2, 1), (3, 2), (31, 5), (33, 40), (70, 12)):
+        x = (sparse_vectors if sparse else dense_vectors)(rng, n, d)
+        m = x.mean(axis=0) if sparse else np.zeros(d)
+        gamma = largest / (((x - m) ** 2).sum(axis=1).max() or 1.0)
+        a = rng.standard_normal(n) * 10 ** rng.uniform(-3, 5)
+        a[n // 3] = -a[n - 1]  # opposite to its twin
+        if n > 30 and not sparse:
+            a[1::2] = -a[:-1:2][: len(a[1::2])]
+        about = x.astype(EXTENDED) - m.astype(EXTENDED)
+        for first, last in ((2, 6), (5, 9), (1, 1)):
+            computed, squares, lengths = sums(x, m, a, gamma, first, last, sparse)
+            norms, tail = true_norms(about, a, gamma, first, last)
+            damped, s, top = np.abs(a) * np.exp(-gamma * squares), np.sqrt(2 * gamma) * lengths, gamma * squares.max()
+
+            def moment(k, damped=damped, s=s):
+                return float(np.where(damped > 0, damped * s**k, 0).sum())
+
+            weight = float(np.abs(a).sum())
+            for at, k in enumerate(range(first, last + 1)):
+                size = moment(k) ** 2 / factorial(k)
+                assert abs(computed[at] - norms[at]) <= 1e-11 * size + 1e-300
+                bound = bounds.degree_norm(computed[at], k, moment(k), n, d, float(top))
+                assert norms[at] <= bound**2 <= 1.0001 * max(norms[at], 0) + 1e-9 * size + 1e-300
+            assert abs(computed[-1] - tail) <= 1e-11 * weight**2
+            moments = [moment(k) for k in range(last + 1, last + 41)]
+            bound = bounds.tail_norm(computed[-1], last, moments, weight, n, d, float(top))
+            assert tail <= bound**2 <= 1.0001 * max(tail, 0) + 1e-9 * weight**2
+
+
+def test_degree_norms_of_many_vectors_that_cancel_are_bounded():
+    """Worst case of a running sum: one large term, many too small to change it, and the large term subtracted."""
+    for n, threads in ((500, 1), (4000, 2)):
+        _native.set_threads(threads)
+        for small in (0.99, 0.7, 0.3):
+            a = np.full(n, small * np.sqrt(2.0**-53 / 64))
+            a[0], a[-1] = 1, -1
+            x, gamma = np.ones((n, 1)), 0.1
+            computed = PairSums(x, a, gamma, 3, 7, sparse=False).here(None)
+            total, t = a.astype(EXTENDED).sum(), EXTENDED(2 * gamma)
+            for k in range(3, 8):
+                true = total**2 * np.exp(-t) * t**k / factorial(k)
+                moment = float(np.abs(a).sum() * np.exp(-gamma) * np.sqrt(2 * gamma) ** k)
+                assert bounds.degree_norm(computed[k - 3], k, moment, n, 1, gamma) ** 2 >= true, (n, small, k)
 
 
 def test_the_share_of_a_degree_is_bounded_on_both_sides():
@@ -93,71 +106,71 @@ def test_the_share_of_a_degree_is_bounded_on_both_sides():
         assert sum(true[9:]) * (1 - 1e-12) <= rest**2 <= 1
 
 
-# ---- decided rows
+def test_norms_depend_neither_on_threads_nor_much_on_how_they_are_computed(monkeypatch, instruction_set):
+    rng = np.random.default_rng(8)
+    x = sparse_vectors(rng, 1500, 30)
+    m, a, found = x.mean(axis=0), rng.standard_normal(1500), []
+    for cost in (0, 1e9):  # by shared entries; in dense blocks
+        monkeypatch.setattr(certificates, "ENTRY_COST", cost)
+        for threads in (1, 2, 5):
+            _native.set_threads(threads)
+            found.append(sums(x, m, a, 1e-9, 3, 7, True)[0])
+        assert np.array_equal(found[-1], found[-2]) and np.array_equal(found[-1], found[-3])
+    np.testing.assert_allclose(found[0], found[-1], rtol=1e-6)
 
 
-def winner(signs, classes):
-    votes = [0] * classes
-    for (i, j), first in zip(combinations(range(classes), 2), signs):
-        votes[i if first else j] += 1
-    return votes.index(max(votes))
+# ---- large models
 
 
-@pytest.mark.parametrize("classes", [2, 3, 4, 5])
-def test_a_row_is_decided_only_where_every_consistent_sign_pattern_has_one_winner(classes):
-    rng = np.random.default_rng(13)
-    pairs, rows = classes * (classes - 1) // 2, 600
-    value = rng.standard_normal((rows, pairs))
-    radius = rng.exponential(rng.choice([0.05, 0.5], (rows, 1)), (rows, pairs))
-    value[:, 0][::7], radius[:, 0][::7] = -0.5, 0.5  # exactly -radius: f <= 0 is proven
-    value[:, 0][1::7], radius[:, 0][1::7] = 0.5, 0.5  # exactly radius: f > 0 is not proven
-    value[2::7, 0], radius[2::7, 0] = 0.0, 0.0  # f = 0 gives the second class
-    value[3::7, 0], radius[3::7, 0] = 1.0, np.inf
-    out = _native.Decisions(pairs, True)
-    out.resize(rows)
-    np.asarray(out.value)[:], np.asarray(out.radius)[:] = value, radius
-    open_rows = set(_native.undecided_rows(_native.Task(0, list(range(classes)), [], [], []), out))
-    agree = 0
-    for row in range(rows):
-        possible = [[True] if v > r else [False] if v <= -r else [True, False] for v, r in zip(value[row], radius[row])]
-        winners = {winner(signs, classes) for signs in product(*possible)}
-        if row not in open_rows:
-            assert len(winners) == 1
-        # Rule: the wins proven for one class against the wins still possible for the others.
-        low, high = np.zeros(classes, int), np.zeros(classes, int)
-        for (i, j), p in zip(combinations(range(classes), 2), possible):
-            low[i], low[j] = low[i] + (p == [True]), low[j] + (p == [False])
-            high[i], high[j] = high[i] + (True in p), high[j] + (False in p)
-        rule = any(
-            all(low[w] > high[c] or (low[w] == high[c] and w < c) for c in range(classes) if c != w)
-            for w in range(classes)
-        )
-        assert (row not in open_rows) == rule
-        agree += rule == (len(winners) == 1)
-    assert agree == rows if classes == 2 else agree > 0.8 * rows
+def test_a_certificate_writes_out_no_more_of_sparse_vectors_than_a_block(monkeypatch):
+    rng = np.random.default_rng(10)
+    x = scipy.sparse.random(400, 300, 0.02, format="csr", random_state=11)
+    vectors = [{int(j) + 1: float(v) for j, v in zip(row.indices, row.data)} or {1: 1.0} for row in x]
+    machine = random_machine(rng, "one_class", "rbf", vectors, gamma=0.1)
+    monkeypatch.setattr(certificates, "BLOCK_CELLS", 6000)
+    written = []
+    before = scipy.sparse.csr_matrix.toarray
+
+    def counting(self, *args, **kwargs):
+        written.append(self.shape[0] * self.shape[1])
+        return before(self, *args, **kwargs)
+
+    monkeypatch.setattr(scipy.sparse.csr_matrix, "toarray", counting)
+    compile_maclaurin(parse_model(machine.text(), "m"), fingerprint="f" * 32, certify=True)
+    assert written and max(written) <= 6000
 
 
-def test_two_classes_probabilities_are_decided_only_where_no_value_in_the_interval_prints_otherwise():
-    rng = np.random.default_rng(14)
-    a, b, rows = -1.7, 0.2, 4000
-    value = rng.uniform(-12, 12, rows)
-    value[:500] = -b / a + rng.choice([-1, 1], 500) * 10 ** rng.uniform(-17, -3, 500)
-    radius = 10 ** rng.uniform(-16, -4, rows)
-    out = _native.Decisions(1, True)
-    out.resize(rows)
-    np.asarray(out.value)[:, 0], np.asarray(out.radius)[:, 0] = value, radius
-    task = _native.Task(0, [7, 9], [a], [b], [])
-    open_rows = set(_native.undecided_rows(task, out, True, 0.0))
-    assert 0.05 * rows < len(open_rows) < 0.9 * rows
+def test_vectors_that_would_not_fit_as_a_dense_matrix_get_their_certificate(monkeypatch):
+    rng = np.random.default_rng(12)
+    machine = random_machine(rng, "one_class", "rbf", random_rows(rng, 30, range(1, 9)), gamma=0.1)
+    exact = parse_model(machine.text(), "m")
+    dense = compile_maclaurin(exact, fingerprint="f" * 32, certify=True).expansions[0].certificate
+    monkeypatch.setattr(certificates, "DENSE_CELLS", 1)
+    sparse = compile_maclaurin(exact, fingerprint="f" * 32, certify=True).expansions[0].certificate
+    np.testing.assert_allclose(sparse.truncation, dense.truncation, rtol=1e-6)
 
-    def lines(values):
-        points, predictions = _native.Decisions(1), _native.Predictions()
-        points.resize(rows)
-        np.asarray(points.value)[:, 0] = values
-        _native.predict(task, points, True, predictions)
-        return _native.format_lines(task, predictions, None).splitlines()
 
-    middle = lines(value)
-    for share in np.linspace(-1, 1, 21):
-        for row, (here, there) in enumerate(zip(middle, lines(value + share * radius))):
-            assert row in open_rows or here == there, (value[row], radius[row], here, there)
+def test_sparse_rows_that_contradict_themselves_are_refused_by_the_core():
+    good = dict(
+        starts=np.array([0, 1, 2, 3]),
+        columns=np.array([0, 1, 1], np.int32),
+        values=np.ones(3),
+        features=2,
+        shift=np.zeros(3),
+        squared_norms=np.ones(3),
+        a=np.ones(3),
+        gamma=0.1,
+        from_degree=3,
+        to_degree=7,
+    )
+    assert len(_native.DegreeNormParts.sparse(**good).sums(0)) == 6
+    for change in (
+        dict(starts=np.array([0, 2])),
+        dict(starts=np.array([0, 2, 1, 3])),
+        dict(columns=np.array([0, 1, 5], np.int32)),
+        dict(columns=np.array([0, -1, 1], np.int32)),
+        dict(squared_norms=np.zeros(2)),
+        dict(a=np.zeros(2)),
+    ):
+        with pytest.raises((ValueError, IndexError)):
+            _native.DegreeNormParts.sparse(**{**good, **change})

@@ -1,6 +1,7 @@
 """Maclaurin models in memory: sparse and dense rows, single precision, sizes, builds of the hot loops."""
 
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
@@ -9,123 +10,51 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.approx.expansion import CENTERS, TooLargeError
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.prediction.pipeline import predict
-from support import oracles
 from support.evaluation import SIZES, parse
-from support.expanding import assert_expands, compiled, decide, expanded, gaussian, points
-from support.oracles import Machine, random_machine, random_rows
+from support.expanding import assert_expands, compiled, decide, expanded, gaussian
+from support.oracles import Machine, random_rows
+
+#: (features, density of the vectors, offset). With 600, single precision stays single in memory, with its own loops.
+SHAPES = [(1, 1.0, 0.0), (7, 0.3, 0.0), (40, 1.0, 0.0), (40, 0.1, 0.0), (40, 1.0, 1e5)]
+SHAPES += [(400, 0.5, 0.0), (600, 0.4, 0.0), (600, 1.0, 1e3)]
 
 
 @pytest.mark.full(few=1)
-@pytest.mark.parametrize("d", [5, 60, 400])
-def test_a_vector_written_sparse_or_dense_has_the_same_value(d):
-    rng = np.random.default_rng(11)
-    indices = list(range(1, d + 1))
-    machine = random_machine(rng, "c_svc", "rbf", random_rows(rng, 30, indices, density=0.5), nr_class=3, gamma=0.3 / d)
-    sparse = [row for density in (0.02, 0.1, 0.39, 0.41, 0.9) for row in random_rows(rng, 10, indices, density=density)]
-    dense = [{i: row.get(i, 0.0) for i in indices} for row in sparse]
-    for center in CENTERS:
-        model = compiled(machine, center=center)
-        (a, outside_a), (b, outside_b) = decide(model, sparse), decide(model, dense)
-        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
-        assert outside_a == outside_b
-        assert_expands(model, machine, sparse)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("single", [True, False])
-@pytest.mark.parametrize("center", ["mean", "origin"])
-def test_a_wide_model_stays_in_its_precision(center, single):
-    """Above half a megabyte, single precision stays single in memory, with its own loops."""
-    rng = np.random.default_rng(12)
-    indices = list(range(1, 601))
-    machine = random_machine(
-        rng, "c_svc", "rbf", random_rows(rng, 15, indices, density=0.4), nr_class=2, gamma=0.3 / 600
-    )
-    rows = [
-        row
-        for density in (0.01, 0.2, 0.39, 0.41, 1.0)
-        for row in random_rows(rng, 11, [*indices, 700], density=density)
-    ]
-    model = compiled(machine, center=center, single=single)
-    assert_expands(model, machine, rows)
-    assert_expands(parse_model(model.to_text(), "a.approx"), machine, rows)
-
-
-def test_a_wide_model_far_from_the_origin_stays_in_its_precision():
-    rng = np.random.default_rng(13)
-    indices = list(range(1, 601))
-    machine = random_machine(rng, "c_svc", "rbf", random_rows(rng, 15, indices, offset=1000.0), gamma=0.3 / 600)
-    machine.vectors = [x or {1: 1000.0} for x in machine.vectors]
-    assert_expands(compiled(machine), machine, random_rows(rng, 20, indices, offset=1000.0))
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("single", [True, False])
-def test_every_build_of_the_hot_loops_agrees(instruction_set, single):
-    rng = np.random.default_rng(14)
-    for d, density, offset in (
-        (1, 1.0, 0.0),
-        (7, 0.3, 0.0),
-        (40, 1.0, 0.0),
-        (40, 0.1, 0.0),
-        (40, 1.0, 1e5),
-        (520, 0.5, 0.0),
-    ):
-        machine, rows = gaussian(rng, n=20, d=d, density=density, nr_class=3, offset=offset, gamma=0.2 / d)
-        model = compiled(machine, single=single)
-        assert_expands(model, machine, rows)
-        if not single:
-            values, _ = decide(model, rows)
-            for pair, point in enumerate(points(model)):
-                exact, size = oracles.expansion_values(machine, pair, rows, point, model.degree)
-                assert np.all(
-                    np.abs(values[:, pair] - exact)
-                    <= 1e-12 * (size + abs(machine.rho[pair])) + (1e-11 * size if offset else 0)
-                )
+@pytest.mark.parametrize("center, single", [("mean", True), ("origin", True), ("pair", False)])
+def test_a_row_written_sparse_or_dense_or_alone_has_the_same_value(instruction_set, center, single):
+    for d, density, offset in SHAPES:
+        if offset and center == "origin":
+            continue
+        rng, wide = np.random.default_rng([d, int(offset)]), d > 100
+        machine, rows = gaussian(rng, n=20, d=d, density=density, nr_class=3 - wide, offset=offset, gamma=0.2 / d)
+        rows = rows[:: 1 + 5 * wide]
+        for filled in (0.02, 0.1, 0.39, 0.41, 0.9) if offset == 0 else ():
+            rows += random_rows(rng, 3, machine.features, density=filled)
+        model = compiled(machine, center=center, single=single)
+        assert_expands(model, machine, rows, relative=1e-11 if offset else 1e-12)
+        (values, outside), dense = decide(model, rows), [dict.fromkeys(machine.features, 0.0) | row for row in rows]
+        np.testing.assert_array_equal(values, np.vstack([decide(model, [row])[0] for row in rows]))
+        again, outside_again = decide(model, dense)
+        np.testing.assert_allclose(again, values, rtol=1e-12, atol=1e-12 * np.abs(machine.coef).sum())
+        assert outside_again == outside
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf"])
 def test_every_size_of_model_and_data(kernel):
     rng = np.random.default_rng(15)
-    for n in SIZES:
-        for d in SIZES:
-            count = SIZES[(SIZES.index(n) + SIZES.index(d)) % len(SIZES)]
-            svm_type, nr_class = [
-                ("c_svc", 2),
-                ("nu_svc", 3),
-                ("one_class", 2),
-                ("nu_svr", 2),
-                ("c_svc", 1 if n == 0 else 4),
-            ][(n + d) % 5]
-            indices = sorted(rng.choice(np.arange(0, 3 * d), d, replace=False).tolist())
-            vectors = random_rows(rng, n, indices, density=rng.choice([0.1, 1.0]))
-            parameters = {"gamma": 0.3 / max(d, 1), "coef0": -0.2, "degree": int(rng.integers(3))}
-            machine = random_machine(rng, svm_type, kernel, vectors, nr_class=nr_class, **parameters)
-            rows = random_rows(rng, count, [*indices, 1000], density=rng.choice([0.1, 1.0]))
-            for center in (None, "pair"):
-                model = parse_model(compiled(machine, center=center, single=False).to_text(), "a.approx")
-                if rows:
-                    assert_expands(model, machine, rows)
-
-
-def test_models_of_one_class_or_without_support_vectors_compile():
-    rng = np.random.default_rng(16)
-    none = np.empty((0, 0))
-    machine = Machine("c_svc", "rbf", [], none, [], gamma=0.5, label=[7], nr_sv=[0])
-    for center in CENTERS:
-        model = parse_model(compiled(machine, center=center).to_text(), "a.approx")
-        written = []
-        predict(model, [parse([{1: 1.0}, {}])], written.append, path="rows")
-        assert b"".join(written) == b"7\n7\n"
-    for svm_type, nr_class in (("c_svc", 2), ("c_svc", 3), ("one_class", 2), ("epsilon_svr", 2)):
-        machine = random_machine(rng, svm_type, "rbf", [], nr_class=nr_class, gamma=0.5)
-        for center in CENTERS:
-            model = parse_model(compiled(machine, center=center).to_text(), "a.approx")
-            values, outside = decide(model, [{1: 1.0}, {}])
-            np.testing.assert_array_equal(values, -np.array([machine.rho] * 2))
-            assert outside == 0
+    types = [("c_svc", 2), ("nu_svc", 3), ("one_class", 2), ("nu_svr", 2), ("c_svc", 4)]
+    for n, d in product(SIZES, SIZES):
+        svm_type, nr_class = types[(n + d) % 5]
+        parameters = {"gamma": 0.3 / max(d, 1), "coef0": -0.2, "degree": int(rng.integers(3))}
+        density = rng.choice([0.1, 1.0])
+        machine, rows = gaussian(rng, svm_type, n=n, d=d, nr_class=nr_class, density=density, **parameters)
+        machine.kernel = kernel
+        rows = rows[: SIZES[(SIZES.index(n) + SIZES.index(d)) % len(SIZES)]]
+        center = (None, "pair")[SIZES.index(d) % 2]
+        model = parse_model(compiled(machine, center=center, single=False).to_text(), "a.approx")
+        if rows:
+            assert_expands(model, machine, rows)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
@@ -148,18 +77,7 @@ def test_classes_without_support_vectors_and_zero_coefficients_compile():
         assert_expands(compiled(machine, center=center), machine, rows)
 
 
-def test_a_huge_index_costs_no_dense_vector():
-    rng = np.random.default_rng(18)
-    indices = [0, 1, 70000, 5000000, 2000000000, 2147483647]
-    machine = random_machine(rng, "c_svc", "rbf", random_rows(rng, 20, indices, density=0.7), gamma=0.05)
-    rows = random_rows(rng, 30, [*indices, 69999, 4999999, 2147483646], density=0.7)
-    for center in CENTERS:
-        model = parse_model(compiled(machine, center=center).to_text(), "a.approx")
-        assert list(model.features) == indices
-        assert_expands(model, machine, rows)
-
-
-@pytest.mark.parametrize("length", [1e3, 1e10, 1e100, 1e160, 1e200, 1e307])
+@pytest.mark.parametrize("length", [1e3, 1e100, 1e160, 1e307])
 def test_a_row_beyond_everything_has_the_value_minus_rho(length):
     """The weight vanishes faster than the polynomial grows; 0 times infinity would be nan."""
     rng = np.random.default_rng(19)

@@ -1,0 +1,232 @@
+"""No hostile model breaks a radius: every value is within its radius of the exact value, in extended precision, and of
+LIBSVM's. Families of models x kinds whose answers have radii."""
+
+import numpy as np
+import pytest
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.methods.approx import certificates
+from fastsvm_cli.models import parse_model
+from fastsvm_cli.prediction.pipeline import Fallback
+from support import evaluation
+from support.evaluation import parse
+from support.expanding import certified
+from support.hostile import as_rows, hostile_machine, hostile_options, hostile_rows, sparse_vectors, uncovered
+from support.in_process import mirrored, written_lines
+from support.oracles import OWN_KERNELS, random_machine
+from support.ordering import NEVER, after, decided, order, random_case, random_options, truths
+from support.profiles import tries
+from support.reducing import INITS, OPTIMIZERS, reduce
+from zoo.traits import TRAITS, specimen
+
+pytestmark = [
+    pytest.mark.usefixtures("serial_libsvm", "best_instruction_set"),
+    pytest.mark.filterwarnings("ignore::RuntimeWarning"),  # of the oracles
+]
+
+# ---- families: (random generator, kernel) -> (machine, rows)
+
+
+def hostile(rng, kernel):
+    machine, x = hostile_machine(rng, kernel)
+    return machine, hostile_rows(rng, x)
+
+
+def canceling(rng, kernel):
+    """Decision values are 0 but for rounding."""
+    svm_type = str(rng.choice(["c_svc", "one_class", "epsilon_svr"]))
+    machine, rows = mirrored(rng, kernel, int(rng.integers(2, 20)), svm_type=svm_type, lean=float(rng.integers(2)))
+    return machine, rows[:20]
+
+
+def sparse(rng, kernel):
+    d = int(rng.integers(1, 12))
+    x = sparse_vectors(rng, int(rng.integers(2, 40)), d)
+    gamma = 10 ** rng.uniform(-3, 0.5) / max(((x - x.mean(axis=0)) ** 2).sum(axis=1).max(), 1e-3)
+    vectors = as_rows(x)
+    machine = random_machine(rng, "epsilon_svr", kernel, vectors, gamma=float(gamma))
+    return machine, [*vectors[:5], {}, {j: 1.5 * v for j, v in vectors[-1].items()}, {1: 1e3}, {d + 3: 1.0}]
+
+
+def clusters(rng, kernel):
+    """Clusters far apart, of coefficients that cancel; rows near the distance where K is negligible."""
+    gamma, d = 10 ** rng.uniform(-3, 3), int(rng.integers(1, 4))
+    spread = gamma**-0.5
+    middles = spread * 10 ** rng.uniform(0.5, 1.5) * rng.standard_normal((3, d)) + 10 ** rng.uniform(-3, 5) * spread
+    x = middles[rng.integers(3, size=30)] + spread * rng.uniform(0, 1) * rng.standard_normal((30, d))
+    machine = random_machine(
+        rng, "epsilon_svr", kernel, [dict(enumerate(row, 1)) for row in x.tolist()], gamma=float(gamma)
+    )
+    machine.coef[1::2] = -machine.coef[::2] * (1 + 1e-13)
+    machine.rho = [0.0]
+    away = rng.standard_normal((20, d))
+    away *= (rng.uniform(5, 6.5, 20) * spread / np.linalg.norm(away, axis=1))[:, None]
+    return machine, [dict(enumerate(row, 1)) for row in (x[rng.integers(30, size=20)] + away).tolist()]
+
+
+# ---- kinds: (random generator, machine, chunk of rows) -> (values, radii), as often as they differ
+
+
+#: Options that finite expansions ignore, but for the precision.
+FINITE = [{}, {"single": True}, {"rank": 1}, {"rank": 3, "single": True}, {"tolerance": 0.1}, {"clusters": 3}]
+
+
+def expansion(rng, machine, chunk):
+    options = hostile_options(rng)
+    if machine.kernel != "rbf":
+        options = FINITE[rng.integers(len(FINITE))]
+    try:
+        _, model = certified(machine, **options)
+    except ModelFormatError as error:
+        assert "scale the data" in str(error) or machine.degree > 4
+        raise
+    again = parse_model(model.to_text(), "m")
+    for one, other in zip(evaluation.decide(model, chunk), evaluation.decide(again, chunk)):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(evaluation.values(again, chunk), evaluation.decide(again, chunk)[0])
+    yield evaluation.decide(again, chunk)
+
+
+def reduced(rng, machine, chunk):
+    several = len(machine.pairs) > 1
+    options = {
+        "init": "greedy" if several else str(rng.choice(INITS)),
+        "optimizer": str(rng.choice(OPTIMIZERS)),
+        "finishing": bool(rng.random() < 0.5),
+        "seed": int(rng.integers(99)),
+    }
+    model = reduce(machine, int(rng.integers(1, max(len(machine.vectors), 1) + 1)), **options).model
+    yield evaluation.decide(parse_model(model.to_text(), "m"), chunk)
+
+
+def stops(machine, model, chunk):
+    """Where rows stop: once the label is decided, or within a tolerance."""
+    for share in (0.0, 1e-6, 0.03, 0.5):
+        for task in (None, NEVER) if model.pairs == 1 else (None,):
+            yield decided(model, chunk, float(np.abs(machine.coef).sum()) * share, task)[:2]
+
+
+def geometry(rng, machine, chunk):
+    """Also after any number of points, and as `predict --steps`."""
+    model = order(machine, "geometry", **random_options(rng, machine, "geometry"))
+    yield from stops(machine, model, chunk)
+    count = len(model.points)
+    for points in sorted({1, 2, 32, 33, count, *rng.integers(1, count + 2, 4).tolist()} & set(range(1, count + 1))):
+        yield after(model, chunk, points)
+        yield evaluation.decide(model.stopped_after(points), chunk)
+
+
+def triangle(rng, machine, chunk):
+    yield from stops(machine, order(machine, "triangle", **random_options(rng, machine, "triangle")), chunk)
+
+
+#: Kind -> (its answers, kernels).
+KINDS = {
+    "expansion": (expansion, ["rbf"]),
+    "finite expansion": (expansion, ["linear", "polynomial"]),
+    "reduced": (reduced, ["rbf"]),
+    "geometry": (geometry, ["rbf", "linear", "polynomial", *OWN_KERNELS]),
+    "triangle": (triangle, ["rbf", "exponential"]),
+}
+#: (kind, family, number of models, least share of finite radii)
+ATTACKS = [
+    ("expansion", hostile, 600, 0.5),
+    ("expansion", canceling, 80, 0.9),
+    ("expansion", sparse, 150, 0.5),
+    ("expansion", clusters, 100, 0.5),
+    ("expansion", random_case, 40, 0.5),
+    ("finite expansion", hostile, 300, 0.5),
+    ("finite expansion", canceling, 60, 0.9),
+    ("finite expansion", random_case, 80, 0.5),
+    ("reduced", hostile, 50, 0.5),
+    ("reduced", canceling, 20, 0.9),
+    ("reduced", random_case, 20, 0.5),
+    ("geometry", hostile, 60, 0.5),
+    ("geometry", random_case, 150, 0.5),
+    ("triangle", hostile, 60, 0.5),
+    ("triangle", random_case, 100, 0.5),
+]
+
+
+def attack(kind, rng, machine, rows, folder):
+    """The share of radii that are finite; None if the model is refused."""
+    if machine.kernel in OWN_KERNELS:
+        rows = [row for row in rows if max(map(abs, row.values()), default=0) < 1e50]
+    found = []
+    try:
+        for value, radius in KINDS[kind][0](rng, machine, parse(rows)):
+            if not found:
+                expected = truths(machine, rows, folder)
+            assert not (radius < 0).any()
+            with np.errstate(all="ignore"):
+                error = np.max([np.abs(value - truth) for truth in expected], axis=0)
+            bad = uncovered(error, radius)
+            assert not bad.any(), (machine.text().decode()[:400], np.argwhere(bad), error[bad], radius[bad])
+            found.append(np.isfinite(radius).mean() if radius.size else 1)
+    except ModelFormatError as error:
+        assert str(error).isprintable()
+        return None
+    return np.mean(found) if found else 1
+
+
+@pytest.mark.full(few=5)
+@pytest.mark.parametrize(
+    "kind, family, count, finite", [pytest.param(*each, id=f"{each[0]}, {each[1].__name__}") for each in ATTACKS]
+)
+def test_no_hostile_model_has_a_value_beyond_its_radius(tmp_path, monkeypatch, kind, family, count, finite):
+    if family is sparse:
+        monkeypatch.setattr(certificates, "ENTRY_COST", 0)  # degree norms of sparse vectors, without a dense copy
+    builds, kernels, shares = _native.instruction_sets(), KINDS[kind][1], []
+    if family is not random_case:
+        kernels = [kernel for kernel in kernels if kernel not in OWN_KERNELS]
+    for trial in range(tries(count)):
+        rng = np.random.default_rng([trial, *family.__name__.encode()])
+        assert _native.select_instruction_set(builds[trial % len(builds)])
+        machine, rows = family(rng, kernels[trial // len(builds) % len(kernels)])
+        shares.append(attack(kind, rng, machine, rows, tmp_path))
+    taken = [share for share in shares if share is not None]
+    assert len(taken) > len(shares) / 2 and np.mean(taken) > finite  # otherwise little was tested
+
+
+@pytest.mark.full(few=1)
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_trait_has_a_value_beyond_its_radius(tmp_path, kind):
+    taken = 0
+    for seed, trait in enumerate(TRAITS):
+        found = specimen(trait, seed)
+        if found.machine.kernel not in KINDS[kind][1] or len(found.machine.pairs) > 100:
+            continue
+        if "expansion" in kind and len(found.machine.features) > 50:  # for degree 4
+            continue
+        taken += attack(kind, np.random.default_rng(seed), found.machine, found.rows, tmp_path) is not None
+    assert taken > (2 if kind == "finite expansion" else 20)
+
+
+@pytest.mark.full(few=1)
+@pytest.mark.parametrize("probability", [False, True])
+@pytest.mark.parametrize("kind", ["expansion", "reduced"])
+def test_with_the_exact_model_lines_are_libsvms(tmp_path, kind, probability):
+    """Radii decide some rows, the exact model the rest."""
+    decided = seen = 0
+    for trial, trait in enumerate([*TRAITS, "two_classes", "four_classes", "one_class", "nu_svc", "ties_at_rho"]):
+        found, rng = specimen(trait, trial), np.random.default_rng(trial)
+        machine = found.machine
+        if machine.kernel != "rbf" or len(machine.pairs) > 100 or len(machine.features) > 50 or found.regression:
+            continue
+        if machine.classification and machine.probA is None:
+            machine.probA, machine.probB = [-1.3] * len(machine.rho), [0.0] * len(machine.rho)
+        exact = parse_model(machine.text(), "m")
+        if kind == "expansion":
+            _, model = certified(machine, **hostile_options(rng))
+        else:
+            model = reduce(machine, max(1, len(machine.vectors) // 2)).model
+        text, counts = written_lines(
+            model, [parse(found.rows)], probability=probability, exact=Fallback(lambda exact=exact: exact, 0.0)
+        )
+        libsvm = found.libsvm()
+        libsvm.likely_label = "%.17g"  # svm-predict writes 1e+06
+        expected = libsvm.lines(found.rows, probability)
+        assert [line.split() for line in text.decode().splitlines()] == expected, trait
+        decided, seen = decided + counts.rows - counts.evaluated, seen + counts.rows
+    assert decided > (0.01 if probability else 0.1) * seen
