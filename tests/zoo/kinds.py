@@ -9,7 +9,7 @@ from pathlib import Path
 
 import fastsvm_cli
 from support.oracles import data_text
-from zoo.traits import specimen
+from zoo.traits import ROUNDING, specimen
 
 ALL = ("linear", "polynomial", "rbf", "sigmoid", "precomputed")
 
@@ -46,6 +46,8 @@ def suits(trait: str, kind: str) -> bool:
     found, of = specimen(trait), KINDS[kind]
     machine = found.machine
     if machine.kernel not in of.kernels or (found.regression and not of.regression):
+        return False
+    if trait in ROUNDING and not of.proves:
         return False
     if len(machine.pairs) > 100:
         return kind == "exact"
