@@ -9,7 +9,7 @@ from pathlib import Path
 
 import fastsvm_cli
 from support.oracles import data_text
-from zoo.traits import ROUNDING, specimen
+from zoo.traits import OVERFLOWING, ROUNDING, specimen
 
 ALL = ("linear", "polynomial", "rbf", "sigmoid", "precomputed")
 
@@ -47,7 +47,7 @@ def suits(trait: str, kind: str) -> bool:
     machine = found.machine
     if machine.kernel not in of.kernels or (found.regression and not of.regression):
         return False
-    if trait in ROUNDING and not of.proves:
+    if (trait in ROUNDING and not of.proves) or (trait in OVERFLOWING and kind != "exact"):
         return False
     if len(machine.pairs) > 100:
         return kind == "exact"
