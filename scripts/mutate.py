@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""Mutation testing: make seeded errors in the core, and count those that the tests find.
+"""Mutation testing: make seeded errors in the package, C++ and Python, and count those that the tests find.
 
-    scripts/mutate.py --json before.json                           300 mutants, the fast tests
+    scripts/mutate.py --json before.json                           400 mutants, the fast tests
     scripts/mutate.py --again before.json --json after.json        the same mutants, after a change of the tests
 
-All mutants are compiled into one core, in a copy of the checkout (build/mutate): each is a condition on the environment
-variable FASTSVM_MUTANT. Those that do not compile are dropped. One run of the tests notes which mutants each test
-reaches; then, for each mutant, the tests that reach it run, quickest first, up to the first that fails. A crash or a
-hang counts as a failure. Needs `pip install tree-sitter tree-sitter-cpp`, in the environment that has the test extras.
+All mutants are in one copy of the package (build/mutate): each is a condition on the environment variable
+FASTSVM_MUTANT. Every folder has a share of them. Those that do not compile are dropped. One run of the tests notes
+which mutants each test reaches; then, for each mutant, the tests that reach it run, quickest first, up to the first
+that fails. A crash or a hang counts as a failure. Needs `pip install tree-sitter tree-sitter-cpp`, in the environment
+that has the test extras.
 """
 
 import argparse
+import ast
+import copy
 import json
 import os
 import random
@@ -28,8 +31,10 @@ ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / "build" / "mutate"
 COPY = WORK / "checkout"
 PYTHON = WORK / "venv" / "bin" / "python"
-NATIVE = Path("fastsvm_cli/native")
-FOLDERS = ("answers", "engine", "exact", "models")
+PACKAGE = Path("fastsvm_cli")
+NATIVE = PACKAGE / "native"
+#: Least number of mutants in a folder.
+LEAST = 6
 GIGABYTE = 1 << 30
 
 HEADER = """#pragma once
@@ -124,46 +129,170 @@ def rewritten(text: bytes, node, chosen: dict) -> bytes:
     return b"".join(fragments)
 
 
+# ---- mutants of Python
+
+SWAPPED = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
+SWAPPED |= {
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+}
+SWAPPED |= {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult}
+PYTHON_HEADER = """import mmap
+import os
+
+_chosen = int(os.environ.get("FASTSVM_MUTANT", 0))
+_map = None
+if "FASTSVM_MUTANTS_REACHED" in os.environ:
+    with open(os.environ["FASTSVM_MUTANTS_REACHED"], "r+b") as _file:
+        _map = mmap.mmap(_file.fileno(), 0)
+
+
+def active(number):
+    if _map is not None:
+        _map[number] = 1
+    return _chosen == number
+"""
+
+
+def python_sites(tree: ast.Module) -> "list[tuple[ast.AST, str]]":
+    """(node, mutation) inside functions; not in annotations, defaults and decorators, which are read once."""
+    found: list = []
+
+    def visit(node, inside):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            for each in node.body:
+                visit(each, True)
+            return
+        if inside and isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in SWAPPED:
+            found.append((node, "compared otherwise"))
+        elif inside and isinstance(node, (ast.BinOp, ast.BoolOp)) and type(node.op) in SWAPPED:
+            if not (isinstance(node, ast.BinOp) and isinstance(node.left, (ast.JoinedStr, ast.Constant))):
+                found.append((node, f"another operator than {type(node.op).__name__}"))
+        elif inside and isinstance(node, ast.Constant) and type(node.value) is int:
+            found.append((node, f"{node.value} -> {node.value} + 1"))
+        elif inside and isinstance(node, (ast.If, ast.While, ast.IfExp)):
+            found.append((node.test, "negated"))
+        elif inside and (
+            isinstance(node, ast.Raise) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
+        ):
+            found.append((node, "deleted"))
+        if isinstance(node, (ast.JoinedStr, ast.AnnAssign, ast.Match)):
+            return  # f-strings: words
+        for child in ast.iter_child_nodes(node):
+            visit(child, inside)
+
+    visit(tree, False)
+    return found
+
+
+def python_place(node: ast.AST) -> tuple:
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset, type(node).__name__
+
+
+class Rewriter(ast.NodeTransformer):
+    """Puts mutations behind conditions. chosen: {(*place, mutation): number}."""
+
+    def __init__(self, chosen: dict):
+        self.chosen = chosen
+
+    def visit(self, node):
+        place = python_place(node) if hasattr(node, "lineno") else None
+        node = self.generic_visit(node)
+        for (*chosen, what), number in self.chosen.items():
+            if tuple(chosen) != place:
+                continue
+            test = ast.Call(ast.Name("_mutant", ast.Load()), [ast.Constant(number)], [])
+            if what == "deleted":
+                node = ast.If(ast.UnaryOp(ast.Not(), test), [node], [])
+                continue
+            other = copy.copy(node)
+            if what == "negated":
+                other = ast.UnaryOp(ast.Not(), node)
+            elif isinstance(node, ast.Constant):
+                other = ast.Constant(node.value + 1)
+            elif isinstance(node, ast.Compare):
+                other.ops = [SWAPPED[type(node.ops[0])]()]
+            elif isinstance(node, (ast.BinOp, ast.BoolOp)):
+                other.op = SWAPPED[type(node.op)]()
+            node = ast.IfExp(test, other, node)
+        return node
+
+
 class Sources:
     def __init__(self):
         import tree_sitter
         import tree_sitter_cpp
 
         parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_cpp.language()))
-        files = sorted(p for f in FOLDERS for p in (ROOT / NATIVE / f).rglob("*") if p.suffix in (".h", ".cpp"))
+        native = [path for path in (ROOT / NATIVE).rglob("*") if path.suffix in (".h", ".cpp")]
+        files = sorted([*native, *(ROOT / PACKAGE).rglob("*.py")])
         self.texts = {str(path.relative_to(ROOT)): path.read_bytes() for path in files}
-        self.trees = {name: parser.parse(text).root_node for name, text in self.texts.items()}
+        self.trees = {
+            name: ast.parse(text) if name.endswith(".py") else parser.parse(text).root_node
+            for name, text in self.texts.items()
+        }
 
     def mutants(self, count: int, seed: int) -> "list[dict]":
-        all_of_them = []
+        """A sample: by folder as many as its share of all possible mutations, at least LEAST."""
+        of_folder = defaultdict(list)
         for name, tree in self.trees.items():
-            found: list = []
-            sites(tree, found)
-            all_of_them += [(name, node, what) for node, what in found]
-        print(f"{len(all_of_them):,} possible mutations", flush=True)
-        chosen = random.Random(seed).sample(all_of_them, min(count, len(all_of_them)))
-        return [
-            {
-                "number": number,
-                "file": name,
-                "line": node.start_point[0] + 1,
-                "last_line": node.end_point[0] + 1,
-                "mutation": what,
-                "code": " ".join(node.text.decode().split())[:100],
-                "place": (node.start_byte, node.end_byte, node.type),
-            }
-            for number, (name, node, what) in enumerate(chosen, 1)
-        ]
+            if name.endswith(".py"):
+                found = python_sites(tree)
+            else:
+                found = []
+                sites(tree, found)
+            of_folder[folder_of(name)] += [(name, node, what) for node, what in found]
+        possible = sum(map(len, of_folder.values()))
+        print(f"{possible:,} possible mutations", flush=True)
+        chosen = []
+        for folder, some in sorted(of_folder.items()):
+            share = min(len(some), max(LEAST, round(count * len(some) / possible)))
+            chosen += random.Random(f"{seed} {folder}").sample(some, share)
+        return [{"number": number, **described(*each)} for number, each in enumerate(chosen, 1)]
 
     def write(self, mutants: "list[dict]", count: int) -> None:
         write(COPY / NATIVE / "mutants.h", HEADER.replace("COUNT", str(count + 1)).encode())
+        write(COPY / PACKAGE / "_mutants.py", PYTHON_HEADER.encode())
         for name, text in self.texts.items():
-            chosen = defaultdict(list)
-            for each in mutants:
-                if each["file"] == name:
-                    chosen[each["place"]].append((each["number"], each["mutation"]))
-            head = b'#include "mutants.h"\n#line 1\n' if chosen else b""
-            write(COPY / name, head + rewritten(text, self.trees[name], chosen) if chosen else text)
+            own = [each for each in mutants if each["file"] == name]
+            if own and name.endswith(".py"):
+                tree = Rewriter({(*each["place"], each["mutation"]): each["number"] for each in own}).visit(
+                    copy.deepcopy(self.trees[name])
+                )
+                first = next(
+                    at
+                    for at, each in enumerate(tree.body)
+                    if not (isinstance(each, ast.Expr) or getattr(each, "module", "") == "__future__")
+                )
+                tree.body.insert(first, ast.parse("from fastsvm_cli._mutants import active as _mutant").body[0])
+                text = ast.unparse(ast.fix_missing_locations(tree)).encode()
+            elif own:
+                chosen = defaultdict(list)
+                for each in own:
+                    chosen[tuple(each["place"])].append((each["number"], each["mutation"]))
+                text = b'#include "mutants.h"\n#line 1\n' + rewritten(text, self.trees[name], chosen)
+            write(COPY / name, text)
+
+
+def folder_of(name: str) -> str:
+    """Folder of the package that a report counts by."""
+    parts = Path(name).parts[1:-1]
+    return "/".join(parts[:2]) or "."
+
+
+def described(name: str, node, what: str) -> dict:
+    if isinstance(node, ast.AST):
+        place = python_place(node)
+        first, last, code = node.lineno, node.end_lineno, ast.unparse(node)
+    else:
+        place = (node.start_byte, node.end_byte, node.type)
+        first, last, code = node.start_point[0] + 1, node.end_point[0] + 1, node.text.decode()
+    code = " ".join(code.split())[:100]
+    return {"file": name, "line": first, "last_line": last, "mutation": what, "code": code, "place": place}
 
 
 def write(path: Path, text: bytes) -> None:
@@ -176,14 +305,14 @@ def write(path: Path, text: bytes) -> None:
 # ---- the copy
 
 
-def copy() -> None:
-    """Copy the checkout's files, except the C++ sources that Sources.write writes."""
+def copy_checkout() -> None:
+    """Copy the checkout's files, except the sources that Sources.write writes."""
     names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
     names = {name for name in names.stdout.splitlines() if (ROOT / name).is_file()}
     for old in [path for path in (COPY / "tests").rglob("*.py") if str(path.relative_to(COPY)) not in names]:
         old.unlink()
     for name in names:
-        if not name.startswith(tuple(str(NATIVE / folder) + "/" for folder in FOLDERS)):
+        if not (name.startswith(f"{PACKAGE}/") and name.endswith((".h", ".cpp", ".py"))):
             write(COPY / name, (ROOT / name).read_bytes())
             shutil.copymode(ROOT / name, COPY / name)
     if (ROOT.parent / "shared").exists() and not (WORK / "shared").exists():
@@ -325,7 +454,7 @@ def identity(mutant: dict) -> tuple:
 def report(mutants: "list[dict]") -> None:
     counts: dict[str, Counter] = defaultdict(Counter)
     for each in mutants:
-        for folder in (each["file"].split("/")[2], "all"):
+        for folder in (folder_of(each["file"]), "all"):
             counts[folder]["mutants"] += 1
             counts[folder]["killed"] += each["killed_by"] is not None
             counts[folder]["not reached"] += not each["reached"]
@@ -338,7 +467,7 @@ def report(mutants: "list[dict]") -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mutants", type=int, default=300, metavar="N")
+    parser.add_argument("--mutants", type=int, default=400, metavar="N")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=30.0, metavar="S", help="of tests for one mutant")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the list of mutants")
@@ -346,7 +475,7 @@ def main() -> int:
     parser.add_argument("--under", type=shlex.split, default=[], metavar="WORDS", help="a command that runs all others")
     parser.add_argument("tests", nargs="*", default=["tests"], help="the tests (default: all fast tests)")
     arguments = parser.parse_args()
-    copy()
+    copy_checkout()
     start = time.monotonic()
     sources = Sources()
     mutants = compiled(sources, sources.mutants(arguments.mutants, arguments.seed), arguments.under)

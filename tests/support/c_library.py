@@ -12,6 +12,10 @@ import fastsvm_cli
 _NAME = "libfastsvm.0.dylib" if sys.platform == "darwin" else "libfastsvm.so.0"
 
 
+def library():
+    return ctypes.CDLL(os.path.join(os.path.dirname(fastsvm_cli.__file__), "lib", _NAME))
+
+
 class Error(ctypes.Structure):
     _fields_ = (
         ("status", ctypes.c_int),
@@ -39,7 +43,7 @@ class CModel:
     files' bytes. Raises ValueError with the library's text."""
 
     def __init__(self, path, pairs, *, exact=None, memory=False):
-        self._library = ctypes.CDLL(os.path.join(os.path.dirname(fastsvm_cli.__file__), "lib", _NAME))
+        self._library = library()
         self._models, self._pairs = [], pairs
         for each in (path, exact):
             if each is not None:

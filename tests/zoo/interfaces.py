@@ -3,30 +3,42 @@ labels and decision values.
 
 To add one, write a function here: every trait and every kind is then tested with it."""
 
+import ctypes
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 import pandas
 import scipy.sparse
+from libsvm.svm import libsvm
 
 import fastsvm_cli
+from fastsvm_cli import _native, sklearn
 from support import dasking, forked
-from support.c_library import CModel
+from support.c_library import CModel, library
+from support.in_process import Libsvm
 from support.paths import PROGRAM
 from support.processes import outcome
+from zoo.as_estimators import scikit_learns
 from zoo.specimens import Specimen
 
 
 @dataclass(frozen=True)
 class Question:
-    """model, exact: files; exact is None if the model answers alone."""
+    """model, exact: files; exact is None if the model answers alone. proves: whether the model has LIBSVM's labels."""
 
     specimen: Specimen
     model: Path
     exact: "Path | None"
     folder: Path
+    proves: bool
+
+    @property
+    def proven(self) -> bool:
+        return self.proves or self.exact is not None
 
     @property
     def rows(self) -> Path:
@@ -86,6 +98,21 @@ def one_thread(question, probability):
     return forked.fastsvm(words, check=True).stdout
 
 
+def _built_for(instructions):
+    def ask(question, probability):
+        if "--tolerance" in question.words:
+            return None
+        words = [PROGRAM, *_options(question, probability), question.rows, question.model, "-"]
+        return outcome(words, check=True, env={**os.environ, "FASTSVM_INSTRUCTIONS": instructions}).stdout.encode()
+
+    return ask
+
+
+#: Their values may differ in the last digits.
+INSTRUCTION_SETS = {f"program_{name}": _built_for(name) for name in _native.instruction_sets()}
+TEXTS |= INSTRUCTION_SETS
+
+
 @text
 def predict_file(question, probability):
     out = question.folder / "predicted"
@@ -110,9 +137,13 @@ def dask(question, probability):
 
 def _loaded(question):
     columns = question.specimen.columns
-    more = {"tolerance": 1e-3} if question.words[2:] else {}
-    more |= {"n_features_in": len(columns), "zero_based": columns[0] == 0} if columns else {}
-    return fastsvm_cli.load(question.model, exact=question.exact, decision_function_shape="ovo", **more)
+    more = {"n_features_in": len(columns), "zero_based": columns[0] == 0} if columns else {}
+    return _fast(question.model, question.exact, 1e-3 if question.words[2:] else None, **more)
+
+
+@lru_cache(maxsize=4)
+def _fast(model, exact, tolerance, **more):
+    return fastsvm_cli.load(model, exact=exact, tolerance=tolerance, decision_function_shape="ovo", **more)
 
 
 def _array(convert):
@@ -140,9 +171,9 @@ def row_by_row(question):
     return np.concatenate([fast.predict(row[None]) for row in question.specimen.dense()]), None
 
 
-def _c(question):
-    pairs = fastsvm_cli.load(question.model).model.pairs
-    return CModel(question.model, pairs, exact=question.exact)
+@lru_cache(maxsize=4)
+def _c(model, exact):
+    return CModel(model, fastsvm_cli.load(model).model.pairs, exact=exact)
 
 
 @numbers
@@ -150,11 +181,49 @@ def c_sparse(question):
     rows = question.specimen.rows
     entries = [(j, v) for row in rows for j, v in sorted(row.items())]
     starts = np.cumsum([0, *map(len, rows)])
-    return _c(question).sparse(starts, [j for j, _ in entries], [v for _, v in entries])
+    return _c(question.model, question.exact).sparse(starts, [j for j, _ in entries], [v for _, v in entries])
 
 
 @numbers
 def c_dense(question):
     if not question.specimen.fits_array:
         return None
-    return _c(question).dense(question.specimen.dense())
+    return _c(question.model, question.exact).dense(question.specimen.dense())
+
+
+class _Renamed:
+    """LIBSVM's functions, of libfastsvm."""
+
+    def __init__(self):
+        for name in ("svm_load_model", "svm_predict", "svm_predict_values", "svm_free_and_destroy_model"):
+            function, theirs = getattr(library(), name), getattr(libsvm, name)
+            function.argtypes, function.restype = theirs.argtypes, theirs.restype
+            setattr(self, name, function)
+
+
+@numbers
+def libsvm_names(question):
+    if not question.model.name.endswith("-exact"):
+        return None
+    functions = _Renamed()
+    model = functions.svm_load_model(os.fsencode(question.model))
+    labels, values = [], []
+    for row in question.specimen.rows:
+        out = (ctypes.c_double * max(1, len(question.specimen.machine.pairs)))()
+        labels.append(functions.svm_predict_values(model, Libsvm.nodes(row), out))
+        values.append(out[: len(question.specimen.machine.pairs)])
+        assert functions.svm_predict(model, Libsvm.nodes(row)) == labels[-1]
+    functions.svm_free_and_destroy_model(model)
+    return np.array(labels), np.array(values)
+
+
+@numbers
+def patched(question):
+    """scikit-learn's estimator with this model's numbers, under patch()."""
+    if not question.model.name.endswith("-exact") or not question.specimen.fits_array:
+        return None
+    estimator = scikit_learns(question.specimen)
+    if estimator is None:
+        return None
+    with sklearn.patched():
+        return estimator.predict(question.specimen.dense()), None

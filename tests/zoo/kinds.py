@@ -9,7 +9,7 @@ from pathlib import Path
 
 import fastsvm_cli
 from support.oracles import data_text
-from zoo.traits import OVERFLOWING, ROUNDING, specimen
+from zoo.traits import FOR_PROOFS, OVERFLOWING, specimen
 
 ALL = ("linear", "polynomial", "rbf", "sigmoid", "precomputed")
 
@@ -47,7 +47,7 @@ def suits(trait: str, kind: str) -> bool:
     machine = found.machine
     if machine.kernel not in of.kernels or (found.regression and not of.regression):
         return False
-    if (trait in ROUNDING and not of.proves) or (trait in OVERFLOWING and kind != "exact"):
+    if (trait in FOR_PROOFS and not of.proves) or (trait in OVERFLOWING and kind != "exact"):
         return False
     if len(machine.pairs) > 100:
         return kind == "exact"
@@ -55,16 +55,16 @@ def suits(trait: str, kind: str) -> bool:
 
 
 @cache
-def compiled(trait: str, kind: str, folder: Path) -> Path:
+def compiled(trait: str, kind: str, folder: Path, seed: int = 0) -> Path:
     """File of the compiled model."""
-    found, of = specimen(trait), KINDS[kind]
-    path, exact = folder / f"{trait}-{kind}", folder / f"{trait}-exact"
+    found, of = specimen(trait, seed), KINDS[kind]
+    path, exact = folder / f"{trait}-{seed}-{kind}", folder / f"{trait}-{seed}-exact"
     exact.write_bytes(found.model)
     if kind == "exact":
         return exact
     options = dict(of.options)
     if of.method == "border":
-        data = folder / f"{trait}-labelled"
+        data = folder / f"{trait}-{seed}-labelled"
         data.write_bytes(data_text(found.rows, [int(label) for label in found.libsvm().labels(found.rows)]))
         options["data"] = str(data)
     with warnings.catch_warnings():

@@ -11,8 +11,10 @@ from support.oracles import UNIT, Machine, random_machine, random_rows
 from zoo.specimens import Specimen
 
 TRAITS: "dict[str, Callable[[np.random.Generator], Specimen]]" = {}
-#: Traits of which rounding alone decides: for kinds that prove LIBSVM's answers, not for those that approximate.
-ROUNDING: "set[str]" = set()
+#: Labels of models without a proof may differ between instruction sets.
+ROUNDING_DECIDES = {"ties_at_rho", "linear_ties", "one_ulp_beside", "cancelling"}
+#: More of them, for kinds that prove LIBSVM's answers: others have no part in it.
+FOR_PROOFS: "set[str]" = set()
 #: Traits of models that are answered, but not compiled.
 OVERFLOWING: "set[str]" = set()
 PARAMETERS = {
@@ -28,8 +30,8 @@ def trait(make):
     return make
 
 
-def rounding(make):
-    ROUNDING.add(make.__name__)
+def for_proofs(make):
+    FOR_PROOFS.add(make.__name__)
     return trait(make)
 
 
@@ -134,18 +136,18 @@ def mirrored_classes(rng, kernel, classes):
 
 
 for _kernel, _size in (("linear", 1e6), ("polynomial", 1e14), ("sigmoid", 1e10)):
-    ROUNDING |= {f"ties_of_{_kernel}", f"ties_of_classes_{_kernel}", f"cancelling_{_kernel}"}
+    FOR_PROOFS |= {f"ties_of_{_kernel}", f"ties_of_classes_{_kernel}", f"cancelling_{_kernel}"}
     TRAITS[f"ties_of_{_kernel}"] = lambda rng, kernel=_kernel: Specimen(*mirrored(rng, kernel, svm_type="one_class"))
     TRAITS[f"ties_of_classes_{_kernel}"] = lambda rng, kernel=_kernel: mirrored_classes(rng, kernel, 6)
     TRAITS[f"cancelling_{_kernel}"] = lambda rng, kernel=_kernel, size=_size: cancelling(rng, kernel, size)
 
 
-@rounding
+@for_proofs
 def ties_of_many_classes(rng):
     return mirrored_classes(rng, "rbf", 20)
 
 
-@rounding
+@for_proofs
 def beside_ties(rng):
     """As at ties, but rho decides: no row needs LIBSVM's own sum."""
     made = Specimen(*mirrored(rng, "rbf"))
@@ -160,7 +162,7 @@ def two_classes_of(vectors, coef, rho, sizes, rows, kernel="rbf", **parameters):
     return Specimen(machine, rows)
 
 
-@rounding
+@for_proofs
 def tiny_terms_of_a_folded_model(rng):
     """A folded linear model adds a term per feature of the row. LIBSVM sums each vector first, which keeps the tiny
     terms."""
@@ -173,7 +175,7 @@ def tiny_terms_of_a_folded_model(rng):
     return two_classes_of([{1: 1.0}, *small, {many + 2: 1.0}], coef, 4000 * UNIT, sizes, [row], "linear")
 
 
-@rounding
+@for_proofs
 def large_rho(rng):
     """Even odds at f = -1 + 200 u, exactly f = -1 + 400 u: LIBSVM subtracts rho from the whole sum."""
     x = dict.fromkeys(range(1, 1001), 0.4 * UNIT)
@@ -181,7 +183,7 @@ def large_rho(rng):
     return two_classes_of([x, {}], [1.0, -1.0], 1.0, [1, 1], [dict.fromkeys(x, 1.0)], "linear", **odds)
 
 
-@rounding
+@for_proofs
 def swallowed_terms(rng):
     """1 + 0.8 u + 0.8 u + ... stays 1; the small terms count if added up first."""
     coef, parameters = [1.0, *[0.8 * UNIT] * 200, -1e-30], {"gamma": 1.0, "degree": 1}
@@ -189,7 +191,7 @@ def swallowed_terms(rng):
     return two_classes_of([row] * 202, coef, 1 + 80 * UNIT, [201, 1], [row], "polynomial", **parameters)
 
 
-@rounding
+@for_proofs
 def swallowed_squares(rng):
     """|x|^2 = 1 + 0.8 u + ... stays 1; |x - z|^2 with z_1 = x_1 has the small terms only."""
     x = {1: 1.0, **dict.fromkeys(range(2, 1002), (0.8 * UNIT) ** 0.5)}
@@ -215,7 +217,7 @@ def overflow_of_a_regression(rng):
     return Specimen(machine, [{1: 1.0, 2: 1.0}, {1: 1.0}, {2: -2.0}])
 
 
-@rounding
+@for_proofs
 def steep_sigmoid_kernel(rng):
     """Its slope multiplies the rounding of inner products by 1e10. Rows are nearly at right angles to vectors."""
     made = usual(rng, "epsilon_svr", "sigmoid", indices=[1, 2, 3], gamma=1e10)
@@ -235,11 +237,11 @@ def even_odds(rng, a, b):
 
 
 for _a, _b in ((-2.0, 0.5), (1.5, -3.0), (0.0, 0.0), (0.0, 0.3)):
-    ROUNDING |= {f"even_odds_{_a}_{_b}"}
+    FOR_PROOFS |= {f"even_odds_{_a}_{_b}"}
     TRAITS[f"even_odds_{_a}_{_b}"] = lambda rng, a=_a, b=_b: even_odds(rng, a, b)
 
 
-@rounding
+@for_proofs
 def lost_odds(rng):
     """Exactly t = 2^-54, where e^-t begins to differ from 1; 1 / (1 + e^t) is 1/2 even for the smallest t > 0."""
     made = Specimen(*mirrored(rng, "rbf"))
@@ -257,11 +259,11 @@ def steep_odds(rng, kernel, slope):
 
 
 for _kernel, _slope in (("linear", -1e12), ("polynomial", 1e6), ("rbf", -1e9), ("sigmoid", -1e3)):
-    ROUNDING |= {f"steep_odds_{_kernel}"}
+    FOR_PROOFS |= {f"steep_odds_{_kernel}"}
     TRAITS[f"steep_odds_{_kernel}"] = lambda rng, kernel=_kernel, slope=_slope: steep_odds(rng, kernel, slope)
 
 
-@rounding
+@for_proofs
 def coupled_ties(rng):
     """Rows at and beside changes of the most probable of three classes, found by bisection. Offset: distances lose
     digits."""
@@ -272,7 +274,7 @@ def coupled_ties(rng):
     machine.rho[:] = np.median(sums, axis=0).tolist()
     machine.probA, machine.probB = (-2 / sums.std(axis=0)).tolist(), [0.1, 0.0, -0.1]
     theirs, rows = made.libsvm(), []
-    while len(rows) < 40:
+    for _ in range(40):
         start, end = offset + rng.standard_normal((2, 3))
 
         def at(share, start=start, step=end - start):
@@ -287,7 +289,7 @@ def coupled_ties(rng):
     return made.with_(rows=rows)
 
 
-@rounding
+@for_proofs
 def density_ties(rng):
     """Exactly f = 0.25, a mark, but for rounding."""
     made = Specimen(*mirrored(rng, "rbf", svm_type="one_class"))
@@ -295,7 +297,7 @@ def density_ties(rng):
     return made
 
 
-@rounding
+@for_proofs
 def density_marks(rng):
     """Values are marks, some of which are equal, or beside them."""
     marks = [-0.5, -0.25, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.0, 1.5]
@@ -316,12 +318,12 @@ def open_odds(rng, size):
     )
 
 
-@rounding
+@for_proofs
 def most_odds_are_open(rng):
     return open_odds(rng, 1e9)
 
 
-@rounding
+@for_proofs
 def no_odds_are_open(rng):
     return open_odds(rng, 1.0)
 
