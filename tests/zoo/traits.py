@@ -123,6 +123,11 @@ def cancelling(rng, kernel="rbf", size=1e10):
     )
 
 
+def ties(rng, kernel="rbf", svm_type="c_svc"):
+    machine, rows = mirrored(rng, kernel, svm_type=svm_type)
+    return Specimen(machine, rows[:60])
+
+
 def mirrored_classes(rng, kernel, classes):
     """Every class has vectors and their mirror images, rows are palindromes: all votes are matters of rounding."""
     x, a = rng.standard_normal((classes, 6, 4)), rng.uniform(0.1, 3, (classes, 6, classes - 1))
@@ -137,7 +142,7 @@ def mirrored_classes(rng, kernel, classes):
 
 for _kernel, _size in (("linear", 1e6), ("polynomial", 1e14), ("sigmoid", 1e10)):
     FOR_PROOFS |= {f"ties_of_{_kernel}", f"ties_of_classes_{_kernel}", f"cancelling_{_kernel}"}
-    TRAITS[f"ties_of_{_kernel}"] = lambda rng, kernel=_kernel: Specimen(*mirrored(rng, kernel, svm_type="one_class"))
+    TRAITS[f"ties_of_{_kernel}"] = lambda rng, kernel=_kernel: ties(rng, kernel, "one_class")
     TRAITS[f"ties_of_classes_{_kernel}"] = lambda rng, kernel=_kernel: mirrored_classes(rng, kernel, 6)
     TRAITS[f"cancelling_{_kernel}"] = lambda rng, kernel=_kernel, size=_size: cancelling(rng, kernel, size)
 
@@ -150,7 +155,7 @@ def ties_of_many_classes(rng):
 @for_proofs
 def beside_ties(rng):
     """As at ties, but rho decides: no row needs LIBSVM's own sum."""
-    made = Specimen(*mirrored(rng, "rbf"))
+    made = ties(rng)
     made.machine.rho[:] = [0.01]
     return made
 
@@ -231,7 +236,7 @@ def steep_sigmoid_kernel(rng):
 
 def even_odds(rng, a, b):
     """f is exactly -B / A but for rounding."""
-    made = Specimen(*mirrored(rng, "rbf"))
+    made = ties(rng)
     made.machine.probA, made.machine.probB, made.machine.rho[:] = [a], [b], [b / a if a else 0.0]
     return made
 
@@ -244,7 +249,7 @@ for _a, _b in ((-2.0, 0.5), (1.5, -3.0), (0.0, 0.0), (0.0, 0.3)):
 @for_proofs
 def lost_odds(rng):
     """Exactly t = 2^-54, where e^-t begins to differ from 1; 1 / (1 + e^t) is 1/2 even for the smallest t > 0."""
-    made = Specimen(*mirrored(rng, "rbf"))
+    made = ties(rng)
     made.machine.coef *= 1e6
     made.machine.probA, made.machine.probB, made.machine.rho[:] = [UNIT / 2], [0.0], [-1.0]
     return made
@@ -252,9 +257,9 @@ def lost_odds(rng):
 
 def steep_odds(rng, kernel, slope):
     """The sigmoid is steep among the rows."""
-    made = usual(rng, kernel=kernel, vectors=60, rows=150, indices=[1, 2, 3], gamma=0.5, coef0=0.1)
+    made = usual(rng, kernel=kernel, vectors=60, rows=50, indices=[1, 2, 3], gamma=0.5, coef0=0.1)
     made.machine.probA, made.machine.probB = [slope], [-slope * float(made.values()[7, 0])]
-    rows = [{i: v + k * 1e-3 / slope for i, v in made.rows[7].items()} for k in range(-50, 50)]
+    rows = [{i: v + k * 1e-3 / slope for i, v in made.rows[7].items()} for k in range(-25, 25)]
     return made.with_(rows=made.rows + rows)
 
 
@@ -274,7 +279,7 @@ def coupled_ties(rng):
     machine.rho[:] = np.median(sums, axis=0).tolist()
     machine.probA, machine.probB = (-2 / sums.std(axis=0)).tolist(), [0.1, 0.0, -0.1]
     theirs, rows = made.libsvm(), []
-    for _ in range(40):
+    for _ in range(25):
         start, end = offset + rng.standard_normal((2, 3))
 
         def at(share, start=start, step=end - start):
@@ -292,7 +297,7 @@ def coupled_ties(rng):
 @for_proofs
 def density_ties(rng):
     """Exactly f = 0.25, a mark, but for rounding."""
-    made = Specimen(*mirrored(rng, "rbf", svm_type="one_class"))
+    made = ties(rng, svm_type="one_class")
     made.machine.rho[:], made.machine.marks = [-0.25], [-1.0, -0.5, -0.25, 0.0, 0.125, 0.25, 0.5, 0.75, 1.0, 2.0]
     return made
 
@@ -314,7 +319,7 @@ def open_odds(rng, size):
     coef[[0, 21]], vectors[0], vectors[21] = [size, -size], vectors[20], vectors[20]
     odds = {"gamma": 0.3, "probA": [-1.3], "probB": [0.1]}
     return two_classes_of(
-        [*vectors, far], [*coef, 100.0], 0.0, [20, 21], [far, *random_rows(rng, 99, [1, 2, 3])], **odds
+        [*vectors, far], [*coef, 100.0], 0.0, [20, 21], [far, *random_rows(rng, 59, [1, 2, 3])], **odds
     )
 
 
