@@ -96,12 +96,13 @@ def test_a_specimens_answers_are_libsvms(trait, best_instruction_set):
 
 
 @pytest.mark.parametrize("trait", TRAITS)
-def test_kinds_that_prove_labels_have_libsvms_probabilities(trait, tmp_path):
+def test_kinds_that_prove_labels_have_libsvms_sums_and_probabilities(trait, tmp_path):
     found = specimen(trait)
     for kind in (name for name, kind in KINDS.items() if kind.proves and name != "exact" and suits(trait, name)):
-        model = load_model(str(compiled(trait, kind, tmp_path)))
+        model, theirs = load_model(str(compiled(trait, kind, tmp_path))), found.libsvm()
+        np.testing.assert_array_equal(reference(model, parse(found.rows)), theirs.values(found.rows))
         if model.header.has_probability:
-            assert_lines_are_libsvms(model, found.libsvm(), found.machine, found.rows, probability=True)
+            assert_lines_are_libsvms(model, theirs, found.machine, found.rows, probability=True)
 
 
 # ---- random models
