@@ -11,7 +11,6 @@ from libsvm.svmutil import svm_read_problem
 
 from fastsvm_cli import _native
 from fastsvm_cli.models import load_model, parse_model
-from fastsvm_cli.prediction.scores import summary_lines
 from support import oracles
 from support.evaluation import ROWS, SIZES, decide, parse, reference
 from support.in_process import Libsvm, both, mirrored, run_both, written_lines
@@ -222,6 +221,9 @@ def test_a_trained_model_is_read_answered_and_written_as_by_libsvm(trained, tmp_
     assert header.total_sv == model.vectors.rows == theirs.model.get_nr_sv()
     assert header.label == (theirs.model.get_labels() if header.classification else None)
     assert (header.probA, header.probB, header.prob_density_marks) == (machine.probA, machine.probB, machine.marks)
+    assert (header.rho, header.nr_sv or [], header.label or []) == (machine.rho, machine.nr_sv, machine.label)
+    for key in ("gamma", "coef0", "degree"):
+        assert f"\n{key} " not in path.read_text() or getattr(header, key) == getattr(machine, key)
     assert header.has_probability == theirs.model.is_probability_model() == (kernel == "rbf")
     for probability in (False, True)[: 1 + header.has_probability]:
         assert_lines_are_libsvms(model, theirs, machine, rows, probability=probability)
@@ -230,29 +232,6 @@ def test_a_trained_model_is_read_answered_and_written_as_by_libsvm(trained, tmp_
         assert ours == word or [*map(float, ours.split(b":"))] == [*map(float, word.split(b":"))]
     (tmp_path / "written").write_bytes(text)
     np.testing.assert_array_equal(Libsvm(tmp_path / "written").values(rows), theirs.values(rows))
-
-
-def summary(labels, targets, regression):
-    """svm-predict's last lines."""
-    if not regression:
-        correct = sum(a == b for a, b in zip(labels, targets))
-        return ["Accuracy = %g%% (%d/%d) (classification)" % (correct / len(targets) * 100, correct, len(targets))]
-    n, p, t = len(targets), np.array(labels), np.array(targets)
-    square = (n * (p @ t) - p.sum() * t.sum()) ** 2 / ((n * (p @ p) - p.sum() ** 2) * (n * (t @ t) - t.sum() ** 2))
-    return [
-        "Mean squared error = %g (regression)" % np.mean((p - t) ** 2),
-        "Squared correlation coefficient = %g (regression)" % square,
-    ]
-
-
-@pytest.mark.parametrize("trait", ["two_classes", "nu_svc", "one_class", "epsilon_svr", "nu_svr"])
-def test_scores_are_svm_predicts(trait):
-    rng, found = np.random.default_rng(20), specimen(trait)
-    model, theirs, count = parse_model(found.model, trait), found.libsvm(), len(found.rows)
-    targets = rng.choice(found.machine.label or [-1, 1], count) + found.regression * rng.standard_normal(count)
-    parts = [parse(found.rows[part], targets[part].tolist()) for part in (slice(13), slice(13, None))]
-    score = written_lines(model, parts)[1].score
-    assert summary_lines(model.header, score) == summary(theirs.labels(found.rows), targets, theirs.regression)
 
 
 @pytest.fixture(scope="module")
