@@ -87,7 +87,7 @@ def test_a_certified_model_with_its_exact_one_has_svm_predicts_labels(name):
 @pytest.mark.parametrize("svm_type, classes", [("c_svc", 2), ("c_svc", 5), ("epsilon_svr", 2)])
 def test_forms_of_rows_are_one(tmp_path, svm_type, classes):
     """More rows than are answered at a time. Dense doubles with a stride equal sparse rows; so do floats."""
-    found = usual(np.random.default_rng(3), svm_type, classes=classes, rows=1500, indices=range(1, 11))
+    found = usual(np.random.default_rng(3), svm_type, classes=classes, rows=1100, indices=range(1, 11))
     found = found.with_(rows=[{j: float(np.float32(v)) for j, v in row.items()} for row in found.rows])
     (tmp_path / "model").write_bytes(found.model)
     (tmp_path / "rows").write_bytes(data_text(found.rows))

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import fastsvm_cli
 from support.oracles import data_text
-from zoo.traits import FOR_PROOFS, OVERFLOWING, specimen
+from zoo.rounding import FOR_PROOFS, OVERFLOWING
+from zoo.traits import specimen
 
 ALL = ("linear", "polynomial", "rbf", "sigmoid", "precomputed")
 
