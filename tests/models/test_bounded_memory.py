@@ -54,7 +54,7 @@ def test_an_exact_model(tmp_path, classes, per_class, row, rows, options):
     "command", [["approx", "--certify"], ["order", "--method", "triangle"]], ids=lambda each: each[0]
 )
 def test_a_compiled_model(tmp_path, command):
-    (tmp_path / "model").write_bytes(many_classes(150, 1))
+    (tmp_path / "model").write_bytes(many_classes(110, 1))
     subprocess.run([FASTSVM, *command, "-q", "model", "compiled"], cwd=tmp_path, check=True)
     (tmp_path / "row").write_text("1 1:0.5\n")
     (tmp_path / "rows").write_text("1 1:0.5\n" * 3_000)

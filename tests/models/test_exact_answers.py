@@ -141,7 +141,7 @@ def cases(draw, kernels=oracles.KERNELS):
     return machine, rows, rows_scale == scale
 
 
-@seeded(300)
+@seeded(200)
 @given(cases())
 def test_answers_of_an_untrained_model_are_libsvms(tmp_path_factory, case):
     machine, rows, in_range = case
