@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Check style and types, up to the first failure. --fix first applies ruff's fixes and formats. Installs the tools, and
-# the typed packages that mypy reads, into build/lint once. Python 3.11 or later.
+# Check style, types, imports (the contracts in pyproject.toml), the promised interface and the reference's option lists,
+# up to the first failure. --fix first applies ruff's fixes and formats. Installs the tools, and the typed packages that
+# mypy reads, into build/lint once. Python 3.11 or later.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-tools="ruff==0.17.6 mypy==2.4.1 clang-format==23.1.5"
+tools="ruff==0.17.6 mypy==2.4.1 clang-format==23.1.5 import-linter==2.17 griffe==2.4.1"
 tools+=" numpy==2.4.6 click==8.5.1 rich==15.0.0 matplotlib==3.11.2 onnx==1.23.2 dask==2026.8.0 distributed==2026.8.0"
 if [ $# -gt 1 ] || { [ $# = 1 ] && [ "$1" != --fix ]; }; then
   echo "usage: scripts/lint.sh [--fix]" >&2
@@ -27,3 +28,6 @@ ruff check --quiet .
 ruff format --check .
 clang-format --dry-run -Werror "${core[@]}"
 mypy
+lint-imports --no-cache --no-logo
+python scripts/update_surface.py --check
+python scripts/update_reference.py --check

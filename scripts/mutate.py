@@ -240,6 +240,8 @@ class Sources:
         """A sample: by folder as many as its share of all possible mutations, at least LEAST."""
         of_folder = defaultdict(list)
         for name, tree in self.trees.items():
+            if name.rpartition(".")[0].endswith("_test"):
+                continue
             if name.endswith(".py"):
                 found = python_sites(tree)
             else:

@@ -5,23 +5,23 @@ fastsvm_cli/commands/README.md). Announce a change in CHANGELOG.md before.
     scripts/update_surface.py            write the file
     scripts/update_surface.py --check    write nothing, print differences; exit code 1 if there are any
 
-Needs fastsvm installed.
+scripts/lint.sh checks it, with click and griffe, but without the compiled core.
 """
 
-import importlib
-import inspect
 import re
 import sys
 from difflib import unified_diff
 from pathlib import Path
 
 import click
+import griffe
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from fastsvm_cli.cli import COMMANDS, fastsvm
 
 ROOT = Path(__file__).resolve().parent.parent
 SURFACE = ROOT / "tests" / "repository" / "surface.txt"
-MODULES = ("fastsvm_cli", "fastsvm_cli.sklearn", "fastsvm_cli.dask")
 
 
 def surface() -> str:
@@ -42,32 +42,31 @@ def _commands():
 
 
 def _python():
-    for module_name in MODULES:
-        module = importlib.import_module(module_name)
-        for name in sorted(module.__all__):
-            thing = getattr(module, name)
-            yield f"python {module_name}.{name}{_signature(thing)}"
-            if inspect.isclass(thing) and thing.__module__.startswith("fastsvm_cli."):
-                own = [] if thing.__module__.endswith("._native") else sorted(vars(thing))
-                for part in own:
-                    if not part.startswith("_") and not re.fullmatch("set_.*_request", part):  # scikit-learn's
-                        yield f"python {module_name}.{name}.{part}{_signature(vars(thing)[part])}"
+    package = griffe.load("fastsvm_cli", search_paths=[ROOT])
+    for module in (package, package["sklearn"], package["dask"]):
+        for name in sorted(map(str, module.exports)):
+            yield from _of_a_name(f"python {module.path}.{name}", module[name])
 
 
-def _signature(thing) -> str:
-    """Return the parameter names, with `=` after optional ones."""
-    if not callable(thing):
-        return ""
+def _of_a_name(path, thing):
     try:
-        parameters = inspect.signature(thing).parameters.values()
-    except ValueError:  # of the core, which the stubs describe
-        return "(...)"
-    return f"({', '.join(map(_parameter, parameters))})"
+        thing = thing.final_target if thing.is_alias else thing
+    except griffe.AliasResolutionError:  # of the core, which has no Python source
+        yield path
+        return
+    if thing.is_class or thing.is_function:
+        yield f"{path}({', '.join(_parameter(each) for each in thing.parameters if each.name != 'self')})"
+    else:
+        yield path
+    if thing.is_class:
+        for name, part in sorted(thing.all_members.items()):
+            if not name.startswith("_"):
+                yield from _of_a_name(f"{path}.{name}", part)
 
 
-def _parameter(each: inspect.Parameter) -> str:
-    stars = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
-    return stars + each.name + ("" if each.default is each.empty else "=")
+def _parameter(each: griffe.Parameter) -> str:
+    stars = {griffe.ParameterKind.var_positional: "*", griffe.ParameterKind.var_keyword: "**"}.get(each.kind, "")
+    return stars + each.name + ("" if stars or each.default is None else f"={each.default}")
 
 
 def _json_keys():
@@ -98,5 +97,5 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["--check"]:
         before, now = SURFACE.read_text().splitlines(), surface().splitlines()
         print(*unified_diff(before, now, "announced", "found", lineterm="", n=0), sep="\n")
-        sys.exit(before != now)
+        sys.exit(f"announce it in CHANGELOG.md, then run {sys.argv[0]}" if before != now else 0)
     SURFACE.write_text(surface())

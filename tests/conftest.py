@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from support import counted, forked, profiles
-from support.paths import ROOT
+from support.paths import ROOT, TESTS
 from support.processes import PATIENCE, Finished
 
 # `python -m pytest` puts the checkout first on the path; tests need the installed package, which has the core.
@@ -22,6 +22,7 @@ def pytest_addoption(parser):
     parser.addoption("--full", action="store_true", help="the tests marked full too, and every example")
     share = "share of the examples of --full that differ in every run (CI: 0.4)"
     parser.addoption("--examples", type=float, default=1.0, metavar="SHARE", help=share)
+    parser.addoption("--rewrite-screens", action="store_true", help="store what tests print now in tests/screens")
 
 
 def pytest_configure(config):
@@ -103,6 +104,19 @@ def fastsvm(tmp_path):
         return finished
 
     return run
+
+
+@pytest.fixture
+def screen(request):
+    """screen(name, text): the text is the content of screens/NAME.txt, or becomes it with --rewrite-screens."""
+
+    def check(name, text):
+        path = TESTS / "screens" / f"{name}.txt"
+        if request.config.getoption("rewrite_screens"):
+            path.write_text(text)
+        assert text == path.read_text(), "if this change is meant: pytest --rewrite-screens, and read the difference"
+
+    return check
 
 
 def libsvm_program(name):

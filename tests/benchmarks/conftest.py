@@ -21,7 +21,7 @@ def wide(monkeypatch):
 
 
 @pytest.fixture(scope="session")
-def directory(tmp_path_factory):
+def compiled(tmp_path_factory):
     """Rows and models: exact ones, and rings compiled by every method."""
     folder = tmp_path_factory.mktemp("bench")
     first_rows(folder, "rows", "rings.test", ROWS)
@@ -45,28 +45,33 @@ def directory(tmp_path_factory):
         "approx waves.model waves.approx",
         "approx --degree 1 other.model other.approx",
     )
-    (folder / "path").mkdir()  # a PATH without svm-predict
     return folder
 
 
 @pytest.fixture
-def bench(fastsvm):
-    """One run per case."""
+def directory(compiled, tmp_path):
+    """A folder with links to them, in which `bench` runs."""
+    for each in compiled.iterdir():
+        (tmp_path / each.name).symlink_to(each)
+    return tmp_path
 
-    def bench(*args, env=None, **more):
-        runs = () if "--runs" in args or "--try" in args else ("--runs", 1)
-        return fastsvm("bench", *runs, *args, env={**ONE_THREAD, **(env or {})}, **more)
+
+@pytest.fixture
+def bench(fastsvm):
+    """bench("--json rows model", more words): one run per case."""
+
+    def bench(words, *more, env=None, **how):
+        words = [*words.split(), *more]
+        runs = () if "--runs" in words or "--try" in words else ("--runs", 1)
+        return fastsvm("bench", *runs, *words, env={**ONE_THREAD, **(env or {})}, **how)
 
     return bench
 
 
 @pytest.fixture(scope="session")
-def measured(directory):
+def measured(compiled):
     """JSON for all kinds of models."""
-    done = run(
-        *"bench -q --runs 3 --json".split(),
-        *"rows rings.model rings.approx rings.cert rings.red rings.border rings.order other.approx".split(),
-        cwd=directory,
-    )
+    words = "bench -q --runs 3 --json rows rings.model rings.approx rings.cert rings.red rings.border rings.order"
+    done = run(*words.split(), "other.approx", cwd=compiled)
     assert done.stderr == ""
     return json.loads(done.stdout)

@@ -25,39 +25,32 @@ from fastsvm_cli.comparisons.budget import Budget
 from fastsvm_cli.comparisons.changed import Changed
 from fastsvm_cli.methods.method import Attempt
 from fastsvm_cli.models import load_model
-from support.benching import ONE_THREAD, terminal_tables, train
+from support.benching import MACHINE, ONE_THREAD, first_rows, train
 from support.paths import DATA, FASTSVM, GOLDEN
 from support.processes import PATIENCE, default_signals, on_a_terminal, wait_until
 
-MACHINE = {
-    "processor": "A processor",
-    "cores": 2,
-    "threads": 0,
-    "kernels": "avx2",
-    "fastsvm": "1",
-    "libsvm_official": "2",
-    "python": "3",
-    "svm_predict": "/somewhere/svm-predict",
-}
 WORST = COLUMNS.index("worst class")  # the tables of all cases have every class
 LONG = "a-model-of-" + "many-words-" * 14 + "end"
 WHY = f"{LONG}:1: this looks like a data file; the test file comes first, expected the header of a LIBSVM model"
 
 
-def filled(directory, folder, rows, exact, models):
-    """A bench with made-up timings of all magnitudes, no two equal."""
+ROWS = "1 1:0.5 2:-0.25\n1 1:-1 4:0.5\n-1 4:1 8:-0.75\n" * 40
+
+
+def filled(folder, exact, models):
+    """A bench with made-up timings of all magnitudes, no two equal. models: {golden file: name}."""
     bench = Bench(
-        str(directory / rows),
-        str(directory / exact),
+        str(folder / "rows"),
+        str(GOLDEN / exact),
         folder=str(folder),
         threads=0,
         fastsvm=["x"],
         svm_predict="svm-predict",
     )
     bench.add_references(libsvm=True)
-    bench.add_model(str(directory / exact), name="exact model", role="exact")
-    for path, name in models:
-        bench.add_model(str(directory / path), name=name)
+    bench.add_model(str(GOLDEN / exact), name="exact model", role="exact")
+    for path, name in models.items():
+        bench.add_model(str(GOLDEN / path), name=name)
     for at, case in enumerate(bench.cases):
         case.rows_file = "rows"
         for timed, scale in ((case.end_to_end, 1.0), (case.scoring, 1e-6)):
@@ -71,13 +64,18 @@ def filled(directory, folder, rows, exact, models):
 
 
 @pytest.fixture(scope="module")
-def benches(directory, tmp_path_factory):
+def benches(tmp_path_factory):
     folder = tmp_path_factory.mktemp("screens")
-    classes = [("rings.cert", "approx --center origin --degree 4"), ("rings.red", LONG + ".red")]
-    classes += [("rings.border", "b\nx"), ("other.approx", "日本" * 9)]
+    (folder / "rows").write_text(ROWS)
+    classes = {
+        "version2/c_svc-certified.approx": "approx --center origin --degree 4",
+        "version2/c_svc.reduced": f"{LONG}.red",
+        "version2/c_svc.border": "b\nx",
+        "version2/c_svc.approx": "日本" * 9,
+    }
     return [
-        filled(directory, folder, "rows", "rings.model", classes),
-        filled(directory, folder, "waves.rows", "waves.model", [("waves.approx", "waves.approx")]),
+        filled(folder, "c_svc.model", classes),
+        filled(folder, "epsilon_svr.model", {"version2/epsilon_svr.approx": "waves.approx"}),
     ]
 
 
@@ -114,10 +112,17 @@ def printed(shown, width, **how):
     return console.file.getvalue()
 
 
-@pytest.mark.full(few=4)
-@pytest.mark.parametrize("width", [60, 80, 100, 140, 45])
-@pytest.mark.parametrize("ascii_only", [False, True])
-@pytest.mark.parametrize("kind", ["classes", "regression"])
+@pytest.mark.parametrize(
+    "kind, width, ascii_only",
+    [
+        ("classes", 45, False),
+        ("classes", 60, True),
+        ("classes", 80, False),
+        ("classes", 140, True),
+        ("regression", 60, False),
+        ("regression", 100, True),
+    ],
+)
 def test_no_line_is_wider_and_every_number_is_there(benches, kind, width, ascii_only):
     """Long names and sentences are wrapped."""
     bench = benches[kind == "regression"]
@@ -141,12 +146,7 @@ def test_the_picked_case_is_green(benches):
         shown(bench, MACHINE, picked, 180, everything=True), 180, force_terminal=True, color_system="standard"
     )
     green = [line for line in text.split("\n") if "\x1b[1;32m" in line]
-    assert len(green) == 3 and all("b\\nx" in line for line in green)
-
-
-def test_in_a_pipe_there_are_three_tables(benches):
-    times, answers, classes = terminal_tables(printed(shown(benches[0], MACHINE, None, 180, everything=True), 180))
-    assert (len(times[0]), len(answers[0]), len(classes[0])) == (7, 7, 3)
+    assert len(green) == 2 and all("b\\nx" in line for line in green)
 
 
 def test_models_that_were_named_are_shown(benches):
@@ -160,18 +160,12 @@ def test_models_that_were_named_are_shown(benches):
     )
 
 
-def test_nothing_but_reasons(directory, tmp_path):
-    bench = Bench(
-        str(directory / "rows"),
-        str(directory / "rings.model"),
-        folder=str(tmp_path),
-        threads=0,
-        fastsvm=[],
-        svm_predict=None,
-    )
-    bench.add_model(str(directory / "rings.model"), name="exact model", role="exact")
-    for case in bench.cases:
-        case.failed = WHY
+def test_nothing_but_reasons(tmp_path):
+    rows = tmp_path / "rows"
+    rows.write_text(ROWS)
+    bench = Bench(str(rows), str(GOLDEN / "c_svc.model"), folder=str(tmp_path), threads=0, fastsvm=[], svm_predict=None)
+    bench.cases = [Case("exact model", "exact")]
+    bench.cases[0].failed = WHY
     text = printed(shown(bench, MACHINE, None, 80), 80)
     assert text.startswith("Not measured\n  exact model: ") and "this looks like" in text
 
@@ -210,10 +204,10 @@ def test_who_waits_for_a_process_is_called_while_it_runs(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def linear(directory, tmp_path_factory):
+def linear(tmp_path_factory):
     folder = tmp_path_factory.mktemp("linear")
     train(folder, "m", "rings.train", "-t 0 -c 1", 200)
-    (folder / "rows").write_bytes((directory / "rows").read_bytes())
+    first_rows(folder, "rows", "rings.test", 120)
     return folder
 
 
@@ -241,7 +235,7 @@ def test_the_screen_of_try(bench, linear):
 @pytest.mark.parametrize("columns, locale", [(80, "C.UTF-8"), (60, "C")])
 def test_try_on_a_terminal(linear, columns, locale):
     files = [str(linear / "rows"), str(linear / "m")]
-    words = [FASTSVM, "bench", "--try", "--budget", "50%", *files]
+    words = [FASTSVM, "bench", "-q", "--try", "--budget", "50%", *files]  # a slow machine would draw a bar
     code, displayed = on_a_terminal(words, columns, env={**ONE_THREAD, "LC_ALL": locale})
     text = displayed.decode("ascii" if locale == "C" else "utf-8")  # locale C: ASCII only
     assert code == 0, text
@@ -272,26 +266,16 @@ def choice_of(names, budget=0.005):
     return Choice(exact, entrants, entrants[0], waiting, Budget(budget), 4000, 1e-6, 12.0, 30.0)
 
 
-@pytest.mark.parametrize(
-    "names", [["a", "b"], [f"approx --degree {at} --certify, --exact" for at in range(20)], [LONG] * 3]
-)
-def test_a_table_of_try_fits_80_columns(names):
-    choice = choice_of(names)
-    console = Console(file=io.StringIO(), width=80)
-    console.print(choice_report.table(choice, False, 80))
-    lines = console.file.getvalue().splitlines()
-    assert all(cell_len(line.rstrip()) <= 80 for line in lines) and len(lines) >= 2 + min(len(names), 9)
-    assert sum(" s" in line for line in lines) <= 10
-    speeds = [
-        float(match[1].replace(",", "")) for line in lines[2:] if (match := re.search(r" ([\d,.]+) +[\d.]+ %", line))
-    ]
-    assert speeds == sorted(speeds, reverse=True) and len(speeds) == min(len(names) + 1, 10)
-    sentence = choice_report.not_tried(choice)
-    count = len(names)
-    assert sentence.startswith(f"{count} of {2 * count} not tried in 30 s of processor time ({names[0]} not tried, ")
-    assert sentence.endswith("; --time-limit 60 tries them.")
-    more = choice_report.left_out(choice, [], False)
-    assert more == ([f"--all shows {count - 9} more models."] if count > 9 else [])
+def test_a_table_of_try_fits_80_columns(screen):
+    """Few and many models, the fastest first, and long names."""
+    text = ""
+    for names in (["a", "b"], [f"approx --degree {at} --certify, --exact" for at in range(20)], [LONG] * 3):
+        choice = choice_of(names)
+        text += printed([choice_report.table(choice, False, 80)], 80)
+        text += "\n".join([choice_report.not_tried(choice), *choice_report.left_out(choice, [], False), "", ""])
+    screen("try", "".join(line.rstrip() + "\n" for line in text.splitlines()))
+    tables = [line for line in text.splitlines() if "not tried" not in line]
+    assert max(cell_len(line.rstrip()) for line in tables) <= 80
 
 
 @pytest.mark.full

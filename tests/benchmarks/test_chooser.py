@@ -58,7 +58,11 @@ class Rows:
     def answers(self, model, exact, numbers=None):
         numbers = self.numbers if numbers is None else self.numbers[numbers]
         labels = np.where(numbers % 2, 1.0, -1.0)
-        return labels if model is self.source.model else np.where(self.place[numbers] < model.differ, -labels, labels)
+        exactly = model is self.source.model
+        return labels if exactly else np.where(self.differ(numbers, model.differ), -labels, labels)
+
+    def differ(self, numbers, count):
+        return self.place[numbers] < count
 
     def predict(self, model, exact):
         self.time.spend(self.count * (EXACT if model is self.source.model else model.seconds))
@@ -213,18 +217,9 @@ def test_failures_have_a_reason_and_others_go_on(run):
     error = ModelFormatError(str(GOLDEN / "c_svc.model"), "no such luck")
     done = run([("bad", error), ("large", Made(1e-6), 0.1, {"skipped": "99 MB of file"}), ("good", Made(2e-6))])
     bad, large, good = done.choice.entrants
-    assert (bad.failed, bad.why, large.failed, large.why, good.failed) == (
-        True,
-        "no such luck",
-        True,
-        "99 MB of file",
-        False,
-    )
-    assert (
-        done.picked == "good"
-        and done.compiled == ["bad", "good"]
-        and done.results == {"bad": None, "large": None, "good": True}
-    )
+    whys = [(True, "no such luck"), (True, "99 MB of file")]
+    assert [(each.failed, each.why) for each in (bad, large)] == whys and not good.failed and done.picked == "good"
+    assert done.compiled == ["bad", "good"] and done.results == {"bad": None, "large": None, "good": True}
     assert choice_report.left_out(done.choice, [], False) == ["--all shows 2 that failed."]
 
 
@@ -257,19 +252,9 @@ def test_the_most_promising_attempt_comes_first(run):
 
 def test_each_class_can_be_asked_for(run, monkeypatch):
     """All labels that differ are of one class: 12 of its 2,000 rows."""
-    monkeypatch.setattr(Rows, "answers", lambda self, model, exact, numbers=None: _of_one_class(self, model, numbers))
+    monkeypatch.setattr(Rows, "differ", lambda self, numbers, count: (numbers % 2 == 1) & (numbers < 2 * count))
     attempts = [("one class", Made(1e-6, 12))]
     assert run(attempts).picked == "one class" and run(attempts, each_class=True).picked == "exact model"
-
-
-def _of_one_class(rows, model, numbers):
-    numbers = rows.numbers if numbers is None else rows.numbers[numbers]
-    labels = np.where(numbers % 2, 1.0, -1.0)
-    return (
-        labels
-        if model is rows.source.model
-        else np.where((numbers % 2 == 1) & (numbers < 2 * model.differ), -1.0, labels)
-    )
 
 
 def test_a_document_has_the_numbers_of_the_screen(run):

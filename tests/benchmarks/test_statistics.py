@@ -5,22 +5,22 @@ import json
 import os
 import random
 import time
-from decimal import Decimal
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from libsvm.svmutil import svm_load_model, svm_read_problem
 from libsvm.svmutil import svm_predict as libsvm_predict
 from scipy.stats import binom
 
 from fastsvm_cli.benchmarks import bench_run as bench_cases
-from fastsvm_cli.benchmarks import timing
+from fastsvm_cli.benchmarks import child_processes, environment, timing
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
+from fastsvm_cli.commands.bench import command
 from fastsvm_cli.comparisons.sampled import rms_interval_95
-from support.benching import ROWS, STATISTICS, by_name, first_rows, ratio_and_error, terminal_tables, train, wilson
-from support.compiling import compile_all
-from support.paths import FASTSVM
+from support.benching import MACHINE, ROWS, STATISTICS, by_name, ratio_and_error, wilson
+from support.paths import FASTSVM, GOLDEN
 
 
 @pytest.mark.parametrize("count", [1, 3, 5, 6, 8, 9, 20, 40])
@@ -169,36 +169,22 @@ class Theatre:
         )()
 
 
-def digits(value, count):
-    text = f"{value:.{count}g}"
-    return f"{Decimal(text):,f}" if "e+" in text else text
+MODELS = {"m": "c_svc.model", "cert": "version2/c_svc-certified.approx"}
+MODELS |= {"border": "version2/c_svc.border", "order": "version2/c_svc-geometry.order"}
 
 
-def sized(path):
-    n = os.path.getsize(path) if not isinstance(path, int) else path
-    return f"{n} bytes" if n < 1000 else f"{n / 1000:.3g} KB"
-
-
-def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
-    """JSON and tables print the replaced times and predictions."""
-    from click.testing import CliRunner
-
-    from fastsvm_cli.benchmarks import child_processes, environment
-    from fastsvm_cli.commands.bench import command
-
-    rows = first_rows(tmp_path, "rows", "rings.test", ROWS)
-    model = train(tmp_path, "linear.model", "rings.train", "-t 0 -c 1", 200)
-    labels, _, _ = libsvm_predict(*svm_read_problem(str(rows)), svm_load_model(str(model)), "-q")
+def test_every_statistic_that_is_printed(tmp_path, monkeypatch, screen):
+    """JSON has the replaced times and predictions, and so has the stored screen."""
+    for name, golden in MODELS.items():
+        (tmp_path / name).write_bytes((GOLDEN / golden).read_bytes())
+    (tmp_path / "rows").write_text("1 1:0.5 2:-0.25\n1 1:-1 4:0.5\n-1 4:1 8:-0.75\n" * (ROWS // 3))
+    labels, _, _ = libsvm_predict(*svm_read_problem(str(tmp_path / "rows")), svm_load_model(str(tmp_path / "m")), "-q")
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(environment, "fastsvm_command", lambda: [FASTSVM])
     monkeypatch.setattr(environment, "native_program", lambda: None)
-    named = {"cert": "approx --certify", "border": "border --samples 30", "order": "order --method geometry"}
-    compile_all(tmp_path, *(f"{words} linear.model {name}" for name, words in named.items()))
-    describe = environment.describe
-    monkeypatch.setattr(
-        environment, "describe", lambda threads: {**describe(threads), "svm_predict": "/somewhere/svm-predict"}
-    )
+    monkeypatch.setattr(environment, "describe", lambda threads: MACHINE)
     printed = []
-    for options in (["--json"], ["--all"]):
+    for option in ("--json", "--all"):
         theatre = Theatre(labels, ROWS)
         with monkeypatch.context() as patch:
             patch.setattr(child_processes, "run", theatre.process_run)
@@ -206,34 +192,21 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
             patch.setattr(bench_cases, "predict", theatre.predict)
             patch.setattr(bench_cases, "LibsvmScoring", theatre.libsvm)
             patch.setattr(bench_cases, "interleave", lambda *args, clock=theatre.clock: interleave(*args, clock=clock))
-            done = CliRunner().invoke(
-                command,
-                [
-                    "-q",
-                    "--runs",
-                    "5",
-                    "--budget",
-                    "1",
-                    *options,
-                    *map(str, (rows, model, *(tmp_path / n for n in named))),
-                ],
-            )
+            words = ["-q", "--runs", "5", "--budget", "1", option, "rows", *MODELS]
+            done = CliRunner().invoke(command, words)
         assert done.exit_code == 0, (done.output, done.exception)
         printed.append(done.stdout)
-    document, (times, answers, classes) = json.loads(printed[0]), terminal_tables(printed[1])
-    # Builds of svm-predict differ in speed.
-    assert " ".join(printed[1].split()).endswith(" svm-predict is /somewhere/svm-predict.")
-    records = by_name(document)
-    assert [row[0] for row in times[1:]] == list(records) and len(records) == 9
+    screen("bench", "".join(line.rstrip() + "\n" for line in printed[1].splitlines()))
+    records = by_name(json.loads(printed[0]))
+    assert len(records) == 9
 
     memory = [runs for key, runs in theatre.taken.items() if key[0] == "memory"]
     libsvm = [runs for key, runs in theatre.taken.items() if key[0] == "libsvm"][-1]
-    program = {"reference": "svm-predict", "start-up": None}
-    spent = {}  # (name, clock) -> the runs, warm-up first
-    flips = {}
+    spent = {
+        ("libsvm, in process", "scoring"): [each / ROWS for each in libsvm]
+    }  # (name, clock) -> runs, warm-up first
     for name, record in records.items():
         if name == "libsvm, in process":
-            spent[name, "scoring"] = [each / ROWS for each in libsvm]
             continue
         key = (
             "svm-predict" if name.startswith("svm-predict") else os.path.basename(FASTSVM),
@@ -241,90 +214,42 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch):
             os.path.basename(record["model"]),
             name.endswith("predict --exact"),
         )
-        spent[name, "end to end"], flips[name] = theatre.taken[key], theatre.flips[key]
-        if record["role"] not in program:
+        spent[name, "end_to_end"] = theatre.taken[key]
+        if record["role"] not in ("reference", "start-up"):
             spent[name, "scoring"] = [each / ROWS for each in memory.pop(0)]
+        if record["role"] == "compiled" or name == "exact model":  # the first lines of every output have label 7
+            different = theatre.flips[key]
+            assert (record["labels_that_differ"], record["disagreement"]) == (different, different / ROWS)
+            assert record["disagreement_upper_95"] == pytest.approx(wilson(different, ROWS), rel=1e-4)
+            by_class = [(labels[:different].count(label), labels.count(label)) for label in (-1, 1)]
+            assert [(each["labels_that_differ"], each["rows"]) for each in record["classes"]] == by_class
+            assert record["largest_class_disagreement"] == max(different / rows for different, rows in by_class)
     assert not memory and all(len(runs) == 6 for runs in spent.values())
-    reference = {
-        "end to end": spent["svm-predict", "end to end"][1:],
-        "scoring": spent["libsvm, in process", "scoring"][1:],
-    }
-
-    for row, (name, record) in zip(times[1:], records.items()):
-        cells = ["" if record["role"] == "start-up" else sized(record["size"])]
-        file = name.removesuffix(", predict --exact")
-        assert record["size"] == os.path.getsize(tmp_path / file if file in named else model)
-        assert record["size_ratio"] == pytest.approx(os.path.getsize(model) / record["size"])
-        for clock, key in (("end to end", "end_to_end"), ("scoring", "scoring")):
+    references = {"end_to_end": "svm-predict", "scoring": "libsvm, in process"}
+    for name, record in records.items():
+        assert record["size"] == os.path.getsize(record["model"])
+        assert record["size_ratio"] == pytest.approx(os.path.getsize("m") / record["size"])
+        for clock, reference in references.items():
+            timings = record[clock]
             if (name, clock) not in spent:
-                assert record[key] is None
-                cells += [""] * (3 if key == "end_to_end" else 2)
+                assert timings is None
                 continue
             runs = spent[name, clock][1:]  # without the warm-up
-            timings = record[key]
             assert timings["runs"] == pytest.approx(runs)
             for statistic, formula in STATISTICS.items():
                 assert timings[statistic] == pytest.approx(formula(runs)), (name, clock, statistic)
-            ratio, error = ratio_and_error(reference[clock], runs)
-            middle = np.median(runs)
-            spread, per_second = STATISTICS["spread"](runs), (ROWS if key == "end_to_end" else 1) / np.median(runs)
-            own = record["role"] == "reference"
             if record["role"] == "start-up":
                 assert timings["speed_up"] is timings["rows_per_second"] is None
-                ratio_cell, speed_cell = "", ""
-            else:
-                assert timings["speed_up"] == pytest.approx(ratio)
-                assert timings["rows_per_second"] == pytest.approx(per_second)
-                assert own or timings["speed_up_error"] == pytest.approx(error)
-                ratio_cell = "1" if own else f"{digits(ratio, 3)} +- {digits(error, 2)}"
-                speed_cell = f"{per_second:,.0f}"
-            cells += (
-                [f"{middle:.3g} +- {spread:.1g} s", ratio_cell, speed_cell]
-                if key == "end_to_end"
-                else [f"{digits(1e6 * middle, 3)} +- {digits(1e6 * spread, 1)} us", ratio_cell]
-            )
-        assert row == [name, *cells]
-
-    shown = {row[0]: row[1:] for row in answers[1:]}
-    for name, record in records.items():
-        if name not in flips or record["role"] in ("start-up", "reference"):
-            continue
-        different = flips[name]
-        assert (record["labels_that_differ"], record["disagreement"]) == (different, different / ROWS)
-        assert record["disagreement_upper_95"] == pytest.approx(wilson(different, ROWS), rel=1e-4)
-        number = [
-            "" if record[key] is None else f"{record[key]:.3g}" for key in ("largest_difference", "mean_difference")
-        ]
-        proven = "" if record["rows_proven"] is None else f"{100 * record['rows_proven'] / ROWS:.4g} %"
-        assert shown.pop(name) == [
-            f"{different} ({100 * different / ROWS:.3g} %)",
-            f"{100 * wilson(different, ROWS):.2g} %",
-            f"{100 * record['accuracy']:.2f} %",
-            *number,
-            proven,
-        ]
-    assert not shown and len(set(flips.values())) == len(flips)
-
-    # The first lines of every output have label 7.
-    shown = {row[0]: row[1:] for row in classes[1:]}
-    assert classes[0][1:] == [f"{label} ({labels.count(label)} rows)" for label in (-1, 1)]
-    for name, row in shown.items():
-        by_class = [(labels[: flips[name]].count(label), labels.count(label)) for label in (-1, 1)]
-        assert row == [f"{different} ({100 * different / rows:.3g} %)" for different, rows in by_class]
-        assert [(each["labels_that_differ"], each["rows"]) for each in records[name]["classes"]] == by_class
-        assert records[name]["largest_class_disagreement"] == max(different / rows for different, rows in by_class)
-    assert set(shown) == {row[0] for row in answers[1:]}
+                continue
+            ratio, error = ratio_and_error(spent[reference, clock][1:], runs)
+            assert timings["speed_up"] == pytest.approx(ratio)
+            assert timings["rows_per_second"] == pytest.approx((ROWS if clock == "end_to_end" else 1) / np.median(runs))
+            assert record["role"] == "reference" or timings["speed_up_error"] == pytest.approx(error)
 
 
 @pytest.mark.full
-def test_a_time_is_of_one_process_or_of_one_prediction_in_memory(directory, monkeypatch):
+def test_a_time_is_of_one_process_or_of_one_prediction_in_memory(tmp_path, monkeypatch):
     """With a clock that advances by one at each reading, and before and after each process or prediction in memory."""
-    from click.testing import CliRunner
-
-    from fastsvm_cli.benchmarks import child_processes, environment
-    from fastsvm_cli.benchmarks.timing import interleave
-    from fastsvm_cli.commands.bench import command
-
     clock = itertools.count().__next__
     ended = []
 
@@ -338,17 +263,17 @@ def test_a_time_is_of_one_process_or_of_one_prediction_in_memory(directory, monk
 
         return ticking
 
-    monkeypatch.setenv("PATH", str(directory / "path"))
+    monkeypatch.setenv("PATH", str(tmp_path))  # without svm-predict
     monkeypatch.setattr(environment, "fastsvm_command", lambda: [FASTSVM])
     monkeypatch.setattr(child_processes, "run", between_ticks(child_processes.run))
     monkeypatch.setattr(bench_cases, "predict", between_ticks(bench_cases.predict))
     monkeypatch.setattr(bench_cases, "interleave", lambda *arguments: interleave(*arguments, clock=clock))
-    rows = str(directory / "rows")
-    models = [str(directory / "rings.model"), str(directory / "rings.approx")]
+    (tmp_path / "rows").write_text("1 1:0.5 2:-0.25\n" * ROWS)
+    rows, models = str(tmp_path / "rows"), [str(GOLDEN / MODELS["m"]), str(GOLDEN / "version2" / "c_svc.approx")]
     done = CliRunner().invoke(command, ["-q", "--json", "--runs", "3", rows, *models])
     assert done.exit_code == 0, (done.output, done.exception)
     records = by_name(json.loads(done.stdout))
-    for name in ("exact model", "rings.approx"):
+    for name in ("exact model", "c_svc.approx"):
         end_to_end, scoring = records[name]["end_to_end"], records[name]["scoring"]
         assert end_to_end["runs"] == [3, 3, 3] and end_to_end["rows_per_second"] == ROWS / 3
         assert scoring["runs"] == pytest.approx([3 / ROWS] * 3)
@@ -357,5 +282,5 @@ def test_a_time_is_of_one_process_or_of_one_prediction_in_memory(directory, monk
     assert start_up["runs"] == [3, 3, 3] and start_up["rows_per_second"] is None
     models = [os.path.basename(words[0][-2]) for words in ended if isinstance(words[0], list)]
     # A warm-up and three runs, each beginning with the empty file; then by fastsvm-predict.
-    assert models[:12] == ["rings.model", "rings.model", "rings.approx"] * 4
-    assert models[12:] in (["rings.model"] * 4, ["rings.model", "rings.approx"] * 4)
+    assert models[:12] == ["c_svc.model", "c_svc.model", "c_svc.approx"] * 4
+    assert models[12:] in (["c_svc.model"] * 4, ["c_svc.model", "c_svc.approx"] * 4)

@@ -76,17 +76,8 @@ def test_gamma_below_its_bound_does_not_outweigh_what_was_tried(fastsvm, tmp_pat
     assert found["pairs"][0]["next"] == ["fastsvm bench --try --budget 0.5% rows m"]
 
 
-def test_a_training_file_gets_advice(fastsvm, directory):
+def test_a_training_file_gets_advice(fastsvm):
     (data,) = report(fastsvm, DATA / "rings.train")["data"]
     assert data["next"] == [f"svm-train -c C -g GAMMA {DATA / 'rings.train'} && fastsvm bound rings.train.model"]
-    shown = " ".join(fastsvm("bound", DATA / "rings.train").out.split())
-    assert f"below {data['gamma_max_mean']:.3g}, approx" in shown and data["next"][0] in shown
     (data,) = json.loads(fastsvm("bound", "--json", "-", input=(DATA / "rings.train").read_bytes()).out)["data"]
     assert data["next"] == ["fastsvm bound MODEL"]
-
-
-def test_compiled_models_name_the_exact_one(fastsvm, directory):
-    for options, program in ([["--certify"], "predict --exact EXACT_MODEL"], [[], "bench TEST EXACT_MODEL"]):
-        fastsvm("approx", "-q", *options, directory / "small model", "made")
-        (model,) = report(fastsvm, "made")["models"]
-        assert model["next"][0].startswith(f"fastsvm {program}") and "grade" not in model

@@ -7,35 +7,34 @@ import signal
 import pytest
 
 import fastsvm_cli
+from fastsvm_cli.cli import COMMANDS
+from fastsvm_cli.cli import fastsvm as group
 from fastsvm_cli.text.fingerprint import fingerprint
 from support import forked
-from support.benching import first_rows, train
 from support.compiling import compile_all
-from support.paths import FASTSVM, ROOT
+from support.paths import FASTSVM, GOLDEN, ROOT
 from support.processes import outcome
 
 PAGE = (ROOT / "fastsvm_cli" / "commands" / "README.md").read_text()
 CLOCKS = r"^cases\[\]\.scoring\."  # has the same keys as end_to_end
+ROWS = "1 1:0.5 2:-0.25 4:1 7:0.125 8:-0.75\n-1 2:0.3 7:-0.6\n" * 30
 
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory):
     folder = tmp_path_factory.mktemp("json")
-    first_rows(folder, "rows", "rings.test", 60)
-    first_rows(folder, "waves.rows", "waves.train", 40)
-    train(folder, "m", "rings.train", "-g 0.2 -c 10", 200)
-    train(folder, "waves", "waves.train", "-s 3 -g 0.05 -c 5", 100)
+    for name, model in (("m", "c_svc"), ("values", "epsilon_svr")):
+        (folder / name).write_bytes((GOLDEN / f"{model}.model").read_bytes())
+    (folder / "powers").write_text((folder / "m").read_text().replace("rbf", "polynomial\ndegree 2\ncoef0 1"))
+    (folder / "crude").write_text((folder / "m").read_text().replace("rho -0", "rho 90"))
+    (folder / "rows").write_text(ROWS), (folder / "bad").write_text(f"{ROWS}x\n")
     compile_all(
         folder,
         "approx --certify m cert",
         "approx m approx",
-        "approx --degree 1 --center origin m crude",
         "order --method geometry m order",
-        "approx waves waves.approx",
+        "approx values values.approx",
     )
-    text = (folder / "rows").read_text()
-    (folder / "bad").write_text(text + "x\n"), (folder / "few").write_text("".join(text.splitlines(True)[:20]))
-    (folder / "powers").write_text((folder / "m").read_text().replace("rbf", "polynomial\ndegree 2\ncoef0 1"))
     return folder
 
 
@@ -58,33 +57,26 @@ def keys(value, path=""):
         yield path
 
 
-def table(heading):
-    """Words in the first column of the page's table."""
-    rows = PAGE.split(f"| {heading} ")[1].split("\n\n")[0].splitlines()[2:]
-    return [word for row in rows for word in re.findall("`([^`]+)`", row.split(" | ")[0])]
-
-
 RUNS = {
     "predict --json": [
-        "predict --json rows m out",
         "predict --json --on-bad-row skip bad approx out",
         "predict --json --exact m --open-rows open rows cert out",
         "predict --json --open-rows open rows cert out",
         "predict --json --steps 3 rows order out",
         "predict --json --audit 1 --exact m rows cert out",
-        "predict --json waves.rows waves out",
+        "predict --json rows values out",
     ],
     "bound --json": [
         "bound --json rows m cert",
         "bound --json rows powers",
-        "bound --json m waves",
+        "bound --json m values",
         "bound --json rows",
-        "bound --json waves.rows waves",
+        "bound --json rows values",
     ],
     "bench --json": [
-        "bench --json -q --try --time-limit 2 --max-size 0.001 --budget 5% few m",
-        "bench --json -q --runs 1 few m cert none",
-        "bench --json -q --runs 1 waves.rows waves waves.approx",
+        "bench --json -q --try --time-limit 2 --max-size 0.001 --budget 5% rows m",
+        "bench --json -q --runs 1 rows m cert none",
+        "bench --json -q --runs 1 rows values values.approx",
     ],
     "bench --cross-validate K --json": ["bench --json -q --cross-validate 2 rows"],
 }
@@ -93,7 +85,8 @@ RUNS = {
 @pytest.mark.full
 @pytest.mark.parametrize("command", RUNS)
 def test_keys_are_those_of_the_page(directory, command):
-    documented = table(f"`{command}`")
+    table = PAGE.split(f"| `{command}` ")[1].split("\n\n")[0].splitlines()[2:]
+    documented = [word for row in table for word in re.findall("`([^`]+)`", row.split(" | ")[0])]
     assert len(documented) == len(set(documented))
     found = {
         re.sub(CLOCKS, "cases[].end_to_end.", key) for each in documents(directory, RUNS[command]) for key in keys(each)
@@ -104,13 +97,7 @@ def test_keys_are_those_of_the_page(directory, command):
 
 
 def test_every_command_with_json_has_its_table():
-    from fastsvm_cli.cli import COMMANDS, fastsvm
-
-    having = {
-        name
-        for name in COMMANDS
-        if any("--json" in each.opts for each in fastsvm.get_command(None, name).params)  # type: ignore[arg-type]
-    }
+    having = {name for name in COMMANDS if any("--json" in each.opts for each in group.get_command(None, name).params)}
     assert having == {command.split()[0] for command in RUNS}
 
 
@@ -132,52 +119,53 @@ def test_what_a_run_says_of_itself(directory):
 
 
 @pytest.mark.full
-def test_a_run_that_goes_on_counts_its_own_rows_by_its_own_seconds(fastsvm, directory, tmp_path):
-    (tmp_path / "rows").write_text((directory / "rows").read_text() + "x\n")
-    fastsvm("predict", "--resume", "rows", directory / "m", "out", code=1)
-    reported = json.loads(
-        fastsvm("predict", "--json", "--resume", "--on-bad-row", "skip", "rows", directory / "m", "out").out
-    )
+def test_a_run_that_goes_on_counts_its_own_rows_by_its_own_seconds(fastsvm, directory):
+    words = ["--resume", directory / "bad", directory / "m", "out"]
+    fastsvm("predict", *words, code=1)
+    reported = json.loads(fastsvm("predict", "--json", "--on-bad-row", "skip", *words).out)
     assert reported["rows"] == 60 and reported["rows_per_second"] == 0
 
 
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize(
-    "words, onto",
+    "words",
     [
-        ("predict --json DATA m out", "DATA"),
-        ("predict --json rows DATA out", "DATA"),
-        ("predict --json rows m DATA", "DATA"),
-        ("bound --json DATA", "DATA"),
-        ("bound DATA m", "DATA"),
-        ("bench --json --runs 1 DATA m", "DATA"),
-        ("bench --runs 1 rows DATA", "DATA"),
+        "predict --json rows m out >> rows",
+        "predict --json rows m out >> m",
+        "predict --json rows m rows.copy >> rows.copy",
+        "bound --json rows >> rows",
+        "bound rows m >> rows",
+        "bench --json --runs 1 rows m >> rows",
+        "bench --runs 1 rows m >> m",
     ],
 )
-def test_a_document_is_not_added_to_a_file_of_the_run(directory, tmp_path, words, onto):
-    source = "m" if " rows DATA" in words else "rows"
+def test_a_document_is_not_added_to_a_file_of_the_run(directory, tmp_path, words):
+    onto = words.split()[-1]
     for name in ("m", "rows"):
         (tmp_path / name).write_bytes((directory / name).read_bytes())
-    (tmp_path / onto).write_bytes((directory / source).read_bytes())
-    done = outcome((f"{FASTSVM} {words} >> {onto}"), shell=True, cwd=tmp_path)
+    (tmp_path / "rows.copy").write_text(ROWS)
+    before = (tmp_path / onto).read_bytes()
+    done = outcome(f"{FASTSVM} {words}", shell=True, cwd=tmp_path)
     assert done.returncode == 1 and done.stderr.startswith("Error: ") and done.stderr.count("\n") == 1
-    assert "DATA" in done.stderr and (tmp_path / onto).read_bytes() == (directory / source).read_bytes()
+    assert onto in done.stderr and (tmp_path / onto).read_bytes() == before
 
 
 # ---- exit codes
 
 
+#: Those that a signal causes: console/test_signals.py.
 ENDS = {
-    0: ("predict rows m out", None),
-    1: ("predict bad m out", None),
-    2: ("predict rows", None),
-    3: ("bench -q --runs 1 --max-disagreement 0 rows m crude", None),
-    129: ("predict - m", signal.SIGHUP),
-    130: ("predict - m", signal.SIGINT),
-    143: ("predict - m", signal.SIGTERM),
+    0: "predict rows m out",
+    1: "predict bad m out",
+    2: "predict rows",
+    3: "bench -q --runs 1 --max-disagreement 0 rows m crude",
 }
 
 
+@pytest.mark.full
 def test_exit_codes_are_those_of_the_page(directory):
     rows = PAGE.split("## Exit codes\n")[1].strip().split("\n\n")[0].splitlines()[2:]
-    assert [int(row.split("|")[1]) for row in rows] == list(ENDS)
+    signals = [128 + each for each in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)]
+    assert [int(row.split("|")[1]) for row in rows] == [*ENDS, *signals]
+    found = {code: forked.fastsvm(words.split(), cwd=directory).returncode for code, words in ENDS.items()}
+    assert found == {code: code for code in ENDS}

@@ -36,9 +36,3 @@ def test_a_range_that_a_model_embeds_is_told(fastsvm, tmp_path):
     fastsvm("approx", "-q", "--scale", "range", GOLDEN / "c_svc.model", "carried")
     assert facts(fastsvm, "carried")["range"] == [text]
     assert facts(fastsvm, GOLDEN / "c_svc.model")["range"] is None
-
-
-@pytest.mark.parametrize("certified", [True, False])
-def test_a_certificate_is_told(fastsvm, certified):
-    fastsvm("approx", "-q", *["--certify"] * certified, GOLDEN / "c_svc.model", "made")
-    assert facts(fastsvm, "made")["certified"] is certified

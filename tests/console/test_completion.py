@@ -11,6 +11,7 @@ import pytest
 from fastsvm_cli.cli import COMMANDS
 from fastsvm_cli.cli import fastsvm as group
 from fastsvm_cli.console.completion import SHELLS, script, taken
+from support import example_command
 from support.paths import FASTSVM
 from support.processes import outcome
 from support.shells import completed, listed
@@ -91,63 +92,23 @@ def test_a_shell_can_ask_the_command_for_its_script(shell, folder):
     assert found == ["fastsvm predict a9a.t", "fastsvm order --method triangle"], screen
 
 
-def test_the_installed_scripts_are_those_of_the_commands(tmp_path):
-    for shell, path in FILES.items():
-        text = (SHARE / path).read_text()
-        assert text == script(group, shell)
-        for name in COMMANDS:
-            for option in group.get_command(click.Context(group), name).params:
-                for word in option.opts if isinstance(option, click.Option) else ():
-                    assert (
-                        word if shell != "fish" else f"-l {word[2:]}" if word[:2] == "--" else f"-s {word[1]}"
-                    ) in text
-        done = outcome([FASTSVM], env={**os.environ, "_FASTSVM_COMPLETE": f"{shell}_source"})
-        assert (done.returncode, done.stdout, done.stderr) == (0, text, "")
+@pytest.mark.parametrize("name", FILES)
+def test_the_installed_scripts_are_those_of_the_commands(name):
+    text = (SHARE / FILES[name]).read_text()
+    assert text == script(group, name)
+    done = outcome([FASTSVM], env={**os.environ, "_FASTSVM_COMPLETE": f"{name}_source"})
+    assert (done.returncode, done.stdout, done.stderr) == (0, text, "")
+    for command in COMMANDS:
+        for option in group.get_command(click.Context(group), command).params:
+            for word in option.opts if isinstance(option, click.Option) else ():
+                of_fish = f"-l {word[2:]}" if word[:2] == "--" else f"-s {word[1]}"
+                assert (of_fish if name == "fish" else word) in text
 
 
-def test_what_a_script_holds_of_a_command():
+@pytest.mark.parametrize("name", SHELLS)
+def test_what_a_script_holds_of_a_command(name, screen):
     """Literal words are offered, placeholders are not; options take nothing, a value or a file."""
-
-    @click.group()
-    def fastsvm():
-        """Do it."""
-
-    @fastsvm.command()
-    @click.option("-w", "--width", metavar="adaptive|H", help="A number. Or what the rows say.")
-    @click.option("--scale", metavar="RANGE_FILE", help=f"How the rows are scaled (as {'svm-scale ' * 9}has it).")
-    @click.option("--steps", type=int, help=f"At most: {'as many as it takes, and ' * 4}no more.")
-    @click.option("--all", is_flag=True, help="Rows: all.")
-    @click.argument("rows")
-    @click.argument("model_file")
-    @click.argument("out", required=False)
-    def one(**_):
-        """One."""
-
-    bash, zsh, fish = (script(fastsvm, each) for each in ("bash", "zsh", "fish"))
-    long = f"At most: {'as many as it takes, and ' * 4}no more"  # unclear if cut off
-    for line in (
-        'one,-w|one,--width) words="adaptive" ;;',
-        "one,--scale) _fastsvm_files; return ;;",
-        "one,--steps) return ;;",
-    ):
-        assert f"        {line}\n" in bash
-    for line in (
-        "'(-w --width)-w+[A number]:adaptive|H:(adaptive)'",
-        "'(--scale)--scale=[How the rows are scaled]:RANGE_FILE:_files'",
-        f"'(--steps)--steps=[{long}]:N: '",
-        "'(--all)--all[Rows: all]'",
-        "'1:ROWS:_files'",
-        "'2:MODEL_FILE:_files'",
-        "'3::OUT:_files'",
-    ):
-        assert f"{line} \\\n" in zsh
-    for line in (
-        "-s w -l width -x -a 'adaptive' -d 'A number'",
-        "-l scale -r -F -d 'How the rows are scaled'",
-        f"-l steps -x -d '{long}'",
-        "-l all -d 'Rows: all'",
-    ):
-        assert f"complete -c fastsvm -n '__fastsvm_runs one' {line}\n" in fish
+    screen(f"completion.{name}", script(example_command.fastsvm, name))
 
 
 def test_a_shell_that_is_none_of_these_is_told():

@@ -7,7 +7,6 @@ import subprocess
 import threading
 
 import pytest
-from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
 from fastsvm_cli.commands.predict import fallback
 from fastsvm_cli.errors import FastsvmError
@@ -16,9 +15,9 @@ from fastsvm_cli.text.fingerprint import fingerprint
 from fastsvm_cli.text.read_rows import read_chunks
 from support import forked
 from support.compiling import compile_all
-from support.messages import DATA_FILE
 from support.paths import DATA, FASTSVM
 from support.processes import PATIENCE
+from support.training import train_on
 
 
 @pytest.fixture(scope="module")
@@ -26,20 +25,14 @@ def directory(tmp_path_factory):
     """exact, its certified compilation, another model with the same header, proven rows, and rows that are not all
     proven."""
     folder = tmp_path_factory.mktemp("exact")
-    y, x = svm_read_problem(str(DATA / "rings.train"))
-    svm_save_model(str(folder / "exact"), svm_train(y[:600], x[:600], "-q -g 0.2 -c 10 -b 1"))
+    train_on(folder / "exact", "rings.train", "-g 0.2 -c 10 -b 1", 600)
     compile_all(folder, "approx --certify exact compiled")
     text = (folder / "exact").read_bytes()
     (folder / "other").write_bytes(text[:-3] + bytes([text[-3] ^ 1]) + text[-2:])  # a digit of the last vector
-    assert (folder / "other").read_bytes().split(b"SV\n")[0] == text.split(b"SV\n")[0]
     lines = (DATA / "rings.test").read_text().splitlines(keepends=True)[:600]
     (folder / "some").write_text("".join(lines))
-    values = [
-        line.split()
-        for line in forked.fastsvm(
-            ["predict", "-q", "--values", "some", "compiled"], cwd=folder, check=True, text=True
-        ).stdout.splitlines()
-    ]
+    printed = forked.fastsvm(["predict", "-q", "--values", "some", "compiled"], cwd=folder, check=True, text=True)
+    values = [line.split() for line in printed.stdout.splitlines()]
     proven = [line for line, (_, value, radius) in zip(lines, values) if abs(float(value)) > 1.01 * float(radius)]
     assert 100 < len(proven) < 600
     (folder / "proven").write_text("".join(proven)), (folder / "none").write_text("")
@@ -47,44 +40,27 @@ def directory(tmp_path_factory):
 
 
 @pytest.mark.full(few=1)
-@pytest.mark.parametrize("rows", ["proven", "some", "none"])
-@pytest.mark.parametrize("options", [[], ["-b", "1"], ["--values"], ["--json"], ["--resume"]], ids=" ".join)
-def test_another_model_is_refused_before_anything_is_written(fastsvm, directory, tmp_path, rows, options):
-    """It is refused even if all labels are proven."""
-    (tmp_path / "out").write_text("before\n")
-    why = f"Error: {directory}/other: this is not the model that {directory}/compiled was compiled from"
-    why += " (their fingerprints differ)"
-    for output in (["out"], [] if "--resume" not in options else ["new"]):
-        done = fastsvm(
-            "predict",
-            *options,
-            "--exact",
-            directory / "other",
-            directory / rows,
-            directory / "compiled",
-            *output,
-            code=1,
-        )
-        assert done.err.splitlines()[-1] == why and not re.search(r"^(-?1|labels)\b", done.out, re.M), str(done)
-    assert (tmp_path / "out").read_text() == "before\n" and os.listdir(tmp_path) == ["out"]
-
-
 @pytest.mark.parametrize(
-    "name, words",
+    "options, rows, output",
     [
-        ("data", f":1: {DATA_FILE}"),
-        ("compiled", ": this is not the model that"),
-        ("missing", ": No such file or directory"),
-        (".", ": Is a directory"),
-        ("empty", ": the file is empty"),
+        ("", "proven", "out"),
+        ("", "none", "-"),
+        ("-b 1", "proven", "-"),
+        ("--values", "some", "out"),
+        ("--json", "proven", "out"),
+        ("--resume", "none", "out"),
+        ("--resume", "proven", "new"),
     ],
 )
-def test_what_is_no_model_at_all_is_said(fastsvm, directory, tmp_path, name, words):
-    (tmp_path / "data").write_bytes((directory / "some").read_bytes())
-    (tmp_path / "compiled").write_bytes((directory / "compiled").read_bytes())
-    (tmp_path / "empty").write_bytes(b"")
-    done = fastsvm("predict", "--exact", name, directory / "proven", directory / "compiled", "out", code=1)
-    assert done.err.splitlines()[-1].startswith(f"Error: {name}{words}") and not (tmp_path / "out").exists()
+def test_another_model_is_refused_before_anything_is_written(fastsvm, directory, tmp_path, options, rows, output):
+    """It is refused even if all labels are proven."""
+    (tmp_path / "out").write_text("before\n")
+    words = ["--exact", directory / "other", directory / rows, directory / "compiled", output]
+    done = fastsvm("predict", *options.split(), *words, code=1)
+    why = f"{directory}/other: this is not the model that {directory}/compiled was compiled from"
+    assert done.err.splitlines()[-1] == f"Error: {why} (their fingerprints differ)"
+    assert not re.search(r"^(-?1|labels)\b", done.out, re.M), str(done)
+    assert (tmp_path / "out").read_text() == "before\n" and os.listdir(tmp_path) == ["out"]
 
 
 def test_a_row_on_a_slow_pipe_is_not_answered_on_behalf_of_another_model(directory):
@@ -103,14 +79,14 @@ def test_a_row_on_a_slow_pipe_is_not_answered_on_behalf_of_another_model(directo
 
 def test_the_right_model_may_come_compressed_or_through_a_pipe(fastsvm, directory, tmp_path):
     (tmp_path / "exact.gz").write_bytes(gzip.compress((directory / "exact").read_bytes()))
-    plain = fastsvm("predict", "--exact", directory / "exact", directory / "some", directory / "compiled")
-    assert fastsvm("predict", "--exact", "exact.gz", directory / "some", directory / "compiled").out == plain.out
     os.mkfifo(tmp_path / "pipe")
-    writer = threading.Thread(
-        target=lambda: (tmp_path / "pipe").write_bytes((directory / "exact").read_bytes()), daemon=True
+    content = (directory / "exact").read_bytes()
+    threading.Thread(target=lambda: (tmp_path / "pipe").write_bytes(content), daemon=True).start()
+    plain, *others = (
+        fastsvm("predict", "--exact", each, directory / "some", directory / "compiled")
+        for each in (directory / "exact", "exact.gz", "pipe")
     )
-    writer.start()
-    assert fastsvm("predict", "--exact", "pipe", directory / "some", directory / "compiled").out == plain.out
+    assert [each.out for each in others] == [plain.out] * 2
     assert "evaluated exactly" in plain.err and ", 0 evaluated" not in plain.err
 
 

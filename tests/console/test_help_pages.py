@@ -9,13 +9,14 @@ from fastsvm_cli.cli import COMMANDS
 from fastsvm_cli.cli import fastsvm as group
 from fastsvm_cli.console.help_page import content, option_words, text
 from fastsvm_cli.console.man_page import man_pages
+from support import example_command
 
 
-def page(name, columns):
-    context = click.Context(group, info_name="fastsvm", help_option_names=["-h", "--help"])
+def page(name, columns, program=group):
+    context = click.Context(program, info_name="fastsvm", help_option_names=["-h", "--help"])
     if name is None:
-        return text(content(group, context), columns)
-    command = group.get_command(context, name)
+        return text(content(program, context), columns)
+    command = program.get_command(context, name)
     return text(content(command, click.Context(command, context, name)), columns)
 
 
@@ -23,18 +24,24 @@ def examples(shown):
     return [line for line in shown.split("\n") if re.match(r"    (\S+ \| |)(fastsvm|svm-\w+|zcat) ", line)]
 
 
-@pytest.mark.parametrize("columns", [50, 60, 80, 120, 300])
+def test_a_page_shows_options_of_every_form(screen):
+    """Values, defaults and limits; verbatim lines; long words."""
+    pages = [page(name, columns, example_command.fastsvm) for name in (None, "one") for columns in (50, 80)]
+    screen("help", "\n\n".join(pages) + "\n")
+
+
 @pytest.mark.parametrize("name", [None, *COMMANDS])
-def test_a_page_fits_its_terminal_and_says_what_is_meant(name, columns):
-    shown = page(name, columns)
-    wide = examples(shown)
-    assert wide == examples(page(name, 300)) and wide  # commands to copy are whole
-    assert max(map(len, wide)) <= 80, wide  # and fit most terminals
-    for line in set(shown.split("\n")) - set(wide):
-        assert len(line) < min(columns, 101) and line == line.rstrip(), line
-    words = " ".join(shown.split())
-    assert " ".join(page(name, 300).split()) == words  # nothing is cut
-    assert not re.search(r"RANGE\b(?!_FILE)|INTEGER|FLOAT|TEXT|x>|<=x|\(default|\x08|\xa0", shown)
+def test_a_page_fits_its_terminal_and_says_what_is_meant(name):
+    widest = page(name, 300)
+    wide, words = examples(widest), " ".join(widest.split())
+    assert wide and max(map(len, wide)) <= 80, wide  # fits most terminals
+    for columns in (50, 60, 80, 120, 300):
+        shown = page(name, columns)
+        assert wide == examples(shown)  # commands to copy are whole
+        for line in set(shown.split("\n")) - set(wide):
+            assert len(line) < min(columns, 101) and line == line.rstrip(), line
+        assert " ".join(shown.split()) == words  # nothing is cut
+    assert not re.search(r"RANGE\b(?!_FILE)|INTEGER|FLOAT|TEXT|x>|<=x|\(default|\x08|\xa0", widest)
     # Brackets are for defaults and limits, and in fastsvm[plot].
     for bracket in re.findall(r"(?<!fastsvm)\[([^]|]*)\]", words.partition("Options:")[2]):
         assert re.match(r"default: |(above )?[\d,]+ to [\d,]+$", bracket), bracket
@@ -77,25 +84,6 @@ def test_letters_are_those_of_libsvm():
             if "-d" in option.opts:
                 assert name == "order" and option.name == "degree"  # the kernel's; other commands have an expansion's
     assert found == set(theirs)
-
-
-@pytest.mark.parametrize(
-    "given, written, printed",
-    [
-        (dict(type=click.IntRange(1)), "-n, --number N", "Words."),
-        (dict(type=click.IntRange(1, 2000), metavar="K"), "-n, --number K", "Words. [1 to 2,000]"),
-        (dict(type=click.FloatRange(0, 1, min_open=True)), "-n, --number X", "Words. [above 0 to 1]"),
-        (dict(default=3, show_default=True), "-n, --number N", "Words. [default: 3]"),
-        (dict(default=20.0, show_default=True), "-n, --number X", "Words. [default: 20]"),
-        (dict(type=click.IntRange(0, 1), metavar="0|1", default=0, show_default=True), "-n, --number 0|1", None),
-        (dict(type=click.Choice(["a", "b"]), show_default="b of c"), "-n, --number a|b", "Words. [default: b of c]"),
-        (dict(is_flag=True), "-n, --number", "Words."),
-        (dict(show_default="what " * 9), "-n, --number TEXT", f"Words. [default: {'what ' * 9}]"),
-    ],
-)
-def test_an_option_tells_its_value_its_default_and_its_limits(given, written, printed):
-    reported = option_words(click.Option(["--number", "-n"], help="Words.", **given))
-    assert (reported[0], reported[1].replace("\xa0", " ")) == (written, printed or "Words. [default: 0]")
 
 
 def test_the_terminal_decides_how_wide_a_page_is(fastsvm):

@@ -3,12 +3,13 @@
 import io
 import os
 import re
+import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
 
+from fastsvm_cli.commands.predict import command
 from fastsvm_cli.comparisons import agreement as comparing
 from fastsvm_cli.console import progress
 from fastsvm_cli.methods import feature_space
@@ -82,11 +83,6 @@ def test_agreement_in_parts_is_the_same(model, monkeypatch):
     assert len(shares) == 9 and shares[-1] == 1.0
 
 
-class Screen(io.StringIO):
-    def isatty(self):
-        return False
-
-
 @pytest.fixture
 def clock(monkeypatch):
     time = [100.0]
@@ -107,7 +103,7 @@ def clock(monkeypatch):
     ],
 )
 def test_what_takes_long_is_announced_once_where_no_bar_is_drawn(monkeypatch, clock, announced, quiet, steps, printed):
-    screen = Screen()
+    screen = io.StringIO()
     monkeypatch.setattr(sys, "stderr", screen)
     with progress.Progress("work", quiet=quiet, announced=announced) as shown:
         for at, share in steps:
@@ -184,25 +180,14 @@ def test_predict_counts_its_rows_on_a_terminal(monkeypatch, tmp_path, model, pip
     ticks = iter(range(100, 10**6))
     monkeypatch.setattr(progress, "monotonic", lambda: float(next(ticks)))
     words = ["-" if piped else str(tmp_path / "rows"), str(tmp_path / "m"), str(tmp_path / "out")]
-    from fastsvm_cli.commands.predict import command
-
     standard_input = os.dup(0)
-    reading, writing = os.pipe()
-
-    def write():
-        with os.fdopen(writing, "wb") as pipe:
-            pipe.write((tmp_path / "rows").read_bytes())
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    os.dup2(reading, 0)
-    try:
-        command.main(words, standalone_mode=False)
-    finally:
-        os.dup2(standard_input, 0)
-        for each in (standard_input, reading):
-            os.close(each)
-        writer.join()
+    with subprocess.Popen(["cat", tmp_path / "rows"], stdout=subprocess.PIPE) as writer:
+        os.dup2(writer.stdout.fileno(), 0)
+        try:
+            command.main(words, standalone_mode=False)
+        finally:
+            os.dup2(standard_input, 0)
+            os.close(standard_input)
     last = shown(terminal)[-1]
     assert re.search(
         r"4,000 rows, [\d.]+( k)? rows/s, 0:00:\d\d$" if piped else r"━.* 4 k rows, [\d.]+( k)?/s$", last

@@ -15,7 +15,8 @@ from fastsvm_cli import __version__
 from fastsvm_cli.cli import COMMANDS
 from fastsvm_cli.cli import fastsvm as group
 from fastsvm_cli.console.man_page import man_pages
-from support.paths import SCRIPTS
+from support import example_command
+from support.paths import PROGRAM, SCRIPTS
 from support.processes import outcome
 
 #: The page of a command. The native program has the name of one.
@@ -71,7 +72,7 @@ def test_a_page_has_its_sections_and_every_option(groff, name):
 def test_the_page_of_the_native_program_has_its_options(groff):
     shown = groff(FOLDER / "fastsvm-predict.1")
     assert re.search(r"NAME\n +fastsvm-predict - [a-z]", shown) and "fastsvm-predict [options] test_file" in shown
-    helped = outcome(["fastsvm-predict", "--help"]).stdout
+    helped = outcome([PROGRAM, "--help"]).stdout
 
     def spellings(text):
         return {word for line in re.findall(r"^ +(-.*)$", text, re.M) for word in re.findall(r"(?<!\S)--?[a-z]+", line)}
@@ -89,35 +90,12 @@ def test_the_page_of_the_program_lists_the_commands(groff):
         assert re.search(rf"^ +{code}( |$)", shown.partition("EXIT STATUS")[2], re.M), code
 
 
-def test_what_is_special_to_roff_is_text(groff, tmp_path):
-    @click.group()
-    def fastsvm():
-        """Do 'a' and `b` \\ ^ ~ -c.
-
-        'Quoted at the start. x
-
-        \b
-          .TH of an example
-            'further in - and on
-        """
-
-    @fastsvm.command()
-    @click.option("--odd", metavar="A|B", help=".dot first, \\fBnot bold\\fR", default=1, show_default=True)
-    def one(odd):
-        """One."""
-
-    pages = man_pages(fastsvm)
+def test_what_is_special_to_roff_is_text(groff, tmp_path, screen):
+    pages = man_pages(example_command.fastsvm)
+    screen("man", "\n".join(f"--- {name}\n{text}" for name, text in pages.items()).replace(__version__, "VERSION"))
     for name, text in pages.items():
         (tmp_path / name).write_text(text)
-    shown = groff(tmp_path / "fastsvm.1")
-    for line in (
-        "Do 'a' and `b` \\ ^ ~ -c.",
-        "'Quoted at the start. x",
-        "    .TH of an example",
-        "      'further in - and on",
-    ):
-        assert f"{line}\n" in shown, shown
-    assert ".dot first, \\fBnot bold\\fR [default: 1]\n" in groff(tmp_path / "fastsvm-one.1")
+        assert groff(tmp_path / name)
 
 
 def test_the_script_of_the_build_makes_what_is_installed(tmp_path):

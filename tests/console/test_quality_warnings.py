@@ -1,6 +1,5 @@
 """Warnings about rows that hardly fit the model's training data."""
 
-import subprocess
 import warnings
 
 import pytest
@@ -9,12 +8,14 @@ import fastsvm_cli
 from fastsvm_cli.prediction.pipeline import RunCounts
 from support import forked
 from support.paths import FASTSVM
-from support.processes import PATIENCE, outcome
+from support.processes import outcome
 
 HEAD = "svm_type {}\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 2\nrho 0\n{}SV\n1 1:1 3:1\n-1 2:1\n"
 CLASSES = HEAD.format("c_svc", "label 4 7\nnr_sv 1 1\n")
 MODELS = {"m": CLASSES, "one": HEAD.format("one_class", ""), "value": HEAD.format("epsilon_svr", "")}
 NONE = "none of the 10 rows has a label that the model answers (4, 7)"
+FOUR = "the rows of rows have 4 features, and the model has 3"
+LEAVE_OUT = "if the first column is the label, leave --unlabelled out"
 ADVICE = "; if the first column is no label, add --unlabelled"
 
 
@@ -32,7 +33,6 @@ def warned(directory, *words, text):
     return [line.removeprefix("Warning: ").removesuffix(".") for line in done.stderr.splitlines()]
 
 
-@pytest.mark.full(few=2)
 @pytest.mark.parametrize(
     "words, text, expected",
     [
@@ -52,15 +52,8 @@ def warned(directory, *words, text):
         # columns
         ("--dense rows m", "4,1,1,1\n" * 10, []),
         ("--dense rows m", "4,1\n" * 10, []),
-        ("--dense rows m", "4,1,1,1,0\n" * 10, ["the rows of rows have 4 features, and the model has 3"]),
-        (
-            "--dense --unlabelled rows m",
-            "4,1,1,1\n" * 10,
-            [
-                "the rows of rows have 4 features, and the model has 3; if the first column is the label, "
-                "leave --unlabelled out"
-            ],
-        ),
+        ("--dense rows m", "4,1,1,1,0\n" * 10, [FOUR]),
+        ("--dense --unlabelled rows m", "4,1,1,1\n" * 10, [f"{FOUR}; {LEAVE_OUT}"]),
         ("--dense rows m", "4\n" * 10, ["no row of rows contains the delimiter ','"]),
         ("--dense --unlabelled --delim tab rows m", "4\n" * 10, [r"no row of rows contains the delimiter '\t'"]),
         ("-q --dense rows m", "1,1,1,1,0\n" * 10, []),
@@ -87,7 +80,6 @@ BEYOND = "11 of 20 rows have features beyond 3, the model's last" + ANOTHER_SET
 NONE_BEYOND = "no row has a feature beyond {}, and 9 of the model's 10 vectors do" + ANOTHER_SET
 
 
-@pytest.mark.full(few=3)
 @pytest.mark.parametrize(
     "model, text, expected",
     [
@@ -137,27 +129,18 @@ def test_expansions_know_their_features_but_no_vectors(directory):
 
 
 def test_the_features_of_several_parts_are_those_of_the_whole():
-    parts = [RunCounts(True), RunCounts(True)]
-    for run_counts, (rows, beyond, zero, largest) in zip(parts, [(5, 1, 2, 7), (6, 3, 4, 3)], strict=True):
-        run_counts.rows, run_counts.rows_beyond, run_counts.rows_with_zero, run_counts.largest_feature = (
-            rows,
-            beyond,
-            zero,
-            largest,
-        )
-    parts[1].add_values(parts[0].values())
-    whole = parts[1]
+    one, whole = RunCounts(True), RunCounts(True)
+    one.rows, one.rows_beyond, one.rows_with_zero, one.largest_feature = 5, 1, 2, 7
+    whole.rows, whole.rows_beyond, whole.rows_with_zero, whole.largest_feature = 6, 3, 4, 3
+    whole.add_values(one.values())
     assert (whole.rows, whole.rows_beyond, whole.rows_with_zero, whole.largest_feature) == (11, 4, 6, 7)
 
 
-def test_a_run_that_goes_on_counts_all_rows(directory):
-    text = "4 1:1\n" * 3 + "1 1:1\n" * 7
-    (directory / "rows").write_text(text + "x\n")
-    command = [FASTSVM, "predict", "--resume", "rows", "m", "out"]
-    assert subprocess.run(command, cwd=directory, capture_output=True, timeout=PATIENCE).returncode == 1
-    command.insert(2, "--on-bad-row=skip")
-    done = outcome(command, cwd=directory)
-    assert "Warning: 7 of 10 rows have labels other than the model's (4, 7).\n" in done.stderr
+def test_a_run_that_goes_on_counts_all_rows(directory, fastsvm):
+    (directory / "rows").write_text("4 1:1\n" * 3 + "1 1:1\n" * 7 + "x\n")
+    fastsvm("predict", "--resume", "rows", "m", "out", code=1)
+    done = fastsvm("predict", "--on-bad-row=skip", "--resume", "rows", "m", "out")
+    assert "Warning: 7 of 10 rows have labels other than the model's (4, 7).\n" in done.err
 
 
 def test_predict_file_warns_in_its_own_words(directory):

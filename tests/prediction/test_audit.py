@@ -13,25 +13,17 @@ from fastsvm_cli.comparisons.sampled import upper_bound
 from fastsvm_cli.prediction.answers import Audit
 from support.bad_rows import spoil
 from support.compiling import compile_all
+from support.messages import table
 from support.outputs import timeless
 from support.resuming import Disk, forked
-from support.training import train_on
 
-KINDS = ("approx", "cert", "reduced", "border", "cascade")
 SHARE, SEED = 0.3, 7
 BITS = 2**64 - 1
 
 
 @pytest.fixture(scope="module")
 def home(models):
-    compile_all(
-        models,
-        "reduce --ratio 0.05 rings.model rings.reduced",
-        "border rings.model rings.border",
-        "cascade --rows 1000000 --budget 10% --data rings.rows rings.model rings.cascade",
-    )
-    train_on(models / "one.model", "rings.train", "-s 2 -g 0.5", 200)
-    compile_all(models, "approx --degree 2 one.model one.approx")
+    compile_all(models, "cascade --rows 1000000 --budget 10% --data two.rows two.model two.cascade")
     return models
 
 
@@ -60,12 +52,19 @@ def audited(folder, *words, options=(), **how):
     return ended, (done["audited"], done["audit_differing"], done["audit_upper"])
 
 
-@pytest.mark.parametrize("options", [(), ("-b", "1")], ids=str)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind, options",
+    [
+        ("approx", ("--values",)),
+        ("cert", ("-b", "1")),
+        ("red", ()),
+        ("border", ()),
+        ("cascade", ()),
+        ("cascade", ("-b", "1")),
+    ],
+)
 def test_counts_are_those_of_the_labels_and_the_rows_stay(home, tmp_path, kind, options):
-    if options and kind in ("approx", "border"):
-        options = ("--values",)
-    rows, model, exact = home / "rings.dressed", home / f"rings.{kind}", home / "rings.model"
+    rows, model, exact = home / "two.dressed", home / f"two.{kind}", home / "two.model"
     probability = options[:2] if options[:1] == ("-b",) else ()
     forked(tmp_path, "predict", "-q", *options, rows, model, "plain")
     forked(tmp_path, "predict", "-q", *probability, rows, exact, "exact")
@@ -82,30 +81,23 @@ def test_counts_are_those_of_the_labels_and_the_rows_stay(home, tmp_path, kind, 
 
 
 def test_some_labels_differ_and_the_summary_says_how_many(home, fastsvm):
-    done = fastsvm("predict", "--audit", "100%", "--exact", home / "rings.model", home / "rings.rows",
-                   home / "rings.border", "out")  # fmt: skip
+    words = ("predict", "--exact", home / "two.model", home / "two.rows", home / "two.border", "out", "--audit")
     found = re.search(
         r"Audit: (\d+) of 400 sampled labels differ from the exact model's; with 95 % confidence, at most ([\d.]+) %"
         r" of all\.\n",
-        done.err,
+        fastsvm(*words, "100%").err,
     )
-    assert 0 < int(found[1]) < 400 and float(found[2]) == pytest.approx(
-        100 * upper_bound(int(found[1]), 400, 0.95), rel=0.01
-    )
-
-
-def test_a_pipe_has_the_same_sample(home, fastsvm):
-    words = ("predict", "--json", "--audit", "30%", "--exact", home / "rings.model")
-    done = [
-        fastsvm(*words, "-", home / "rings.border", "out", input=(home / "rings.rows").read_bytes()),
-        fastsvm(*words, home / "rings.rows", home / "rings.border", "out"),
-    ]
-    assert timeless(done[0].out) == timeless(done[1].out) and '"audited": 1' in done[0].out
+    bound = pytest.approx(100 * upper_bound(int(found[1]), 400, 0.95), rel=0.01)
+    assert 0 < int(found[1]) < 400 and float(found[2]) == bound
+    # A pipe has the same sample.
+    piped = ["-" if word == home / "two.rows" else word for word in words]
+    done = fastsvm(*piped, "30%", "--json", input=(home / "two.rows").read_bytes())
+    assert timeless(done.out) == timeless(fastsvm(*words, "30%", "--json").out) and '"audited": 1' in done.out
 
 
 @pytest.mark.parametrize("kind", ["border", "cascade"])
 def test_killed_and_resumed_it_counts_the_same(home, tmp_path, kind):
-    words = ("--exact", home / "rings.model", home / "rings.rows", home / f"rings.{kind}")
+    words = ("--exact", home / "two.model", home / "two.rows", home / f"two.{kind}")
     _, expected = audited(tmp_path, *words, "expected")
     for _ in range(2):
         forked(tmp_path, "predict", "--json", "--audit", SHARE, "--seed", SEED, "--resume", *words, "out",
@@ -115,88 +107,58 @@ def test_killed_and_resumed_it_counts_the_same(home, tmp_path, kind):
     assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes()
 
 
-def test_another_sample_does_not_resume(home, tmp_path):
-    words = ("--exact", home / "rings.model", "--resume", home / "rings.rows", home / "rings.border", "out")
-    forked(tmp_path, "predict", "--audit", SHARE, *words, prepare=lambda: Disk(25), code=-signal.SIGKILL)
-    ended = forked(tmp_path, "predict", "--audit", 2 * SHARE, *words, code=1)
-    assert "begun with --audit 0.3, and this command has 0.6" in ended.err
-
-
 @pytest.mark.parametrize("action", ["skip", "nan"])
 def test_bad_rows_are_not_sampled_and_move_no_other(home, tmp_path, action):
-    rows, bad = home / "rings.rows", tmp_path / "bad"
+    rows, bad = home / "two.rows", tmp_path / "bad"
     text, where = spoil(rows.read_text().splitlines(keepends=True), random.Random(1))
     bad.write_text(text)
     positions = {line for line, _ in where}
     lines = [line for line in range(1, len(text.splitlines()) + 1) if line not in positions]
-    for name, model in (("plain", "rings.border"), ("exact", "rings.model")):
+    for name, model in (("plain", "two.border"), ("exact", "two.model")):
         forked(tmp_path, "predict", "-q", rows, home / model, name)
     answers = [(tmp_path / name).read_text().splitlines() for name in ("plain", "exact")]
-    options = ("--exact", home / "rings.model", "--on-bad-row", action, "--threads", 2)
-    _, found = audited(tmp_path, bad, home / "rings.border", "out", options=options)
+    options = ("--exact", home / "two.model", "--on-bad-row", action, "--threads", 2)
+    _, found = audited(tmp_path, bad, home / "two.border", "out", options=options)
     assert found[:2] == counted(lines, *answers)
 
 
 def test_one_class_models_and_models_stopped_early_are_audited(home, fastsvm):
-    done = fastsvm("predict", "--json", "--audit", "1", "--exact", home / "one.model", home / "rings.rows",
+    done = fastsvm("predict", "--json", "--audit", "1", "--exact", home / "one.model", home / "two.rows",
                    home / "one.approx", "out")  # fmt: skip
     assert json.loads(done.out)["audited"] == 400
     done = json.loads(
-        fastsvm("predict", "--json", "--audit", "1", "--steps", 3, home / "rings.rows", home / "rings.order", "o").out
+        fastsvm("predict", "--json", "--audit", "1", "--steps", 3, home / "two.rows", home / "two.order", "o").out
     )
     assert done["audit_differing"] <= 400 - done["rows_decided"] and done["audit_differing"] > 0
 
 
-@pytest.mark.parametrize("quiet", [(), ("-q",), ("--json",)], ids=str)
+@pytest.mark.parametrize("quiet", [[], ["-q"], ["--json"]], ids=str)
 def test_beyond_the_limit_the_exit_code_is_3_and_the_rows_are_written(home, fastsvm, tmp_path, quiet):
-    words = ("predict", *quiet, "--audit", "1", "--exact", home / "rings.model")
-    files = (home / "rings.rows", home / "rings.border", "out")
+    words = ("predict", *quiet, "--audit", "1", "--exact", home / "two.model")
+    files = (home / "two.rows", home / "two.border", "out")
     fastsvm(*words, "--max-disagreement", "99%", *files)
     expected = (tmp_path / "out").read_bytes()
     (tmp_path / "out").unlink()
     done = fastsvm(*words, "--max-disagreement", "0.1%", *files, code=3)
     assert re.search(
-        r"Error: \S+rings\.border: up to [\d.]+ % of the labels may differ from the exact model's \(\d+ of 400 sampled"
+        r"Error: \S+two\.border: up to [\d.]+ % of the labels may differ from the exact model's \(\d+ of 400 sampled"
         r" ones do; 95 % confidence\), more than 0\.1 % \(--max-disagreement\)\n$",
         done.err,
     )
-    assert (tmp_path / "out").read_bytes() == expected and ("audit_upper" in done.out) == (quiet == ("--json",))
+    assert (tmp_path / "out").read_bytes() == expected and ("audit_upper" in done.out) == (quiet == ["--json"])
+    # Too few rows exceed a small limit without a differing one: nothing is known that keeps it.
+    few = ["--audit", "5%", "--max-disagreement", "1%", home / "two.rows", home / "two.cascade", "out"]
+    assert "more than 1 % (--max-disagreement)" in fastsvm("predict", *few, code=3).err
 
 
-def test_too_few_sampled_rows_exceed_a_small_limit(home, fastsvm):
-    """Without a differing row too: nothing is known that keeps the limit."""
-    done = fastsvm("predict", "--audit", "5%", "--max-disagreement", "1%", home / "rings.rows", home / "rings.cascade",
-                   "out", code=3)  # fmt: skip
-    assert "more than 1 % (--max-disagreement)" in done.err
-
-
-@pytest.mark.parametrize(
-    "options, model, code, words",
-    [
-        ("--audit 1", "rings.model", 1, "rings.model: a LIBSVM model found, whose labels are exact already"),
-        ("--audit 1", "rings.order", 1, "rings.order: its labels are exact already"),
-        ("--audit 1 --exact waves.model", "waves.red", 1, "waves.red: a regression model found"),
-        ("--audit 1", "rings.border", 2, "--audit needs --exact MODEL"),
-        ("--audit 1 --exact colors.model", "rings.border", 1, "colors.model: this is not the model that"),
-        ("--audit 1 --exact colors.model", "rings.cascade", 1, "colors.model: this is not the model that"),
-        ("--audit 101%", "rings.border", 2, "'101%' found, expected a share"),
-        ("--seed 1", "rings.border", 2, "--seed goes with --audit."),
-        ("--max-disagreement 1", "rings.border", 2, "--max-disagreement goes with --audit."),
-        ("--audit 1 --exact rings.model --tolerance 1", "rings.cert", 2, "--tolerance goes with --exact, "),
-    ],
-)
-def test_reasons(home, fastsvm, tmp_path, options, model, code, words):
-    options = [home / word if word.endswith(".model") else word for word in options.split()]
-    done = fastsvm("predict", *options, home / "rings.rows", home / model, "out", code=code)
-    assert words in done.err and not (tmp_path / "out").exists()
-
-
-def test_a_model_with_folded_scaling_is_not_compared_on_other_rows(home, fastsvm, tmp_path):
-    (tmp_path / "range").write_text("x\n0 1\n" + "".join(f"{feature} 0 2\n" for feature in range(1, 9)))
-    exact = home / "rings.model"
-    fastsvm("reduce", "-q", "--scale", "range", "--ratio", "0.1", exact, "folded")
-    done = fastsvm("predict", "--audit", "1", "--exact", exact, home / "rings.rows", "folded", "out", code=1)
-    assert "folded: --scale is folded into it: it takes raw rows" in done.err
+def test_reasons(home, fastsvm, tmp_path):
+    ranges = "x\n0 1\n" + "".join(f"{feature} 0 2\n" for feature in range(1, 9))
+    (home / "range").write_text(ranges)
+    compile_all(home, "reduce --scale range --ratio 0.1 two.model two.folded")
+    for options, model, code, words in table("messages.txt", "audit"):
+        options = [home / word if word.endswith(".model") else word for word in options.split()]
+        done = fastsvm("predict", *options, home / "two.rows", home / model, "out", code=int(code))
+        assert words in done.err and not (tmp_path / "out").exists()
 
 
 # ---- the bound
@@ -215,7 +177,7 @@ def test_the_sample_is_that_of_the_formula():
     assert Audit(lambda: None, 1, 1).native.sampled(chunk_of(9)) == list(range(9))
 
 
-@pytest.mark.parametrize("share", [0.0005, 0.01, 0.2])
+@pytest.mark.parametrize("share", [0.0005, 0.01])
 def test_the_bound_covers_the_share_in_95_of_100_jobs(share):
     """400 jobs, whose differing rows are neighbours."""
     rows, jobs = 20_000, 400
@@ -229,14 +191,7 @@ def test_the_bound_covers_the_share_in_95_of_100_jobs(share):
     assert covered >= 0.95 * jobs
 
 
-def test_the_bound_covers_what_is_drawn():
-    generator = random.Random(0)
-    for rows, share in ((60, 0.02), (200, 0.1), (900, 0.004)):
-        draws = (sum(generator.random() < share for _ in range(rows)) for _ in range(400))
-        assert sum(upper_bound(seen, rows, 0.95) >= share for seen in draws) >= 0.95 * 400
-
-
-@pytest.mark.parametrize("rows", [1, 2, 60, 3000, 10**6, 10**8])
+@pytest.mark.parametrize("rows", [1, 2, 3000, 10**6])
 def test_the_bound_is_clopper_and_pearson_s(rows):
     """A quantile of the beta distribution."""
     for differing in {0, 1, 7, rows // 1000, rows // 3, rows - 1}:

@@ -1,132 +1,116 @@
 """--open-rows and --outside-rows: rows that a fast model does not prove, or outside its bound, with line numbers. The
 expected rows follow from the models' radii and the bound's formula."""
 
-import gzip
 import json
+import os
 import random
-import re
 import subprocess
+from collections import Counter
 
 import numpy as np
 import pytest
-from libsvm.svmutil import svm_load_model, svm_read_problem
-from libsvm.svmutil import svm_predict as libsvm_predict
 
 from fastsvm_cli.models import load_model
+from fastsvm_cli.prediction.pipeline import predict
+from fastsvm_cli.text import read_rows
 from fastsvm_cli.text.line_blocks import BadRows
 from fastsvm_cli.text.read_rows import read_chunks
 from support import oracles
-from support.bad_rows import spoil
+from support.bad_rows import BAD
 from support.evaluation import decide
+from support.messages import sentences
 from support.open_rows import CASES, UNKNOWN, bits, expected_open, parsed
-from support.paths import DATA, FASTSVM
-from support.processes import outcome
+from support.outputs import timeless
+from support.paths import FASTSVM
+from support.processes import outcome, peak_memory
+from zoo.traits import usual
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("way", ["radii", "exact", "values"])
-def test_open_rows_are_those_the_radii_leave_open(fastsvm, folder, tmp_path, case, way):
-    rows, options = folder / f"{case}.rows", [*CASES[case][3], *["--values"] * (way == "values")]
+@pytest.mark.full(few=2)
+@pytest.mark.parametrize(
+    "case, way",
+    [(case, way) for way in ("radii", "exact") for case in CASES if (case, way) != ("steps", "exact")]
+    + [("four", "values"), ("steps", "values")],
+)
+def test_open_rows_are_those_the_radii_leave_open(fastsvm, models, tmp_path, case, way):
+    fast, options = CASES[case]
+    fast = models / fast
+    rows = fast.with_suffix(".awkward")
+    options = [*options, *["--values"] * (way == "values")]
     lines = rows.read_text().splitlines(keepends=True)
-    requested = expected_open(folder, case, rows)
+    requested = expected_open(models, case, rows)
     assert 3 < len(requested) < len(lines) - 3  # otherwise nothing is tested
-    exact = ["--exact", folder / f"{case}.model"] if way == "exact" else []
-    given = [*options, *exact, rows, folder / f"{case}.fast"]
+    exact = ["--exact", fast.with_suffix(".model")] if way == "exact" else []
+    given = [*options, *exact, rows, fast]
+    done = fastsvm("predict", "--json", "--open-rows", "open", *given, "out")
     if case != "regression" or exact:
-        plain = fastsvm("predict", *given, "plain")
-    done = fastsvm("predict", "--open-rows", "open", *given, "out")
-    if case != "regression" or exact:
-        assert (tmp_path / "out").read_bytes() == (tmp_path / "plain").read_bytes() and done.out == plain.out
+        plain = fastsvm("predict", "--json", *given, "plain")
+        assert (tmp_path / "out").read_bytes() == (tmp_path / "plain").read_bytes()
+        plain, with_open = (json.loads(timeless(each.out)) for each in (plain, done))
+        assert all(with_open[key] == plain[key] for key in plain if not key.startswith("rows_"))
     written = (tmp_path / "open").read_text().splitlines(keepends=True)
     assert [parsed(line)[2] for line in written] == requested
     assert [parsed(line)[:2] for line in written] == [parsed(lines[number - 1])[:2] for number in requested]
 
     answering = options if exact or case != "regression" else options[2:]  # without --tolerance
-    again = fastsvm("predict", *answering, *exact, "open", folder / f"{case}.fast", "again")
+    again = fastsvm("predict", *answering, *exact, "open", fast, "again")
     answers = (tmp_path / "out").read_text().splitlines()
     assert (tmp_path / "again").read_text().splitlines() == [answers[number - 1] for number in requested], str(again)
 
-    summary = json.loads(fastsvm("predict", "--json", "--open-rows", "open", *given, "out").out)
+    summary = json.loads(done.out)
     assert summary["rows_open"] == len(requested)
     if exact:
         assert summary["rows_evaluated"] == len(requested)
     elif case == "steps":
         assert summary["rows_decided"] == len(lines) - len(requested)
     else:
-        assert f"Proven: {len(lines) - len(requested)} of {len(lines)} rows" in done.err and "undecided" in done.err
+        text = fastsvm("predict", "--open-rows", "open", *given, "out").err
+        assert f"Proven: {len(lines) - len(requested)} of {len(lines)} rows" in text and "undecided" in text
+
+
+def is_row(line):
+    return line not in BAD and not line.lstrip(" \t").startswith("#")
 
 
 @pytest.mark.full(few=1)
-@pytest.mark.parametrize("threads", [1, 2, 3])
-@pytest.mark.parametrize("source", ["gzip", "-", "dense", "unlabelled", "dense unlabelled", "crlf"])
-def test_whatever_the_data_comes_as(fastsvm, folder, tmp_path, source, threads):
-    plain = folder / "two.rows"
-    text = re.sub(r" #.*| +$", "", plain.read_text(), flags=re.M)
-    options, given, label = [], None, None
-    if "dense" in source:
-        y, x = svm_read_problem(str(DATA / "rings.train"))
-        width = max(max(row) for row in x)
-        columns = [[row.get(index, 0.0) for index in range(1, width + 1)] for row in x[300:500]]
-        text = "".join(
-            " ".join([str(label), *(f"{at}:{value!r}" for at, value in enumerate(row, 1))]) + "\n"
-            for label, row in zip(y[300:500], columns)
-        )
-        leading = [[]] * 200 if "unlabelled" in source else [[label] for label in y[300:500]]
-        data = "".join(";".join(map(repr, [*first, *row])) + "\n" for first, row in zip(leading, columns))
-        options = ["--dense", "--delim", ";"]
-    elif source == "unlabelled":
-        data = "".join(line.partition(" ")[2] + "\n" for line in text.splitlines())
-    else:
-        data = text.replace("\n", "\r\n") if source == "crlf" else text
-    (tmp_path / "plain").write_text(text)
-    options += ["--unlabelled"] * ("unlabelled" in source)
-    data = gzip.compress(data.encode()) if source == "gzip" else data.encode()
-    (tmp_path / "data").write_bytes(data)
-    model = folder / "two.fast"
-    given = dict(input=data) if source == "-" else {}
-    done = fastsvm(
-        "predict",
-        "--threads",
-        threads,
-        "--open-rows",
-        "open",
-        *options,
-        "-" if given else "data",
-        model,
-        "out",
-        **given,
-    )
-    assert done.code == 0
-    requested = expected_open(folder, "two", tmp_path / "plain")
-    assert len(requested) > 3
-    lines = text.splitlines()
+@pytest.mark.parametrize(
+    "threads, end, options",
+    [
+        (1, "gzip", ""),
+        (2, "-", ""),
+        (3, "csv", "--dense --on-bad-row skip"),
+        (2, "bare", "--unlabelled"),
+        (3, "crlf", ""),
+        (1, "bad", "--on-bad-row skip"),
+        (2, "bad", "--on-bad-row nan"),
+        (2, "dressed", "--on-bad-row skip"),
+    ],
+)
+def test_whatever_the_data_comes_as(fastsvm, models, tmp_path, threads, end, options):
+    plain, fast = models / "four.rows", models / "four.cert"
+    source, given = (tmp_path / "data", {}) if end in ("-", "crlf") else (models / f"four.{end}", {})
+    (tmp_path / "data").write_bytes(plain.read_bytes().replace(b"\n", b"\r\n"))
+    if end == "-":
+        source, given = "-", {"input": plain.read_bytes()}
+    fastsvm("predict", "--threads", threads, "--open-rows", "open", *options.split(), source, fast, "out", **given)
+    lines = plain.read_text().splitlines()
+    numbers = range(1 + (end == "csv"), len(lines) + 1 + (end == "csv"))  # a line of names
+    if end in ("bad", "dressed"):
+        numbers = [at for at, line in enumerate(source.read_text().splitlines(), 1) if is_row(line)]
+    requested = expected_open(models, "four", plain)
     written = [parsed(line) for line in (tmp_path / "open").read_text().splitlines()]
-    assert [line[2] for line in written] == requested
-    for (label, row, number), line in zip(written, [lines[number - 1] for number in requested]):
-        assert row == parsed(line)[1], number
-        assert label == (bits(0.0) if "unlabelled" in source else parsed(line)[0])
-    fastsvm("predict", "-q", "open", model, "again")
-    answers = (tmp_path / "out").read_text().splitlines()
-    assert (tmp_path / "again").read_text().splitlines() == [answers[number - 1] for number in requested]
-
-
-@pytest.mark.full(few=4)
-@pytest.mark.parametrize("how", ["skip", "nan"])
-@pytest.mark.parametrize("seed", range(6))
-def test_line_numbers_count_the_lines_that_are_no_rows(fastsvm, folder, tmp_path, how, seed):
-    lines = (folder / "three.rows").read_text().splitlines(keepends=True)
-    text, where = spoil(lines, random.Random(seed))
-    (tmp_path / "bad").write_text(text)
-    bad = {number for number, _ in where}
-    positions = [number for number in range(1, len(text.splitlines()) + 1) if number not in bad]  # of the good rows
-    requested = [positions[number - 1] for number in expected_open(folder, "three", folder / "three.rows")]
-    fastsvm("predict", "--on-bad-row", how, "--open-rows", "open", "bad", folder / "three.fast", "out")
-    written = [parsed(line) for line in (tmp_path / "open").read_text().splitlines()]
-    assert [line[2] for line in written] == requested and bad
-    assert [line[:2] for line in written] == [parsed(text.splitlines()[number - 1])[:2] for number in requested]
+    assert [line[2] for line in written] == [numbers[number - 1] for number in requested] and len(requested) > 3
+    for (label, row, _), number in zip(written, requested):
+        expected = parsed(lines[number - 1])
+        if end == "csv":
+            row, expected = list(row), (expected[0], list(expected[1]))
+        assert row == expected[1] and label == (bits(0.0) if end == "bare" else expected[0])
+    if end not in ("bad", "csv"):
+        fastsvm("predict", "-q", "open", fast, "again")
+        answers = (tmp_path / "out").read_text().splitlines()
+        assert (tmp_path / "again").read_text().splitlines() == [answers[number - 1] for number in requested]
 
 
 def test_lines_of_rows_that_cannot_be_evaluated_are_counted_too():
@@ -134,15 +118,14 @@ def test_lines_of_rows_that_cannot_be_evaluated_are_counted_too():
     rng = random.Random(3)
     for _ in range(300):
         fates = rng.choices(["good", "unreadable", "dropped", "comment"], [5, 2, 1, 1], k=rng.randint(0, 40))
-        gaps, rows = {}, 0
+        gaps, rows = Counter(), 0
         for fate in fates:
-            if fate in ("unreadable", "comment"):
-                lines, bad = gaps.get(rows, (0, 0))
-                gaps[rows] = lines + 1, bad + (fate == "unreadable")
-            else:
-                rows += 1
+            gaps[rows, "lines"] += fate in ("unreadable", "comment")
+            gaps[rows, "bad"] += fate == "unreadable"
+            rows += fate in ("good", "dropped")
+        gaps = [(row, gaps[row, "lines"], gaps[row, "bad"]) for row in range(rows + 1) if gaps[row, "lines"]]
         bad_rows = BadRows("data")
-        bad_rows.begin(101, [(row, *gap) for row, gap in sorted(gaps.items())], [])
+        bad_rows.begin(101, gaps, [])
         read = [(101 + at, fate) for at, fate in enumerate(fates) if fate in ("good", "dropped")]
         found = []
         while read:
@@ -157,12 +140,11 @@ def test_lines_of_rows_that_cannot_be_evaluated_are_counted_too():
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("center", ["mean", "origin", "pair"])
-@pytest.mark.parametrize("certify", [[], ["--certify"]])
-def test_outside_rows_are_those_beyond_eq_3_11(fastsvm, folder, tmp_path, center, certify):
-    fastsvm("approx", "-q", *certify, "--center", center, folder / "three.model", "fast")
-    machine = oracles.Machine.read((folder / "three.model").read_bytes())
-    rng = random.Random(center)
+@pytest.mark.parametrize("center, certify", [("mean", ["--certify"]), ("origin", []), ("pair", ["--certify"])])
+def test_outside_rows_are_those_beyond_eq_3_11(fastsvm, tmp_path, center, certify):
+    machine, rng = usual(np.random.default_rng(1), classes=3, gamma=0.02).machine, random.Random(center)
+    (tmp_path / "model").write_bytes(machine.text())
+    fastsvm("approx", "-q", *certify, "--center", center, "model", "fast")
     features = machine.features
     rows = [
         {index: size * rng.gauss(0, 1) for index in features}
@@ -191,66 +173,61 @@ def test_outside_rows_are_those_beyond_eq_3_11(fastsvm, folder, tmp_path, center
     assert [line[:2] for line in written] == [parsed(lines[line[2] - 1])[:2] for line in written]
 
 
-@pytest.mark.full(few=1)
-@pytest.mark.parametrize(
-    "source, options, ending",
-    [
-        ("two", ["--degree", 2], " fastsvm bench tells how many labels differ."),
-        ("regression", ["--degree", 2], " fastsvm bench tells how far they are."),
-        ("two", ["--certify"], None),
-        ("regression", ["--certify"], None),
-        *(("two", ["--degree", degree], None) for degree in (1, 3, 4)),
-    ],
-)
-def test_nothing_is_known_only_where_nothing_is(fastsvm, folder, tmp_path, source, options, ending):
+@pytest.mark.full
+def test_nothing_is_known_only_where_nothing_is(fastsvm, models, tmp_path):
     """Certified models have radii; eq. (3.11) is for degree 2 only."""
-    fastsvm("approx", "-q", *options, folder / f"{source}.model", "fast")
-    (tmp_path / "far").write_text("1 1:50 2:50\n" * 3)
-    done = fastsvm("predict", "far", "fast", "out")
-    note = (
-        "Note: 3 of 3 rows (100 %) are outside the bound of the expansion (Claesen et al., eq. 3.11): nothing is known"
-        f" of how near their values are to the exact model's.{ending}\n"
-    )
-    assert done.err == ("" if ending is None else note)
+    (tmp_path / "far").write_text("100 1:50 2:50\n" * 3)
+    for source, options, ending in (
+        ("two", ["--degree", 2], "bench tells how many labels differ."),
+        ("regression", ["--degree", 2], "bench tells how far they are."),
+        ("two", ["--certify"], None),
+        *(("two", ["--degree", degree], None) for degree in (1, 3, 4)),
+    ):
+        fastsvm("approx", "-q", *options, models / f"{source}.model", "fast")
+        note = (
+            "Note: 3 of 3 rows (100 %) are outside the bound of the expansion (Claesen et al., eq. 3.11): nothing is"
+            f" known of how near their values are to the exact model's. fastsvm {ending}\n"
+        )
+        assert fastsvm("predict", "far", "fast", "out").err == ("" if ending is None else note)
 
 
-def test_both_files_and_a_pipeline(fastsvm, folder, tmp_path):
+def test_both_files_and_a_pipeline(fastsvm, models, tmp_path):
     """Open rows go through a pipe to the exact model, and return as labels."""
-    rows, model = folder / "two.rows", folder / "two.fast"
+    rows, model = models / "two.awkward", models / "two.cert"
     fastsvm("predict", "-q", "--open-rows", "open", "--outside-rows", "outside", rows, model, "out")
     piped = fastsvm("predict", "--open-rows", "-", "--outside-rows", "outside2", rows, model, "out2")
     assert piped.out == (tmp_path / "open").read_text() and "Accuracy" in piped.err
     assert (tmp_path / "outside2").read_bytes() == (tmp_path / "outside").read_bytes()
     assert (tmp_path / "out2").read_bytes() == (tmp_path / "out").read_bytes()
     command = (
-        f"'{FASTSVM}' predict -q --open-rows - '{rows}' '{model}' out3 | '{FASTSVM}' predict -q - '{folder}/two.model'"
+        f"'{FASTSVM}' predict -q --open-rows - '{rows}' '{model}' out3 | '{FASTSVM}' predict -q - '{models}/two.model'"
     )
     labels = outcome(command, shell=True, cwd=tmp_path).stdout.split()
     numbers = [parsed(line)[2] for line in piped.out.splitlines()]
-    fastsvm("predict", "-q", "--exact", folder / "two.model", rows, model, "exact")
+    fastsvm("predict", "-q", "--exact", models / "two.model", rows, model, "exact")
     merged = (tmp_path / "out").read_text().split()
     for number, label in zip(numbers, labels, strict=True):
         merged[number - 1] = label
     assert merged == (tmp_path / "exact").read_text().split()
 
 
-def test_other_readers(fastsvm, folder, tmp_path, svm_predict):
-    """svm-predict, scikit-learn, and LIBSVM's Python package, once sed has removed the comments."""
+def test_other_readers(fastsvm, models, tmp_path, svm_predict):
+    """svm-predict and scikit-learn."""
     from sklearn.datasets import load_svmlight_file
 
     def theirs(test, model):
         subprocess.run([svm_predict, test, model, "theirs"], cwd=tmp_path, check=True, capture_output=True)
         return (tmp_path / "theirs").read_text().splitlines()
 
-    for name in ("three", "two"):
-        lines = (folder / f"{name}.rows").read_text().splitlines(keepends=True)
+    for name in ("four", "two"):
+        lines = (models / f"{name}.awkward").read_text().splitlines(keepends=True)
         lines = [line for line in lines if "e-324" not in line and ": 17" not in line]  # LIBSVM refuses these
         # UNKNOWN is too large for readers of matrices.
         text = "".join(line.replace(f"{UNKNOWN}:", "100:") for line in lines)
         (tmp_path / "rows").write_text(text)
-        exact = folder / f"{name}.model"
-        options = ["-b", 1] if name == "three" else ["--exact", exact]  # with three classes no probability is proven
-        fastsvm("predict", "-q", "--open-rows", "open", *options, "rows", folder / f"{name}.fast", "out")
+        exact = models / f"{name}.model"
+        options = ["-b", 1] if name == "four" else ["--exact", exact]  # with four classes no probability is proven
+        fastsvm("predict", "-q", "--open-rows", "open", *options, "rows", models / f"{name}.cert", "out")
         written = (tmp_path / "open").read_text().splitlines()
         assert len(written) > 3 and (name == "two" or any(parsed(line)[1] == {} for line in written))
         answers = theirs("rows", exact)
@@ -264,46 +241,102 @@ def test_other_readers(fastsvm, folder, tmp_path, svm_predict):
         stored = {int(index) + 1: bits(value) for index, value in zip(x[r].indices, x[r].data)}
         assert stored == row
 
-    stripped = outcome("sed 's/ *#.*//' open", shell=True, cwd=tmp_path, check=True).stdout
-    (tmp_path / "stripped").write_text(stripped)
-    y, x = svm_read_problem(str(tmp_path / "stripped"))
-    found, _, _ = libsvm_predict(y, x, svm_load_model(str(folder / "two.model")), "-q")
-    assert [str(int(label)) for label in found] == expected
 
-
-@pytest.mark.full(few=1)
-@pytest.mark.parametrize("exact", [False, True])
-def test_probabilities_that_the_radii_leave_open(fastsvm, folder, tmp_path, exact):
+@pytest.mark.full
+def test_probabilities_that_the_radii_leave_open(fastsvm, models, tmp_path):
     """-b 1 proves a row of two classes if both ends of its interval print alike; a row of more never."""
-
-    def more(name):
-        return ["--exact", folder / f"{name}.model"] if exact else []
-
-    for name in ("two", "three"):
-        summary = json.loads(
-            fastsvm(
-                *"predict --json -b 1 --open-rows open".split(),
-                *more(name),
-                folder / f"{name}.rows",
-                folder / f"{name}.fast",
-                "out",
-            ).out
-        )
-        count = len((tmp_path / "open").read_text().splitlines())
-        assert summary["rows_open"] == count > 3
-        assert name == "two" or count == 200
-    if not exact:
-        values, radii = [], []
-        model = load_model(str(folder / "two.fast"))
-        for chunk in read_chunks(str(folder / "two.rows")):
-            value, radius = decide(model, chunk)
-            values, radii = [*values, *value[:, 0]], [*radii, *radius[:, 0]]
-        a, b = model.header.probA[0], model.header.probB[0]
-
-        def odds(f):
-            return "%g" % min(max(1 / (1 + np.exp(a * f + b)), 1e-7), 1 - 1e-7)
-
-        requested = [at for at, (f, r) in enumerate(zip(values, radii), 1) if odds(f - r) != odds(f + r)]
-        fastsvm("predict", "-b", 1, "--open-rows", "open", folder / "two.rows", folder / "two.fast", "out")
+    for name, exact in (("four", False), ("four", True), ("two", True), ("two", False)):
+        rows = models / f"{name}.awkward"
+        options = ["--exact", models / f"{name}.model"] * exact
+        words = "predict --json -b 1 --open-rows open".split()
+        summary = json.loads(fastsvm(*words, *options, rows, models / f"{name}.cert", "out").out)
         found = {parsed(line)[2] for line in (tmp_path / "open").read_text().splitlines()}
-        assert set(requested) <= found and len(requested) > 3 and len(found) < 200
+        assert summary["rows_open"] == len(found) > 3 and (name == "two" or len(found) == 200)
+    model = load_model(str(models / "two.cert"))
+    (chunk,) = read_chunks(str(models / "two.awkward"))
+    values, radii = (each[:, 0] for each in decide(model, chunk))
+
+    def odds(values):
+        fraction = 1 / (1 + np.exp(model.header.probA[0] * values + model.header.probB[0]))
+        return ["%g" % each for each in np.clip(fraction, 1e-7, 1 - 1e-7)]
+
+    ends = zip(odds(values - radii), odds(values + radii))
+    requested = {at for at, (low, high) in enumerate(ends, 1) if low != high}
+    assert requested <= found and len(requested) > 3
+
+
+# ---- reasons, failing runs, memory
+
+
+@pytest.mark.full
+def test_refused_in_one_line_before_any_work(fastsvm, models, tmp_path):
+    (tmp_path / "rows").write_text("this is no row\n")  # would be reported if read
+    (tmp_path / "out").write_text("before")
+    os.symlink("out", tmp_path / "link")
+    os.link(tmp_path / "out", tmp_path / "hard")
+    for options, model, message in (case.values for case in sentences("open rows")):
+        done = fastsvm("predict", *options.split(), "rows", models / model, "out", code=None)
+        assert done.code in (1, 2) and done.err.splitlines()[-1] == message.format(models / model)
+        assert sorted(os.listdir(tmp_path)) == ["hard", "link", "out", "rows"]
+        assert (tmp_path / "out").read_text() == "before"
+
+
+def test_rows_and_answers_cannot_both_be_standard_output(fastsvm, models):
+    given = [models / "two.rows", models / "two.cert"]
+    done = fastsvm("predict", "--open-rows", "-", *given, code=1)
+    assert done.out == "" and "two outputs would be written to it" in done.err
+    fastsvm(*"predict -q --open-rows /dev/null --outside-rows /dev/null".split(), *given, "/dev/null")
+    # Nothing goes down a pipe before the exact model is known.
+    done = fastsvm("predict", "--open-rows", "-", "--exact", models / "four.model", *given, "out", code=1)
+    assert done.out == "" and "fingerprints differ" in done.err
+    # A reduced set's probabilities need the exact model.
+    given = ["predict", "-q", "-b", 1, "--open-rows", "o", models / "two.rows", models / "two.red", "out"]
+    assert "--open-rows with -b 1 needs --exact" in fastsvm(*given, code=2).err
+    fastsvm(*given[:1], "--exact", models / "two.model", *given[1:])
+
+
+def test_a_run_that_fails_leaves_every_file_as_it_was(fastsvm, models, tmp_path):
+    names = ["open", "out", "outside"]
+    for name in names:
+        (tmp_path / name).write_text(f"{name} of before")
+    (tmp_path / "bad").write_text((models / "two.rows").read_text() + "foo\n")
+    words = ["predict", "--open-rows", "open", "--outside-rows", "outside"]
+    fastsvm(*words, "bad", models / "two.cert", "out", code=1)
+    fastsvm(*words, "--exact", models / "four.model", "bad", models / "two.cert", "out", code=1)
+    assert sorted(os.listdir(tmp_path)) == ["bad", *names]
+    assert all((tmp_path / name).read_text() == f"{name} of before" for name in names)
+    (tmp_path / "none").write_text("")
+    fastsvm(*words, "none", models / "two.cert", "out")
+    assert all((tmp_path / name).read_bytes() == b"" for name in names)
+
+
+@pytest.mark.full
+def test_memory_does_not_grow_with_the_rows(models, tmp_path):
+    text = (models / "two.awkward").read_text()
+    (tmp_path / "short").write_text(text * 100)
+    (tmp_path / "long").write_text(text * 600)
+    options = ["-q", "--threads", 1, "--open-rows", "open", "--outside-rows", "outside"]
+    short, long = (
+        peak_memory(FASTSVM, "predict", *options, name, models / "two.cert", "out", cwd=tmp_path)
+        for name in ("short", "long")
+    )
+    assert (tmp_path / "open").stat().st_size > 1e6 and long < short + 6e6, (short, long)
+
+
+@pytest.mark.parametrize("skipping", [False, True])
+def test_line_numbers_of_rows_that_are_evaluated_a_few_at_a_time(models, tmp_path, monkeypatch, skipping):
+    """As with models of many pairs of classes."""
+    monkeypatch.setattr(read_rows, "MOST_VALUES", 6 * 7)  # six pairs: seven rows at a time
+    lines = (models / "four.rows").read_bytes().splitlines(keepends=True)
+    (tmp_path / "rows").write_bytes(
+        b"".join(b"foo\n" * (skipping and at % 5 == 0) + line for at, line in enumerate(lines))
+    )
+    requested = expected_open(models, "four", models / "four.rows")
+    options = {}
+    if skipping:
+        requested = [number + (number - 1) // 5 + 1 for number in requested]
+        options["bad_rows"] = BadRows("bad")
+    model, written = load_model(str(models / "four.cert")), []
+    chunks = read_rows.smaller_chunks(read_chunks(str(tmp_path / "rows"), size=1000, **options), model.pairs)
+    predict(model, chunks, lambda lines: None, path="rows", write_open=written.append, **options)
+    assert [parsed(line)[2] for line in b"".join(written).decode().splitlines()] == requested

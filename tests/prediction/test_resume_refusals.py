@@ -4,256 +4,161 @@ import fcntl
 import os
 import re
 import signal
+from zlib import crc32
 
 import pytest
 
 from fastsvm_cli.errors import FileError
-from fastsvm_cli.text.fingerprint import fingerprint
+from support.messages import table
 from support.resuming import Disk, forked, resumable
 
 
 @pytest.fixture
-def stopped(models, tmp_path):
-    """stopped(*options, rows=...) leaves a stopped run in the folder and returns its command without --resume."""
-    (tmp_path / "rows").write_bytes((models / "rings.rows").read_bytes())
-    (tmp_path / "bad").write_bytes((models / "rings.bad").read_bytes())
-    for name in ("rings.cert", "rings.order", "waves.order", "rings.model"):
+def home(models, tmp_path):
+    for name in [f"two.{end}" for end in "rows bad csv cert order border model".split()] + ["regression.order"]:
         (tmp_path / name).write_bytes((models / name).read_bytes())
-
-    def stop(*options, rows="rows", model="rings.cert"):
-        command = ["predict", *options, rows, model, "out"]
-        done = forked(
-            tmp_path,
-            *command,
-            "--resume",
-            prepare=lambda: Disk(30, death=lambda: os.kill(os.getpid(), signal.SIGTERM)),
-            code=143,
-        )
-        assert " rows are kept in out.partial" in done.err
-        return command
-
-    return stop
+    return tmp_path
 
 
-OTHER = [
-    ([], ["-b", "1"], "begun with -b 0, and this command has 1"),
-    ([], ["--values"], "begun with --values off, and this command has on"),
-    (["--values"], [], "begun with --values on, and this command has off"),
-    ([], ["--unlabelled"], "begun with --unlabelled off, and this command has on"),
-    ([], ["--dense"], "begun with --dense off, and this command has on"),
-    ([], ["--exact", "rings.model"], "begun with --exact off, and this command has on"),
-    (
-        [],
-        ["--max-line", "1"],
-        "begun with --on-bad-row stop and --max-line 256, which met 0 bad rows, and this command has --on-bad-row stop"
-        " and --max-line 1",
-    ),
-]
+def terminate():
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def stop(home, words):
+    """Leaves a stopped run in the folder; returns its command."""
+    command = ["predict", "--resume", *words.split(), "out"]
+    done = forked(home, *command, prepare=lambda: Disk(30, death=terminate), code=143)
+    assert " rows are kept in out.partial" in done.err
+    return command
+
+
+def content(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+ALL = "two.rows two.cert"
 
 
 @pytest.mark.full(few=3)
-@pytest.mark.parametrize("first, then, words", OTHER)
-def test_other_options_are_refused_and_nothing_is_lost(stopped, tmp_path, first, then, words):
-    stopped(*first)
-    before = {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)}
-    done = forked(tmp_path, "predict", "--resume", *then, "rows", "rings.cert", "out", code=1)
-    assert done.err.splitlines()[-1] == f"Error: out.partial: {words}; remove out.partial to start from the beginning"
-    assert before == {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)}
-    forked(tmp_path, "predict", "--resume", *first, "rows", "rings.cert", "out")
+@pytest.mark.parametrize("first, then, words", table("messages.txt", "resume: another command"))
+def test_another_command_is_refused_and_nothing_is_lost(home, first, then, words):
+    command = stop(home, first)
+    before = content(home)
+    done = forked(home, "predict", "--resume", *then.split(), "out", code=1)
+    error = done.err.splitlines()[-1]
+    assert error.startswith(f"Error: out.partial: {words}"), error
+    assert error.endswith("; remove out.partial to start from the beginning")
+    assert content(home) == before
+    forked(home, *command)
 
 
-def test_another_delimiter_is_refused(stopped, models, tmp_path):
-    rows = re.sub(r" \d+:", " ", (models / "rings.rows").read_text())
-    (tmp_path / "dense").write_text(rows)
-    command = stopped("--dense", "--delim", " ", rows="dense")
-    done = forked(tmp_path, "predict", "--resume", "--dense", "dense", "rings.cert", "out", code=1)
-    assert done.err.splitlines()[-1].startswith("Error: out.partial: begun with --delim ' ', and this command has ','")
-    forked(tmp_path, *command, "--resume")
+def test_what_was_not_met_yet_can_change(home):
+    stop(home, ALL)
+    forked(home, "predict", "--resume", "--max-line", 300, "--on-bad-row", "skip", *ALL.split(), "out")
 
 
-def test_steps_and_tolerance_are_options_too(stopped, tmp_path):
-    stopped("--steps", 3, model="rings.order")
-    assert (
-        "begun with --steps 3, and this command has 4;"
-        in forked(tmp_path, "predict", "--resume", "--steps", 4, "rows", "rings.order", "out", code=1).err
-    )
-    assert (
-        "begun with --steps 3, and this command has unset;"
-        in forked(tmp_path, "predict", "--resume", "rows", "rings.order", "out", code=1).err
-    )
-    os.unlink(tmp_path / "out.partial")  # to start from the beginning
-    stopped("--tolerance", 0.1, model="waves.order")
-    assert (
-        "begun with --tolerance 0.1, and this command has 0.2;"
-        in forked(tmp_path, "predict", "--resume", "--tolerance", 0.2, "rows", "waves.order", "out", code=1).err
-    )
-
-
-def test_another_model_or_input_is_refused(stopped, tmp_path):
-    command = stopped()
-
-    def refused(words):
-        done = forked(tmp_path, *command, "--resume", code=1)
-        assert (
-            done.err.splitlines()[-1] == f"Error: out.partial: {words}; remove out.partial to start from the beginning"
-        )
-
-    model, rows = (tmp_path / "rings.cert").read_bytes(), (tmp_path / "rows").read_bytes()
-    time = os.stat(tmp_path / "rows").st_mtime_ns
-    other = (tmp_path / "rings.order").read_bytes()
-    (tmp_path / "rings.cert").write_bytes(other)
-    refused(f"begun with model {fingerprint(model)!r}, and this command has {fingerprint(other)!r}")
-    (tmp_path / "rings.cert").write_bytes(model)
-    (tmp_path / "rows").write_bytes(rows + b"1 1:1\n")
-    refused(f"begun with TEST_FILE's bytes {len(rows)}, and this command has {len(rows) + 6}")
-    (tmp_path / "rows").write_bytes(rows)
-    os.utime(tmp_path / "rows", ns=(time, time + 1))
-    refused(f"begun with TEST_FILE's time {time}, and this command has {time + 1}")
-    os.utime(tmp_path / "rows", ns=(time, time))
-    (tmp_path / "moved").mkdir()
-    os.rename(tmp_path / "rows", tmp_path / "moved" / "rows")  # another path, the same file
-    forked(tmp_path, "predict", "--resume", "moved/rows", "rings.cert", "out")
+def test_another_time_of_the_input_is_refused_but_not_another_path(home):
+    command = stop(home, ALL)
+    time = os.stat(home / "two.rows").st_mtime_ns
+    os.utime(home / "two.rows", ns=(time, time + 1))
+    done = forked(home, *command, code=1)
+    assert f"begun with TEST_FILE's time {time}, and this command has {time + 1}; remove" in done.err
+    os.utime(home / "two.rows", ns=(time, time))
+    (home / "moved").mkdir()
+    os.rename(home / "two.rows", home / "moved" / "rows")
+    forked(home, "predict", "--resume", "moved/rows", "two.cert", "out")
 
 
 @pytest.mark.parametrize("what", ["fastsvm", "instructions"])
-def test_another_program_or_processor_is_refused(stopped, tmp_path, what):
-    from zlib import crc32
-
-    command, state = stopped(), tmp_path / "out.partial.state"
+def test_another_program_or_processor_is_refused(home, what):
+    command, state = stop(home, ALL), home / "out.partial.state"
     head, _, body = state.read_bytes().partition(b"\n")
     body = re.sub(rb'("%s": )"[^"]*"' % what.encode(), rb'\1"other"', body)
     state.write_bytes(b"%s %08x\n" % (head.rpartition(b" ")[0], crc32(body)) + body)
-    printed = forked(tmp_path, *command, "--resume", code=1).err.splitlines()[-1]
+    printed = forked(home, *command, code=1).err.splitlines()[-1]
     assert printed.startswith(f"Error: out.partial: begun with {what} 'other', and this command has '")
     assert printed.endswith("'; remove out.partial to start from the beginning")
 
 
-def test_what_becomes_of_bad_rows_can_change_until_there_is_one(stopped, models, tmp_path):
-    command = stopped("--on-bad-row", "skip", rows="bad")
-    done = forked(tmp_path, "predict", "--resume", "--on-bad-row", "nan", "bad", "rings.cert", "out", code=1)
-    assert "begun with --on-bad-row skip and --max-line 256, which met " in done.err
-    done = forked(tmp_path, *command, "--max-line", 300, "--resume", code=1)
-    assert "begun with --on-bad-row skip and --max-line 256" in done.err and "--max-line 300;" in done.err
-    forked(tmp_path, *command, "--resume")
-    stopped()
-    forked(tmp_path, "predict", "--resume", "--max-line", 300, "--on-bad-row", "skip", "rows", "rings.cert", "out")
-
-
-def test_a_damaged_state_or_other_lines_are_refused(stopped, models, tmp_path):
-    command = stopped()
-    state, lines = (tmp_path / "out.partial.state").read_bytes(), (tmp_path / "out.partial").read_bytes()
+def test_a_damaged_state_or_other_lines_are_refused(home):
+    command = stop(home, ALL)
+    state, lines = (home / "out.partial.state").read_bytes(), (home / "out.partial").read_bytes()
     why = "this is not what fastsvm wrote there; remove {0}.state and {0} to start from the beginning"
     for at in range(0, len(state), 7):
         for damaged in (state[:at], state[:at] + bytes([state[at] ^ 1]) + state[at + 1 :]):
-            (tmp_path / "out.partial.state").write_bytes(damaged)
+            (home / "out.partial.state").write_bytes(damaged)
             with pytest.raises(FileError) as refused:
-                resumable(tmp_path / "out")
-            assert str(refused.value) == f"{tmp_path}/out.partial.state: {why.format(tmp_path / 'out.partial')}"
-    assert (
-        forked(tmp_path, *command, "--resume", code=1).err.splitlines()[-1]
-        == f"Error: out.partial.state: {why.format('out.partial')}"
-    )
-    (tmp_path / "out.partial.state").write_bytes(state)
+                resumable(home / "out")
+            assert str(refused.value) == f"{home}/out.partial.state: {why.format(home / 'out.partial')}"
+    assert f"Error: out.partial.state: {why.format('out.partial')}\n" in forked(home, *command, code=1).err
+    (home / "out.partial.state").write_bytes(state)
     for other, words in (
+        (lines[:-1], f"{len(lines) - 1} bytes found, expected the {len(lines)} that out.partial.state speaks of"),
+        (b"x" + lines[:-1], "other lines found than those that out.partial.state speaks of"),
+    ):
+        (home / "out.partial").write_bytes(other)
+        advice = "remove out.partial and out.partial.state to start from the beginning"
+        assert forked(home, *command, code=1).err.splitlines()[-1] == f"Error: out.partial: {words}; {advice}"
+    (home / "out.partial").write_bytes(lines + b"what a killed run wrote after its last checkpoint" * 1000)
+    forked(home, *command)
+    forked(home, "predict", *ALL.split(), "expected")
+    assert (home / "out").read_bytes() == (home / "expected").read_bytes()
+
+
+def test_a_file_of_that_name_that_is_not_ours_is_left_alone(home):
+    (home / "precious").write_text("precious\n")
+    for make, words, message in (
         (
-            lines[:-1],
-            (
-                f"{len(lines) - 1} bytes found, expected the {len(lines)} that out.partial.state speaks of; "
-                "remove out.partial and out.partial.state to start from the beginning"
-            ),
+            lambda path: path.write_text("precious\n"),
+            ALL,
+            "found without out.partial.state, which says how far it came; remove out.partial to start from the"
+            " beginning",
         ),
         (
-            b"x" + lines[:-1],
-            "other lines found than those that out.partial.state speaks of; "
-            "remove out.partial and out.partial.state to start from the beginning",
+            lambda path: path.symlink_to("precious"),
+            ALL,
+            "a symbolic link found, where the lines would be kept; remove out.partial to start from the beginning",
+        ),
+        (
+            lambda path: os.link(home / "two.rows", path),
+            "out.partial two.cert",
+            "it is where the lines of out are kept, and an input; nothing was written",
+        ),
+        (
+            lambda path: os.link(home / "two.cert", path),
+            "two.rows out.partial",
+            "it is where the lines of out are kept, and an input; nothing was written",
         ),
     ):
-        (tmp_path / "out.partial").write_bytes(other)
-        assert forked(tmp_path, *command, "--resume", code=1).err.splitlines()[-1] == f"Error: out.partial: {words}"
-    (tmp_path / "out.partial").write_bytes(lines + b"what a killed run wrote after its last checkpoint" * 1000)
-    forked(tmp_path, *command, "--resume")
-    forked(tmp_path, *command[:-1], "expected")
-    assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes()
+        make(home / "out.partial")
+        before = content(home)
+        done = forked(home, "predict", "--resume", *words.split(), "out", code=1)
+        assert done.err.splitlines()[-1] == f"Error: out.partial: {message}" and content(home) == before
+        os.unlink(home / "out.partial")
 
 
-def test_a_file_of_that_name_that_is_not_ours_is_left_alone(models, tmp_path):
-    command = ["predict", "--resume", models / "rings.rows", models / "rings.approx", "out"]
-    (tmp_path / "out.partial").write_text("precious\n")
-    done = forked(tmp_path, *command, code=1)
-    assert (
-        done.err.splitlines()[-1] == "Error: out.partial: found without out.partial.state, which says how far it came; "
-        "remove out.partial to start from the beginning"
-    )
-    assert (tmp_path / "out.partial").read_text() == "precious\n" and os.listdir(tmp_path) == ["out.partial"]
-    os.unlink(tmp_path / "out.partial")
-    (tmp_path / "precious").write_text("precious\n")
-    (tmp_path / "out.partial").symlink_to("precious")
-    assert (
-        "Error: out.partial: a symbolic link found, where the lines would be kept; "
-        "remove out.partial to start from the beginning\n"
-    ) in forked(tmp_path, *command, code=1).err
-    assert (tmp_path / "precious").read_text() == "precious\n"
-    os.unlink(tmp_path / "out.partial")
-    for source, words in (
-        ("rings.rows", ["out.partial", models / "rings.approx"]),
-        ("rings.approx", [models / "rings.rows", "out.partial"]),
-    ):
-        (tmp_path / "out.partial").write_bytes((models / source).read_bytes())
-        done = forked(tmp_path, "predict", "--resume", *words, "out", code=1)
-        assert (
-            done.err.splitlines()[-1]
-            == "Error: out.partial: it is where the lines of out are kept, and an input; nothing was written"
-        )
-        assert (tmp_path / "out.partial").read_bytes() == (models / source).read_bytes()
+def test_what_cannot_be_gone_on_with_is_named_before_any_work(home):
+    os.mkfifo(home / "pipe")
+    before = sorted(os.listdir(home))
+    places = table("messages.txt", "resume: places")
+    for words, message in [*places, (f"{ALL} {'x' * 250}", f"Error: {'x' * 250}: File name too long")]:
+        done = forked(home, "predict", "-q", "--resume", *words.split(), code=None)
+        assert message in " ".join(done.err.split()) and done.code == (1 if message.startswith("Error") else 2), words
+    assert "Error: '': " in forked(home, "predict", "-q", "--resume", *ALL.split(), "", code=1).err
+    assert sorted(os.listdir(home)) == before
 
 
-@pytest.mark.full(few=5)
-@pytest.mark.parametrize(
-    "words, message",
-    [
-        (["-", "MODEL", "out"], "needs a TEST_FILE that is a file"),
-        (["pipe", "MODEL", "out"], "needs a TEST_FILE that is a file"),
-        (["ROWS", "MODEL"], "needs an OUTPUT_FILE that is a file"),
-        (["ROWS", "MODEL", "-"], "needs an OUTPUT_FILE"),
-        (["ROWS", "MODEL", "/dev/stdout"], "needs an OUTPUT_FILE"),
-        (["ROWS", "MODEL", "/dev/null"], "needs an OUTPUT_FILE"),
-        (["ROWS", "MODEL", "pipe"], "needs an OUTPUT_FILE"),
-    ],
-)
-def test_streams_cannot_be_gone_on_with(fastsvm, models, tmp_path, words, message):
-    os.mkfifo(tmp_path / "pipe")
-    positions = {"MODEL": models / "rings.approx", "ROWS": models / "rings.rows"}
-    done = fastsvm("predict", "--resume", *(positions.get(word, word) for word in words), code=2)
-    assert message in " ".join(done.err.split()) and os.listdir(tmp_path) == ["pipe"]
-
-
-@pytest.mark.parametrize(
-    "name, words",
-    [
-        ("nowhere/out", "No such file or directory: the output's directory must exist"),
-        (".", "Is a directory"),
-        ("x" * 250, "File name too long"),
-        ("new/", "Is a directory"),
-        ("", "No such file or directory"),
-    ],
-)
-def test_a_place_that_cannot_be_written_is_named(models, tmp_path, name, words):
-    done = forked(
-        tmp_path, "predict", "-q", "--resume", models / "rings.rows", models / "rings.approx", name, code=None
-    )
-    assert (done.code, done.err) == (1, f"Error: {name or repr(name)}: {words}\n") or (
-        done.code == 2 and "needs an OUTPUT_FILE that is a file" in " ".join(done.err.split())
-    )
-    assert os.listdir(tmp_path) == []
-    assert (
-        "nowhere: No such file"
-        in forked(tmp_path, "predict", "--resume", "nowhere", models / "rings.approx", "out", code=1).err
-        and os.listdir(tmp_path) == []
-    )
+def test_an_output_that_must_not_be_written_is_not(tmp_path, monkeypatch):
+    (tmp_path / "out").write_text("before\n")
+    # Tests may run as root, who may write anything.
+    monkeypatch.setattr(os, "access", lambda path, how: how != os.W_OK)
+    with pytest.raises(FileError, match="out: Permission denied"):
+        resumable(tmp_path / "out")
+    assert os.listdir(tmp_path) == ["out"]
 
 
 def test_two_runs_at_once_are_refused(models, tmp_path):
-    command = ["predict", "--resume", models / "rings.rows", models / "rings.approx", "out"]
+    command = ["predict", "--resume", models / "two.rows", models / "two.approx", "out"]
     with resumable(tmp_path / "out") as output:
         printed = forked(tmp_path, *command, code=1).err.splitlines()[-1]
         assert printed == "Error: out.partial: another fastsvm is writing it"

@@ -1,4 +1,4 @@
-"""Counts and sums of a run in parts, or resumed."""
+"""Counts and sums of a run in parts, or resumed; numbers of the summary that are not ordinary quotients."""
 
 import json
 from math import inf, nan, pi
@@ -8,6 +8,7 @@ import pytest
 from fastsvm_cli.models import load_model
 from fastsvm_cli.prediction.pipeline import RunCounts, predict
 from fastsvm_cli.text.line_blocks import LineBlocks
+from support.processes import outcome
 
 
 @pytest.mark.parametrize("labels", [[0.1, 1 / 3, -pi, 1e300, 5e-324], [nan, 1], [inf, -inf], [1e308, 1e308], []])
@@ -42,8 +43,16 @@ def test_parts_add_up_to_the_whole(tmp_path):
 
 def test_without_labels_there_are_no_sums():
     assert "total" not in RunCounts(False).values() and RunCounts(True).values()["total"] == 0
-
-
-def test_values_that_are_not_there_are_no_run_counts():
     with pytest.raises(KeyError):
         RunCounts(True).add_values(RunCounts(False).values())
+
+
+def test_a_correlation_over_minus_zero_is_svm_predicts(svm_predict, fastsvm, tmp_path):
+    """Equal predictions and equal labels: rounding makes their variances negative and 0."""
+    (tmp_path / "model").write_text(
+        "svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho -0.5926409106271656\nSV\n0 1:1\n"
+    )
+    (tmp_path / "rows").write_text("0.13042279608514273 1:1\n" * 3)
+    theirs = outcome([svm_predict, "rows", "model", "out"], cwd=tmp_path).stdout
+    assert fastsvm("predict", "rows", "model", "out").out == theirs
+    assert "coefficient = -inf (regression)" in theirs

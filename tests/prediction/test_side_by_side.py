@@ -2,14 +2,17 @@
 
 import io
 import threading
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import fastsvm_cli
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError
+from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import load_model, parse_model
 from fastsvm_cli.prediction.answers import Fallback, Predictor
 from fastsvm_cli.prediction.pipeline import RunCounts, predict
@@ -36,10 +39,16 @@ SV
 """
 
 
-@pytest.fixture
-def all_threads():
-    yield
-    _native.set_threads(0)
+pytestmark = pytest.mark.usefixtures("all_threads")
+
+
+def data_text(rows, seed):
+    rng = np.random.default_rng(seed)
+    lines = []
+    for _ in range(rows):
+        entries = sorted(rng.choice(6, rng.integers(0, 5), replace=False) + 1)
+        lines.append(" ".join([rng.choice(["1", "-1"]), *(f"{i}:{rng.normal():.3g}" for i in entries)]) + "\n")
+    return "".join(lines)
 
 
 @pytest.fixture
@@ -53,8 +62,6 @@ def five_of_seven(all_threads):
 
 @pytest.mark.full
 def test_whoever_calls_the_package_keeps_its_limit(five_of_seven, tmp_path):
-    import fastsvm_cli
-
     (tmp_path / "m").write_text(MODEL)
     (tmp_path / "rows").write_text(data_text(40_000, 3))
     seen = set()
@@ -68,122 +75,80 @@ def test_whoever_calls_the_package_keeps_its_limit(five_of_seven, tmp_path):
     assert _native.get_threads() == 5
 
 
-# ---- blocks
+# ---- predictions
 
-WORDS = ["1 1:1", "-1 2:0.5 3:7", "1", "2 1:x", "", "1 3:1 2:1", "1 1:" + "0" * 50 + "1", "+1 1:2 # c"]
+WORDS = ["1 1:1", "-1 2:0.5 3:7", "1", "2 1:x", "", "1 3:1 2:1", "1 1:" + "0" * 50 + "1", "+1 1:2 # c", "-1 1:0.3 4:2"]
+OPTIONS = [
+    {},
+    {"probability": True, "values": True},
+    {"compiled": True, "open": True},
+    {"compiled": True, "exact": True, "open": True},
+    {"compiled": True, "exact": True, "probability": True},
+    {"compiled": True, "values": True},
+]
 
 
-@calm(200)
+def outputs(path, threads, size, *, bad=None, longest=1000, compiled=False, open=False, exact=False, **options):
+    """Everything that a run writes and counts. size: of blocks; None: without blocks."""
+    _native.set_threads(threads)
+    fast = model = parse_model(MODEL.encode(), "m")
+    files = {name: io.BytesIO() for name in ("lines", "open", "outside")}
+    if compiled:
+        fast = compile_maclaurin(model, fingerprint="f", degree=1, certify=True)
+        options["write_outside"] = files["outside"].write
+        options |= {"write_open": files["open"].write} if open else {}
+        options |= {"exact": Fallback(lambda: model)} if exact else {}
+    bad_rows = None if bad is None else BadRows(path, bad == "nan")
+    position, run_counts, failure = Position(fields=0), RunCounts(True), None
+    common = dict(max_line=longest, bad_rows=bad_rows)
+    rows = read_chunks(path, place=position, **common) if size is None else None
+    with nullcontext(rows) if rows else LineBlocks(path, size=size, position=position, **common) as rows:
+        try:
+            write = files["lines"].write
+            predict(fast, rows, write, path=path, bad_rows=bad_rows, run_counts=run_counts, **options)
+        except DataFormatError as error:
+            failure = str(error)
+    where = position.offset, position.lines, position.fields, position.comments
+    counts = run_counts.values(), {name: value for name, value in vars(run_counts).items() if name != "score"}
+    named = bad_rows and (bad_rows.count, bad_rows.named)
+    return [file.getvalue() for file in files.values()], failure, where if size else None, counts, named
+
+
+@calm(300)
 @given(
     lines=st.lists(st.sampled_from(WORDS), max_size=40),
     last=st.sampled_from(["", "\n"]),
     size=st.integers(1, 200),
     longest=st.sampled_from([20, 40, 1000]),
-    bad=st.booleans(),
+    bad=st.sampled_from([None, "skip", "nan"]),
     threads=st.integers(2, 5),
+    options=st.sampled_from(OPTIONS),
 )
-@example(lines=["1 1:1", "1 2:x"], last="", size=3, longest=1000, bad=False, threads=2)  # a bad line without a line end
-def test_blocks_are_those_of_one_thread(tmp_path_factory, lines, last, size, longest, bad, threads):
-    path = str(tmp_path_factory.getbasetemp() / "any-order")
-    with open(path, "w") as file:
-        file.write("\n".join(lines) + last)
-    model = parse_model(MODEL.encode(), "m")
-
-    def facts(threads, size):
-        _native.set_threads(threads)
-        position, rows, written = Position(fields=0), BadRows(path, True) if bad else None, []
-        failure, run_counts = None, RunCounts(True)
-        with LineBlocks(path, size=size, max_line=longest, position=position, bad_rows=rows) as blocks:
-            try:
-                predict(model, blocks, written.append, path=path, bad_rows=rows, run_counts=run_counts)
-            except DataFormatError as error:
-                failure = str(error)
-        where = position.offset, position.lines, position.fields, position.comments
-        return b"".join(written), failure, where, run_counts.values(), rows and (rows.count, rows.named)
-
-    try:
-        assert facts(threads, size) == facts(1, 10**6)
-    finally:
-        _native.set_threads(0)
+@example(["1 1:1", "1 2:x"], "", 3, 1000, None, 2, {})  # a bad line without a line end
+def test_blocks_are_those_of_one_thread(tmp_path_factory, lines, last, size, longest, bad, threads, options):
+    path = tmp_path_factory.getbasetemp() / "any-order"
+    path.write_text("\n".join(lines) + last)
+    options = dict(options, bad=bad, longest=longest)
+    expected = outputs(str(path), 1, 10**6, **options)
+    assert outputs(str(path), threads, size, **options) == expected
+    without = outputs(str(path), 1, None, **options)
+    assert [without[at] for at in (0, 1, 3, 4)] == [expected[at] for at in (0, 1, 3, 4)]
 
 
-# ---- predictions
+@pytest.mark.full
+@pytest.mark.parametrize("bad", [None, "skip"])
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_many_lines_are_those_of_one_thread(tmp_path, options, bad):
+    lines = data_text(900, 3).splitlines(keepends=True)
+    for row in (5, 6, 7, 400, 700, 701) if bad else ():
+        lines[row] = "1 2:y\n"
+    (tmp_path / "rows").write_text("".join(lines))
+    expected = outputs(str(tmp_path / "rows"), 1, 10**6, bad=bad, **options)
+    for threads, size in [(2, 300), (2, 1000), (5, 100)]:
+        assert outputs(str(tmp_path / "rows"), threads, size, bad=bad, **options) == expected, (threads, size)
 
 
-def data_text(rows, seed, spoilt=()):
-    rng = np.random.default_rng(seed)
-    lines = []
-    for row in range(rows):
-        entries = sorted(rng.choice(6, rng.integers(0, 5), replace=False) + 1)
-        line = " ".join([rng.choice(["1", "-1"]), *(f"{i}:{rng.normal():.3g}" for i in entries)])
-        lines.append("1 2:y" if row in spoilt else line)
-    return "\n".join(lines) + "\n"
-
-
-def outputs(path, threads, size, options):
-    """Everything that a run writes and counts."""
-    _native.set_threads(threads)
-    exact = parse_model(MODEL.encode(), "m")
-    fast = exact
-    written, opened, outside = io.BytesIO(), io.BytesIO(), io.BytesIO()
-    options = dict(options)
-    if options.pop("compiled", False):
-        from fastsvm_cli.methods.approx.expansion import compile_maclaurin
-
-        fast = compile_maclaurin(exact, fingerprint="f", degree=1, certify=True)
-        options["write_outside"] = outside.write
-        if options.pop("open", False):
-            options["write_open"] = opened.write
-        if options.pop("exact", False):
-            options["exact"] = Fallback(lambda: exact)
-    filler = options.pop("filler", None)
-    bad_rows = BadRows(path, filler == "nan") if filler is not None else None
-    failure = None
-    run_counts = RunCounts(True)
-    try:
-        if size is None:
-            rows = read_chunks(path, bad_rows=bad_rows)
-            predict(fast, rows, written.write, path=path, bad_rows=bad_rows, run_counts=run_counts, **options)
-        else:
-            with LineBlocks(path, size=size, bad_rows=bad_rows) as blocks:
-                predict(fast, blocks, written.write, path=path, bad_rows=bad_rows, run_counts=run_counts, **options)
-    except DataFormatError as error:
-        failure = str(error)
-    counts = {name: value for name, value in vars(run_counts).items() if name != "score"}
-    sums = [getattr(run_counts.score, name) for name in RunCounts.SUMS]
-    named = bad_rows and (bad_rows.count, bad_rows.named)
-    return written.getvalue(), opened.getvalue(), outside.getvalue(), failure, counts, sums, named
-
-
-OPTIONS = [
-    {},
-    {"values": True},
-    {"probability": True, "values": True},
-    {"compiled": True, "open": True},
-    {"compiled": True, "exact": True, "open": True},
-    {"compiled": True, "exact": True, "probability": True},
-    {"compiled": True, "values": True, "filler": "nan"},
-    {"compiled": True, "exact": True, "open": True, "filler": "skip"},
-]
-
-
-@pytest.mark.full(few=4)
-@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: " ".join(map(str, options)) or "plain")
-@pytest.mark.parametrize("spoilt", [(), (333,), (5, 6, 7, 400, 700, 701)], ids=len)
-def test_lines_and_counts_are_those_of_one_thread(tmp_path, all_threads, options, spoilt):
-    path = str(tmp_path / "rows")
-    with open(path, "w") as file:
-        file.write(data_text(900, 3, spoilt))
-    expected = outputs(path, 1, None, options)
-    if not spoilt or "filler" in options:
-        assert expected[3] is None
-    else:
-        assert expected[3].endswith(f":{min(spoilt) + 1}: '2:y' found, expected index:value")
-    for threads, size in [(1, 300), (2, 300), (2, 1000), (5, 100), (3, 10**6)]:
-        assert outputs(path, threads, size, options) == expected, (threads, size)
-
-
-def test_rows_before_one_that_cannot_be_evaluated_are_written(tmp_path, all_threads):
+def test_rows_before_one_that_cannot_be_evaluated_are_written(tmp_path):
     """A row of a precomputed kernel lacks serial numbers of support vectors."""
     model = "svm_type c_svc\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho 0\nlabel 1 -1\nnr_sv 1 1\nSV\n"
     parsed = parse_model((model + "1 0:2\n-1 0:3\n").encode(), "m")
@@ -199,17 +164,18 @@ def test_rows_before_one_that_cannot_be_evaluated_are_written(tmp_path, all_thre
         assert len(written.getvalue().splitlines()) == 150
 
 
-@pytest.mark.full(few=12)
-@pytest.mark.parametrize("name", [path.name for path in sorted(GOLDEN.iterdir()) if path.is_file()])
-def test_a_model_answers_several_threads_at_once(name, all_threads):
+#: Two exact models, and a file of each compiled kind.
+MODELS = [GOLDEN / "c_svc.model", GOLDEN / "three_classes.model"]
+MODELS += {path.suffix: path for path in sorted((GOLDEN / "version2").iterdir())}.values()
+
+
+@pytest.mark.full(few=3)
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.name)
+def test_a_model_answers_several_threads_at_once(path):
     """Threads with different rows do not affect each other."""
-    if name.startswith(("data", "values")):
-        pytest.skip("no model")
-    model = load_model(str(GOLDEN / name))
+    model = load_model(str(path))
     _native.set_threads(1)
     (chunk,) = read_chunks(str(GOLDEN / "data"))
-    if model.header.kernel_type == "precomputed" and not model.ordered:
-        pytest.skip("the rows have no serial numbers")
     whole = _native.Chunk.concatenate([chunk] * 20)
     parts = [whole.slice(0, whole.rows // 2), whole.slice(whole.rows // 2, whole.rows)]
     # Two parts leave the same number of rows to the exact model, if any.

@@ -1,10 +1,13 @@
-"""The READMEs match the program."""
+"""The pages match the program. A test lists everything that is wrong."""
 
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+from functools import partial
+from inspect import getsource, signature
 from pathlib import Path
 
 import click
@@ -14,6 +17,10 @@ import fastsvm_cli
 from fastsvm_cli.cli import COMMANDS
 from fastsvm_cli.cli import fastsvm as group
 from fastsvm_cli.console.help_page import option_words
+from fastsvm_cli.methods import clusters, order
+from fastsvm_cli.methods.border import rows, sampler, samples
+from fastsvm_cli.methods.order import geometry
+from fastsvm_cli.methods.reduce import placement
 from support import forked
 from support.pages import PAGES, anchors, blocks, command_lines, inline, links, prose, stages
 from support.paths import DATA, ROOT, SCRIPTS
@@ -21,24 +28,14 @@ from support.processes import outcome
 
 FRONT, REFERENCE = PAGES["README.md"], PAGES["fastsvm_cli/commands/README.md"]
 CONTEXT = click.Context(group)
-#: Programs of other projects in command lines.
-OTHERS = {
-    *(*"svm-train svm-predict fastsvm-predict svm-scale svm-checkdata svm-subset svm-grid pip python3 jq ssh".split(),),
-    *("zcat", "sort", "uniq", "echo", "sha256sum", "head", "tail", "sed", "cat", "cmp", "ls", "mkdir", "mv", "gzip"),
-    *("ln", "read", "split", "xargs", "parallel"),
-    *("dask", "helm", "mapred"),
-    *("cmake", "pkg-config", "cc", "c++", "go", "export"),
-}
-#: Their options in pages, besides those that scripts use.
-OPTIONS_OF_OTHERS = {
-    *(
-        *"--nworkers --nthreads --memory-limit --hostfile --remote-python --lifetime".split(),
-        *"--lifetime-stagger".split(),
-    ),
-    *("--sshloginfile", "--joblog", "--resume-failed", "--retries", "--filter-hosts", "--port", "--files", "--glob"),
-    *("--repo", "--create-namespace", "--generate-name"),
-    *("--build", "--cflags", "--libs", "--variable"),
-}
+#: Options of other programs in pages, besides those that scripts use.
+OPTIONS_OF_OTHERS = set(
+    (
+        "--nworkers --nthreads --memory-limit --hostfile --remote-python --lifetime --lifetime-stagger "
+        "--sshloginfile --joblog --resume-failed --retries --filter-hosts --port --files --glob --repo "
+        "--create-namespace --generate-name --build --cflags --libs --variable"
+    ).split()
+)
 
 
 def _options(name):
@@ -53,8 +50,7 @@ def _options(name):
 def _fits(name, words):
     """Whether a command has these options and accepts their values. words may be part of a line; capitals are
     placeholders."""
-    command = group.get_command(CONTEXT, name)
-    options = {option: each for each in command.params for option in each.opts if isinstance(each, click.Option)}
+    options = {option: each for each in group.get_command(CONTEXT, name).params for option in each.opts}
     for word, value in zip(words, [*words[1:], "X"]):
         if re.fullmatch(r"-\w|--[\w-]+", word) and word not in ("-h", "--help"):
             if word not in options:
@@ -66,119 +62,81 @@ def _fits(name, words):
     return True
 
 
-def test_the_front_page_is_short():
-    assert len(FRONT.splitlines()) <= 150
-    rows = [line for _, line in prose(FRONT) if line.startswith("|")]
-    assert rows and max(len(row.replace("`", "")) for row in rows) <= 65  # a phone scrolls no further
+def test_pages_can_be_read_as_plain_text():
+    """Lines fit a window, and table columns are aligned; the front page is short."""
+    wrong = []
+    for page, text in PAGES.items():
+        wrong += [(page, number) for number, line in enumerate(text.split("\n"), 1) if len(line) > 120]
+        table = None
+        for number, line in prose(text):
+            bars = [at for at, c in enumerate(line) if c == "|"] if line.lstrip().startswith("|") else None
+            if bars and table is not None and bars != table:
+                wrong.append((page, number))
+            table = bars
+    assert not wrong and len(FRONT.splitlines()) <= 150
+    lines = [line for _, line in prose(FRONT) if line.startswith("|")]
+    assert lines and max(len(line.replace("`", "")) for line in lines) <= 65  # a phone scrolls no further
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_pages_can_be_read_as_plain_text(page):
-    """Lines fit a window, and table columns are aligned."""
-    assert not [number for number, line in enumerate(PAGES[page].split("\n"), 1) if len(line) > 120]
-    table = None
-    for number, line in prose(PAGES[page]):
-        bars = [at for at, c in enumerate(line) if c == "|"] if line.lstrip().startswith("|") else None
-        assert not bars or table is None or bars == table, f"{page}:{number}"
-        table = bars
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_links_lead_somewhere(page):
-    for target, path, anchor in links(page):
-        assert (ROOT / path).is_file(), target
-        assert not anchor or anchor in anchors(path), target
-
-
-def test_every_page_can_be_reached_from_the_front_page():
-    reached, left = set(), ["README.md"]
+def test_links_lead_somewhere_and_to_every_page():
+    wrong, reached, left = [], set(), ["README.md"]
     while left:
         page = left.pop()
         reached.add(page)
-        left += {path for _, path, _ in links(page) if path in PAGES} - reached
-    assert reached == set(PAGES)
+        for target, path, anchor in links(page):
+            if not (ROOT / path).is_file() or (anchor and anchor not in anchors(path)):
+                wrong.append((page, target))
+            if path in PAGES and path not in reached:
+                left.append(path)
+    assert not wrong and reached == set(PAGES)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_is_told_with_its_arguments(name):
-    arguments = [
-        (f"{each.name.removesuffix('s')}..." if each.nargs < 0 else each.name if each.required else f"[{each.name}]")
-        for each in group.get_command(CONTEXT, name).params
-        if isinstance(each, click.Argument)
-    ]
-    assert f"| `fastsvm {name} [options] {' '.join(arguments)}` " in REFERENCE
-
-
-def test_commands_are_listed_in_the_order_of_help():
-    assert tuple(re.findall(r"^\| `fastsvm (\w+) \[options\]", REFERENCE, re.M)) == COMMANDS
+def test_every_command_is_told_with_its_arguments_in_the_order_of_help():
+    told = re.findall(r"^\| `fastsvm (\w+) \[options\] (.*?)` ", REFERENCE, re.M)
+    expected = []
+    for name in COMMANDS:
+        arguments = [each for each in group.get_command(CONTEXT, name).params if isinstance(each, click.Argument)]
+        several = [f"{each.name.removesuffix('s')}..." if each.nargs < 0 else each.name for each in arguments]
+        words = [word if each.required or each.nargs < 0 else f"[{word}]" for word, each in zip(several, arguments)]
+        expected.append((name, " ".join(words)))
+    assert told == expected
     assert tuple(re.findall(r"^- \[`fastsvm (\w+)`\]\(fastsvm_cli/commands/README.md#\1\)", FRONT, re.M)) == COMMANDS
 
 
-def test_the_option_lists_of_the_reference_are_up_to_date(tmp_path, monkeypatch):
-    """`--check` writes nothing; the script writes the page's lists."""
-    monkeypatch.syspath_prepend(SCRIPTS)
-    import update_reference
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["update_reference.py", *arguments])
-        try:
-            update_reference.main()
-        except SystemExit as stop:
-            return stop.code
-        return 0
-
-    assert run("--check") == 0
-    page = tmp_path / "README.md"
-    monkeypatch.setattr(update_reference, "PAGE", page)
-    for old in ("[default: mean]", "Number of threads,", "- `--rank R`"):
-        stale = REFERENCE.replace(old, "")
-        assert stale != REFERENCE
-        page.write_text(stale)
-        assert "not up to date" in run("--check") and page.read_text() == stale
-        assert run() == 0 and page.read_text() == REFERENCE
-    for broken in (REFERENCE.replace("<!-- options of bound,", "<!--"), REFERENCE * 2):
-        page.write_text(broken)
-        assert "one of each command" in run("--check") and run() and page.read_text() == broken
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_every_option_in_a_page_exists(page):
+def test_every_option_in_a_page_exists():
     """In a command, or in a script."""
-    ours = {option for name in COMMANDS for option in _options(name)} | {"--version"}
-    theirs = "".join(path.read_text() for path in SCRIPTS.iterdir() if path.suffix in (".py", ".sh"))
-    for option in set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", PAGES[page])) - ours - OPTIONS_OF_OTHERS:
-        assert re.search(rf"(?<![\w-]){option}(?![\w-])", theirs), option
+    known = {option for name in COMMANDS for each in group.get_command(CONTEXT, name).params for option in each.opts}
+    scripts = "".join(path.read_text() for path in SCRIPTS.iterdir() if path.suffix in (".py", ".sh"))
+    known |= OPTIONS_OF_OTHERS | {"--help", "--version", *re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", scripts)}
+    found = {(page, each) for page, text in PAGES.items() for each in re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", text)}
+    assert not [(page, option) for page, option in found if option not in known]
 
 
-@pytest.mark.parametrize(
-    "page, code",
-    sorted(
-        {
-            (page, code)
-            for page, text in PAGES.items()
-            for code in inline(text)
-            if re.match(rf"(fastsvm )?({'|'.join(COMMANDS)}) ", code) and "model_file" not in code
-        }
-    ),
-)
-def test_commands_within_a_text_have_their_options(page, code):
-    name, *words = shlex.split(code.removeprefix("fastsvm "))
-    assert _fits(name, words)
+def _parses(stage):
+    """Whether a program of ours takes the words of a command line."""
+    if stage[0] == "fastsvm":
+        group.get_command(CONTEXT, stage[1]).make_context(stage[1], stage[2:])  # usage error on conflicts
+        return True
+    if stage[0].removeprefix("./").startswith("scripts/"):
+        script = ROOT / stage[0]
+        return os.access(script, os.X_OK) and all(w in script.read_text() for w in stage[1:] if w.startswith("--"))
+    return True
 
 
-@pytest.mark.parametrize("page, line", [(page, line) for page, text in PAGES.items() for line in command_lines(text)])
-def test_command_lines_parse(page, line):
-    for stage in stages(line):
-        if stage[0] == "fastsvm":
-            command = group.get_command(CONTEXT, stage[1])
-            assert command is not None
-            command.make_context(stage[1], stage[2:])  # usage error on conflicts
-        elif stage[0].removeprefix("./").startswith("scripts/"):
-            script = ROOT / stage[0]
-            assert os.access(script, os.X_OK)
-            assert all(word in script.read_text() for word in stage[1:] if word.startswith("--"))
-        else:
-            assert stage[0] in OTHERS
+def test_commands_in_texts_and_command_lines_are_possible():
+    wrong, seen = [], 0
+    for page, text in PAGES.items():
+        for code in inline(text):
+            if re.match(rf"(fastsvm )?({'|'.join(COMMANDS)}) ", code) and "model_file" not in code:
+                name, *words = shlex.split(code.removeprefix("fastsvm "))
+                wrong, seen = wrong + [(page, code)] * (not _fits(name, words)), seen + 1
+        for line in command_lines(text):
+            for stage in stages(line):
+                try:
+                    wrong, seen = wrong + [(page, line)] * (not _parses(stage)), seen + 1
+                except click.ClickException as error:
+                    wrong.append((page, line, error.format_message()))
+    assert not wrong and seen > 200
 
 
 #: Further files in command lines -> file in the folder of shared data and models, without which the lines are not run.
@@ -201,11 +159,8 @@ def _inputs(stage):
     values = group.get_command(CONTEXT, stage[1]).make_context(stage[1], stage[2:]).params
     rows = [values["test_file"]] if values.get("test_file") else []
     others = [value for name, value in values.items() if isinstance(value, str) and name != "output_file"]
-    return rows + [
-        file
-        for file in [*others, *values.get("data_or_model", ())]
-        if re.search(r"\.(t|model|approx|order|reduced|border|train|test)$", file)
-    ]
+    files = [*others, *values.get("data_or_model", ())]
+    return rows + [file for file in files if re.search(r"\.(t|model|approx|order|reduced|border|train|test)$", file)]
 
 
 def _comparable(lines, digits):
@@ -233,27 +188,19 @@ def test_shown_outputs_are_what_the_commands_print(page, tmp_path, svm_predict):
     from svm_predict import Build
 
     trained_alike = "3.24" in Build(svm_predict).name  # the svm-train that trained the page's models
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "120"}
-    ran = 0
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    start, ran = dict(cwd=tmp_path, env={**os.environ, "PATH": path, "COLUMNS": "120"}, text=True), 0
     for block in blocks(PAGES[page], "console"):
-        for at, line in enumerate(block):
-            commands = stages(line[2:]) if line.startswith("$ ") else []
-            if (
-                len(commands) != 1
-                or not (files := _inputs(commands[0]))
-                or not all((tmp_path / f).is_file() for f in files)
-            ):
+        for text in "\n".join(block).removeprefix("$ ").split("\n$ "):
+            line, *shown = text.split("\n")
+            commands = stages(line)
+            files = _inputs(commands[0]) if len(commands) == 1 else None
+            without_output = commands[0][1:2] in (["predict"], ["bound"]) and not shown
+            if not files or without_output or not all((tmp_path / file).is_file() for file in files):
                 continue
-            shown = block[at + 1 :]
-            shown = shown[: next((i for i, each in enumerate(shown) if each.startswith("$ ")), len(shown))]
-            if commands[0][1] in ("predict", "bound") and not shown:
-                continue
-            start = dict(cwd=tmp_path, env=environment, text=True)
-            done = (
-                forked.fastsvm(commands[0][1:], **start)
-                if commands[0][0] == "fastsvm"
-                else subprocess.run(commands[0], capture_output=True, **start)
-            )
+            of_ours = commands[0][0] == "fastsvm"
+            run = forked.fastsvm if of_ours else partial(subprocess.run, capture_output=True)
+            done = run(commands[0][of_ours:], **start)
             assert done.returncode == 0, done.stdout + done.stderr
             digits = trained_alike or not any(file.startswith(("data/", "rings.")) for file in files)
             if shown:
@@ -276,25 +223,24 @@ def test_the_python_of_its_page_runs(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def test_the_page_about_python_tells_of_every_public_name():
+def test_names_and_versions_are_told():
     page = PAGES["fastsvm_cli/PYTHON.md"]
     assert not [name for name in fastsvm_cli.__all__ if not re.search(rf"\b{name}\b", page)]
-
-
-def test_both_commands_of_the_readme_are_there():
     for script in ("./scripts/quickstart.sh", "./scripts/test.sh"):
-        assert f"\n{script}\n" in FRONT
-        assert os.access(ROOT / script, os.X_OK)
+        assert f"\n{script}\n" in FRONT and os.access(ROOT / script, os.X_OK)
         subprocess.run(["bash", "-n", ROOT / script], check=True)
+    version = fastsvm_cli.__version__
+    assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text()
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f'"{version}"' in (ROOT / "scripts/packaging/meta.yaml").read_text()
 
 
-@pytest.mark.parametrize("folder", ["scripts", "data"])
-def test_every_file_of_a_folder_is_in_its_readme(folder):
-    page = PAGES[f"{folder}/README.md"]
-    files = {path.name for path in (ROOT / folder).iterdir() if path.is_file()} - {"README.md"}
-    assert not {file for file in files if not re.search(rf"^\| .*`{re.escape(file)}`", page, re.M)}
-    named = re.findall(r"^\| `([\w.]+\.(?:py|sh))`", page, re.M)
-    assert set(named) <= files
+def test_every_file_of_a_folder_is_in_its_readme():
+    for folder in ("scripts", "data"):
+        page = PAGES[f"{folder}/README.md"]
+        files = {path.name for path in (ROOT / folder).iterdir() if path.is_file()} - {"README.md"}
+        assert not {file for file in files if not re.search(rf"^\| .*`{re.escape(file)}`", page, re.M)}
+        assert set(re.findall(r"^\| `([\w.]+\.(?:py|sh))`", page, re.M)) <= files
 
 
 def test_the_rows_of_the_data_are_as_many_as_its_readme_says():
@@ -305,19 +251,8 @@ def test_the_rows_of_the_data_are_as_many_as_its_readme_says():
     assert reported == {path.name: f"{len(path.read_text().splitlines()):,}" for path in files}
 
 
-def test_every_place_that_names_the_version_names_the_same():
-    from fastsvm_cli import __version__
-
-    assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text()
-    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text()
-    assert f'"{__version__}"' in (ROOT / "scripts/packaging/meta.yaml").read_text()
-
-
 def test_the_data_sets_are_what_their_script_makes(tmp_path):
     """The data are the same byte for byte on any machine."""
-    import shutil
-    import sys
-
     (tmp_path / "scripts").mkdir()
     shutil.copy(SCRIPTS / "make_data.py", tmp_path / "scripts")
     subprocess.run([sys.executable, tmp_path / "scripts" / "make_data.py"], check=True)
@@ -325,39 +260,23 @@ def test_the_data_sets_are_what_their_script_makes(tmp_path):
     assert made == {path.name: path.read_bytes() for path in DATA.iterdir() if path.name in made} and len(made) == 5
 
 
-@pytest.mark.parametrize(
-    "name, parameter",
-    [
-        ("order", "points"),
-        ("order", "fold"),
-        ("order", "lists"),
-        ("reduce", "init"),
-        ("border", "data_file"),
-        ("border", "sampling"),
-        ("border", "target"),
-    ],
-)
-def test_limits_that_act_without_being_asked_for_are_told(name, parameter):
-    from inspect import getsource, signature
-
-    from fastsvm_cli.methods import clusters, order
-    from fastsvm_cli.methods.border import rows, sampler, samples
-    from fastsvm_cli.methods.order import geometry
-    from fastsvm_cli.methods.reduce import placement
-
+def test_limits_that_act_without_being_asked_for_are_told():
     features = rows.CLOUD_CELLS // rows.CLOUD_ROWS
-    rounds = signature(placement.kernel_means).parameters["iterations"].default
+    iterations = signature(placement.kernel_means).parameters["iterations"].default
     cost = re.search(r"-t 0 -c (\d+)", getsource(order)).group(1)
-    printed = {
-        "points": [geometry.MOST_POINTS],
-        "fold": [f"C = {cost}"],
-        "lists": [f"k-means, {clusters.ROUNDS} rounds"],
-        "init": [f"{rounds} rounds", placement.CLUSTERED],
-        "data_file": [rows.HELD_OUT, rows.CLOUD_ROWS, f"{features} features"],
-        "sampling": [sampler.NEAREST_ROWS],
-        "target": [samples.MOST_SAMPLES],
+    limits = {
+        ("order", "points"): [geometry.MOST_POINTS],
+        ("order", "fold"): [f"C = {cost}"],
+        ("order", "lists"): [f"k-means, {clusters.ROUNDS} rounds"],
+        ("reduce", "init"): [f"{iterations} rounds", placement.CLUSTERED],
+        ("border", "data_file"): [rows.HELD_OUT, rows.CLOUD_ROWS, f"{features} features"],
+        ("border", "sampling"): [sampler.NEAREST_ROWS],
+        ("border", "target"): [samples.MOST_SAMPLES],
     }
-    (option,) = [each for each in group.get_command(CONTEXT, name).params if each.name.startswith(parameter)]
-    for words in printed[parameter]:
-        words = f"{words:,}" if isinstance(words, int) else words
-        assert re.search(rf"(?<![\d,]){words}(?![\d,]\d)", option_words(option)[1]), option.help
+    untold = []
+    for (name, parameter), found in limits.items():
+        (option,) = [each for each in group.get_command(CONTEXT, name).params if each.name.startswith(parameter)]
+        for words in (f"{each:,}" if isinstance(each, int) else each for each in found):
+            if not re.search(rf"(?<![\d,]){words}(?![\d,]\d)", option_words(option)[1]):
+                untold.append((name, parameter, words))
+    assert not untold

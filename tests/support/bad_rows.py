@@ -1,21 +1,43 @@
-"""Malformed lines among the rows of a file."""
+"""Malformed lines among the rows of a file: the table of lines and messages."""
+
+from itertools import accumulate
 
 from fastsvm_cli import _native
 from fastsvm_cli.text.line_blocks import BadRows
 from fastsvm_cli.text.read_rows import Position, read_chunks
-from support.messages import BLANK, falling, no_label, no_pair, not_finite, several_labels, too_far
+from support.messages import table, unescaped
 from support.reading import rows_in
 
-#: line -> message about it
-BAD = {
-    "": BLANK,
-    "1 3:x": no_pair("3:x"),
-    "1 3:1 2:1": falling(2, 3),
-    "1 3:nan": not_finite("3:nan"),
-    "foo": no_label("foo"),
-    "1,2 3:1": several_labels("1,2"),
-    "1 2147483648:1": too_far("2147483648:1"),
-}
+#: Bytes that LIBSVM takes in two ways.
+NO_BLANKS = {"\r": "a carriage return", "\v": "a vertical tab", "\f": "a form feed"}
+
+
+def _section(name):
+    """(a good line, options of predict, line -> message) of a section of bad_rows.txt"""
+    (good, options), *rows = table("bad_rows.txt", name)
+    lines = {}
+    for line, message in rows:
+        for byte, found in NO_BLANKS.items() if message == "NO_BLANK" else [("", "")]:
+            # A blank keeps a CR from being part of a line end.
+            text = unescaped(line).replace("%", byte) + " " * (byte == "\r")
+            inside = f"{found} found inside a row, expected blanks or tabs between words"
+            lines[text] = inside if found else message
+    return unescaped(good), [unescaped(option) for option in options.split()], lines
+
+
+GROUPS = ("sparse", "dense", "blanks", "tabs", "unlabelled", "dense unlabelled", "scaled")
+TABLE = {name: _section(name) for name in GROUPS}
+SPARSE, SCALED = TABLE["sparse"][2], TABLE["scaled"][2]
+RANGE = "y\n-100 100\n1 1.5\nx\n-100 100\n1 0 4\n2 0 1\n"
+#: A few lines, one of each kind.
+BAD = {line: SPARSE[line] for line in ("", "1 3:x", "1 3:1 2:1", "1 3:nan", "foo 1:1", "1,2 1:1", "1 2147483648:1")}
+
+
+def options_of_reader(options):
+    """Of the options of predict."""
+    found = {"dense": True} if "--dense" in options else {}
+    found |= {"labelled": False} if "--unlabelled" in options else {}
+    return found | ({"delimiter": options[options.index("--delim") + 1]} if "--delim" in options else {})
 
 
 def spoil(lines, rng, bad=tuple(BAD)):
@@ -36,11 +58,12 @@ PRECOMPUTED = (
 )
 
 
-def one_by_one(lines, dense):
+def one_by_one(lines, dense=False, labelled=True, **options):
     """(rows, {row: [skipped lines before it, bad ones]}, [(line, message)]), each line parsed on its own"""
     rows, gaps, why, fields = [], {}, [], -1
+    options |= {"dense": dense, "svmlight": not dense, "leading_count": int(labelled)}
     for number, line in enumerate(lines, 1):
-        chunk, error, width, _ = _native.parse(line.encode() + b"\n", dense=dense, fields=fields, svmlight=not dense)
+        chunk, error, width, _ = _native.parse(line.encode() + b"\n", fields=fields, **options)
         rows += rows_in(chunk)
         if error is None:
             fields = width
@@ -55,15 +78,18 @@ def one_by_one(lines, dense):
 
 def read_around(path, **options):
     """As one_by_one, with the first messages only."""
-    found, position, rows, where = BadRows("data"), Position(), [], {}
+    found, position, rows, where, numbers = BadRows("data"), Position(), [], {}, []
     for chunk in read_chunks(str(path), bad_rows=found, place=position, **options):
         for row, lines, bad in found.gaps:
             gap = where.setdefault(len(rows) + row, [0, 0])
             gap[0] += lines
             gap[1] += bad
         rows += rows_in(chunk)
+        numbers += chunk.line_numbers(list(range(chunk.rows)))
         list(found.fill(b"1\n" * chunk.rows, chunk.rows))
         assert position.lines == len(rows) + found.count + position.comments
     content = path.read_bytes()
     assert position.offset == len(content) and found.count == sum(bad for _, bad in where.values())
+    skipped = accumulate(where.get(row, [0])[0] for row in range(len(rows)))
+    assert numbers == [row + before for row, before in enumerate(skipped, 1)]
     return rows, where, found.named

@@ -11,6 +11,17 @@ from support.training import train_on
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 ROWS = 120
+#: Instead of this machine: builds of svm-predict differ in speed.
+MACHINE = {
+    "processor": "A processor",
+    "cores": 2,
+    "threads": 2,
+    "kernels": "avx2",
+    "fastsvm": "1",
+    "libsvm_official": "2",
+    "python": "3",
+    "svm_predict": "/somewhere/svm-predict",
+}
 STATISTICS = {
     "median": np.median,
     "mean": np.mean,

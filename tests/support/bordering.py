@@ -2,39 +2,13 @@
 
 import numpy as np
 import pytest
-from libsvm.svmutil import svm_read_problem
 
+from fastsvm_cli.methods.border.signed_distance import compile_border
+from fastsvm_cli.models import parse_model
 from support import oracles
-from support.checksums import with_checksum
-from support.evaluation import parse, values
-from support.oracles import BorderFile, data_text, random_machine
-from support.paths import DATA
+from support.oracles import BorderFile, data_text, random_machine, random_rows
 from support.training import train
 
-TEXT = with_checksum(b"""fastsvm_model border 2
-svm_type c_svc
-kernel_type rbf
-gamma 0.5
-nr_class 3
-total_sv 4
-rho 0.25 -0.5 0.125
-label 1 -1 7
-nr_sv 2 1 1
-fingerprint 0123456789abcdef
-features 1:2 7
-precision single
-nr_border 2 0 1
-level 0.0 -1.5 0.125
-local 3
-border
-0.5 1 -0.25
-1 2 3
--4 5e-05 6
-7 8 9
-0.1 0.2 0.3
--1 -2 -3
-end
-""")
 KERNELS = {
     "linear": {},
     "rbf": {"gamma": 0.4},
@@ -43,16 +17,6 @@ KERNELS = {
     "straight": {"gamma": 0.5, "coef0": 1.0, "degree": 1},
     "polynomial": {"gamma": 0.5, "coef0": -0.3, "degree": 3},
 }
-CASES = [
-    (svm_type, classes, probability)
-    for svm_type, many in (("c_svc", (2, 3, 5)), ("nu_svc", (2, 4)), ("one_class", (2,)))
-    for classes in many
-    for probability in (False, True)
-]
-
-
-def values_of(model, rows):
-    return values(model, parse(rows))
 
 
 def numbers(rows, d):
@@ -64,18 +28,34 @@ def as_row(z):
 
 
 def machine_of(rng, name, vectors, svm_type="c_svc", **options):
-    return random_machine(
-        rng, svm_type, "polynomial" if name in ("constant", "straight") else name, vectors, **options, **KERNELS[name]
-    )
+    kernel = "polynomial" if name in ("constant", "straight") else name
+    return random_machine(rng, svm_type, kernel, vectors, **options, **KERNELS[name])
+
+
+def two_sided(rows, coefficient, gamma):
+    """Classes of equal size, one after the other, with these coefficients and rho 0."""
+    half = len(rows) // 2
+    coef = np.repeat([coefficient, -coefficient], half)[:, None]
+    return oracles.Machine("c_svc", "rbf", rows, coef, [0.0], gamma=gamma, label=[1, -1], nr_sv=[half, half])
+
+
+def compiled(machine, **options):
+    return compile_border(parse_model(machine.text(), "m"), fingerprint="f", **options)
+
+
+def border_of(machine, **options):
+    """The border in its file."""
+    text = compiled(machine, **options).model.to_text()
+    assert parse_model(text, "again").to_text() == text
+    return BorderFile.read(text)
 
 
 def samples_of(path):
     return [len(samples) for samples in BorderFile.read(path.read_bytes()).samples]
 
 
-def check_samples(machine, text, *, tolerance=1e-4, raw=False):
+def check_samples(machine, border, *, tolerance=1e-4, raw=False):
     """Every sample is a root, its normal the gradient. Returns the number of samples."""
-    border = BorderFile.read(text)
     for p, samples in enumerate(border.samples):
         points = border.points(p)
         if not points:
@@ -89,34 +69,26 @@ def check_samples(machine, text, *, tolerance=1e-4, raw=False):
             step = 1e-6 * max(1.0, float(np.abs(z).max()))
             expected = oracles.slope(
                 lambda at: oracles.decision_values(machine, [dict(zip(border.features, at))])[0, p], z, step
-            )
-            np.testing.assert_allclose(
-                samples[at, 1].astype(float), expected.astype(float), atol=2e-5 * float(np.abs(expected).max()) + 1e-6
-            )
+            ).astype(float)
+            near = 2e-5 * float(np.abs(expected).max()) + 1e-6
+            np.testing.assert_allclose(samples[at, 1].astype(float), expected, atol=near)
     return sum(map(len, border.samples))
 
 
-def plane(labels_of, n=1500):
-    """Two features of data/rings, crowded towards 0."""
-    out = []
-    for name in ("rings.train", "rings.test"):
-        x = numbers([dict(row) for row in svm_read_problem(str(DATA / name))[1][:n]], 2) ** 3
-        out.append((x, labels_of(x)))
-    return out
-
-
-def plane_labels(x):
-    return np.where(np.sin(12 * x[:, 0]) + np.sin(12 * x[:, 1]) > 0.3, 1, -1)
-
-
-def trained_model(rows, labels, options, path):
-    return train(path, rows, [float(v) for v in labels], options)
-
-
 def wavy_files(folder):
-    """(model file, training file, unseen rows)"""
-    (x, y), (unseen, _) = plane(plane_labels)
-    rows = list(map(as_row, x.tolist()))
-    (folder / "train").write_bytes(data_text(rows, y.tolist()))
-    (folder / "test").write_bytes(data_text(list(map(as_row, unseen.tolist()))))
-    return trained_model(rows, y, "-g 20 -c 100", folder / "wavy.model"), folder / "train", folder / "test"
+    """(model file, training file, unseen rows): two features, crowded towards 0, and a known border."""
+    rng, files = np.random.default_rng(0), []
+    for name in ("train", "test"):
+        x = rng.uniform(0, 1, (1500, 2)) ** 3
+        y = np.where(np.sin(12 * x[:, 0]) + np.sin(12 * x[:, 1]) > 0.3, 1, -1).tolist()
+        rows = list(map(as_row, x.tolist()))
+        (folder / name).write_bytes(data_text(rows, y))
+        files.append((rows, y))
+    return train(folder / "wavy.model", *files[0], "-g 20 -c 100"), folder / "train", folder / "test"
+
+
+def labelled(rng, n, d, labels, *, apart=0.5, density=1.0):
+    """(rows, labels): each label once in this order, then random ones; classes are apart."""
+    y = labels + rng.choice(labels, n - len(labels)).tolist()
+    rows = random_rows(rng, n, list(range(1, d + 1)), density=density)
+    return [{j: v + apart * labels.index(label) for j, v in row.items()} for label, row in zip(y, rows)], y

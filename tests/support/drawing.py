@@ -80,8 +80,23 @@ def with_gid(axis, name):
     return [line for line in axis.lines if line.get_gid() == name]
 
 
-def texts_with_gid(axis, name):
-    return [text for text in axis.texts if text.get_gid() == name]
+def points(axis):
+    """{gid: [(n, 2) of each line]}"""
+    found = {}
+    for line in axis.lines:
+        found.setdefault(str(line.get_gid()), []).append(line.get_xydata())
+    return found
+
+
+def texts(axis):
+    return {text.get_text() for text in axis.texts}
+
+
+def fits_a_column(figure):
+    """Whether everything is on the page, of a column's width."""
+    width, height = figure.get_size_inches()
+    whole = figure.get_tightbbox(figure.canvas.get_renderer())  # inches
+    return width == 3.3 and whole.x0 >= 0 and whole.y0 >= 0 and whole.x1 <= width and whole.y1 <= height
 
 
 def boxes_of(figure, texts):

@@ -2,28 +2,28 @@
 
 import ctypes
 import itertools
-import random
+import re
 from zlib import crc32
 
 import numpy as np
 from hypothesis import strategies as st
 
 from fastsvm_cli import _native
-from fastsvm_cli.export.c import Program
 from fastsvm_cli.export.onnx import model_of
 from fastsvm_cli.export.tolerance import tolerance
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.base import Precision
+from support.oracles import random_machine, random_rows
 from support.processes import outcome
 
 #: Compiler flags for every C file.
 WARNINGS = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 KERNELS = {
-    "linear": "kernel_type linear\n",
-    "polynomial": "kernel_type polynomial\ndegree 3\ngamma 0.5\ncoef0 0.25\n",
-    "rbf": "kernel_type rbf\ngamma 0.375\n",
-    "sigmoid": "kernel_type sigmoid\ngamma 0.25\ncoef0 -0.5\n",
+    "linear": {},
+    "polynomial": {"degree": 3, "gamma": 0.5, "coef0": 0.25},
+    "rbf": {"gamma": 0.375},
+    "sigmoid": {"gamma": 0.25, "coef0": -0.5},
 }
 SVM_TYPES = ("c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr")
 EXPANSIONS = [
@@ -35,54 +35,32 @@ EXPANSIONS = [
     {"clusters": 3},
     {"center": "pair"},
 ]
+#: Shares of the entries that are not 0.
+FULL = st.sampled_from([0.0, 0.1, 0.6, 0.6, 1.0])
 _NUMBERS = itertools.count()
 
 
-def single(x):
-    return float(np.float32(x))
-
-
 def made_up(seed, *, svm_type="c_svc", kernel="rbf", classes=2, d=5, n=20, full=0.6, probability=False, first=1):
-    """A random model in single precision. full: share of the entries that are not 0. first: feature."""
-    rng = random.Random(seed)
-    number = lambda: single(rng.gauss(0, 1))  # noqa: E731
-    classification = svm_type in ("c_svc", "nu_svc")
-    classes = classes if classification else 2
-    pairs = classes * (classes - 1) // 2 if classification else 1
-    lines = [f"svm_type {svm_type}\n{KERNELS[kernel]}nr_class {classes}\ntotal_sv {n}\n"]
-    lines.append("rho " + " ".join(repr(number()) for _ in range(pairs)) + "\n")
-    if classification:
-        labels = rng.sample(range(-9, 30), classes)
-        counts = [n // classes + (c < n % classes) for c in range(classes)]
-        lines.append("label " + " ".join(map(str, labels)) + "\n")
-        if probability:
-            lines.append("probA " + " ".join(repr(-abs(number())) for _ in range(pairs)) + "\n")
-            lines.append("probB " + " ".join(repr(number()) for _ in range(pairs)) + "\n")
-        lines.append("nr_sv " + " ".join(map(str, counts)) + "\n")
-    elif probability and svm_type == "one_class":
-        marks = sorted(number() for _ in range(10))
-        lines.append("prob_density_marks " + " ".join(map(repr, marks)) + "\n")
-    lines.append("SV\n")
-    for vector in range(n):
-        coefficients = [repr(number()) for _ in range(classes - 1 if classification else 1)]
-        # The first vector has an entry of the first feature.
-        entries = [
-            f"{j + first}:{number()!r}" for j in range(d) if rng.random() < full or (full and not vector and not j)
-        ]
-        lines.append(" ".join(coefficients + entries) + "\n")
-    return parse_model("".join(lines).encode(), f"made up of {seed!r}")
+    """A random model. full: share of the entries that are not 0. first: feature."""
+    rng = np.random.default_rng(crc32(str(seed).encode()))
+    x = random_rows(rng, n, list(range(first, first + d)), density=full)
+    if x and full:
+        x[0] = {first: 1.5} | x[0]
+    words = dict(nr_class=classes, probability=probability, **KERNELS[kernel])
+    return parse_model(random_machine(rng, svm_type, kernel, x, **words).text(), f"made up of {seed!r}")
 
 
 @st.composite
-def any_model(draw, single):
-    """(model, seed): an exact model, or an expansion as often."""
-    seed, svm_type = draw(st.integers(0, 10**6)), draw(st.sampled_from(SVM_TYPES))
+def any_model(draw):
+    """(model, seed): an exact model, or an expansion as often; some without vectors or entries, or with feature 0."""
+    seed, n, full = draw(st.integers(0, 10**6)), draw(st.sampled_from([0, 6, 20, 20])), draw(FULL)
+    shape = dict(svm_type=draw(st.sampled_from(SVM_TYPES)), n=n, full=full, first=draw(st.sampled_from([0, 1, 1])))
     if draw(st.booleans()):
-        exact = made_up(seed, svm_type=svm_type, classes=draw(st.integers(2, 4)), d=4)
-        return compile_maclaurin(exact, fingerprint="f", single=single, **draw(st.sampled_from(EXPANSIONS))), seed
-    kernel, full = draw(st.sampled_from(sorted(KERNELS))), draw(st.sampled_from([0.1, 0.6, 1.0]))
-    classes, d = draw(st.integers(2, 5)), draw(st.integers(1, 9))
-    return made_up(seed, svm_type=svm_type, kernel=kernel, classes=classes, d=d, full=full), seed
+        options = draw(st.sampled_from(EXPANSIONS)) if n and full > 0.5 else {"degree": 3}
+        exact = made_up(seed, classes=draw(st.integers(2, 4)), d=4, **shape)
+        return compile_maclaurin(exact, fingerprint="f", single=draw(st.booleans()), **options), seed
+    kernel, classes, d = draw(st.sampled_from(sorted(KERNELS))), draw(st.integers(2, 5)), draw(st.integers(1, 9))
+    return made_up(seed, kernel=kernel, classes=classes, d=d, **shape), seed
 
 
 def rows_for(seed, d, n=40, full=0.7):
@@ -95,6 +73,13 @@ def rows_for(seed, d, n=40, full=0.7):
 def chunk_of(rows, first=1):
     columns = np.arange(first, first + rows.shape[1], dtype=np.int32)
     return _native.Chunk.from_dense(np.zeros(len(rows)), np.ascontiguousarray(rows, dtype=np.float64), columns)
+
+
+def bytes_of_tables(source):
+    """Bytes of all tables of a C file."""
+    sizes = {"float": 4, "uint8_t": 1, "uint16_t": 2, "int8_t": 1, "int16_t": 2, "int32_t": 4}
+    found = re.findall(r"^static const (\w+) \w+\[(\d+)\]", source, re.M)
+    return sum(sizes[kind] * int(count) for kind, count in found)
 
 
 def graph_run(description, single, rows):
@@ -173,14 +158,15 @@ class Library:
         return self._call("radius", rows, self._program.description.header.pairs, sparse)
 
 
-def agrees(model, description, rows, single, folder, *, first=1, graph=True):
+def agrees(model, program, rows, library, *, graph=True):
     """C, from dense and from sparse rows, and the graph answer as fastsvm predict: labels may differ only within the
     tolerance of 0. Returns the values of C."""
-    chunk, regression = chunk_of(rows, first), model.header.regression
+    description, single, regression = program.description, program.single, model.header.regression
+    chunk, first = chunk_of(rows, description.first_index), description.first_index
     labels, values, _ = predicted(model, chunk)
     allowed = tolerance(description, chunk, single) + 1e-300
-    library = Library(Program(description, single=single, prefix=f"m{next(_NUMBERS)}"), folder)
-    answers = [(library.values(rows, sparse), library.predict(rows, sparse)) for sparse in (False, True)]
+    c = Library(program, None, library)
+    answers = [(c.values(rows, sparse), c.predict(rows, sparse)) for sparse in (False, True)]
     assert all(np.array_equal(*each) for each in zip(*answers))
     if graph:
         found = graph_run(description, single, rows)
@@ -191,4 +177,8 @@ def agrees(model, description, rows, single, folder, *, first=1, graph=True):
     for found, answer in answers:
         assert (abs(found - values) <= allowed).all()
         assert np.array_equal(answer.ravel()[sure], found[sure, 0] if regression else labels[sure])
+    # One more feature counts in a distance alone.
+    more = np.column_stack([rows, rows[:, :1]])
+    _, expected, _ = predicted(model, chunk_of(more, first))
+    assert (abs(c.values(more, sparse=True) - expected) <= allowed + 1e-6).all()
     return answers[0][0]

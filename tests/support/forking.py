@@ -9,8 +9,6 @@ import traceback
 from importlib import import_module
 from pkgutil import walk_packages
 
-from counted import count_operations
-
 #: Packages to load. fastsvm_cli.commands comes first: it limits the matrix library to one thread.
 ROOMS = ("commands", "comparisons", "console", "methods", "models", "prediction", "text")
 LIBRARIES = ("scipy.linalg", "scipy.optimize", "scipy.sparse.linalg", "scipy.spatial", "scipy.special", "rich.progress")
@@ -18,6 +16,9 @@ LIBRARIES = ("scipy.linalg", "scipy.optimize", "scipy.sparse.linalg", "scipy.spa
 
 def serve(channel):
     """Run a command per message, until the channel is closed."""
+    from counted import count_operations  # not above: Dask's processes import this module, without its folder
+
+    del sys.path[0]  # this folder, whose modules would hide others
     for layer in ROOMS:
         package = import_module(f"fastsvm_cli.{layer}")
         for module in walk_packages(package.__path__, f"{package.__name__}."):
@@ -71,5 +72,4 @@ def become(words, cwd, environment, descriptors):
 
 
 if __name__ == "__main__":
-    del sys.path[0]  # this folder, whose modules would hide others
     serve(socket.socket(fileno=int(sys.argv[1])))

@@ -72,6 +72,15 @@ def sentences(section):
     return [pytest.param(*case, id=case[0]) for case in cases]
 
 
+def table(file, section):
+    """The columns of each line."""
+    return [line.split(" => ") for line in _lines(file, section)]
+
+
+def unescaped(text):
+    return text.encode("latin-1").decode("unicode_escape")
+
+
 def model_changes(section):
     """{case: (message, its words, then (old, new) of each change)} of a section of model_changes.txt."""
     out = {}
@@ -95,10 +104,3 @@ def _output_of(found):
     """{NAME} and {function words} are sentences of this module."""
     name, *given = found[1].split(" ")
     return globals()[name](*given) if given else globals()[name]
-
-
-def reported(sentence, lines):
-    """line -> message. lines: one by one between |; the invalid word is in braces."""
-    return {
-        each.replace("{", "").replace("}", ""): sentence(re.search(r"{(.*)}", each)[1]) for each in lines.split("|")
-    }

@@ -10,14 +10,14 @@ from fastsvm_cli.text.read_rows import read_chunks
 from support import oracles
 from support.evaluation import decide
 
-#: Data, training options, compile command, options of predict.
+#: Name -> file of the compiled model, options of predict.
 CASES = {
-    "two": ("rings", "-g 0.2 -c 10 -b 1", "approx --certify", []),
-    "three": ("colors", "-g 0.02 -c 1 -b 1", "approx --certify", []),
-    "one": ("rings", "-s 2 -n 0.3 -g 0.5", "approx --certify --degree 1", []),
-    "regression": ("waves", "-s 3 -g 0.05 -c 5", "approx --certify --degree 1", ["--tolerance", "0.05"]),
-    "reduced": ("colors", "-g 0.02 -c 1", "reduce --ratio 0.8 --no-finish", []),
-    "steps": ("rings", "-g 0.2 -c 10", "order", ["--steps", "9"]),
+    "two": ("two.cert", []),
+    "four": ("four.cert", []),
+    "one": ("one.cert", []),
+    "regression": ("regression.cert", ["--tolerance", "0.4"]),
+    "reduced": ("four.red", []),
+    "steps": ("two.order", ["--steps", "9"]),
 }
 UNKNOWN = 2_000_000_000  # an index that no support vector has
 
@@ -55,7 +55,7 @@ def parsed(line):
 def undecided_by_radii(case, values, radii):
     """(rows) bool, by the definition"""
     if case == "regression":
-        return radii[:, 0] > float(CASES[case][3][1])
+        return radii[:, 0] > float(CASES[case][1][1])
     if values.shape[1] == 1:
         return np.abs(values[:, 0]) <= radii[:, 0]
     classes = int((1 + (1 + 8 * values.shape[1]) ** 0.5) / 2)
@@ -79,9 +79,9 @@ def undecided_by_radii(case, values, radii):
     return np.array(out)
 
 
-def expected_open(folder, case, path):
+def expected_open(models, case, path):
     """Line numbers of the open rows of a file."""
-    model = load_model(str(folder / f"{case}.fast"))
+    model = load_model(str(models / CASES[case][0]))
     if case == "steps":
         model = model.stopped_after(9)
     found = []

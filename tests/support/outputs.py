@@ -2,10 +2,12 @@
 
 import re
 import subprocess
-import sys
 
 from fastsvm_cli.text.output import Output
-from support.processes import PATIENCE
+from support.paths import GOLDEN, PROGRAM
+from support.processes import PATIENCE, wait_until
+
+MODEL = GOLDEN / "c_svc.model"
 
 
 def write(path, *buffers):
@@ -14,39 +16,24 @@ def write(path, *buffers):
             output.write(buffer)
 
 
-def in_new_process(code, *arguments, **options):
-    """Run code with `Output` imported, for tests of a process's own standard output or rights."""
-    code = "import sys\nfrom fastsvm_cli.text.output import Output\n" + code
-    return subprocess.run(
-        [sys.executable, "-I", "-c", code, *map(str, arguments)],
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=PATIENCE,
-        **options,
-    )
+def answered(rows, path, **streams):
+    """A process that writes to one of its streams."""
+    words = [PROGRAM, "-q", rows, MODEL, path]
+    return subprocess.run(words, stderr=subprocess.PIPE, text=True, timeout=PATIENCE, **streams)
 
 
 def a_writer(path):
     """A process that has written half an output, and waits."""
-    code = (
-        "import sys\n"
-        "from fastsvm_cli.text.output import Output\n"
-        "with Output(sys.argv[1]) as output:\n"
-        "    output.write(b'half')\n"
-        "    print('ready', flush=True)\n"
-        "    sys.stdin.read()\n"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-I", "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    assert process.stdout.readline() == b"ready\n"
+
+    def halves():
+        return sum(each.stat().st_size > 0 for each in path.parent.glob(f".{path.name}.*.tmp"))
+
+    before = halves()
+    process = subprocess.Popen([PROGRAM, "-q", "-", MODEL, path], stdin=subprocess.PIPE)
+    process.stdin.write(b"1 1:1\n")
+    process.stdin.flush()
+    assert wait_until(lambda: halves() > before)
     return process
-
-
-def killed_writer(path):
-    process = a_writer(path)
-    process.kill()
-    process.communicate()
 
 
 def timeless(text):

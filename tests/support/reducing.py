@@ -8,6 +8,7 @@ from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models import parse_model
 from support import oracles
 from support.checksums import line_with_checksum
+from support.evaluation import parse
 from support.in_process import written_lines
 from support.oracles import EXTENDED, Machine, random_machine
 
@@ -31,7 +32,7 @@ def split(text: bytes) -> "tuple[Machine, list[bytes]]":
     """The LIBSVM model in a reduced set's file, and the words of the last line, without the checksum."""
     model, word, line = text.rpartition(b"fastsvm_reduced ")
     assert word and line.endswith(b"\n") and line.count(b"\n") == 1
-    assert line_with_checksum(text) == text
+    assert parse_model(text, "m").to_text() == text == line_with_checksum(text)
     return Machine.read(model), line.split()[:-1]
 
 
@@ -39,13 +40,20 @@ def machine_of(found) -> Machine:
     return split(found.model.to_text())[0]
 
 
-def lines(model, chunks, **options):
-    text, run_counts = written_lines(model, chunks, **options)
+def small_and_radius(found) -> "tuple[Machine, np.ndarray]":
+    """The LIBSVM model, and the radius of every decision function."""
+    small, words = split(found.model.to_text())
+    return small, np.array(words[4 : 4 + len(small.pairs)], float)
+
+
+def shifts(machine, small):
+    """|b' - b| of every decision function."""
+    return np.abs(np.array(small.rho, EXTENDED) - np.array(machine.rho, EXTENDED))
+
+
+def lines(model, rows, **options):
+    text, run_counts = written_lines(model, [parse(rows)], **options)
     return text.decode().splitlines(), run_counts
-
-
-def labels(model, chunks):
-    return np.array(lines(model, chunks)[0], float)
 
 
 def as_rows(x):
@@ -55,15 +63,8 @@ def as_rows(x):
 def some_machine(seed, svm_type="c_svc", classes=2, n=40, d=5, gamma=0.5, probability=False, offset=0.0):
     """Random coefficients; with several classes some are 0, as in trained models."""
     rng = np.random.default_rng(seed)
-    machine = random_machine(
-        rng,
-        svm_type,
-        "rbf",
-        as_rows(offset + rng.standard_normal((n, d))),
-        nr_class=classes,
-        gamma=gamma,
-        probability=probability,
-    )
+    vectors = as_rows(offset + rng.standard_normal((n, d)))
+    machine = random_machine(rng, svm_type, "rbf", vectors, nr_class=classes, gamma=gamma, probability=probability)
     machine.label = [3, -4, 1, 7][:classes] if machine.classification else []
     if classes > 2:
         machine.coef[rng.random(machine.coef.shape) < 0.2] = 0
@@ -78,7 +79,7 @@ def members(machine, pair):
 
 
 class Dense:
-    """Psi|^2 and |Psi - Psi'|^2, (pairs) each; K of the vectors z and x, coefficients a and beta."""
+    """|Psi|^2 and |Psi - Psi'|^2, (pairs) each; K of the vectors z and x, coefficients a and beta."""
 
     def __init__(self, machine: Machine, small: Machine):
         self.a, self.beta = machine.pair_coefficients.astype(EXTENDED), small.pair_coefficients.astype(EXTENDED)
@@ -92,16 +93,3 @@ class Dense:
     @property
     def share(self):
         return float(self.distance.sum() / self.norm.sum())
-
-
-JOBS = {
-    "rings": ("rings.train", "rings.test", "-g 0.5 -c 10"),
-    "rings-probability": ("rings.train", "rings.test", "-g 0.5 -c 10 -b 1"),
-    "rings-nu": ("rings.train", "rings.test", "-s 1 -n 0.3 -g 0.5"),
-    "rings-one-class": ("rings.train", "rings.test", "-s 2 -n 0.3 -g 0.5"),
-    "rings-one-class-probability": ("rings.train", "rings.test", "-s 2 -n 0.3 -g 0.5 -b 1"),
-    "colors": ("colors.train", "colors.test", "-g 0.05"),
-    "colors-probability": ("colors.train", "colors.test", "-g 0.05 -b 1"),
-    "waves": ("waves.train", "waves.train", "-s 3 -g 1 -p 0.02 -b 1"),
-    "waves-nu": ("waves.train", "waves.train", "-s 4 -g 1 -n 0.3"),
-}

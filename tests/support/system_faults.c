@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,10 @@ static const char* fault_of(const char* call) {
 }
 
 static int is(const char* call, const char* fault) { return !strcmp(fault_of(call), fault); }
+
+static void die_if_wanted(const char* call) {
+    if (is(call, "kill")) kill(getpid(), SIGKILL);
+}
 
 static void note(const char* event) {
     const char* const path = getenv("FAULTS_LOG");
@@ -54,7 +59,9 @@ ssize_t write(int file, const void* data, size_t size) {
     char name[4096];
     if (*fault_of("write") && is_temporary(file, name, sizeof name)) {
         if (is("write", "short") && size > 3) size = 3;
-        if (is("write", "ENOSPC") && ++calls > 1) return fail(ENOSPC);
+        if (is("write", "ENOSPC") && calls) return fail(ENOSPC);
+        if (is("write", "ENOSPC") || is("write", "kill")) size = (size + 1) / 2;
+        if (++calls > 1) die_if_wanted("write");
     }
     return REAL(write)(file, data, size);
 }
@@ -64,6 +71,7 @@ ssize_t pwrite(int file, const void* data, size_t size, off_t at) {
 }
 
 int rename(const char* from, const char* to) {
+    die_if_wanted("rename");
     if (is("rename", "EBUSY")) return fail(EBUSY);
     const int file = open(from, O_WRONLY);
     note(file >= 0 && flock(file, LOCK_EX | LOCK_NB) ? "rename, locked" : "rename, free");
@@ -82,6 +90,7 @@ int posix_fallocate(int file, off_t at, off_t size) {
 
 int fsync(int file) {
     struct stat status;
+    die_if_wanted("fsync");
     note(fstat(file, &status) == 0 && S_ISDIR(status.st_mode) ? "sync folder" : "sync file");
     return is("fsync", "EIO") ? fail(EIO) : REAL(fsync)(file);
 }

@@ -6,10 +6,8 @@ import random
 import pytest
 
 from fastsvm_cli import _native
-from support.compiling import compile_all
-from support.paths import DATA
 from support.reading import random_text
-from support.training import train_on
+from zoo.kinds import compiled
 
 
 @pytest.fixture(autouse=True)
@@ -37,24 +35,7 @@ def long_text():
 
 
 @pytest.fixture(scope="session")
-def models(tmp_path_factory):
-    """A model of each kind that affects output lines, and `rows`, 60 of each data set."""
-    folder = tmp_path_factory.mktemp("models")
-    for name, source, options in (
-        ("rings", "rings.train", "-g 0.2 -c 10 -b 1"),
-        ("colors", "colors.train", "-g 0.02 -c 1 -b 1"),
-        ("waves", "waves.train", "-s 3 -g 0.05 -c 5 -b 1"),
-        ("one", "rings.train", "-s 2 -n 0.3 -g 0.5 -b 1"),
-    ):
-        train_on(folder / f"{name}.model", source, options, 400)
-        (folder / f"{name}.rows").write_text("".join((DATA / source).read_text().splitlines(keepends=True)[400:460]))
-    compile_all(
-        folder,
-        "approx --certify rings.model rings.cert",
-        "approx rings.model rings.approx",
-        "approx --certify colors.model colors.cert",
-        "order rings.model rings.order",
-        "order colors.model colors.order",
-        "reduce --ratio 0.1 colors.model colors.red",
-    )
-    return folder
+def model(tmp_path_factory):
+    """model(trait, kind) is the file of a model of the zoo."""
+    folder = tmp_path_factory.mktemp("zoo")
+    return lambda trait="two_classes", kind="approx": compiled(trait, kind, folder)

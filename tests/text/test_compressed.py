@@ -24,13 +24,10 @@ def kind(request):
 
 
 def test_compressed_files_are_known_by_their_content_whatever_their_name(tmp_path, kind):
-    for name in ("data", "data.gz", "data.bz2", "data.xz", "data.txt"):
+    for name in ("data.gz", "data.xz", "data.txt"):
         (tmp_path / name).write_bytes(COMPRESS[kind](SAMPLE.encode()))
         for size in SIZES:
             assert read(tmp_path / name, size=size) == (plain_rows(SAMPLE)[0], None)
-
-
-def test_a_plain_file_may_be_called_gz(tmp_path):
     (tmp_path / "data.gz").write_text(SAMPLE)
     assert read(tmp_path / "data.gz") == (plain_rows(SAMPLE)[0], None)
 
@@ -39,66 +36,35 @@ def test_compressed_streams_one_after_the_other_are_one_file(file, kind):
     cuts = [0, 10, 10, 11, len(SAMPLE)]  # within lines, and an empty stream
     content = b"".join(COMPRESS[kind](SAMPLE[a:b].encode()) for a, b in zip(cuts, cuts[1:]))
     assert read(file(content)) == (plain_rows(SAMPLE)[0], None)
-
-
-def test_many_compressed_streams_in_a_row_are_one_file(file, kind):
-    assert read(file(COMPRESS[kind](b"1 1:2\n") * 3000)) == ([(1.0, [(1, 2.0)])] * 3000, None)
-
-
-def test_zeros_between_and_after_streams_are_padding(file):
-    for name in ("gzip", "xz"):
-        buffer = COMPRESS[name](b"1 1:2\n")
-        assert read(file(buffer + bytes(8) + buffer + bytes(512))) == ([(1.0, [(1, 2.0)])] * 2, None)
-
-
-def test_a_compressed_empty_file_has_no_rows(file, kind):
+    row, whole = (1.0, [(1, 2.0)]), COMPRESS[kind](b"1 1:2\n")
+    assert read(file(whole * 3000)) == ([row] * 3000, None)
+    if kind != "bzip2":  # zeros are padding
+        assert read(file(whole + bytes(8) + whole + bytes(512))) == ([row] * 2, None)
     assert read(file(COMPRESS[kind](b""))) == ([], None)
-
-
-def test_a_compressed_last_line_may_lack_its_line_end(file, kind):
-    assert read(file(COMPRESS[kind](b"1 1:2"))) == ([(1.0, [(1, 2.0)])], None)
-
-
-def test_an_error_in_compressed_text_has_its_line(file, kind):
+    assert read(file(COMPRESS[kind](b"1 1:2"))) == ([row], None)
     path = file(COMPRESS[kind](b"1 1:2\nx\n"))
-    assert read(path) == ([(1.0, [(1, 2.0)])], f"{path}:2: 'x' found, expected a label")
+    assert read(path) == ([row], f"{path}:2: 'x' found, expected a label")
 
 
-def test_a_compressed_file_cut_off_anywhere_is_an_error_of_one_line(file, kind):
-    content = COMPRESS[kind](SAMPLE.encode())
-    rows, _ = plain_rows(SAMPLE)
-    for cut in range(1, len(content), 1 + len(content) // 60):
-        path = file(content[:cut])
-        found, message = read(path)
-        assert message is not None and message.isprintable(), cut
-        assert found == rows[: len(found)]
-        if cut >= 6:
-            assert message == f"{path}: the {kind} data ends too early"
-
-
-def test_a_damaged_compressed_file_is_an_error_of_one_line(file, kind):
-    content = COMPRESS[kind](SAMPLE.encode())
-    rows, _ = plain_rows(SAMPLE)
+def test_a_compressed_file_that_is_damaged_anywhere_is_an_error_of_one_line(file, kind):
+    content, (rows, _) = COMPRESS[kind](SAMPLE.encode()), plain_rows(SAMPLE)
+    places = range(0, len(content), 1 + len(content) // 60)
+    cut = [content[:at] for at in places if at >= 6]
+    changed = [content[:at] + bytes([content[at] ^ 0x55]) + content[at + 1 :] for at in places]
+    longer = [content + rest for rest in (b"1 1:2\n", b"\x1f\x8b", b"BZh9", b"junk")]
     refused = 0
-    for at in range(0, len(content), 1 + len(content) // 60):
-        path = file(content[:at] + bytes([content[at] ^ 0x55]) + content[at + 1 :])
+    for text in cut + changed + longer:
+        path = file(text)
         found, message = read(path)
+        assert found == rows[: len(found)]
         if message is None:  # a time stamp, for example
-            assert found == rows
+            assert text in changed and found == rows
         else:
             assert message.startswith(str(path)) and message.isprintable()
-            refused += 1
+            assert text not in cut or message == f"{path}: the {kind} data ends too early"
+            assert text not in longer or "data is damaged" in message or "data ends too early" in message
+            refused += text in changed
     assert refused > 40
-
-
-@pytest.mark.parametrize("rest", [b"1 1:2\n", b"\x1f\x8b", b"BZh9", b"junk"])
-def test_something_else_after_a_compressed_stream_is_an_error(file, kind, rest):
-    path = file(COMPRESS[kind](b"1 1:2\n") + rest)
-    found, message = read(path)
-    assert found in ([], [(1.0, [(1, 2.0)])]) and message in (
-        f"{path}: the {kind} data is damaged",
-        f"{path}: the {kind} data ends too early",
-    )
 
 
 def test_compressed_standard_input_is_read(fastsvm, tmp_path, kind):
@@ -150,8 +116,9 @@ def buffers_of(content, rng, longest):
         at += step
 
 
-@pytest.mark.parametrize("compress", [None, *COMPRESS])
-@pytest.mark.parametrize("longest, pause", [(1, 0.0), (3, 0.0002), (50, 0.001)])
+@pytest.mark.parametrize(
+    "compress, longest, pause", [(None, 1, 0.0), (None, 50, 0.001), ("gzip", 3, 0.0002), ("bzip2", 50, 0), ("xz", 1, 0)]
+)
 def test_tiny_buffers_written_slowly_into_a_pipe_give_the_same_rows(pipe, compress, longest, pause):
     path, writer = pipe
     content = COMPRESS[compress](SAMPLE.encode()) if compress else SAMPLE.encode()
@@ -160,7 +127,7 @@ def test_tiny_buffers_written_slowly_into_a_pipe_give_the_same_rows(pipe, compre
     thread.join(PATIENCE)
 
 
-@pytest.mark.parametrize("start", [b"B", b"\x1f", b"\xfd7zX", b"BZ"])
+@pytest.mark.parametrize("start", [b"\x1f", b"BZ"])
 def test_a_pipe_that_begins_like_a_compressed_file_and_ends_is_text(pipe, start):
     path, writer = pipe
     thread = feed(writer, [bytes([byte]) for byte in start], 0.002)
@@ -169,86 +136,43 @@ def test_a_pipe_that_begins_like_a_compressed_file_and_ends_is_text(pipe, start)
     assert rows == [] and re.fullmatch(rf"{path}:1: '[ -~]+' found, expected a label", message)
 
 
-def test_every_line_of_a_slow_pipe_is_yielded_before_the_next_is_written(pipe):
-    path, writer = pipe
-    writer.write(b"1 1:1\n")
-    chunks = read_chunks(path)
-    safety = threading.Timer(PATIENCE, writer.close)  # ends a reader that waits for more
-    safety.start()
-    assert rows_in(next(chunks)) == [(1.0, [(1, 1.0)])]
-    writer.write(b"2 1:1\n3 1:")
-    assert rows_in(next(chunks)) == [(2.0, [(1, 1.0)])]
-    writer.write(b"1\n4 1:1\n")
-    assert rows_in(next(chunks)) == [(3.0, [(1, 1.0)]), (4.0, [(1, 1.0)])]
-    assert safety.is_alive()
-    safety.cancel()
-    writer.close()
-    assert list(chunks) == []
-
-
-def test_every_line_of_a_slow_compressed_pipe_is_yielded_before_the_next_is_written(pipe):
+@pytest.mark.parametrize("compress", [None, "gzip"])
+def test_every_line_of_a_slow_pipe_is_yielded_before_the_next_is_written(pipe, compress):
     path, writer = pipe
     packer = zlib.compressobj(wbits=31)
 
     def put(text):
-        writer.write(packer.compress(text) + packer.flush(zlib.Z_SYNC_FLUSH))
+        writer.write(packer.compress(text) + packer.flush(zlib.Z_SYNC_FLUSH) if compress else text)
 
     put(b"1 1:1\n")
     chunks = read_chunks(path)
-    safety = threading.Timer(PATIENCE, writer.close)
+    safety = threading.Timer(PATIENCE, writer.close)  # ends a reader that waits for more
     safety.start()
     assert rows_in(next(chunks)) == [(1.0, [(1, 1.0)])]
-    put(b"2 1:1\n")
+    put(b"2 1:1\n3 1:")
     assert rows_in(next(chunks)) == [(2.0, [(1, 1.0)])]
+    put(b"1\n4 1:1\n")
+    assert rows_in(next(chunks)) == [(3.0, [(1, 1.0)]), (4.0, [(1, 1.0)])]
     assert safety.is_alive()
     safety.cancel()
-    writer.write(packer.flush())
+    writer.write(packer.flush() if compress else b"")
     writer.close()
     assert list(chunks) == []
 
 
 @pytest.mark.parametrize("compress", [None, "gzip"])
-def test_no_read_waits_for_a_pipe(monkeypatch, compress):
-    """A stop just before such a read would take effect after the next row, or never."""
-    reader, writer = os.pipe()
-    standard_input, waited, read_early, found = os.dup(0), threading.Event(), [], []
+@pytest.mark.parametrize("flags", [0, os.O_NONBLOCK], ids=["waiting", "told not to wait"])
+def test_no_read_waits_for_a_pipe(monkeypatch, compress, flags):
+    """A stop just before such a read would take effect after the next row, or never. Event loops leave standard input
+    so that it does not wait: an empty pipe is not at its end."""
+    reader, writer = os.pipe2(flags)
+    standard_input, empty, read_early, found = os.dup(0), threading.Event(), [], []
 
     def noting(read):
         def noted(file, *arguments):
-            read_early.extend([file] * (not select.select([file], [], [], 0)[0]))
-            return read(file, *arguments)
-
-        return noted
-
-    for name in ("read", "readv"):
-        monkeypatch.setattr(os, name, noting(getattr(os, name)))
-    text = b"".join(b"1 1:%d\n" % number for number in range(1000))
-    text, first = COMPRESS[compress](text) if compress else text, 3
-    try:
-        os.dup2(reader, 0)
-        thread = threading.Thread(target=lambda: found.extend(chunk.rows for chunk in read_chunks("-")))
-        thread.start()
-        for buffer in (text[:first], text[first:100], text[100:], b""):
-            waited.wait(0.05)  # the reader has reached the end, or soon will
-            os.write(writer, buffer) if buffer else os.close(writer)
-        thread.join(PATIENCE)
-    finally:
-        os.dup2(standard_input, 0)
-        for file in (reader, standard_input):
-            os.close(file)
-    assert sum(found) == 1000 and not read_early
-
-
-@pytest.mark.parametrize("compress", [None, "gzip"])
-def test_a_pipe_that_was_told_not_to_wait_is_waited_for(monkeypatch, compress):
-    """Event loops leave standard input like this: an empty pipe is not at its end."""
-    reader, writer = os.pipe2(os.O_NONBLOCK)
-    standard_input, empty, found = os.dup(0), threading.Event(), []
-
-    def noting(read):
-        def noted(*arguments):
+            read_early.extend([file] * (not flags and not select.select([file], [], [], 0)[0]))
             try:
-                return read(*arguments)
+                return read(file, *arguments)
             except BlockingIOError:
                 empty.set()
                 raise
@@ -264,14 +188,16 @@ def test_a_pipe_that_was_told_not_to_wait_is_waited_for(monkeypatch, compress):
         thread = threading.Thread(target=lambda: found.extend(chunk.rows for chunk in read_chunks("-")))
         thread.start()
         for buffer in (text[:first], text[first:100], text[100:], b""):
-            assert empty.wait(PATIENCE)
+            # The reader has reached the end, or soon will.
+            assert empty.wait(PATIENCE if flags else 0.05) == bool(flags)
             empty.clear()
             os.write(writer, buffer) if buffer else os.close(writer)
         thread.join(PATIENCE)
     finally:
         os.dup2(standard_input, 0)
-        os.close(standard_input), os.close(reader)
-    assert sum(found) == 1000
+        for file in (reader, standard_input):
+            os.close(file)
+    assert sum(found) == 1000 and not read_early
 
 
 @pytest.mark.full

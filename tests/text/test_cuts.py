@@ -1,17 +1,13 @@
 """The same rows for any cut into chunks and among threads. Files read in part, closed, missing."""
 
 import gzip
-import io
 import itertools
 import os
-import random
 import threading
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.datasets import load_svmlight_file
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FileError
@@ -19,7 +15,7 @@ from fastsvm_cli.text.read_rows import read_bytes, read_chunks, read_start
 from support.paths import FASTSVM
 from support.processes import peak_memory, wait_until
 from support.profiles import calm
-from support.reading import COMPRESS, SIZES, THREADS, UNLIMITED, plain_rows, random_text, read, rows_in
+from support.reading import COMPRESS, SIZES, THREADS, UNLIMITED, plain_rows, read, rows_in
 
 # ---- the same rows for any cut
 
@@ -111,21 +107,6 @@ def test_the_first_of_several_errors_is_reported_whoever_finds_it(file, long_tex
             expected,
             f"{path}:12346: index 1 found after index 2, expected increasing indices",
         )
-
-
-def test_rows_are_those_of_sklearn(file):
-    text = random_text(random.Random(4), 500, comments=False)
-    expected, labels = load_svmlight_file(io.BytesIO(text.encode()), zero_based=True, n_features=60)
-    for size in SIZES[1:]:
-        at = 0
-        for chunk in read_chunks(str(file(text)), size=size):
-            part = expected[at : at + chunk.rows]
-            assert np.array_equal(np.asarray(chunk.leading)[:, 0], labels[at : at + chunk.rows])
-            assert np.array_equal(np.asarray(chunk.indptr), part.indptr)
-            assert np.array_equal(np.asarray(chunk.indices), part.indices)
-            assert np.array_equal(np.asarray(chunk.values), part.data)
-            at += chunk.rows
-        assert at == 500
 
 
 def test_a_line_longer_than_a_chunk_is_one_row(file):

@@ -5,13 +5,13 @@ import re
 
 import pytest
 
-from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.models import load_model, parse_model
-from fastsvm_cli.text.read_rows import read_chunks
+from support.bad_rows import NO_BLANKS, SPARSE
 from support.both_programs import alike, ours, theirs
 from support.evaluation import error_of
-from support.messages import NUL, model_changes, no_pair, not_finite, too_far, too_large, too_small
+from support.messages import model_changes
 from support.paths import GOLDEN
+from support.processes import outcome
 from support.profiles import tries
 
 MODEL = b"""svm_type epsilon_svr
@@ -28,112 +28,64 @@ SV
 DATA = b"1 1:0.5 2:-1 3:0.25\n-1 1:2 3:1 9:1\n2.5 2:3\n7 1:1e-3 4:2\n1\n-1 1:-1 2:-2 3:-3 4:-4\n"
 
 
-# ---- CR, VT and FF
-
-NAMES = {b"\r": "a carriage return", b"\v": "a vertical tab", b"\f": "a form feed"}
-
-
-def data_error(folder, text, **options):
-    (folder / "data").write_bytes(text)
-    with pytest.raises(DataFormatError) as caught:
-        list(read_chunks(str(folder / "data"), **options))
-    return str(caught.value).removeprefix(f"{folder}/data:")
-
-
-@pytest.mark.parametrize("byte", NAMES, ids=ascii)
-@pytest.mark.parametrize(
-    "row",
-    b"1 1:2%s3:4|1 1:2 %s3:4|1 1:2%s 3:4|1 %s1:2|1%s1:2|1%s 1:2|%s1 1:2|1 1:%s2|1 1%s:2|1 1:2 %s|1 1:2%s |1%s".split(
-        b"|"
-    ),
-)
-def test_bytes_that_libsvm_takes_in_two_ways_are_errors_of_a_row(tmp_path, row, byte):
-    text = b"1 1:1\n" + row % byte + (b"\n" if byte != b"\r" else b" \n")
-    expected = f"2: {NAMES[byte]} found inside a row, expected blanks or tabs between words"
-    assert data_error(tmp_path, text) == expected
-    assert data_error(tmp_path, text, size=1) == expected
-    assert data_error(tmp_path, text.replace(b"\n", b"\r\n")) == expected
-
-
-@pytest.mark.parametrize("byte", NAMES, ids=ascii)
-def test_and_of_dense_and_unlabelled_rows(tmp_path, byte):
-    expected = f"2: {NAMES[byte]} found inside a row, expected blanks or tabs between words"
-    for row, options in (
-        (b"1,2%s,3", {}),
-        (b"1,%s2,3", {}),
-        (b"1 2%s3", {"delimiter": " "}),
-        (b"1\t2%s\t3", {"delimiter": "\t"}),
-        (b"1%s2,3", {"labelled": False}),
-    ):
-        first = re.sub(rb"%s", b"", row.replace(b"2%s3", b"2 3").replace(b"1%s2", b"1,2"))
-        assert data_error(tmp_path, first + b"\n" + row % byte + b"\n", dense=True, **options) == expected
-    assert data_error(tmp_path, b"1:1\n1:2 %s2:3\n" % byte, labelled=False) == expected
+# ---- rows
 
 
 def test_such_a_byte_in_every_row_is_one_error_and_the_output_stays(fastsvm, tmp_path, svm_predict):
     """svm-predict drops what follows such a byte; here the bytes replace blanks."""
     rows = b"".join(b"%d 1:%d 2:0.5 3:%d\n" % (1 - 2 * (i % 2), i % 3, i % 5) for i in range(20))
-    for byte in NAMES:
-        damaged = rows.replace(b" 3:", byte + b"3:")
+    for byte, name in NO_BLANKS.items():
+        damaged = rows.replace(b" 3:", byte.encode() + b"3:")
         whole, cut = theirs(svm_predict, tmp_path, rows, MODEL), theirs(svm_predict, tmp_path, damaged, MODEL)
         assert cut is not None and not alike(whole, cut)
         (tmp_path / "out").write_text("before\n")
         done = fastsvm("predict", "data", "model", "out", code=1)
-        found = f"Error: data:1: {NAMES[byte]} found inside a row, expected blanks or tabs between words"
-        letter = {b"\r": "r", b"\v": "v", b"\f": "f"}[byte]
+        found = f"Error: data:1: {name} found inside a row, expected blanks or tabs between words"
+        letter = {"\r": "r", "\v": "v", "\f": "f"}[byte]
         assert done.err == f"{found}; tr '\\{letter}' ' ' < data writes blanks\n"
         assert (tmp_path / "out").read_text() == "before\n"
 
 
-def test_a_delimiter_may_be_any_of_them_that_ends_no_line(tmp_path):
-    (tmp_path / "data").write_bytes(b"1\v2\v3\r\n4\v5\v6\n")
-    (chunk,) = read_chunks(str(tmp_path / "data"), dense=True, delimiter="\v")
-    assert chunk.leading.tolist() == [[1], [4]] and list(chunk.values) == [2, 3, 5, 6]
+#: Rows that svm-predict takes for others.
+TAKEN = [
+    *"1 -0:2|1 foo|1 2:1 :3|1 3:nan|1 3:inf|inf 1:1|1e999 1:1|1e-999 1:1|1 4294967297:1".split("|"),
+    "1 1:2 # \x00",
+    "1 1:12\x00",
+]
 
 
-# ---- the tables
-
-DATA_FAULTS = {  # row -> message; svm-predict takes them all
-    b"1 -0:1": no_pair("-0:1"),
-    b"1 foo": no_pair("foo"),
-    b"1 2:1 :3": no_pair(":3"),
-    b"1 1:nan": not_finite("1:nan"),
-    b"1 1:inf": not_finite("1:inf"),
-    b"inf 1:1": not_finite("inf"),
-    b"1e999 1:1": too_large("1e999"),
-    b"1e-999 1:1": too_small("1e-999"),
-    b"1 4294967297:1": too_far("4294967297:1"),
-    b"1 1:1 # a\x00b": NUL,
-    b"1 1:1\x00 2:1": no_pair("1:1?"),
-}
+def test_a_row_that_svm_predict_takes_for_another_one_is_refused(svm_predict, tmp_path):
+    for row in TAKEN:
+        assert row in SPARSE and theirs(svm_predict, tmp_path, DATA + row.encode() + b"\n", MODEL) is not None, row
 
 
-@pytest.mark.parametrize("row", DATA_FAULTS, ids=ascii)
-def test_a_row_that_svm_predict_takes_for_another_one_is_refused(svm_predict, tmp_path, row):
-    assert theirs(svm_predict, tmp_path, DATA + row + b"\n", MODEL) is not None
-    assert data_error(tmp_path, DATA + row + b"\n") == f"7: {DATA_FAULTS[row]}"
+def test_a_row_that_svm_predict_refuses_though_nothing_would_be_lost_is_read(svm_predict, tmp_path):
+    for row in (b"1 1:1e-310", b"1 1:1 # a:b", b"1\r", b"# c", b"#", b"1 qid:3 1:0.5"):
+        assert theirs(svm_predict, tmp_path, DATA + row + b"\n", MODEL) is None
+        assert len(ours(tmp_path, DATA + row + b"\n", MODEL)) == 7 + 2 - row.startswith(b"#")
+    for row in (b"1,3 5:0.2", b""):
+        assert theirs(svm_predict, tmp_path, DATA + row + b"\n", MODEL) is None
 
 
-GENTLER = [b"1 1:1e-310", b"1 1:1 # a:b", b"1\r"]
+def test_and_svm_scale_loses_what_stands_behind_a_qid_or_a_comma(svm_scale, tmp_path):
+    for line, left in (("1 qid:3 1:0.5", "1 "), ("1,3 1:0.5", "1 1:0.5 "), ("# c", None)):
+        (tmp_path / "data").write_text(f"1 1:0.25\n{line}\n")
+        (tmp_path / "range").write_text("x\n0 1\n1 0 1\n")
+        done = outcome([svm_scale, "-r", "range", "data"], cwd=tmp_path)
+        assert done.stdout.splitlines()[1:] == ([] if left is None else [left])
+        assert bool(done.returncode) == (left is None)
 
 
-@pytest.mark.parametrize("row", GENTLER, ids=ascii)
-def test_a_row_that_svm_predict_refuses_though_nothing_would_be_lost_is_read(svm_predict, tmp_path, row):
-    assert theirs(svm_predict, tmp_path, DATA + row + b"\n", MODEL) is None
-    assert len(ours(tmp_path, DATA + row + b"\n", MODEL)) == 7 + 2
+# ---- models
 
 
-MODEL_FAULTS = model_changes("differences")
-
-
-@pytest.mark.parametrize("case", MODEL_FAULTS)
-def test_a_model_that_svm_predict_takes_for_another_one_is_refused(svm_predict, tmp_path, case):
-    message, name, (old, new) = MODEL_FAULTS[case]
-    assert MODEL.count(old) == 1
-    damaged = MODEL.replace(old, new)
-    if name not in ("a number that wraps", "fewer vectors", "no gamma"):  # svm-predict reads uninitialised memory
-        assert theirs(svm_predict, tmp_path, DATA, damaged) is not None
-    assert error_of(damaged) == message
+def test_a_model_that_svm_predict_takes_for_another_one_is_refused(svm_predict, tmp_path):
+    for message, name, (old, new) in model_changes("differences").values():
+        assert MODEL.count(old) == 1
+        damaged = MODEL.replace(old, new)
+        if name not in ("a number that wraps", "fewer vectors", "no gamma"):  # svm-predict reads uninitialised memory
+            assert theirs(svm_predict, tmp_path, DATA, damaged) is not None, name
+        assert error_of(damaged) == message, name
 
 
 def test_line_ends_blanks_and_words_that_libsvm_skips_are_read_alike(svm_predict, tmp_path):
@@ -145,9 +97,7 @@ def test_line_ends_blanks_and_words_that_libsvm_skips_are_read_alike(svm_predict
     ):
         assert alike(ours(tmp_path, DATA, new), theirs(svm_predict, tmp_path, DATA, new))
         assert ours(tmp_path, DATA, new) == ours(tmp_path, DATA, MODEL)
-
-
-def test_keys_in_an_order_that_libsvm_cannot_read_are_read(tmp_path):
+    # LIBSVM cannot read these keys in this order.
     moved = MODEL.replace(b"nr_class 2\n", b"").replace(b"rho 0.25\n", b"rho 0.25\nnr_class 2\n")
     assert ours(tmp_path, DATA, moved) == ours(tmp_path, DATA, MODEL)
 

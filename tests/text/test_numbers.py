@@ -1,4 +1,4 @@
-"""Numbers as text: read as the nearest double, written as by printf or as the shortest text that reads back."""
+"""Numbers as text: read as the nearest double, written as the shortest text that reads back."""
 
 import math
 import re
@@ -95,37 +95,6 @@ def test_a_list_of_numbers_may_span_lines_and_ends_with_one():
     for offset in (-1, 5, 1 << 40):
         with pytest.raises(ValueError):
             _native.parse_numbers(b"1 2\n", offset, 1)
-
-
-@calm(800)
-@given(st.floats(allow_nan=False))
-def test_format_g_is_printf(value):
-    assert _native.format_g(value) == "%.6g" % value
-    assert _native.format_g(value, 17) == "%.17g" % value
-
-
-def test_format_g_is_printf_where_it_changes_its_form():
-    texts = "1e-4 1e-5 0.00009999995 99999.95 999999.5 999999.4 1e6 1e16 1e17 123456789012345678 0.1 0 100 1e-310 2.5"
-    for value in (*map(float, texts.split()), 1 / 3):
-        for sign in (1, -1):
-            assert _native.format_g(sign * value) == "%.6g" % (sign * value)
-            assert _native.format_g(sign * value, 17) == "%.17g" % (sign * value)
-    assert [_native.format_g(x) for x in (math.inf, -math.inf, math.nan, -math.nan)] == ["inf", "-inf", "nan", "-nan"]
-
-
-def test_format_g_is_printf_from_tiny_to_large_numbers():
-    """Numbers of every size, ties in the last digit, neighbours of round numbers."""
-    rng = np.random.default_rng(4)
-    values = [float(x) for x in rng.uniform(1, 10, 4000) * 10.0 ** rng.uniform(-25, 22, 4000)]
-    values += [2.0**k for k in range(-80, 70)] + [float(k) + 0.5 for k in range(999990, 1000010)]
-    values += [k / 2**21 for k in range(1, 3000)] + [k * 5.0 / 2**20 for k in range(1, 3000)]
-    for power in range(-22, 20):
-        for number in (1, 9.9999949, 9.9999950, 9.9999951, 1.2345650, 9.5, 5):
-            near = float(f"{number}e{power}")
-            values += [near, math.nextafter(near, 0), math.nextafter(near, math.inf)]
-    for value in values:
-        for digits in (1, 3, 6, 16, 17):
-            assert _native.format_g(-value, digits) == "%.*g" % (digits, -value)
 
 
 def scientific(value):

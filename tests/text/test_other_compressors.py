@@ -19,22 +19,14 @@ FOREIGN = {
 }
 
 
-@pytest.mark.full(few=1)
-@pytest.mark.parametrize("name", FOREIGN)
-def test_other_compressors_are_named_with_what_to_type(fastsvm, models, tmp_path, name):
-    content, tool = FOREIGN[name]
-    (tmp_path / "my rows").write_bytes(content)
-    done = fastsvm("predict", "my rows", models / "rings.approx", code=1)
-    assert (
-        done.err.splitlines()[-1] == f"Error: my rows: {name} data found, expected text, or gzip, bzip2, xz or zstd; "
-        f"type: {tool} 'my rows' | fastsvm ... -"
-    )
-    done = fastsvm("predict", "-", models / "rings.approx", input=content, code=1)
-    assert (
-        done.err.splitlines()[-1]
-        == f"Error: standard input: {name} data found, expected text, or gzip, bzip2, xz or zstd; "
-        f"type: {tool} | fastsvm ... -"
-    )
+def test_other_compressors_are_named_with_what_to_type(fastsvm, model, tmp_path):
+    for name, (content, tool) in FOREIGN.items():
+        (tmp_path / "my rows").write_bytes(content)
+        found = f"{name} data found, expected text, or gzip, bzip2, xz or zstd; type: {tool}"
+        done = fastsvm("predict", "my rows", model(), code=1)
+        assert done.err.splitlines()[-1] == f"Error: my rows: {found} 'my rows' | fastsvm ... -"
+        done = fastsvm("predict", "-", model(), input=content, code=1)
+        assert done.err.splitlines()[-1] == f"Error: standard input: {found} | fastsvm ... -"
     assert "data found, expected text" in fastsvm("approx", "my rows", code=1).err
 
 

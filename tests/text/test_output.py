@@ -1,4 +1,4 @@
-"""Results are written whole or not at all; devices, pipes and standard output are written directly."""
+"""Outputs as Python opens them: what is seen meanwhile, names, standard streams, and leftovers of killed processes."""
 
 import os
 import stat
@@ -9,116 +9,71 @@ import pytest
 
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.text.output import Output, check_output, is_standard_output
-from support.outputs import in_new_process, write
+from support.outputs import a_writer, answered, write
+from support.paths import GOLDEN
 from support.processes import PATIENCE
 
-
-def test_a_new_file_appears_when_it_is_whole(tmp_path):
-    path = tmp_path / "out"
-    with Output(str(path)) as output:
-        output.write(b"one\n")
-        output.write(b"")
-        output.write(b"two\n")
-        assert not path.exists()
-        assert len(os.listdir(tmp_path)) == 1
-    assert path.read_bytes() == b"one\ntwo\n" and os.listdir(tmp_path) == ["out"]
+# ---- regular files
 
 
-def test_an_empty_output_is_an_empty_file(tmp_path):
-    write(tmp_path / "out")
-    assert (tmp_path / "out").read_bytes() == b""
+LARGE = bytes(range(256)) * 40_000
 
 
-def test_buffers_and_large_buffers_are_written_whole(tmp_path):
-    buffer = bytes(range(256)) * 40_000
-    write(tmp_path / "out", memoryview(buffer), bytearray(b"x"), buffer)
-    assert (tmp_path / "out").read_bytes() == buffer + b"x" + buffer
+@pytest.mark.parametrize("buffers", [[], [b"one\n", b"", b"two\n"], [memoryview(LARGE), b"x", LARGE]], ids=len)
+def test_buffers_are_written_whole(tmp_path, buffers):
+    write(tmp_path / "out", *buffers)
+    assert (tmp_path / "out").read_bytes() == b"".join(buffers) and os.listdir(tmp_path) == ["out"]
 
 
-def test_a_new_file_has_the_mode_the_umask_leaves(tmp_path):
-    previous = os.umask(0o027)
-    try:
-        write(tmp_path / "out", b"x")
-    finally:
-        os.umask(previous)
-    assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o640
-
-
-def test_a_replaced_file_keeps_its_old_content_until_the_end(tmp_path):
+def test_the_previous_file_stays_until_the_end_and_a_private_one_is_private_meanwhile(tmp_path):
     path = tmp_path / "out"
     path.write_bytes(b"before, and longer than what comes\n")
+    path.chmod(0o600)
     with open(path, "rb") as reader, Output(str(path)) as output:
         output.write(b"after\n")
-        assert path.read_bytes() == b"before, and longer than what comes\n"
-        assert reader.read() == b"before, and longer than what comes\n"
+        assert path.read_bytes() == b"before, and longer than what comes\n" == reader.read()
+        assert [stat.S_IMODE(entry.stat().st_mode) for entry in os.scandir(tmp_path)] == [0o600, 0o600]
     assert path.read_bytes() == b"after\n" and os.listdir(tmp_path) == ["out"]
 
 
-@pytest.mark.parametrize("mode", [0o600, 0o644, 0o755, 0o666, 0o640])
-def test_a_replaced_file_keeps_its_mode(tmp_path, mode):
+@pytest.mark.parametrize("mode", [None, 0o600, 0o755, 0o666, 0o640])
+def test_a_file_keeps_its_mode_and_a_new_one_has_what_the_umask_leaves(tmp_path, mode):
     path = tmp_path / "out"
-    path.write_bytes(b"before")
-    path.chmod(mode)
-    write(path, b"after")
-    assert path.read_bytes() == b"after" and stat.S_IMODE(path.stat().st_mode) == mode
-
-
-def test_a_private_file_is_private_while_it_is_written(tmp_path):
-    path = tmp_path / "out"
-    path.write_bytes(b"before")
-    path.chmod(0o600)
-    with Output(str(path)) as output:
-        output.write(b"secret")
-        modes = [stat.S_IMODE(entry.stat().st_mode) for entry in os.scandir(tmp_path)]
-    assert modes == [0o600, 0o600]
-
-
-def test_a_symbolic_link_stays_and_its_target_is_replaced(tmp_path):
-    (tmp_path / "folder").mkdir()
-    target, link = tmp_path / "folder" / "target", tmp_path / "link"
-    target.write_bytes(b"before")
-    target.chmod(0o640)
-    link.symlink_to("folder/target")
-    write(link, b"after")
-    assert link.is_symlink() and os.readlink(link) == "folder/target"
-    assert target.read_bytes() == b"after" and stat.S_IMODE(target.stat().st_mode) == 0o640 and not target.is_symlink()
-    assert sorted(os.listdir(tmp_path)) == ["folder", "link"] and os.listdir(tmp_path / "folder") == ["target"]
-
-
-def test_a_chain_of_links_and_a_link_to_nothing_yet_are_followed(tmp_path):
-    (tmp_path / "first").symlink_to("second")
-    (tmp_path / "second").symlink_to(tmp_path / "third")
-    write(tmp_path / "first", b"x")
-    assert (tmp_path / "first").is_symlink()
-    assert (tmp_path / "second").is_symlink() and not (tmp_path / "third").is_symlink()
-    assert (tmp_path / "third").read_bytes() == b"x"
-
-
-def test_a_link_to_a_device_is_written_through(tmp_path):
-    (tmp_path / "null").symlink_to("/dev/null")
-    write(tmp_path / "null", b"x" * 100)
-    assert os.readlink(tmp_path / "null") == "/dev/null"
-    assert os.listdir(tmp_path) == ["null"] and stat.S_ISCHR(os.stat("/dev/null").st_mode)
-
-
-class Stopped(BaseException):
-    pass
-
-
-@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, Stopped])
-@pytest.mark.parametrize("existed", [True, False])
-def test_a_failure_leaves_the_previous_file_and_nothing_else(tmp_path, error, existed):
-    path = tmp_path / "out"
-    if existed:
+    if mode is not None:
         path.write_bytes(b"before")
+        path.chmod(mode)
+    previous = os.umask(0o027)
+    try:
+        write(path, b"after")
+    finally:
+        os.umask(previous)
+    assert path.read_bytes() == b"after" and stat.S_IMODE(path.stat().st_mode) == (0o640 if mode is None else mode)
+
+
+def test_extended_attributes_stay(tmp_path):
+    path = tmp_path / "out"
+    path.write_bytes(b"before")
+    try:
+        os.setxattr(path, "user.origin", b"here")
+    except OSError as error:
+        pytest.skip(f"no extended attributes here: {error}")
+    write(path, b"after")
+    assert path.read_bytes() == b"after"
+    assert os.getxattr(path, "user.origin") == b"here" and os.listdir(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_exception_leaves_the_previous_file_and_nothing_else(tmp_path, error):
+    path = tmp_path / "out"
     before = len(os.listdir("/proc/self/fd"))
-    with pytest.raises(error):
-        with Output(str(path)) as output:
-            output.write(b"half")
-            raise error
-    assert os.listdir(tmp_path) == (["out"] if existed else [])
-    assert not existed or path.read_bytes() == b"before"
-    assert len(os.listdir("/proc/self/fd")) == before
+    for left in ([], ["out"]):
+        with pytest.raises(error):
+            with Output(str(path)) as output:
+                output.write(b"half")
+                raise error
+        assert os.listdir(tmp_path) == left and len(os.listdir("/proc/self/fd")) == before
+        path.write_bytes(b"before")
+    assert path.read_bytes() == b"before"
 
 
 def test_a_file_that_cannot_be_put_in_place_is_an_error_and_leaves_nothing(tmp_path):
@@ -130,152 +85,153 @@ def test_a_file_that_cannot_be_put_in_place_is_an_error_and_leaves_nothing(tmp_p
     assert str(caught.value) == f"{path}: Is a directory" and os.listdir(tmp_path) == ["out"] and os.listdir(path) == []
 
 
+# ---- names
+
+
+def test_any_name_the_system_allows_is_written_in_the_current_folder(tmp_path, monkeypatch):
+    names = ["x" * 255, "é" * 127, "a b\tc\n", "-o", ".hidden"]
+    (tmp_path / "other").mkdir()
+    for name in names:
+        monkeypatch.chdir(tmp_path)
+        with Output(name) as output:
+            os.chdir(tmp_path / "other")  # a later change does not move the output
+            output.write(b"x")
+    assert sorted(os.listdir(tmp_path)) == sorted([*names, "other"]) and os.listdir(tmp_path / "other") == []
+
+
+def test_devices_and_other_files_may_be_read_and_written(tmp_path):
+    (tmp_path / "given").write_bytes(b"x")
+    os.mkfifo(tmp_path / "pipe")
+    check_output("/dev/null", ["/dev/null"])
+    check_output(str(tmp_path / "pipe"), [str(tmp_path / "pipe")])  # without waiting for a reader
+    check_output(str(tmp_path / "new"), [str(tmp_path / "given"), str(tmp_path / "new")])
+    check_output(str(tmp_path / "given"), [])
+    assert sorted(os.listdir(tmp_path)) == ["given", "pipe"] and (tmp_path / "given").read_bytes() == b"x"
+
+
+# ---- pipes and standard streams
+
+
 def test_a_named_pipe_is_written_directly(tmp_path):
     path, got = tmp_path / "pipe", []
     os.mkfifo(path)
-    reader = threading.Thread(target=lambda: got.append(path.read_bytes()), daemon=True)
-    reader.start()
+    thread = threading.Thread(target=lambda: got.append(path.read_bytes()), daemon=True)
+    thread.start()
     write(path, b"one\n", b"two\n" * 50_000)
-    reader.join(PATIENCE)
+    thread.join(PATIENCE)
     assert got == [b"one\n" + b"two\n" * 50_000]
-    assert stat.S_ISFIFO(path.stat().st_mode) and os.listdir(tmp_path) == ["pipe"]
-
-
-def test_a_reader_that_has_gone_is_a_broken_pipe(tmp_path):
-    path = tmp_path / "pipe"
-    os.mkfifo(path)
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     with pytest.raises(BrokenPipeError):
         with Output(str(path)) as output:
             output.write(b"x")
             os.close(reader)
             output.write(b"y")
-    assert os.listdir(tmp_path) == ["pipe"]
+    assert stat.S_ISFIFO(path.stat().st_mode) and os.listdir(tmp_path) == ["pipe"]
 
 
-@pytest.mark.parametrize(
-    "name, words",
-    [
-        ("", "Is a directory"),
-        (".", "Is a directory"),
-        ("nowhere/out", "No such file or directory: the output's directory must exist"),
-        ("file/out", "Not a directory"),
-        ("loop", "Too many levels of symbolic links"),
-        ("x" * 300, "File name too long"),
-        ("dangling", "No such file or directory: the output's directory must exist"),
-        ("new/", "Is a directory"),
-    ],
-    ids=lambda value: value[:12],
-)
-def test_a_place_that_cannot_be_written_is_named_before_any_work_is_done(tmp_path, name, words):
-    (tmp_path / "file").write_bytes(b"x")
-    (tmp_path / "loop").symlink_to("loop")
-    (tmp_path / "dangling").symlink_to("nowhere/out")
-    before = sorted(os.listdir(tmp_path))
-    path = os.path.join(tmp_path, name) if name else str(tmp_path)
-    with pytest.raises(FileError) as caught:
-        Output(path)
-    assert str(caught.value) == f"{path}: {words}"
-    assert sorted(os.listdir(tmp_path)) == before
+def test_a_pipe_that_does_not_wait_gets_all_the_same():
+    """Another program that shares the pipe may have made it non-blocking."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    got = []
+    thread = threading.Thread(target=lambda: got.extend(iter(lambda: os.read(reader, 1 << 16), b"")), daemon=True)
+    with Output(f"/dev/fd/{writer}") as output:
+        os.close(writer)
+        buffers = [b"%d\n" % number * 20_000 for number in range(10)]
+        thread.start()
+        for buffer in buffers:
+            output.write(buffer)
+    thread.join(PATIENCE)
+    os.close(reader)
+    assert b"".join(got) == b"".join(buffers)
 
 
-def test_an_empty_name_is_refused_before_any_work_is_done():
-    with pytest.raises(FileError, match="No such file or directory"):
-        Output("")
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["x" * 255, "é" * 127, "a b\tc\n", "-o", ".hidden"],
-    ids=["long", "long and not ascii", "blanks", "dash", "hidden"],
-)
-def test_any_name_the_system_allows_is_written(tmp_path, name):
-    write(tmp_path / name, b"x")
-    assert (tmp_path / name).read_bytes() == b"x" and os.listdir(tmp_path) == [name]
-
-
-def test_a_name_without_a_folder_is_in_the_current_one(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write("out", b"x")
-    assert (tmp_path / "out").read_bytes() == b"x" and os.listdir(tmp_path) == ["out"]
-
-
-def test_a_later_change_of_folder_does_not_move_the_output(tmp_path, monkeypatch):
-    (tmp_path / "other").mkdir()
-    monkeypatch.chdir(tmp_path)
-    with Output("out") as output:
-        os.chdir(tmp_path / "other")
-        output.write(b"x")
-    assert (tmp_path / "out").read_bytes() == b"x" and os.listdir(tmp_path / "other") == []
-
-
-def test_a_file_planted_under_the_temporary_name_does_no_harm(tmp_path):
-    path, victim = tmp_path / "out", tmp_path / "victim"
-    with Output(str(path)) as output:
-        output.write(b"x")
-        (temporary,) = os.listdir(tmp_path)
-    os.unlink(path)
-    victim.write_bytes(b"precious")
-    (tmp_path / temporary).symlink_to(victim)
-    try:
-        write(path, b"y")
-    except FileError:
-        pass
-    assert victim.read_bytes() == b"precious"
-
-
-WRITE_TWO = "with Output(sys.argv[1]) as output:\n    output.write(b'one\\n')\n    output.write(b'two\\n')\n"
+ROWS = GOLDEN / "data"
 
 
 @pytest.mark.parametrize("path", ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
-def test_standard_output_is_written_whatever_it_is(tmp_path, path):
-    assert in_new_process(WRITE_TWO, path, stdout=subprocess.PIPE).stdout == "one\ntwo\n"
-    with open(tmp_path / "log", "wb") as log:
-        assert in_new_process(WRITE_TWO, path, stdout=log).returncode == 0
-    assert (tmp_path / "log").read_bytes() == b"one\ntwo\n" and os.listdir(tmp_path) == ["log"]
+def test_standard_output_is_written_whatever_it_is_and_goes_on_where_it_was(tmp_path, path):
+    assert is_standard_output(path) and is_standard_output(None)
+    lines = answered(ROWS, path, stdout=subprocess.PIPE).stdout.encode()
+    for mode in ("wb", "ab"):
+        (tmp_path / "log").write_bytes(b"before\n")
+        with open(tmp_path / "log", mode, buffering=0) as log:
+            log.write(b"a longer line before\n")
+            assert answered(ROWS, path, stdout=log).returncode == 0
+            log.write(b"after\n")
+        written = b"before\n" * (mode == "ab") + b"a longer line before\n" + lines + b"after\n"
+        assert (tmp_path / "log").read_bytes() == written and os.listdir(tmp_path) == ["log"]
 
 
-@pytest.mark.parametrize("path", ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
-def test_standard_output_that_is_a_file_opened_for_append_is_appended_to(tmp_path, path):
-    (tmp_path / "log").write_bytes(b"before\n")
-    with open(tmp_path / "log", "ab") as log:
-        for _ in range(2):
-            assert in_new_process(WRITE_TWO, path, stdout=log).returncode == 0
-    assert (tmp_path / "log").read_bytes() == b"before\none\ntwo\none\ntwo\n" and os.listdir(tmp_path) == ["log"]
+def test_standard_error_can_be_written():
+    lines = answered(ROWS, "-", stdout=subprocess.PIPE).stdout
+    done = answered(ROWS, "/dev/stderr", stdout=subprocess.PIPE)
+    assert done.stderr == lines and done.stdout == ""
 
 
-def test_standard_output_goes_on_where_it_was(tmp_path):
-    with open(tmp_path / "log", "wb") as log:
-        log.write(b"a longer line before\n")
-        log.flush()
-        in_new_process(WRITE_TWO + "print('after')\n", "/dev/stdout", stdout=log)
-    assert (tmp_path / "log").read_bytes() == b"a longer line before\none\ntwo\nafter\n"
-
-
-def test_standard_error_can_be_written(tmp_path):
-    done = in_new_process(WRITE_TWO, "/dev/stderr", stdout=subprocess.PIPE)
-    assert done.stderr == "one\ntwo\n" and done.stdout == ""
-
-
-def test_a_descriptor_that_is_not_open_is_an_error():
-    with pytest.raises(FileError) as caught:
-        Output("/dev/fd/987")
-    assert str(caught.value).startswith("/dev/fd/987: ")
-
-
-@pytest.mark.parametrize("name", ["²", "٣", "2147483648", "9" * 30, "0" * 12 + "1"])
-def test_a_name_among_the_descriptors_that_is_the_number_of_none_is_no_file(name):
+@pytest.mark.parametrize("name", ["987", "²", "٣", "2147483648", "9" * 30, "0" * 12 + "1"])
+def test_a_descriptor_that_is_not_open_is_an_error_and_what_is_no_number_no_descriptor(name):
     for act in (Output, lambda path: check_output(path, ["in"])):
         with pytest.raises(FileError, match=f"/dev/fd/{name}: "):
             act(f"/dev/fd/{name}")
-    assert not is_standard_output(f"/dev/fd/{name}")
+    others = "out /dev/stderr /dev/null /dev/fd/2 /dev/fd/ /dev/fd/1x ./- /dev/stdout/x".split()
+    assert not any(map(is_standard_output, [f"/dev/fd/{name}", *others]))
 
 
-def test_what_counts_as_standard_output():
-    assert all(map(is_standard_output, (None, "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")))
-    assert not any(
-        map(
-            is_standard_output,
-            ("out", "/dev/stderr", "/dev/null", "/dev/fd/2", "/dev/fd/", "/dev/fd/1x", "./-", "/dev/stdout/x"),
-        )
-    )
+def test_a_descriptor_that_is_open_for_reading_only_is_an_error(tmp_path):
+    (tmp_path / "x").write_bytes(b"x")
+    with open(tmp_path / "x", "rb") as file, pytest.raises(FileError, match="it is open for reading only"):
+        Output(f"/dev/fd/{file.fileno()}")
+
+
+@pytest.mark.parametrize("mode", ["ab", "r+b"])
+def test_standard_output_that_is_an_input_is_refused(tmp_path, mode):
+    given = tmp_path / "given"
+    given.write_bytes(b"1 1:1\n")
+    end = ", which is the same file; name another output file\n"
+    with open(given, mode) as out:
+        done = answered(given, "-", stdout=out)
+    assert done.stderr == f"Error: standard output: the output would replace {given}{end}"
+    with open(given, "rb") as stdin:
+        done = answered("-", given, stdin=stdin)
+    assert done.stderr == f"Error: {given}: the output would replace standard input{end}"
+    assert given.read_bytes() == b"1 1:1\n"
+
+
+# ---- leftovers of killed processes
+
+
+def test_what_killed_processes_left_goes_when_the_output_is_written_again(tmp_path):
+    path = tmp_path / "out"
+    path.write_bytes(b"before")
+    processes = [a_writer(path) for _ in range(3)]
+    for process in processes:
+        process.kill()
+        process.communicate()
+    assert len(os.listdir(tmp_path)) == 4 and path.read_bytes() == b"before"
+    (tmp_path / ".out.fastsvm-0.tmp").unlink()  # a gap in the names hides nothing
+    write(path, b"after")
+    assert path.read_bytes() == b"after" and os.listdir(tmp_path) == ["out"]
+
+
+def test_what_a_living_process_writes_is_left_alone(tmp_path):
+    path = tmp_path / "out"
+    process = a_writer(path)
+    write(path, b"mine")
+    assert path.read_bytes() == b"mine" and len(os.listdir(tmp_path)) == 2
+    process.communicate()
+    assert process.returncode == 0 and path.read_bytes() in (b"1\n", b"-1\n") and os.listdir(tmp_path) == ["out"]
+
+
+def test_only_files_of_our_own_are_removed(tmp_path):
+    path, precious = tmp_path / "out", tmp_path / "precious"
+    precious.write_bytes(b"precious")
+    names = [".out.fastsvm-%d.tmp" % number for number in range(3)]
+    (tmp_path / names[0]).symlink_to("precious")
+    (tmp_path / names[1]).mkdir()
+    os.mkfifo(tmp_path / names[2])
+    (tmp_path / ".other.fastsvm-0.tmp").write_bytes(b"x")
+    (tmp_path / ".out.tmp").write_bytes(b"x")
+    write(path, b"after")
+    assert path.read_bytes() == b"after" and precious.read_bytes() == b"precious"
+    assert sorted(os.listdir(tmp_path)) == sorted([*names, ".other.fastsvm-0.tmp", ".out.tmp", "out", "precious"])

@@ -1,110 +1,206 @@
-"""Full disks, file systems without locks, mount points, power failures: the previous file stays, or the new one is
-whole."""
+"""What can go wrong with an output: a table of faults and what is left on the disk, for everything that writes a file.
+The previous file stays, or the new one is whole."""
 
+import ctypes
 import os
+import random
+import signal
+import stat
 
 import pytest
 
-from support.outputs import killed_writer
-from support.system_faults import Errors
+from support import forked
+from support.messages import table
+from support.paths import GOLDEN, PROGRAM
+from support.processes import outcome
+from support.system_faults import SystemFaults
+
+#: Command lines that read `model`, `rows` and `exact`, and write a file, the last word.
+WRITERS = {
+    "program": [PROGRAM, "-q", "rows", "model", "out"],
+    "predict": ["predict", "-q", "rows", "model", "out"],
+    "predict in Python": ["predict", "-q", "--max-line", "9", "rows", "model", "out"],
+    "approx": ["approx", "-q", "model", "out"],
+    "reduce": ["reduce", "-q", "--vectors", "3", "--no-finish", "model", "out"],
+    "order": ["order", "-q", "model", "out"],
+    "border": ["border", "-q", "--samples", "4", "model", "out"],
+    "cascade": ["cascade", "-q", "--data", "rows", "--rows", "1000000", "--budget", "10%", "model", "out"],
+    "export": ["export", "-q", "--to", "onnx", "model", "out"],
+}
+
+
+def as_owner_only():
+    """In a new process before exec: leave an owner's rights only. Drops CAP_CHOWN, CAP_DAC_OVERRIDE,
+    CAP_DAC_READ_SEARCH, CAP_FOWNER, CAP_FSETID."""
+    if os.geteuid() == 0:
+        drop = ctypes.CDLL(None, use_errno=True).prctl
+        for capability in range(5):
+            assert drop(24, capability, 0, 0, 0) == 0, os.strerror(ctypes.get_errno())
+
+
+#: Words of faults.txt that prepare the folder. Others: CALL=FAULT, a call of the system that fails so; WORD->OTHER, in
+#: the command line; `without`, `empty` or `short`, of the previous file; `owner`, an owner's rights only; `stays`, the
+#: output is the same file as before; `log:`, the actions on files.
+PREPARATIONS = {
+    "leftover": lambda folder: (folder / ".out.fastsvm-0.tmp").write_bytes(CONTENTS["HALF"]),
+    "read_only": lambda folder: (folder / "out").chmod(0o444),
+    "closed": lambda folder: folder.chmod(0o555),
+    "hard_link": lambda folder: os.link(folder / "out", folder / "other"),
+    "link_to_file": lambda folder: ((folder / "folder" / "file").touch(), (folder / "out").symlink_to("folder/file")),
+    "link_to_nothing": lambda folder: (folder / "out").symlink_to("folder/new"),
+    "link_to_device": lambda folder: (folder / "out").symlink_to("/dev/null"),
+    "link_to_model": lambda folder: (folder / "alias").symlink_to("model"),
+    "chain": lambda folder: (folder / "chain").symlink_to(folder / "out"),
+    "loop": lambda folder: (folder / "loop").symlink_to("loop"),
+    "dangling": lambda folder: (folder / "out").symlink_to("nowhere/out"),
+    "planted": lambda folder: (
+        (folder / "folder" / "file").write_bytes(CONTENTS["OLD"]),
+        (folder / ".out.fastsvm-0.tmp").symlink_to("folder/file"),
+    ),
+    "alias": lambda folder: os.link(folder / "model", folder / "alias"),
+}
+PREVIOUS = {"without": None, "empty": b"", "short": b"1\n"}
+#: What files have, in faults.txt.
+CONTENTS = {"OLD": b"before, and longer than an answer\n" * 300, "HALF": b"half", "EMPTY": b"", "SHORT": b"1\n"}
+
+
+GIVEN = ("model", "rows", "half", "bad", "empty", "folder")
 
 
 @pytest.fixture(scope="module")
-def errors(tmp_path_factory):
-    return Errors(tmp_path_factory.mktemp("faults"))
+def system_faults(tmp_path_factory):
+    return SystemFaults(tmp_path_factory.mktemp("faults"))
 
 
-@pytest.fixture
-def path(tmp_path):
-    path = tmp_path / "out"
-    path.write_bytes(b"before")
-    return path
+@pytest.fixture(scope="module")
+def inputs():
+    """name -> content"""
+    rng = random.Random(1)
+    rows = "".join(
+        f"{rng.choice((1, -1))} " + " ".join(f"{index}:{rng.gauss(0, 1):.3f}" for index in (1, 2, 4, 7, 8)) + "\n"
+        for _ in range(300)
+    )
+    rows, model = rows.encode(), (GOLDEN / "c_svc.model").read_bytes()
+    return {"model": model, "rows": rows, "half": rows + b"foo\n", "bad": b"foo\n", "empty": b""}
 
 
-def test_without_an_error_the_file_is_written(errors, path):
-    assert errors.write(path, b"one", b"two") == "" and path.read_bytes() == b"onetwo"
+@pytest.fixture(scope="module")
+def results(inputs, tmp_path_factory):
+    """results(writer) is what it writes where nothing goes wrong."""
+    found = {}
+
+    def result(writer):
+        if writer not in found:
+            folder = tmp_path_factory.mktemp("result")
+            _fill(folder, inputs)
+            assert _run(WRITERS[writer], folder).returncode == 0
+            found[writer] = (folder / "out").read_bytes()
+        return found[writer]
+
+    return result
 
 
-def test_a_disk_that_fills_up_leaves_the_previous_file(errors, path):
-    assert errors.write(path, b"fits", b"does not", write="ENOSPC") == f"{path}: No space left on device"
-    assert path.read_bytes() == b"before" and os.listdir(path.parent) == ["out"]
+def _fill(folder, inputs):
+    for name, content in inputs.items():
+        (folder / name).write_bytes(content)
 
 
-def test_short_writes_are_completed(errors, path):
-    assert errors.write(path, b"0123456789", b"abc", write="short") == ""
-    assert path.read_bytes() == b"0123456789abc"
+def _run(words, folder, **options):
+    if words[0] == PROGRAM:
+        return outcome(words, cwd=folder, **options)
+    options.pop("preexec_fn", None)
+    return forked.fastsvm(words, cwd=folder, text=True, **options)
 
 
-# ---- locks
+def _left(folder):
+    """name -> content of everything in the folder that is no input."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        if name not in GIVEN:
+            found[name] = "LINK" if path.is_symlink() else path.read_bytes()
+    return found
 
 
-def test_a_file_system_without_locks_keeps_what_it_has(errors, path):
-    killed_writer(path)
-    assert errors.write(path, b"after", flock="ENOLCK") == ""
-    assert path.read_bytes() == b"after" and sorted(os.listdir(path.parent)) == [".out.fastsvm-0.tmp", "out"]
+def check(writer, fault, folder, inputs, results, system_faults=None, **more):
+    """fault: a line of faults.txt. more: other preparations."""
+    _, first, message, left = fault
+    first, preparations = first.split(), {**PREPARATIONS, **more}
+    _fill(folder, inputs)
+    (folder / "folder").mkdir(exist_ok=True)
+    previous = next((PREVIOUS[word] for word in first if word in PREVIOUS), CONTENTS["OLD"])
+    if previous is not None:
+        (folder / "out").write_bytes(previous)
+    for word in first:
+        preparations.get(word, lambda folder: None)(folder)
+    system = dict(word.split("=") for word in first if "=" in word)
+    options = {"env": system_faults.environment(**system)} if system else {}
+    other = dict(word.split("->") for word in first if "->" in word)
+    before = os.stat(folder / "out") if previous is not None else None
+    try:
+        words = [other.get(word, word) for word in WRITERS[writer]]
+        done = _run(words, folder, preexec_fn=as_owner_only if "owner" in first else None, **options)
+    finally:
+        folder.chmod(0o755)
+    failed, killed = message not in ("-", "killed"), message == "killed"
+    assert done.returncode == (-signal.SIGKILL if killed else failed), (fault, done.stderr)
+    assert done.stderr.count("\n") == failed, (fault, done.stderr)
+    assert done.stderr.startswith(f"Error: {message.format(folder)}" if failed else ""), (fault, done.stderr)
+    contents = {**CONTENTS, "NEW": results(writer), "MODEL": inputs["model"]}
+    expected = dict(word.split("=") for word in left.split() if word != "nothing")
+    found = _left(folder)
+    assert found.keys() == expected.keys(), fault
+    for name, content in expected.items():
+        assert content == "ANY" or found[name] == ("LINK" if content == "LINK" else contents[content]), (fault, name)
+    assert (folder / "model").read_bytes() == inputs["model"]
+    if killed:  # the next run removes what this one left
+        assert _run(words, folder).returncode == 0 and _left(folder) == {"out": contents["NEW"]}
+    assert "stays" not in first or os.path.samestat(before, os.stat(folder / "out"))
+    for log in [word.removeprefix("log:") for word in first if word.startswith("log:")]:
+        events = [event.split(",")[0].replace(" ", "-") for event in system_faults.log]
+        # Without its lock, another process takes the file for a dead one's.
+        assert events == log.split(",") and "rename, locked" in system_faults.log
 
 
-def test_the_lock_stays_until_the_file_has_its_name(errors, path):
-    """Another process must not take the finished file for a dead process's."""
-    errors.write(path, b"after")
-    assert path.read_bytes() == b"after" and "rename, locked" in errors.log
+@pytest.mark.parametrize("fault", table("faults.txt", "of the system"), ids=lambda fault: fault[0])
+def test_the_previous_file_stays_or_the_new_one_is_whole(tmp_path, inputs, results, system_faults, fault):
+    check("program", fault, tmp_path, inputs, results, system_faults)
 
 
-def test_a_new_file_that_another_process_takes_for_a_dead_one_s_is_given_up(errors, path):
-    assert errors.write(path, b"after", flock="late") == ""
-    assert path.read_bytes() == b"after" and os.listdir(path.parent) == ["out"]
+@pytest.mark.full(few=4)
+@pytest.mark.parametrize("writer", WRITERS)
+def test_each_writer_looks_at_its_output_first_and_keeps_it_when_it_fails(tmp_path, inputs, results, writer):
+    for fault in table("faults.txt", "of each writer"):
+        if "rows->half" not in fault[1] or "rows" in WRITERS[writer]:
+            (tmp_path / fault[0]).mkdir()
+            check(writer, fault, tmp_path / fault[0], inputs, results)
 
 
-# ---- mount points, which a rename cannot replace
+@pytest.mark.full(few=1)
+@pytest.mark.parametrize("writer", list(WRITERS)[1:])
+def test_each_writer_meets_a_full_disk_and_death(tmp_path, inputs, results, system_faults, writer):
+    for fault in table("faults.txt", "of the system"):
+        if fault[0] in ("a full disk", "killed before the rename"):
+            (tmp_path / fault[0]).mkdir()
+            check(writer, fault, tmp_path / fault[0], inputs, results, system_faults)
 
 
-@pytest.mark.parametrize("size", [0, 3, 100, 3_000_000])
-def test_a_mount_point_is_copied_into(errors, path, size):
-    number, body = path.stat().st_ino, os.urandom(size)
-    assert errors.write(path, body, rename="EBUSY") == ""
-    assert path.read_bytes() == body and path.stat().st_ino == number and os.listdir(path.parent) == ["out"]
-
-
-@pytest.mark.parametrize("before", [b"before", b"before" * 100_000])
-def test_a_full_disk_leaves_the_file_that_would_be_copied_into(errors, path, before):
-    path.write_bytes(before)
-    reported = errors.write(path, b"x" * 1000, rename="EBUSY", posix_fallocate="ENOSPC")
-    assert reported == f"{path}: No space left on device" and path.read_bytes() == before
-    assert os.listdir(path.parent) == ["out"]
-
-
-def test_a_copy_that_fails_half_way_leaves_the_result_and_says_where(errors, path):
-    stored = path.parent / ".out.fastsvm-0.tmp"
-    reported = errors.write(path, b"after", rename="EBUSY", pwrite="EIO")
-    assert reported == f"{path}: Input/output error; the result is in {stored}" and stored.read_bytes() == b"after"
-
-
-def test_a_file_system_that_reserves_nothing_is_copied_into_all_the_same(errors, path):
-    assert errors.write(path, b"after", rename="EBUSY", posix_fallocate="EOPNOTSUPP") == ""
-    assert path.read_bytes() == b"after"
-
-
-# ---- power failures
-
-
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
 @pytest.mark.parametrize(
-    "previous, clock, events",
-    [
-        (None, "still", ["rename"]),
-        (b"", "still", ["rename"]),
-        (b"before", "still", ["sync file", "rename"]),
-        (None, "fast", ["sync file", "rename", "sync folder"]),
-        (b"before", "fast", ["sync file", "rename", "sync folder"]),
-    ],
+    "rights, owner, group, mode",
+    [("", 1234, 1234, 0o666), ("owner", -1, 1234, 0o664), ("owner", 1234, -1, 0o620)],
 )
-def test_a_result_that_took_long_is_on_the_disk_and_a_previous_one_goes_only_for_one_that_is(
-    errors, path, previous, clock, events
-):
-    path.unlink() if previous is None else path.write_bytes(previous)
-    assert errors.write(path, b"after", clock=clock) == ""
-    assert [event.split(",")[0] for event in errors.log] == events and path.read_bytes() == b"after"
+def test_another_owner_s_file_stays_theirs(tmp_path, inputs, results, rights, owner, group, mode):
+    def given_away(folder):
+        os.chown(folder / "out", owner, group)
+        (folder / "out").chmod(mode)
 
-
-def test_a_failing_sync_leaves_the_previous_file(errors, path):
-    assert errors.write(path, b"after", fsync="EIO") == f"{path}: Input/output error"
-    assert path.read_bytes() == b"before" and os.listdir(path.parent) == ["out"]
+    for name, first, *more in table("faults.txt", "of another owner"):
+        fault = (name, f"{first} {rights}", *more)
+        check("program", fault, tmp_path, inputs, results, given_away=given_away)
+    found = (tmp_path / "out").stat()
+    assert (found.st_uid, found.st_gid) == (max(owner, 0), max(group, 0)) and stat.S_IMODE(found.st_mode) == mode
+    os.chown(tmp_path / "out", 1234, 1234)
+    (tmp_path / "out").chmod(0o644)
+    done = _run(WRITERS["program"], tmp_path, preexec_fn=as_owner_only)
+    assert done.stderr == "Error: out: cannot write: Permission denied\n"

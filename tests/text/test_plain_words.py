@@ -92,6 +92,17 @@ def test_every_build_reads_the_same(texts, behind):
     assert_alike("\n".join([*texts, ""]).encode("latin-1") + BEHIND[len(BEHIND) - behind :].lstrip() + BEHIND)
 
 
+def assert_as_plain(text):
+    """What an independent reader finds, bit for bit."""
+    expected, error = plain_rows(text)
+    assert error is None
+    chunk, error, _, _ = _native.parse(text.encode())
+    assert error is None
+    for rows in (found := rows_in(chunk), expected):
+        rows[:] = [(label, [(i, struct.pack("d", v)) for i, v in row]) for label, row in rows]
+    assert found == expected
+
+
 def test_plain_words_of_every_length_are_what_an_independent_reader_finds(instruction_set):
     """Numbers of one to eighteen bytes, with the point and both signs, at every place of a window."""
     rng = random.Random(5)
@@ -104,16 +115,7 @@ def test_plain_words_of_every_length_are_what_an_independent_reader_finds(instru
                 if number != ".":
                     index += rng.choice([1, 5, 40])
                     rows.append(f"{index}:{sign}{number}")
-    text = ""
-    for offset in range(64):
-        text += f"{'0' * offset}1 " + " ".join(rows) + "\n"
-    expected, error = plain_rows(text)
-    assert error is None
-    chunk, error, _, _ = _native.parse(text.encode())
-    assert error is None
-    assert [(label, [(i, struct.pack("d", v)) for i, v in row]) for label, row in rows_in(chunk)] == [
-        (label, [(i, struct.pack("d", v)) for i, v in row]) for label, row in expected
-    ]
+    assert_as_plain("".join(f"{'0' * offset}1 " + " ".join(rows) + "\n" for offset in range(64)))
 
 
 # ---- rows that repeat the previous row's indices
@@ -163,13 +165,7 @@ def test_rows_that_repeat_indices_are_what_an_independent_reader_finds(instructi
                 if rng.random() < 0.7:
                     row[indices[change] + rng.choice([0, 1, 1000])] = number
             text += "1 " + " ".join(f"{index}:{row[index]}" for index in sorted(row)) + rng.choice(["\n", " \n"])
-        expected, error = plain_rows(text)
-        assert error is None
-        chunk, error, _, _ = _native.parse(text.encode())
-        assert error is None
-        assert [(label, [(i, struct.pack("d", v)) for i, v in row]) for label, row in rows_in(chunk)] == [
-            (label, [(i, struct.pack("d", v)) for i, v in row]) for label, row in expected
-        ]
+        assert_as_plain(text)
 
 
 def test_the_first_error_is_found_in_rows_that_repeat_indices():
@@ -186,13 +182,11 @@ def test_the_first_error_is_found_in_rows_that_repeat_indices():
             assert error is not None and error[0] == 4 and consumed == len(before), row
 
 
-@pytest.mark.parametrize(
-    "word", ["5:1", "12:0.5", "1234:-0.123456", "12345678:1234567.12345678", "3:2e3", "4:0x1", "x"]
-)
+@pytest.mark.parametrize("word", [b"5:1", b"1234:-0.123456", b"12345678:1234567.12345678", b"4:0x1", b"x"])
 def test_a_row_may_end_anywhere_in_a_window(word):
     """At every distance from the end of the text."""
     for before in range(80):
-        row = b"1 1:" + b"0" * before + b"2 " + word.encode() + b"\n"
+        row = b"1 1:" + b"0" * before + b"2 " + word + b"\n"
         for behind in (0, 1, 15, 16, 17, 31, 63, 64, 79, 80, 81):
             assert_alike(row + (b"2" + b" " * (behind - 2) + b"\n" if behind > 1 else b""))
 
@@ -207,9 +201,9 @@ def test_models_are_read_the_same(best_instruction_set):
     assert error is not None
 
 
-@pytest.mark.parametrize("size", [0, 1, 15, 16, 31, 32, 33, 254, 255, 256, 255 * 16, 255 * 32 + 1, 20_000])
 @pytest.mark.parametrize("byte", ["\n", ":"])
-def test_bytes_are_counted(size, byte, instruction_set):
+def test_bytes_are_counted(byte, instruction_set):
     """Only counted bytes: no counter overflows."""
-    text = (byte * size + "\n").encode()
-    assert _native.count_lines(text) == text.count(b"\n")
+    for size in (0, 1, 15, 16, 31, 32, 33, 254, 255, 256, 255 * 16, 255 * 32 + 1, 20_000):
+        text = (byte * size + "\n").encode()
+        assert _native.count_lines(text) == text.count(b"\n"), size

@@ -114,6 +114,17 @@ TEXTS |= INSTRUCTION_SETS
 
 
 @text
+def dense_text(question, probability):
+    """Delimited numbers."""
+    if not question.specimen.fits_array:
+        return None
+    path = question.folder / f"{question.specimen.name}.csv"
+    path.write_text("".join(",".join(map(repr, row)) + "\n" for row in question.specimen.dense().tolist()))
+    words = ["--dense", "--unlabelled", *_options(question, probability)]
+    return forked.fastsvm(["predict", *words, path, question.model, "-"], check=True).stdout
+
+
+@text
 def predict_file(question, probability):
     out = question.folder / "predicted"
     more = {"tolerance": 1e-3} if question.words[2:] else {}
@@ -156,6 +167,7 @@ def _array(convert):
 
 
 NUMBERS["dense"] = _array(lambda x: x)
+NUMBERS["list"] = _array(np.ndarray.tolist)
 NUMBERS["read_only"] = _array(lambda x: (x.setflags(write=False), x)[1])
 NUMBERS["fortran"] = _array(np.asfortranarray)
 NUMBERS["csr"] = _array(scipy.sparse.csr_matrix)

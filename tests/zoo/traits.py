@@ -2,12 +2,14 @@
 
 To add one, write a function here, or in rounding.py: every kind and every interface is then tested with it."""
 
+import random
 from collections.abc import Callable
 
 import numpy as np
 
 from support.in_process import mirrored
 from support.oracles import Machine, random_machine, random_rows
+from support.reading import dressed
 from zoo.specimens import Specimen
 
 TRAITS: "dict[str, Callable[[np.random.Generator], Specimen]]" = {}
@@ -286,6 +288,13 @@ def blanks(rng):
 
 
 @trait
+def blanks_after_colons(rng):
+    """As in a data set of LIBSVM's page: `3: .5`."""
+    made = usual(rng)
+    return made.with_(rows_text=made.data.replace(b":", b":  ").replace(b" 0.", b" ."))
+
+
+@trait
 def crlf(rng):
     made = usual(rng)
     return made.with_(rows_text=made.data.replace(b"\n", b"\r\n"), model_text=made.model.replace(b"\n", b"\r\n"))
@@ -312,6 +321,14 @@ def other_spellings(rng):
         f"+0{at} " + " ".join(f"00{j}:{v:+.17e}" for j, v in sorted(row.items())) for at, row in enumerate(made.rows)
     ]
     return made.with_(rows_text=("\n".join(lines) + "\n").encode())
+
+
+@trait
+def comments_and_queries(rng):
+    """As SVMlight's writers: lines that are comments, and `qid:N` after a label."""
+    made = usual(rng, classes=3)
+    lines = made.data.decode().splitlines(keepends=True)
+    return made.with_(rows_text=dressed(lines, random.Random(1))[0].encode())
 
 
 from zoo import rounding  # noqa: E402, F401  # adds its traits

@@ -36,7 +36,6 @@ void bind_answers(nb::module_& m) {
         .def_ro("rows", &Decisions::rows)
         .def_ro("pairs", &Decisions::pairs)
         .def_ro("outside", &Decisions::outside, "number of rows outside the bound of eq. (3.11)")
-        .def_prop_ro("outside_rows", &Decisions::outside_rows, "numbers of these rows, increasing")
         .def_rw("reference_rows", &Decisions::reference_rows, "rows evaluated by the reference sum")
         .def_ro("level_rows", &Decisions::level_rows,
                 "rows decided per level of an exact model: grid, single precision, double precision, reference sum")

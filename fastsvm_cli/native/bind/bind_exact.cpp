@@ -1,13 +1,11 @@
-// Bindings of exact/: kernels, exact models and kernel matrices; some levels, for tests.
+// Bindings of exact/: kernels, exact models and kernel matrices; some levels, for measurements.
 #include "bind/bind.h"
 
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -96,7 +94,7 @@ void bind_exact(nb::module_& m) {
             },
             "x"_a, "row"_a, "z"_a, "K of a row of x with every row of z, as LIBSVM computes it.");
 
-    nb::class_<SingleTiles>(m, "SingleTiles", "RBF kernel values in single precision. For tests.")
+    nb::class_<SingleTiles>(m, "SingleTiles", "RBF kernel values in single precision.")
         .def(
             "__init__",
             [](SingleTiles* self, const SvmModel& model) {
@@ -104,21 +102,6 @@ void bind_exact(nb::module_& m) {
                 new (self) SingleTiles(model, in_order(model.total_sv()));
             },
             "model"_a)
-        .def(
-            "values",
-            [](const SingleTiles& self, const Chunk& chunk) {
-                const std::int64_t n = chunk.rows->rows;
-                std::vector<std::int64_t> which(static_cast<std::size_t>(n));
-                std::iota(which.begin(), which.end(), std::int64_t{0});
-                const auto block = self.block();
-                self.take(*chunk.rows, which.data(), n, *block);
-                std::vector<float> values(static_cast<std::size_t>(n * self.size()));
-                self.values(*block, 0, self.size(), values.data(), self.size());
-                std::vector<double> errors(static_cast<std::size_t>(n));
-                for (std::int64_t r = 0; r < n; ++r) errors[r] = self.relative_error(*block, r);
-                return std::pair(owned(std::vector<double>(values.begin(), values.end())), owned(std::move(errors)));
-            },
-            "chunk"_a, "(rows * padded) kernel values with the vectors and padding, and their (rows) relative errors.")
         .def("kernel_sums", &kernel_sums<SingleTiles>, "chunk"_a, "rows"_a, "start"_a, "coef"_a,
              "As GridTiles.kernel_sums.");
 
@@ -141,7 +124,6 @@ void bind_exact(nb::module_& m) {
             },
             "chunk"_a, "out"_a, "Values and rounding radii, without reference sums.")
         .def_prop_ro("meets_itself", &Exact::meets_itself)
-        .def_prop_ro("label_cost", &Exact::label_cost, "Estimated nanoseconds of a row's label.")
         .def(
             "own_values",
             [](const Exact& self, std::optional<OnProgress> progress, Decisions& out) {
@@ -226,38 +208,11 @@ void bind_exact(nb::module_& m) {
             nb::rv_policy::take_ownership, "model"_a, "order"_a,
             "Tiles of the support vectors in this order, -1 for padding; None if the kernel is not RBF, or the vectors "
             "are off a grid, or wide and sparse.")
-        .def_prop_ro("binary", &GridTiles::binary, "Whether every feature has at most two values.")
-        .def_prop_ro("step", &GridTiles::step)
         .def_prop_ro("features_per_word", &GridTiles::features_per_word)
         .def_prop_ro("products", &GridTiles::products, "Products per kernel value, for a row like the vectors.")
-        .def_prop_ro("off", &GridTiles::off, "Largest distance of a vector from its grid point.")
-        .def(
-            "kernel_values",
-            [](const GridTiles& self, const Chunk& chunk, const std::vector<std::int64_t>& rows, std::int64_t from,
-               std::int64_t to) {
-                for (std::int64_t row : rows)
-                    if (row < 0 || row >= chunk.rows->rows) throw nb::index_error("row out of range");
-                if (from < 0 || from > to || to > self.size() || from % panel || to % panel)
-                    throw nb::index_error("whole panels only");
-                const std::int64_t n = static_cast<std::int64_t>(rows.size());
-                const auto block = self.block();
-                std::vector<std::vector<float>> values;
-                std::vector<float> all(static_cast<std::size_t>(n * (to - from)));
-                std::vector<double> errors;
-                self.take(*chunk.rows, rows.data(), n, *block);
-                self.values(*block, from, to, all.data(), to - from);
-                for (std::int64_t r = 0; r < n; ++r) {
-                    errors.push_back(self.relative_error(*block, r));
-                    values.emplace_back(all.begin() + r * (to - from), all.begin() + (r + 1) * (to - from));
-                }
-                return std::make_pair(values, errors);
-            },
-            "chunk"_a, "rows"_a, "start"_a, "stop"_a,
-            "Kernel values of these rows with the vectors start, ..., stop - 1 (whole panels), and the rows' relative "
-            "errors. For tests.")
         .def("kernel_sums", &kernel_sums<GridTiles>, "chunk"_a, "rows"_a, "start"_a, "coef"_a,
              "Sums of these rows' kernel values with the vectors from `start` on (whole panels), times `coef`. For "
-             "tests and measurements.");
+             "measurements.");
 
     m.def(
         "used_indices", [](const Chunk& vectors) { return used_indices(*vectors.rows); }, "vectors"_a,

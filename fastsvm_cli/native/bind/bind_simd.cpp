@@ -5,7 +5,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "simd/instruction_sets.h"
@@ -33,7 +32,7 @@ void bind_simd(nb::module_& m) {
     m.def("get_threads", &get_threads);
     m.def("usable_processors", &usable_processors, "Number of processors available to this process.");
     m.def("select_instruction_set", &select_instruction_set, "name"_a,
-          "Use the hot loops of one of instruction_sets(); False if unavailable. For tests.");
+          "Use the hot loops of one of instruction_sets(); False if unavailable.");
     m.def("instruction_sets", &instruction_sets, "Instruction sets of this machine and build, fastest first.");
     m.def(
         "multiply_adds",
@@ -49,19 +48,5 @@ void bind_simd(nb::module_& m) {
     m.def("library_exp", &library_exp_name,
           "Loop of this instruction set, 'plain' or 'fused', with the bits of this process's exp, for the reference "
           "sum; '' if none: the library is called.");
-    m.def(
-        "exp_in_lanes",
-        [](const std::string& loop, NumberArray x) {
-            const ReferenceLoops& here = *loops().wide_reference;
-            const ExpLoop exp = loop == "plain" ? here.plain_exp : loop == "fused" ? here.fused_exp : nullptr;
-            if (!exp) throw nb::value_error("no such loop");
-            std::vector<double> values(x.data(), x.data() + x.size());
-            values.resize((x.size() + reference_lanes - 1) / reference_lanes * reference_lanes);
-            exp(static_cast<std::int64_t>(values.size()), 1.0, values.data());
-            values.resize(x.size());
-            return owned(std::move(values));
-        },
-        "loop"_a, "x"_a,
-        "e^x by the loop 'plain' or 'fused'. For tests. Raises ValueError if the instruction set lacks it.");
     m.def("instruction_set", [] { return loops().name; }, "Instruction set of the hot loops in use.");
 }

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "text/number_lines.h"
-#include "text/numbers.h"
 #include "text/parse.h"
 #include "text/scaling.h"
 
@@ -112,11 +111,4 @@ void bind_text(nb::module_& m) {
             return nb::make_tuple(owned(std::move(out)), finite);
         },
         "numbers"_a, "single"_a, "(numbers rounded to the stored precision, whether all are finite)");
-    m.def(
-        "format_g",
-        [](double value, int digits) {
-            char buffer[number_text_max];
-            return std::string(buffer, write_g(buffer, value, digits));
-        },
-        "value"_a, "digits"_a = 6, "printf's %.<digits>g.");
 }

@@ -10,17 +10,19 @@ from fastsvm_cli.methods import kernel_matrix
 from fastsvm_cli.methods.order import geometry
 from fastsvm_cli.methods.order.geometry import compile_geometry
 from fastsvm_cli.models import parse_model
-from support.evaluation import parse
 from support.oracles import random_machine, random_rows
+from support.ordering import lines, spread
 
 pytestmark = pytest.mark.usefixtures("best_instruction_set")
 
 
+def model_of(machine):
+    return parse_model(machine.text(), "m")
+
+
 @pytest.fixture
 def model():
-    rng = np.random.default_rng(51)
-    rows = random_rows(rng, 300, range(1, 7))
-    return parse_model(random_machine(rng, "c_svc", "rbf", rows, gamma=0.2, nr_class=3).text(), "m")
+    return model_of(spread(np.random.default_rng(51), 300, "rbf", d=6, classes=3))
 
 
 @pytest.fixture
@@ -37,54 +39,40 @@ def factors(monkeypatch):
     return made
 
 
-@pytest.mark.parametrize("sequence", ["greedy", "sgma"])
-@pytest.mark.parametrize("folded", [None, [{1: 0.5, 3: -1.0}, {2: 0.25}]])
+@pytest.mark.parametrize("sequence, folded", [("sgma", []), ("greedy", [{1: 0.5, 3: -1.0}, {2: 0.25}])])
 def test_the_factorisation_is_bounded_and_the_points_are_support_vectors(model, factors, monkeypatch, sequence, folded):
-    how = dict(fingerprint="f" * 32, sequence=sequence, points=20, folded=folded)
-    whole = compile_geometry(model, **how)
+    def made(**options):
+        how = dict(sequence=sequence, points=20, folded=folded or None)
+        return compile_geometry(model, fingerprint="f" * 32, **how, **options)
+
+    whole = made()
     monkeypatch.setattr(geometry, "FACTOR_CELLS", 1000)
-    bounded = compile_geometry(model, **how)
-    extra = len(folded or [])
+    bounded, extra = made(), len(folded)
     assert factors[0].size >= 300 * 20 and factors[1].size == (50 + extra) * (20 + extra)
     assert len(set(bounded.points)) == len(bounded.points) == 20 + extra == len(whole.points)
-    assert max(bounded.points) < 300 + extra
     assert [p for p in bounded.points if p >= 300] == list(range(300, 300 + extra))
     assert bounded.points != whole.points
-    again = compile_geometry(model, **how)
-    assert again.to_text() == bounded.to_text()  # the same seed
-    assert compile_geometry(model, **how, seed=1).points != bounded.points
-
-    rows = parse(random_rows(np.random.default_rng(52), 200, range(1, 7)))
-    read = parse_model(bounded.to_text(), "order")
-    out, true = _native.Decisions(model.pairs, True), _native.Decisions(model.pairs, True)
-    labels, requested = _native.Predictions(), _native.Predictions()
-    read.decision_values(rows, out)
-    model.decision_values(rows, true)
-    _native.predict(model.header.task(), out, False, labels)
-    _native.predict(model.header.task(), true, False, requested)
-    assert list(labels.label) == list(requested.label)
-
-
-def test_there_are_no_fewer_candidates_than_points(model, factors, monkeypatch):
+    assert made().to_text() == bounded.to_text()  # the same seed
+    assert made(seed=1).points != bounded.points
+    rows = random_rows(np.random.default_rng(52), 200, range(1, 7))
+    assert lines(parse_model(bounded.to_text(), "order"), rows)[0] == lines(model, rows)[0]
+    # There are no fewer candidates than points.
     monkeypatch.setattr(geometry, "FACTOR_CELLS", 1)
-    assert len(compile_geometry(model, fingerprint="f" * 32, points=20).points) == 20
-    assert factors[0].shape == (20, 20)
+    assert len(made().points) == 20 + extra and factors[-1].shape == (20 + extra, 20 + extra)
 
 
-@pytest.mark.full(few=1)
-@pytest.mark.parametrize("sparse", [False, True])
-def test_one_file_whatever_the_number_of_threads(model, monkeypatch, sparse):
+@pytest.mark.parametrize("density", [0.02, 1.0])
+def test_one_file_whatever_the_number_of_threads(monkeypatch, density):
     monkeypatch.setattr(kernel_matrix, "BLOCK_ROWS", 64)
-    if sparse:
-        rng = np.random.default_rng(53)
-        rows = random_rows(rng, 300, range(1, 200), density=0.02)
-        model = parse_model(random_machine(rng, "c_svc", "rbf", rows, gamma=0.2, nr_class=3).text(), "m")
-    texts = []
+    rng = np.random.default_rng(53)
+    rows = random_rows(rng, 300, range(1, 200 if density < 1 else 7), density=density)
+    model = model_of(random_machine(rng, "c_svc", "rbf", rows, gamma=0.2, nr_class=3))
     for sequence in ("greedy", "sgma"):
+        texts = set()
         for threads in (1, 2, 5):
             _native.set_threads(threads)
-            texts.append(compile_geometry(model, fingerprint="f" * 32, points=15, sequence=sequence).to_text())
-    assert texts[0] == texts[1] == texts[2] and texts[3] == texts[4] == texts[5]
+            texts.add(compile_geometry(model, fingerprint="f" * 32, points=15, sequence=sequence).to_text())
+        assert len(texts) == 1
 
 
 def test_points_are_chosen_from_a_factorisation_in_single_precision_that_is_as_good():
@@ -103,13 +91,12 @@ def test_points_are_chosen_from_a_factorisation_in_single_precision_that_is_as_g
     assert both[0].count > 30 and both[1].factor.nbytes == both[0].factor.nbytes / 2
 
 
-@pytest.mark.parametrize("kernel, single", [("rbf", True), ("polynomial", False), ("linear", False)])
-def test_kernels_whose_values_have_any_size_keep_double_precision(factors, monkeypatch, kernel, single):
+def test_kernels_whose_values_have_any_size_keep_double_precision(factors, monkeypatch):
     monkeypatch.setattr(geometry, "SINGLE_CELLS", 0)
     rng = np.random.default_rng(55)
     rows = random_rows(rng, 40, range(1, 5), scale=1e30)
-    machine = random_machine(rng, "c_svc", kernel, rows, gamma=1e-60, coef0=0.0, degree=2)
-    machine.coef *= 1e-10
-    model = parse_model(machine.text(), "m")
-    assert len(compile_geometry(model, fingerprint="f" * 32, points=3).points) >= 1
-    assert factors[0].dtype == (np.float32 if single else np.float64)
+    for kernel, kept in (("rbf", np.float32), ("polynomial", np.float64), ("linear", np.float64)):
+        machine = random_machine(rng, "c_svc", kernel, rows, gamma=1e-60, coef0=0.0, degree=2)
+        machine.coef *= 1e-10
+        assert len(compile_geometry(model_of(machine), fingerprint="f" * 32, points=3).points) >= 1
+        assert factors[-1].dtype == kept

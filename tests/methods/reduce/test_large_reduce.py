@@ -9,27 +9,17 @@ from fastsvm_cli import _native
 from fastsvm_cli.methods import feature_space, parallel
 from fastsvm_cli.methods.feature_space import FeatureSpace
 from fastsvm_cli.methods.kernel_matrix import KernelMatrix
+from fastsvm_cli.methods.reduce import problem
 from fastsvm_cli.methods.reduce.problem import Problem
-from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
-from fastsvm_cli.models import parse_model
 from support import oracles
-from support.oracles import EXTENDED, random_machine, random_rows
+from support.oracles import EXTENDED
+from support.reducing import exact_model, reduce, some_machine
 
 pytestmark = pytest.mark.usefixtures("best_instruction_set")
 
 
-def exact_model(classes=2, n=120, svm_type="c_svc", scale=1.0):
-    rng = np.random.default_rng(31)
-    rows = random_rows(rng, n, range(1, 6))
-    machine = random_machine(rng, svm_type, "rbf", rows, gamma=0.3, nr_class=classes)
-    machine.coef *= scale
-    return machine, parse_model(machine.text(), "m")
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("optimizer", ["none", "irprop"])
+@pytest.mark.parametrize("optimizer, classes", [("none", 3), ("irprop", 2)])
 def test_kernel_values_of_every_two_support_vectors_are_the_cores_alone(monkeypatch, optimizer, classes):
-    _, model = exact_model(classes)
     cells = []
 
     def counting(name, count):
@@ -44,21 +34,18 @@ def test_kernel_values_of_every_two_support_vectors_are_the_cores_alone(monkeypa
     counting("__call__", lambda z: z.shape[0])
     counting("times", len)
     counting("of_vectors", len)
-    compile_reduced_set(model, fingerprint="f" * 32, count=6, optimizer=optimizer, finishing=False)
+    reduce(some_machine(31, classes=classes, n=120), 6, optimizer=optimizer, finishing=False)
     assert cells and max(cells) < 60 * 60 / 4  # vectors of a part times those of the reduced set
 
 
-@pytest.mark.parametrize("svm_type, classes", [("c_svc", 2), ("c_svc", 3), ("nu_svc", 5), ("epsilon_svr", 2)])
-@pytest.mark.parametrize("scale", [1.0, 1e150])
+@pytest.mark.parametrize("svm_type, classes, scale", [("c_svc", 2, 1e150), ("nu_svc", 3, 1.0), ("nu_svr", 2, 1.0)])
 def test_values_of_a_part_are_the_kernel_matrix_times_its_coefficients(svm_type, classes, scale, monkeypatch):
-    from fastsvm_cli.methods.reduce import problem as module
-
-    monkeypatch.setattr(module, "BLOCK_CELLS", 20)  # a few rows at a time
-    machine, model = exact_model(classes, 60, svm_type, scale)
-    problem = Problem(FeatureSpace(model))
+    monkeypatch.setattr(problem, "BLOCK_CELLS", 20)  # a few rows at a time
+    machine = some_machine(31, svm_type, classes, n=60)
+    machine.coef *= scale
     k = np.asarray(oracles.kernel_matrix(machine, machine.vectors, machine.vectors), EXTENDED)
     first = 0
-    for part in problem.parts:
+    for part in Problem(FeatureSpace(exact_model(machine))).parts:
         rows = slice(first, first + len(part))
         true = k[rows, rows] @ part.a.astype(EXTENDED)
         np.testing.assert_allclose(part.values, true.astype(float), rtol=0, atol=1e-12 * np.abs(part.a).sum())
@@ -66,31 +53,21 @@ def test_values_of_a_part_are_the_kernel_matrix_times_its_coefficients(svm_type,
     assert first == 60
 
 
-@pytest.mark.full(few=1)
 @pytest.mark.parametrize("sparse", [False, True])
 def test_one_file_whatever_the_number_of_threads(monkeypatch, sparse):
-    from fastsvm_cli.methods.reduce import problem
-
     monkeypatch.setattr(feature_space, "BLOCK_CELLS", 100)
     monkeypatch.setattr(feature_space, "BLOCK_ROWS", 7)
     monkeypatch.setattr(problem, "DENSE_CELLS", 1 if sparse else 1 << 25)
-    _, model = exact_model()
-    texts = []
+    machine, texts = some_machine(31, n=120), set()
     for threads in (1, 2, 5):
         _native.set_threads(threads)
-        texts.append(compile_reduced_set(model, fingerprint="f" * 32, count=5).model.to_text())
-    assert texts[0] == texts[1] == texts[2]
+        texts.add(reduce(machine, 5).model.to_text())
+    assert len(texts) == 1
 
 
-def test_blocks_are_done_once_each_by_as_many_threads_as_were_set(monkeypatch):
-    started = []
-
-    class Counting(threading.Thread):
-        def start(self):
-            started.append(self)
-            super().start()
-
-    monkeypatch.setattr(parallel.threading, "Thread", Counting)
+def test_blocks_are_done_once_each_by_as_many_threads_as_were_set_and_an_error_is_the_callers(monkeypatch):
+    started, start = [], threading.Thread.start
+    monkeypatch.setattr(threading.Thread, "start", lambda thread: (started.append(thread), start(thread)))
     _native.set_threads_here(0)  # an earlier test may have left 1 in this thread
     for threads, helpers in ((1, 0), (3, 2), (50, 4)):  # at most one thread per block
         _native.set_threads(threads)
@@ -103,24 +80,10 @@ def test_blocks_are_done_once_each_by_as_many_threads_as_were_set(monkeypatch):
         parallel.over_blocks(23, 5, one_more)
         assert done.tolist() == 23 * [1] and len(started) == helpers
 
-
-def test_blocks_are_done_where_no_thread_can_start_and_an_error_is_the_callers(monkeypatch):
-    class None_(threading.Thread):
-        def start(self):
-            raise RuntimeError("can't start new thread")
-
-    _native.set_threads(4)
-    done = np.zeros(23, int)
-
     def invalid(rows):
         if rows.start >= 10:
             raise ZeroDivisionError(rows.start)
-        done[rows] += 1
 
     with pytest.raises(ZeroDivisionError, match=r"^10$"):  # not 15 or 20, whichever thread was first
         parallel.over_blocks(23, 5, invalid)
-    done[:] = 0
-    monkeypatch.setattr(parallel.threading, "Thread", None_)
-    parallel.over_blocks(23, 5, lambda rows: done.__setitem__(rows, 1))
-    assert done.all()
     parallel.over_blocks(0, 5, invalid)

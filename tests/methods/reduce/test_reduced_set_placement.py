@@ -1,5 +1,7 @@
 """Placement of the vectors of reduced sets: gradients and optimizers, dense and in extended precision."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
@@ -8,8 +10,6 @@ from fastsvm_cli.methods.feature_space import FeatureSpace
 from fastsvm_cli.methods.reduce import placement
 from fastsvm_cli.methods.reduce.fit import Fit
 from fastsvm_cli.methods.reduce.problem import Problem
-from support import oracles
-from support.oracles import Machine
 from support.reducing import Dense, as_rows, exact_model, members, some_machine
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
@@ -22,16 +22,8 @@ def z_of(problem, rng, counts):
 def least_distance(machine, z):
     """Sum over the pairs of min_beta |Psi_p - Psi'_p|^2 for vectors z (one array per class, or one in all), solved in
     double precision."""
-    small = Machine(
-        machine.svm_type,
-        "rbf",
-        as_rows(np.vstack(z)),
-        np.zeros((sum(map(len, z)), machine.coef.shape[1])),
-        machine.rho,
-        gamma=machine.gamma,
-        label=machine.label,
-    )
-    small.nr_sv = [len(each) for each in z] if len(z) > 1 else [len(z[0]), 0]
+    x, nr_sv = np.vstack(z), [len(each) for each in z] if len(z) > 1 else [len(z[0]), 0]
+    small = replace(machine, vectors=as_rows(x), coef=np.zeros((len(x), machine.coef.shape[1])), nr_sv=nr_sv)
     dense, total = Dense(machine, small), 0.0
     for p in range(len(machine.pairs)):
         own = members(small, p)
@@ -62,24 +54,6 @@ def test_the_gradient_is_that_of_the_least_distance(svm_type, classes, counts):
         expected = np.array([(at(flat + step) - at(flat - step)) / 2e-5 for step in steps])
         ours = np.concatenate([each.ravel() for each in fit.gradient])
         np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
-
-
-def test_the_gradient_is_equation_7():
-    machine = some_machine(9, n=20, d=3)
-    problem = Problem(FeatureSpace(exact_model(machine)))
-    z = z_of(problem, np.random.default_rng(9), [4])
-    fit = Fit(problem, z, gradient=True)
-    x, (z,), alpha, beta = oracles.dense(machine.vectors, [1, 2, 3]), z, machine.coef[:, 0], fit.beta[0][:, 0]
-
-    def k(a, b):
-        return np.exp(-machine.gamma * ((a - b) ** 2).sum())
-
-    for i in range(len(z)):
-        inner = sum(beta[j] * beta[i] * k(z[i], z[j]) * (z[j] - z[i]) for j in range(len(z)))
-        outer = sum(alpha[j] * beta[i] * k(z[i], x[j]) * (x[j] - z[i]) for j in range(len(x)))
-        np.testing.assert_allclose(
-            fit.gradient[0][i], (4 * machine.gamma * (inner - outer)).astype(float), rtol=1e-9, atol=1e-12
-        )
 
 
 def residuals(count, seed, *, d=3, functions=(1, 2), positive=False):
@@ -153,19 +127,17 @@ def papers_irprop(residual, start, iterations):
     return best[1]
 
 
-@pytest.mark.full
 def test_irprop_takes_the_papers_steps():
-    for residual, start in residuals(60, 3):
+    for residual, start in residuals(30, 3):
         for iterations in (1, 2, 5, 9):
             np.testing.assert_allclose(
                 placement.irprop(residual, start, iterations)[0], papers_irprop(residual, start, iterations), atol=1e-12
             )
 
 
-@pytest.mark.full
 def test_irprop_ends_lower_than_it_began_and_where_the_ground_is_level():
     level = 0
-    for residual, start in residuals(150, 4):
+    for residual, start in residuals(80, 4):
         before = residual.at(start)
         z, rests = placement.irprop(residual, start)
         after = residual.at(z)
@@ -176,7 +148,7 @@ def test_irprop_ends_lower_than_it_began_and_where_the_ground_is_level():
         )
         assert after[0] < before[0] or level_before
         level += level_after
-    assert level >= 120  # others are still moving
+    assert level >= 60  # others are still moving
 
 
 def test_fixed_point_iteration_goes_down_where_all_coefficients_are_positive():
@@ -191,11 +163,11 @@ def test_fixed_point_iteration_goes_down_where_all_coefficients_are_positive():
 
 def test_fixed_point_iteration_rests_at_fixed_points_only():
     rested = 0
-    for residual, start in residuals(150, 6):
+    for residual, start in residuals(100, 6):
         z, rests = placement.fixed_point(residual, start)
         if rests:
             rested += 1
             error, _, following = residual.at(z)
             assert error < 0 and np.all(np.isfinite(z))
             assert np.linalg.norm(following - z) <= 1e-3 * (1 + np.linalg.norm(z))
-    assert 20 < rested < 150  # it also stalls
+    assert 12 < rested < 100  # it also stalls

@@ -13,10 +13,11 @@ from fastsvm_cli.methods.reduce.held_out import among, without
 from fastsvm_cli.methods.reduce.target import reduce_to
 from fastsvm_cli.models import load_model
 from fastsvm_cli.text.read_rows import read_chunks
+from support import oracles
 from support.evaluation import parse, values
 from support.oracles import data_text
 from support.paths import DATA
-from support.reducing import TYPES, exact_model, labels, machine_of, some_machine
+from support.reducing import TYPES, exact_model, machine_of, members, some_machine
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
@@ -33,16 +34,13 @@ def test_a_model_without_some_vectors_knows_the_values_at_the_others_alone(svm_t
     held = np.arange(40) % 4 == 1
     rest = without(model, held, FeatureSpace(model))
     assert rest.header.total_sv == 30 and rest.header.rho == model.header.rho
-    x = np.array([[row.get(j, 0.0) for j in range(1, 9)] for row in machine.vectors])
-    k = np.exp(-0.5 * ((x[:, None] - x) ** 2).sum(axis=2))
+    k = oracles.kernel_values(machine, machine.vectors).astype(float)
     truth, found = (values(each, model.vectors) for each in (model, rest))
-    of = np.repeat(np.arange(max(1, len(machine.nr_sv or []))), machine.nr_sv or [40])
-    for p, pair in enumerate(machine.pairs if machine.classification else [(0, 0)]):
-        members = np.isin(of, pair) & ~held
-        c = np.linalg.solve(k[np.ix_(members, members)], truth[members, p] + machine.rho[p])
-        expected = k[:, members] @ c - machine.rho[p]
+    for p in range(len(machine.pairs)):
+        own = members(machine, p) & ~held
+        c = np.linalg.solve(k[np.ix_(own, own)], truth[own, p] + machine.rho[p])
         scale = 1 + np.abs(truth[:, p]).max()
-        np.testing.assert_allclose(found[:, p], expected, atol=0.02 * scale)
+        np.testing.assert_allclose(found[:, p], k[:, own] @ c - machine.rho[p], atol=0.02 * scale)
         assert np.abs(found - truth)[held, p].max() > 0.02 * scale  # it does not know them
 
 
@@ -59,17 +57,12 @@ def test_vectors_that_are_all_held_out_are_merged(given):
 
 def test_rows_among_others_are_known_by_six_digits_without_zeros():
     vectors = [{1: 0.123456789, 3: -2.0}, {2: 1e-30, 5: 7.0}, {}]
-    rows = [
-        {1: 0.12345679, 2: 0.0, 3: -2.0},
-        {1: 0.12346, 3: -2.0},
-        {1: -2.0, 3: 0.123456789},
-        {2: 1e-30, 5: 7.0},
-        {4: 0.0},
-    ]
-    assert among(parse(rows), parse(vectors)).tolist() == [True, False, False, True, True]
+    known = [{1: 0.12345679, 2: 0.0, 3: -2.0}, {2: 1e-30, 5: 7.0}, {4: 0.0}]
+    unknown = [{1: 0.12346, 3: -2.0}, {1: -2.0, 3: 0.123456789}]
+    assert among(parse(known + unknown), parse(vectors)).tolist() == [True] * 3 + [False] * 2
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("name, target", [("rings", 0.03), ("colors", 0.1), ("rings-one-class", 0.1), ("waves", 0.1)])
 def test_a_target_holds_on_rows_that_nothing_has_seen(trained, name, target):
     model, test = trained[name]
@@ -98,19 +91,20 @@ def test_rows_of_the_training_are_held_out_while_placing(trained):
     rest = without(exact, among(exact.vectors, sample.measured), FeatureSpace(exact))
     assert rest.header.total_sv == exact.header.total_sv - sample.held
     assert sample.seen.changed.rows == sample.measured.rows
+    found = np.sign(values(rest, sample.measured)[:, 0]) * rest.header.label[0]
     assert {each.label: each.rows for each in sample.seen.changed.classes} == {
-        label: int((labels(rest, [sample.measured]) == label).sum()) for label in (-1.0, 1.0)
+        label: int((found == label).sum()) for label in (-1.0, 1.0)
     }
 
 
 @pytest.mark.full(few=1)
-@pytest.mark.parametrize("name, target", [("rings", 0.05), ("waves-nu", 0.05)])
-def test_without_rows_a_quarter_of_the_support_vectors_is_held_out(trained, name, target):
+@pytest.mark.parametrize("name", ["rings", "waves"])
+def test_without_rows_a_quarter_of_the_support_vectors_is_held_out(trained, name):
     exact = load_model(str(trained[name][0]))
-    found = reduce_to(exact, target, None, fingerprint="x")
+    found = reduce_to(exact, 0.05, None, fingerprint="x")
     seen, total = found.sample.seen, exact.header.total_sv
     assert found.sample.bound is found.sample.measured is found.sample.shortfall(1e-9) is None
-    assert seen.rows == found.sample.held == -(-total // 4) and seen.share <= target
+    assert seen.rows == found.sample.held == -(-total // 4) and seen.share <= 0.05
     assert found.model.header.total_sv < total
 
 
@@ -119,9 +113,7 @@ def test_too_few_rows_show_what_they_can(trained):
     exact, rows = load_model(str(model)), all_rows(test).select(list(range(200)))
     sample = reduce_to(exact, 0.001, rows, fingerprint="x").sample
     assert sample.seen.different == 0 and sample.bound == upper_bound(0, 100, 0.96)
-    assert sample.shortfall(0.001) == (
-        "the target of 0.1 % was not reached: 100 rows to test on can show 3.17 % at best; give 6436 rows or more"
-    )
+    assert "100 rows to test on can show 3.17 % at best; give 6436 rows or more" in sample.shortfall(0.001)
     assert sample.shortfall(0.04) is None
 
 
@@ -130,20 +122,18 @@ def test_a_target_that_only_the_whole_model_keeps_gives_the_whole_model():
     for rows in (None, parse(machine.vectors)):
         found = reduce_to(exact_model(machine), 1e-14, rows, fingerprint="x")
         assert machine_of(found).vectors == machine.vectors and found.distance == 0
-        why = "the target of 1e-12 % was not reached by fewer vectors: the model keeps all of them"
-        assert found.sample.shortfall(1e-14) == why
+        assert "the model keeps all of them" in found.sample.shortfall(1e-14)
 
 
+@pytest.mark.full
 def test_targets_by_the_command(fastsvm, tmp_path, trained):
-    model, test = trained["rings-probability"]
+    model, test = trained["rings"]
     done = fastsvm("reduce", "--target", "3%", "--data", test, model, "out")
     line = r"labels that differ on the tested part of \S+: (\d+) of 3000 \(\S+ %\); with 95 % confidence at most 3 % of"
-    assert int(re.search(line, done.out)[1]) <= 90 and done.err == "", str(done)
-    assert "held out" not in done.out
+    assert int(re.search(line, done.out)[1]) <= 90 and done.err == "" and "held out" not in done.out, str(done)
     assert load_model(str(tmp_path / "out")).header.probA != load_model(str(model)).header.probA
     (tmp_path / "few").write_bytes(data_text([{1: 0.1}, {2: 0.2}]))
     done = fastsvm("reduce", "--target", "3%", "--data", "few", model, "out")
-    assert done.err.startswith("Warning: the target of 3 % was not reached: 1 rows to test on can show 96 %"), str(done)
+    assert done.err.startswith("Warning: the target of 3 % was not reached: 1 rows"), str(done)
     done = fastsvm("reduce", "--target", "3%", model, "out")
-    line = r"labels that differ on support vectors held out while placing: \d+ of \d+ \(\S+ %\); often optimistic for"
-    assert re.search(line, done.out) and done.err == "", str(done)
+    assert "support vectors held out while placing: " in done.out and done.err == "", str(done)

@@ -1,0 +1,100 @@
+"""Every line of the first sections of messages.txt: exit code, message, and files as they were."""
+
+import gzip
+import os
+import shlex
+
+import pytest
+
+from support.bad_rows import PRECOMPUTED
+from support.forked import fastsvm
+from support.messages import sentences
+from support.paths import GOLDEN
+
+SECTIONS = ("files", "outputs", "hints", "ranges", "options")
+ROWS = "1 1:0.5 2:-0.25 4:1 7:0.125 8:-0.75\n-1 2:0.3 7:-0.6\n" * 10
+MODELS = {
+    "m": "c_svc.model",
+    "my model": "c_svc.model",
+    "linked": "c_svc.model",
+    "fast": "version2/c_svc-certified.approx",
+    "carried": "version3/c_svc-certified.approx",
+    "folded": "raw-rows/c_svc.approx",
+    "classes": "raw-rows/c_svc.folded",
+    "raw": "version2/epsilon_svr.folded",
+    "plain": "three_classes.model",
+    "one": "one_class.model",
+    "range": "version3/range",
+}
+#: Of svm-predict.
+NOTE = "Model supports probability estimates, but disabled in prediction.\n"
+DELIMITERS = {"csv": ",", "tsv": "\t", "scsv": ";", "blank": " "}
+CELLS = "1|0.25|-0.5|1e-3|0"
+TEXTS = {
+    "out": "before\n",
+    "o": "before\n",
+    "rows": ROWS,
+    "bare": ROWS.replace("-1 ", "").replace("1 1:", "1:"),
+    "commented": f"# rows\n{ROWS}",
+    "values": "0.5 1:1\n0.25 1:2\n1.5 1:3\n" * 5,
+    "bad": "1 1:1\n1 x\n",
+    "empty": "",
+    "comments": "# no row\n",
+    "multilabel": "324, 674, 54 1:1 2:3\n",
+    "multilabel.bare": " 1:1 2:3\n",
+    "nonsense": "nonsense\n",
+    "page": '<a href="http://x"/>\n',
+    # delimited numbers; wide.csv has a line too long to examine
+    **{
+        f"n.{name}": f"{CELLS.replace('|', each)}\n" * 3 for name, each in zip(("csv", "tsv", "scsv", "blank"), ",\t; ")
+    },
+    "one.csv": "1,0.5",
+    "wide.csv": (",".join(["1", *["0.12345"] * 2000]) + "\n") * 2,
+    "head.csv": "label,width,height\n1,0.5,0.25\n",
+    "heading": "label,a,b\n1,0.5,2\n",
+    "heading.01": "label,0,1\n1,0.5,2\n",
+    "heading.blank": "label gamma\n1 0.5\n",
+    # range files of svm-scale, and of R's write.svm
+    "uneven": "x\n0 1\n1 0 1\n2 0 3\n" + "".join(f"{i} 0 1\n" for i in range(3, 9)),
+    "far": "x\n0 1\n1 1e12 1000000000010\n" + "".join(f"{i} 0 1\n" for i in range(2, 99)),
+    "r2": "x\n0 1\n1 0 1\n",
+    "y2": "y\n0 1\n-1 1\nx\n0 1\n1 0 1\n",
+    "r": "0 2\n1 0.5\n",
+    "below": "1 -2\n",
+    "x.scale": "0.5 2\n" * 4,
+    "y.scale": "1 3\n",
+    "serials": "1 0:1 1:0.5 2:0.25 3:0.125\n",
+    "precomputed": PRECOMPUTED,
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("messages")
+    for name, golden in MODELS.items():
+        (folder / name).write_bytes((GOLDEN / golden).read_bytes())
+    for name, text in TEXTS.items():
+        (folder / name).write_text(text)
+    (folder / "rows.gz").write_bytes(gzip.compress(ROWS.encode()))
+    for kernel in ("linear", "sigmoid"):
+        (folder / kernel).write_text((folder / "m").read_text().replace("rbf", f"{kernel}\ncoef0 0", 1))
+    (folder / "folder").mkdir()
+    (folder / "linked.approx").symlink_to("linked")
+    return folder
+
+
+def states(folder):
+    return {each.name: (each.stat().st_size, each.stat().st_mtime_ns) for each in os.scandir(folder)}
+
+
+@pytest.mark.full(few=60)
+@pytest.mark.parametrize("words, code, message", [case for section in SECTIONS for case in sentences(section)])
+def test_the_last_line_says_what_is_wrong_and_no_file_changes(folder, words, code, message):
+    before = states(folder)
+    done = fastsvm(shlex.split(words), cwd=folder, text=True)
+    last = done.stderr.splitlines()[-1]
+    assert done.returncode == int(code) and last.startswith("Error: ") and done.stderr.count("Error: ") == 1, done
+    assert last == message if message.startswith("Error: ") else message in last, done
+    # bench shows its table with the error in it.
+    assert done.stdout in ("", NOTE) or "--runs 1" in words, done
+    assert states(folder) == before

@@ -1,0 +1,289 @@
+"""`fastsvm predict` by the core, before click is imported, `fastsvm predict` by click, and the program
+`fastsvm-predict`: the same lines, messages and exit codes."""
+
+import bz2
+import gzip
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from fastsvm_cli import __version__
+from support.forked import fastsvm
+from support.paths import GOLDEN, PROGRAM
+from support.processes import PATIENCE, wait_until
+
+MODELS = sorted(
+    str(path.relative_to(GOLDEN))
+    for path in GOLDEN.rglob("*")
+    if path.is_file() and path.read_bytes()[:200].startswith((b"svm_type", b"fastsvm_model"))
+)
+#: At the end, `way` says whether click was loaded.
+BY_CORE = """
+import os, sys
+from fastsvm_cli import start
+
+leave = os._exit
+def tell(code):
+    with open("way", "w") as file:
+        file.write("click" if "click" in sys.modules else "core")
+    leave(code)
+os._exit = tell
+"""
+BY_CLICK = "start._predicted = lambda: False\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Good and bad rows, an `exact` model, its `compiled` one, and others."""
+    rows = (GOLDEN / "data").read_bytes() + b"\n"
+    exact = (GOLDEN / "c_svc.model").read_bytes()
+    files = {
+        "rows": rows,
+        "rows é": rows,
+        "no-rows": b"",
+        "no-end": b"1 1:1\r\n-1 2:1",
+        "comments": b"# a comment\n1 qid:3 1:1 # another\n",
+        "unknown-labels": b"5 1:1\n5 1:2\n",
+        "far": b"1 1:1\n" * 9 + b"1 99999:1\n" + b"7 99999:1\n" * 30,
+        "word": b"1 1:1\n1 2:x\n",
+        "blank": b"1 1:1\n\n",
+        "falling": b"1 3:1 2:1\n",
+        "bare": b"1:1 2:1\n",
+        "huge": b"1 1:1e999\n",
+        "utf-16": b"\xff\xfe1 1:1\n",
+        "nul": b"1 1:1\0\n",
+        "commas": b"1,0.5\n1,2\n",
+        "rows.bz2": bz2.compress(rows),
+        "cut.bz2": bz2.compress(rows)[:-5],
+        "rows.gz": gzip.compress(rows),
+        "cut.gz": gzip.compress(rows)[:-5],
+        "head.gz": gzip.compress(rows)[:3],
+        "twice.gz": gzip.compress(rows) + b"\0\0" + gzip.compress(rows),
+        "exact": exact,
+        "exact.gz": gzip.compress(exact),
+        "noted": exact + b"text\n",
+        "other": exact.replace(b"gamma", b"gamma "),
+        "without": b"".join(line for line in exact.splitlines(keepends=True) if not line.startswith(b"prob")),
+        "unknown-key": (GOLDEN / "nu_svr.model").read_bytes().replace(b"probA", b"rhoA"),
+        "compiled": (GOLDEN / "version2" / "c_svc-certified.approx").read_bytes(),
+        "reduced": (GOLDEN / "version2" / "c_svc.reduced").read_bytes(),
+        "by-core": f"{BY_CORE}start.run()\n".encode(),
+        "by-click": f"{BY_CORE}{BY_CLICK}start.run()\n".encode(),
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "folder").mkdir()
+    return tmp_path
+
+
+def shell(folder, words, program):
+    """(exit code, standard output and error, output file). words: for bash; `predict` is the program."""
+    (folder / "out").write_text("previous")
+    command = f"exec {program}" if program == PROGRAM else f"{sys.executable} {program} predict"
+    done = subprocess.run(
+        ["bash", "-c", f'predict() ( {command} "$@" ); {words}'],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=PATIENCE,
+    )
+    assert not [name for name in os.listdir(folder) if name.endswith(".tmp")]
+    return done.returncode, done.stdout, done.stderr, (folder / "out").read_bytes()
+
+
+def assert_alike(ours, theirs):
+    """theirs may add to an error, or to its hint, options that fastsvm-predict lacks."""
+    error = ours[2].rstrip(b"\n")
+    if ours[0] == 1 and theirs[2].startswith((error + b"; ", error + b": ")):
+        theirs = (*theirs[:2], ours[2], theirs[3])
+    assert ours == theirs
+
+
+#: way -> command lines, apart by |. alone: fastsvm-predict does not know these words or files.
+WORDS = {
+    "core": (
+        "rows exact out|-q -b 1 --exact exact --threads 1 --values rows compiled|--probability=1 --quiet rows exact -|"
+        "--exact=exact rows compiled out|--exact exact rows reduced out|rows exact out > /dev/full|"
+        "- exact out < rows|- exact < rows|- exact - < rows|- exact /dev/stdout < rows|"
+        "no-rows exact out|no-end exact out|comments exact out|-b 1 comments exact out|unknown-labels exact out|"
+        "far exact out|rows.gz exact out"
+    ),
+    "core alone": "- exact < rows.bz2|rows.bz2 exact out",
+    "click": (
+        "word exact out|-q word exact out|-b 1 blank exact out|falling exact out|bare exact out|huge exact out|"
+        "utf-16 exact out|nul exact out|-- commas exact out|- exact < commas|cut.gz exact out|head.gz exact out|"
+        "missing exact out|folder exact|rows missing out|rows folder out|rows no-rows out|rows rows out|"
+        "exact rows out|exact exact out|rows exact rows|rows exact ./rows|rows exact exact|rows exact noted|"
+        "rows exact no/folder/out|rows exact .|rows exact ''|rows exact /dev/full|-b 1 rows without out|"
+        "-b 1 rows compiled rows|rows unknown-key out|--exact compiled rows compiled|--exact exact rows exact out|"
+        "--exact other rows compiled out|--exact missing rows compiled out|rows noted out|'rows é' exact out|"
+        "rows - out < exact|rows <(cat exact) out|twice.gz exact.gz out|rows exact out <&-"
+    ),
+    "click alone": (
+        "cut.bz2 exact out|-qb1 rows exact|-b 01 rows exact|--unlabelled rows exact|rows|rows exact out --help"
+    ),
+}
+
+
+@pytest.mark.full(few=8)
+@pytest.mark.parametrize("words, way", [(words, way) for way in WORDS for words in WORDS[way].split("|")])
+def test_they_agree(folder, words, way):
+    words = f"predict {words}"
+    found = shell(folder, words, "by-core")
+    way, *alone = way.split()
+    assert (folder / "way").read_text() == way, found
+    assert shell(folder, words, "by-click") == found
+    if not alone:
+        assert_alike(shell(folder, words, PROGRAM), found)
+    if found[0]:
+        assert found[0] in (1, 2) and found[3] == b"previous" and found[2].count(b"Error: ") == 1
+        hint = b"the test file comes before the model" in found[2]
+        assert hint == (words.split()[1:3] in (["exact", "rows"],))
+
+
+@pytest.mark.full(few=10)
+@pytest.mark.parametrize("name", MODELS)
+def test_the_lines_of_every_kind_of_model(tmp_path, name):
+    """And the warnings of rows of another data set."""
+    rows = {"far": b"99999:1", "zero": b"0:1", "empty": b""}
+    for each, entry in rows.items():
+        (tmp_path / each).write_bytes(b"1 1:1\n" * 9 + b"1 " + entry + b"\n" + (b"7 " + entry + b"\n") * 30)
+    model = GOLDEN / name
+    for words in (
+        *([*options, GOLDEN / "data", model] for options in ((), ("-b", "1"), ("--values",), ("-q", "--threads", "1"))),
+        *([each, model] for each in rows),
+    ):
+        found = []
+        for run in (
+            lambda words: subprocess.run([PROGRAM, *words], cwd=tmp_path, capture_output=True, timeout=PATIENCE),
+            # Words that the core does not know.
+            lambda words: fastsvm(["predict", "--on-bad-row", "stop", *words], cwd=tmp_path),
+        ):
+            (tmp_path / "out").write_text("previous")
+            done = run([*words, "out"])
+            found.append((done.returncode, done.stdout, done.stderr, (tmp_path / "out").read_bytes()))
+        assert_alike(*found)
+
+
+# ---- fastsvm-predict alone
+
+
+def run(words, folder, **options):
+    return subprocess.run([PROGRAM, *words], cwd=folder, capture_output=True, timeout=PATIENCE, **options)
+
+
+def test_many_blocks_on_several_threads(folder):
+    rows = (folder / "rows").read_bytes()
+    (folder / "many").write_bytes(rows * (3_000_000 // len(rows)))
+    expected = fastsvm(["predict", "-q", "many", "compiled"], cwd=folder).stdout
+    for threads in "1", "2", "5":
+        assert run(["-q", "--threads", threads, "many", "compiled"], folder).stdout == expected
+    done = subprocess.run(["sh", "-c", f"{PROGRAM} -q many exact - | head -n 1"], cwd=folder, capture_output=True)
+    assert done.stderr == b"" and done.stdout.count(b"\n") == 1  # a reader that has gone
+
+
+def test_other_compression_is_refused_by_name(folder):
+    done = run(["rows.bz2", "exact", "new"], folder)
+    assert done.returncode == 1 and b"bzip2 data found" in done.stderr and b"bzcat rows.bz2 |" in done.stderr
+    assert not (folder / "new").exists()
+
+
+def test_predictions_replace_predictions_but_no_model(folder):
+    """Those with probabilities begin as a model may."""
+    before = (folder / "noted").read_bytes()
+    done = run(["rows", "exact", "noted"], folder)
+    assert done.returncode == 1 and done.stderr.startswith(b"Error: noted: a model found, ")
+    assert (folder / "noted").read_bytes() == before
+    for _ in range(2):
+        assert run(["-b", "1", "rows", "exact", "new"], folder).returncode == 0
+
+
+def test_an_output_keeps_its_mode_and_is_private_while_it_is_written(folder):
+    """A file with a second name is overwritten at the end."""
+    out, temporary = folder / "out", folder / ".out.fastsvm-0.tmp"
+    out.write_text("previous")
+    out.chmod(0o600)
+    os.link(out, folder / "name")
+    child = subprocess.Popen([PROGRAM, "-q", "-", "exact", "out"], cwd=folder, stdin=subprocess.PIPE, umask=0)
+    assert wait_until(temporary.exists)
+    assert temporary.stat().st_mode & 0o777 == 0o600 and out.read_text() == "previous"
+    child.stdin.close()
+    assert child.wait(PATIENCE) == 0 and out.stat().st_mode & 0o777 == 0o600 and out.read_text() == ""
+
+
+def test_told_to_stop(folder):
+    child = subprocess.Popen([PROGRAM, "-", "exact", "out"], cwd=folder, stdin=subprocess.PIPE)
+    wait_until(lambda: any(name.endswith(".tmp") for name in os.listdir(folder)))
+    child.send_signal(signal.SIGTERM)
+    assert child.wait(PATIENCE) == 128 + signal.SIGTERM
+    child.stdin.close()
+    assert not [name for name in os.listdir(folder) if name.endswith(".tmp")]
+
+
+def test_rows_are_answered_as_they_arrive(folder):
+    child = subprocess.Popen([PROGRAM, "-q", "-", "exact"], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    for _ in range(3):
+        child.stdin.write(b"1 1:1\n")
+        child.stdin.flush()
+        assert child.stdout.readline().strip() in (b"1", b"-1")
+    child.stdin.close()
+    assert child.wait(PATIENCE) == 0
+
+
+@pytest.mark.parametrize("words, code", [("- exact out <&-", 1), ("rows exact out >&-", 0), ("rows exact out 2>&-", 0)])
+def test_closed_streams(folder, words, code):
+    assert shell(folder, f"predict {words}", PROGRAM)[0] == code
+
+
+@pytest.mark.parametrize(
+    "words, why",
+    [
+        ("", "name the files"),
+        ("rows", "name the model file, too"),
+        ("a b c d", "'d' found, expected three files at most"),
+        ("-b 2 rows exact", "-b: '2' found, expected 0 or 1"),
+        ("--threads x rows exact", "--threads: 'x' found"),
+        ("--exact", "--exact needs a value"),
+        ("--dask here rows exact", "no such option: --dask (fastsvm predict has more)"),
+        ("- - out", "only one of the files can be standard input"),
+    ],
+)
+def test_wrong_usage(tmp_path, words, why):
+    done = run(words.split(), tmp_path)
+    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+    assert why in done.stderr.decode() and "fastsvm-predict --help" in done.stderr.decode()
+
+
+def test_help_and_version(tmp_path, screen):
+    screen("fastsvm-predict", run(["--help"], tmp_path).stdout.decode())
+    assert run(["--version"], tmp_path).stdout == f"fastsvm-predict {__version__}\n".encode()
+
+
+def test_the_instruction_set_can_be_chosen(folder):
+    done = run(["rows", "exact"], folder, env={**os.environ, "FASTSVM_INSTRUCTIONS": "none"})
+    assert done.returncode == 2 and b"FASTSVM_INSTRUCTIONS: 'none' found" in done.stderr
+
+
+def test_under_the_name_svm_predict(folder, svm_predict):
+    """Usage, options and exit codes are LIBSVM's."""
+    (folder / "svm-predict").symlink_to(PROGRAM)
+
+    def both(*words):
+        for program in (str(folder / "svm-predict"), svm_predict):
+            (folder / "out").unlink(missing_ok=True)
+            done = subprocess.run([program, *words], cwd=folder, capture_output=True, timeout=PATIENCE)
+            # Releases of LIBSVM differ in the usage of -b.
+            usage = done.stdout.replace(b"Usage: " + svm_predict.encode(), b"Usage: svm-predict").split(b"-b")[0]
+            out = (folder / "out").read_bytes() if (folder / "out").exists() else None
+            yield done.returncode, usage, done.stderr.splitlines()[:1], out
+
+    for words in ("", "missing", "rows exact", "-x 1 rows exact out", "-q"):
+        ours, theirs = both(*words.split())
+        assert ours == theirs and ours[0] == 1
+    (folder / "rows").write_bytes(b"1 1:0.5 2:-0.25\n-1 2:0.3 7:-0.6\n1\n")
+    for words in ("", "-q", "-b 1", "-b 0 -q"):
+        ours, theirs = both(*words.split(), "rows", "exact", "out")
+        assert ours[0] == theirs[0] == 0 and ours[1].split()[:3] == theirs[1].split()[:3] and ours[3] == theirs[3]

@@ -1,0 +1,75 @@
+"""What a command loads, in a process of its own: start-up is fast."""
+
+import sys
+
+import pytest
+
+from support.compiling import compile_all
+from support.paths import DATA
+from support.processes import outcome
+from support.training import train_on
+
+#: Loaded by no command that answers rows.
+SLOW = {"numpy", "scipy", "rich", "libsvm", "dask", "distributed", "fsspec", "tempfile", "hashlib", "queue", "json"}
+SLOW |= {"concurrent.futures", "importlib.metadata", "fastsvm_cli.cluster"}
+#: Texts about options, which are loaded only on request.
+SLOW |= {f"fastsvm_cli.console.{name}" for name in ("help_page", "man_page", "completion")}
+AFTER_MAIN = "from fastsvm_cli.cli import main\ntry: main()\nexcept SystemExit as e: assert not e.code, e.code"
+
+
+def loaded_after(code, *words, cwd=DATA):
+    done = outcome([sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules, file=sys.stderr)", *words], cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    names = done.stderr.split()
+    return {".".join(name.split(".")[:end]) for name in names for end in (1, 2, 3)}
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("loading")
+    train_on(folder / "exact", "colors.train", "-g 0.02", 2000)
+    compile_all(
+        folder,
+        "approx exact compiled",
+        "approx --certify exact certified",
+        "order --method geometry exact geometry",
+        "order --method triangle exact triangle",
+        f"border --bandwidth adaptive -W 9 --density {DATA / 'colors.train'} density",
+    )
+    return folder
+
+
+@pytest.mark.full(few=1)
+@pytest.mark.parametrize(
+    "words",
+    [
+        "exact",
+        "compiled --on-bad-row nan",
+        "density",
+        "certified --open-rows /dev/null",
+        "certified --exact exact",
+        "geometry --steps 5",
+        "triangle",
+        "compiled --audit 50% --exact exact",
+    ],
+)
+def test_predict_loads_nothing_slow(models, words):
+    model, *options = words.split()
+    loaded = loaded_after(AFTER_MAIN, "predict", "-q", *options, DATA / "colors.test", model, "/dev/null", cwd=models)
+    assert "fastsvm_cli._native" in loaded and not loaded & SLOW
+
+
+def test_approx_and_its_trial_load_no_numpy(models):
+    loaded = loaded_after(AFTER_MAIN, "approx", models / "exact", "/dev/null")
+    assert "fastsvm_cli.comparisons.support_vector_trial" in loaded and not loaded & {"numpy", "scipy", "rich"}
+
+
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_version_and_help_load_no_core(option):
+    assert not loaded_after(AFTER_MAIN, option) & {"fastsvm_cli._native", "numpy", "rich"}
+
+
+def test_the_package_itself_loads_nothing():
+    """Everything is loaded on first use."""
+    code = "import sys; before = set(sys.modules); import fastsvm_cli; print(*set(sys.modules) - before)"
+    assert outcome([sys.executable, "-c", code], check=True, cwd=DATA).stdout.split() == ["fastsvm_cli"]
