@@ -1,37 +1,21 @@
-"""Layouts of exact models: panels, column lists, folded and unfolded linear models, every build of the hot loops."""
+"""Layouts of exact models: panels, column lists, folded and unfolded linear models, rows side by side."""
 
 import itertools
 
 import numpy as np
 import pytest
 
+from fastsvm_cli import _native
+from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import parse_model
+from fastsvm_cli.text.read_rows import read_chunks
 from support import oracles
-from support.evaluation import SIZES, parse, reference
-from support.in_process import both, decide, written_lines
-from support.oracles import Machine, random_machine, random_rows
+from support.evaluation import SIZES, decide, parse, reference
+from support.in_process import both, written_lines
+from support.oracles import Machine, data_text, random_machine, random_rows
+from zoo.traits import usual
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
-
-
-def assert_close(values, machine, rows, relative=1e-12):
-    exact, size = oracles.decision_values(machine, rows), oracles.magnitudes(machine, rows)
-    assert values.shape == exact.shape
-    assert np.all(np.abs(values - exact) <= relative * size)
-
-
-@pytest.mark.full(few=6)
-@pytest.mark.parametrize("density", [0.02, 0.5, 1.0])
-@pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf", "sigmoid"])
-def test_every_build_of_the_hot_loops_agrees(instruction_set, kernel, density):
-    rng = np.random.default_rng(11)
-    for nr_class, n, d in ((2, 100, 40), (3, 40, 7), (6, 77, 33), (2, 1, 1)):
-        indices = list(range(1, d + 1))
-        vectors = random_rows(rng, n, indices, density=density)
-        machine = random_machine(rng, "c_svc", kernel, vectors, nr_class=nr_class, gamma=1 / d, coef0=0.3, degree=3)
-        rows = random_rows(rng, 70, [*indices, d + 5], density=density)
-        values, _ = decide(parse_model(machine.text(), "a.model"), parse(rows))
-        assert_close(values, machine, rows)
 
 
 def test_the_fast_exponential_is_right_from_one_to_nothing(instruction_set):
@@ -40,71 +24,60 @@ def test_the_fast_exponential_is_right_from_one_to_nothing(instruction_set):
     machine = Machine("epsilon_svr", "rbf", [{1: 0.0}], np.array([[1.0]]), [0.0], gamma=1.0)
     rows = [{1: float(v)} for v in distances]
     exact = oracles.decision_values(machine, rows)[:, 0].astype(float)
-    values, out = decide(parse_model(machine.text(), "a.model"), parse(rows))
+    out = _native.Decisions(1)
+    parse_model(machine.text(), "a.model").decision_values(parse(rows), out)
     assert out.reference_rows == 0
     # Distance and exponent are rounded as well: 3 u t.
     allowed = (7 + 4 * distances**2) * oracles.UNIT * exact + 4e-308
-    assert np.all(np.abs(values[:, 0] - exact) <= allowed)
+    assert np.all(np.abs(np.asarray(out.value)[:, 0] - exact) <= allowed)
 
 
-@pytest.mark.full(few=1)
-@pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf", "sigmoid"])
-@pytest.mark.parametrize("density", [0.05, 1.0], ids=["column lists", "panels"])
-def test_every_size_of_model_and_data(kernel, density):
-    rng = np.random.default_rng(12)
-    for n, d in itertools.product(SIZES, SIZES):
-        count = SIZES[(SIZES.index(n) + SIZES.index(d)) % len(SIZES)]
-        svm_type, nr_class = [
-            ("c_svc", 2),
-            ("nu_svc", 3),
-            ("one_class", 2),
-            ("nu_svr", 2),
-            ("c_svc", 1 if n == 0 else 5),
-        ][(n + d) % 5]
-        indices = sorted(rng.choice(np.arange(0, 3 * d), d, replace=False).tolist())
-        vectors = random_rows(rng, n, indices, density=density)
-        parameters = {"gamma": 1 / max(d, 1), "coef0": -0.2, "degree": int(rng.integers(4))}
-        machine = random_machine(rng, svm_type, kernel, vectors, nr_class=nr_class, **parameters)
-        model = parse_model(machine.text(), "a.model")
-        rows = random_rows(rng, count, [*indices, 1000], density=rng.choice([0.1, 1.0]))
-        values, _ = decide(model, parse(rows))
-        assert_close(values, machine, rows)
-        assert oracles.labels(machine, reference(model, parse(rows))) == pytest.approx(
-            labels_of(model, rows), rel=1e-9, abs=1e-9
-        )
-
-
-def labels_of(model, rows):
-    text, _ = written_lines(model, [parse(rows)] if rows else [])
-    return [float(line) for line in text.split()]
-
-
-def test_every_number_of_rows_around_a_block_gives_the_same_values(tmp_path):
+@pytest.mark.full(few=2)
+@pytest.mark.parametrize(
+    "kernel, svm_type, classes, density, offset",
+    [
+        ("rbf", "c_svc", 3, 0.03, 1e5),
+        ("rbf", "c_svc", 2, 0.4, 0),
+        ("linear", "c_svc", 4, 1.0, 0),
+        ("polynomial", "c_svc", 3, 0.4, 0),
+        ("sigmoid", "nu_svc", 5, 0.03, 0),
+        ("rbf", "epsilon_svr", 2, 1.0, 1e5),
+        ("polynomial", "one_class", 2, 1.0, 0),
+    ],
+)
+def test_a_row_has_the_same_values_whatever_rows_are_beside_it(
+    tmp_path, kernel, svm_type, classes, density, offset, instruction_set
+):
+    """Counts of rows about a panel and a block; LIBSVM's sums are LIBSVM's bit for bit."""
     rng = np.random.default_rng(13)
-    machine = random_machine(rng, "c_svc", "rbf", random_rows(rng, 50, list(range(1, 9))), nr_class=3, gamma=0.2)
-    rows = random_rows(rng, 300, list(range(1, 9)), density=0.7)
-    model = parse_model(machine.text(), "a.model")
-    whole, _ = decide(model, parse(rows))
-    for count in (*SIZES[1:], 63, 64, 65, 127, 128, 129, 300):
-        np.testing.assert_array_equal(decide(model, parse(rows[:count]))[0], whole[:count])
-    np.testing.assert_array_equal(np.vstack([decide(model, parse([row]))[0] for row in rows]), whole)
+    indices = sorted(rng.choice(90, 40, replace=False).tolist())
+    found = usual(
+        rng, svm_type, kernel, classes=classes, vectors=50, indices=indices, rows=129, density=density, offset=offset
+    )
+    model, theirs = both(found.machine, tmp_path)
+    rows = [*found.rows, {}, {2000000000: 1e-3}]
+    chunk, whole = parse(rows), decide(model, parse(rows))
+    sums = reference(model, chunk)
+    np.testing.assert_array_equal(sums, theirs.values(rows))
+    for count in (*SIZES[1:], 8, 9, 31, 32, 33, 63, 64, 65, 127, 128, 129):
+        for part in (slice(0, count), slice(len(rows) - count, None)):
+            some = chunk.select(list(range(len(rows)))[part])
+            np.testing.assert_array_equal(reference(model, some), sums[part])
+            np.testing.assert_array_equal(decide(model, some), [each[part] for each in whole])
 
 
-@pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf", "sigmoid"])
-def test_features_no_support_vector_has_count_in_the_norm_only(kernel):
-    rng = np.random.default_rng(14)
-    machine = random_machine(rng, "c_svc", kernel, random_rows(rng, 20, [3, 5, 9]), gamma=0.2, coef0=0.1, degree=2)
-    rows = [
-        {1: 0.5, 3: 0.25, 4: -0.5, 9: 0.1, 10: 0.7, 2147483647: 0.3},
-        {1: 1.0},
-        {2147483647: 2.0},
-        {3: 0.25, 9: 0.1},
-    ]
-    model = parse_model(machine.text(), "a.model")
-    values, _ = decide(model, parse(rows))
-    assert_close(values, machine, rows)
-    if kernel != "rbf":
-        np.testing.assert_array_equal(values[0], values[3])
+@pytest.mark.full
+@pytest.mark.parametrize("probability", [False, True])
+def test_lines_depend_neither_on_threads_nor_on_chunks(tmp_path, all_threads, probability):
+    found = usual(np.random.default_rng(18), classes=4, vectors=60, rows=300, indices=range(1, 30), density=0.4)
+    model, seen = parse_model(found.model, "a.model"), set()
+    (tmp_path / "rows").write_bytes(data_text(found.rows))
+    for threads, size in itertools.product((1, 2, 3), (1, 5000, 100000, 1 << 21)):
+        _native.set_threads(threads)
+        chunks = list(read_chunks(str(tmp_path / "rows"), size=size))
+        assert (len(chunks) > 5) == (size <= 5000)
+        seen.add(written_lines(model, chunks, probability=probability, values=True)[0])
+    assert len(seen) == 1
 
 
 @pytest.mark.full
@@ -120,34 +93,28 @@ def test_a_linear_model_of_many_pairs_is_not_folded_and_agrees(tmp_path, density
     assert len(machine.pairs) * d > 3e7
     model, theirs = both(machine, tmp_path)
     rows = random_rows(rng, 8, list(range(1, d + 1)), density=density)
-    values, out = decide(model, parse(rows))
-    assert out.reference_rows == 0
-    exact = theirs.values(rows)
+    values, radii = decide(model, parse(rows))
+    assert np.all(np.abs(values - theirs.values(rows)) <= radii)
     norms = np.sqrt([sum(v * v for v in row.values()) for row in rows])[:, None]
-    largest = np.abs(machine.coef).max() * np.sqrt(d) * norms
-    assert np.all(np.abs(values - exact) <= 1e-13 * largest)
-    assert labels_of(model, rows) == theirs.labels(rows)
+    assert np.all(radii <= 1e-12 * np.abs(machine.coef).max() * np.sqrt(d) * norms)
+    text, run_counts = written_lines(model, [parse(rows)])
+    assert [float(line) for line in text.split()] == theirs.labels(rows) and run_counts.reference_rows == 0
 
 
-def test_a_huge_index_costs_no_dense_vector(tmp_path):
-    rng = np.random.default_rng(16)
-    indices = [1, 2, 5000000, 2000000000, 2147483647]
-    for kernel in ("linear", "rbf"):
-        machine = random_machine(rng, "c_svc", kernel, random_rows(rng, 30, indices), gamma=0.3)
-        model, theirs = both(machine, tmp_path)
-        rows = random_rows(rng, 40, [*indices, 4999999, 1999999999], density=0.8)
-        values, _ = decide(model, parse(rows))
-        assert_close(values, machine, rows)
-        assert labels_of(model, rows) == theirs.labels(rows)
-
-
-@pytest.mark.full(few=61)
-@pytest.mark.parametrize("scale", [1e-200, 1e-100, 1e100, 1e160, 1e200, 1e300])
-@pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf", "sigmoid"])
-@pytest.mark.parametrize("svm_type", ["c_svc", "one_class", "epsilon_svr"])
-def test_overflow_and_underflow_end_as_libsvms(tmp_path, svm_type, kernel, scale):
-    rng = np.random.default_rng(17)
-    machine = random_machine(rng, svm_type, kernel, random_rows(rng, 20, [1, 2, 3]), gamma=0.5, coef0=0.1, degree=3)
-    model, theirs = both(machine, tmp_path)
-    rows = random_rows(rng, 30, [1, 2, 3, 4], scale=scale)
-    np.testing.assert_allclose(labels_of(model, rows), theirs.labels(rows), rtol=1e-9)
+def test_labels_alone_are_for_those_who_can_do_with_them():
+    found = usual(np.random.default_rng(7), classes=4)
+    model, chunk = parse_model(found.model, "m"), parse(found.rows)
+    task, compiled = model.header.task(), compile_maclaurin(model, fingerprint="f")
+    alone, predictions = _native.Decisions(model.pairs, False, True), _native.Predictions()
+    model.decision_values(chunk, alone)
+    for refused in (
+        lambda: _native.Decisions(model.pairs, True, True),
+        lambda: alone.map_values(0, 1, 0),
+        lambda: model.evaluator.fast_values(chunk, alone),
+        lambda: model.reference_values(chunk, alone),
+        lambda: compiled.decision_values(chunk, alone),
+        lambda: _native.predict(task, alone, True, predictions),
+        lambda: _native.format_lines(task, predictions, alone),
+    ):
+        with pytest.raises(ValueError, match=r"labels alone have no (values|radii|probabilities)"):
+            refused()

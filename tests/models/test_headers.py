@@ -26,6 +26,22 @@ ALIKE = {name: case for name, (_, *case) in changes_of_bases("alike").items()} |
 }
 
 
+# ---- written by other programs, refused by LIBSVM
+
+OTHERS = {
+    "ThunderSVM's coef": (ONE_CLASS, (b"prob_density", b"coef \n0.5 0 -nan 1e-300 \nprob_density")),
+    "ThunderSVM's coef without numbers": (ONE_CLASS, (b"SV\n", b"coef \n\nSV \n")),
+    "PLSSVM's c_svr": (REGRESSION, (b"epsilon_svr", b"c_svr"), (b"total_sv 3\nrho 0.25", b"rho 0.25\ntotal_sv 3")),
+    "nr_class last": (THREE, (b"nr_class 3\n", b""), (b"SV\n", b"nr_class 3\nSV\n")),
+}
+
+# ---- read by neither; exceptions, which LIBSVM reads, but for those that depend on what memory holds
+
+NEITHER = changes_of_bases("neither")
+DEFINED = [name for name in EXCEPTIONS if not re.search("missing|fewer|single|overflows|negative total|serial", name)]
+README = (ROOT / "fastsvm_cli/commands/README.md").read_text()
+
+
 @pytest.fixture(scope="module")
 def answers_337(tmp_path_factory):
     """(group, name) -> LIBSVM 3.37's answers, without and with -b 1."""
@@ -38,11 +54,15 @@ def answers_337(tmp_path_factory):
     return {each: found[2 * at : 2 * at + 2] for at, each in enumerate(cases)}
 
 
-@pytest.mark.full
+@pytest.mark.full(few=20)
 @pytest.mark.parametrize("name", ALIKE)
 def test_what_svm_predict_reads_is_read_with_its_answers(svm_predict, tmp_path, answers_337, name):
+    """Its own text gives the same answers to the bit."""
     base, *changes = ALIKE[name]
     model, rows = changed(base, *changes), ROWS_OF[base]
+    again = parse_model(model, "m").to_text()
+    assert parse_model(again, "m").to_text() == again
+    assert ours(tmp_path, rows, again) == ours(tmp_path, rows, model)
     assert answers_337["alike", name][0] is not None
     for probability, later in zip((False, True), answers_337["alike", name]):
         mine = ours(tmp_path, rows, model, probability)
@@ -55,47 +75,22 @@ def test_what_svm_predict_reads_is_read_with_its_answers(svm_predict, tmp_path, 
             assert (mine is None) == (debian is None) and (mine is None or alike(mine, debian))
 
 
-@pytest.mark.full(few=59)
-@pytest.mark.parametrize("name", ALIKE)
-def test_and_its_own_text_gives_the_same_answers_to_the_bit(tmp_path, name):
-    base, *changes = ALIKE[name]
-    model = changed(base, *changes)
-    again = parse_model(model, "m").to_text()
-    assert parse_model(again, "m").to_text() == again
-    assert ours(tmp_path, ROWS_OF[base], again) == ours(tmp_path, ROWS_OF[base], model)
-
-
 def test_what_means_nothing_in_a_regression_is_in_no_compiled_model():
     model = parse_model(changed(*ALIKE["RNAz: label 0 0 and nr_sv 0 0"]), "m")
-    for text in (
-        compile_maclaurin(model, fingerprint="f", certify=True).to_text(),
-        compile_triangle(model, fingerprint="f").to_text(),
+    for compiled in (
+        compile_maclaurin(model, fingerprint="f", certify=True),
+        compile_triangle(model, fingerprint="f"),
     ):
+        text = compiled.to_text()
         assert b"label" not in text and b"nr_sv" not in text and parse_model(text, "m").to_text() == text
-
-
-# ---- written by other programs, refused by LIBSVM
-
-OTHERS = {
-    "ThunderSVM's coef": (ONE_CLASS, (b"prob_density", b"coef \n0.5 0 -nan 1e-300 \nprob_density")),
-    "ThunderSVM's coef without numbers": (ONE_CLASS, (b"SV\n", b"coef \n\nSV \n")),
-    "PLSSVM's c_svr": (REGRESSION, (b"epsilon_svr", b"c_svr"), (b"total_sv 3\nrho 0.25", b"rho 0.25\ntotal_sv 3")),
-    "nr_class last": (THREE, (b"nr_class 3\n", b""), (b"SV\n", b"nr_class 3\nSV\n")),
-}
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", OTHERS)
 def test_what_other_programs_write_is_read_too(answers_337, name):
     base, *changes = OTHERS[name]
-    model = changed(base, *changes)
     assert answers_337["others", name] == [None, None]
-    assert parse_model(model, "m").to_text() == parse_model(base, "m").to_text()
-
-
-# ---- read by neither
-
-NEITHER = changes_of_bases("neither")
+    assert parse_model(changed(base, *changes), "m").to_text() == parse_model(base, "m").to_text()
 
 
 @pytest.mark.full(few=7)
@@ -108,12 +103,6 @@ def test_what_neither_reads_is_refused_in_one_line(svm_predict, tmp_path, answer
     assert answers_337["neither", name] == [None, None]
 
 
-# ---- exceptions
-
-DEFINED = [name for name in EXCEPTIONS if not re.search("missing|fewer|single|overflows|negative total|serial", name)]
-README = (ROOT / "fastsvm_cli/commands/README.md").read_text()
-
-
 @pytest.mark.full(few=11)
 @pytest.mark.parametrize("name", EXCEPTIONS)
 def test_each_exception_is_in_the_list_of_differences(svm_predict, tmp_path, answers_337, name):
@@ -123,7 +112,7 @@ def test_each_exception_is_in_the_list_of_differences(svm_predict, tmp_path, ans
     (line,) = [line for line in README.splitlines() if line.startswith(f"| {name} ")]
     *_, here, why, _ = [cell.strip() for cell in line.split("|")]
     assert here == "error" and why.split()[0] in ("damage", "undefined", "no")
-    if name in DEFINED:  # the others depend on what memory holds
+    if name in DEFINED:
         assert theirs(svm_predict, tmp_path, ROWS_OF[base], model) is not None
         assert answers_337["exceptions", name][0] is not None
     assert ("undefined" in why) == (name not in DEFINED)

@@ -6,7 +6,6 @@ import numpy as np
 from libsvm import svm as libsvm
 from libsvm.svmutil import svm_load_model
 
-from fastsvm_cli import _native
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.prediction.pipeline import predict
 from support.oracles import Machine
@@ -99,9 +98,3 @@ def run_both(svm_predict, fastsvm, folder, test, model, *options):
     theirs = outcome([svm_predict, *options, str(test), str(model), "theirs"], cwd=folder, check=True)
     ours = fastsvm("predict", *options, test, model, "ours")
     return ((folder / "theirs").read_text(), theirs.stdout), ((folder / "ours").read_text(), ours.out)
-
-
-def decide(model, chunk):
-    out = _native.Decisions(model.pairs)
-    model.decision_values(chunk, out)
-    return np.array(out.value), out

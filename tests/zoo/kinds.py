@@ -9,6 +9,7 @@ from pathlib import Path
 
 import fastsvm_cli
 from support.oracles import data_text
+from zoo.rounding import FOR_PROOFS, OVERFLOWING
 from zoo.traits import specimen
 
 ALL = ("linear", "polynomial", "rbf", "sigmoid", "precomputed")
@@ -46,6 +47,8 @@ def suits(trait: str, kind: str) -> bool:
     found, of = specimen(trait), KINDS[kind]
     machine = found.machine
     if machine.kernel not in of.kernels or (found.regression and not of.regression):
+        return False
+    if (trait in FOR_PROOFS and not of.proves) or (trait in OVERFLOWING and kind != "exact"):
         return False
     if len(machine.pairs) > 100:
         return kind == "exact"

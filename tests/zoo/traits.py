@@ -1,6 +1,6 @@
 """Traits: what is unusual about a model or its rows, by name. A trait makes a Specimen from a random generator.
 
-To add one, write a function here: every kind and every interface is then tested with it."""
+To add one, write a function here, or in rounding.py: every kind and every interface is then tested with it."""
 
 import random
 from collections.abc import Callable
@@ -13,6 +13,8 @@ from support.reading import dressed
 from zoo.specimens import Specimen
 
 TRAITS: "dict[str, Callable[[np.random.Generator], Specimen]]" = {}
+#: Labels of models without a proof may differ between instruction sets.
+ROUNDING_DECIDES = {"ties_at_rho", "linear_ties", "one_ulp_beside", "cancelling"}
 PARAMETERS = {
     "linear": {},
     "polynomial": {"gamma": 0.3, "coef0": 0.5, "degree": 3},
@@ -97,20 +99,16 @@ def one_ulp_beside(rng):
 
 
 @trait
-def cancelling(rng):
+def cancelling(rng, kernel="rbf", size=1e10):
     """Near-duplicates with huge opposite coefficients."""
     x = random_rows(rng, 20, [1, 2, 3, 4])
     twins = [{i: v * (1 + 1e-12 * rng.standard_normal()) for i, v in row.items()} for row in x]
-    coef = 1e10 * rng.uniform(1, 2, 20)
+    coef = size * rng.uniform(1, 2, 20)
     coef = np.concatenate([coef, -coef])[:, None]
     return Specimen(
-        Machine("c_svc", "rbf", x + twins, coef, [0.0], 0.5, label=[1, -1], nr_sv=[20, 20]),
+        Machine("c_svc", kernel, x + twins, coef, [0.0], 0.5, 0.1, 3, label=[1, -1], nr_sv=[20, 20]),
         random_rows(rng, 40, [1, 2, 3, 4]),
     )
-
-
-#: Labels of models without a proof may differ between instruction sets.
-ROUNDING_DECIDES = {"ties_at_rho", "linear_ties", "one_ulp_beside", "cancelling"}
 
 
 # ---- vectors
@@ -331,3 +329,6 @@ def comments_and_queries(rng):
     made = usual(rng, classes=3)
     lines = made.data.decode().splitlines(keepends=True)
     return made.with_(rows_text=dressed(lines, random.Random(1))[0].encode())
+
+
+from zoo import rounding  # noqa: E402, F401  # adds its traits
