@@ -23,7 +23,7 @@ from fastsvm_cli.methods.order import geometry
 from fastsvm_cli.methods.reduce import placement
 from support import forked
 from support.pages import PAGES, anchors, blocks, command_lines, inline, links, prose, stages
-from support.paths import DATA, ROOT, SCRIPTS
+from support.paths import DATA, ROOT, SCRIPTS, TESTS
 from support.processes import outcome
 
 FRONT, REFERENCE = PAGES["README.md"], PAGES["fastsvm_cli/commands/README.md"]
@@ -104,9 +104,10 @@ def test_every_command_is_told_with_its_arguments_in_the_order_of_help():
 
 
 def test_every_option_in_a_page_exists():
-    """In a command, or in a script."""
+    """In a command, in a script, or in the options of the tests."""
     known = {option for name in COMMANDS for each in group.get_command(CONTEXT, name).params for option in each.opts}
     scripts = "".join(path.read_text() for path in SCRIPTS.iterdir() if path.suffix in (".py", ".sh"))
+    scripts += (TESTS / "conftest.py").read_text()
     known |= OPTIONS_OF_OTHERS | {"--help", "--version", *re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", scripts)}
     found = {(page, each) for page, text in PAGES.items() for each in re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", text)}
     assert not [(page, option) for page, option in found if option not in known]

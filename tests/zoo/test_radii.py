@@ -15,7 +15,7 @@ from support.expanding import certified
 from support.hostile import as_rows, hostile_machine, hostile_options, hostile_rows, sparse_vectors, uncovered
 from support.in_process import mirrored, written_lines
 from support.oracles import OWN_KERNELS, random_machine
-from support.ordering import NEVER, after, decided, order, random_case, random_options, truths
+from support.ordering import NEVER, after, order, random_case, random_options, stopped, truths
 from support.profiles import tries
 from support.reducing import INITS, OPTIMIZERS, reduce
 from zoo.traits import TRAITS, specimen
@@ -104,7 +104,7 @@ def stops(machine, model, chunk):
     """Where rows stop: once the label is decided, or within a tolerance."""
     for share in (0.0, 1e-6, 0.03, 0.5):
         for task in (None, NEVER) if model.pairs == 1 else (None,):
-            yield decided(model, chunk, float(np.abs(machine.coef).sum()) * share, task)[:2]
+            yield stopped(model, chunk, float(np.abs(machine.coef).sum()) * share, task)[:2]
 
 
 def geometry(rng, machine, chunk):
@@ -149,7 +149,7 @@ ATTACKS = [
 ]
 
 
-def attack(kind, rng, machine, rows, folder):
+def attack(kind, rng, machine, rows):
     """The share of radii that are finite; None if the model is refused."""
     if machine.kernel in OWN_KERNELS:
         rows = [row for row in rows if max(map(abs, row.values()), default=0) < 1e50]
@@ -157,7 +157,7 @@ def attack(kind, rng, machine, rows, folder):
     try:
         for value, radius in KINDS[kind][0](rng, machine, parse(rows)):
             if not found:
-                expected = truths(machine, rows, folder)
+                expected = truths(machine, rows)
             assert not (radius < 0).any()
             with np.errstate(all="ignore"):
                 error = np.max([np.abs(value - truth) for truth in expected], axis=0)
@@ -174,7 +174,7 @@ def attack(kind, rng, machine, rows, folder):
 @pytest.mark.parametrize(
     "kind, family, count, finite", [pytest.param(*each, id=f"{each[0]}, {each[1].__name__}") for each in ATTACKS]
 )
-def test_no_hostile_model_has_a_value_beyond_its_radius(tmp_path, monkeypatch, kind, family, count, finite):
+def test_no_hostile_model_has_a_value_beyond_its_radius(monkeypatch, kind, family, count, finite):
     if family is sparse:
         monkeypatch.setattr(certificates, "ENTRY_COST", 0)  # degree norms of sparse vectors, without a dense copy
     builds, kernels, shares = _native.instruction_sets(), KINDS[kind][1], []
@@ -184,14 +184,14 @@ def test_no_hostile_model_has_a_value_beyond_its_radius(tmp_path, monkeypatch, k
         rng = np.random.default_rng([trial, *family.__name__.encode()])
         assert _native.select_instruction_set(builds[trial % len(builds)])
         machine, rows = family(rng, kernels[trial // len(builds) % len(kernels)])
-        shares.append(attack(kind, rng, machine, rows, tmp_path))
+        shares.append(attack(kind, rng, machine, rows))
     taken = [share for share in shares if share is not None]
     assert len(taken) > len(shares) / 2 and np.mean(taken) > finite  # otherwise little was tested
 
 
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_trait_has_a_value_beyond_its_radius(tmp_path, kind):
+def test_no_trait_has_a_value_beyond_its_radius(kind):
     taken = 0
     for seed, trait in enumerate(TRAITS):
         found = specimen(trait, seed)
@@ -199,14 +199,14 @@ def test_no_trait_has_a_value_beyond_its_radius(tmp_path, kind):
             continue
         if "expansion" in kind and len(found.machine.features) > 50:  # for degree 4
             continue
-        taken += attack(kind, np.random.default_rng(seed), found.machine, found.rows, tmp_path) is not None
+        taken += attack(kind, np.random.default_rng(seed), found.machine, found.rows) is not None
     assert taken > (2 if kind == "finite expansion" else 20)
 
 
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize("probability", [False, True])
 @pytest.mark.parametrize("kind", ["expansion", "reduced"])
-def test_with_the_exact_model_lines_are_libsvms(tmp_path, kind, probability):
+def test_with_the_exact_model_lines_are_libsvms(kind, probability):
     """Radii decide some rows, the exact model the rest."""
     decided = seen = 0
     for trial, trait in enumerate([*TRAITS, "two_classes", "four_classes", "one_class", "nu_svc", "ties_at_rho"]):

@@ -59,7 +59,7 @@ def pushed(vector, index, by):
 @pytest.mark.parametrize(
     "method, kernel", [(method, kernel) for method, kernels in KERNELS.items() for kernel in kernels]
 )
-def test_the_interval_at_the_moment_a_row_stops_contains_the_exact_value_and_libsvms(method, kernel):
+def test_the_interval_where_a_row_stops_contains_exact_and_libsvms_values(method, kernel):
     stops, count = set(), np.zeros(4, int)
     for trial in range(60):
         rng = np.random.default_rng([60, trial])
