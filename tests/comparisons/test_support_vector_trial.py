@@ -96,3 +96,9 @@ def test_the_spread_is_that_of_all_rows_however_they_are_parted():
     expected = np.std(values(model, parse(rows)))
     for parts in ([rows], [rows[:5], rows[5:]], [rows[:1], rows[1:7], rows[7:]]):
         assert agreement(model, model, [parse(part) for part in parts]).spread == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_clock_that_does_not_move_divides_nothing_by_zero(monkeypatch):
+    monkeypatch.setattr(support_vector_trial, "thread_time", lambda: 1.0)
+    model = exact_model(random_machine(np.random.default_rng(1), "c_svc", "rbf", [{1: 1.0}, {2: 1.0}], gamma=0.5))
+    assert support_vector_trial.trial(model, model).speed_up == 1

@@ -22,6 +22,7 @@ from fastsvm_cli.errors import FastsvmError, ModelFormatError
 from fastsvm_cli.sklearn import CompiledSVC
 from support.fitting import rows
 from support.paths import GOLDEN, TESTS
+from zoo.traits import specimen
 
 LIBRARIES = [numpy, pandas, pickle, scipy, SVC, SVR, LinearSVC, Pipeline, make_pipeline, StandardScaler, GridSearchCV]
 LIBRARIES += [CalibratedClassifierCV, CompiledSVC, dask.array.from_array, dask.dataframe.from_pandas]
@@ -54,6 +55,7 @@ def names(folder):
     """What an expression of the table may name."""
     X, y = rows()
     svc = SVC(gamma=0.05, C=3).fit(X, y)
+    (folder / "feature_0.model").write_bytes(specimen("feature_0").model)
     return {
         **{each.__name__: each for each in LIBRARIES},
         **{each: getattr(fastsvm_cli, each) for each in OURS},
@@ -66,7 +68,7 @@ def names(folder):
         "calibrated": CalibratedClassifierCV(SVC(), ensemble=False).fit(X, y),
         "named": SVC().fit(pandas.DataFrame(X, columns=list("abcde")), y),
         "certified": fastsvm_cli.compile(svc, "approx", certify=True, exact=True),
-        **{name: str(folder / f"{name}.model") for name in ("rings", "colors")},
+        **{name: str(folder / f"{name}.model") for name in ("rings", "colors", "feature_0")},
         "rows": str(folder / "rings.test"),
         "golden": str(GOLDEN),
         "broken": broken,

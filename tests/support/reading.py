@@ -95,8 +95,8 @@ def dressed(lines, rng, share=0.3):
     for line in lines:
         while rng.random() < share:
             out.append(rng.choice(_COMMENTS))
-        label, blank, rest = line.partition(" ")
-        out.append(f"{label} qid:{rng.choice((0, 7, -1, 10**30))}{blank}{rest}" if rng.random() < share else line)
+        label, blank, rest = line.removesuffix("\n").partition(" ")  # a row without entries has no blank
+        out.append(f"{label} qid:{rng.choice((0, 7, -1, 10**30))}{blank}{rest}\n" if rng.random() < share else line)
         numbers.append(len(out))
     return "".join([*out, rng.choice(_COMMENTS)]), numbers
 
