@@ -51,7 +51,7 @@ def mutated(text, rng):
 
 def test_a_header_changed_at_random_is_read_as_svm_predict_reads_it_or_is_an_exception(svm_predict, tmp_path):
     rng, jobs, read = random.Random("headers"), [], 0
-    for _ in range(count := tries(200)):
+    for _ in range(count := tries(400)):
         base = rng.choice(BASES)
         jobs.append((ROWS_OF[base], mutated(base, rng), rng.random() < 0.3))
     for (rows, model, probability), later in zip(jobs, theirs_337(tmp_path, jobs)):
