@@ -14,6 +14,7 @@ that has the test extras.
 import argparse
 import ast
 import copy
+import itertools
 import json
 import os
 import random
@@ -131,16 +132,8 @@ def rewritten(text: bytes, node, chosen: dict) -> bytes:
 
 # ---- mutants of Python
 
-SWAPPED = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
-SWAPPED |= {
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-    ast.And: ast.Or,
-    ast.Or: ast.And,
-}
-SWAPPED |= {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult}
+PAIRS = ["Lt LtE", "Gt GtE", "Eq NotEq", "Is IsNot", "In NotIn", "And Or", "Add Sub", "Mult Div"]
+SWAPPED = {getattr(ast, a): getattr(ast, b) for pair in PAIRS for a, b in itertools.permutations(pair.split())}
 PYTHON_HEADER = """import mmap
 import os
 
@@ -194,7 +187,8 @@ def python_place(node: ast.AST) -> tuple:
 
 
 class Rewriter(ast.NodeTransformer):
-    """Puts mutations behind conditions. chosen: {(*place, mutation): number}."""
+    """Replaces a chosen expression by `mutant if active else original`, and a chosen statement by one that runs unless
+    its mutant is active. chosen: {(*place, mutation): number}, as python_place and python_sites name them."""
 
     def __init__(self, chosen: dict):
         self.chosen = chosen

@@ -155,7 +155,7 @@ def compile(
         _require_no_options(method, options)
         require_readable(found.model)
         source = SourceModel(found.model, 0, found.fingerprint or "")  # a fingerprint takes the whole text
-        return _behind(found, source, source.model, {"method": method}, n_threads=n_threads)
+        return _predictor(found, source, source.model, {"method": method}, n_threads=n_threads)
     source = _source(found)
     if method == "auto":
         if X is None:
@@ -184,7 +184,7 @@ def compile(
         if exact is False:
             warn_of_labels(method, compiled, source.model, allowed)
         warn_of_time(method, compiled, source.model)
-    return _behind(found, source, compiled, recipe, exact=exact, n_threads=n_threads)
+    return _predictor(found, source, compiled, recipe, exact=exact, n_threads=n_threads)
 
 
 @contextmanager
@@ -259,7 +259,7 @@ def _require_no_options(method: str, options: "dict[str, Any]") -> None:
         raise TypeError(f'method="{method}" has no option {name!r}: {its}{more}')
 
 
-def _behind(
+def _predictor(
     found: Fitted,
     source: SourceModel,
     model: Model,
@@ -310,7 +310,7 @@ def _choose(
     from fastsvm_cli.benchmarks.chooser import choose
 
     def fast_of(model: Model, exact: bool) -> FastSVM:
-        return _behind(found, source, model, options={}, exact=exact)
+        return _predictor(found, source, model, options={}, exact=exact)
 
     with in_python(), _one_blas_thread():
         choice = choose(
@@ -329,7 +329,7 @@ def _choose(
     if picked.warning is not None:
         _warn(f'method="auto": {picked.warning}')
     recipe = attempts.recipe(picked)
-    out: Any = _behind(found, source, picked.model, recipe, exact=picked.exact, n_threads=n_threads)
+    out: Any = _predictor(found, source, picked.model, recipe, exact=picked.exact, n_threads=n_threads)
     out.attempts_ = attempts
     return out
 

@@ -4,7 +4,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from support.benching import ONE_THREAD, ROWS, first_rows, run, train
-from support.compiling import compile_all
+from support.compiling import compile_all, linked
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -51,9 +51,7 @@ def compiled(tmp_path_factory):
 @pytest.fixture
 def directory(compiled, tmp_path):
     """A folder with links to them, in which `bench` runs."""
-    for each in compiled.iterdir():
-        (tmp_path / each.name).symlink_to(each)
-    return tmp_path
+    return linked(compiled, tmp_path)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from fastsvm_cli.comparisons.budget import Budget
 from fastsvm_cli.comparisons.changed import Changed
 from fastsvm_cli.comparisons.sampled import lower_bound
 from support.benching import by_name, run
+from support.compiling import linked
 from support.training import train
 
 QUIET, NOISY = (0.99, 1.0, 1.01), (0.8, 1.0, 1.25)
@@ -109,8 +110,7 @@ def rare(tmp_path_factory):
 
 @pytest.fixture
 def rare_folder(rare, tmp_path):
-    for each in rare.iterdir():
-        (tmp_path / each.name).symlink_to(each)
+    linked(rare, tmp_path)
 
 
 @pytest.mark.full

@@ -93,7 +93,7 @@ TAKEN_OVER = "out: another fastsvm has taken it over"
 UNKNOWN_JOB = "a worker cannot read the job: install fastsvm"
 NOT_SHARED = "out: a worker does not see what this command writes there; "
 FAULTS = {
-    # What can pass is tried again, with blocks of the same task one by one.
+    # Transient errors: the blocks of the task are tried again, one by one.
     "store error": Fault(raised(OSError("503")), times=1, tries=2),
     "timeout": Fault(raised(TimeoutError()), times=1, tries=2),
     "no memory": Fault(raised(MemoryError()), times=1, tries=2),
@@ -101,7 +101,7 @@ FAULTS = {
         raised(OSError("503 Slow Down")), "rows: 503 Slow Down", tries=2 * (runs.RETRIES + 1), missing=1, made=9, kept=9
     ),
     "killed workers": Fault(raised(KILLED), "rows: every worker that had it died", tries=8, missing=1, made=9, kept=9),
-    # What concerns all blocks ends the run.
+    # Errors that every block would have end the run.
     "full disk": Fault(raised(FULL), "out: No space left on device", at=4, tries=4, missing=10, made=4, kept=4),
     "lost scheduler": Fault(raised(LOST), f"{ALL_LOST}: connection lost", tries=4, missing=10, made=2, kept=2),
     "no fastsvm there": Fault(raised(MISSING_PACKAGE), UNKNOWN_JOB, tries=4, missing=10, made=2, kept=2),

@@ -1,4 +1,4 @@
-"""The installed command: pipes, full disks, other forms of rows, limits. What it prints: test_screens.py."""
+"""The installed command: pipes, full disks, other forms of rows, limits. test_screens.py has its output."""
 
 import json
 import subprocess
@@ -96,7 +96,7 @@ def test_a_slow_pipe_gets_each_answer_at_once():
 @pytest.mark.parametrize(
     "words", [["predict", "-q", GOLDEN / "data", MODEL], ["--version"]], ids=lambda words: words[0]
 )
-def test_a_full_disk_behind_standard_output(words):
+def test_standard_output_on_a_full_disk(words):
     with open("/dev/full", "wb") as full:
         done = subprocess.run([FASTSVM, *words], stdout=full, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "Error: standard output: No space left on device")

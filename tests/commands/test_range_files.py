@@ -11,7 +11,7 @@ import pytest
 
 import fastsvm_cli
 from support import resuming
-from support.compiling import compile_all
+from support.compiling import compile_all, linked
 from support.forked import fastsvm
 from support.messages import SKIPPED
 from support.outputs import timeless
@@ -51,9 +51,7 @@ def scaled(tmp_path_factory):
 @pytest.fixture
 def files(scaled, tmp_path):
     """A folder of links to them."""
-    for each in scaled.iterdir():
-        (tmp_path / each.name).symlink_to(each)
-    return tmp_path
+    return linked(scaled, tmp_path)
 
 
 @pytest.mark.full(few=1)

@@ -1,4 +1,4 @@
-"""What commands print: a transcript, screens/commands.txt."""
+"""The output of commands: the transcript screens/commands.txt."""
 
 import os
 import re

@@ -26,7 +26,7 @@ LABELS = r"labels that differ on (?:a sample of )?support vectors: (\d+) of (\d+
 VALUES = r"root mean square difference on support vectors: (\S+) \((\S+) % of the spread of the values\)"
 
 
-# What approx and reduce advise: commands/test_screens.py.
+# commands/test_screens.py has the advice of approx and reduce.
 @pytest.mark.full
 @pytest.mark.parametrize("name", ["held", "wrong", "classes"])
 def test_approx_counts_the_labels_that_differ_on_support_vectors(fastsvm, tmp_path, name):

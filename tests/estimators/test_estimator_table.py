@@ -85,7 +85,7 @@ def test_what_is_compiled_answers_as_the_estimator(name):
         assert fast.classes_.dtype == of.estimator.classes_.dtype and (fast.classes_ == of.estimator.classes_).all()
     for form, rows in forms(name).items():
         expected = answers(of.estimator, rows)
-        # What is calibrated has no decision values in scikit-learn.
+        # A calibrated estimator of scikit-learn has no decision values.
         methods = expected if isinstance(of.estimator, CalibratedClassifierCV) else METHODS
         require_same(answers(fast, rows, methods), expected, within(of), form)
     expected = answers(fast, of.rows)

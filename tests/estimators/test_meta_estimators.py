@@ -30,7 +30,7 @@ CLASSES = {
     "SVC rbf 3": CompiledSVC,
     "SVC linear 3 sparse": CompiledSVC,
     "SVC rbf 2 sparse": CompiledSVC,
-    "behind robust": CompiledSVC,
+    "after robust": CompiledSVC,
     "SVR rbf 3": CompiledSVR,
     "OneClassSVM rbf 3": CompiledOneClassSVM,
 }

@@ -9,7 +9,7 @@ import fastsvm_cli
 from fastsvm_cli.errors import ModelFormatError
 from support.fitting import answers, require_same, trait
 
-#: What a model file does not hold: the argument that `save` names. None: `save` writes all.
+#: Trait -> the argument that no model file holds, and that `save` names. None: `save` writes all.
 LOST = {
     "zeros": None,
     "balanced": None,

@@ -1,4 +1,4 @@
-"""What Python's interface refuses, as a table: refusals.txt."""
+"""Errors of Python's interface: the table refusals.txt."""
 
 import os
 import pickle
@@ -52,7 +52,7 @@ def broken(array, at, value, dtype=numpy.int32, form="csr"):
 
 @pytest.fixture(scope="module")
 def names(folder):
-    """What an expression of the table may name."""
+    """The names that an expression of the table may use."""
     X, y = rows()
     svc = SVC(gamma=0.05, C=3).fit(X, y)
     (folder / "feature_0.model").write_bytes(specimen("feature_0").model)

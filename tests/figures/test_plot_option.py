@@ -8,6 +8,7 @@ import pytest
 
 import fastsvm_cli
 from support.benching import ONE_THREAD
+from support.compiling import linked
 
 DEGREES = [f"degree {p}" for p in (1, 2, 3, 4)]
 
@@ -15,9 +16,7 @@ DEGREES = [f"degree {p}" for p in (1, 2, 3, 4)]
 @pytest.fixture
 def folder(models_folder, tmp_path):
     """The current directory, with links to the models."""
-    for path in models_folder.iterdir():
-        (tmp_path / path.name).symlink_to(path)
-    return tmp_path
+    return linked(models_folder, tmp_path)
 
 
 @pytest.mark.full(few=1)

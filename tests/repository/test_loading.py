@@ -1,4 +1,4 @@
-"""What a command loads, in a process of its own: start-up is fast."""
+"""Modules that a command loads, in a process of its own: few, to start fast."""
 
 import sys
 

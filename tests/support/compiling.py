@@ -1,4 +1,4 @@
-"""Models that the command compiles once for many tests."""
+"""Models that the command compiles once for many tests, and links to them."""
 
 from support.forked import fastsvm
 
@@ -8,3 +8,10 @@ def compile_all(folder, *lines):
     for line in lines:
         command, *words = line.split()
         fastsvm([command, "-q", *words], cwd=folder, check=True)
+
+
+def linked(files, folder):
+    """The folder, with links to all of `files`, a folder that several tests use."""
+    for path in files.iterdir():
+        (folder / path.name).symlink_to(path)
+    return folder

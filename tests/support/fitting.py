@@ -182,9 +182,9 @@ _add("search", _grid)
 # ---- scalers
 
 for _at, (_name, _scaler) in enumerate(SCALERS.items()):
-    _add(f"behind {_name}", make_pipeline(_scaler, "passthrough", SVC(kernel=KERNELS[_at % 4])), stretched)
+    _add(f"after {_name}", make_pipeline(_scaler, "passthrough", SVC(kernel=KERNELS[_at % 4])), stretched)
     if _name in SCALES:
-        _add(f"behind {_name}, sparse", make_pipeline(_scaler, SVC(kernel=KERNELS[_at % 4])), rows, sparse=True)
+        _add(f"after {_name}, sparse", make_pipeline(_scaler, SVC(kernel=KERNELS[_at % 4])), rows, sparse=True)
 _add("three scalers", make_pipeline(MaxAbsScaler(), StandardScaler(), MinMaxScaler(), SVR()), stretched)
 _nested = make_pipeline(StandardScaler(), make_pipeline(MinMaxScaler(), SVC(kernel="linear")))
 _add("nested pipelines", _nested, stretched)
@@ -241,7 +241,7 @@ def _tie(name, estimator, classes, seed, sparse=False):
 _BEFORE_TIES = [None, *(SCALERS[name] for name in ("standard", "standard, mean only", "min-max", "robust"))]
 for _at, (_scaler, _kernel) in enumerate(itertools.product(_BEFORE_TIES, KERNELS)):
     _svc = SVC(kernel=_kernel, gamma=(0.1, 0.5, "scale")[_at % 3], max_iter=5000)
-    _name = f"{_kernel} behind {_scaler}" if _scaler else _kernel
+    _name = f"{_kernel} after {_scaler}" if _scaler else _kernel
     _tie(_name, make_pipeline(_scaler, _svc) if _scaler else _svc, 2 + _at // 4 % 2, _at)
 for _at in range(2):
     _tie(f"sparse {_at}", make_pipeline(MaxAbsScaler(), SVC()), 3, _at, sparse=True)

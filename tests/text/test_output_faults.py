@@ -1,4 +1,4 @@
-"""What can go wrong with an output: a table of faults and what is left on the disk, for everything that writes a file.
+"""Faults of outputs: a table of them and of the files left on the disk, for everything that writes a file.
 The previous file stays, or the new one is whole."""
 
 import ctypes

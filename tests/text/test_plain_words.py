@@ -93,7 +93,7 @@ def test_every_build_reads_the_same(texts, behind):
 
 
 def assert_as_plain(text):
-    """What an independent reader finds, bit for bit."""
+    """The text is read as by an independent reader, bit for bit."""
     expected, error = plain_rows(text)
     assert error is None
     chunk, error, _, _ = _native.parse(text.encode())

@@ -1,4 +1,4 @@
-"""Kinds: what a specimen's model is compiled into, by name.
+"""Kinds of models that a specimen's model is compiled into, by name.
 
 To add one, write a line here: every trait and every interface is then tested with it."""
 

@@ -1,4 +1,4 @@
-"""Traits: what is unusual about a model or its rows, by name. A trait makes a Specimen from a random generator.
+"""Traits: unusual models and rows, by name. A trait makes a Specimen from a random generator.
 
 To add one, write a function here, or in rounding.py: every kind and every interface is then tested with it."""
 

@@ -44,7 +44,7 @@ public:
     explicit Random(std::uint64_t seed) : engine_(seed) {}
     double uniform(double low = 0, double high = 1) { return low + (high - low) * (engine_() >> 11) * 0x1p-53; }
     double normal() { return std::normal_distribution<>()(engine_); }
-    // Of any size from 10^low to 10^high.
+    // From 10^low to 10^high; the exponent is uniform.
     double size(double low, double high) { return std::pow(10.0, uniform(low, high)); }
     int below(std::int64_t n) { return static_cast<int>(engine_() % static_cast<std::uint64_t>(n)); }
     bool chance(double p) { return uniform() < p; }
