@@ -44,8 +44,6 @@ void bind_answers(nb::module_& m) {
         .def("resize", &Decisions::resize, "rows"_a)
         .def("put", &Decisions::put, "rows"_a, "from_"_a,
              "Replace the values and radii (0 if `from_` has none) of these rows, and add their costs.")
-        .def("elect", &Decisions::elect, "rows"_a, "from_"_a,
-             "Set the labels of these rows from `from_`, which has labels alone, and add their costs.")
         .def("map_values", &Decisions::map_values, "from_"_a, "scale"_a, "to"_a,
              "A value y becomes to + (y - from_) * scale, scale above 0, with its radius; a radius of 0 stays 0.")
         .def_prop_ro(

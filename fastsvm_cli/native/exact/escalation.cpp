@@ -31,13 +31,7 @@ Escalation::Escalation(const SvmModel& model, const Rounding& rounding, const Fe
     const double cost = grid->cost() + left_undecided(*grid) * double_ns_;
     if (cost < std::min(single_ns_, double_ns_) ||
         cost < std::min(single_ns_ + left_by_single() * double_ns_, double_ns_))
-        grid_ = std::move(grid), grid_ns_ = cost;
-}
-
-double Escalation::cost() const {
-    if (!sums_ || grid_) return sums_ ? grid_ns_ : double_ns_;
-    const double left = left_by_single();
-    return single_ ? single_ns_ + left * double_ns_ : double_ns_;
+        grid_ = std::move(grid);
 }
 
 // Nanoseconds of a kernel value, for a row like the vectors.

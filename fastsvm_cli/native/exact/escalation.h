@@ -25,8 +25,6 @@ public:
     // As LabelSums::decide_labels; counts rows by level in `decided`.
     void decide_labels(const Rows& rows, std::vector<std::int64_t>& undecided, std::int32_t* winner, LevelRows& decided,
                        bool likely = false) const;
-    // Estimated nanoseconds per kernel value, for labels alone of rows like the vectors.
-    double cost() const;
 
 private:
     struct Scratch {
@@ -39,7 +37,7 @@ private:
     const SvmModel& model_;
     std::optional<LabelSums> sums_;  // empty: no levels
     std::unique_ptr<KernelTiles> grid_;
-    double single_ns_ = 0, double_ns_ = 0, grid_ns_ = 0;  // per kernel value
+    double single_ns_ = 0, double_ns_ = 0;  // per kernel value
     // Built on first use: few rows escalate to it from a grid.
     mutable std::once_flag single_made_;
     mutable std::unique_ptr<const KernelTiles> single_;  // null if it does not pay

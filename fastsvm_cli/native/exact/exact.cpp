@@ -112,8 +112,6 @@ const Exact::Layout& Exact::layout() const {
     return *layout_;
 }
 
-double Exact::label_cost() const { return static_cast<double>(model_.total_sv()) * escalation().cost(); }
-
 const Escalation& Exact::escalation() const {
     std::call_once(escalation_made_,
                    [this] { escalation_ = std::make_unique<Escalation>(model_, *rounding_, features_, in_panels_); });

@@ -58,8 +58,6 @@ public:
     // evaluated.
     std::int64_t without_serials(const Rows& rows) const;
     const SvmModel& model() const { return model_; }
-    // Estimated nanoseconds of a row's label, by level_costs.h.
-    double label_cost() const;
 
 private:
     struct Block;
