@@ -70,38 +70,38 @@ private:
     int least_, most_;  // dimensions
 };
 
-struct Numbers {
+struct Array {
     std::shared_ptr<const Buffer> buffer;
     MatrixView view;
 };
 
-Numbers numbers(nb::handle object, const char* name, int least = 1, int most = 1) {
+Array array(nb::handle object, const char* name, int least = 1, int most = 1) {
     auto buffer = std::make_shared<const Buffer>(object, name, least, most);
     MatrixView view = buffer->view(buffer);
     return {std::move(buffer), std::move(view)};
 }
 
 Chunk chunk_from_csr(AnyNumbers leading, AnyNumbers indptr, AnyNumbers indices, AnyNumbers values) {
-    const Numbers before = numbers(leading, "leading", 1, 2), starts = numbers(indptr, "indptr");
-    const Numbers columns = numbers(indices, "indices"), entries = numbers(values, "values");
+    const Array before = array(leading, "leading", 1, 2), starts = array(indptr, "indptr");
+    const Array columns = array(indices, "indices"), entries = array(values, "values");
     const nb::gil_scoped_release release;
     return shared(rows_from_csr(before.view, starts.view, columns.view, entries.view));
 }
 
 Chunk chunk_from_columns(AnyNumbers indptr, AnyNumbers indices, AnyNumbers values, std::int64_t columns,
                          std::int64_t first_row, std::int32_t first_index) {
-    const Numbers starts = numbers(indptr, "indptr"), which = numbers(indices, "indices");
-    const Numbers entries = numbers(values, "values");
+    const Array starts = array(indptr, "indptr"), which = array(indices, "indices");
+    const Array entries = array(values, "values");
     const nb::gil_scoped_release release;
     return shared(rows_from_columns(starts.view, which.view, entries.view, columns, first_row, first_index));
 }
 
 Chunk chunk_from_dense(AnyNumbers leading, AnyNumbers matrix, AnyNumbers columns, std::int32_t first_index) {
-    const Numbers x = numbers(matrix, "matrix", 2, 2);
-    Numbers before, indices;
+    const Array x = array(matrix, "matrix", 2, 2);
+    Array before, indices;
     before.view.rows = x.view.rows, before.view.columns = 0;
-    if (!leading.is_none()) before = numbers(leading, "leading", 1, 2);
-    if (!columns.is_none()) indices = numbers(columns, "columns");
+    if (!leading.is_none()) before = array(leading, "leading", 1, 2);
+    if (!columns.is_none()) indices = array(columns, "columns");
     const nb::gil_scoped_release release;
     return shared(rows_from_dense(before.view, x.view, indices.buffer ? &indices.view : nullptr, first_index));
 }

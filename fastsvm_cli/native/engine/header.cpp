@@ -19,10 +19,6 @@ const std::vector<std::string> kernel_types(kernel_names.begin(), kernel_names.b
 constexpr const char* linear_weights = "coef";  // ThunderSVM's sum of a linear kernel's vectors; not needed
 constexpr std::size_t shown = 40;
 
-bool is_header_key(std::string_view word) {
-    return std::any_of(header_keys.begin(), header_keys.end(), [&](const char* key) { return word == key; });
-}
-
 std::string quoted(const std::string& word) { return "'" + word.substr(0, shown) + "'"; }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -201,6 +197,10 @@ template <class Numbers> void add_line(std::string& out, const char* key, const 
 }
 
 }  // namespace
+
+bool is_header_key(std::string_view word) {
+    return std::find(header_keys.begin(), header_keys.end(), word) != header_keys.end();
+}
 
 std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>> class_pairs(std::int64_t nr_class) {
     std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>> out;

@@ -67,6 +67,7 @@ inline constexpr char comment_found[] =
 inline constexpr std::array header_keys{"svm_type", "kernel_type",        "degree", "gamma", "coef0",
                                         "nr_class", "total_sv",           "rho",    "label", "probA",
                                         "probB",    "prob_density_marks", "nr_sv"};
+bool is_header_key(std::string_view word);
 
 // The text of a number in a header.
 std::string in_header(double number);

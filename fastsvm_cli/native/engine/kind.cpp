@@ -26,10 +26,6 @@ const std::vector<CompiledKind> compiled_kinds{
 
 namespace {
 
-bool is_header_key(std::string_view word) {
-    return std::find(header_keys.begin(), header_keys.end(), word) != header_keys.end();
-}
-
 bool all_digits(std::string_view word) {
     return !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c); });
 }

@@ -23,31 +23,31 @@ namespace {
 constexpr double block_seconds = 0.01;
 constexpr std::size_t least_block_bytes = 1 << 16;
 // How often a waiting thread checks for a stop request.
-constexpr std::chrono::milliseconds between_checks{50};
-
-struct Job {
-    LineBlock block;
-    std::optional<Answer> answer;  // empty if its decision values are too many to keep
-    double seconds = 0;
-    bool done = false;
-    std::exception_ptr failure;
-
-    void parse_and_answer(const LineBlocks& blocks, const Predictor& predictor) {
-        const auto start = std::chrono::steady_clock::now();
-        blocks.parse(block);
-        if (block.rows) {
-            const auto worker = predictor.worker();
-            if (worker->fits_in_memory(*block.rows)) answer = worker->answer(block.rows);
-        }
-        seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    }
-};
+constexpr std::chrono::milliseconds between_stop_checks{50};
 
 }  // namespace
 
 // Worker threads. The caller's thread helps instead of waiting.
 class Run::WorkerThreads {
 public:
+    struct Job {
+        LineBlock block;
+        std::optional<Answer> answer;  // empty if its decision values are too many to keep
+        double seconds = 0;
+        bool done = false;
+        std::exception_ptr failure;
+
+        void parse_and_answer(const LineBlocks& blocks, const Predictor& predictor) {
+            const auto start = std::chrono::steady_clock::now();
+            blocks.parse(block);
+            if (block.rows) {
+                const auto worker = predictor.worker();
+                if (worker->fits_in_memory(*block.rows)) answer = worker->answer(block.rows);
+            }
+            seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        }
+    };
+
     WorkerThreads(const Predictor& predictor, const LineBlocks& blocks)
         : predictor_(predictor), blocks_(blocks), threads_(get_threads()) {}
     ~WorkerThreads() {
@@ -75,7 +75,7 @@ public:
         std::unique_lock<std::mutex> lock(mutex_);
         while (!job.done) {
             if (waiting_.empty()) {
-                changed_.wait_for(lock, between_checks);
+                changed_.wait_for(lock, between_stop_checks);
                 lock.unlock();
                 check_now_and_then();
                 lock.lock();
@@ -210,11 +210,11 @@ void Run::answer(const std::shared_ptr<const Rows>& rows) {
 }
 
 void Run::answer(LineBlocks& blocks) {
-    std::deque<std::unique_ptr<Job>> pending;
+    std::deque<std::unique_ptr<WorkerThreads::Job>> pending;
     std::vector<TextBytes> spare;                      // of finished blocks
     WorkerThreads worker_threads(predictor_, blocks);  // its threads must end before the data they use
 
-    const auto count_block = [&](Job& job) {
+    const auto count_block = [&](WorkerThreads::Job& job) {
         LineBlock& block = job.block;
         if (block.size >= least_block_bytes) {
             const double target = static_cast<double>(block.size) * block_seconds / std::max(job.seconds, 1e-9);
@@ -232,7 +232,7 @@ void Run::answer(LineBlocks& blocks) {
         spare.push_back(std::move(block.text));
     };
     const auto count_first_block = [&] {
-        const std::unique_ptr<Job> job = std::move(pending.front());
+        const auto job = std::move(pending.front());
         pending.pop_front();
         worker_threads.finish(*job);
         count_block(*job);
@@ -240,7 +240,7 @@ void Run::answer(LineBlocks& blocks) {
 
     bool first = true;
     for (;;) {
-        auto job = std::make_unique<Job>();
+        auto job = std::make_unique<WorkerThreads::Job>();
         if (!spare.empty()) {
             job->block.text = std::move(spare.back());
             spare.pop_back();

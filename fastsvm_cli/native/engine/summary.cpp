@@ -11,7 +11,7 @@ namespace fastsvm {
 
 namespace {
 
-std::string text_of(double value, int digits = 6) {
+std::string with_digits(double value, int digits = 6) {
     if (std::isnan(value)) return "-nan";  // x86-64 gives 0 / 0 a sign, which printf shows
     char buffer[number_text_max];
     return std::string(buffer, write_g(buffer, value, digits));
@@ -26,7 +26,7 @@ std::vector<std::string> opening_lines(const Header& printed, bool probability, 
     }
     if (!printed.regression()) return {};
     return {"Prob. model for test data: target value = predicted value + z,",
-            "z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma=" + text_of((*printed.prob_a)[0] * unit)};
+            "z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma=" + with_digits((*printed.prob_a)[0] * unit)};
 }
 
 std::string opening_note(const Header& printed, bool probability) {
@@ -47,10 +47,10 @@ std::vector<double> scores(const Header& printed, const Score& score) {
 std::vector<std::string> score_lines(const Header& printed, const Score& score) {
     const std::vector<double> found = scores(printed, score);
     if (!printed.regression())
-        return {"Accuracy = " + text_of(found[0] * 100) + "% (" + std::to_string(score.correct) + "/" +
+        return {"Accuracy = " + with_digits(found[0] * 100) + "% (" + std::to_string(score.correct) + "/" +
                 std::to_string(score.total) + ") (classification)"};
-    return {"Mean squared error = " + text_of(found[0]) + " (regression)",
-            "Squared correlation coefficient = " + text_of(found[1]) + " (regression)"};
+    return {"Mean squared error = " + with_digits(found[0]) + " (regression)",
+            "Squared correlation coefficient = " + with_digits(found[1]) + " (regression)"};
 }
 
 std::string row_warning(const Header& header, std::int64_t rows, const UnknownLabels& unknown, bool zeros_count) {
@@ -116,7 +116,7 @@ std::vector<std::string> scaling_warnings(const Scaling& scaling, const ScaledEn
 
 std::string of_rows(std::int64_t some, std::int64_t rows) {
     std::string out = std::to_string(some) + " of " + std::to_string(rows) + " rows";
-    if (rows) out += " (" + text_of(100 * static_cast<double>(some) / static_cast<double>(rows), 4) + " %)";
+    if (rows) out += " (" + with_digits(100 * static_cast<double>(some) / static_cast<double>(rows), 4) + " %)";
     return out;
 }
 
@@ -129,8 +129,8 @@ std::string evaluations_note(std::int64_t rows, std::int64_t vectors, std::int64
     const std::int64_t whole = rows * vectors;
     std::string saved;
     if (whole)
-        saved =
-            " (" + text_of(100 * (1 - static_cast<double>(evaluations) / static_cast<double>(whole)), 4) + " % saved)";
+        saved = " (" + with_digits(100 * (1 - static_cast<double>(evaluations) / static_cast<double>(whole)), 4) +
+                " % saved)";
     return "Kernel evaluations: " + std::to_string(evaluations) + " of " + std::to_string(whole) + saved + ".";
 }
 
@@ -139,7 +139,7 @@ const char* const in_full_note =
 
 std::string outside_note(std::int64_t rows, std::int64_t outside, bool regression) {
     return "Note: " + std::to_string(outside) + " of " + std::to_string(rows) + " rows (" +
-           text_of(100 * static_cast<double>(outside) / static_cast<double>(rows), 3) +
+           with_digits(100 * static_cast<double>(outside) / static_cast<double>(rows), 3) +
            " %) are outside the bound of the expansion (Claesen et al., eq. 3.11): nothing is known of how near their"
            " values are to the exact model's. fastsvm bench tells how " +
            (regression ? "far they are." : "many labels differ.");

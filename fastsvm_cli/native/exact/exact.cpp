@@ -80,13 +80,12 @@ void Exact::fold_linear() {
 
 void Exact::place_vectors() {
     const Rows& sv = *model_.vectors;
-    const auto whole_panels = [](std::int64_t n) { return (n + panel - 1) / panel * panel; };
-    for (std::int64_t n : model_.nr_sv) padded_ += whole_panels(n);
+    for (std::int64_t n : model_.nr_sv) padded_ += whole(n, panel);
     const bool gaps =
         model_.classes() <= 2 || 2 * padded_ <= 3 * sv.rows;  // classes of few vectors would be mostly padding
     class_start_.push_back(0);
-    for (std::int64_t n : model_.nr_sv) class_start_.push_back(class_start_.back() + (gaps ? whole_panels(n) : n));
-    padded_ = whole_panels(class_start_.back());
+    for (std::int64_t n : model_.nr_sv) class_start_.push_back(class_start_.back() + (gaps ? whole(n, panel) : n));
+    padded_ = whole(class_start_.back(), panel);
     order_.assign(static_cast<std::size_t>(padded_), -1);
     std::int64_t i = 0;
     for (std::size_t c = 0; c < model_.nr_sv.size(); ++c)

@@ -12,7 +12,7 @@ namespace fastsvm {
 
 namespace {
 // Classes tried before all pairs vote; with few classes that saves nothing.
-constexpr int tries = 3, few_classes = 16;
+constexpr int few_classes = 16;
 }  // namespace
 
 // Class of the nearest vector or, without distances, of the largest sum of kernel values.
@@ -129,7 +129,7 @@ void Exact::elect(const Rows& rows, const std::int64_t* which, std::int64_t n, B
         } else if (!in_panels_) {
             layout().lists->kernel_values(block.columns[r], rows.squared_norms[which[r]], values);
         }
-        const int most = classes > few_classes ? tries : classes;
+        const int most = classes > few_classes ? candidates_tried : classes;
         int found = votes.winner(linear_ ? 0 : likely_class(values), most, [&](int c, int* won) {
             if (!linear_) sums_of_class(c, values, block.own, block.sums.data());
             for (int other = 0; other < classes; ++other) {

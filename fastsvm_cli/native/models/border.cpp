@@ -12,7 +12,7 @@
 namespace fastsvm {
 
 namespace {
-constexpr std::int64_t block_rows = 64;
+constexpr std::int64_t border_rows = 64;
 }  // namespace
 
 Border::Border(std::vector<std::int32_t> features, int local) : features_(std::move(features)), local_(local) {
@@ -22,15 +22,15 @@ Border::Border(std::vector<std::int32_t> features, int local) : features_(std::m
 struct Border::Scratch {
     std::vector<double> scores;  // (samples)
     std::vector<double> z;       // (d): the row
-    std::vector<Columns> columns = std::vector<Columns>(block_rows);
+    std::vector<Columns> columns = std::vector<Columns>(border_rows);
     // Squared norms of entries that no sample has.
-    std::vector<double> outside = std::vector<double>(block_rows, 0.0);
+    std::vector<double> outside = std::vector<double>(border_rows, 0.0);
 };
 
 Border::~Border() = default;
 
 void Border::add_pair(double level, std::int64_t n, const double* rows) {
-    const std::int64_t d = features_.size(), panels = (n + panel - 1) / panel;
+    const std::int64_t d = features_.size(), panels = groups(n, panel);
     Pair pair{level, n, {}, {}, {}, {}, {}};
     pair.center.assign(static_cast<std::size_t>(d), 0.0);
     pair.blocks.assign(static_cast<std::size_t>(panels * d * panel), 0.0);
@@ -130,15 +130,15 @@ void Border::decision_values(const Rows& rows, Decisions& out) const {
     const std::int64_t n_pairs = pairs();
     std::int64_t most = 0;
     for (const Pair& pair : pairs_) most = std::max(most, pair.n);
-    parallel_for(rows.rows, block_rows, [&](std::int64_t first, std::int64_t last) {
+    parallel_for(rows.rows, border_rows, [&](std::int64_t first, std::int64_t last) {
         const auto leased = scratches_.lease();
         Scratch& scratch = *leased;
         scratch.scores.resize(static_cast<std::size_t>(local_ > 1 ? most : 0));
         scratch.z.resize(static_cast<std::size_t>(features_.size()));
         std::vector<Columns>& columns = scratch.columns;
         std::vector<double>& outside = scratch.outside;
-        for (; first < last; first += block_rows) {
-            const std::int64_t stop = std::min(last, first + block_rows);
+        for (; first < last; first += border_rows) {
+            const std::int64_t stop = std::min(last, first + border_rows);
             for (std::int64_t r = first; r < stop; ++r) {
                 columns[r - first].take(features_, rows, r);
                 outside[r - first] = 0;

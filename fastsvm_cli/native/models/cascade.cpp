@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "exact/values/panels.h"
+#include "exact/votes.h"
 #include "simd/loops.h"
 #include "simd/packed.h"
 #include "simd/parallel.h"
@@ -17,9 +18,8 @@ namespace fastsvm {
 
 namespace {
 
-constexpr std::int64_t block_rows = 512;
+constexpr std::int64_t cascade_rows = 512;
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr int tries = 3;  // candidates for the winner
 
 // A worker's own calls start no threads.
 class OneThread {
@@ -33,7 +33,7 @@ private:
 };
 
 std::vector<std::int64_t> in_panels(std::int64_t n) {
-    std::vector<std::int64_t> order(static_cast<std::size_t>((n + panel - 1) / panel * panel), -1);
+    std::vector<std::int64_t> order(static_cast<std::size_t>(whole(n, panel)), -1);
     std::iota(order.begin(), order.begin() + n, std::int64_t{0});
     return order;
 }
@@ -67,7 +67,7 @@ Cascade::Cascade(const SvmModel& exact, const std::vector<std::int64_t>& chosen,
     if (static_cast<std::int64_t>(center_.size()) != features_.size())
         throw std::invalid_argument("a center has one number per feature");
     std::int64_t most = 0;
-    if (pairs_ > 1) linear_ = (1 + features_.size() + lanes - 1) / lanes * lanes;
+    if (pairs_ > 1) linear_ = whole(1 + features_.size(), lanes);
     stride_ = linear_;
     for (const CascadeStage& stage : stages_) {
         if (stage.vectors < most || stage.vectors > static_cast<std::int64_t>(chosen.size()))
@@ -147,7 +147,7 @@ void Cascade::take_terms(const Rows& rows, std::int64_t vectors, Block& block) c
     block.has_linear = true;
     if (vectors <= block.known) return;
     const auto taken = tiles_->leased_block();
-    const std::int64_t from = block.known / panel * panel, to = (vectors + panel - 1) / panel * panel;
+    const std::int64_t from = block.known / panel * panel, to = whole(vectors, panel);
     for (std::int64_t r = 0; r < n; r += rows_at_once) {
         tiles_->take(rows, block.live.data() + r, std::min(rows_at_once, n - r), *taken);
         tiles_->values(*taken, from, to, block.terms.data() + r * stride_ + linear_ + from, stride_);
@@ -219,7 +219,7 @@ void Cascade::elect(const Prepared& stage, Block& block) const {
         block.winner[r] = static_cast<std::int32_t>(block.candidate[r]);
         block.margin[r] = -infinity;
     }
-    for (int attempt = 0; attempt < tries && !block.waiting.empty(); ++attempt) {
+    for (int attempt = 0; attempt < candidates_tried && !block.waiting.empty(); ++attempt) {
         // Rows of one candidate share its coefficients.
         block.ends.assign(static_cast<std::size_t>(classes_), 0);
         for (const std::int64_t row : block.waiting) ++block.ends[block.candidate[row]];
@@ -280,7 +280,7 @@ void Cascade::evaluate(const Rows& rows, std::size_t stage, Block& block) const 
 
 void Cascade::label(const Rows& rows, std::int32_t* winner, std::int64_t* stopped) const {
     std::vector<std::atomic<std::int64_t>> counts(stages_.size());
-    parallel_workers(rows.rows, block_rows, [&](Parts& parts) {
+    parallel_workers(rows.rows, cascade_rows, [&](Parts& parts) {
         const auto leased = blocks_.lease();
         Block& block = *leased;
         const OneThread alone;
@@ -314,7 +314,7 @@ void Cascade::label(const Rows& rows, std::int32_t* winner, std::int64_t* stoppe
 
 void Cascade::margins(const Rows& rows, std::size_t stage, std::int32_t* winner, double* margin) const {
     if (stage >= stages_.size()) throw std::out_of_range("an unknown stage");
-    parallel_workers(rows.rows, block_rows, [&](Parts& parts) {
+    parallel_workers(rows.rows, cascade_rows, [&](Parts& parts) {
         const auto leased = blocks_.lease();
         Block& block = *leased;
         const OneThread alone;

@@ -11,7 +11,6 @@ Center::Center(const double* m, std::int64_t d, double largest_norm, bool gaussi
     : m(m, m + d), largest_norm(largest_norm) {
     for (double x : this->m) squared_norm += x * x;
     moved = squared_norm != 0;
-    constexpr double infinite = std::numeric_limits<double>::infinity();
     const double limit = 16 * gamma * gamma * largest_norm;
     norm_limit = gaussian && limit > 0 ? 1 / limit : infinite;
     // B35, with a margin for rounding.

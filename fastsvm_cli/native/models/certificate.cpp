@@ -13,7 +13,6 @@ extern "C" double lgamma_r(double, int*);  // hidden from standard C++ by its he
 namespace fastsvm {
 
 namespace {
-constexpr double up = 1 + 1e-9;  // for rounding of the radius itself: far fewer than 1e6 operations
 
 // std::lgamma writes a global variable: not thread-safe.
 double log_factorial(int n) {

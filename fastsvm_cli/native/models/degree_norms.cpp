@@ -30,7 +30,7 @@ struct Weights {
     std::int64_t panels;
     std::size_t sums() const { return static_cast<std::size_t>(series.to - series.from + 2); }
 
-    Weights(const DegreeNorms& of, const double* squared_norms) : panels((of.n + panel - 1) / panel) {
+    Weights(const DegreeNorms& of, const double* squared_norms) : panels(groups(of.n, panel)) {
         for (Aligned<double>* each : {&norms, &bare, &weighted})
             each->assign(static_cast<std::size_t>(panels * panel), 0.0);
         double largest = 0;

@@ -17,8 +17,6 @@ namespace {
 constexpr int most_steps = 200;
 constexpr double at_rest = 1e-13;  // tolerance for log(sum of weights)
 
-std::int64_t padded(std::int64_t n) { return (n + lanes - 1) / lanes * lanes; }
-
 }  // namespace
 
 struct Density::Scratch {
@@ -31,10 +29,7 @@ struct Density::Scratch {
 Density::~Density() = default;
 
 Density::Density(std::vector<std::int64_t> nr_sv, double weight, const Rows& rows)
-    : nr_sv_(std::move(nr_sv)),
-      weight_(weight),
-      features_(used_indices(rows)),
-      panels_((rows.rows + panel - 1) / panel) {
+    : nr_sv_(std::move(nr_sv)), weight_(weight), features_(used_indices(rows)), panels_(groups(rows.rows, panel)) {
     std::int64_t total = 0;
     bool sound = nr_sv_.size() > 1 && weight > 0;
     for (std::size_t i = 0; i < nr_sv_.size(); total += nr_sv_[i++])
@@ -54,7 +49,7 @@ namespace {
 double log_sum(const double* s, std::int64_t n, double g, std::vector<double>& k) {
     const double least = *std::min_element(s, s + n);
     for (std::int64_t i = 0; i < n; ++i) k[i] = s[i] - least;
-    loops().exp_of_norms(padded(n), g, k.data());
+    loops().exp_of_norms(whole(n, lanes), g, k.data());
     return std::log(std::accumulate(k.begin(), k.begin() + n, 0.0)) - g * least;
 }
 
@@ -68,7 +63,7 @@ double solve(const std::vector<double>& s, std::int64_t n, double weight, std::v
     double g = std::sqrt(low) * std::sqrt(std::min(high, low * 1e6));
     for (int step = 0; step < most_steps; ++step) {
         std::copy_n(s.begin(), n, k.begin());
-        loops().exp_of_norms(padded(n), g, k.data());
+        loops().exp_of_norms(whole(n, lanes), g, k.data());
         double total = 0, moment = 0;
         for (std::int64_t i = 0; i < n; ++i) {
             total += k[i];

@@ -31,9 +31,7 @@ double move(const Terms& terms, std::int64_t vector, double* out) {
 struct Block {
     Block() = default;
     explicit Block(std::int64_t d)
-        : d(d),
-          panels(static_cast<std::size_t>((d + panel - 1) / panel * panel * block_vectors)),
-          weight(block_vectors) {}
+        : d(d), panels(static_cast<std::size_t>(whole(d, panel) * block_vectors)), weight(block_vectors) {}
     std::int64_t n = 0, d = 0;
     std::vector<double> panels;  // (ceil(d / panel), block_vectors, panel), 0 beyond column d
     std::vector<double> weight;  // (n)
@@ -117,7 +115,7 @@ std::vector<double> expand(const Terms& terms, const double* a, bool gaussian, d
     for (int k = 0; k <= degree; ++k) start.push_back(start.back() + (k == 0 ? 1 : packed_size(k, d)));
     std::vector<double> out(static_cast<std::size_t>(start.back()), 0.0);
     // Blocks stay in cache while a tensor's rows pass.
-    const std::int64_t padded = (d + panel - 1) / panel * panel;
+    const std::int64_t padded = whole(d, panel);
     const std::int64_t together =
         std::clamp<std::int64_t>((1 << 20) / (std::max<std::int64_t>(padded, 1) * block_vectors), 1, 1024);
     std::vector<Block> blocks(static_cast<std::size_t>(std::min(together, (n + block_vectors - 1) / block_vectors)));

@@ -5,16 +5,16 @@
 #include <limits>
 #include <numeric>
 
+#include "exact/reference/units.h"
 #include "simd/parallel.h"
 
 namespace fastsvm {
 
 namespace {
 
-constexpr std::int64_t block_rows = 32;
+constexpr std::int64_t geometry_rows = 32;
 // With more, checks cost more than the points they save.
 constexpr std::int64_t few_pairs = 4;
-constexpr double infinite = std::numeric_limits<double>::infinity();
 
 // First points, after some of which rows are checked; a failed check costs little. Four points at once cost half of
 // four single ones, which matters for kernel values with many products.
@@ -133,7 +133,7 @@ struct Geometry::Start {
 
 // Slots whose interval, without `bound`'s errors, may decide the answer.
 void Geometry::look_at(const PointSpan::Prefix& prefix, const DecisionTest& decided, Start& start) const {
-    const std::int64_t size = start.rows.size(), n = (size + lanes - 1) / lanes * lanes;
+    const std::int64_t size = start.rows.size(), n = whole(size, lanes);
     for (std::int64_t s = 0; s < n; ++s) start.rest[s] = start.self[s] - start.squares[s];
     std::fill_n(start.count.begin(), n, 0.0);
     if (decided.regression())
@@ -213,9 +213,9 @@ void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int6
 struct Geometry::Block {
     std::vector<Progress> rows;
     std::vector<std::int64_t> index;  // row numbers
-    Aligned<double> kernel_values;    // (block_rows, points)
+    Aligned<double> kernel_values;    // (geometry_rows, points)
     Aligned<double> y;                // (4, panel)
-    std::vector<double> projection;   // (block_rows, pairs)
+    std::vector<double> projection;   // (geometry_rows, pairs)
     std::vector<double> scratch, radius;
     std::vector<std::int64_t> active;
 };
@@ -226,7 +226,7 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
                                                     std::int64_t steps, Decisions& out) const {
     out.resize(rows.rows);
     const std::int64_t last_point = steps > 0 ? std::min(steps, k_) : k_;
-    const std::int64_t blocks = (last_point + panel - 1) / panel;
+    const std::int64_t blocks = groups(last_point, panel);
     const Loops& k = loops();
     PointSpan::Prefix partial;  // at last_point, if that is within a block
     if (last_point && last_point != std::min(k_, blocks * panel)) {
@@ -238,18 +238,18 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
     const auto flags = task.flags.lease();
     std::vector<char>& open = *flags;
     open.assign(static_cast<std::size_t>(rows.rows), 0);
-    const std::int64_t together = met ? rows_side_by_side(panels_.features()) : block_rows;
+    const std::int64_t together = met ? rows_side_by_side(panels_.features()) : geometry_rows;
     parallel_for(rows.rows, 4 * together, [&](std::int64_t first, std::int64_t last) {
         const auto leased = blocks_.lease();
         Block& block = *leased;
         const auto task_scratch = task.task_scratch();
         DecisionTest& decided = task_scratch->decided;
         decided.within(tolerance);
-        block.rows.resize(block_rows);
-        block.index.resize(block_rows);
-        block.kernel_values.resize(static_cast<std::size_t>(block_rows * blocks * panel));
+        block.rows.resize(geometry_rows);
+        block.index.resize(geometry_rows);
+        block.kernel_values.resize(static_cast<std::size_t>(geometry_rows * blocks * panel));
         block.y.resize(4 * panel);
-        block.projection.resize(static_cast<std::size_t>(block_rows * pairs_));
+        block.projection.resize(static_cast<std::size_t>(geometry_rows * pairs_));
         block.radius.resize(static_cast<std::size_t>(pairs_));
         const auto started = starts_.lease(
             [&] { return std::make_unique<Start>(panels_, pairs_, rows_side_by_side(panels_.features())); });
@@ -314,9 +314,9 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
             }
             if (met) meet_first_points(rows, first, stop, decided, out, start);
             const std::int64_t left = met ? start.rows.size() : stop - first;
-            for (std::int64_t from = 0; from < left; from += block_rows) {
+            for (std::int64_t from = 0; from < left; from += geometry_rows) {
                 block.active.clear();
-                for (std::int64_t s = from; s < std::min(left, from + block_rows); ++s) {
+                for (std::int64_t s = from; s < std::min(left, from + geometry_rows); ++s) {
                     const std::int64_t j = s - from, r = block.index[j] = met ? start.rows.row(s) : first + s;
                     Progress& row = block.rows[j];
                     panels_.take(rows, r, row.row);
@@ -330,7 +330,7 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
                     for (std::int64_t t = 0; t < met; ++t) values_of(j)[t] = start.kernel_values_of(s)[t * panel];
                     block.active.push_back(j);
                 }
-                go_on((met + panel - 1) / panel);
+                go_on(groups(met, panel));
             }
         }
     });

@@ -7,14 +7,14 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "exact/reference/units.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"
 
 namespace fastsvm {
 
 namespace {
-constexpr std::int64_t block_rows = 128;
-constexpr double up = 1 + 1e-9;  // for rounding of the radius itself: far fewer than 1e6 operations
+constexpr std::int64_t maclaurin_rows = 128;
 }  // namespace
 
 Maclaurin::~Maclaurin() = default;
@@ -157,7 +157,7 @@ void Maclaurin::decision_values(const Rows& rows, Decisions& out) const {
     std::atomic<std::int64_t> outside{0};
     // Fewer rows if their values would not fit the second-level cache.
     const std::int64_t in_cache = (std::int64_t{1} << 16) / std::max<std::int64_t>(pairs(), 1) / lanes * lanes;
-    const std::int64_t rows_at_once = std::clamp<std::int64_t>(in_cache, 2 * lanes, block_rows);
+    const std::int64_t rows_at_once = std::clamp<std::int64_t>(in_cache, 2 * lanes, maclaurin_rows);
     parallel_workers(rows.rows, rows_at_once, [&](Parts& parts) {
         const auto leased = blocks_.lease();
         Block& block = *leased;
@@ -176,7 +176,7 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
     const std::int64_t n = last - first, d = dimension();
     const std::int64_t nr_pairs = pairs();
     const bool radii = out.with_radius;
-    const std::int64_t padded_rows = block.padded_rows = (n + lanes - 1) / lanes * lanes;
+    const std::int64_t padded_rows = block.padded_rows = whole(n, lanes);
     const std::size_t size = static_cast<std::size_t>(padded_rows);
     if (block.columns.size() < size) block.columns.resize(size);
     block.outside.assign(size, 0);

@@ -10,7 +10,7 @@ namespace fastsvm {
 
 namespace {
 // Margins for exp and a few products. Distances get more than their own rounding and the exponent's (B20).
-constexpr double up = 1 + 1e-13, down = 1 - 1e-13, further = 1 + 4 * unit, nearer = 1 - 4 * unit;
+constexpr double higher = 1 + 1e-13, lower = 1 - 1e-13, further = 1 + 4 * unit, nearer = 1 - 4 * unit;
 }  // namespace
 
 PivotList::PivotList(const SvmModel& model, std::int64_t pivot, std::vector<std::int64_t> members,
@@ -84,9 +84,9 @@ PivotList::KernelBounds PivotList::kernel_bounds(std::size_t stop, double low, d
         return std::exp(-kernel.gamma * (exponential ? distance : distance * distance));
     };
     // Eqs. (16), (17).
-    return {of(far * further) * down, of(near * nearer) * up,
-            exponential ? std::exp(-kernel.gamma * high * further) * down : 0,
-            exponential ? std::exp(kernel.gamma * high * further) * up : 0};
+    return {of(far * further) * lower, of(near * nearer) * higher,
+            exponential ? std::exp(-kernel.gamma * high * further) * lower : 0,
+            exponential ? std::exp(kernel.gamma * high * further) * higher : 0};
 }
 
 PivotList::Left PivotList::left(std::size_t stop, std::size_t pair, const KernelBounds& kernels) const {
@@ -96,8 +96,8 @@ PivotList::Left PivotList::left(std::size_t stop, std::size_t pair, const Kernel
            low_negative = negative[cell] * kernels.smallest * certain;
     if (kernel.type == KernelType::exponential) {
         const double wp = weighted_positive[cell], wn = weighted_negative[cell];
-        high_positive = std::min(high_positive, wp * kernels.grow * up);
-        high_negative = std::min(high_negative, wn * kernels.grow * up);
+        high_positive = std::min(high_positive, wp * kernels.grow * higher);
+        high_negative = std::min(high_negative, wn * kernels.grow * higher);
         low_positive = std::max(low_positive, wp * kernels.shrink * weighted_certain);
         low_negative = std::max(low_negative, wn * kernels.shrink * weighted_certain);
     }

@@ -13,7 +13,6 @@ namespace fastsvm {
 namespace {
 // With more, k^2 products each cost more than tighter bounds save.
 constexpr std::int64_t most_measured = 4;
-constexpr double infinite = std::numeric_limits<double>::infinity();
 }  // namespace
 
 PointSpan::PointSpan(std::shared_ptr<const Rows> points, const Panels& panels, double kernel_error, Functions functions,

@@ -11,9 +11,7 @@
 
 namespace fastsvm {
 
-namespace {
-constexpr double up = 1 + 1e-9;  // for rounding of the norms themselves: far fewer than 1e6 operations
-}  // namespace
+namespace {}  // namespace
 
 Polynomial::Polynomial(const double* tensors, int degree, const Center& center, bool single, double gamma)
     : d_(static_cast<std::int64_t>(center.m.size())), degree_(degree) {

@@ -6,14 +6,14 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "exact/reference/units.h"
 #include "simd/parallel.h"
 
 namespace fastsvm {
 
 namespace {
 
-constexpr std::int64_t block_rows = 512;  // rows sorted by list at a time
-constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr std::int64_t triangle_rows = 512;  // rows sorted by list at a time
 
 // Stops in a list of n vectors. Few rows decide before half of it; a check costs a row a few kernel values, plus one
 // per few pairs.
@@ -25,7 +25,7 @@ std::vector<std::int64_t> stops_of(std::int64_t n, std::int64_t pairs) {
 }
 
 // Rows that fit the first-level cache, in whole panels.
-std::int64_t rows_side_by_side(std::int64_t features) {
+std::int64_t triangle_panel_rows(std::int64_t features) {
     return std::clamp<std::int64_t>(4096 / std::max<std::int64_t>(features, 1) / panel, 1, 8) * panel;
 }
 
@@ -80,7 +80,7 @@ struct Triangle::Visit {
 
 struct Triangle::RowGroup {
     RowGroup(const Panels& panels, std::int64_t pairs)
-        : slots(rows_side_by_side(panels.features())),
+        : slots(triangle_panel_rows(panels.features())),
           rows(panels),
           kernel_values(static_cast<std::size_t>(slots * 4)),
           sums(static_cast<std::size_t>(pairs * slots)),
@@ -106,7 +106,7 @@ struct Triangle::RowGroup {
     std::vector<std::int64_t> looked;  // slots
     RowsInPanels::Vectors vectors;
 
-    std::int64_t filled() const { return (rows.size() + lanes - 1) / lanes * lanes; }
+    std::int64_t filled() const { return whole(rows.size(), lanes); }
     void gather(std::int64_t slot, double* out) const {
         for (std::size_t p = 0; p < sum.size(); ++p)
             out[p] = sums[p * static_cast<std::size_t>(slots) + static_cast<std::size_t>(slot)];
@@ -124,10 +124,10 @@ struct Triangle::RowGroup {
 
 struct Triangle::Block {
     Block(const Panels& panels, std::int64_t pairs)
-        : group(panels, pairs), visits(block_rows), sums(static_cast<std::size_t>(block_rows * pairs)) {}
+        : group(panels, pairs), visits(triangle_rows), sums(static_cast<std::size_t>(triangle_rows * pairs)) {}
     RowGroup group;
     std::vector<Visit> visits;
-    std::vector<double> sums;  // (block_rows, pairs)
+    std::vector<double> sums;  // (triangle_rows, pairs)
     std::vector<std::int64_t> by_list;
 };
 
@@ -293,14 +293,14 @@ std::vector<std::int64_t> Triangle::decision_values(const Rows& rows, const Task
     std::vector<char>& open = *flags;
     open.assign(static_cast<std::size_t>(rows.rows), 0);
     const std::int64_t lists = static_cast<std::int64_t>(pivots_.size());
-    parallel_for(rows.rows, block_rows, [&](std::int64_t first, std::int64_t last) {
+    parallel_for(rows.rows, triangle_rows, [&](std::int64_t first, std::int64_t last) {
         const auto task_scratch = task.task_scratch();
         DecisionTest& decided = task_scratch->decided;
         decided.within(tolerance);
         const auto block = blocks_.lease([this] { return std::make_unique<Block>(panels_, pairs_); });
         auto& [group, visits, sums, by_list] = *block;
-        for (; first < last; first += block_rows) {
-            const std::int64_t count = std::min(last, first + block_rows) - first;
+        for (; first < last; first += triangle_rows) {
+            const std::int64_t count = std::min(last, first + triangle_rows) - first;
             for (std::int64_t r = first; r < first + count; ++r) {
                 for (std::int64_t p = 0; p < pairs_; ++p) out.value[r * pairs_ + p] = -model_.rho[p];
                 if (out.with_radius) std::fill_n(out.radius.data() + r * pairs_, pairs_, infinite);

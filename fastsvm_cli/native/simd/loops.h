@@ -15,6 +15,10 @@ namespace fastsvm {
 constexpr int lanes = 8;          // rows, or support vectors, side by side
 constexpr int panel = 4 * lanes;  // support vectors per panel
 
+// Groups of `of` that hold n, and the places in them.
+constexpr std::int64_t groups(std::int64_t n, std::int64_t of) { return (n + of - 1) / of; }
+constexpr std::int64_t whole(std::int64_t n, std::int64_t of) { return groups(n, of) * of; }
+
 constexpr int most_degrees = 20, most_terms = 120;
 
 // Powers for degree_terms: degrees from..to, at most most_degrees, and `terms` more, at most most_terms. far: some |t|

@@ -28,7 +28,7 @@ void expect_count(const char* name, std::int64_t found, const char* of, std::int
              std::to_string(expected) + ": " + why);
 }
 
-std::string text_of(double value) {
+std::string shortest(double value) {
     char buffer[number_text_max];
     return std::string(buffer, write_shortest(buffer, value));
 }
@@ -92,7 +92,7 @@ Array<double> leading_of(const MatrixView& view) {
     Array<double> leading = array_of<double>(view, "leading");
     for (std::int64_t i = 0; i < leading.size(); ++i)
         if (!std::isfinite(leading[i]))
-            fail("row " + std::to_string(i / view.columns) + ": a leading number " + text_of(leading[i]) +
+            fail("row " + std::to_string(i / view.columns) + ": a leading number " + shortest(leading[i]) +
                  " found, expected a finite number");
     return leading;
 }
@@ -157,7 +157,7 @@ std::string entry_error(std::int64_t last, std::int32_t index, double value) {
     if (index <= last)
         return "index " + std::to_string(index) + " found after index " + std::to_string(last) +
                ", expected increasing indices";
-    return std::isfinite(value) ? "" : "a value " + text_of(value) + " found, expected a finite number";
+    return std::isfinite(value) ? "" : "a value " + shortest(value) + " found, expected a finite number";
 }
 
 void DenseRows::measure(std::int64_t first, int count, double* squared_norms, std::int64_t* entries) const {
@@ -344,7 +344,7 @@ Rows rows_from_columns(const MatrixView& indptr, const MatrixView& indices, cons
             if (std::isfinite(out.values[e]))
                 return "column " + std::to_string(whole_at(indices, e)) + " found, expected columns from 0 to " +
                        std::to_string(columns - 1);
-            return "a value " + text_of(out.values[e]) + " found, expected a finite number";
+            return "a value " + shortest(out.values[e]) + " found, expected a finite number";
         },
         first_row);
     if (!in_order) {

@@ -51,7 +51,7 @@ template <bool scaled> void parse_dense(TextSlice& slice, const Format& format, 
             if (field < format.leading_count) {
                 leading[field] = value;
                 if (scaled && !scale_label(format, leading)) {
-                    slice.error = label_error;
+                    slice.error = label_beyond_range;
                     break;
                 }
             } else if (value != 0) {

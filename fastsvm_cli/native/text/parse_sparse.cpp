@@ -124,7 +124,7 @@ template <bool scaled> void parse_sparse(TextSlice& slice, const Format& format,
         bool good = true;
         entries.begin_row();
         if (scaled && !scale_label(format, leading)) {
-            stop(label_error);
+            stop(label_beyond_range);
             good = false;
         }
         const char* const first_word = p;

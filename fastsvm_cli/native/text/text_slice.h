@@ -162,7 +162,8 @@ inline bool scale_label(const Format& format, double* leading) {
     return std::isfinite(*leading);
 }
 
-constexpr const char* label_error = "a label found that the range file's y cannot scale, expected a finite result";
+constexpr const char* label_beyond_range =
+    "a label found that the range file's y cannot scale, expected a finite result";
 
 // Parses up to the first error, which `slice` then holds. The slice ends at the invalid line.
 template <bool scaled> void parse_sparse(TextSlice& slice, const Format& format, const Target& target);

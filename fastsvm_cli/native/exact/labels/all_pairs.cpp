@@ -5,21 +5,19 @@
 #include <limits>
 
 #include "exact/reference/reference.h"
+#include "exact/reference/units.h"
 #include "exact/votes.h"
 #include "simd/loops.h"
 
 namespace fastsvm {
 
 namespace {
-constexpr double single_unit = 5.9604644775390625e-08;  // 2^-24
 constexpr std::int64_t classes_min = 16;
 constexpr std::int64_t table_numbers_max = 1 << 24;  // 64 MB
 // Classes tried before all pairs vote.
-constexpr int tries = 3;
 // Maximum of a row's undecided pairs that get own values, per class; rows with more escalate.
 constexpr std::int64_t undecided_per_class = 1;
 
-std::int64_t whole(std::int64_t n, std::int64_t of) { return (n + of - 1) / of * of; }
 }  // namespace
 
 std::unique_ptr<const AllPairs> AllPairs::of(const SvmModel& model, const Rounding& rounding, double scale) {
@@ -102,7 +100,7 @@ void AllPairs::decide_labels(const KernelTiles& tiles, const KernelTiles::Block&
             continue;
         }
         bool won = false;
-        for (int t = 0; t < tries && !won; ++t) {
+        for (int t = 0; t < candidates_tried && !won; ++t) {
             const Opponent against = loop.strongest(tables_, likely, row);
             won = against.margin > row.radii[likely];  // B21
             if (won)

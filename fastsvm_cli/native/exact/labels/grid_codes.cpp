@@ -5,12 +5,13 @@
 #include <cstring>
 #include <numeric>
 
+#include "exact/reference/units.h"
+
 namespace fastsvm {
 
 namespace {
-constexpr double single = 0x1p-24;
 // Rows' tables share this cache.
-constexpr std::int64_t bytes_at_a_time = 16 << 10;
+constexpr std::int64_t code_bytes_at_a_time = 16 << 10;
 }  // namespace
 
 GridCodes::GridCodes(const GridCodeLoops& loops, int bits, std::int64_t codes, std::int64_t padded)
@@ -116,11 +117,11 @@ GridLookup GridCodes::lookup(const Rows::Row& row) const {
 
 // B32 and B34.
 double GridCodes::lookup_error(GridLookup lookup) {
-    return (lookup == GridLookup::short_polynomial ? 4 : 3.01) * single;
+    return (lookup == GridLookup::short_polynomial ? 4 : 3.01) * single_unit;
 }
 
 std::int64_t GridCodes::panels_at_a_time() const {
-    return std::max<std::int64_t>(1, bytes_at_a_time / (codes_ * panel * loops_.panels)) * loops_.panels;
+    return std::max<std::int64_t>(1, code_bytes_at_a_time / (codes_ * panel * loops_.panels)) * loops_.panels;
 }
 
 GridCodeRow GridCodes::row(const Rows& rows, std::int64_t r) const {

@@ -8,14 +8,14 @@
 #include <utility>
 
 #include "exact/level_costs.h"
+#include "exact/reference/units.h"
 #include "exact/values/panels.h"
 
 namespace fastsvm {
 
 namespace {
 
-constexpr double infinite = std::numeric_limits<double>::infinity();
-constexpr double single = 0x1p-24, tiny = 0x1p-126;
+constexpr double tiny = 0x1p-126;
 // No sum exceeds 32 bits (B30).
 constexpr std::int64_t most_numbers = 4096, most_bits = GridCodes::most_distance;
 // Bytes for words of zeros, beyond the vectors' entries.
@@ -312,7 +312,7 @@ void GridTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t n
         if (row.outsiders) {
             const double k = std::exp(-(gamma_ * row.outside));
             b.factor[r] = k < tiny ? 0.0 : static_cast<double>(static_cast<float>(k));
-            error += 2.01 * single + 90.0 * static_cast<double>(row.outsiders + 10) * 0x1p-53;  // B33
+            error += 2.01 * single_unit + 90.0 * static_cast<double>(row.outsiders + 10) * 0x1p-53;  // B33
         }
         if (!(error < 0.5)) continue;
         b.error[r] = error;
@@ -395,7 +395,7 @@ void GridTiles::take_words(Taken& b) const {
             tile.lookup = exponential_.nothing <= 1 << 24 ? GridLookup::short_polynomial : GridLookup::polynomial;
         const bool computed = tile.lookup == GridLookup::polynomial || tile.lookup == GridLookup::short_polynomial;
         for (std::int64_t i = 0; i < left; ++i)
-            widen(b.error[b.row_numbers[first + i]], computed ? 4 * single : 1.001 * single);  // B34, B32
+            widen(b.error[b.row_numbers[first + i]], computed ? 4 * single_unit : 1.001 * single_unit);  // B34, B32
         b.tiles.push_back(tile);
         first += left;
     }

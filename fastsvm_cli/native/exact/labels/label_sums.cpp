@@ -4,17 +4,16 @@
 #include <cmath>
 #include <limits>
 
+#include "exact/reference/units.h"
 #include "simd/loops.h"
 
 namespace fastsvm {
 
 namespace {
-constexpr double single_unit = 5.9604644775390625e-08;  // 2^-24
-constexpr std::int64_t run = lanes;                     // vectors that the sums take at a time
+constexpr std::int64_t run = lanes;  // vectors that the sums take at a time
 // Kernel values per thread, unless one row has more: 2 MB.
 constexpr std::int64_t values_max = 1 << 19;
 
-std::int64_t whole(std::int64_t n, std::int64_t of) { return (n + of - 1) / of * of; }
 }  // namespace
 
 struct LabelSums::ClassRow {

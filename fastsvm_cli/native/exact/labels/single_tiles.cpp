@@ -5,16 +5,15 @@
 #include <limits>
 #include <numeric>
 
+#include "exact/reference/units.h"
 #include "exact/values/panels.h"
 #include "simd/loops.h"
 
 namespace fastsvm {
 
 namespace {
-constexpr double single_unit = 5.9604644775390625e-08;  // 2^-24
-constexpr double up = 1 + 1e-9;                         // rounding of the bound itself
 // Columns of a panel in a first-level cache.
-constexpr std::int64_t columns_that_fit = column_bytes / (panel * static_cast<std::int64_t>(sizeof(float)));
+constexpr std::int64_t columns_at_a_time = column_bytes / (panel * static_cast<std::int64_t>(sizeof(float)));
 constexpr double log2_e = 1.4426950408889634, ln_2 = 0.6931471805599453;
 }  // namespace
 
@@ -37,7 +36,7 @@ SingleTiles::SingleTiles(const SvmModel& model, const std::vector<std::int64_t>&
     const std::int64_t d = features_.size(), padded = static_cast<std::int64_t>(order.size());
     columns_ = d;
     // Several blocks are shorter: less rounding leaves fewer rows undecided.
-    const std::int64_t longest = d <= columns_that_fit ? columns_that_fit : columns_that_fit / 2;
+    const std::int64_t longest = d <= columns_at_a_time ? columns_at_a_time : columns_at_a_time / 2;
     column_blocks_ = std::max<std::int64_t>((d + longest - 1) / longest, 1);
     column_block_ = std::max<std::int64_t>((d + column_blocks_ - 1) / column_blocks_, 1);
     vectors_used_ = padded;
@@ -198,7 +197,7 @@ void SingleTiles::add_sums(const Block& block, std::int64_t n, std::int64_t from
                            Aligned<float>& scratch, double* sums) const {
     if (column_blocks_ > 1) return KernelTiles::add_sums(block, n, from, to, coef, scratch, sums);
     const Taken& rows = static_cast<const Taken&>(block);
-    const std::int64_t together = columns_that_fit / std::max<std::int64_t>(columns_, 1) * panel;
+    const std::int64_t together = columns_at_a_time / std::max<std::int64_t>(columns_, 1) * panel;
     for (std::int64_t s = from; s < to; s += together)
         for (std::int64_t r = 0; r < n; r += row_panel)
             loops().tiles->single_sums(

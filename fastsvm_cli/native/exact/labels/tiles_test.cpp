@@ -19,8 +19,6 @@ using namespace fastsvm;
 
 namespace {
 
-constexpr double single = 0x1p-24;
-
 SvmModel model_of(const std::vector<Row>& vectors, double gamma, KernelType kernel = KernelType::rbf) {
     Random random(1);
     return Machine(random, {kernel, gamma, 0, 3}, vectors, {static_cast<std::int64_t>(vectors.size())}).model();
@@ -147,10 +145,10 @@ void check_parts(Random& random, const GridTiles& tiles, const std::vector<Row>&
             if (!std::isfinite(part.errors[i])) continue;
             for (std::size_t s = 0; s < coef.size(); ++s) {
                 const float value = all.of[static_cast<std::size_t>(which[i])][static_cast<std::size_t>(from) + s];
-                CHECK(std::fabs(part.of[i][s] - value) <= 8 * single * value + 0x1p-126);
+                CHECK(std::fabs(part.of[i][s] - value) <= 8 * single_unit * value + 0x1p-126);
                 expected += static_cast<double>(coef[s]) * part.of[i][s];
             }
-            CHECK(std::fabs(sum - expected) <= 6 * single * expected + 400 * 0x1p-126);
+            CHECK(std::fabs(sum - expected) <= 6 * single_unit * expected + 400 * 0x1p-126);
         }
     }
 }
@@ -191,7 +189,7 @@ TEST_CASE("grid: values are within their error, on every grid, near it and beyon
                 if (change != nothing) continue;
                 CHECK(tiles->binary() == (grid.count == 2));
                 for (double error : values.errors)
-                    CHECK(error < (tiles->off() > 0 ? std::numeric_limits<double>::infinity() : 5 * single));
+                    CHECK(error < (tiles->off() > 0 ? std::numeric_limits<double>::infinity() : 5 * single_unit));
             }
 }
 
@@ -224,7 +222,7 @@ TEST_CASE("grid: wide bits and large distances are counted to the last") {
     rows.push_back({{3, 1}, {4000, 1}});
     for (std::size_t count : {rows.size(), std::size_t{1}}) {
         rows.resize(count);
-        for (double error : checked(vectors, 1e-3, rows).errors) CHECK(error < 5 * single);
+        for (double error : checked(vectors, 1e-3, rows).errors) CHECK(error < 5 * single_unit);
     }
     const double gamma = 20.0 / (255.0 * 255 * bytes);
     vectors = {{}, constant(bytes, 255), {{1, 1}}};
@@ -240,7 +238,7 @@ TEST_CASE("grid: every distance, to the edges of tables and to nothing") {
                 vectors.push_back(constant(d / static_cast<int>(feature * feature), feature));
             for (double gamma : {1e-6, 0.01, 60.0 / largest, 88.0 / largest, 2.0})
                 for (double error : checked(vectors, gamma, {{}, {{1, feature}}, vectors.back()}).errors)
-                    CHECK(error < 5 * single);
+                    CHECK(error < 5 * single_unit);
         }
     // Sums of four squares are all distances; no table reaches the end.
     Random random(6);
@@ -254,7 +252,7 @@ TEST_CASE("grid: every distance, to the edges of tables and to nothing") {
         const double gamma = 127 * std::log(2.0) / last;
         const TileValues values = checked(vectors, gamma, rows);
         for (std::size_t r = 0; r < rows.size(); ++r) {
-            CHECK(values.errors[r] < 5 * single);
+            CHECK(values.errors[r] < 5 * single_unit);
             for (std::size_t s = 0; s < vectors.size(); ++s) {
                 const long double exact = std::exp(-gamma * squared_distance(vectors[s], rows[r]));
                 if (exact < 0x1p-127L) CHECK(values.of[r][s] == 0);

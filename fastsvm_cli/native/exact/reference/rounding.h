@@ -7,10 +7,9 @@
 
 #include "answers/decisions.h"
 #include "exact/reference/svm_model.h"
+#include "exact/reference/units.h"
 
 namespace fastsvm {
-
-constexpr double unit = 1.1102230246251565e-16;  // 2^-53
 
 // Length of n numbers, rounded up, from the computed sum of their squares; squares may have underflowed.
 double length(double squares, double n);
@@ -101,7 +100,6 @@ public:
 
 private:
     static double radius(double weight, std::int64_t count, double rho, const Row& row, double value) {
-        const double infinite = std::numeric_limits<double>::infinity();
         // Beyond this, svm-predict's sum may overflow where ours does not.
         if (!(row.kernel() < infinite) || !(weight * row.svm_predict.scale < 1e300)) return infinite;
         const double n = static_cast<double>(count);

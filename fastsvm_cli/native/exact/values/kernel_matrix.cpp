@@ -11,7 +11,7 @@ namespace fastsvm {
 
 namespace {
 
-constexpr std::int64_t block_rows = 16 * row_panel;  // rows that pass over vectors together
+constexpr std::int64_t pass_rows = 16 * row_panel;  // rows that pass over vectors together
 // Multiply-adds that repay a thread; overhead of a kernel value.
 constexpr std::int64_t thread_work = 1 << 22, value_work = 24;
 // Fewer rows do not repay panels of their own.
@@ -19,8 +19,6 @@ constexpr std::int64_t least_rows = lanes;
 // Cost in columns of a tile: a row's entry; a vector's entry, looked up per panel.
 constexpr double row_entry_cost = 2, vector_entry_cost = 3;
 constexpr std::int64_t most_parts = 64, most_part_numbers = 1 << 22;
-
-std::int64_t ratio_up(std::int64_t n, std::int64_t of) { return (n + of - 1) / of; }
 
 }  // namespace
 
@@ -95,13 +93,13 @@ void KernelMatrix::values(const Rows& rows, double* out) const {
     if (!size_) return;
     const Way chosen = way(rows);
     if (chosen == Way::lists) return by_lists(rows, 0, rows.rows, out);
-    const std::int64_t together = chosen == Way::rows_in_panels ? panel : block_rows;
-    const std::int64_t tile = vectors_per_tile(features_.size()), padded = ratio_up(size_, panel) * panel;
+    const std::int64_t together = chosen == Way::rows_in_panels ? panel : pass_rows;
+    const std::int64_t tile = vectors_per_tile(features_.size()), padded = whole(size_, panel);
     Block block;
     for (std::int64_t first = 0; first < rows.rows; first += together) {
         take(rows, chosen, first, std::min(together, rows.rows - first), block);
         const std::int64_t work = tile * block.count * (features_.size() + value_work);
-        parallel_for(padded, tile * ratio_up(thread_work, work), [&](std::int64_t begin, std::int64_t end) {
+        parallel_for(padded, tile * groups(thread_work, work), [&](std::int64_t begin, std::int64_t end) {
             Aligned<double> numbers(static_cast<std::size_t>(block.count * tile));
             for (std::int64_t from = begin; from < end; from += tile) {
                 const std::int64_t to = std::min(end, from + tile);
@@ -131,27 +129,27 @@ void KernelMatrix::times(const Rows& rows, const double* weights, std::int64_t c
     std::fill_n(out, rows.rows * columns, 0.0);
     if (!size_ || !columns) return;
     const Way chosen = way(rows);
-    const std::int64_t together = chosen == Way::rows_in_panels ? panel : block_rows;
+    const std::int64_t together = chosen == Way::rows_in_panels ? panel : pass_rows;
     const std::int64_t tile = std::max<std::int64_t>(vectors_per_tile(features_.size()), 4 * panel);
-    const std::int64_t padded = ratio_up(size_, panel) * panel, blocks = ratio_up(columns, panel);
-    std::vector<double> whole;  // (rows, size), for lists
+    const std::int64_t padded = whole(size_, panel), blocks = groups(columns, panel);
+    std::vector<double> all;  // (rows, size), for lists
     Block block;
     for (std::int64_t first = 0; first < rows.rows; first += together) {
         const std::int64_t count = std::min(together, rows.rows - first), numbers = count * blocks * panel;
         if (chosen == Way::lists) {
-            whole.resize(static_cast<std::size_t>(count * size_));
-            by_lists(rows, first, count, whole.data());
+            all.resize(static_cast<std::size_t>(count * size_));
+            by_lists(rows, first, count, all.data());
         } else {
             take(rows, chosen, first, count, block);
         }
         const std::int64_t fit = std::clamp<std::int64_t>(most_part_numbers / numbers, 1, most_parts);
         const std::int64_t work = tile * count * (features_.size() + columns + value_work);
-        const std::int64_t part = tile * std::max(ratio_up(ratio_up(padded, tile), fit), ratio_up(thread_work, work));
-        const std::int64_t parts = ratio_up(padded, part);
+        const std::int64_t part = tile * std::max(groups(groups(padded, tile), fit), groups(thread_work, work));
+        const std::int64_t parts = groups(padded, part);
         std::vector<Aligned<double>> sums(static_cast<std::size_t>(parts));  // (column blocks, rows, panel)
         parallel_workers(parts, 1, [&](Parts& taken) {
             Aligned<double> values(static_cast<std::size_t>(count * tile)),
-                row_panels(static_cast<std::size_t>(ratio_up(count, row_panel) * row_panel * tile)),
+                row_panels(static_cast<std::size_t>(whole(count, row_panel) * tile)),
                 panels(static_cast<std::size_t>(tile * panel));
             for (std::int64_t at, last; taken.next(at, last);) {
                 sums[at].assign(static_cast<std::size_t>(numbers), 0.0);
@@ -159,8 +157,8 @@ void KernelMatrix::times(const Rows& rows, const double* weights, std::int64_t c
                     const std::int64_t to = std::min({padded, (at + 1) * part, from + tile});
                     const std::int64_t here = std::min(size_, to) - from;
                     if (chosen != Way::lists) fill(block, from, to, values.data(), tile);
-                    const double* const row = whole.empty() ? values.data() : whole.data() + from;
-                    const std::int64_t stride = whole.empty() ? tile : size_;
+                    const double* const row = all.empty() ? values.data() : all.data() + from;
+                    const std::int64_t stride = all.empty() ? tile : size_;
                     for (std::int64_t r = 0; r < count; ++r) {
                         double* const to_row_panel =
                             row_panels.data() + r / row_panel * row_panel * tile + r % row_panel;

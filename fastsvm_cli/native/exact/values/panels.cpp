@@ -45,14 +45,14 @@ std::int64_t vectors_per_tile(std::int64_t features) {
 std::vector<std::int64_t> in_order(std::int64_t n) {
     std::vector<std::int64_t> order(static_cast<std::size_t>(n));
     std::iota(order.begin(), order.end(), std::int64_t{0});
-    order.resize(static_cast<std::size_t>((n + panel - 1) / panel * panel), -1);
+    order.resize(static_cast<std::size_t>(whole(n, panel)), -1);
     return order;
 }
 
 Panels::Panels(const Kernel& kernel, const Rows& vectors, const std::vector<std::int64_t>& order)
     : kernel_(kernel), features_(used_indices(vectors)) {
     const std::int64_t d = features_.size(), n = static_cast<std::int64_t>(order.size());
-    padded_ = (n + panel - 1) / panel * panel;
+    padded_ = whole(n, panel);
     dense_ = fastsvm::dense(vectors, d);
     norms_.assign(static_cast<std::size_t>(padded_), 0.0);
     if (kernel_.normalized()) inverse_roots_.assign(static_cast<std::size_t>(padded_), 0.0);
