@@ -100,7 +100,8 @@ def test_no_input_is_written_over(directory, words, given):
     os.link(directory / given, directory / "hard")
     before = files(directory)
     ran = shell(directory, words)
-    assert ran.code == 1 and re.search(rf"(would replace|it is) (the input|standard input|{given})\b.*\n\Z", ran.err), str(ran)
+    named = rf"(would replace|it is) (the input|standard input|{given})\b.*\n\Z"
+    assert ran.code == 1 and re.search(named, ran.err), str(ran)
     assert files(directory) == before
 
 
