@@ -30,7 +30,7 @@ def workers(address):
 def test_killed_workers(models, address, tmp_path, killed):
     """Dask sends the lost job to the workers that its nannies start."""
     model, rows, options = models["certified"]
-    command = ["predict", "--block", "0.00002", *options, rows, model]
+    command = ["predict", "--block", "0.00005", *options, rows, model]
     child = subprocess.Popen(
         [FASTSVM, *map(str, command), "--dask", address, "out"],
         cwd=tmp_path,
@@ -57,7 +57,7 @@ def test_killed_workers(models, address, tmp_path, killed):
 def test_ctrl_c_leaves_whole_parts_and_no_process(models, tmp_path):
     """The signal is sent to all processes, as by a terminal."""
     model, rows, _ = models["two"]
-    command = [FASTSVM, "predict", "--dask", "local:1", "--block", "0.00002", rows, model, "out"]
+    command = [FASTSVM, "predict", "--dask", "local:1", "--block", "0.00005", rows, model, "out"]
     child = subprocess.Popen(
         command, cwd=tmp_path, start_new_session=True, stderr=subprocess.PIPE, text=True, preexec_fn=default_signals
     )

@@ -5,28 +5,28 @@ import shlex
 
 import pytest
 
-from support.benching import first_rows, train
 from support.paths import DATA
+from support.training import train_on
 
-#: Model -> training rows, options, and the program that `bound` names with and without rows.
+#: Model -> training rows, options, and the program that `bound` names.
 MODELS = {
-    "small": ("rings.train", "-g 0.02 -c 10", "approx", "approx"),
-    "large": ("rings.train", "-g 5 -c 10", "bench", "bench"),
-    "linear": ("rings.train", "-t 0", "approx", "approx"),
-    "powers": ("rings.train", "-t 1 -d 2 -g 1 -r 1", "approx", "approx"),
-    "sigmoid": ("rings.train", "-t 3", "bench", "bench"),
-    "smooth": ("waves.train", "-s 3 -g 0.01 -c 5", "approx", "approx"),
-    "rough": ("waves.train", "-s 3 -g 30 -c 5", "bench", "bench"),
+    "small": ("rings.train", "-g 0.02 -c 10", "approx"),
+    "large": ("rings.train", "-g 5 -c 10", "bench"),
+    "linear": ("rings.train", "-t 0", "approx"),
+    "powers": ("rings.train", "-t 1 -d 2 -g 1 -r 1", "approx"),
+    "sigmoid": ("rings.train", "-t 3", "bench"),
+    "smooth": ("waves.train", "-s 3 -g 0.01 -c 5", "approx"),
+    "rough": ("waves.train", "-s 3 -g 30 -c 5", "bench"),
 }
 
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory):
     folder = tmp_path_factory.mktemp("advice")
-    for name, (rows, options, _, _) in MODELS.items():
-        train(folder, f"{name} model", rows, options, 400)
-    first_rows(folder, "rings test", "rings.test", 3000)
-    first_rows(folder, "waves test", "waves.train", 500)
+    for name, (rows, options, _) in MODELS.items():
+        train_on(folder / f"{name} model", rows, options, 200)
+    for name, rows in (("rings test", "rings.test"), ("waves test", "waves.train")):
+        (folder / name).write_text("".join((DATA / rows).read_text().splitlines(keepends=True)[:500]))
     return folder
 
 
@@ -34,14 +34,15 @@ def report(fastsvm, *words):
     return json.loads(fastsvm("bound", "--json", *words).out)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize("with_rows", [True, False])
+@pytest.mark.parametrize("name", MODELS)
 def test_the_next_command_works_as_it_is_typed(fastsvm, directory, name, with_rows):
     test, model = directory / f"{MODELS[name][0].split('.')[0]} test", directory / f"{name} model"
     found = report(fastsvm, *[test] * with_rows, model)
     facts = found["pairs" if with_rows else "models"][0]
     assert ("next" in found["models"][0]) != with_rows
-    assert facts["next"][0].split()[1] == MODELS[name][2 if with_rows else 3]
+    assert facts["next"][0].split()[1] == MODELS[name][2]
     for typed in facts["next"]:
         program, *words = shlex.split(typed)
         assert program == "fastsvm"
@@ -60,7 +61,7 @@ def test_approx_is_tried_on_rows(fastsvm, directory, name):
     (pair,) = report(fastsvm, test, model)["pairs"]
     fastsvm("approx", "-q", model, "compiled")
     one, other = (fastsvm("predict", "-q", test, file).out.split() for file in (model, "compiled"))
-    assert pair["rows_tried"] == 3000 and pair["share_tried"] == sum(a != b for a, b in zip(one, other)) / 3000
+    assert pair["rows_tried"] == 500 and pair["share_tried"] == sum(a != b for a, b in zip(one, other)) / 500
     assert pair["grade"] == ("below" if name == "small" else "far") and (pair["ratio"] < 1) == (name == "small")
 
 

@@ -6,14 +6,12 @@ import sys
 from importlib import import_module
 
 import click
-import numpy as np
 import pytest
 
 from fastsvm_cli.cli import COMMANDS
 from fastsvm_cli.console.option_types import Share
-from support.paths import FASTSVM, GOLDEN
+from support.paths import FASTSVM, GOLDEN, PROGRAM
 from support.processes import PATIENCE, outcome
-from zoo.traits import specimen
 
 MODEL = GOLDEN / "c_svc.model"
 ROWS = "1 1:0.5 2:-0.25 4:1 7:0.125 8:-0.75\n-1 2:0.3 7:-0.6\n1\n" * 20
@@ -60,20 +58,6 @@ def test_other_forms_of_the_same_rows(fastsvm, rows, tmp_path):
         assert done.out == plain and ("Accuracy" in done.err) == ("--unlabelled" not in options)
 
 
-@pytest.mark.parametrize("trait", ["four_classes", "one_class", "nu_svr", "feature_0", "gaps", "precomputed"])
-def test_values_are_libsvms(fastsvm, tmp_path, trait):
-    """In the order of its pairs, beside the label."""
-    found = specimen(trait)
-    (tmp_path / "m").write_bytes(found.model), (tmp_path / "rows").write_bytes(found.data)
-    printed = [line.split() for line in fastsvm("predict", "-q", "--values", "rows", "m").out.splitlines()]
-    values = found.values()
-    size = 1e-12 * (1 + np.abs(values).max())
-    np.testing.assert_allclose(np.array(printed, float)[:, 1:], values, rtol=1e-9, atol=size)
-    assert [words[:1] for words in printed] == [
-        line.split() for line in fastsvm("predict", "rows", "m").out.splitlines()
-    ]
-
-
 def test_features_may_be_called_as_lines_of_a_model_are(fastsvm, rows, tmp_path):
     """Dense rows and a model are told apart."""
     (tmp_path / "dense").write_text("1 0.5 0 1\n" * 30), (tmp_path / "sparse").write_text("1 1:0.5 3:1\n" * 30)
@@ -83,23 +67,15 @@ def test_features_may_be_called_as_lines_of_a_model_are(fastsvm, rows, tmp_path)
     assert found == [{**expected, **advice}]
 
 
-def test_a_slow_pipe_gets_each_answer_at_once():
-    process = subprocess.Popen([FASTSVM, "predict", "-q", "-", MODEL], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+@pytest.mark.parametrize("program", [[FASTSVM, "predict"], [PROGRAM]])
+def test_a_slow_pipe_gets_each_answer_at_once(program):
+    process = subprocess.Popen([*program, "-q", "-", MODEL], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     for _ in range(3):
         process.stdin.write(b"1 1:0.5\n")
         process.stdin.flush()
         assert process.stdout.readline() in (b"1\n", b"-1\n")  # blocks for ever if rows are collected
     process.stdin.close()
     assert process.wait(PATIENCE) == 0
-
-
-@pytest.mark.parametrize(
-    "words", [["predict", "-q", GOLDEN / "data", MODEL], ["--version"]], ids=lambda words: words[0]
-)
-def test_standard_output_on_a_full_disk(words):
-    with open("/dev/full", "wb") as full:
-        done = subprocess.run([FASTSVM, *words], stdout=full, stderr=subprocess.PIPE, text=True)
-    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "Error: standard output: No space left on device")
 
 
 def test_bound_of_norms_that_overflow(fastsvm, tmp_path):
