@@ -114,14 +114,6 @@ def test_rows_of_all_kinds(name, models, tmp_path, monkeypatch):
     assert words in printed.err and (name == "unlabelled") <= ("Accuracy" not in printed.out)
 
 
-def test_a_dense_row_of_other_length_is_an_error(models, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    model, rows, _ = models["two"]
-    Path("rows").write_bytes(b"".join(dense(rows.read_bytes().splitlines())) + b"1;2;3;4\n")
-    command = ("--dask", "local", "--block", 0.001, "--dense", "--delim", ";", "rows", model, "out")
-    assert "Error: rows:251: " in predict(*command, code=1).err
-
-
 @pytest.mark.parametrize("way", ["out", "link", "one"])
 def test_parts_are_no_shards_of_their_own_directory(way, models, tmp_path, monkeypatch):
     """Links to the directory or to a part are refused too."""

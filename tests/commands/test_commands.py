@@ -40,33 +40,6 @@ def test_lines_and_models_go_through_pipes(fastsvm, rows, tmp_path):
     assert {**file, "file": "-"} == piped
 
 
-def test_other_forms_of_the_same_rows(fastsvm, rows, tmp_path):
-    """Delimited numbers; rows without labels."""
-    cells = []
-    for line in ROWS.splitlines():
-        label, *pairs = line.split()
-        values = dict(pair.split(":") for pair in pairs)
-        cells.append([label, *(values.get(str(i), "0") for i in range(1, 9))])
-    plain = fastsvm("predict", rows, MODEL).out
-    for text, options in (
-        ("".join(",".join(row) + "\n" for row in cells), ["--dense"]),
-        ("".join("\t".join(row[1:]) + "\n" for row in cells), ["--dense", "--delim", "\\t", "--unlabelled"]),
-        ("".join(" ".join(line.split()[1:]) + "\n" for line in ROWS.splitlines()), ["--unlabelled"]),
-    ):
-        (tmp_path / "other").write_text(text)
-        done = fastsvm("predict", *options, "other", MODEL)
-        assert done.out == plain and ("Accuracy" in done.err) == ("--unlabelled" not in options)
-
-
-def test_features_may_be_called_as_lines_of_a_model_are(fastsvm, rows, tmp_path):
-    """Dense rows and a model are told apart."""
-    (tmp_path / "dense").write_text("1 0.5 0 1\n" * 30), (tmp_path / "sparse").write_text("1 1:0.5 3:1\n" * 30)
-    found = json.loads(fastsvm("bound", "--json", "--dense", "--delim", " ", "dense", MODEL).out)["pairs"]
-    (expected,) = json.loads(fastsvm("bound", "--json", "sparse", MODEL).out)["pairs"]
-    advice = {"data": "dense", "next": [f"fastsvm bench --try --budget 0.5% TEST {MODEL}"]}  # it reads no dense rows
-    assert found == [{**expected, **advice}]
-
-
 @pytest.mark.parametrize("program", [[FASTSVM, "predict"], [PROGRAM]])
 def test_a_slow_pipe_gets_each_answer_at_once(program):
     process = subprocess.Popen([*program, "-q", "-", MODEL], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -76,20 +49,6 @@ def test_a_slow_pipe_gets_each_answer_at_once(program):
         assert process.stdout.readline() in (b"1\n", b"-1\n")  # blocks for ever if rows are collected
     process.stdin.close()
     assert process.wait(PATIENCE) == 0
-
-
-def test_bound_of_norms_that_overflow(fastsvm, tmp_path):
-    rows = "1 1:1e200 2:3e180\n-1 1:-1e200\n"
-    (tmp_path / "rows").write_text(rows)
-    (tmp_path / "m").write_text(
-        "svm_type c_svc\nkernel_type rbf\ngamma 0.1\nnr_class 2\ntotal_sv 2\nrho 0\nlabel 1 -1\nnr_sv 1 1\nSV\n" + rows
-    )
-    done = fastsvm("bound", "--json", "rows", "m")
-    report = json.loads(done.out, parse_constant=pytest.fail)  # JSON has no Infinity
-    assert done.err == "" and report["data"][0]["largest_norm_mean"] is None
-    for found in (report["data"][0], report["models"][0]):
-        assert found["gamma_max_origin"] == found["gamma_max_mean"] == 0
-    assert report["pairs"][0]["rows_inside_mean"] == 0
 
 
 def test_python_runs_the_command_too(fastsvm):

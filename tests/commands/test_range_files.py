@@ -1,5 +1,5 @@
-"""Range files: --scale gives the bytes of svm-scale -r and svm-predict, in every command that reads rows; a model that
-embeds its range file answers raw rows as --scale does."""
+"""Range files: --scale in every command that reads rows; a model that embeds its range file answers raw rows as --scale
+does. Those rows are svm-scale's (tests/text), and the lines svm-predict's (repository/test_pipelines_page.py)."""
 
 import json
 import os
@@ -15,8 +15,7 @@ from support.forked import fastsvm
 from support.oracles import data_text
 from support.outputs import timeless
 from support.paths import DATA
-from support.processes import outcome
-from support.scaling import raw_rows, run_svm_scale, scaled_folder, scaled_text
+from support.scaling import raw_rows, scaled_folder, scaled_text
 from support.training import train
 
 
@@ -50,35 +49,6 @@ def scaled(tmp_path_factory):
 def files(scaled, tmp_path):
     """A folder of links to them."""
     return linked(scaled, tmp_path)
-
-
-@pytest.mark.full(few=1)
-@pytest.mark.parametrize(
-    "name, training, limits",
-    [
-        ("rings.train", "-g 0.5 -c 10", "-l -1 -u 1"),
-        ("colors.train", "-t 0", "-l 0.1 -u 3.7"),
-        ("waves.train", "-s 4 -t 1 -g 0.1", "-l 0.1 -u 3.7 -y 0 7.25"),
-    ],
-)
-def test_the_bytes_are_those_of_svm_scale_and_svm_predict(svm_scale, svm_predict, tmp_path, name, training, limits):
-    for seed, each in enumerate(("train", "test"), 1):
-        (tmp_path / each).write_text(raw_rows(DATA / name, 200, seed=seed))
-    text, _ = run_svm_scale(svm_scale, tmp_path, *limits.split(), "-s", "range", "train")
-    train_text(tmp_path / "model", text, training)
-    text, printed = run_svm_scale(svm_scale, tmp_path, "-r", "range", "test")
-    (tmp_path / "scaled").write_text(text)
-    done, plain = (
-        run(tmp_path, *"predict --scale range test model ours".split()),
-        run(tmp_path, *"predict scaled model plain".split()),
-    )
-    ours = (tmp_path / "ours").read_bytes()
-    assert ours == (tmp_path / "plain").read_bytes() and done.stdout == plain.stdout
-    assert ("denser" in done.stderr) == ("new      #nonzeros" in printed)
-    assert ("left out" in done.stderr) == ("was not seen" in printed)
-    if name != "waves.train":  # last digits depend on the build of svm-predict
-        theirs = outcome([svm_predict, "scaled", "model", "theirs"], cwd=tmp_path)
-        assert ours == (tmp_path / "theirs").read_bytes() and done.stdout == theirs.stdout
 
 
 @pytest.mark.full
