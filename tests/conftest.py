@@ -2,13 +2,13 @@
 
 import os
 import pathlib
-import shutil
 import signal
 import sys
 
 import pytest
 
 from support import counted, forked, profiles
+from support.building import require
 from support.paths import ROOT, TESTS
 from support.processes import PATIENCE, Finished
 
@@ -119,25 +119,16 @@ def screen(request):
     return check
 
 
-def libsvm_program(name):
-    path = shutil.which(name)
-    if path is None:
-        if os.environ.get("CI"):
-            pytest.fail(f"{name} is not installed: .ci/run should have installed libsvm-tools")
-        pytest.skip(f"{name} is not installed (Debian: libsvm-tools)")
-    return path
-
-
 @pytest.fixture(scope="session")
 def svm_predict():
-    """Path of svm-predict. Missing: a skip on a developer's machine, a failure in CI."""
-    return libsvm_program("svm-predict")
+    """Path of svm-predict (Debian: libsvm-tools)."""
+    return require("svm-predict")
 
 
 @pytest.fixture(scope="session")
 def svm_scale():
-    """Path of svm-scale, installed with svm-predict. Missing: as svm_predict."""
-    return libsvm_program("svm-scale")
+    """Path of svm-scale, installed with svm-predict."""
+    return require("svm-scale")
 
 
 @pytest.fixture(scope="session")

@@ -2,8 +2,8 @@
 
 import bz2
 import gzip
-import json
 import lzma
+import re
 import shutil
 from pathlib import Path
 
@@ -18,6 +18,7 @@ OUTPUTS = [
     ("three", ["--values"]),
     ("certified", ["--values", "--json"]),
     ("certified", ["-b", "1"]),
+    ("certified value", ["--json"]),
     ("ordered", ["--json"]),
     ("ordered", ["--steps", "2", "--values"]),
 ]
@@ -30,7 +31,9 @@ def compare(folder, rows, model, *options, block, data=None):
     shutil.rmtree(out, ignore_errors=True)
     on_dask = predict("--dask", "local", "--block", block, *options, rows, model, out)
     assert parts(out) == (folder / "one").read_bytes()
-    assert (timeless(on_dask.out), on_dask.err) == (timeless(one.out), one.err)
+    # A regression's sums may differ in the last digits.
+    printed, expected = (re.sub(r"\d+\.\d{9,}", lambda x: f"{float(x[0]):.9g}", each.out) for each in (on_dask, one))
+    assert (timeless(printed), on_dask.err) == (timeless(expected), one.err)
     return on_dask
 
 
@@ -127,17 +130,6 @@ def test_parts_are_no_shards_of_their_own_directory(way, models, tmp_path, monke
     printed = predict("--dask", "local", f"{way}/part-*", model, "out", code=1)
     assert "it is in the output directory, and an input; name another directory" in printed.err
     assert parts(tmp_path / "out") == before
-
-
-def test_json_of_a_regression_is_that_of_one_run(models, tmp_path):
-    """A regression's sums may differ in the last digits."""
-    model, rows, options = models["certified value"]
-    one = run_here("predict", "--json", *options, rows, model, tmp_path / "one")
-    printed = predict("--dask", "local", "--block", 0.001, "--json", *options, rows, model, tmp_path / "out")
-    found, expected = json.loads(timeless(printed.out)), json.loads(timeless(one.out))
-    for key in ("mean_squared_error", "squared_correlation"):
-        assert found.pop(key) == pytest.approx(expected.pop(key), rel=1e-9)
-    assert found == expected
 
 
 def test_a_model_in_place_of_rows_is_one_line(models, tmp_path):

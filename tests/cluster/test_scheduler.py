@@ -73,15 +73,10 @@ NO_ADDRESSES = [*("", "localhost", "local:0", "local:", "local:2x", "head:8786",
 NO_ADDRESSES += ["tcp://head:port", "tcp:///:1", "tls://head:", "inproc://head:1", "ucx://head:1"]
 
 
-def test_what_is_no_address(fastsvm):
+def test_what_is_no_address():
     for text in NO_ADDRESSES:
         with pytest.raises(ValueError, match="expected tcp://HOST:PORT"):
             scheduler.Address(text)
-    for command in ("predict rows m out", "approx --certify m"):  # before any work
-        done = fastsvm(*command.split(), "--dask", "head:8786", code=2)
-        assert done.err.endswith(
-            "Error: --dask: 'head:8786' found, expected tcp://HOST:PORT, tls://HOST:PORT, local or local:N.\n"
-        )
 
 
 def test_addresses():

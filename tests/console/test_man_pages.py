@@ -1,9 +1,7 @@
 """The installed man pages."""
 
 import gzip
-import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +13,7 @@ from fastsvm_cli.cli import COMMANDS
 from fastsvm_cli.cli import fastsvm as group
 from fastsvm_cli.console.man_page import man_pages
 from support import example_command
+from support.building import require
 from support.paths import PROGRAM, SCRIPTS
 from support.processes import outcome
 
@@ -26,9 +25,7 @@ FOLDER = Path(sys.prefix, "share", "man", "man1")
 @pytest.fixture
 def groff():
     """Formats a page as text, as man does; warnings are failures."""
-    if shutil.which("groff") is None:
-        assert not os.environ.get("CI"), "no groff in CI: .ci/run should have installed it"
-        pytest.skip("no groff here")
+    require("groff")
 
     def run(path):
         done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-P-cbou", path], capture_output=True)

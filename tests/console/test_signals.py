@@ -233,19 +233,13 @@ def test_an_interrupt_that_a_library_swallows_ends_the_process_all_the_same(repo
 def test_a_temporary_folder_goes_though_told_to_stop_while_it_is_made(reported, tmp_path, monkeypatch):
     """The signal comes before the object exists that removes the folder."""
     make = tempfile.mkdtemp
-
-    def make_and_tell(*arguments):
-        folder = make(*arguments)
-        reported(signal.SIGINT)
-        return folder
-
-    monkeypatch.setattr(tempfile, "mkdtemp", make_and_tell)
+    monkeypatch.setattr(tempfile, "mkdtemp", lambda *words: (make(*words), reported(signal.SIGINT))[0])
     begun = False
     with pytest.raises(KeyboardInterrupt), interruption.raising():
         with interruption.temporary_folder(dir=str(tmp_path), prefix="it-"):
             begun = True
     assert not begun and list(tmp_path.iterdir()) == []
-    monkeypatch.undo()
+    monkeypatch.setattr(tempfile, "mkdtemp", make)
     with pytest.raises(KeyboardInterrupt), interruption.raising():
         with interruption.temporary_folder(dir=str(tmp_path)) as folder:
             (Path(folder) / "file").write_text("it is not empty")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support.building import require
 from support.pages import PAGES, blocks, sections
 from support.paths import DATA, GOLDEN, SCRIPTS
 from support.processes import outcome
@@ -18,9 +19,8 @@ ENVIRONMENT = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ
 
 @pytest.fixture(scope="module")
 def libsvm_tools():
-    """LIBSVM's tools/ of Debian. Missing: as svm_predict."""
-    if not Path("/usr/bin/svm-easy").is_file():
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("svm-easy is not installed (Debian: libsvm-tools)")
+    """LIBSVM's tools/ of Debian."""
+    require("svm-easy")
 
 
 @pytest.fixture
