@@ -193,19 +193,6 @@ def test_bench_gives_every_program_its_rows(files):
     assert advised and ("svm-scale" in advised or "--scale" in advised) == ("carried" not in advised)
 
 
-@pytest.mark.full
-def test_reduce_says_what_rows_must_not_have(files):
-    """A range file whose scaling can be folded in, with a hole."""
-    count = max(map(max, parsed((files / "scaled").read_text())[1]))
-    (files / "holes").write_text("x\n-1 1\n" + "".join(f"{i} -4 4\n" for i in [*range(1, count + 1), count + 2]))
-    words = ["reduce", "--vectors", "9", "--scale", "holes"]
-    hole = "Features that holes does not hold must not be in the rows: a LIBSVM model counts them.\n"
-    assert hole in run(files, *words, "model", "out").stdout
-    (files / "raw").write_text(f"1 1:1 {count + 1}:5\n-1 1:1\n")
-    printed = run(files, *words, "--data", "raw", "model", "out").stderr
-    assert f"Warning: the rows have feature {count + 1}, which holes does not hold: svm-scale leaves it out" in printed
-
-
 # ---- regression
 
 
@@ -291,24 +278,3 @@ def test_the_files_of_write_svm(regression, tmp_path):
     found = run(tmp_path, "predict", "-q", raw, "carried").stdout.split()
     expected = run(tmp_path, "predict", "-q", *options, raw, "plain").stdout.split()
     assert list(map(float, found)) == [0.125 + float(value) * 0.7 for value in expected]
-
-
-@pytest.mark.full
-def test_an_ordered_models_own_vectors_are_checked(tmp_path):
-    """The vectors come with a precomputed kernel."""
-    files = {
-        "model": "svm_type c_svc\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho 0\nlabel 1 -1\nnr_sv 1 1\n"
-        "SV\n1 0:1\n-1 0:2\n",
-        "vectors": "1 1:1 2:2\n-1 1:2 2:1\n",
-        "raw": "1 1:2 2:4\n-1 1:4 2:2\n",
-        "range": "x\n0 1\n1 0 2\n2 0 2\n",
-        "few": "x\n0 1\n1 0 1\n",
-    }
-    for name, content in files.items():
-        (tmp_path / name).write_text(content)
-    words = ["order", "-q", "--kernel", "exponential", "-g", "0.5", "--vectors", "vectors"]
-    done = run(tmp_path, *words, "--carry", "few", "model", "o", code=1)
-    assert done.stderr.startswith("Error: model: support vectors with feature 2 found, which few does not hold: ")
-    run(tmp_path, *words, "--carry", "range", "model", "o"), run(tmp_path, *words, "model", "plain")
-    ours, theirs = (run(tmp_path, "predict", "--values", *each).stdout for each in (("raw", "o"), ("vectors", "plain")))
-    assert ours == theirs

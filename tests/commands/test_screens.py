@@ -22,6 +22,9 @@ TEXTS = {
     "bare": "1:0.5 2:-0.25\n2:0.3 4:-0.6\n",
     "cells": "1,0.5,-0.25,0,0\n-1,0,0.3,0,-0.6\n",
     "tabs": "0.5\t-0.25\t0\t0\n0\t0.3\t0\t-0.6\n",
+    # a range file with a hole, features 9 and 11, and rows in it
+    "holes": "x\n-1 1\n" + "".join(f"{feature} -4 4\n" for feature in (*range(1, 9), 10)),
+    "raw": "1 1:1 9:5\n-1 1:1\n",
     "blanks": "1 0.5 0 1\n" * 30,
     # norms that overflow
     "huge": HUGE,

@@ -4,12 +4,11 @@ import os
 import sys
 from pathlib import Path
 
-import click
 import pytest
 
 from fastsvm_cli.cli import COMMANDS
 from fastsvm_cli.cli import fastsvm as group
-from fastsvm_cli.console.completion import SHELLS, script, taken
+from fastsvm_cli.console.completion import SHELLS, script
 from support import example_command
 from support.building import require
 from support.paths import FASTSVM
@@ -110,18 +109,3 @@ def test_a_shell_that_is_none_of_these_is_told():
         assert done.stderr == (
             f"Error: _FASTSVM_COMPLETE is '{wish}', expected one of bash_source, zsh_source, fish_source.\n"
         )
-
-
-def test_every_option_with_a_text_is_known_for_what_it_takes():
-    """`others` take text that is not a file name."""
-    others = {"fit", "prefix", "dask", "delimiter", "budget", "confidence", "max_disagreement", "bandwidth", "target"}
-    others |= {"audit", "ratio"}
-    for name in COMMANDS:
-        for option in group.get_command(click.Context(group), name).params:
-            if isinstance(option, click.Option) and not option.is_flag:
-                value = taken(option)
-                if isinstance(option.type, click.Choice):
-                    assert value.words == tuple(option.type.choices) and not value.file
-                else:
-                    texts = not isinstance(option.type, (click.types.IntParamType, click.types.FloatParamType))
-                    assert value.file == (texts and option.name not in others), f"{name} {option.name}"
