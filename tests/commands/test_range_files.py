@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from libsvm.svmutil import svm_read_problem
 
 import fastsvm_cli
 from support import dasking
@@ -16,25 +17,13 @@ from support.oracles import data_text
 from support.outputs import timeless
 from support.paths import DATA
 from support.scaling import raw_rows, scaled_folder, scaled_text
-from support.training import train
+from support.training import train_on
 
 
 def run(folder, *words, code=0, text=None, env=None):
     done = fastsvm(words, cwd=folder, text=True, input=text, env=env)
     assert done.returncode == code, done.stderr
     return done
-
-
-def parsed(text):
-    """(labels, rows) of sparse text."""
-    lines = [line.split() for line in text.splitlines()]
-    rows = [{int(i): float(value) for i, value in (pair.split(":") for pair in words[1:])} for words in lines]
-    return [float(words[0]) for words in lines], rows
-
-
-def train_text(path, text, options):
-    labels, rows = parsed(text)
-    return train(path, rows, labels, options)
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +193,7 @@ def regression(tmp_path_factory):
     ranges = "y\n-1 1\n-3 5\nx\n0 1\n" + "".join(f"{i} {-i} {2 * i + 3}\n" for i in range(1, 30))
     for name, content in (("raw", text), ("range", ranges), ("scaled", scaled_text(ranges, text))):
         (folder / name).write_text(content)
-    train_text(folder / "model", (folder / "scaled").read_text(), "-s 3 -g 0.1 -b 1")
+    train_on(folder / "model", folder / "scaled", "-s 3 -g 0.1 -b 1")
     run(folder, "predict", "-q", "scaled", "model", "expected")
     for words in ("approx --certify --degree 3 --scale range model a", "order --carry range model o"):
         done = run(folder, *words.split())
@@ -228,7 +217,7 @@ def test_a_regression_model_predicts_raw_labels(regression, tmp_path, model, exa
     assert json.loads(done.stdout)["mean_squared_error"] == pytest.approx(error, rel=1e-9)
     run(regression, "predict", "-q", "--tolerance", "0.02", *exact, "raw", model, out)
     assert 0 < abs(numbers(out) - truth).max() <= 0.02
-    _, rows = parsed((regression / "raw").read_text())
+    _, rows = svm_read_problem(str(regression / "raw"))
     X = np.array([[row.get(i, 0.0) for i in range(1, 30)] for row in rows])
     options = {"exact": regression / "model"} if exact else {}
     near = fastsvm_cli.load(regression / model, tolerance=0.02, **options)
@@ -262,7 +251,7 @@ def test_the_files_of_write_svm(regression, tmp_path):
     indices = range(1, 30)
     center, scale = ({i: f(i - 1) for i in indices} for f in (lambda i: 0.25 * i - 0.3, lambda i: 0.5 + 0.1 * i))
     x, y = [], []
-    for label, row in zip(*parsed((regression / "raw").read_text())):
+    for label, row in zip(*svm_read_problem(str(regression / "raw"))):
         x.append({i: (row.get(i, 0.0) - center[i]) / scale[i] for i in indices})
         y.append((label - 0.125) / 0.7)
     (tmp_path / "done").write_bytes(data_text(x, y))

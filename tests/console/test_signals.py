@@ -138,17 +138,6 @@ def test_what_the_parent_ignores_stays_ignored(directory):
     assert process.returncode == 0 and len((directory / "out").read_text().split()) == 2
 
 
-@pytest.mark.parametrize("module", ["start", "system.interruption"])
-def test_before_anything_is_imported(module):
-    """Ctrl-C causes no traceback from the command's first line on."""
-    code = (
-        f"import sys\nbefore = set(sys.modules)\nimport fastsvm_cli.{module}\nprint(*sorted(set(sys.modules) - before))"
-    )
-    done = outcome([sys.executable, "-I", "-c", code], check=True)
-    names = f"fastsvm_cli.{module}".split(".")
-    assert done.stdout.split() == [".".join(names[: at + 1]) for at in range(len(names))]
-
-
 def test_the_library_handles_no_signals():
     code = (
         "import signal, fastsvm_cli, fastsvm_cli.cli\n"
