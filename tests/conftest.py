@@ -2,7 +2,6 @@
 
 import os
 import pathlib
-import signal
 import sys
 
 import pytest
@@ -75,19 +74,6 @@ def one_thread_of_libraries():
 
     with threadpool_limits(1):
         yield
-
-
-@pytest.fixture
-def heard_signals():
-    """Handle signals that the suite inherited as ignored, for tests whose children are sent signals: see
-    default_signals."""
-    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    for each, handler in before.items():
-        if handler == signal.SIG_IGN:
-            signal.signal(each, signal.default_int_handler if each == signal.SIGINT else signal.SIG_DFL)
-    yield
-    for each, handler in before.items():
-        signal.signal(each, handler)
 
 
 @pytest.fixture

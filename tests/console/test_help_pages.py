@@ -46,12 +46,6 @@ def test_a_page_fits_its_terminal_and_says_what_is_meant(name):
         assert re.match(r"default: |(above )?[\d,]+ to [\d,]+$", bracket), bracket
 
 
-def test_commands_stand_in_the_order_in_which_they_are_met():
-    listed = re.findall(r"^  (\w+)  ", page(None, 80).partition("Commands:")[2].partition("Options:")[0], re.M)
-    assert tuple(listed) == COMMANDS
-    assert len(page(None, 80).partition("Commands:")[2].partition("Options:")[0].strip().split("\n")) == len(COMMANDS)
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_is_under_one_heading(name):
     """The everyday ones come first; options of a heading stand together."""

@@ -12,12 +12,9 @@ import pytest
 
 from fastsvm_cli.system import interruption
 from support.paths import FASTSVM
-from support.processes import PATIENCE, on_a_terminal, outcome, wait_until
+from support.processes import PATIENCE, default_signals, on_a_terminal, outcome, wait_until
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
-
-
-pytestmark = pytest.mark.usefixtures("heard_signals")
 
 
 #: The command, signalled at one of Python's audit events (an import, an opened file, ...). The first one follows the
@@ -55,7 +52,7 @@ start.run()
 
 def run_to(moment, number, directory, words):
     command = [sys.executable, "-c", AT_A_MOMENT, str(moment), str(int(number)), *words.split()]
-    return outcome(command, cwd=directory, stdin=subprocess.DEVNULL)
+    return outcome(command, cwd=directory, stdin=subprocess.DEVNULL, preexec_fn=default_signals)
 
 
 @pytest.mark.full
@@ -88,11 +85,12 @@ def test_at_any_moment(directory, words, number, moments):
         assert found in ("before\n", whole) or found.endswith("\nend\n"), f"moment {moment} of {count}"
 
 
-def waiting(directory, command, **options):
+def waiting(directory, command, prepare=default_signals):
     """The command, once it has answered all its input."""
     program, *words = command.split()
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    process = subprocess.Popen([Path(FASTSVM).with_name(program), *words], cwd=directory, **pipes, **options)
+    words = [Path(FASTSVM).with_name(program), *words]
+    process = subprocess.Popen(words, cwd=directory, preexec_fn=prepare, **pipes)
     process.stdin.write(b"1 1:0.5\n")
     process.stdin.flush()
     if "out" not in words:
@@ -131,7 +129,7 @@ def test_what_the_parent_ignores_stays_ignored(directory):
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
 
-    process = waiting(directory, "fastsvm predict -q - fast out", preexec_fn=ignore)
+    process = waiting(directory, "fastsvm predict -q - fast out", ignore)
     for number in SIGNALS:
         process.send_signal(number)
     process.communicate(b"1 1:0.5\n")
@@ -145,7 +143,8 @@ def test_the_library_handles_no_signals():
         "print(signal.getsignal(signal.SIGINT) is signal.default_int_handler, end=' ')\n"
         "print(signal.getsignal(signal.SIGTERM) == signal.SIG_DFL)\n"
     )
-    assert outcome([sys.executable, "-I", "-c", code], check=True).stdout == "True True\n"
+    done = outcome([sys.executable, "-I", "-c", code], preexec_fn=default_signals)
+    assert done.stdout == "True True\n", done.stderr
 
 
 class Ended(BaseException):
@@ -236,12 +235,13 @@ def test_a_temporary_folder_goes_though_told_to_stop_while_it_is_made(reported, 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_cursor_comes_back(directory):
+def test_the_cursor_comes_back():
     """A progress bar hides the cursor; the last output shows it again."""
     code = (
         "import os, signal\n"
         "from fastsvm_cli.system import interruption\n"
         "from fastsvm_cli.console import progress\n"
+        "signal.signal(signal.SIGINT, signal.SIG_DFL)\n"
         "interruption.install()\n"
         "now = iter(range(0, 1000, 2))\n"
         "progress.monotonic = lambda: next(now)\n"
@@ -266,6 +266,7 @@ def test_bench_ends_its_children(directory):
         stderr=subprocess.PIPE,
         env={**os.environ, "TMPDIR": str(scratch)},
         start_new_session=True,
+        preexec_fn=default_signals,
     )
     assert wait_until(lambda: Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text())
     process.terminate()
@@ -290,6 +291,7 @@ def test_while_libsvm_trains(directory, words):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "TMPDIR": str(scratch), "OMP_NUM_THREADS": "1"},
+        preexec_fn=default_signals,
     )
     tasks = f"/proc/{process.pid}/task"
     assert wait_until(lambda: process.poll() is not None or trains(tasks)) and process.poll() is None

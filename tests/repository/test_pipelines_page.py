@@ -10,7 +10,7 @@ import pytest
 
 from support.building import require
 from support.pages import PAGES, blocks, sections
-from support.paths import DATA, GOLDEN, SCRIPTS
+from support.paths import DATA, GOLDEN
 from support.processes import outcome
 
 PAGE = PAGES["fastsvm_cli/commands/PIPELINES.md"]
@@ -127,12 +127,3 @@ def test_what_parts_lose_is_as_the_page_says(shell, tmp_path):
         assert f"Error: {name}: 'foo' found, expected a label" in done.stderr
     assert not (tmp_path / "rows.out").exists()
     assert all(words in PAGE for words in ("`sed '1!{/^labels /d}'`", "xargs says 123", "with 1, as"))
-
-
-@pytest.mark.full
-def test_the_script_that_times_parts_compares_their_outputs(tmp_path):
-    script = [sys.executable, SCRIPTS / "measure_parts.py", "--copies", "3", "--runs", "1", "--jobs", "2"]
-    done = outcome([*script, "--folder", tmp_path, DATA / "colors.train", GOLDEN / "c_svc.model"], check=True)
-    head, *times = done.stdout.splitlines()
-    assert head == "0.2 MB, 2 jobs, outputs equal" and os.listdir(tmp_path) == []
-    assert [line.split("  ")[-1] for line in times if "parallel" not in line][-1].startswith("ls shards/*.gz | xargs")
