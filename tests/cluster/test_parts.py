@@ -45,6 +45,7 @@ def test_one_run_in_parts(kind, options, models, tmp_path):
     assert len(list((tmp_path / "out").glob("part-*"))) > 3
 
 
+@pytest.mark.full
 def test_shards_of_all_kinds(models, tmp_path):
     model, rows, _ = models["two"]
     lines, shards = rows.read_bytes().splitlines(keepends=True), tmp_path / "shards"
@@ -106,6 +107,7 @@ ROWS = {
 }
 
 
+@pytest.mark.full(few=4)
 @pytest.mark.parametrize("name", ROWS)
 def test_rows_of_all_kinds(name, models, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -34,7 +34,7 @@ def report(fastsvm, *words):
     return json.loads(fastsvm("bound", "--json", *words).out)
 
 
-@pytest.mark.full(few=3)
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("with_rows", [True, False])
 @pytest.mark.parametrize("name", MODELS)
 def test_the_next_command_works_as_it_is_typed(fastsvm, directory, name, with_rows):

@@ -95,7 +95,7 @@ def states(folder):
     return {each.name: (each.stat().st_size, each.stat().st_mtime_ns) for each in os.scandir(folder)}
 
 
-@pytest.mark.full(few=60)
+@pytest.mark.full(few=25)
 @pytest.mark.parametrize("words, code, message", [case for section in SECTIONS for case in sentences(section)])
 def test_the_last_line_says_what_is_wrong_and_no_file_changes(folder, words, code, message):
     before = states(folder)

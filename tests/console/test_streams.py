@@ -31,7 +31,7 @@ def files(directory):
     return {path.name: path.read_bytes() for path in directory.iterdir()}
 
 
-@pytest.mark.full(few=6)
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize("words, lost, error", table("messages.txt", "streams that are lost"))
 def test_a_stream_that_is_lost_stops_nothing(directory, words, lost, error):
     """Other streams get their text. Only a document must be printed."""

@@ -92,6 +92,7 @@ def test_fastsvm_predict_in_the_place_of_svm_predict(svm_predict, shell):
     assert one == other
 
 
+@pytest.mark.full
 def test_a_nightly_audit_tells_that_labels_differ(shell):
     lines = lines_of(2, "A nightly job that watches its drift")
     assert "drift" not in shell(*lines)
@@ -109,6 +110,7 @@ def test_parts_give_the_bytes_of_one_process(svm_scale, shell, tmp_path):
     assert len(written(tmp_path, "one")) == 6000 and len(list(tmp_path.glob("shards/*.gz"))) == 6
 
 
+@pytest.mark.full
 def test_what_parts_lose_is_as_the_page_says(shell, tmp_path):
     model = GOLDEN / "c_svc.model"
     shell(

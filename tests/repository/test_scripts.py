@@ -74,17 +74,11 @@ def test_labels_that_make_no_machine_are_refused(refused, found):
         kernel_fisher.classes_of(np.array(refused))
 
 
-def test_one_script_runs_every_experiment_of_the_papers(tmp_path, capsys):
-    """One that fails leaves no result."""
+def test_one_script_runs_every_experiment_of_the_papers():
     named = {words.split()[0] for words in reproduce.EXPERIMENTS.values()}
     assert named == {path.name for path in SCRIPTS.glob("reproduce_*.py")}
     words = reproduce.command("border", data="/data", models="/models", folder="/folder")
     assert words[2:] == [str(SCRIPTS / "reproduce_border.py"), "curve", "/data", "/models", "--plot", "/folder"]
-    found = tmp_path / "found.txt"
-    for code in (3, 0):
-        assert reproduce.run([sys.executable, "-c", f"print('line'); exit({code})"], found) == code
-        assert found.exists() == (code == 0) and "    line\n" in capsys.readouterr().out
-    assert found.read_text() == "line\n"
 
 
 @pytest.mark.full
