@@ -73,16 +73,12 @@ NO_ADDRESSES = [*("", "localhost", "local:0", "local:", "local:2x", "head:8786",
 NO_ADDRESSES += ["tcp://head:port", "tcp:///:1", "tls://head:", "inproc://head:1", "ucx://head:1"]
 
 
-def test_what_is_no_address():
+def test_addresses():
     for text in NO_ADDRESSES:
         with pytest.raises(ValueError, match="expected tcp://HOST:PORT"):
             scheduler.Address(text)
-
-
-def test_addresses():
-    assert scheduler.Address("local:3").workers == 3
-    assert scheduler.Address("local").workers == len(os.sched_getaffinity(0))
-    assert scheduler.Address("tls://head:8786").workers is None
+    found = [scheduler.Address(text).workers for text in ("local:3", "local", "tls://head:8786")]
+    assert found == [3, len(os.sched_getaffinity(0)), None]
 
 
 @pytest.mark.parametrize(

@@ -254,32 +254,27 @@ def test_the_cursor_comes_back():
     assert b"\x1b[?25l" in printed and printed.endswith(b"\x1b[?25hInterrupted.\r\n") and b"Traceback" not in printed
 
 
-@pytest.mark.full
-def test_bench_ends_its_children(directory):
-    """No process and no folder is left."""
-    scratch = directory / "scratch"
-    scratch.mkdir()
-    process = subprocess.Popen(
-        [FASTSVM, "bench", "-q", "--runs", "1000000", "--max-seconds", "1e9", "rows", "m"],
-        cwd=directory,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "TMPDIR": str(scratch)},
-        start_new_session=True,
-        preexec_fn=default_signals,
-    )
-    assert wait_until(lambda: Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text())
-    process.terminate()
-    errors = process.stderr.read()  # ends when the children have ended too
-    assert process.wait(PATIENCE) == 143 and b"Traceback" not in errors and os.listdir(scratch) == []
-    with pytest.raises(ProcessLookupError):
-        os.killpg(process.pid, 0)
+def has_children(pid):
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text()
+
+
+def trains(pid):
+    """Whether a thread other than the first has worked for a tenth of a second."""
+    others = [task for task in Path(f"/proc/{pid}/task").iterdir() if task.name != str(pid)]
+    return any(int((task / "stat").read_text().rpartition(")")[2].split()[11]) >= 10 for task in others)
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("words", ["bench --cross-validate 2 -c 1e9 -g 1e-7 hard", "order --fold hard m out"])
-def test_while_libsvm_trains(directory, words):
-    """LIBSVM's loop does not react to signals, and takes minutes for these rows."""
+@pytest.mark.parametrize(
+    "words, number, works",
+    [
+        ("bench -q --runs 1000000 --max-seconds 1e9 rows m", signal.SIGTERM, has_children),
+        ("bench --cross-validate 2 -c 1e9 -g 1e-7 hard", signal.SIGINT, trains),
+        ("order --fold hard m out", signal.SIGINT, trains),
+    ],
+)
+def test_while_others_work_for_it(directory, words, number, works):
+    """No process and no folder is left. LIBSVM's loop does not react to signals, and takes minutes for these rows."""
     scratch = directory / "scratch"
     scratch.mkdir()
     draw = random.Random(0)
@@ -291,17 +286,13 @@ def test_while_libsvm_trains(directory, words):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "TMPDIR": str(scratch), "OMP_NUM_THREADS": "1"},
+        start_new_session=True,
         preexec_fn=default_signals,
     )
-    tasks = f"/proc/{process.pid}/task"
-    assert wait_until(lambda: process.poll() is not None or trains(tasks)) and process.poll() is None
-    process.send_signal(signal.SIGINT)
-    out, errors = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, out, errors) == (130, b"", b"")
+    assert wait_until(lambda: process.poll() is not None or works(process.pid)) and process.poll() is None
+    process.send_signal(number)
+    out, errors = process.communicate(timeout=PATIENCE)  # ends when the children have ended too
+    assert (process.returncode, out, errors) == (128 + number, b"", b"")
     assert os.listdir(scratch) == [] and (directory / "out").read_text() == "before\n"
-
-
-def trains(tasks):
-    """Whether a thread other than the first has worked for a tenth of a second."""
-    others = [task for task in os.listdir(tasks) if task != tasks.split("/")[2]]
-    return any(int(Path(tasks, task, "stat").read_text().rpartition(")")[2].split()[11]) >= 10 for task in others)
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
