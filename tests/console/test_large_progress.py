@@ -7,14 +7,11 @@ import sys
 import numpy as np
 import pytest
 
+import fastsvm_cli
 from fastsvm_cli.comparisons import agreement as comparing
 from fastsvm_cli.console import progress
 from fastsvm_cli.methods import feature_space
-from fastsvm_cli.methods.approx.expansion import compile_maclaurin
-from fastsvm_cli.methods.border.signed_distance import compile_border
 from fastsvm_cli.methods.feature_space import FeatureSpace
-from fastsvm_cli.methods.order.geometry import compile_geometry
-from fastsvm_cli.methods.order.triangle import compile_triangle
 from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models import parse_model
 from support.oracles import random_machine, random_rows
@@ -29,25 +26,26 @@ def model():
     return parse_model(random_machine(rng, "c_svc", "rbf", rows, gamma=0.3).text(), "m")
 
 
-COMPILERS = {
-    # Values at the support vectors are computed in one step.
-    "geometry": (lambda model, **how: compile_geometry(model, points=6, **how), 1 + 6),
-    "triangle": (lambda model, **how: compile_triangle(model, lists=3, **how), 5),
-    "centers": (lambda model, **how: compile_maclaurin(model, clusters=3, **how), 5 + 3),
-    "certificate": (lambda model, **how: compile_maclaurin(model, certify=True, **how), 2),
-    "reduce": (lambda model, **how: compile_reduced_set(model, count=6, **how), 4 + 6 + 2),
-    "reduce irprop": (lambda model, **how: compile_reduced_set(model, count=6, optimizer="irprop", **how), 4 + 12),
-    "border": (lambda model, **how: compile_border(model, count=40, **how), 6),
-}
+#: Method and options of compile, and the least number of calls. Values at the support vectors are computed in one step.
+COMPILATIONS = [
+    ("geometry", {"points": 6}, 1 + 6),
+    ("triangle", {"lists": 3}, 5),
+    ("approx", {"centers": 3}, 5 + 3),
+    ("approx", {"certify": True}, 2),
+    ("reduce", {"vectors": 6}, 4 + 6 + 2),
+    ("reduce", {"vectors": 6, "optimizer": "irprop"}, 4 + 12),
+    ("border", {"samples": 40}, 6),
+]
 
 
-@pytest.mark.parametrize("name", COMPILERS)
-def test_every_phase_tells_the_share_that_is_done(model, monkeypatch, name):
+@pytest.mark.filterwarnings("ignore::fastsvm_cli.FastsvmWarning")
+@pytest.mark.parametrize("method, options, least", COMPILATIONS)
+def test_every_phase_tells_the_share_that_is_done(model, tmp_path, monkeypatch, method, options, least):
     monkeypatch.setattr(feature_space, "PART_EVALUATIONS", 1)
     monkeypatch.setattr(feature_space, "LEAST_PART", 20)
-    compiled, least = COMPILERS[name]
+    (tmp_path / "m").write_bytes(model.to_text())
     shares = []
-    compiled(model, fingerprint="f" * 32, on_progress=lambda share, words="": shares.append(share))
+    fastsvm_cli.compile(tmp_path / "m", method, on_progress=lambda share, *_: shares.append(share), **options)
     assert len(shares) >= least, shares
     assert all(0 <= share <= 1 + 1e-9 for share in shares) and shares == sorted(shares), shares
 
