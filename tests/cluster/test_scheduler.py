@@ -19,12 +19,6 @@ from support.paths import FASTSVM
 from support.processes import PATIENCE, default_signals, interrupted, wait_until
 
 
-def workers(address):
-    """Process ids."""
-    with Client(address, set_as_default=False) as client:
-        return list(client.run(os.getpid).values())
-
-
 @pytest.mark.full
 @pytest.mark.parametrize("killed", ["one that has begun a part", "all at once"])
 def test_killed_workers(models, address, tmp_path, killed):
@@ -41,7 +35,8 @@ def test_killed_workers(models, address, tmp_path, killed):
     out = tmp_path / "out"
     if killed == "all at once":
         assert wait_until(lambda: list(out.glob("part-*")))
-        pids = workers(address)
+        with Client(address, set_as_default=False) as client:
+            pids = list(client.run(os.getpid).values())
     else:
         words = wait_until(lambda: [path.name.split("-") for path in out.glob(".part-*.tmp")])
         pids = [int(words[0][-2])]
