@@ -2,13 +2,12 @@
 
 import os
 import pathlib
-import shutil
-import signal
 import sys
 
 import pytest
 
 from support import counted, forked, profiles
+from support.building import require
 from support.paths import ROOT, TESTS
 from support.processes import PATIENCE, Finished
 
@@ -78,19 +77,6 @@ def one_thread_of_libraries():
 
 
 @pytest.fixture
-def heard_signals():
-    """Handle signals that the suite inherited as ignored, for tests whose children are sent signals: see
-    default_signals."""
-    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    for each, handler in before.items():
-        if handler == signal.SIG_IGN:
-            signal.signal(each, signal.default_int_handler if each == signal.SIGINT else signal.SIG_DFL)
-    yield
-    for each, handler in before.items():
-        signal.signal(each, handler)
-
-
-@pytest.fixture
 def fastsvm(tmp_path):
     """Run the installed command in a temporary directory: fastsvm("predict", "test", "model", input=..., code=0) ->
     Finished."""
@@ -119,25 +105,16 @@ def screen(request):
     return check
 
 
-def libsvm_program(name):
-    path = shutil.which(name)
-    if path is None:
-        if os.environ.get("CI"):
-            pytest.fail(f"{name} is not installed: .ci/run should have installed libsvm-tools")
-        pytest.skip(f"{name} is not installed (Debian: libsvm-tools)")
-    return path
-
-
 @pytest.fixture(scope="session")
 def svm_predict():
-    """Path of svm-predict. Missing: a skip on a developer's machine, a failure in CI."""
-    return libsvm_program("svm-predict")
+    """Path of svm-predict (Debian: libsvm-tools)."""
+    return require("svm-predict")
 
 
 @pytest.fixture(scope="session")
 def svm_scale():
-    """Path of svm-scale, installed with svm-predict. Missing: as svm_predict."""
-    return libsvm_program("svm-scale")
+    """Path of svm-scale, installed with svm-predict."""
+    return require("svm-scale")
 
 
 @pytest.fixture(scope="session")

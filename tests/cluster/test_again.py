@@ -105,6 +105,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.full(few=5)
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_second_run_makes_the_parts_that_changed(run, models, name):
     change = CHANGES[name]

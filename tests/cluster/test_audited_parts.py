@@ -16,11 +16,9 @@ def audited(models, tmp_path):
     words = ["--exact", models["two"][0], models["two"][1], tmp_path / "reduced"]
 
     def run(*options, code=0, out="out", here=False, **how):
-        if here:
-            printed = run_here("predict", "--json", "--audit", *options, *words, tmp_path / out, code=code)
-        else:
-            where = ("--dask", "local", "--block", BLOCK)
-            printed = predict("--json", *where, "--audit", *options, *words, tmp_path / out, code=code, **how)
+        command = ("predict", "--json", "--audit", *options, *words, tmp_path / out)
+        where = ("--dask", "local", "--block", BLOCK)
+        printed = run_here(*command, code=code) if here else predict(*where, *command[1:], code=code, **how)
         reported = json.loads(printed.out)
         return printed, (reported["audited"], reported["audit_differing"], reported["audit_upper"])
 

@@ -45,21 +45,6 @@ def test_every_line_is_in_one_block(text, size, buffer, last, tmp_path_factory):
         assert all(lines.endswith(b"\n") for lines in [each for each in found if each][:-1])
 
 
-def test_blocks_cover_their_shards(tmp_path):
-    for name, text in {"a": b"1" * 10, "b": b"", "c": gzip.compress(bytes(999)), "d": b"1" * 8}.items():
-        (tmp_path / name).write_bytes(text)
-    size = len(gzip.compress(bytes(999)))
-    assert [(block.part, block.start, block.end) for block in cut(f"{tmp_path}/*", 4)] == [
-        ("part-00000-00000", 0, 4),
-        ("part-00000-00001", 4, 8),
-        ("part-00000-00002", 8, 10),
-        ("part-00001-00000", 0, 0),
-        ("part-00002-00000", 0, size),
-        ("part-00003-00000", 0, 4),
-        ("part-00003-00001", 4, 8),
-    ]
-
-
 @pytest.mark.full
 def test_names_sort_into_the_order_of_the_input(tmp_path):
     (tmp_path / "a").write_bytes(b"1" * 123_456)

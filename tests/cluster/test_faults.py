@@ -117,6 +117,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.full(few=5)
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_leaves_whole_parts_which_the_next_run_keeps(name, run, models):
     fault, tries = FAULTS[name], Counter()
@@ -151,6 +152,7 @@ SPOILT = [
 ]
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("block, spoilt, named", SPOILT)
 def test_bad_rows_are_named_and_not_tried_again(run, monkeypatch, block, spoilt, named):
     """Each failed block is counted once, not the shard for every named row. Lines are those of the shard, even if a run

@@ -19,18 +19,12 @@ from support.paths import FASTSVM
 from support.processes import PATIENCE, default_signals, interrupted, wait_until
 
 
-def workers(address):
-    """Process ids."""
-    with Client(address, set_as_default=False) as client:
-        return list(client.run(os.getpid).values())
-
-
 @pytest.mark.full
 @pytest.mark.parametrize("killed", ["one that has begun a part", "all at once"])
 def test_killed_workers(models, address, tmp_path, killed):
     """Dask sends the lost job to the workers that its nannies start."""
     model, rows, options = models["certified"]
-    command = ["predict", "--block", "0.00002", *options, rows, model]
+    command = ["predict", "--block", "0.00005", *options, rows, model]
     child = subprocess.Popen(
         [FASTSVM, *map(str, command), "--dask", address, "out"],
         cwd=tmp_path,
@@ -41,7 +35,8 @@ def test_killed_workers(models, address, tmp_path, killed):
     out = tmp_path / "out"
     if killed == "all at once":
         assert wait_until(lambda: list(out.glob("part-*")))
-        pids = workers(address)
+        with Client(address, set_as_default=False) as client:
+            pids = list(client.run(os.getpid).values())
     else:
         words = wait_until(lambda: [path.name.split("-") for path in out.glob(".part-*.tmp")])
         pids = [int(words[0][-2])]
@@ -57,7 +52,7 @@ def test_killed_workers(models, address, tmp_path, killed):
 def test_ctrl_c_leaves_whole_parts_and_no_process(models, tmp_path):
     """The signal is sent to all processes, as by a terminal."""
     model, rows, _ = models["two"]
-    command = [FASTSVM, "predict", "--dask", "local:1", "--block", "0.00002", rows, model, "out"]
+    command = [FASTSVM, "predict", "--dask", "local:1", "--block", "0.00005", rows, model, "out"]
     child = subprocess.Popen(
         command, cwd=tmp_path, start_new_session=True, stderr=subprocess.PIPE, text=True, preexec_fn=default_signals
     )
@@ -73,21 +68,12 @@ NO_ADDRESSES = [*("", "localhost", "local:0", "local:", "local:2x", "head:8786",
 NO_ADDRESSES += ["tcp://head:port", "tcp:///:1", "tls://head:", "inproc://head:1", "ucx://head:1"]
 
 
-def test_what_is_no_address(fastsvm):
+def test_addresses():
     for text in NO_ADDRESSES:
         with pytest.raises(ValueError, match="expected tcp://HOST:PORT"):
             scheduler.Address(text)
-    for command in ("predict rows m out", "approx --certify m"):  # before any work
-        done = fastsvm(*command.split(), "--dask", "head:8786", code=2)
-        assert done.err.endswith(
-            "Error: --dask: 'head:8786' found, expected tcp://HOST:PORT, tls://HOST:PORT, local or local:N.\n"
-        )
-
-
-def test_addresses():
-    assert scheduler.Address("local:3").workers == 3
-    assert scheduler.Address("local").workers == len(os.sched_getaffinity(0))
-    assert scheduler.Address("tls://head:8786").workers is None
+    found = [scheduler.Address(text).workers for text in ("local:3", "local", "tls://head:8786")]
+    assert found == [3, len(os.sched_getaffinity(0)), None]
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,11 @@ MODELS = {
 NOTE = "Model supports probability estimates, but disabled in prediction.\n"
 DELIMITERS = {"csv": ",", "tsv": "\t", "scsv": ";", "blank": " "}
 CELLS = "1|0.25|-0.5|1e-3|0"
+#: Its expansions overflow.
+OVERFLOWING = (
+    "svm_type c_svc\nkernel_type {0}\nnr_class 2\ntotal_sv 4\nrho 0.1\nlabel 1 -1\nnr_sv 2 2\nSV\n"
+    "1 1:{1} 2:0.5\n0.5 1:1\n-1 1:2 2:1\n-0.5 1:-{1}\n"
+)
 TEXTS = {
     "out": "before\n",
     "o": "before\n",
@@ -63,6 +68,9 @@ TEXTS = {
     "below": "1 -2\n",
     "x.scale": "0.5 2\n" * 4,
     "y.scale": "1 3\n",
+    "huge": OVERFLOWING.format("rbf\ngamma 0.5", "1e160"),
+    "huge.linear": OVERFLOWING.format("linear", "1e160"),
+    "flat": OVERFLOWING.format("rbf\ngamma 1e-300", "1e308"),
     "serials": "1 0:1 1:0.5 2:0.25 3:0.125\n",
     "precomputed": PRECOMPUTED,
 }
@@ -87,7 +95,7 @@ def states(folder):
     return {each.name: (each.stat().st_size, each.stat().st_mtime_ns) for each in os.scandir(folder)}
 
 
-@pytest.mark.full(few=60)
+@pytest.mark.full(few=25)
 @pytest.mark.parametrize("words, code, message", [case for section in SECTIONS for case in sentences(section)])
 def test_the_last_line_says_what_is_wrong_and_no_file_changes(folder, words, code, message):
     before = states(folder)

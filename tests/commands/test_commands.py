@@ -6,14 +6,12 @@ import sys
 from importlib import import_module
 
 import click
-import numpy as np
 import pytest
 
 from fastsvm_cli.cli import COMMANDS
 from fastsvm_cli.console.option_types import Share
-from support.paths import FASTSVM, GOLDEN
+from support.paths import FASTSVM, GOLDEN, PROGRAM
 from support.processes import PATIENCE, outcome
-from zoo.traits import specimen
 
 MODEL = GOLDEN / "c_svc.model"
 ROWS = "1 1:0.5 2:-0.25 4:1 7:0.125 8:-0.75\n-1 2:0.3 7:-0.6\n1\n" * 20
@@ -42,78 +40,15 @@ def test_lines_and_models_go_through_pipes(fastsvm, rows, tmp_path):
     assert {**file, "file": "-"} == piped
 
 
-def test_other_forms_of_the_same_rows(fastsvm, rows, tmp_path):
-    """Delimited numbers; rows without labels."""
-    cells = []
-    for line in ROWS.splitlines():
-        label, *pairs = line.split()
-        values = dict(pair.split(":") for pair in pairs)
-        cells.append([label, *(values.get(str(i), "0") for i in range(1, 9))])
-    plain = fastsvm("predict", rows, MODEL).out
-    for text, options in (
-        ("".join(",".join(row) + "\n" for row in cells), ["--dense"]),
-        ("".join("\t".join(row[1:]) + "\n" for row in cells), ["--dense", "--delim", "\\t", "--unlabelled"]),
-        ("".join(" ".join(line.split()[1:]) + "\n" for line in ROWS.splitlines()), ["--unlabelled"]),
-    ):
-        (tmp_path / "other").write_text(text)
-        done = fastsvm("predict", *options, "other", MODEL)
-        assert done.out == plain and ("Accuracy" in done.err) == ("--unlabelled" not in options)
-
-
-@pytest.mark.parametrize("trait", ["four_classes", "one_class", "nu_svr", "feature_0", "gaps", "precomputed"])
-def test_values_are_libsvms(fastsvm, tmp_path, trait):
-    """In the order of its pairs, beside the label."""
-    found = specimen(trait)
-    (tmp_path / "m").write_bytes(found.model), (tmp_path / "rows").write_bytes(found.data)
-    printed = [line.split() for line in fastsvm("predict", "-q", "--values", "rows", "m").out.splitlines()]
-    values = found.values()
-    size = 1e-12 * (1 + np.abs(values).max())
-    np.testing.assert_allclose(np.array(printed, float)[:, 1:], values, rtol=1e-9, atol=size)
-    assert [words[:1] for words in printed] == [
-        line.split() for line in fastsvm("predict", "rows", "m").out.splitlines()
-    ]
-
-
-def test_features_may_be_called_as_lines_of_a_model_are(fastsvm, rows, tmp_path):
-    """Dense rows and a model are told apart."""
-    (tmp_path / "dense").write_text("1 0.5 0 1\n" * 30), (tmp_path / "sparse").write_text("1 1:0.5 3:1\n" * 30)
-    found = json.loads(fastsvm("bound", "--json", "--dense", "--delim", " ", "dense", MODEL).out)["pairs"]
-    (expected,) = json.loads(fastsvm("bound", "--json", "sparse", MODEL).out)["pairs"]
-    advice = {"data": "dense", "next": [f"fastsvm bench --try --budget 0.5% TEST {MODEL}"]}  # it reads no dense rows
-    assert found == [{**expected, **advice}]
-
-
-def test_a_slow_pipe_gets_each_answer_at_once():
-    process = subprocess.Popen([FASTSVM, "predict", "-q", "-", MODEL], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+@pytest.mark.parametrize("program", [[FASTSVM, "predict"], [PROGRAM]])
+def test_a_slow_pipe_gets_each_answer_at_once(program):
+    process = subprocess.Popen([*program, "-q", "-", MODEL], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     for _ in range(3):
         process.stdin.write(b"1 1:0.5\n")
         process.stdin.flush()
         assert process.stdout.readline() in (b"1\n", b"-1\n")  # blocks for ever if rows are collected
     process.stdin.close()
     assert process.wait(PATIENCE) == 0
-
-
-@pytest.mark.parametrize(
-    "words", [["predict", "-q", GOLDEN / "data", MODEL], ["--version"]], ids=lambda words: words[0]
-)
-def test_standard_output_on_a_full_disk(words):
-    with open("/dev/full", "wb") as full:
-        done = subprocess.run([FASTSVM, *words], stdout=full, stderr=subprocess.PIPE, text=True)
-    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "Error: standard output: No space left on device")
-
-
-def test_bound_of_norms_that_overflow(fastsvm, tmp_path):
-    rows = "1 1:1e200 2:3e180\n-1 1:-1e200\n"
-    (tmp_path / "rows").write_text(rows)
-    (tmp_path / "m").write_text(
-        "svm_type c_svc\nkernel_type rbf\ngamma 0.1\nnr_class 2\ntotal_sv 2\nrho 0\nlabel 1 -1\nnr_sv 1 1\nSV\n" + rows
-    )
-    done = fastsvm("bound", "--json", "rows", "m")
-    report = json.loads(done.out, parse_constant=pytest.fail)  # JSON has no Infinity
-    assert done.err == "" and report["data"][0]["largest_norm_mean"] is None
-    for found in (report["data"][0], report["models"][0]):
-        assert found["gamma_max_origin"] == found["gamma_max_mean"] == 0
-    assert report["pairs"][0]["rows_inside_mean"] == 0
 
 
 def test_python_runs_the_command_too(fastsvm):

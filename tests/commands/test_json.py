@@ -12,8 +12,7 @@ from fastsvm_cli.cli import fastsvm as group
 from fastsvm_cli.text.fingerprint import fingerprint
 from support import forked
 from support.compiling import compile_all
-from support.paths import FASTSVM, GOLDEN, ROOT
-from support.processes import outcome
+from support.paths import GOLDEN, ROOT
 
 PAGE = (ROOT / "fastsvm_cli" / "commands" / "README.md").read_text()
 CLOCKS = r"^cases\[\]\.scoring\."  # has the same keys as end_to_end
@@ -124,30 +123,6 @@ def test_a_run_that_goes_on_counts_its_own_rows_by_its_own_seconds(fastsvm, dire
     fastsvm("predict", *words, code=1)
     reported = json.loads(fastsvm("predict", "--json", "--on-bad-row", "skip", *words).out)
     assert reported["rows"] == 60 and reported["rows_per_second"] == 0
-
-
-@pytest.mark.full(few=1)
-@pytest.mark.parametrize(
-    "words",
-    [
-        "predict --json rows m out >> rows",
-        "predict --json rows m out >> m",
-        "predict --json rows m rows.copy >> rows.copy",
-        "bound --json rows >> rows",
-        "bound rows m >> rows",
-        "bench --json --runs 1 rows m >> rows",
-        "bench --runs 1 rows m >> m",
-    ],
-)
-def test_a_document_is_not_added_to_a_file_of_the_run(directory, tmp_path, words):
-    onto = words.split()[-1]
-    for name in ("m", "rows"):
-        (tmp_path / name).write_bytes((directory / name).read_bytes())
-    (tmp_path / "rows.copy").write_text(ROWS)
-    before = (tmp_path / onto).read_bytes()
-    done = outcome(f"{FASTSVM} {words}", shell=True, cwd=tmp_path)
-    assert done.returncode == 1 and done.stderr.startswith("Error: ") and done.stderr.count("\n") == 1
-    assert onto in done.stderr and (tmp_path / onto).read_bytes() == before
 
 
 # ---- exit codes

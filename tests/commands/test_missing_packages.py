@@ -5,59 +5,22 @@ import sys
 
 import pytest
 
+from support.messages import table
 from support.paths import GOLDEN
 from support.processes import outcome
 
-MODEL, ROWS = GOLDEN / "c_svc.model", GOLDEN / "data"
 
-
-def fastsvm_without(package, folder, *arguments):
-    code = (
-        f"import sys; sys.modules[{package!r}] = None; sys.argv[0] = 'fastsvm'\n"
-        "from fastsvm_cli.start import run\n"
-        "run()"
-    )
-    return outcome([sys.executable, "-I", "-c", code, *map(str, arguments)], cwd=folder)
-
-
-@pytest.mark.parametrize("package", ["numpy", "scipy"])
-@pytest.mark.parametrize("words", [["approx"], ["predict", ROWS]], ids=lambda words: words[0])
-def test_a_model_is_compiled_and_predicts_without_numpy_or_scipy(tmp_path, package, words):
-    done = fastsvm_without(package, tmp_path, *words, MODEL, "out")
-    assert done.returncode == 0 and (tmp_path / "out").stat().st_size, done.stderr
-
-
-@pytest.mark.parametrize(
-    "package, words",
-    [
-        ("numpy", ["approx", "--certify", MODEL, "out"]),
-        ("numpy", ["bound", ROWS, MODEL]),
-        ("scipy", ["reduce", "--ratio", "0.5", MODEL, "out"]),
-        ("scipy", ["border", MODEL, "out"]),
-        ("scipy", ["order", MODEL, "out"]),
-        ("numpy", ["bench", ROWS, MODEL]),
-    ],
-    ids=lambda value: value if isinstance(value, str) else value[0],
-)
-def test_a_package_that_is_missing_is_named_in_one_line(tmp_path, package, words):
-    done = fastsvm_without(package, tmp_path, *words)
-    expected = f"Error: {package}: it is not installed, and this command needs it: pip install {package}\n"
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", expected) and os.listdir(tmp_path) == []
-
-
-NO_LIBSVM = "libsvm-official: it is not installed: pip install 'fastsvm[libsvm]'\n"
-
-
-def test_bench_leaves_libsvm_out_where_it_is_missing(tmp_path):
-    done = fastsvm_without("libsvm", tmp_path, "bench", "--runs", "1", ROWS, MODEL)
-    assert done.returncode == 0 and "exact model" in done.stdout and "libsvm, in process" not in done.stdout
-    assert done.stderr == f"Note: LIBSVM is not timed in memory: {NO_LIBSVM}"
-
-
-@pytest.mark.parametrize("words", [["bench", "--cross-validate", "3", ROWS], ["order", "--fold", ROWS, MODEL, "out"]])
-def test_a_command_that_trains_says_how_to_install_libsvm(tmp_path, words):
-    done = fastsvm_without("libsvm", tmp_path, *words)
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"Error: {NO_LIBSVM}")
+@pytest.mark.full(few=4)
+@pytest.mark.parametrize("package, words, message", table("messages.txt", "packages that are missing"))
+def test_without_a_package_a_command_works_or_names_it(tmp_path, package, words, message):
+    for name, golden in (("m", "c_svc.model"), ("rows", "data")):
+        (tmp_path / name).symlink_to(GOLDEN / golden)
+    code = f"import sys; sys.modules[{package!r}] = None; from fastsvm_cli.start import run; run()"
+    done = outcome([sys.executable, "-I", "-c", code, *words.split()], cwd=tmp_path)
+    failed = message.startswith("Error: ")
+    assert done.returncode == failed and (message == "-" or done.stderr == f"{message}\n"), done
+    assert bool(done.stdout) != failed and ("out" in os.listdir(tmp_path)) == ("out" in words and not failed)
+    assert ("libsvm, in process" in done.stdout) == (words.startswith("bench") and package != "libsvm") or failed
 
 
 def test_a_libsvm_that_does_not_load_is_named_in_one_line(tmp_path):

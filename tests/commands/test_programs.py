@@ -4,22 +4,18 @@
 import bz2
 import gzip
 import os
-import signal
 import subprocess
 import sys
 
 import pytest
 
 from fastsvm_cli import __version__
+from support.damage import FILES
 from support.forked import fastsvm
+from support.messages import table
 from support.paths import GOLDEN, PROGRAM
 from support.processes import PATIENCE, wait_until
 
-MODELS = sorted(
-    str(path.relative_to(GOLDEN))
-    for path in GOLDEN.rglob("*")
-    if path.is_file() and path.read_bytes()[:200].startswith((b"svm_type", b"fastsvm_model"))
-)
 #: At the end, `way` says whether click was loaded.
 BY_CORE = """
 import os, sys
@@ -102,35 +98,10 @@ def assert_alike(ours, theirs):
     assert ours == theirs
 
 
-#: way -> command lines, apart by |. alone: fastsvm-predict does not know these words or files.
-WORDS = {
-    "core": (
-        "rows exact out|-q -b 1 --exact exact --threads 1 --values rows compiled|--probability=1 --quiet rows exact -|"
-        "--exact=exact rows compiled out|--exact exact rows reduced out|rows exact out > /dev/full|"
-        "- exact out < rows|- exact < rows|- exact - < rows|- exact /dev/stdout < rows|"
-        "no-rows exact out|no-end exact out|comments exact out|-b 1 comments exact out|unknown-labels exact out|"
-        "far exact out|rows.gz exact out"
-    ),
-    "core alone": "- exact < rows.bz2|rows.bz2 exact out",
-    "click": (
-        "word exact out|-q word exact out|-b 1 blank exact out|falling exact out|bare exact out|huge exact out|"
-        "utf-16 exact out|nul exact out|-- commas exact out|- exact < commas|cut.gz exact out|head.gz exact out|"
-        "missing exact out|folder exact|rows missing out|rows folder out|rows no-rows out|rows rows out|"
-        "exact rows out|exact exact out|rows exact rows|rows exact ./rows|rows exact exact|rows exact noted|"
-        "rows exact no/folder/out|rows exact .|rows exact ''|rows exact /dev/full|-b 1 rows without out|"
-        "-b 1 rows compiled rows|rows unknown-key out|--exact compiled rows compiled|--exact exact rows exact out|"
-        "--exact other rows compiled out|--exact missing rows compiled out|rows noted out|'rows é' exact out|"
-        "rows - out < exact|rows <(cat exact) out|twice.gz exact.gz out|rows exact out <&-"
-    ),
-    "click alone": (
-        "cut.bz2 exact out|-qb1 rows exact|-b 01 rows exact|--unlabelled rows exact|rows|rows exact out --help"
-    ),
-}
-
-
-@pytest.mark.full(few=8)
-@pytest.mark.parametrize("words, way", [(words, way) for way in WORDS for words in WORDS[way].split("|")])
+@pytest.mark.full(few=5)
+@pytest.mark.parametrize("words, way", table("messages.txt", "programs"))
 def test_they_agree(folder, words, way):
+    """way: what `fastsvm predict` runs; `alone` if fastsvm-predict does not know these words or files."""
     words = f"predict {words}"
     found = shell(folder, words, "by-core")
     way, *alone = way.split()
@@ -144,35 +115,29 @@ def test_they_agree(folder, words, way):
         assert hint == (words.split()[1:3] in (["exact", "rows"],))
 
 
-@pytest.mark.full(few=10)
-@pytest.mark.parametrize("name", MODELS)
+def run(words, folder, **options):
+    return subprocess.run([PROGRAM, *words], cwd=folder, capture_output=True, timeout=PATIENCE, **options)
+
+
+@pytest.mark.full(few=4)
+@pytest.mark.parametrize("name", FILES)
 def test_the_lines_of_every_kind_of_model(tmp_path, name):
     """And the warnings of rows of another data set."""
-    rows = {"far": b"99999:1", "zero": b"0:1", "empty": b""}
-    for each, entry in rows.items():
+    for each, entry in {"far": b"99999:1", "zero": b"0:1"}.items():
         (tmp_path / each).write_bytes(b"1 1:1\n" * 9 + b"1 " + entry + b"\n" + (b"7 " + entry + b"\n") * 30)
-    model = GOLDEN / name
-    for words in (
-        *([*options, GOLDEN / "data", model] for options in ((), ("-b", "1"), ("--values",), ("-q", "--threads", "1"))),
-        *([each, model] for each in rows),
-    ):
+    data = str(GOLDEN / "data")
+    for words in ([data], ["-b", "1", data], ["--values", data], ["-q", "--threads", "1", data], ["far"], ["zero"]):
+        words += [str(GOLDEN / name), "out"]
         found = []
-        for run in (
-            lambda words: subprocess.run([PROGRAM, *words], cwd=tmp_path, capture_output=True, timeout=PATIENCE),
-            # Words that the core does not know.
-            lambda words: fastsvm(["predict", "--on-bad-row", "stop", *words], cwd=tmp_path),
-        ):
+        # The core does not know --on-bad-row.
+        for each in (run, lambda words, folder: fastsvm(["predict", "--on-bad-row", "stop", *words], cwd=folder)):
             (tmp_path / "out").write_text("previous")
-            done = run([*words, "out"])
+            done = each(words, tmp_path)
             found.append((done.returncode, done.stdout, done.stderr, (tmp_path / "out").read_bytes()))
         assert_alike(*found)
 
 
 # ---- fastsvm-predict alone
-
-
-def run(words, folder, **options):
-    return subprocess.run([PROGRAM, *words], cwd=folder, capture_output=True, timeout=PATIENCE, **options)
 
 
 def test_many_blocks_on_several_threads(folder):
@@ -183,22 +148,6 @@ def test_many_blocks_on_several_threads(folder):
         assert run(["-q", "--threads", threads, "many", "compiled"], folder).stdout == expected
     done = subprocess.run(["sh", "-c", f"{PROGRAM} -q many exact - | head -n 1"], cwd=folder, capture_output=True)
     assert done.stderr == b"" and done.stdout.count(b"\n") == 1  # a reader that has gone
-
-
-def test_other_compression_is_refused_by_name(folder):
-    done = run(["rows.bz2", "exact", "new"], folder)
-    assert done.returncode == 1 and b"bzip2 data found" in done.stderr and b"bzcat rows.bz2 |" in done.stderr
-    assert not (folder / "new").exists()
-
-
-def test_predictions_replace_predictions_but_no_model(folder):
-    """Those with probabilities begin as a model may."""
-    before = (folder / "noted").read_bytes()
-    done = run(["rows", "exact", "noted"], folder)
-    assert done.returncode == 1 and done.stderr.startswith(b"Error: noted: a model found, ")
-    assert (folder / "noted").read_bytes() == before
-    for _ in range(2):
-        assert run(["-b", "1", "rows", "exact", "new"], folder).returncode == 0
 
 
 def test_an_output_keeps_its_mode_and_is_private_while_it_is_written(folder):
@@ -214,47 +163,12 @@ def test_an_output_keeps_its_mode_and_is_private_while_it_is_written(folder):
     assert child.wait(PATIENCE) == 0 and out.stat().st_mode & 0o777 == 0o600 and out.read_text() == ""
 
 
-def test_told_to_stop(folder):
-    child = subprocess.Popen([PROGRAM, "-", "exact", "out"], cwd=folder, stdin=subprocess.PIPE)
-    wait_until(lambda: any(name.endswith(".tmp") for name in os.listdir(folder)))
-    child.send_signal(signal.SIGTERM)
-    assert child.wait(PATIENCE) == 128 + signal.SIGTERM
-    child.stdin.close()
-    assert not [name for name in os.listdir(folder) if name.endswith(".tmp")]
-
-
-def test_rows_are_answered_as_they_arrive(folder):
-    child = subprocess.Popen([PROGRAM, "-q", "-", "exact"], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    for _ in range(3):
-        child.stdin.write(b"1 1:1\n")
-        child.stdin.flush()
-        assert child.stdout.readline().strip() in (b"1", b"-1")
-    child.stdin.close()
-    assert child.wait(PATIENCE) == 0
-
-
-@pytest.mark.parametrize("words, code", [("- exact out <&-", 1), ("rows exact out >&-", 0), ("rows exact out 2>&-", 0)])
-def test_closed_streams(folder, words, code):
-    assert shell(folder, f"predict {words}", PROGRAM)[0] == code
-
-
-@pytest.mark.parametrize(
-    "words, why",
-    [
-        ("", "name the files"),
-        ("rows", "name the model file, too"),
-        ("a b c d", "'d' found, expected three files at most"),
-        ("-b 2 rows exact", "-b: '2' found, expected 0 or 1"),
-        ("--threads x rows exact", "--threads: 'x' found"),
-        ("--exact", "--exact needs a value"),
-        ("--dask here rows exact", "no such option: --dask (fastsvm predict has more)"),
-        ("- - out", "only one of the files can be standard input"),
-    ],
-)
-def test_wrong_usage(tmp_path, words, why):
-    done = run(words.split(), tmp_path)
-    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
-    assert why in done.stderr.decode() and "fastsvm-predict --help" in done.stderr.decode()
+@pytest.mark.parametrize("words, code, why", table("messages.txt", "usage of fastsvm-predict"))
+def test_wrong_usage(folder, words, code, why):
+    done = run(words.split(), folder)
+    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (int(code), b"", 1)
+    assert why in done.stderr.decode() and (code == "1" or "fastsvm-predict --help" in done.stderr.decode())
+    assert not (folder / "new").exists()
 
 
 def test_help_and_version(tmp_path, screen):
@@ -271,19 +185,18 @@ def test_under_the_name_svm_predict(folder, svm_predict):
     """Usage, options and exit codes are LIBSVM's."""
     (folder / "svm-predict").symlink_to(PROGRAM)
 
-    def both(*words):
+    def both(words):
         for program in (str(folder / "svm-predict"), svm_predict):
-            (folder / "out").unlink(missing_ok=True)
-            done = subprocess.run([program, *words], cwd=folder, capture_output=True, timeout=PATIENCE)
+            (folder / "out").write_text("")
+            done = subprocess.run([program, *words.split()], cwd=folder, capture_output=True, timeout=PATIENCE)
             # Releases of LIBSVM differ in the usage of -b.
             usage = done.stdout.replace(b"Usage: " + svm_predict.encode(), b"Usage: svm-predict").split(b"-b")[0]
-            out = (folder / "out").read_bytes() if (folder / "out").exists() else None
-            yield done.returncode, usage, done.stderr.splitlines()[:1], out
+            yield done.returncode, usage, done.stderr.splitlines()[:1], (folder / "out").read_bytes()
 
     for words in ("", "missing", "rows exact", "-x 1 rows exact out", "-q"):
-        ours, theirs = both(*words.split())
+        ours, theirs = both(words)
         assert ours == theirs and ours[0] == 1
     (folder / "rows").write_bytes(b"1 1:0.5 2:-0.25\n-1 2:0.3 7:-0.6\n1\n")
     for words in ("", "-q", "-b 1", "-b 0 -q"):
-        ours, theirs = both(*words.split(), "rows", "exact", "out")
+        ours, theirs = both(f"{words} rows exact out")
         assert ours[0] == theirs[0] == 0 and ours[1].split()[:3] == theirs[1].split()[:3] and ours[3] == theirs[3]

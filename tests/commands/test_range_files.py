@@ -1,43 +1,29 @@
-"""Range files: --scale gives the bytes of svm-scale -r and svm-predict, in every command that reads rows; a model that
-embeds its range file answers raw rows as --scale does."""
+"""Range files: --scale in every command that reads rows; a model that embeds its range file answers raw rows as --scale
+does. Those rows are svm-scale's (tests/text), and the lines svm-predict's (repository/test_pipelines_page.py)."""
 
 import json
 import os
 import re
-import signal
 
 import numpy as np
 import pytest
+from libsvm.svmutil import svm_read_problem
 
 import fastsvm_cli
-from support import resuming
+from support import dasking
 from support.compiling import compile_all, linked
 from support.forked import fastsvm
-from support.messages import SKIPPED
+from support.oracles import data_text
 from support.outputs import timeless
 from support.paths import DATA
-from support.processes import outcome
-from support.resuming import Disk
-from support.scaling import raw_rows, run_svm_scale, scaled_folder, scaled_text
-from support.training import train
+from support.scaling import raw_rows, scaled_folder, scaled_text
+from support.training import train_on
 
 
 def run(folder, *words, code=0, text=None, env=None):
     done = fastsvm(words, cwd=folder, text=True, input=text, env=env)
     assert done.returncode == code, done.stderr
     return done
-
-
-def parsed(text):
-    """(labels, rows) of sparse text."""
-    lines = [line.split() for line in text.splitlines()]
-    rows = [{int(i): float(value) for i, value in (pair.split(":") for pair in words[1:])} for words in lines]
-    return [float(words[0]) for words in lines], rows
-
-
-def train_text(path, text, options):
-    labels, rows = parsed(text)
-    return train(path, rows, labels, options)
 
 
 @pytest.fixture(scope="module")
@@ -52,37 +38,6 @@ def scaled(tmp_path_factory):
 def files(scaled, tmp_path):
     """A folder of links to them."""
     return linked(scaled, tmp_path)
-
-
-@pytest.mark.full(few=1)
-@pytest.mark.parametrize(
-    "name, training, limits",
-    [
-        ("rings.train", "-g 0.5 -c 10", "-l -1 -u 1"),
-        ("rings.train", "-g 0.5 -c 10 -b 1", "-l 0 -u 1"),
-        ("colors.train", "-t 0", "-l 0.1 -u 3.7"),
-        ("rings.train", "-s 2 -n 0.3 -g 0.5", "-l -1 -u 1"),
-        ("waves.train", "-s 3 -g 0.1", "-l 0 -u 1"),
-        ("waves.train", "-s 4 -t 1 -g 0.1", "-l 0.1 -u 3.7 -y 0 7.25"),
-    ],
-)
-def test_the_bytes_are_those_of_svm_scale_and_svm_predict(svm_scale, svm_predict, tmp_path, name, training, limits):
-    for seed, each in enumerate(("train", "test"), 1):
-        (tmp_path / each).write_text(raw_rows(DATA / name, 200, seed=seed))
-    text, _ = run_svm_scale(svm_scale, tmp_path, *limits.split(), "-s", "range", "train")
-    train_text(tmp_path / "model", text, training)
-    text, printed = run_svm_scale(svm_scale, tmp_path, "-r", "range", "test")
-    (tmp_path / "scaled").write_text(text)
-    probability = ["-b", "1"] if "-b 1" in training else []
-    done = run(tmp_path, "predict", *probability, "--scale", "range", "test", "model", "ours")
-    plain = run(tmp_path, "predict", *probability, "scaled", "model", "plain")
-    ours = (tmp_path / "ours").read_bytes()
-    assert ours == (tmp_path / "plain").read_bytes() and done.stdout == plain.stdout
-    assert ("denser" in done.stderr) == ("new      #nonzeros" in printed)
-    assert ("left out" in done.stderr) == ("was not seen" in printed)
-    if not probability and not training.startswith(("-s 3", "-s 4")):  # last digits depend on the build of svm-predict
-        theirs = outcome([svm_predict, "scaled", "model", "theirs"], cwd=tmp_path)
-        assert ours == (tmp_path / "theirs").read_bytes() and done.stdout == theirs.stdout
 
 
 @pytest.mark.full
@@ -138,19 +93,6 @@ def test_rows_and_ranges_come_through_pipes(files):
         assert done.stdout == expected
 
 
-@pytest.mark.parametrize("words", ["--scale range {} model", "{} carried"])
-def test_bad_rows_keep_their_lines(files, words):
-    lines = (files / "rows").read_text().splitlines(keepends=True)
-    (files / "bad").write_text("".join([*lines[:7], "1 0:1 1:2\n", "1 1:x\n", *lines[7:]]))
-    why = "bad:8: index 0 found, which the range file does not hold, expected indices from 1"
-    words = words.format("bad").split()
-    assert run(files, "predict", *words, code=1).stderr.splitlines()[-1] == f"Error: {why}{SKIPPED}"
-    done = run(files, "predict", "--on-bad-row", "skip", *words, "out")
-    assert done.stderr.startswith(f"Warning: {why}\nWarning: bad:9: '1:x' found, expected index:value\n")
-    expected = run(files, "predict", "-q", "scaled", "fast" if "carried" in words else "model")
-    assert (files / "out").read_text() == expected.stdout
-
-
 def test_what_svm_scale_warns_of_is_said(files):
     (files / "few").write_text("1 1:0.5 2:1 99:4\n-1 1:3 99:5\n")
     said = "Warning: 2 values left out, of features that {} does not hold (the first: 99), as svm"
@@ -173,13 +115,14 @@ def test_a_run_is_resumed_with_the_same_ranges_alone(files, words, other, why):
     (files / "same").write_text((files / "range").read_text())
     run(files, "approx", "-q", "--certify", "--scale", "else", "model", "else.fast")
 
-    def again(words, **how):
-        return resuming.forked(files, "predict", "--resume", *words.split(), "out", **how)
-
-    again(words, prepare=lambda: Disk(30, death=lambda: os.kill(os.getpid(), signal.SIGTERM)), code=143)
+    (files / "ended").write_text((files / "rows").read_text() + "x\n")
+    words, other = (each.replace("rows", "ended").split() for each in (words, other))
+    run(files, "predict", "--resume", *words, "out", code=1)
     stored = (files / "out.partial").read_bytes()
-    assert why in again(other, code=1).err and (files / "out.partial").read_bytes() == stored
-    again(words.replace("range", "same"))
+    assert why in run(files, "predict", "--resume", *other, "out", code=1).stderr
+    assert (files / "out.partial").read_bytes() == stored
+    words = ["same" if word == "range" else word for word in words]
+    run(files, "predict", "--resume", "--on-bad-row", "skip", *words, "out")
     assert (files / "out").read_text() == run(files, "predict", "-q", "scaled", "model").stdout
 
 
@@ -199,21 +142,9 @@ def test_other_interfaces_scale_rows(files):
     bag = dask.bag.from_sequence((files / "rows").read_text().splitlines(), npartitions=3)
     found = fastsvm_cli.dask.predict(bag, str(files / "carried"), exact=str(files / "model"))
     assert list(map(str, found.compute(scheduler="sync"))) == expected.split()
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("options", ["", "--dense"])
-def test_workers_of_a_cluster_scale_rows(files, options):
-    pytest.importorskip("distributed")
-    labels, rows = parsed((files / "rows").read_text())
-    width = max(map(max, rows))
-    lines = [",".join(map(repr, [y, *(row.get(i + 1, 0.0) for i in range(width))])) for y, row in zip(labels, rows)]
-    (files / "dense").write_text("\n".join(lines) + "\n")
-    words = ["predict", "-q", "--exact", "model", "--dask", "local:1", "--block", "0.005", *options.split()]
-    run(files, *words, "dense" if options else "rows", "carried", "parts")
-    parts = sorted((files / "parts").glob("part-*"))
-    expected = run(files, "predict", "-q", "scaled", "model").stdout
-    assert len(parts) > 1 and "".join(part.read_text() for part in parts) == expected
+    where = ("--dask", "local", "--block", "0.005")
+    dasking.predict("-q", *where, "--exact", files / "model", files / "rows", files / "carried", files / "parts")
+    assert dasking.parts(files / "parts").decode() == expected
 
 
 @pytest.mark.full
@@ -228,7 +159,6 @@ def test_bound_measures_scaled_rows(files):
     plain, _ = report("fast", "scaled")
     assert report("--scale", "range", "fast", "rows")[0] == report("carried", "rows")[0] == plain
     assert report("carried", "carried", "rows")[0] == plain * 2  # both embed the same range
-    run(files, "bound", "--plot", "p.svg", "carried", "rows")
     (files / "few").write_text("x\n0 1\n1 -4 4\n")
     entries = sum(line.count(":") - 1 for line in (files / "rows").read_text().splitlines())
     warning = f"Warning: {entries} values left out, of features that few does not hold (the first: 2)"
@@ -252,19 +182,6 @@ def test_bench_gives_every_program_its_rows(files):
     assert advised and ("svm-scale" in advised or "--scale" in advised) == ("carried" not in advised)
 
 
-@pytest.mark.full
-def test_reduce_says_what_rows_must_not_have(files):
-    """A range file whose scaling can be folded in, with a hole."""
-    count = max(map(max, parsed((files / "scaled").read_text())[1]))
-    (files / "holes").write_text("x\n-1 1\n" + "".join(f"{i} -4 4\n" for i in [*range(1, count + 1), count + 2]))
-    words = ["reduce", "--vectors", "9", "--scale", "holes"]
-    hole = "Features that holes does not hold must not be in the rows: a LIBSVM model counts them.\n"
-    assert hole in run(files, *words, "model", "out").stdout
-    (files / "raw").write_text(f"1 1:1 {count + 1}:5\n-1 1:1\n")
-    printed = run(files, *words, "--data", "raw", "model", "out").stderr
-    assert f"Warning: the rows have feature {count + 1}, which holes does not hold: svm-scale leaves it out" in printed
-
-
 # ---- regression
 
 
@@ -276,7 +193,7 @@ def regression(tmp_path_factory):
     ranges = "y\n-1 1\n-3 5\nx\n0 1\n" + "".join(f"{i} {-i} {2 * i + 3}\n" for i in range(1, 30))
     for name, content in (("raw", text), ("range", ranges), ("scaled", scaled_text(ranges, text))):
         (folder / name).write_text(content)
-    train_text(folder / "model", (folder / "scaled").read_text(), "-s 3 -g 0.1 -b 1")
+    train_on(folder / "model", folder / "scaled", "-s 3 -g 0.1 -b 1")
     run(folder, "predict", "-q", "scaled", "model", "expected")
     for words in ("approx --certify --degree 3 --scale range model a", "order --carry range model o"):
         done = run(folder, *words.split())
@@ -300,10 +217,16 @@ def test_a_regression_model_predicts_raw_labels(regression, tmp_path, model, exa
     assert json.loads(done.stdout)["mean_squared_error"] == pytest.approx(error, rel=1e-9)
     run(regression, "predict", "-q", "--tolerance", "0.02", *exact, "raw", model, out)
     assert 0 < abs(numbers(out) - truth).max() <= 0.02
+    _, rows = svm_read_problem(str(regression / "raw"))
+    X = np.array([[row.get(i, 0.0) for i in range(1, 30)] for row in rows])
+    options = {"exact": regression / "model"} if exact else {}
+    near = fastsvm_cli.load(regression / model, tolerance=0.02, **options)
+    np.testing.assert_allclose(near.predict(X), numbers(out), rtol=1e-11, atol=1e-11)
     if exact:
         run(regression, "predict", "-q", "--values", "raw", model, out)
         value, radius = numbers(out, 1), numbers(out, 2)
         assert np.all(value == numbers(out)) and np.all(abs(value - truth) <= radius)
+        np.testing.assert_allclose(fastsvm_cli.load(regression / model).radius(X), radius, rtol=0.02)
         reported = json.loads(run(regression, "bound", "--json", model, "raw").stdout)["pairs"][0]
         assert reported["radius_largest"] == pytest.approx(radius.max(), rel=1e-2)  # printed in three digits
     sigma, plain = (
@@ -314,17 +237,7 @@ def test_a_regression_model_predicts_raw_labels(regression, tmp_path, model, exa
 
 
 @pytest.mark.full
-def test_objects_and_bench_answer_in_their_unit(regression, tmp_path):
-    truth = -3 + (numbers(regression / "expected") + 1) * 4
-    _, rows = parsed((regression / "raw").read_text())
-    X = np.array([[row.get(i, 0.0) for i in range(1, 30)] for row in rows])
-    fast = fastsvm_cli.load(regression / "a")
-    assert np.all(abs(fast.predict(X) - truth) <= fast.radius(X)) and fast.n_features_in_ == 29
-    near = fastsvm_cli.load(regression / "a", exact=regression / "model", tolerance=0.01)
-    assert abs(near.predict(X) - truth).max() <= 0.01
-    assert abs(fastsvm_cli.load(regression / "o", tolerance=0.01).predict(X) - truth).max() <= 0.01
-    assert fastsvm_cli.load(regression / "o").predict(X) == pytest.approx(truth, rel=1e-11, abs=1e-11)
-    # bench compares in the exact model's unit.
+def test_bench_compares_in_the_exact_models_unit(regression, tmp_path):
     plain = tmp_path / "plain"
     run(regression, "approx", "-q", "--certify", "--degree", "3", "model", plain)
     done = run(regression, *"bench -q --json --runs 1 --scale range raw model".split(), plain, "a")
@@ -333,50 +246,24 @@ def test_objects_and_bench_answer_in_their_unit(regression, tmp_path):
 
 
 @pytest.mark.full
-def test_the_files_of_write_svm(tmp_path):
+def test_the_files_of_write_svm(regression, tmp_path):
     """Same predictions and error as for rows and labels scaled before; embedded, in R's original unit."""
-    text = "".join((DATA / "waves.train").read_text().splitlines(keepends=True)[:200])
-    labels, rows = parsed(text)
-    indices = range(1, max(map(max, rows)) + 1)
+    indices = range(1, 30)
     center, scale = ({i: f(i - 1) for i in indices} for f in (lambda i: 0.25 * i - 0.3, lambda i: 0.5 + 0.1 * i))
-    x = [{i: (row.get(i, 0.0) - center[i]) / scale[i] for i in indices} for row in rows]
-    y = [(label - 0.125) / 0.7 for label in labels]
-    train(tmp_path / "model", x, y, "-s 3 -g 0.1")
-    (tmp_path / "raw").write_text(text)
-    lines = (f"{label!r} " + " ".join(f"{i}:{v!r}" for i, v in row.items() if v) + "\n" for label, row in zip(y, x))
-    (tmp_path / "done").write_text("".join(lines))
+    x, y = [], []
+    for label, row in zip(*svm_read_problem(str(regression / "raw"))):
+        x.append({i: (row.get(i, 0.0) - center[i]) / scale[i] for i in indices})
+        y.append((label - 0.125) / 0.7)
+    (tmp_path / "done").write_bytes(data_text(x, y))
     (tmp_path / "Rdata.scale").write_text("".join(f"{center[i]!r} {scale[i]!r}\n" for i in indices))
     (tmp_path / "Rdata.yscale").write_text("0.125 0.7\n")
     options = ["--scale", "Rdata.scale", "--y-scale", "Rdata.yscale"]
-    ours, theirs = (
-        run(tmp_path, "predict", *options, "raw", "model", "o"),
-        run(tmp_path, "predict", "done", "model", "t"),
-    )
+    raw, model = regression / "raw", regression / "model"
+    ours, theirs = run(tmp_path, "predict", *options, raw, model, "o"), run(tmp_path, "predict", "done", model, "t")
     assert (tmp_path / "o").read_bytes() == (tmp_path / "t").read_bytes()
     assert ours.stdout == theirs.stdout and not ours.stderr
-    approx = ["approx", "-q", "--degree", "4", "--precision", "double"]
-    run(tmp_path, *approx, *options, "model", "carried"), run(tmp_path, *approx, "model", "plain")
-    found = run(tmp_path, "predict", "-q", "raw", "carried").stdout.split()
-    expected = run(tmp_path, "predict", "-q", *options, "raw", "plain").stdout.split()
+    approx = ["approx", "-q", "--precision", "double"]
+    run(tmp_path, *approx, *options, model, "carried"), run(tmp_path, *approx, model, "plain")
+    found = run(tmp_path, "predict", "-q", raw, "carried").stdout.split()
+    expected = run(tmp_path, "predict", "-q", *options, raw, "plain").stdout.split()
     assert list(map(float, found)) == [0.125 + float(value) * 0.7 for value in expected]
-
-
-@pytest.mark.full
-def test_an_ordered_models_own_vectors_are_checked(tmp_path):
-    """The vectors come with a precomputed kernel."""
-    files = {
-        "model": "svm_type c_svc\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho 0\nlabel 1 -1\nnr_sv 1 1\n"
-        "SV\n1 0:1\n-1 0:2\n",
-        "vectors": "1 1:1 2:2\n-1 1:2 2:1\n",
-        "raw": "1 1:2 2:4\n-1 1:4 2:2\n",
-        "range": "x\n0 1\n1 0 2\n2 0 2\n",
-        "few": "x\n0 1\n1 0 1\n",
-    }
-    for name, content in files.items():
-        (tmp_path / name).write_text(content)
-    words = ["order", "-q", "--kernel", "exponential", "-g", "0.5", "--vectors", "vectors"]
-    done = run(tmp_path, *words, "--carry", "few", "model", "o", code=1)
-    assert done.stderr.startswith("Error: model: support vectors with feature 2 found, which few does not hold: ")
-    run(tmp_path, *words, "--carry", "range", "model", "o"), run(tmp_path, *words, "model", "plain")
-    ours, theirs = (run(tmp_path, "predict", "--values", *each).stdout for each in (("raw", "o"), ("vectors", "plain")))
-    assert ours == theirs

@@ -2,7 +2,6 @@
 
 import os
 import random
-import select
 import signal
 import subprocess
 import sys
@@ -13,12 +12,9 @@ import pytest
 
 from fastsvm_cli.system import interruption
 from support.paths import FASTSVM
-from support.processes import PATIENCE, on_a_terminal, outcome, wait_until
+from support.processes import PATIENCE, default_signals, on_a_terminal, outcome, wait_until
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
-
-
-pytestmark = pytest.mark.usefixtures("heard_signals")
 
 
 #: The command, signalled at one of Python's audit events (an import, an opened file, ...). The first one follows the
@@ -54,95 +50,76 @@ start.run()
 """
 
 
-def run_to(moment, number, directory, *words):
-    done = subprocess.run(
-        [sys.executable, "-c", AT_A_MOMENT, str(moment), str(int(number)), *words],
-        cwd=directory,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=PATIENCE,
-    )
-    return done.returncode, done.stdout.decode(), done.stderr.decode()
+def run_to(moment, number, directory, words):
+    command = [sys.executable, "-c", AT_A_MOMENT, str(moment), str(int(number)), *words.split()]
+    return outcome(command, cwd=directory, stdin=subprocess.DEVNULL, preexec_fn=default_signals)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize(
     "words, number, moments",
     [
-        ("predict -q --exact m rows fast out", signal.SIGINT, 30),
-        ("predict -q rows m out", signal.SIGHUP, 12),
-        ("predict -q rows m out", signal.SIGTERM, 12),
+        ("predict -q --exact m rows fast out", signal.SIGINT, 20),
+        ("predict -q rows m out", signal.SIGHUP, 8),
+        ("predict -q rows m out", signal.SIGTERM, 8),
         ("approx -q m out", signal.SIGINT, 6),
-        ("bound -q rows m", signal.SIGINT, 6),
-        ("order -q --fold rows m out", signal.SIGTERM, 6),
-        ("border -q --samples 3 m out", signal.SIGHUP, 6),
-        ("bench -q --runs 1 --max-seconds 0.1 rows m fast", signal.SIGINT, 6),
+        ("bound -q rows m", signal.SIGINT, 4),
+        ("order -q --fold rows m out", signal.SIGTERM, 4),
+        ("border -q --samples 3 m out", signal.SIGHUP, 4),
+        ("bench -q --runs 1 --max-seconds 0.1 rows m fast", signal.SIGINT, 4),
     ],
 )
 def test_at_any_moment(directory, words, number, moments):
-    code, reported, _ = run_to(0, number, directory, *words.split())
-    assert code == 0
+    seen = run_to(0, number, directory, words).stdout.splitlines()[-1]
     # Not the last ones: a run may have fewer. How often bench runs a case depends on time.
-    count = int(reported.splitlines()[-1]) * (10 if words.startswith("bench") else 19) // 20
+    count = int(seen) * (10 if words.startswith("bench") else 19) // 20
     whole = (directory / "out").read_text()
     files = sorted(os.listdir(directory))
     for at in range(moments):
         (directory / "out").write_text("before\n")
         moment = 1 + at * (count - 1) // (moments - 1)
-        code, _, errors = run_to(moment, number, directory, *words.split())
-        assert (code, errors) == (128 + number, ""), f"moment {moment} of {count}: exit code {code}\n{errors}"
+        done = run_to(moment, number, directory, words)
+        assert (done.returncode, done.stderr) == (128 + number, ""), f"moment {moment} of {count}: {done}"
         assert sorted(os.listdir(directory)) == files, f"moment {moment} of {count}"
         found = (directory / "out").read_text()
         assert found in ("before\n", whole) or found.endswith("\nend\n"), f"moment {moment} of {count}"
 
 
-@pytest.mark.full(few=1)
-@pytest.mark.parametrize(
-    "words, number",
-    [
-        ("predict - fast out", signal.SIGINT),
-        ("predict - fast out", signal.SIGHUP),
-        ("predict --exact m - fast out", signal.SIGTERM),
-        ("predict - fast", signal.SIGINT),
-    ],
-)
-def test_while_it_waits_for_rows(directory, words, number):
-    process = waiting(directory, words)
-    process.send_signal(number)
-    printed = b"Interrupted.\n" if number == signal.SIGINT else b""
-    assert process.wait(PATIENCE) == 128 + number
-    note = b"Model supports probability estimates, but disabled in prediction.\n"
-    assert process.stderr.read().removeprefix(note) == printed
-    assert sorted(os.listdir(directory)) == ["fast", "m", "out", "rows"]
-    assert (directory / "out").read_text() == "before\n"
-
-
-def waiting(directory, words, **options):
-    """The command, once it has read all its input."""
-    process = subprocess.Popen(
-        [FASTSVM, *words.split()],
-        cwd=directory,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        **options,
-    )
+def waiting(directory, command, prepare=default_signals):
+    """The command, once it has answered all its input."""
+    program, *words = command.split()
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    words = [Path(FASTSVM).with_name(program), *words]
+    process = subprocess.Popen(words, cwd=directory, preexec_fn=prepare, **pipes)
     process.stdin.write(b"1 1:0.5\n")
     process.stdin.flush()
-    if "out" in words.split():
-        temporary = directory / ".out.fastsvm-0.tmp"
-        while not size_of(temporary):
-            assert process.poll() is None, process.stderr.read()
+    if "out" not in words:
+        assert process.stdout.readline()
     else:
-        assert select.select([process.stdout], [], [], PATIENCE)[0]
+        assert wait_until(lambda: any(path.stat().st_size for path in directory.glob(".out.fastsvm-*.tmp")))
     return process
 
 
-def size_of(path):
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return 0
+@pytest.mark.full(few=1)
+@pytest.mark.parametrize(
+    "command, number",
+    [
+        ("fastsvm predict - fast out", signal.SIGINT),
+        ("fastsvm predict --exact m - fast out", signal.SIGTERM),
+        ("fastsvm predict - fast", signal.SIGINT),
+        ("fastsvm-predict - fast out", signal.SIGHUP),
+        ("fastsvm-predict - fast out", signal.SIGTERM),
+    ],
+)
+def test_while_it_waits_for_rows(directory, command, number):
+    process = waiting(directory, command)
+    process.send_signal(number)
+    assert process.wait(PATIENCE) == 128 + number
+    note = b"Model supports probability estimates, but disabled in prediction.\n"
+    printed = b"Interrupted.\n" if number == signal.SIGINT else b""
+    assert process.stderr.read().removeprefix(note) == printed
+    assert sorted(os.listdir(directory)) == ["fast", "m", "out", "rows"]
+    assert (directory / "out").read_text() == "before\n"
 
 
 def test_what_the_parent_ignores_stays_ignored(directory):
@@ -152,31 +129,11 @@ def test_what_the_parent_ignores_stays_ignored(directory):
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
 
-    process = waiting(directory, "predict -q - fast out", preexec_fn=ignore)
+    process = waiting(directory, "fastsvm predict -q - fast out", ignore)
     for number in SIGNALS:
         process.send_signal(number)
     process.communicate(b"1 1:0.5\n")
     assert process.returncode == 0 and len((directory / "out").read_text().split()) == 2
-
-
-def test_a_killed_run_leaves_what_the_next_one_removes(directory):
-    process = waiting(directory, "predict - fast out")
-    process.kill()
-    process.wait()
-    assert (directory / "out").read_text() == "before\n" and len(os.listdir(directory)) == 5
-    assert subprocess.run([FASTSVM, "predict", "-q", "rows", "fast", "out"], cwd=directory).returncode == 0
-    assert sorted(os.listdir(directory)) == ["fast", "m", "out", "rows"]
-
-
-@pytest.mark.parametrize("module", ["start", "system.interruption"])
-def test_before_anything_is_imported(module):
-    """Ctrl-C causes no traceback from the command's first line on."""
-    code = (
-        f"import sys\nbefore = set(sys.modules)\nimport fastsvm_cli.{module}\nprint(*sorted(set(sys.modules) - before))"
-    )
-    done = outcome([sys.executable, "-I", "-c", code], check=True)
-    names = f"fastsvm_cli.{module}".split(".")
-    assert done.stdout.split() == [".".join(names[: at + 1]) for at in range(len(names))]
 
 
 def test_the_library_handles_no_signals():
@@ -186,7 +143,8 @@ def test_the_library_handles_no_signals():
         "print(signal.getsignal(signal.SIGINT) is signal.default_int_handler, end=' ')\n"
         "print(signal.getsignal(signal.SIGTERM) == signal.SIG_DFL)\n"
     )
-    assert outcome([sys.executable, "-I", "-c", code], check=True).stdout == "True True\n"
+    done = outcome([sys.executable, "-I", "-c", code], preexec_fn=default_signals)
+    assert done.stdout == "True True\n", done.stderr
 
 
 class Ended(BaseException):
@@ -201,6 +159,7 @@ def reported(monkeypatch):
         raise Ended(code)
 
     monkeypatch.setattr(interruption.os, "_exit", leave)
+    monkeypatch.setattr(interruption, "_undo", [])
     return lambda number: interruption.stop(number, None)
 
 
@@ -211,20 +170,15 @@ def test_what_must_not_stay_is_undone_the_last_first(reported):
         done.append("fails")
         raise OSError
 
-    actions = [lambda: done.append("first"), fail, lambda: done.append("last")]
-    for action in actions:
+    for action in (lambda: done.append("first"), fail, lambda: done.append("last")):
         interruption.add_undo(action)
-    try:
-        with pytest.raises(Ended) as end:
-            reported(signal.SIGTERM)
-    finally:
-        for action in actions:
-            interruption.remove_undo(action)
+    with pytest.raises(Ended) as end:
+        reported(signal.SIGTERM)
     assert end.value.args == (143,) and done == ["last", "fails", "first"]
-    done.clear()
+    interruption.remove_undo(fail)
     with pytest.raises(Ended):
         reported(signal.SIGINT)
-    assert done == []
+    assert done[3:] == ["last", "first"]
 
 
 def test_it_waits_for_the_end_of_what_must_not_be_parted(reported):
@@ -267,19 +221,13 @@ def test_an_interrupt_that_a_library_swallows_ends_the_process_all_the_same(repo
 def test_a_temporary_folder_goes_though_told_to_stop_while_it_is_made(reported, tmp_path, monkeypatch):
     """The signal comes before the object exists that removes the folder."""
     make = tempfile.mkdtemp
-
-    def make_and_tell(*arguments):
-        folder = make(*arguments)
-        reported(signal.SIGINT)
-        return folder
-
-    monkeypatch.setattr(tempfile, "mkdtemp", make_and_tell)
+    monkeypatch.setattr(tempfile, "mkdtemp", lambda *words: (make(*words), reported(signal.SIGINT))[0])
     begun = False
     with pytest.raises(KeyboardInterrupt), interruption.raising():
         with interruption.temporary_folder(dir=str(tmp_path), prefix="it-"):
             begun = True
     assert not begun and list(tmp_path.iterdir()) == []
-    monkeypatch.undo()
+    monkeypatch.setattr(tempfile, "mkdtemp", make)
     with pytest.raises(KeyboardInterrupt), interruption.raising():
         with interruption.temporary_folder(dir=str(tmp_path)) as folder:
             (Path(folder) / "file").write_text("it is not empty")
@@ -287,12 +235,13 @@ def test_a_temporary_folder_goes_though_told_to_stop_while_it_is_made(reported, 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_cursor_comes_back(directory):
+def test_the_cursor_comes_back():
     """A progress bar hides the cursor; the last output shows it again."""
     code = (
         "import os, signal\n"
         "from fastsvm_cli.system import interruption\n"
         "from fastsvm_cli.console import progress\n"
+        "signal.signal(signal.SIGINT, signal.SIG_DFL)\n"
         "interruption.install()\n"
         "now = iter(range(0, 1000, 2))\n"
         "progress.monotonic = lambda: next(now)\n"
@@ -305,37 +254,27 @@ def test_the_cursor_comes_back(directory):
     assert b"\x1b[?25l" in printed and printed.endswith(b"\x1b[?25hInterrupted.\r\n") and b"Traceback" not in printed
 
 
-@pytest.mark.full
-def test_bench_ends_its_children(directory):
-    """No process and no folder is left."""
-    scratch = directory / "scratch"
-    scratch.mkdir()
-    process = subprocess.Popen(
-        [FASTSVM, "bench", "-q", "--runs", "1000000", "--max-seconds", "1e9", "rows", "m"],
-        cwd=directory,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "TMPDIR": str(scratch)},
-        start_new_session=True,
-    )
+def has_children(pid):
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text()
 
-    def children():
-        with open(f"/proc/{process.pid}/task/{process.pid}/children") as file:
-            return file.read().split()
 
-    while not children():
-        assert process.poll() is None, process.stderr.read()
-    process.terminate()
-    errors = process.stderr.read()  # ends when the children have ended too
-    assert process.wait(PATIENCE) == 143 and b"Traceback" not in errors and os.listdir(scratch) == []
-    with pytest.raises(ProcessLookupError):
-        os.killpg(process.pid, 0)
+def trains(pid):
+    """Whether a thread other than the first has worked for a tenth of a second."""
+    others = [task for task in Path(f"/proc/{pid}/task").iterdir() if task.name != str(pid)]
+    return any(int((task / "stat").read_text().rpartition(")")[2].split()[11]) >= 10 for task in others)
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("words", ["bench --cross-validate 2 -c 1e9 -g 1e-7 hard", "order --fold hard m out"])
-def test_while_libsvm_trains(directory, words):
-    """LIBSVM's loop does not react to signals, and takes minutes for these rows."""
+@pytest.mark.parametrize(
+    "words, number, works",
+    [
+        ("bench -q --runs 1000000 --max-seconds 1e9 rows m", signal.SIGTERM, has_children),
+        ("bench --cross-validate 2 -c 1e9 -g 1e-7 hard", signal.SIGINT, trains),
+        ("order --fold hard m out", signal.SIGINT, trains),
+    ],
+)
+def test_while_others_work_for_it(directory, words, number, works):
+    """No process and no folder is left. LIBSVM's loop does not react to signals, and takes minutes for these rows."""
     scratch = directory / "scratch"
     scratch.mkdir()
     draw = random.Random(0)
@@ -347,16 +286,13 @@ def test_while_libsvm_trains(directory, words):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "TMPDIR": str(scratch), "OMP_NUM_THREADS": "1"},
+        start_new_session=True,
+        preexec_fn=default_signals,
     )
-    tasks = f"/proc/{process.pid}/task"
-    assert wait_until(lambda: process.poll() is not None or trains(tasks)) and process.poll() is None
-    process.send_signal(signal.SIGINT)
-    out, errors = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, out, errors) == (130, b"", b"")
+    assert wait_until(lambda: process.poll() is not None or works(process.pid)) and process.poll() is None
+    process.send_signal(number)
+    out, errors = process.communicate(timeout=PATIENCE)  # ends when the children have ended too
+    assert (process.returncode, out, errors) == (128 + number, b"", b"")
     assert os.listdir(scratch) == [] and (directory / "out").read_text() == "before\n"
-
-
-def trains(tasks):
-    """Whether a thread other than the first has worked for a tenth of a second."""
-    others = [task for task in os.listdir(tasks) if task != tasks.split("/")[2]]
-    return any(int(Path(tasks, task, "stat").read_text().rpartition(")")[2].split()[11]) >= 10 for task in others)
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)

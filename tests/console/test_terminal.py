@@ -1,30 +1,43 @@
 """Simple terminals: lines fit their width, and nothing is drawn."""
 
 import io
+import re
 import sys
 
 import pytest
 
-from fastsvm_cli.console import progress, terminal
+from fastsvm_cli.console import terminal
 from support.processes import on_a_terminal
 
-#: Runs fastsvm with a stopped clock, since a slow machine would draw a bar.
-COMMAND = (
-    "from fastsvm_cli import start; from fastsvm_cli.console import progress; progress.monotonic = lambda: 0.0;"
-    " start.run()"
-)
+
+def fastsvm(words, columns, *, clock="lambda: 0.0", terminal="xterm", piped="", cwd=None):
+    """(exit code, output) of fastsvm on a terminal. The clock stands still, since a slow machine would draw a bar."""
+    code = f"from fastsvm_cli import start; from fastsvm_cli.console import progress; progress.monotonic = {clock}"
+    command = f'{piped} {sys.executable} -I -c "$0; start.run()" {words}'
+    return on_a_terminal(["bash", "-c", command, code], columns, cwd=cwd, env={"TERM": terminal})
 
 
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize("columns", [40, 80])
 @pytest.mark.parametrize("kind", ["xterm", "dumb"])
 def test_no_line_is_wider_than_the_terminal(directory, kind, columns):
-    words = [sys.executable, "-I", "-c", COMMAND, "bound", "rows", "fast"]
-    code, printed = on_a_terminal(words, columns, cwd=directory, env={"TERM": kind})
+    code, printed = fastsvm("bound rows fast", columns, terminal=kind, cwd=directory)
     lines = printed.decode("ascii").replace("\x1b[1m", "").replace("\x1b[0m", "").split("\r\n")
     folded = [line for line in lines if "next: " not in line]  # a command that is copied stays one line
     assert code == 0 and max(map(len, folded)) <= columns and any("gamma_MAX" in line for line in lines), printed
     assert kind == "xterm" or b"\x1b" not in printed
+
+
+@pytest.mark.parametrize(
+    "piped, rows, shown",
+    [("", "rows", rb"\xe2\x94\x81.* 4 k rows, [\d.]+( k)?/s"), ("cat rows |", "-", b"predict 4,000 rows, ")],
+)
+def test_predict_counts_its_rows_on_a_terminal(directory, piped, rows, shown):
+    """A pipe has no bar."""
+    (directory / "rows").write_text("-1 1:0.5 4:0.5\n" * 4000)
+    clock = "map(float, __import__('itertools').count(100)).__next__"
+    code, printed = fastsvm(f"predict {rows} m out", 80, clock=clock, piped=piped, cwd=directory)
+    assert code == 0 and re.search(shown, re.sub(rb"\x1b\[[\d;]*m", b"", printed)), printed
 
 
 class Dumb(io.StringIO):
@@ -57,15 +70,3 @@ def test_a_closed_pipe_ends_a_table_as_it_ends_a_line(monkeypatch):
     monkeypatch.setattr(sys, "stdout", Closed())
     with pytest.raises(BrokenPipeError):
         terminal.show(["words"])
-
-
-def test_on_a_dumb_terminal_a_line_stands_for_the_bar(monkeypatch):
-    clock = [100.0]
-    monkeypatch.setattr(progress, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(sys, "stderr", screen := Dumb())
-    monkeypatch.setenv("TERM", "dumb")
-    with progress.Progress("work", announced=True) as shown:
-        for at, share in ((0.5, 0.001), (1.0, 0.003), (3.0, 0.006)):
-            clock[0] = 100.0 + at
-            shown(share)
-    assert screen.getvalue() == "work: about 8.3 minutes to go.\n"

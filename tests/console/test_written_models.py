@@ -7,33 +7,6 @@ import pytest
 from support.paths import GOLDEN
 from support.processes import outcome
 
-
-def model(kernel, value):
-    head = f"svm_type c_svc\nkernel_type {kernel}\nnr_class 2\ntotal_sv 4\nrho 0.1\nlabel 1 -1\nnr_sv 2 2\nSV\n"
-    return f"{head}1 1:{value} 2:0.5\n0.5 1:1\n-1 1:2 2:1\n-0.5 1:-{value}\n"
-
-
-@pytest.mark.parametrize(
-    "options, kernel, value",
-    [
-        ("", "rbf\ngamma 0.5", "1e200"),
-        ("--center origin", "rbf\ngamma 0.5", "1e160"),
-        ("--degree 4 --precision double", "rbf\ngamma 1e-300", "1e308"),
-        ("--rank 1", "rbf\ngamma 0.5", "1e200"),
-        ("--certify", "rbf\ngamma 0.5", "1e160"),
-        ("--centers 2", "rbf\ngamma 1e-300", "1e308"),
-        ("", "linear", "1e160"),
-        ("--certify", "linear", "1e160"),
-    ],
-)
-def test_an_expansion_that_overflows_is_refused_and_the_output_stays(fastsvm, tmp_path, options, kernel, value):
-    (tmp_path / "m").write_text(model(kernel, value))
-    (tmp_path / "out").write_text("before\n")
-    done = fastsvm("approx", *options.split(), "m", "out", code=1)
-    assert done.err.startswith("Error: m: ") and done.err.endswith(": scale the data\n") and done.err.count("\n") == 1
-    assert done.out == "" and (tmp_path / "out").read_text() == "before\n"
-
-
 #: A process that writes damaged models.
 DAMAGED = """
 from fastsvm_cli.models.base import Model

@@ -69,7 +69,10 @@ def test_version_and_help_load_no_core(option):
     assert not loaded_after(AFTER_MAIN, option) & {"fastsvm_cli._native", "numpy", "rich"}
 
 
-def test_the_package_itself_loads_nothing():
-    """Everything is loaded on first use."""
-    code = "import sys; before = set(sys.modules); import fastsvm_cli; print(*set(sys.modules) - before)"
-    assert outcome([sys.executable, "-c", code], check=True, cwd=DATA).stdout.split() == ["fastsvm_cli"]
+@pytest.mark.parametrize("module", ["fastsvm_cli", "fastsvm_cli.start", "fastsvm_cli.system.interruption"])
+def test_the_package_itself_loads_nothing(module):
+    """Everything is loaded on first use. Ctrl-C causes no traceback from the command's first line on."""
+    code = f"import sys; before = set(sys.modules); import {module}; print(*sorted(set(sys.modules) - before))"
+    found = outcome([sys.executable, "-I", "-c", code], check=True, cwd=DATA).stdout.split()
+    parts = module.split(".")
+    assert found == [".".join(parts[:end]) for end in range(1, len(parts) + 1)]

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from support.building import require
 from support.pages import PAGES, blocks, sections
-from support.paths import DATA, GOLDEN, SCRIPTS
+from support.paths import DATA, GOLDEN
 from support.processes import outcome
 
 PAGE = PAGES["fastsvm_cli/commands/PIPELINES.md"]
@@ -18,9 +19,8 @@ ENVIRONMENT = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ
 
 @pytest.fixture(scope="module")
 def libsvm_tools():
-    """LIBSVM's tools/ of Debian. Missing: as svm_predict."""
-    if not Path("/usr/bin/svm-easy").is_file():
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("svm-easy is not installed (Debian: libsvm-tools)")
+    """LIBSVM's tools/ of Debian."""
+    require("svm-easy")
 
 
 @pytest.fixture
@@ -92,6 +92,7 @@ def test_fastsvm_predict_in_the_place_of_svm_predict(svm_predict, shell):
     assert one == other
 
 
+@pytest.mark.full
 def test_a_nightly_audit_tells_that_labels_differ(shell):
     lines = lines_of(2, "A nightly job that watches its drift")
     assert "drift" not in shell(*lines)
@@ -109,6 +110,7 @@ def test_parts_give_the_bytes_of_one_process(svm_scale, shell, tmp_path):
     assert len(written(tmp_path, "one")) == 6000 and len(list(tmp_path.glob("shards/*.gz"))) == 6
 
 
+@pytest.mark.full
 def test_what_parts_lose_is_as_the_page_says(shell, tmp_path):
     model = GOLDEN / "c_svc.model"
     shell(
@@ -127,12 +129,3 @@ def test_what_parts_lose_is_as_the_page_says(shell, tmp_path):
         assert f"Error: {name}: 'foo' found, expected a label" in done.stderr
     assert not (tmp_path / "rows.out").exists()
     assert all(words in PAGE for words in ("`sed '1!{/^labels /d}'`", "xargs says 123", "with 1, as"))
-
-
-@pytest.mark.full
-def test_the_script_that_times_parts_compares_their_outputs(tmp_path):
-    script = [sys.executable, SCRIPTS / "measure_parts.py", "--copies", "3", "--runs", "1", "--jobs", "2"]
-    done = outcome([*script, "--folder", tmp_path, DATA / "colors.train", GOLDEN / "c_svc.model"], check=True)
-    head, *times = done.stdout.splitlines()
-    assert head == "0.2 MB, 2 jobs, outputs equal" and os.listdir(tmp_path) == []
-    assert [line.split("  ")[-1] for line in times if "parallel" not in line][-1].startswith("ls shards/*.gz | xargs")

@@ -38,15 +38,6 @@ OPTIONS_OF_OTHERS = set(
 )
 
 
-def _options(name):
-    return {
-        option
-        for parameter in group.get_command(CONTEXT, name).params
-        for option in parameter.opts
-        if option.startswith("-")
-    } | {"-h", "--help"}
-
-
 def _fits(name, words):
     """Whether a command has these options and accepts their values. words may be part of a line; capitals are
     placeholders."""

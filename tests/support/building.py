@@ -13,10 +13,12 @@ CLIENTS = TESTS / "capi" / "clients"
 
 
 def require(*programs):
-    """Skip the test if a program is missing; in CI, fail."""
+    """The path of the last program. Without one of them the test is skipped; in CI, it fails: .ci/run installs them."""
     for program in programs:
-        if not shutil.which(program):
+        path = shutil.which(program)
+        if path is None:
             (pytest.fail if os.environ.get("CI") else pytest.skip)(f"no {program}")
+    return path
 
 
 def run(*command, **options):

@@ -49,12 +49,12 @@ def predict(*arguments, before=lambda block: None, code=0):
 
 
 def run_here(*arguments, code=0, connect=run.connect):
-    out, err, ended = io.StringIO(), io.StringIO(), 0
+    out, err, ended = _Standard(), io.StringIO(), 0
     with (
         mock.patch.object(run, "connect", connect),
         mock.patch.object(sys, "argv", ["fastsvm", *map(str, arguments)]),
         contextlib.redirect_stderr(err),
-        mock.patch.object(sys, "stdout", _Standard(out)),
+        mock.patch.object(sys, "stdout", out),
     ):
         try:
             cli.main()
@@ -65,23 +65,11 @@ def run_here(*arguments, code=0, connect=run.connect):
     return finished
 
 
-class _Standard:
+class _Standard(io.StringIO):
     """Standard output that keeps its text and the original descriptor."""
-
-    def __init__(self, text):
-        self._text = text
-
-    def write(self, words):
-        return self._text.write(words)
-
-    def flush(self):
-        pass
 
     def fileno(self):
         return 1
-
-    def isatty(self):
-        return False
 
 
 def parts(folder):

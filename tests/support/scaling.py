@@ -3,12 +3,13 @@
 import random
 
 import numpy as np
+from libsvm.svmutil import svm_read_problem
 
 from fastsvm_cli.text.read_rows import read_buffers, read_chunks
 from fastsvm_cli.text.scaling import parse_scaling
 from support.paths import DATA
 from support.processes import outcome
-from support.training import train
+from support.training import train_on
 
 
 def to_six_digits(value):
@@ -123,18 +124,11 @@ def unrounded(ranges, rows):
 def scaled_folder(folder):
     """Write rows, a range file, scaled rows and a model of these to the folder."""
     text = raw_rows(DATA / "rings.train", 300, seed=3)
-    columns: dict[int, list[float]] = {}
-    for line in text.splitlines():
-        for pair in line.split()[1:]:
-            index, value = pair.split(":")
-            columns.setdefault(int(index), []).append(float(value))
-    ranges = "x\n0 1\n" + "".join(
-        f"{index} {min(values)!r} {max(values)!r}\n" for index, values in sorted(columns.items())
-    )
     (folder / "rows").write_text(text)
+    _, rows = svm_read_problem(str(folder / "rows"))
+    columns = {i: [row[i] for row in rows if i in row] for i in sorted(set().union(*rows))}
+    ranges = "x\n0 1\n" + "".join(f"{i} {min(values)!r} {max(values)!r}\n" for i, values in columns.items())
     (folder / "range").write_text(ranges)
     (folder / "scaled").write_text(scaled_text(ranges, text))
-    rows = [line.split() for line in (folder / "scaled").read_text().splitlines()]
-    x = [{int(pair.split(":")[0]): float(pair.split(":")[1]) for pair in words[1:]} for words in rows]
-    train(folder / "model", x, [float(words[0]) for words in rows], "-g 0.5 -c 10")
+    train_on(folder / "model", folder / "scaled", "-g 0.5 -c 10")
     return folder
