@@ -11,14 +11,11 @@ from libsvm.svmutil import svm_load_model
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.methods.border.density import compile_density
-from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.base import ExactModel
 from support import oracles
 from support.bordering import as_row, labelled, numbers, samples_of
-from support.checksums import with_checksum
-from support.evaluation import error_of, parse, values
+from support.evaluation import parse, values
 from support.in_process import Libsvm
-from support.messages import model_changes
 from support.oracles import BorderFile, Machine, border_values, data_text, random_rows
 from support.training import train as trained
 
@@ -165,32 +162,6 @@ def test_a_matrix_that_is_too_large_is_refused():
     with pytest.raises(FileError, match=r"600 rows of 600000 features found, which take 2\.9 GB as a dense matrix"):
         compile_density(wide, "train", fingerprint="f", bandwidth=None, weight=3.0)
     assert isinstance(compile_density(wide, "train", fingerprint="f", bandwidth=1.0), ExactModel)
-
-
-# ---- the file
-
-
-ERRORS = model_changes("density")
-
-
-def estimate():
-    rng = np.random.default_rng(3)
-    return adaptive(some_rows(rng, 7, 3, density=0.8), [2, 1, 2, 4, 1, 4, 4], 2.5).to_text()
-
-
-def test_the_file_reads_back():
-    text = estimate()
-    model = parse_model(text, "m")
-    assert model.to_text() == text
-    assert model.weight == 2.5 and model.header.label == [2, 1, 4] and model.header.nr_sv == [2, 2, 3]
-    assert np.asarray(model.rows.leading)[:, 0].tolist() == [2, 2, 1, 1, 4, 4, 4]
-
-
-@pytest.mark.parametrize("case", ERRORS)
-def test_files_that_are_wrong(case):
-    message, _, (old, new) = ERRORS[case]
-    text = estimate()
-    assert old in text and message in error_of(with_checksum(text.replace(old, new, 1)))
 
 
 def test_the_core_refuses_what_does_not_fit():
