@@ -1,7 +1,6 @@
 """Maclaurin models in memory: sparse and dense rows, single precision, sizes, builds of the hot loops."""
 
 import warnings
-from itertools import product
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.approx.expansion import CENTERS, TooLargeError
 from fastsvm_cli.models import parse_model
-from support.evaluation import SIZES, parse
+from support.evaluation import parse
 from support.expanding import assert_expands, compiled, decide, expanded, gaussian
 from support.oracles import Machine, random_rows
 
@@ -37,24 +36,6 @@ def test_a_row_written_sparse_or_dense_or_alone_has_the_same_value(instruction_s
         again, outside_again = decide(model, dense)
         np.testing.assert_allclose(again, values, rtol=1e-12, atol=1e-12 * np.abs(machine.coef).sum())
         assert outside_again == outside
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf"])
-def test_every_size_of_model_and_data(kernel):
-    rng = np.random.default_rng(15)
-    types = [("c_svc", 2), ("nu_svc", 3), ("one_class", 2), ("nu_svr", 2), ("c_svc", 4)]
-    for n, d in product(SIZES, SIZES):
-        svm_type, nr_class = types[(n + d) % 5]
-        parameters = {"gamma": 0.3 / max(d, 1), "coef0": -0.2, "degree": int(rng.integers(3))}
-        density = rng.choice([0.1, 1.0])
-        machine, rows = gaussian(rng, svm_type, n=n, d=d, nr_class=nr_class, density=density, **parameters)
-        machine.kernel = kernel
-        rows = rows[: SIZES[(SIZES.index(n) + SIZES.index(d)) % len(SIZES)]]
-        center = (None, "pair")[SIZES.index(d) % 2]
-        model = parse_model(compiled(machine, center=center, single=False).to_text(), "a.approx")
-        if rows:
-            assert_expands(model, machine, rows)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
