@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from fastsvm_cli import _native
 from fastsvm_cli.models import parse_model
 from support import oracles
 from support.bordering import compiled
@@ -77,19 +76,6 @@ def test_huge_rows_get_a_value_of_the_samples_planes(size, local):
             planes = (border.levels[0] + ((z - points[nearest]) * normals[nearest]).sum(axis=1)).astype(float)
             layer = 1e-9 * (1 + np.abs(planes).max())
             assert planes.min() - layer <= value <= planes.max() + layer
-
-
-def test_values_depend_neither_on_threads_nor_on_chunks_nor_on_other_rows(best_instruction_set):
-    rng = np.random.default_rng(12)
-    for local in (1, 4):
-        border = random_border(rng, [40, 0, 100], 5, local)
-        model, rows = parse_model(border.text(HEADS[3]), "m"), rows_for(rng, border) * 5
-        chunk, seen = parse(rows), set()
-        for threads, size in ((1, len(rows)), (2, 65), (3, 64), (3, 1)):
-            _native.set_threads(threads)
-            parts = [list(range(at, min(at + size, len(rows)))) for at in range(0, len(rows), size)]
-            seen.add(np.concatenate([values(model, chunk.select(part)) for part in parts]).tobytes())
-        assert len(seen) == 1
 
 
 @pytest.mark.parametrize("classes", [2, 3])

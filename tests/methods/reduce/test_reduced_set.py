@@ -102,17 +102,6 @@ def test_the_distance_is_never_negative():
         assert found.model.header.total_sv == 1 and 0 <= found.distance < 1e-9
 
 
-@pytest.mark.parametrize("coefficient", [1e-30, 1e-150])
-def test_coefficients_that_vanish_beside_the_offset_are_no_crash(coefficient):
-    machine = some_machine(7, n=20)
-    machine.coef *= coefficient
-    for options in ({}, {"finishing": False}, {"init": "random", "optimizer": "irprop"}):
-        found = reduce(machine, 5, **options)
-        (small, radius), rows = small_and_radius(found), machine.vectors
-        error = np.abs(oracles.decision_values(machine, rows) - oracles.decision_values(small, rows))
-        assert found.distance >= 0 and np.all(error <= radius)
-
-
 def test_progress_tells_how_the_distance_falls():
     told = []
     reduce(some_machine(5), 8, on_progress=lambda share, text="": told.append((share, text)))
