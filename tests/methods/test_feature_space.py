@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from fastsvm_cli import _native
-from fastsvm_cli._native import Header, class_pairs
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.feature_space import FeatureSpace
 from fastsvm_cli.models import parse_model
@@ -14,16 +13,6 @@ from support.oracles import EXTENDED, random_machine
 from support.reducing import as_rows, exact_model, reduce, some_machine
 
 KINDS = [("c_svc", 2), ("c_svc", 4), ("one_class", 2), ("epsilon_svr", 2)]
-
-
-def test_pairs_of_classes_are_in_libsvms_order():
-    for classes in (1, 2, 3, 7):
-        expected = []
-        for i in range(classes):
-            for j in range(i + 1, classes):
-                expected.append((len(expected), i, j))
-        header = Header("c_svc", "rbf", nr_class=classes, total_sv=0, rho=[0.0] * len(expected))
-        assert header.class_pairs == class_pairs(classes) == expected and len(expected) == header.pairs
 
 
 @pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf", "sigmoid"])

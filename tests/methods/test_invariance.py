@@ -165,7 +165,7 @@ def test_order_takes_the_same_order(compiler, options, order):
 
 
 @pytest.mark.full(few=1)
-@pytest.mark.parametrize("scale, shift, classes", MOVES)
+@pytest.mark.parametrize("scale, shift, classes", [*MOVES, (1e45, 0.0, 2), (1e-45, 0.0, 3)])
 def test_border_finds_the_same_border(scale, shift, classes):
     machine = machine_of(5, n=120, d=2, gamma=1.0, classes=classes)
     machine.rho = [0.0] * len(machine.rho)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from support import oracles
-from support.oracles import EXTENDED, random_machine
+from support.oracles import EXTENDED
 from support.reducing import (
     TYPES,
     Dense,
@@ -33,18 +33,6 @@ def test_all_but_the_vectors_and_offsets_is_the_exact_models(svm_type, classes):
     assert len(small.vectors) == 10 and (not small.nr_sv or sum(small.nr_sv) == 10)
     assert words[:4] == [b"2", fingerprint(machine.text()).encode(), b"40", b"5"]
     assert len(words) == 4 + 2 * len(machine.pairs)
-
-
-def test_indices_are_those_of_the_support_vectors():
-    """Columns of the dense matrix are not LIBSVM's indices."""
-    rng, indices = np.random.default_rng(2), [0, 3, 70, 2147483647]
-    vectors = [dict(zip(indices, row)) for row in rng.standard_normal((30, 4)).tolist()]
-    machine = random_machine(rng, "c_svc", "rbf", vectors, gamma=0.5)
-    found = reduce(machine, 10)
-    small = machine_of(found)
-    assert small.features == indices
-    assert Dense(machine, small).share == pytest.approx(found.distance, rel=1e-5)
-    assert Dense(machine, small).share < 0.3
 
 
 def test_two_classes_share_their_vectors_each_is_listed_with_the_class_it_speaks_for():
