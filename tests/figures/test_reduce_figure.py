@@ -60,17 +60,10 @@ def test_what_the_descents_would_take_too_long_for_goes_without_but_the_written(
 
 
 def a_few(distances):
-    sizes = [
-        Size(
-            10 * 2**at,
-            share,
-            interval_95(round(share * 1000), 1000),
-            1e-6 * (at + 1),
-            (0.9e-6 * (at + 1), 2e-6 * (at + 1)),
-            True,
-        )
-        for at, share in enumerate(distances)
-    ]
+    sizes = []
+    for at, share in enumerate(distances):
+        time, interval = 1e-6 * (at + 1), interval_95(round(share * 1000), 1000)
+        sizes.append(Size(10 * 2**at, share, interval, time, (0.9 * time, 2 * time), True))
     return Sizes(sizes, Size(5000, 0.0, (0.0, 0.0), 2e-5, (1.9e-5, 2.2e-5), False), 1000, False)
 
 

@@ -96,6 +96,9 @@ def test_approx_refuses_what_it_could_not_read(tmp_path):
     for words in (["--degree", 1], ["--center", "origin", "--precision", "double"], ["--centers", 2], ["--rank", 1]):
         assert "overflow" in compile_here(tmp_path, LONG, "approx", *words)
     compile_here(tmp_path, LONG, "approx", "--certify")
+    large = two([{1: 1.0}, {1: 2.0}], [1e39, 1.0])
+    assert "overflows single precision" in compile_here(tmp_path, large, "approx")
+    assert compile_here(tmp_path, large, "approx", "--precision", "double") is None
     vectors = [{j: float(i == j) * 3e19 for j in range(1, 4)} for i in range(4)]
     steep = two(vectors, [1, 2, -3, 1.0], 1.0, "polynomial", coef0=1.0, degree=2)
     for words in (["--rank", 2], ["--tolerance", 1e-9]):

@@ -171,7 +171,7 @@ def test_radii_cover_the_rounding_of_the_distance_from_a_centre(offset, worst):
 
 def test_printed_radii_are_not_below_the_true_ones():
     rng = np.random.default_rng(11)
-    for _ in range(40):
+    for _ in range(15):
         machine, x = hostile_machine(rng)
         _, model = certified(machine, **hostile_options(rng))
         chunk, written = parse(hostile_rows(rng, x)), []

@@ -8,6 +8,7 @@ from libsvm.svmutil import svm_read_problem
 
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
+from support.bordering import two_sided
 from support.in_process import Libsvm
 from support.oracles import Machine, data_text, random_rows
 from support.paths import DATA
@@ -101,25 +102,17 @@ def test_fixed_point_iteration_that_places_no_vector_is_an_error(tmp_path):
 # ---- without loss
 
 
-@pytest.mark.full
-def test_a_trained_model_with_duplicates_is_reduced_without_loss(fastsvm, tmp_path):
-    y, x = svm_read_problem(str(DATA / "rings.train"))
-    train(tmp_path / "m", x[:200] + x[:100], y[:200] + y[:100], "-g 0.5 -c 1")
-    done = fastsvm("reduce", "--lossless", "m")
-    machine, (small, _) = Machine.read((tmp_path / "m").read_bytes()), split((tmp_path / "m.reduced").read_bytes())
-    total, left = len(machine.vectors), len({tuple(sorted(row.items())) for row in machine.vectors})
-    assert len(small.vectors) == left < total - 20
-    assert done.out.splitlines()[0] == (
-        f"{total} support vectors, {total - left} of them equal to others or of coefficient 0 -> {left} vectors"
-    )
-    assert "labels that differ on the support vectors: 0 of" in done.out and "squared distance" not in done.out
-    # Vectors that all cancel leave a model without vectors.
-    machine = Machine(
-        "c_svc", "rbf", [{1: 1.0}] * 2, np.array([[2.0], [-2.0]]), [0.25], 0.5, label=[3, -4], nr_sv=[1, 1]
-    )
+def test_duplicates_and_vectors_that_cancel_are_merged_without_loss(fastsvm, tmp_path):
+    machine = some_machine(5, n=30)
+    machine.vectors[20:] = machine.vectors[:10]
     (tmp_path / "m").write_bytes(machine.text())
+    done = fastsvm("reduce", "--lossless", "m")
+    first = "30 support vectors, 10 of them equal to others or of coefficient 0 -> 20 vectors"
+    assert done.out.splitlines()[0] == first and len(split((tmp_path / "m.reduced").read_bytes())[0].vectors) == 20
+    assert "labels that differ on the support vectors: 0 of" in done.out and "squared distance" not in done.out
+    (tmp_path / "m").write_bytes(two_sided([{1: 1.0}] * 2, 2.0, 0.5).text())
     assert "-> 0 vectors\n" in fastsvm("reduce", "--lossless", "m", "small").out
-    assert Libsvm(tmp_path / "small").labels([{1: 1.0}, {2: 1.0}]) == [-4, -4]
+    assert Libsvm(tmp_path / "small").labels([{1: 1.0}, {2: 1.0}]) == [-1, -1]
     fastsvm("reduce", "--vectors", 1, "m", "small")
 
 
