@@ -3,6 +3,8 @@
 import json
 import re
 
+import pytest
+
 from fastsvm_cli.text.fingerprint import fingerprint
 from support.model_files import BORDERS, COMPILED, EXACT, ORDERED, REDUCED
 from support.paths import GOLDEN
@@ -12,6 +14,7 @@ def facts(fastsvm, *paths):
     return json.loads(fastsvm("bound", "--json", *paths).out)["models"]
 
 
+@pytest.mark.full
 def test_every_kind_of_model_file_is_told(fastsvm):
     paths = [GOLDEN / name for name in EXACT + COMPILED + BORDERS + ORDERED + REDUCED]
     for path, found in zip(paths, facts(fastsvm, *paths), strict=True):

@@ -97,7 +97,7 @@ def test_the_legend_has_every_method_and_hides_none_in_a_columns_width(document,
     assert {text.get_fontsize() for text in figure.findobj(matplotlib.text.Text) if text.get_text()} == {7.0}
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize("seed, equal", [(0, 1.0), (1, 0.8), (2, 0.0)])
 def test_what_does_not_differ_is_spread_over_a_band_of_its_own(seed, equal):
     document = bench_document(seed, equal=equal)
@@ -156,6 +156,7 @@ def test_names_of_files_are_drawn_as_they_are():
     assert names[0].encode() in content(figure, "svg")
 
 
+@pytest.mark.full
 def test_one_case_no_times_and_a_regression():
     document = bench_document(0)
     for case in document["cases"]:

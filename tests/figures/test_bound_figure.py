@@ -51,6 +51,7 @@ def test_as_many_rows_are_proven_as_bound_tells_of_the_certified_model(models_fo
         assert seen.largest == pytest.approx(reported["radius_largest"]) and size == file.stat().st_size
 
 
+@pytest.mark.full
 def test_the_curve_counts_rows_by_their_radius(models_folder):
     model = load_model(str(models_folder / "colors.3"))
     seen = ProvenRows(model)
@@ -105,6 +106,7 @@ def test_a_regression_has_radii_alone(measured):
     assert any(f"radius of half: {found[2].median:.2g}" in text for text in texts(figure.axes[1]))
 
 
+@pytest.mark.full
 def test_what_is_too_large_is_left_out(models_folder, monkeypatch):
     model = load_model(str(models_folder / "rings.model"))
     sizes = [each.size for each in by_degree(model)]

@@ -78,6 +78,7 @@ ENDS = {
 }
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("name", ENDS)
 def test_the_ends_of_a_double_are_compiled_or_refused(tmp_path, name):
     machine = ENDS[name]
@@ -190,6 +191,7 @@ OPTIONS = {
 }
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("command", OPTIONS)
 @calm(60)
 @given(data=st.data())

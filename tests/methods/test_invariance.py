@@ -65,7 +65,7 @@ def reduced(machine, count=8, **options):
     return compile_reduced_set(exact(machine), fingerprint="f", count=count, **options)
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize("method", METHODS)
 def test_reduce_finds_as_near_a_set(method):
     """Steps of iRprop+ are relative to the unit."""

@@ -40,13 +40,6 @@ def test_rbf_models_of_every_type_and_degree_expand_as_in_equation_3_7(svm_type,
         assert_expands(model, machine, rows + [{}])
 
 
-def test_by_default_rbf_is_stored_in_single_precision_about_the_mean():
-    machine, _ = gaussian(np.random.default_rng(1))
-    model = compiled(machine)
-    assert (model.degree, model.single) == (2, True)
-    assert [list(c.point) for c in model.centers] == [list(c.point) for c in compiled(machine, center="mean").centers]
-
-
 def test_centers_are_the_mean_the_origin_and_the_means_of_pairs_with_the_largest_norms_about_them():
     machine, _ = gaussian(np.random.default_rng(2), nr_class=4, offset=3.0)
     x = oracles.dense(machine.vectors, machine.features)

@@ -15,7 +15,7 @@ SHAPES = [(1, 1.0, 0.0), (7, 0.3, 0.0), (40, 1.0, 0.0), (40, 0.1, 0.0), (40, 1.0
 SHAPES += [(400, 0.5, 0.0), (600, 0.4, 0.0), (600, 1.0, 1e3)]
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize("center, single", [("mean", True), ("origin", True), ("pair", False)])
 def test_a_row_written_sparse_or_dense_or_alone_has_the_same_value(instruction_set, center, single):
     for d, density, offset in SHAPES:
