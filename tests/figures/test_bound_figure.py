@@ -61,8 +61,8 @@ def test_the_curve_counts_rows_by_their_radius(models_folder):
         decisions = model.decisions(Precision.labels(), with_radius=True)
         model.decision_values(chunk, decisions)
         radii += np.asarray(decisions.radius).max(axis=1).tolist()
-        open_rows = set(_native.undecided_rows(model.header.task(), decisions))
-        decided += [row not in open_rows for row in range(chunk.rows)]
+        open_rows = _native.undecided_rows(model.header.task(), decisions)
+        decided += (~np.isin(range(chunk.rows), open_rows)).tolist()
     radii, decided = np.array(radii), np.array(decided)
     curve = seen.curve()
     assert curve[-1][1:] == (len(radii), decided.sum()) and 0 < decided.sum() < len(radii)

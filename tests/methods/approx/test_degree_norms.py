@@ -122,24 +122,6 @@ def test_norms_depend_neither_on_threads_nor_much_on_how_they_are_computed(monke
 # ---- large models
 
 
-def test_a_certificate_writes_out_no_more_of_sparse_vectors_than_a_block(monkeypatch):
-    rng = np.random.default_rng(10)
-    x = scipy.sparse.random(400, 300, 0.02, format="csr", random_state=11)
-    vectors = [{int(j) + 1: float(v) for j, v in zip(row.indices, row.data)} or {1: 1.0} for row in x]
-    machine = random_machine(rng, "one_class", "rbf", vectors, gamma=0.1)
-    monkeypatch.setattr(certificates, "BLOCK_CELLS", 6000)
-    written = []
-    before = scipy.sparse.csr_matrix.toarray
-
-    def counting(self, *args, **kwargs):
-        written.append(self.shape[0] * self.shape[1])
-        return before(self, *args, **kwargs)
-
-    monkeypatch.setattr(scipy.sparse.csr_matrix, "toarray", counting)
-    compile_maclaurin(parse_model(machine.text(), "m"), fingerprint="f" * 32, certify=True)
-    assert written and max(written) <= 6000
-
-
 def test_vectors_that_would_not_fit_as_a_dense_matrix_get_their_certificate(monkeypatch):
     rng = np.random.default_rng(12)
     machine = random_machine(rng, "one_class", "rbf", random_rows(rng, 30, range(1, 9)), gamma=0.1)

@@ -26,11 +26,6 @@ def test_many_points_at_a_time_give_what_each_gives_alone(monkeypatch):
         assert gradient == pytest.approx(np.array([each[1][0] for each in alone]), abs=1e-10)
 
 
-def sums_of_weights(function, x, z, scale):
-    widths = function.bandwidths(z * scale) / scale
-    return [float(oracles.density_weights(x, row, width).sum()) for row, width in zip(z, widths)]
-
-
 @pytest.mark.full(few=3)
 @pytest.mark.parametrize(
     "bandwidth, weight, scale, away",
@@ -60,7 +55,9 @@ def test_the_weights_add_up_at_rows_themselves_whatever_the_unit(scale):
     for weight in (1.5, 4.5, 19.999):
         function = DensityFunction(x * scale, y, None, weight)
         at = x[:16] if weight < 4 else x
-        assert sums_of_weights(function, x, at, scale) == pytest.approx([weight] * len(at), rel=1e-6), weight
+        widths = function.bandwidths(at * scale) / scale
+        found = [float(oracles.density_weights(x, row, width).sum()) for row, width in zip(at, widths)]
+        assert found == pytest.approx([weight] * len(at), rel=1e-6), weight
         assert np.all(np.isfinite(function.value_and_gradient(at * scale)[0]))
     alone = DensityFunction(x, y, None, 3.0).value_and_gradient(x[16:17])[0]
     assert alone == pytest.approx([np.mean(y[16:])])

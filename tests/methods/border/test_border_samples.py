@@ -15,7 +15,7 @@ from support.oracles import BorderFile, random_rows
 CASES = [
     ("linear", "c_svc", 3, False),
     ("rbf", "c_svc", 2, True),
-    ("rbf", "c_svc", 5, True),
+    ("rbf", "c_svc", 4, True),
     ("rbf", "one_class", 2, True),
     ("sigmoid", "nu_svc", 2, True),
     ("constant", "c_svc", 2, False),

@@ -38,8 +38,10 @@ def words(text):
 
 
 @pytest.mark.full(few=1)
-@pytest.mark.parametrize("labels", [[1, -1], [-1, 1, 5], [3, 0, 7, -2]])
-@pytest.mark.parametrize("n, d, density", [(6, 1, 1.0), (7, 30, 0.2), (13, 5, 0.6), (100, 5, 0.6)])
+@pytest.mark.parametrize(
+    "labels, n, d, density",
+    [([1, -1], 6, 1, 1.0), ([3, 0, 7, -2], 7, 30, 0.2), ([-1, 1, 5], 13, 5, 0.6), ([-1, 1], 100, 5, 0.6)],
+)
 def test_log_odds_match_the_formula(labels, n, d, density):
     rng = np.random.default_rng([n, d, len(labels)])
     rows, y = labelled(rng, n, d, labels, apart=0.4, density=density)
