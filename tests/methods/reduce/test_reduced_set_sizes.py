@@ -73,23 +73,17 @@ def without_zeros(row):
     return {i: v for i, v in row.items() if v}
 
 
-def classes_of(machine):
-    n = len(machine.vectors)
-    return np.repeat(np.arange(machine.nr_class), machine.nr_sv) if machine.classification else np.zeros(n, int)
-
-
 def merged_machine(machine):
     """([(vector, coefficients)], nr_sv): equal vectors (of one class, if more than two) added up, without those of
     coefficient 0."""
-    of, sums, where = classes_of(machine), {}, {}
+    of = np.repeat(np.arange(len(machine.nr_sv)), machine.nr_sv) if machine.nr_sv else np.zeros(len(machine.vectors))
+    sums, where = {}, {}
     for at, (x, a) in enumerate(zip(machine.vectors, machine.coef)):
         key = (of[at] if machine.nr_class > 2 else 0, frozenset(without_zeros(x).items()))
         sums[key] = sums[key] + a if key in sums else a
         where.setdefault(key, at)
     stored = [key for key in sums if np.any(sums[key])]
-    nr_sv = (
-        [sum(of[where[key]] == c for key in stored) for c in range(machine.nr_class)] if machine.classification else []
-    )
+    nr_sv = [sum(of[where[key]] == c for key in stored) for c in range(len(machine.nr_sv))]
     return [(machine.vectors[where[key]], sums[key]) for key in stored], nr_sv
 
 
@@ -113,7 +107,6 @@ def with_duplicates(seed, svm_type, classes):
 
 @pytest.mark.parametrize("svm_type, classes", TYPES)
 def test_lossless_merges_equal_vectors_and_changes_nothing_else(svm_type, classes):
-    merged = 0
     for seed in range(5):
         machine = with_duplicates(seed, svm_type, classes)
         exact = exact_model(machine)
@@ -130,7 +123,4 @@ def test_lossless_merges_equal_vectors_and_changes_nothing_else(svm_type, classe
         error = np.abs(oracles.decision_values(small, rows) - oracles.decision_values(machine, rows))
         assert np.all(error <= radius) and radius.max() < 1e-11
         assert np.abs(values(found.model, parse(rows)) - values(exact, parse(rows))).max() < 1e-9
-        count = merge_duplicates(exact)[1]
-        assert count == 45 - len(expected)
-        merged += count
-    assert merged > 10
+        assert merge_duplicates(exact)[1] == 45 - len(expected) > 0
