@@ -133,6 +133,7 @@ def test_radii_of_finite_kernels_are_the_rounding(kernel, degree):
             assert np.median(radius) <= relative * np.median(oracles.magnitudes(machine, rows) + 1)
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("offset, worst", [(20.0, 1e-14), (1e5, 1e-17), (1e7, 1e-17), (1e9, 1e-17), (1e12, 1e-17)])
 def test_radii_cover_the_rounding_of_the_distance_from_a_centre(offset, worst):
     """One vector is its own centre: nothing is truncated, and |z|^2 - 2 z.m + |m|^2 loses a few digits, or all: then

@@ -89,6 +89,7 @@ def test_linear_and_low_polynomial_kernels_compile_exactly(kernel, degree, singl
 # ---- far from the origin
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("offset", [1e2, 1e4, 1e6, 1e9])
 def test_far_centers_lose_no_digits(offset):
     """An expansion in powers of z would lose a factor (|m| / |z - m|)^2 of precision. All features are far, or some."""

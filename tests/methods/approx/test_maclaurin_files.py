@@ -30,6 +30,7 @@ CASES = [("rbf", way) for way in WAYS]
 CASES += [(kernel, way) for kernel in ("linear", "polynomial") for way in ({}, {"single": True}, {"certify": True})]
 
 
+@pytest.mark.full(few=8)
 @pytest.mark.parametrize("kernel, options", CASES, ids=str)
 def test_a_compiled_model_is_written_back_byte_for_byte(kernel, options):
     for seed, svm_type in enumerate((*SVM_TYPES, "c_svc")):

@@ -75,6 +75,7 @@ def test_huge_rows_get_a_value_of_the_samples_planes(size, local):
             assert planes.min() - layer <= value <= planes.max() + layer
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("classes", [2, 3])
 def test_probabilities_of_a_model_are_libsvms_sigmoid_of_the_border_decision(classes):
     rng = np.random.default_rng(14)

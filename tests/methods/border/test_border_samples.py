@@ -66,6 +66,7 @@ def test_tiny_normals_are_not_lost_in_single_precision():
     assert len(samples) and np.all(np.abs(samples[:, 1]).max(axis=1) > 0)
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("sampling", ["refined", "dense", "random"])
 def test_near_duplicates_are_skipped_from_the_first_sample_on(sampling):
     """A line has one root; its samples differ by rounding only."""

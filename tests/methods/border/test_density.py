@@ -206,6 +206,7 @@ def test_borders_of_density_estimates(fastsvm, tmp_path, train, bandwidth, weigh
     assert np.mean([np.sign(float(f(z))) == np.sign(each) for z, each in zip(at, t)]) > 0.8
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("labels", [[-1, 1], [0, 7, 3]])
 def test_labels_of_density_borders_are_in_svm_trains_order(fastsvm, tmp_path, labels):
     rng = np.random.default_rng(16)

@@ -37,6 +37,7 @@ def files(tmp_path):
 # ---- the command
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("svm_type, classes", [("epsilon_svr", 2), ("c_svc", 2), ("c_svc", 4)])
 def test_the_summary_is_what_a_dense_computation_says(fastsvm, tmp_path, files, svm_type, classes):
     machine, rows = files(svm_type, classes)

@@ -104,6 +104,7 @@ def nearest(machine, small):
     return np.abs(x[None] - z[:, None]).max(axis=2)
 
 
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize(
     "init, optimizer, classes",
     [
