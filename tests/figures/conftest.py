@@ -23,13 +23,11 @@ def models_folder(tmp_path_factory):
     train(folder, "colors.model", "colors.train", "-g 0.05 -c 5", 300)
     train(folder, "waves.model", "waves.train", "-s 3 -g 0.05 -c 5", 200)
     train(folder, "linear.model", "rings.train", "-t 0", 200)
-    train(folder, "sigmoid.model", "rings.train", "-t 3", 200)
     compile_all(
         folder,
         "approx --certify --degree 2 rings.model rings.2",
         "approx --certify --degree 4 rings.model rings.4",
         "approx --certify --degree 3 colors.model colors.3",
-        "approx rings.model rings.approx",
         "reduce --vectors 30 rings.model rings.red",
     )
     return folder

@@ -42,6 +42,7 @@ def test_eight_sizes_each_compiled_and_compared_by_itself(models_folder, name, c
         assert 0 < each.seconds_95[0] <= each.seconds <= each.seconds_95[1]
 
 
+@pytest.mark.full
 def test_of_a_regression_it_is_the_difference_and_without_rows_of_the_support_vectors(models_folder):
     model, picked, rows, found = measured(models_folder, "waves", 20)
     share, (low, high) = agreement(picked, model, rows).share, found.sizes[-1].distance_95
@@ -51,6 +52,7 @@ def test_of_a_regression_it_is_the_difference_and_without_rows_of_the_support_ve
     assert found.sizes[-1].distance == agreement(picked, model, [model.vectors]).disagreement
 
 
+@pytest.mark.full
 def test_what_the_descents_would_take_too_long_for_goes_without_but_the_written(models_folder, monkeypatch):
     monkeypatch.setattr(sizes_file, "FINISHING_SECONDS", 0.0)
     _, _, _, found = measured(models_folder, "rings", 8, {**HOW, "finishing": True})
@@ -60,17 +62,10 @@ def test_what_the_descents_would_take_too_long_for_goes_without_but_the_written(
 
 
 def a_few(distances):
-    sizes = [
-        Size(
-            10 * 2**at,
-            share,
-            interval_95(round(share * 1000), 1000),
-            1e-6 * (at + 1),
-            (0.9e-6 * (at + 1), 2e-6 * (at + 1)),
-            True,
-        )
-        for at, share in enumerate(distances)
-    ]
+    sizes = []
+    for at, share in enumerate(distances):
+        time, interval = 1e-6 * (at + 1), interval_95(round(share * 1000), 1000)
+        sizes.append(Size(10 * 2**at, share, interval, time, (0.9 * time, 2 * time), True))
     return Sizes(sizes, Size(5000, 0.0, (0.0, 0.0), 2e-5, (1.9e-5, 2.2e-5), False), 1000, False)
 
 
@@ -103,6 +98,7 @@ def test_numbers_stand_where_they_belong():
     assert content(figure, "svg") == content(draw("rows", found), "svg")
 
 
+@pytest.mark.full
 def test_all_or_none_or_one():
     for distances in ([0.0, 0.0, 0.0], [0.3], [0.0], [1.0, 0.9]):
         upper = draw("rows", a_few(distances)).axes[0]

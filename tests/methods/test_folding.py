@@ -115,80 +115,66 @@ def test_labels_that_were_scaled_are_scaled_back():
     assert folded.header.probA == pytest.approx([case.machine.probA[0] * 10])
 
 
-def test_ranges_that_do_not_go_with_the_model_are_refused():
-    case, regression = Case(5, "rbf", gamma=0.1), Case(5, "rbf", "epsilon_svr", gamma=0.1)
-    equal = "range: the range of y has equal ends, or ends too far"
-    for model, ranges, why in (
-        (case.model, Y + case.ranges, "range: the range file scales y, but this is a classification model"),
-        (case.model, "x\n-1 1\n1 0 1\n", "model: support vectors with feature .* found, which range does not hold"),
-        (regression.model, f"y\n0 1\n2 2\n{regression.ranges}", equal),
-        (regression.model, f"y\n0 1\n-1e308 1e308\n{regression.ranges}", equal),
-    ):
-        with pytest.raises(ModelFormatError, match=why):
-            check(parse_scaling(ranges.encode(), "range"), model, "model")
+def model_of(*values):
+    """Two vectors, each with one of these values of features 1, 2, ..."""
+    vectors = [{at: value} for at, value in enumerate(values, 1)]
+    return parse_model(random_machine(np.random.default_rng(5), "c_svc", "rbf", vectors, gamma=0.1).text(), "model")
 
 
-def test_ranges_that_cannot_be_folded_are_refused():
-    folding_of("x\n0 1\n0 0 4\n1 0 4\n")
-    for ranges, why in (
-        ("x\n-1 1\n0 1 4\n1 0 4\n", "range: index 0 found, which svm-scale does not move where a row lacks"),
-        ("x\n0 1\n1 0 1\n3 1e12 1000000000010\n", "range: feature 3 lies too far from 0 for its spread"),
-        ("x\n0 1\n3 -1e308 1e308\n", "feature 3 has a range that double precision cannot divide by"),
-    ):
-        with pytest.raises(ModelFormatError, match=why):
-            folding_of(ranges)
+CLASSES, SCALED = Case(5, "rbf", gamma=0.1), Case(5, "rbf", "epsilon_svr", gamma=0.1)
+POLYNOMIAL = Case(5, "polynomial", gamma=0.1, coef0=1.0, degree=2)
+LARGE = Case(6, "rbf", "epsilon_svr", equal=True, gamma=0.1)
+LARGE.machine.coef *= 1e20
+LARGE.model = parse_model(LARGE.machine.text(), "model")
+ENDS = "range: the range of y has equal ends, or ends too far"
+OVERFLOWS = "model: a number of the model overflows once range is part of it: "
+REFUSED = [
+    (CLASSES.model, Y + CLASSES.ranges, "range: the range file scales y, but this is a classification model"),
+    (CLASSES.model, "x\n-1 1\n1 0 1\n", "model: support vectors with feature .* found, which range does not hold"),
+    (SCALED.model, f"y\n0 1\n2 2\n{SCALED.ranges}", ENDS),
+    (SCALED.model, f"y\n0 1\n-1e308 1e308\n{SCALED.ranges}", ENDS),
+    (model_of(0.5), "x\n-1 1\n0 1 4\n1 0 4\n", "range: index 0 found, which svm-scale does not move where a row lacks"),
+    (model_of(0.5), "x\n0 1\n1 1e12 1000000000010\n", "range: feature 1 lies too far from 0 for its spread"),
+    (model_of(0.5), "x\n0 1\n1 -1e308 1e308\n", "feature 1 has a range that double precision cannot divide by"),
+    (CLASSES.model, CLASSES.ranges, r"range scales feature .* by .* and feature .* by .*: do that"),
+    (model_of(30.0, 1.0), "x\n-1 1\n1 -1e-200 1e-200\n2 -1e-200 1e-200\n", OVERFLOWS),
+    (model_of(30.0, 1.0), "x\n-1 1\n1 0 1.7e308\n2 0 1.7e308\n", OVERFLOWS),
+    (model_of(30.0, 1.0), "x\n-1 1\n1 -2 2\n2 -1.999999996 2\n", r"feature 1 by 0\.5 and feature 2 by 0\.50000000"),
+    (model_of(0.5, 1.0), "x\n-1 1\n1 -5e14 5e14\n2 -1e15 1e15\n", "scales feature 2 by 1e-15 and feature 1 by 2e-15"),
+    (POLYNOMIAL.model, POLYNOMIAL.ranges, "moves the origin, which a LIBSVM model with a polynomial kernel"),
+    (
+        parse_model(LARGE.machine.text(), "model"),
+        "y\n-1 1\n-1e300 1e300\n" + LARGE.ranges,
+        "range: a coefficient overflows",
+    ),
+]
 
 
-def test_what_the_folded_model_cannot_be_is_refused():
-    case, polynomial = Case(5, "rbf", gamma=0.1), Case(5, "polynomial", gamma=0.1, coef0=1.0, degree=2)
-
-    def of(*values):
-        vectors = [{at: value} for at, value in enumerate(values, 1)]
-        return parse_model(random_machine(case.rng, "c_svc", "rbf", vectors, gamma=0.1).text(), "model")
-
-    overflows = "model: a number of the model overflows once range is part of it: "
-    lengths = r"range scales feature 2 by 1e-15 and feature 1 by 2e-15"
-    moves = "moves the origin, which a LIBSVM model with a polynomial kernel"
-    # Lengths are compared relative to their size.
-    assert folded_exact(of(0.5, 1.0), folding_of("x\n-1 1\n1 0 1e-7\n2 3e-7 4e-7\n"), "").header.gamma > 1e12
-    for model, ranges, why in (
-        (case.model, case.ranges, r"range scales feature .* by .* and feature .* by .*: do that"),
-        (of(30.0, 1.0), "x\n-1 1\n1 -1e-200 1e-200\n2 -1e-200 1e-200\n", overflows),
-        (of(30.0, 1.0), "x\n-1 1\n1 0 1.7e308\n2 0 1.7e308\n", overflows),
-        (of(30.0, 1.0), "x\n-1 1\n1 -2 2\n2 -1.999999996 2\n", r"feature 1 by 0\.5 and feature 2 by 0\.50000000"),
-        (of(0.5, 1.0), "x\n-1 1\n1 -5e14 5e14\n2 -1e15 1e15\n", lengths),
-        (polynomial.model, polynomial.ranges, moves),
-    ):
-        with pytest.raises(ModelFormatError, match=why):
-            folded_exact(model, folding_of(ranges), "do that")
+@pytest.mark.parametrize("model, ranges, why", REFUSED)
+def test_what_cannot_be_folded_is_refused(model, ranges, why):
+    scaling = parse_scaling(ranges.encode(), "range")
+    with pytest.raises(ModelFormatError, match=why):
+        check(scaling, model, "model")
+        folded_exact(model, ScalingToFold(scaling), "do that")
 
 
-def test_coefficients_that_overflow_once_labels_are_scaled_back_are_refused():
-    case = Case(6, "rbf", "epsilon_svr", equal=True, gamma=0.1)
-    case.machine.coef *= 1e20
-    model, folding = parse_model(case.machine.text(), "model"), folding_of("y\n-1 1\n-1e300 1e300\n" + case.ranges)
-    with pytest.raises(ModelFormatError, match="range: a coefficient overflows once y is scaled back: scale the data"):
-        folded_exact(model, folding, "")
+def test_lengths_are_compared_relative_to_their_size():
+    folded = folded_exact(model_of(0.5, 1.0), folding_of("x\n-1 1\n1 0 1e-7\n2 3e-7 4e-7\n"), "")
+    assert folded.header.gamma > 1e12
 
 
 @pytest.mark.full
 def test_svm_predict_reads_what_reduce_folds(svm_predict, fastsvm, tmp_path):
     """svm-predict writes what fastsvm predict writes; lossless, also what the model of scaled rows gives."""
-    rng = np.random.default_rng(2)
-    x = rng.integers(0, 5, (300, 4)) / 4
-    y = np.where((x**2).sum(axis=1) > 1.5, 1, -1)
-    raw = oracles.data_text([{i + 1: float(v) * 8 - 3 for i, v in enumerate(row)} for row in x], y.tolist())
-    (tmp_path / "raw").write_bytes(raw)
-    (tmp_path / "range").write_text("x\n-1 1\n" + "".join(f"{i} -3 5\n" for i in range(1, 5)))
-    from support.training import train
-
-    train(tmp_path / "model", [{i + 1: 2 * v - 1 for i, v in enumerate(row) if v != 0.5} for row in x], y, "-g 0.5")
+    case = Case(2, "rbf", equal=True, gamma=0.1)
+    for name, text in (("range", case.ranges.encode()), ("model", case.machine.text())):
+        (tmp_path / name).write_bytes(text)
+    (tmp_path / "raw").write_bytes(oracles.data_text(known(case), [1, -1] * 13 + [1] * (len(case.rows) - 26)))
     for options in (["--lossless"], ["--vectors", "20", "--data", "raw"], ["--target", "0.02", "--data", "raw"]):
         printed = fastsvm("reduce", *options, "--scale", "range", "model", "folded").out
         assert "range is folded in: the model takes raw rows\n" in printed
-        ours = fastsvm("predict", "raw", "folded", "ours")
-        theirs = outcome([svm_predict, "raw", "folded", "theirs"], cwd=tmp_path)
-        assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes() and ours.out == theirs.stdout
+        ours = fastsvm("predict", "-q", "raw", "folded").out
+        outcome([svm_predict, "raw", "folded", "theirs"], cwd=tmp_path, check=True)
+        assert ours == (tmp_path / "theirs").read_text()
         if options == ["--lossless"]:
-            fastsvm("predict", "--scale", "range", "raw", "model", "exact")
-            assert (tmp_path / "ours").read_bytes() == (tmp_path / "exact").read_bytes()
+            assert ours == fastsvm("predict", "-q", "--scale", "range", "raw", "model").out

@@ -8,48 +8,35 @@ import pytest
 from libsvm.svmutil import svm_load_model
 
 import fastsvm_cli
-from fastsvm_cli.methods.approx.expansion import compile_maclaurin
-from fastsvm_cli.methods.border.signed_distance import compile_border
-from fastsvm_cli.methods.order.geometry import compile_geometry
-from fastsvm_cli.methods.order.triangle import compile_triangle
-from fastsvm_cli.methods.reduce.reduction import compile_reduced_set, lossless
-from fastsvm_cli.methods.reduce.target import reduce_to
-from fastsvm_cli.models import load_model, parse_model
+from fastsvm_cli.models import load_model
 from fastsvm_cli.text.read_rows import read_chunks
 from support.checksums import line_with_checksum, with_checksum
-from support.evaluation import decide, error_of
+from support.evaluation import decide
 from support.model_files import libsvm_rows, libsvm_values
 from support.paths import GOLDEN
+from zoo.kinds import KINDS
 
 RAW = GOLDEN / "raw-rows"
 #: Digest of the range file folded into c_svc.folded.
 DIGEST = "1449548a528edd8ffde0acb2db4863ba"
-NONE = "f" * 32
-COMPILERS = {
-    "approx": lambda model: compile_maclaurin(model, fingerprint=NONE),
-    "approx --certify": lambda model: compile_maclaurin(model, fingerprint=NONE, certify=True),
-    "approx --centers": lambda model: compile_maclaurin(model, fingerprint=NONE, clusters=3, degree=3),
-    "border": lambda model: compile_border(model, fingerprint=NONE, count=5).model,
-    "border --tolerance": lambda model: compile_border(model, fingerprint=NONE, count=5, tolerance=1e-11).model,
-    "order": lambda model: compile_geometry(model, fingerprint=NONE),
-    "order --method triangle": lambda model: compile_triangle(model, fingerprint=NONE),
-    "reduce --vectors": lambda model: compile_reduced_set(model, fingerprint=NONE, count=5).model,
-    "reduce --target": lambda model: reduce_to(model, 0.2, None, fingerprint=NONE).model,
-    "reduce --lossless": lambda model: lossless(model, NONE).model,
-}
+#: (method, options) of fastsvm_cli.compile
+COMPILED = [(of.method, of.options) for of in KINDS.values() if of.method != "exact" and "rbf" in of.kernels]
+COMPILED += [("reduce", {"target": 0.2}), ("reduce", {"lossless": True})]
 
 
-@pytest.mark.full(few=4)
-@pytest.mark.parametrize("name", COMPILERS)
-def test_the_mark_goes_through_every_compiler_and_every_file(name):
+@pytest.mark.full(few=3)
+@pytest.mark.filterwarnings("ignore")  # of speed
+@pytest.mark.parametrize("method, options", COMPILED)
+def test_the_mark_goes_through_every_compiler_and_every_file(tmp_path, method, options):
     """Also through a reduced set, and a model stopped after some points."""
-    compiler, raw = COMPILERS[name], load_model(str(RAW / "c_svc.folded"))
-    compiled, again = compiler(raw), compiler(parse_model(lossless(raw, NONE).model.to_text(), "m"))
-    models = [compiled, *(parse_model(each.to_text(), "m") for each in (compiled, again))]
-    models += [compiled.stopped_after(3)] * (name == "order")
-    for model in models:
-        assert model.folded.inherited and model.folded.digest == DIGEST and model.max_index == 8
-    assert compiler(load_model(str(GOLDEN / "c_svc.model"))).folded is None
+    reduced = fastsvm_cli.compile(RAW / "c_svc.folded", "reduce", lossless=True, on_progress=False)
+    reduced.save(tmp_path / "reduced")
+    for source in (RAW / "c_svc.folded", tmp_path / "reduced"):
+        fastsvm_cli.compile(source, method, on_progress=False, **options).save(tmp_path / "m")
+        model = load_model(str(tmp_path / "m"))
+        for each in (model, model.stopped_after(3)) if method == "geometry" else (model,):
+            assert each.folded.inherited and each.folded.digest == DIGEST and each.max_index == 8
+    assert fastsvm_cli.compile(GOLDEN / "c_svc.model", method, on_progress=False, **options).model.folded is None
 
 
 FILES = sorted(path.name for path in RAW.iterdir() if path.name != "c_svc.folded")
@@ -73,51 +60,11 @@ def test_golden_files_of_raw_rows(name):
         assert np.median(np.abs(values - exact)) < 1
 
 
-def test_a_mark_that_is_no_mark_is_refused():
-    files = "c_svc.approx", "c_svc-triangle.order", "c_svc.border"
-    expansion, ordered, border = ((RAW / name).read_bytes() for name in files)
-    mark = f"raw_rows {DIGEST}".encode()
-    for text in (expansion, ordered, border):
-        for words, count in ((b"raw_rows", 0), (b"raw_rows a b", 2)):
-            changed = with_checksum(text.replace(mark, words))
-            assert error_of(changed).endswith(f": {count} values of 'raw_rows' found, expected 1")
-    for words in (b"raw_rows", b"raw_rows a b", DIGEST.encode(), b"scale " + DIGEST.encode()):
-        line = line_with_checksum((RAW / "c_svc.reduced").read_bytes().replace(mark, words))
-        assert f"{8 + len(words.split())} words in the line 'fastsvm_reduced' found, expected 8" in error_of(line)
-
-
-@pytest.fixture
-def models_folder(tmp_path):
-    for name in FILES + ["c_svc.folded"]:
-        (tmp_path / name).write_bytes((RAW / name).read_bytes())
-    (tmp_path / "rows").write_text("1 1:3 2:-4 7:2\n-1 1:-2 4:7\n1 2:-1 8:5\n")
-    (tmp_path / "range").write_text("x\n-1 1\n1 -3 5\n2 -8 0\n4 0 8\n7 -4 4\n8 -2 6\n")
-    return tmp_path
-
-
-@pytest.mark.full(few=1)
-@pytest.mark.parametrize("name", ["c_svc.approx", "c_svc.reduced"])
-def test_what_it_proves_is_the_label_of_the_model_of_raw_rows(fastsvm, models_folder, name):
-    fastsvm("predict", "-q", "rows", "c_svc.folded", "expected")
-    reported = fastsvm("predict", "--exact", "c_svc.folded", "rows", name, "found").err
-    assert "Proven: " in reported
-    assert (models_folder / "found").read_bytes() == (models_folder / "expected").read_bytes()
-    printed = fastsvm("predict", "--exact", "c_svc.folded", "rows", "c_svc-triangle.order", "o", code=1).err
-    assert printed == "Error: c_svc-triangle.order: its labels are exact already\n"
-
-
-def test_nothing_is_proven_of_the_model_of_scaled_rows(tmp_path):
+def test_nothing_is_proven_of_the_model_of_scaled_rows():
     """Only the raw-row model's labels are proven."""
     with pytest.raises(ValueError, match="exact= goes with a certified model: --scale is folded into it: "):
         fastsvm_cli.load(RAW / "c_svc.folded", exact=GOLDEN / "c_svc.model")
-    fast = fastsvm_cli.load(RAW / "c_svc.approx", exact=RAW / "c_svc.folded")
-    exact = fastsvm_cli.load(RAW / "c_svc.folded")
-    X = np.random.default_rng(0).normal(size=(200, 8)) * 4
-    assert np.array_equal(fast.predict(X), exact.predict(X))
-
-
-@pytest.mark.parametrize("method", ["approx", "order", "triangle", "border"])
-def test_from_python(tmp_path, method):
-    fast = fastsvm_cli.compile(str(RAW / "c_svc.folded"), method=method)
-    fast.save(tmp_path / "m")
-    assert load_model(str(tmp_path / "m")).folded.digest == DIGEST
+    exact, X = fastsvm_cli.load(RAW / "c_svc.folded"), np.random.default_rng(0).normal(size=(200, 8)) * 4
+    for name in ("c_svc.approx", "c_svc.reduced"):
+        fast = fastsvm_cli.load(RAW / name, exact=RAW / "c_svc.folded")
+        assert np.array_equal(fast.predict(X), exact.predict(X))

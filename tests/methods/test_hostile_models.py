@@ -78,14 +78,16 @@ ENDS = {
 }
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("name", ENDS)
 def test_the_ends_of_a_double_are_compiled_or_refused(tmp_path, name):
     machine = ENDS[name]
     for optimizer in ("none", "irprop", "fixed-point"):
         refused = compile_here(tmp_path, machine, "reduce", "--vectors", 1, "--optimizer", optimizer)
         assert refused is None or "overflow" in refused or "came to no rest" in refused
-    refused = compile_here(tmp_path, machine, "reduce", "--lossless")
-    assert refused is None or "overflow" in refused
+    for words in (["reduce", "--lossless"], ["border"]):
+        refused = compile_here(tmp_path, machine, *words)
+        assert refused is None or "overflow" in refused
     if name in ("tiny", "opposite"):  # squared distances underflow or overflow: dividing all changes no cluster
         for words in (["order", "--method", "triangle", "--lists", 5], ["approx", "--centers", 5]):
             assert compile_here(tmp_path, machine, *words) is None
@@ -95,6 +97,9 @@ def test_approx_refuses_what_it_could_not_read(tmp_path):
     for words in (["--degree", 1], ["--center", "origin", "--precision", "double"], ["--centers", 2], ["--rank", 1]):
         assert "overflow" in compile_here(tmp_path, LONG, "approx", *words)
     compile_here(tmp_path, LONG, "approx", "--certify")
+    large = two([{1: 1.0}, {1: 2.0}], [1e39, 1.0])
+    assert "overflows single precision" in compile_here(tmp_path, large, "approx")
+    assert compile_here(tmp_path, large, "approx", "--precision", "double") is None
     vectors = [{j: float(i == j) * 3e19 for j in range(1, 4)} for i in range(4)]
     steep = two(vectors, [1, 2, -3, 1.0], 1.0, "polynomial", coef0=1.0, degree=2)
     for words in (["--rank", 2], ["--tolerance", 1e-9]):
@@ -137,10 +142,10 @@ def test_values_that_are_too_far_apart_to_square_are_a_difference_too():
 WILD = [0.0, 1e-300, 1e300, -1e300, 1e154, -1.5e160, 1e-160, 1e100, 1e38, 1e39, 1e-45, 2.3e-308, 1.7e308]
 
 
-def wild_machine(seed):
+def wild_machine(seed, kernel):
     """A hostile model of few vectors, some of whose numbers are anything that a double holds."""
     rng = np.random.default_rng(seed)
-    machine, x = hostile_machine(rng)
+    machine, x = hostile_machine(rng, kernel)
     count = int(rng.integers(0, min(12, len(x)) + 1))
     machine.vectors, machine.coef = machine.vectors[:count], machine.coef[:count]
     size, share = float(rng.choice([1.0, 1.0, 1e-300, 1e-8, 1e10, 1e150, 1e300])), rng.choice([0, 0, 0.1])
@@ -186,11 +191,13 @@ OPTIONS = {
 }
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("command", OPTIONS)
 @calm(60)
 @given(data=st.data())
 def test_any_model_is_compiled_or_refused(command, data):
-    machine = wild_machine(data.draw(st.integers(0, 2**32)))
+    kernels = ["rbf", "linear", "polynomial"] if command in ("border", "order") else ["rbf"]
+    machine = wild_machine(data.draw(st.integers(0, 2**32)), data.draw(st.sampled_from(kernels)))
     if command == "border" and machine.svm_type == "one_class":  # needs --data
         machine.svm_type = "nu_svr"
     words = " ".join(data.draw(OPTIONS[command])).split()

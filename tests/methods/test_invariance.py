@@ -65,7 +65,7 @@ def reduced(machine, count=8, **options):
     return compile_reduced_set(exact(machine), fingerprint="f", count=count, **options)
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize("method", METHODS)
 def test_reduce_finds_as_near_a_set(method):
     """Steps of iRprop+ are relative to the unit."""
@@ -127,13 +127,14 @@ def test_approx_about_the_origin_is_the_same_in_units_that_change_no_digit(optio
 def test_approx_about_the_mean_gives_the_same_values(clusters):
     """The centre is rounded in decimal for a short file."""
     machine, rows = machine_of(gamma=0.02), machine_of(1).vectors
-    options = {"degree": 4, "single": False, "clusters": clusters}
+    options = {"degree": 4, "single": False, "clusters": clusters, "certify": True}
     one, *others = (
-        values(compile_maclaurin(exact(changed(machine, s, t)), fingerprint="f", **options), parse(rows_of(rows, s, t)))
+        decide(compile_maclaurin(exact(changed(machine, s, t)), fingerprint="f", **options), parse(rows_of(rows, s, t)))
         for s, t in ((1.0, 0.0), *CHANGES)
     )
-    for other in others:
-        np.testing.assert_allclose(one, other, atol=2e-6 * np.abs(machine.coef).sum())
+    for (value, radius), (_, shift) in zip(others, CHANGES):
+        np.testing.assert_allclose(value, one[0], atol=2e-6 * np.abs(machine.coef).sum())
+        assert shift or np.all(radius <= 1.1 * one[1] + 1e-12)
 
 
 @pytest.mark.parametrize("d", [2, 8])
@@ -164,7 +165,7 @@ def test_order_takes_the_same_order(compiler, options, order):
 
 
 @pytest.mark.full(few=1)
-@pytest.mark.parametrize("scale, shift, classes", MOVES)
+@pytest.mark.parametrize("scale, shift, classes", [*MOVES, (1e45, 0.0, 2), (1e-45, 0.0, 3)])
 def test_border_finds_the_same_border(scale, shift, classes):
     machine = machine_of(5, n=120, d=2, gamma=1.0, classes=classes)
     machine.rho = [0.0] * len(machine.rho)

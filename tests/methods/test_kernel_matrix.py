@@ -44,7 +44,7 @@ def oracle(kernel, z, x):
     return of(z, x), 1 + squares * (kernel.type in ("rbf", "sigmoid"))
 
 
-@pytest.mark.full(few=3)
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("name", KERNELS)
 def test_values_are_the_kernels_whatever_is_dense_or_sparse(name, instruction_set):
     kernel, rng = KERNELS[name], np.random.default_rng(61)

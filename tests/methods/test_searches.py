@@ -6,27 +6,25 @@ import pytest
 from fastsvm_cli.comparisons.budget import Budget
 from fastsvm_cli.methods import methods
 from fastsvm_cli.methods.method import FEW_TIMES, Setting
-from fastsvm_cli.models import load_model
-from support.training import train
+from fastsvm_cli.models import parse_model
+from support.oracles import random_machine, random_rows
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory):
+def models():
     """Two classes of 20 features; three of 2 features; a polynomial kernel; a regression."""
-    folder, draw = tmp_path_factory.mktemp("searches"), np.random.default_rng(0)
+    rng = np.random.default_rng(0)
 
-    def model(name, d, options, classes=2, n=300):
-        x = draw.standard_normal((n, d))
-        y = np.arange(n) % classes if "-s 3" not in options else x[:, 0]
-        rows = [{j: float(v) for j, v in enumerate(row, 1)} for row in x]
-        train(folder / name, rows, list(map(float, y)), options)
-        return load_model(str(folder / name))
+    def model(d, svm_type="c_svc", kernel="rbf", **more):
+        return parse_model(
+            random_machine(rng, svm_type, kernel, random_rows(rng, 250, range(1, d + 1)), **more).text(), "m"
+        )
 
     return {
-        "wide": model("wide", 20, "-g 0.01"),
-        "flat": model("flat", 2, "-g 1", 3),
-        "polynomial": model("polynomial", 5, "-t 1 -d 2 -r 1"),
-        "regression": model("regression", 5, "-s 3 -g 0.1"),
+        "wide": model(20, gamma=0.01),
+        "flat": model(2, gamma=1.0, nr_class=3),
+        "polynomial": model(5, kernel="polynomial", gamma=0.2, coef0=1.0, degree=2),
+        "regression": model(5, "epsilon_svr", gamma=0.1),
     }
 
 

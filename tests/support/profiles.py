@@ -33,11 +33,6 @@ def seeded(examples=150):
     return _examples(examples, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
 
 
-def searching(examples=250):
-    """As seeded, for tests that use `target`."""
-    return seeded(examples)
-
-
 def tries(count):
     """Number of cases for a test that draws them itself."""
     return count if _full else max(1, count // 10)

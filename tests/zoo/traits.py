@@ -167,7 +167,7 @@ def tiny_classes(rng):
     """Classes of no, one and two vectors."""
     made = usual(rng, classes=4, vectors=24)
     made.machine.nr_sv[:] = [0, 1, 2, 21]
-    return made
+    return made.with_(rows=[*made.rows, {1: 1e20}, {1: 1e150}])
 
 
 @trait
@@ -204,7 +204,8 @@ def gaps(rng):
 @trait
 def unknown_features(rng):
     made = usual(rng, indices=[2, 3, 5])
-    return made.with_(rows=random_rows(rng, 30, [1, 2, 3, 4, 5, 9, 2000000000], density=0.6))
+    rows = random_rows(rng, 30, [1, 2, 3, 4, 5, 9, 2000000000], density=0.6)
+    return made.with_(rows=[*rows, {9: 1e200}, {2: 1.0, 9: 1e300}])
 
 
 @trait
@@ -230,7 +231,8 @@ def denormals(rng):
 def huge_norms(rng):
     """Squares overflow."""
     made = usual(rng, rows=12)
-    return made.with_(rows=[*made.rows, *random_rows(rng, 12, [1, 2, 3], scale=1e160)])
+    rows = [{1: 1e20}, {1: 1e154}, {1: 1e200, 3: -1e200}, {1: 5e-324}, {2: 1e-200, 3: 1e200}]
+    return made.with_(rows=[*made.rows, *rows, *random_rows(rng, 12, [1, 2, 3], scale=1e160)])
 
 
 @trait

@@ -1,22 +1,18 @@
 """|f_hat - f| <= radius at the ends of what a double holds, and radii no larger than they need to be. The attack on
 random models is tests/zoo/test_radii.py."""
 
-import warnings
-
 import numpy as np
 import pytest
-from hypothesis import given, target
-from hypothesis import strategies as st
 
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.prediction.pipeline import predict
 from support import oracles
+from support.bordering import two_sided
 from support.evaluation import decide, parse, reference
 from support.expanding import certified, gaussian
-from support.hostile import UNKNOWN, as_rows, hostile_machine, hostile_options, hostile_rows, uncovered
+from support.hostile import as_rows, hostile_machine, hostile_options, hostile_rows, uncovered
 from support.oracles import Machine, random_machine, random_rows
-from support.profiles import searching
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
@@ -37,26 +33,12 @@ def error_and_radius(machine, rows, **options):
 # ---- the ends of a double's range
 
 
-@pytest.mark.parametrize(
-    "gamma, size",
-    [
-        (0.0, 1e151),
-        (1e-305, 1e151),
-        (1e-300, 7e149),
-        (1e-163, 2e81),
-        (1e-110, 7e54),
-        (1e-82, 7e40),
-        (1e-80, 1e40),
-        (1e-36, 1e18),
-        (-0.3, 1.0),
-        (0.1, 1e40),
-        (0.1, 1e155),
-        (1e20, 1e-10),
-        (1e50, 1e-25),
-        (1e75, 2e-38),
-        (1e120, 7e-61),
-    ],
-)
+#: gamma and the vectors' size: gamma |x|^2 is usual, or not.
+ENDS = [(10.0**p, 0.7 * 10.0 ** (-p / 2)) for p in (-300, -163, -110, -82, -80, -36, 20, 50, 75, 120)]
+ENDS += [(0.0, 1e151), (1e-305, 1e151), (-0.3, 1.0), (0.1, 1e40), (0.1, 1e155)]
+
+
+@pytest.mark.parametrize("gamma, size", ENDS)
 def test_extreme_gammas_and_vectors_are_refused_or_covered(gamma, size):
     """Powers of gamma, or of the vectors' lengths, are beyond a double."""
     rng = np.random.default_rng(7)
@@ -98,43 +80,6 @@ def test_finite_expansions_whose_numbers_underflow_are_refused_or_covered(kernel
             continue
 
 
-def test_rows_do_not_have_a_norm_that_overflows_proven():
-    rng = np.random.default_rng(6)
-    machine = random_machine(rng, "one_class", "rbf", random_rows(rng, 12, range(1, 4)), gamma=0.5)
-    rows = [{1: 1e154}, {1: 1e160}, {1: -1e200, 2: 1e200}, {1: 1e308, 3: 1e308}, {UNKNOWN: 1e200}]
-    rows += [{1: 1.0, UNKNOWN: 1e300}, {1: 5e-324}, {2: 1e-200, 3: 1e200}]
-    for degree in (1, 2, 3, 4):
-        for clusters in (1, 4):
-            error_and_radius(machine, rows, degree=degree, clusters=clusters)
-
-
-@searching()
-@given(st.data())
-def test_a_search_for_a_value_beyond_its_radius_finds_none(data):
-    real = st.floats(-4, 4, width=32)
-    n, d = data.draw(st.integers(1, 6)), data.draw(st.integers(1, 3))
-    gamma, scale = 10 ** data.draw(st.floats(-4, 1)), 10 ** data.draw(st.floats(-3, 3))
-    x = np.array(data.draw(st.lists(st.lists(real, min_size=d, max_size=d), min_size=n, max_size=n))) * scale
-    offset = data.draw(st.sampled_from([0.0, 1.0, 1e3, 1e6])) * scale
-    coef = np.array(data.draw(st.lists(real, min_size=n, max_size=n)))[:, None] * 10 ** data.draw(st.floats(-3, 10))
-    for i in range(1, n):
-        twin = data.draw(st.sampled_from([None, None, 0.0, 1e-14, 1e-9, 1e-4]))
-        if twin is not None:
-            x[i], coef[i] = x[i - 1] * (1 + twin), -coef[i - 1]
-    machine = Machine("epsilon_svr", "rbf", as_rows(x + offset), coef, [data.draw(real)], gamma=gamma)
-    z = (
-        np.array(data.draw(st.lists(st.lists(real, min_size=d, max_size=d), min_size=1, max_size=4)))
-        * 10 ** data.draw(st.floats(-2, 2))
-        * scale
-    )
-    options = {"degree": data.draw(st.integers(1, 4)), "single": data.draw(st.booleans())}
-    options |= data.draw(st.sampled_from([{}, {"center": "origin"}, {"clusters": 2}, {"clusters": 3}]))
-    if options["degree"] == 2:
-        options |= data.draw(st.sampled_from([{}, {"rank": 1}, {"tolerance": 0.01}]))
-    error, radius = error_and_radius(machine, as_rows(np.vstack([z + offset, x[0] + offset])), **options)
-    target(float(np.max(np.where(np.isfinite(radius), error / radius, 0))))
-
-
 # ---- no larger than they need to be
 
 
@@ -155,13 +100,9 @@ def test_the_radius_is_attained_along_a_single_support_vector(degree, single):
 
 def test_vectors_that_cancel_have_a_small_radius():
     rng = np.random.default_rng(5)
-    x = 0.5 * rng.standard_normal((20, 5))
-    coef = rng.standard_normal(20)
-    machine = Machine(
-        "one_class", "rbf", as_rows(np.vstack([x, x])), np.concatenate([coef, -coef])[:, None], [0.0], gamma=0.3
-    )
+    machine = two_sided(2 * as_rows(0.5 * rng.standard_normal((20, 5))), 1.0, 0.3)
     _, radius = error_and_radius(machine, as_rows(rng.standard_normal((50, 5))), single=False)
-    assert radius.max() < 1e-5 * np.abs(coef).sum()  # the square root of the rounding error of the norms
+    assert radius.max() < 1e-5 * len(machine.vectors)  # the square root of the rounding error of the norms
 
 
 def test_radii_are_small_where_the_expansion_is_good():
@@ -192,21 +133,7 @@ def test_radii_of_finite_kernels_are_the_rounding(kernel, degree):
             assert np.median(radius) <= relative * np.median(oracles.magnitudes(machine, rows) + 1)
 
 
-@pytest.mark.parametrize("scale", [1e-12, 1e-3, 1e8, 1e12])
-def test_radii_do_not_depend_on_the_unit_of_the_features(scale):
-    """gamma |x - z|^2 does not change if gamma changes with the unit."""
-    rng = np.random.default_rng(34)
-    machine, rows = gaussian(rng, n=40, d=5, gamma=0.05)
-    expected = {degree: error_and_radius(machine, rows, degree=degree, single=False)[1] for degree in (1, 2, 4)}
-    scaled = [[{i: scale * v for i, v in row.items()} for row in group] for group in (machine.vectors, rows)]
-    machine.vectors, machine.gamma = scaled[0], machine.gamma / scale**2
-    for degree, radii in expected.items():
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            _, found = error_and_radius(machine, scaled[1], degree=degree, single=False)
-        assert np.all(found <= 1.1 * radii + 1e-12)  # the centre is rounded differently
-
-
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("offset, worst", [(20.0, 1e-14), (1e5, 1e-17), (1e7, 1e-17), (1e9, 1e-17), (1e12, 1e-17)])
 def test_radii_cover_the_rounding_of_the_distance_from_a_centre(offset, worst):
     """One vector is its own centre: nothing is truncated, and |z|^2 - 2 z.m + |m|^2 loses a few digits, or all: then
@@ -228,7 +155,7 @@ def test_radii_cover_the_rounding_of_the_distance_from_a_centre(offset, worst):
 
 def test_printed_radii_are_not_below_the_true_ones():
     rng = np.random.default_rng(11)
-    for _ in range(40):
+    for _ in range(15):
         machine, x = hostile_machine(rng)
         _, model = certified(machine, **hostile_options(rng))
         chunk, written = parse(hostile_rows(rng, x)), []

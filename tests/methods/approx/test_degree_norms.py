@@ -122,24 +122,6 @@ def test_norms_depend_neither_on_threads_nor_much_on_how_they_are_computed(monke
 # ---- large models
 
 
-def test_a_certificate_writes_out_no_more_of_sparse_vectors_than_a_block(monkeypatch):
-    rng = np.random.default_rng(10)
-    x = scipy.sparse.random(400, 300, 0.02, format="csr", random_state=11)
-    vectors = [{int(j) + 1: float(v) for j, v in zip(row.indices, row.data)} or {1: 1.0} for row in x]
-    machine = random_machine(rng, "one_class", "rbf", vectors, gamma=0.1)
-    monkeypatch.setattr(certificates, "BLOCK_CELLS", 6000)
-    written = []
-    before = scipy.sparse.csr_matrix.toarray
-
-    def counting(self, *args, **kwargs):
-        written.append(self.shape[0] * self.shape[1])
-        return before(self, *args, **kwargs)
-
-    monkeypatch.setattr(scipy.sparse.csr_matrix, "toarray", counting)
-    compile_maclaurin(parse_model(machine.text(), "m"), fingerprint="f" * 32, certify=True)
-    assert written and max(written) <= 6000
-
-
 def test_vectors_that_would_not_fit_as_a_dense_matrix_get_their_certificate(monkeypatch):
     rng = np.random.default_rng(12)
     machine = random_machine(rng, "one_class", "rbf", random_rows(rng, 30, range(1, 9)), gamma=0.1)
@@ -151,26 +133,15 @@ def test_vectors_that_would_not_fit_as_a_dense_matrix_get_their_certificate(monk
 
 
 def test_sparse_rows_that_contradict_themselves_are_refused_by_the_core():
-    good = dict(
-        starts=np.array([0, 1, 2, 3]),
-        columns=np.array([0, 1, 1], np.int32),
-        values=np.ones(3),
-        features=2,
-        shift=np.zeros(3),
-        squared_norms=np.ones(3),
-        a=np.ones(3),
-        gamma=0.1,
-        from_degree=3,
-        to_degree=7,
-    )
-    assert len(_native.DegreeNormParts.sparse(**good).sums(0)) == 6
-    for change in (
-        dict(starts=np.array([0, 2])),
-        dict(starts=np.array([0, 2, 1, 3])),
-        dict(columns=np.array([0, 1, 5], np.int32)),
-        dict(columns=np.array([0, -1, 1], np.int32)),
-        dict(squared_norms=np.zeros(2)),
-        dict(a=np.zeros(2)),
-    ):
+    def parts(starts=(0, 1, 2, 3), columns=(0, 1, 1), norms=3, weights=3):
+        rows = dict(starts=np.array(starts), columns=np.array(columns, np.int32), values=np.ones(3), features=2)
+        sizes = dict(shift=np.zeros(3), squared_norms=np.ones(norms), a=np.ones(weights), gamma=0.1)
+        return _native.DegreeNormParts.sparse(**rows, **sizes, from_degree=3, to_degree=7)
+
+    assert len(parts().sums(0)) == 6
+    for starts in ((0, 2), (0, 2, 1, 3)):
         with pytest.raises((ValueError, IndexError)):
-            _native.DegreeNormParts.sparse(**{**good, **change})
+            parts(starts)
+    for wrong in ({"columns": (0, 1, 5)}, {"columns": (0, -1, 1)}, {"norms": 2}, {"weights": 2}):
+        with pytest.raises((ValueError, IndexError)):
+            parts(**wrong)

@@ -40,6 +40,7 @@ def rows_of(rng, n, d):
     return rows
 
 
+@pytest.mark.full(few=4)
 @pytest.mark.parametrize(
     ("widths", "degree", "centers", "single", "certified"),
     [

@@ -1,19 +1,16 @@
-"""fastsvm border, and predict with its models: what they print and refuse."""
+"""fastsvm border, and predict with its models: what they print. messages.txt has what border refuses."""
 
 import os
 import re
-import warnings
 
 import numpy as np
 import pytest
 from libsvm.svmutil import svm_load_model
 
-from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
-from support.bordering import as_row, border_of, check_samples, compiled, samples_of, two_sided
+from support.bordering import as_row, check_samples, compiled, samples_of, two_sided
 from support.evaluation import parse, values
-from support.messages import sentences
-from support.oracles import BorderFile, Machine, data_text, random_machine, random_rows
+from support.oracles import BorderFile, Machine, data_text, random_machine
 from support.training import train, train_on
 
 
@@ -94,13 +91,12 @@ def test_one_class_models_need_data(fastsvm, tmp_path):
     rows = [as_row(row) for row in rng.uniform(0, 1, (400, 2)).tolist()]
     (tmp_path / "train").write_bytes(data_text(rows))
     machine = Machine.read(train(tmp_path / "one", rows, [1] * 400, "-s 2 -n 0.2 -g 5").read_bytes())
-    assert "a one-class model needs --data" in fastsvm("border", "one", code=2).err
     fastsvm("border", "-q", "--data", "train", "one", "b")
     assert check_samples(machine, BorderFile.read((tmp_path / "b").read_bytes())) >= 50
     assert disagreement(fastsvm, "train", "b", "one") < 0.1
 
 
-# ---- warnings and refusals
+# ---- warnings
 
 
 @pytest.mark.full
@@ -119,100 +115,44 @@ def test_few_border_points_one_hot_data_and_poor_agreement_are_warned_of(fastsvm
     assert float(re.search(r"\(([\d.]+) %\)", done.out)[1]) > 5
 
 
-@pytest.fixture
-def files(tmp_path, wavy):
-    """The words of messages.txt."""
-    for name, text in {
-        "empty": "",
-        "unlabelled": "1:0.5 2:2\n1:3 2:3\n",
-        "fraction": "1.5 1:1\n2 1:3\n",
-        "single": "2 1:1\n2 1:3\n",
-        "big": "1e300 1:1\n1 1:3\n",
-        "out": "before\n",
-    }.items():
-        (tmp_path / name).write_text(text)
-    for name, path in zip(("model", "m", "train"), (wavy[0], *wavy[:2])):
-        (tmp_path / name).symlink_to(path)
-
-
-@pytest.mark.full(few=1)
-@pytest.mark.parametrize("words, error", sentences("border rows"))
-def test_rows_that_make_no_border_are_refused_in_one_line(fastsvm, tmp_path, files, words, error):
-    done = fastsvm("border", *words.split(), "out", code=1)
-    assert done.err.startswith("Error: ") and error in done.err and done.err.count("\n") == 1 and done.out == ""
-    assert (tmp_path / "out").read_text() == "before\n"
-
-
-@pytest.mark.full(few=4)
-@pytest.mark.parametrize("options, words", [*sentences("border"), *sentences("density")])
-def test_wrong_usage_is_exit_code_2(fastsvm, tmp_path, files, options, words):
-    done = fastsvm("border", *options.split(), "m", code=2)
-    assert words in done.err and done.out == "" and not (tmp_path / "m.border").exists(), str(done)
-
-
 def test_labels_that_the_model_does_not_know_are_no_error(fastsvm, tmp_path, wavy):
     lines = wavy[1].read_text().splitlines()
-    for label in ("8", "2.5"):
-        (tmp_path / "other").write_text("".join(f"{label} {line.split(None, 1)[1]}\n" for line in lines))
-        fastsvm("border", "-q", "--data", "other", wavy[0], "b")
-        assert samples_of(tmp_path / "b") == [100]
+    (tmp_path / "other").write_text("".join(f"2.5 {line.split(None, 1)[1]}\n" for line in lines[:200]))
+    fastsvm("border", "-q", "--samples", 20, "--data", "other", wavy[0], "b")
+    assert samples_of(tmp_path / "b") == [20]
 
 
 # ---- odd models
 
 
-def odd(rows, kernel="rbf", rho=0.1, coef=(0.5, 0.25, -0.75), **parameters):
+def odd(rows, rho=0.1, coef=(0.5, 0.25, -0.75), gamma=0.5):
     coef = np.array(coef[: len(rows)])[:, None]
-    return Machine("c_svc", kernel, rows, coef, [rho], **parameters, label=[1, -1], nr_sv=[2, 1][: len(rows)])
+    return Machine("c_svc", "rbf", rows, coef, [rho], gamma, label=[1, -1], nr_sv=[len(rows) - 1, 1])
 
 
 PLANE = [{1: 1.0, 2: 0.5}, {2: 1.0}, {1: -1.0}]
 ODD = {
-    "all on one side": odd(PLANE, rho=-9.0, gamma=0.5),
-    "identical vectors": odd([{1: 1.0, 2: 1.0}] * 3, gamma=0.5),
-    "zero vectors": odd([{}] * 3, gamma=0.5),
-    "no coefficients": odd(PLANE, coef=(0.0,) * 3, gamma=0.5),
+    "all on one side": odd(PLANE, -9.0),
+    "identical vectors": odd([{1: 1.0, 2: 1.0}] * 3),
+    "zero vectors": odd([{}] * 3),
+    "no coefficients": odd(PLANE, coef=(0.0,) * 3),
     "gamma 0": odd(PLANE, gamma=0.0),
-    "gamma below 0": odd(PLANE, gamma=-0.5),
-    "huge values": odd([{j: v * 1e200 for j, v in row.items()} for row in PLANE], gamma=0.5),
-    "huge coefficients": odd(PLANE, coef=(1e300, 1e300, -1e308), gamma=0.5),
-    "huge and linear": odd([{j: v * 1e200 for j, v in row.items()} for row in PLANE], "linear"),
-    "steep polynomial": odd([{1: 9.0, 2: 0.5}, {2: 1.0}, {1: -9.0}], "polynomial", degree=400, gamma=9.0, coef0=1.0),
+    "no vectors": random_machine(np.random.default_rng(3), "c_svc", "rbf", [], nr_class=4, gamma=0.5),
 }
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_odd_models_give_a_model_that_can_be_read_or_an_error(name):
-    """Without samples, labels are the exact model's."""
+def test_models_without_a_border_answer_as_they_are(name):
     machine = ODD[name]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", RuntimeWarning)
-        try:
-            border = border_of(machine)
-        except ModelFormatError:
-            return
-        found = compiled(machine).model
-    answers = values(found, parse(machine.vectors))
-    assert np.isfinite(answers).all()
-    if not len(border.samples[0]):
-        exact = values(parse_model(machine.text(), "m"), parse(machine.vectors))
-        assert ((answers > 0) == (exact > 0)).all()
-
-
-@pytest.mark.parametrize("classes", [2, 4])
-def test_models_without_support_vectors_answer_as_they_are(classes):
-    machine = random_machine(np.random.default_rng(3), "c_svc", "rbf", [], nr_class=classes, gamma=0.5)
-    rows = parse(random_rows(np.random.default_rng(4), 5, [1, 2]))
-    exact, border = parse_model(machine.text(), "m"), compiled(machine).model
-    assert ((values(exact, rows) > 0) == (values(border, rows) > 0)).all()
+    found, rows = compiled(machine).model, parse([*machine.vectors, {}, {1: 3.0}])
+    assert not any(map(len, BorderFile.read(found.to_text()).samples))
+    assert ((values(found, rows) > 0) == (values(parse_model(machine.text(), "m"), rows) > 0)).all()
 
 
 def test_a_model_without_a_border_among_many_features_is_written(fastsvm, tmp_path):
     """Without samples there are no numbers; 500 features are more than the file's bytes."""
     rows = [dict.fromkeys(range(1, 501), 0.1 * sign) for sign in (1, -1)]
-    (tmp_path / "m").write_bytes(
-        odd(rows, rho=-5.0, coef=(1.0, -1.0), gamma=0.5).text().replace(b"nr_sv 2 1", b"nr_sv 1 1")
-    )
+    (tmp_path / "m").write_bytes(odd(rows, -5.0, (1.0, -1.0)).text())
     done = fastsvm("border", "m", "m.border")
     assert "0 border samples" in done.out and "have no border" in done.err
     assert fastsvm("predict", "-", "m.border", input=b"1 1:0.1\n1 2:0.1\n").out == "1\n1\n"

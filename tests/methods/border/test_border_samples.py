@@ -4,17 +4,18 @@ import numpy as np
 import pytest
 
 from fastsvm_cli import _native
+from fastsvm_cli.methods.border import signed_distance
 from fastsvm_cli.methods.border.signed_distance import compile_border
 from fastsvm_cli.models import parse_model
 from support import oracles
 from support.bordering import KERNELS, as_row, border_of, check_samples, compiled, machine_of, two_sided
 from support.evaluation import parse
-from support.oracles import BorderFile, random_machine, random_rows
+from support.oracles import BorderFile, random_rows
 
 CASES = [
     ("linear", "c_svc", 3, False),
     ("rbf", "c_svc", 2, True),
-    ("rbf", "c_svc", 5, True),
+    ("rbf", "c_svc", 4, True),
     ("rbf", "one_class", 2, True),
     ("sigmoid", "nu_svc", 2, True),
     ("constant", "c_svc", 2, False),
@@ -27,7 +28,7 @@ assert {name for name, *_ in CASES} == set(KERNELS)
 
 @pytest.mark.full(few=4)
 @pytest.mark.parametrize("name, svm_type, classes, probability", CASES)
-def test_every_stored_sample_is_a_root_and_its_normal_the_gradient(name, svm_type, classes, probability):
+def test_every_stored_sample_is_a_root_and_its_normal_the_gradient(monkeypatch, name, svm_type, classes, probability):
     rng = np.random.default_rng([7, len(name), classes, probability])
     vectors = random_rows(rng, 70, [1, 2, 5], density=0.9)
     machine = machine_of(rng, name, vectors, svm_type, nr_class=classes, probability=probability)
@@ -41,36 +42,11 @@ def test_every_stored_sample_is_a_root_and_its_normal_the_gradient(name, svm_typ
         found = compiled(machine, count=12, chunks=chunks, raw=raw)
         assert found.model.header.lines() == parse_model(machine.text(), "m").header.lines()
         for precise in ({}, {"tolerance": 1e-10}):
+            monkeypatch.setattr(signed_distance, "CLOUD_CELLS", 0 if precise else 1 << 25)  # sparse vectors, too
             border = border_of(machine, count=12, chunks=chunks, raw=raw, **precise)
             count = check_samples(machine, border, raw=raw, **precise)
             assert count >= (0 if name == "constant" else 3)
             assert not count or border.header["precision"] == ["double" if precise else "single"]
-
-
-@pytest.mark.parametrize(
-    "scale, away, tolerance",
-    [
-        (1.0, 0.0, 1e-9),
-        (1.0, 1000.0, 1e-4),
-        (1.0, 1e6, 1e-4),
-        (1e-8, 0.0, 1e-4),
-        (1e12, 0.0, 1e-4),
-        (1e45, 0.0, 1e-4),
-        (1e-45, 0.0, 1e-4),
-    ],
-)
-def test_samples_are_roots_whatever_the_unit_and_the_origin(scale, away, tolerance):
-    rng = np.random.default_rng(8)
-    vectors = [as_row((scale * row + away).tolist()) for row in rng.standard_normal((60, 2))]
-    machine = random_machine(rng, "c_svc", "rbf", vectors, gamma=0.5 / scale**2)
-    machine.rho, machine.coef = [0.0], np.where(np.arange(60) % 2, 3.0, -3.0)[:, None]
-    border = border_of(machine, count=20, tolerance=tolerance)
-    assert len(border.samples[0]) >= 10
-    f = oracles.decision_values(machine, border.points(0))
-    assert np.all(np.abs(f) <= tolerance), float(np.abs(f).max())
-    for z, normal in border.samples[0][:3]:
-        slope = oracles.slope(lambda at: oracles.decision_values(machine, [as_row(at)])[0, 0], z, 1e-6 * scale)
-        np.testing.assert_allclose(*((scale * each).astype(float) for each in (normal, slope)), rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.full
@@ -90,6 +66,7 @@ def test_tiny_normals_are_not_lost_in_single_precision():
     assert len(samples) and np.all(np.abs(samples[:, 1]).max(axis=1) > 0)
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("sampling", ["refined", "dense", "random"])
 def test_near_duplicates_are_skipped_from_the_first_sample_on(sampling):
     """A line has one root; its samples differ by rounding only."""

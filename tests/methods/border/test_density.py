@@ -6,19 +6,15 @@ import re
 
 import numpy as np
 import pytest
-from libsvm.svmutil import svm_load_model
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.methods.border.density import compile_density
-from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.base import ExactModel
 from support import oracles
 from support.bordering import as_row, labelled, numbers, samples_of
-from support.checksums import with_checksum
-from support.evaluation import error_of, parse, values
+from support.evaluation import parse, values
 from support.in_process import Libsvm
-from support.messages import model_changes
 from support.oracles import BorderFile, Machine, border_values, data_text, random_rows
 from support.training import train as trained
 
@@ -42,8 +38,10 @@ def words(text):
 
 
 @pytest.mark.full(few=1)
-@pytest.mark.parametrize("labels", [[1, -1], [-1, 1, 5], [3, 0, 7, -2]])
-@pytest.mark.parametrize("n, d, density", [(6, 1, 1.0), (7, 30, 0.2), (13, 5, 0.6), (100, 5, 0.6)])
+@pytest.mark.parametrize(
+    "labels, n, d, density",
+    [([1, -1], 6, 1, 1.0), ([3, 0, 7, -2], 7, 30, 0.2), ([-1, 1, 5], 13, 5, 0.6), ([-1, 1], 100, 5, 0.6)],
+)
 def test_log_odds_match_the_formula(labels, n, d, density):
     rng = np.random.default_rng([n, d, len(labels)])
     rows, y = labelled(rng, n, d, labels, apart=0.4, density=density)
@@ -167,32 +165,6 @@ def test_a_matrix_that_is_too_large_is_refused():
     assert isinstance(compile_density(wide, "train", fingerprint="f", bandwidth=1.0), ExactModel)
 
 
-# ---- the file
-
-
-ERRORS = model_changes("density")
-
-
-def estimate():
-    rng = np.random.default_rng(3)
-    return adaptive(some_rows(rng, 7, 3, density=0.8), [2, 1, 2, 4, 1, 4, 4], 2.5).to_text()
-
-
-def test_the_file_reads_back():
-    text = estimate()
-    model = parse_model(text, "m")
-    assert model.to_text() == text
-    assert model.weight == 2.5 and model.header.label == [2, 1, 4] and model.header.nr_sv == [2, 2, 3]
-    assert np.asarray(model.rows.leading)[:, 0].tolist() == [2, 2, 1, 1, 4, 4, 4]
-
-
-@pytest.mark.parametrize("case", ERRORS)
-def test_files_that_are_wrong(case):
-    message, _, (old, new) = ERRORS[case]
-    text = estimate()
-    assert old in text and message in error_of(with_checksum(text.replace(old, new, 1)))
-
-
 def test_the_core_refuses_what_does_not_fit():
     rows = parse([{1: 1.0}, {1: 2.0}, {1: 3.0}])
     nan = float("nan")
@@ -234,33 +206,30 @@ def test_borders_of_density_estimates(fastsvm, tmp_path, train, bandwidth, weigh
     assert np.mean([np.sign(float(f(z))) == np.sign(each) for z, each in zip(at, t)]) > 0.8
 
 
-@pytest.mark.parametrize("labels", [[-1, 1], [2, 1], [-1, 1, 5], [0, 7, 3]])
+@pytest.mark.full(few=1)
+@pytest.mark.parametrize("labels", [[-1, 1], [0, 7, 3]])
 def test_labels_of_density_borders_are_in_svm_trains_order(fastsvm, tmp_path, labels):
     rng = np.random.default_rng(16)
     x, y = labelled(rng, 63, 2, labels, apart=3.0)
     (tmp_path / "train").write_bytes(data_text(x, y))
     fastsvm("border", "-q", "--bandwidth", 0.8, "--samples", 15, "train", "b")
     border = BorderFile.read((tmp_path / "b").read_bytes())
-    model = svm_load_model(str(trained(tmp_path / "m", x, y, "-c 1")))
-    order = model.get_labels()
+    order = Machine.read(trained(tmp_path / "m", x, y, "-c 1").read_bytes()).label
     assert list(map(int, border.header["label"])) == order
-    assert border.header["nr_sv"] == [str(y.count(label)) for label in order]
-    assert len(border.samples) == len(labels) * (len(labels) - 1) // 2 and min(map(len, border.samples)) > 0
+    assert border.header["nr_sv"] == [str(y.count(label)) for label in order] and min(map(len, border.samples)) > 0
     plain = fastsvm("predict", "-q", "train", "b").out.split()
     likely = [line[0] for line in words(fastsvm("predict", "-q", "-b", 1, "train", "b").out)[1:]]
     assert min(np.mean(np.array(found, int) == y) for found in (plain, likely)) > 0.9
 
 
-@pytest.mark.full(few=1)
-@pytest.mark.parametrize("options", ["1e-200", "1e-3", "1e200", "adaptive -W 0.01", "adaptive -W 89.999"])
+@pytest.mark.full
+@pytest.mark.parametrize("options", ["1e-3", "adaptive -W 0.01", "adaptive -W 89.999"])
 def test_extreme_bandwidths_end_in_a_model_or_one_line(fastsvm, train, options):
     done = fastsvm("border", "--bandwidth", *options.split(), "train", "b", code=None)
-    assert done.code in (0, 1, 2) and "RuntimeWarning" not in done.err, str(done)
-    if done.code == 2:
-        assert "neither 'adaptive' nor a number from" in done.err
-    elif done.code:
-        assert done.err.startswith("Error: train") and done.err.count("\n") == 1
+    if done.code:
+        assert done.code == 1 and done.err.startswith("Error: train") and done.err.count("\n") == 1
     else:
+        assert "RuntimeWarning" not in done.err
         fastsvm("predict", "-q", "-b", 1, "train", "b")
 
 

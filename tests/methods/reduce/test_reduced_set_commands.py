@@ -1,6 +1,5 @@
-"""fastsvm reduce: what it prints and refuses; the line after the last vector."""
+"""fastsvm reduce: what it prints. messages.txt has what it refuses."""
 
-import os
 import re
 
 import numpy as np
@@ -9,13 +8,10 @@ from libsvm.svmutil import svm_read_problem
 
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
-from support.checksums import line_with_checksum
-from support.evaluation import error_of, parse, values
+from support.bordering import two_sided
 from support.in_process import Libsvm
-from support.messages import model_changes, sentences
 from support.oracles import Machine, data_text, random_rows
 from support.paths import DATA
-from support.processes import outcome
 from support.reducing import INITS, Dense, exact_model, reduce, shifts, some_machine, split
 from support.training import train
 
@@ -41,6 +37,7 @@ def files(tmp_path):
 # ---- the command
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("svm_type, classes", [("epsilon_svr", 2), ("c_svc", 2), ("c_svc", 4)])
 def test_the_summary_is_what_a_dense_computation_says(fastsvm, tmp_path, files, svm_type, classes):
     machine, rows = files(svm_type, classes)
@@ -79,31 +76,6 @@ def test_standard_output_standard_input_and_the_default_name(fastsvm, tmp_path, 
     assert split((tmp_path / "out").read_bytes())[0].vectors == Machine.read((tmp_path / "m").read_bytes()).vectors
 
 
-@pytest.mark.full(few=1)
-@pytest.mark.parametrize("options, message", sentences("reduce"))
-def test_wrong_usage_is_exit_code_2(fastsvm, tmp_path, files, options, message):
-    files()
-    done = fastsvm("reduce", *options.split(), "m", code=2)
-    assert message in done.err and done.out == "" and not (tmp_path / "m.reduced").exists()
-
-
-def test_errors_are_one_line_and_the_previous_output_stays(fastsvm, tmp_path, files):
-    files()
-    for name, text in (("bad", "1 1:1\n1 foo\n"), ("empty", ""), ("out", "before\n")):
-        (tmp_path / name).write_text(text)
-    (tmp_path / "linear").write_bytes((tmp_path / "m").read_bytes().replace(b"rbf", b"linear"))
-    listing = sorted(os.listdir(tmp_path))
-    for arguments, message in (
-        (["--vectors", 3, "--data", "bad", "m"], "bad:2: "),
-        (["--vectors", 3, "--data", "empty", "m"], "empty: no rows found"),
-        (["--vectors", 3, "--data", "nowhere", "m"], "nowhere: No such file"),
-        (["--lossless", "linear"], "linear: a linear kernel found"),
-    ):
-        done = fastsvm("reduce", *arguments, "out", code=1)
-        assert done.err.startswith(f"Error: {message}") and done.err.count("\n") == 1 and done.out == "", str(done)
-        assert (tmp_path / "out").read_text() == "before\n" and sorted(os.listdir(tmp_path)) == listing
-
-
 @pytest.mark.full
 def test_fixed_point_iteration_that_stalls_gives_fewer_vectors_and_says_so(fastsvm, tmp_path, trained):
     """iRprop+ reaches the number."""
@@ -131,81 +103,18 @@ def test_fixed_point_iteration_that_places_no_vector_is_an_error(tmp_path):
 # ---- without loss
 
 
-@pytest.mark.full
-def test_a_trained_model_with_duplicates_is_reduced_without_loss(fastsvm, tmp_path):
-    y, x = svm_read_problem(str(DATA / "rings.train"))
-    train(tmp_path / "m", x[:200] + x[:100], y[:200] + y[:100], "-g 0.5 -c 1")
-    done = fastsvm("reduce", "--lossless", "m")
-    machine, (small, _) = Machine.read((tmp_path / "m").read_bytes()), split((tmp_path / "m.reduced").read_bytes())
-    total, left = len(machine.vectors), len({tuple(sorted(row.items())) for row in machine.vectors})
-    assert len(small.vectors) == left < total - 20
-    assert done.out.splitlines()[0] == (
-        f"{total} support vectors, {total - left} of them equal to others or of coefficient 0 -> {left} vectors"
-    )
-    assert "labels that differ on the support vectors: 0 of" in done.out and "squared distance" not in done.out
-    # Vectors that all cancel leave a model without vectors.
-    machine = Machine(
-        "c_svc", "rbf", [{1: 1.0}] * 2, np.array([[2.0], [-2.0]]), [0.25], 0.5, label=[3, -4], nr_sv=[1, 1]
-    )
+def test_duplicates_and_vectors_that_cancel_are_merged_without_loss(fastsvm, tmp_path):
+    machine = some_machine(5, n=30)
+    machine.vectors[20:] = machine.vectors[:10]
     (tmp_path / "m").write_bytes(machine.text())
+    done = fastsvm("reduce", "--lossless", "m")
+    first = "30 support vectors, 10 of them equal to others or of coefficient 0 -> 20 vectors"
+    assert done.out.splitlines()[0] == first and len(split((tmp_path / "m.reduced").read_bytes())[0].vectors) == 20
+    assert "labels that differ on the support vectors: 0 of" in done.out and "squared distance" not in done.out
+    (tmp_path / "m").write_bytes(two_sided([{1: 1.0}] * 2, 2.0, 0.5).text())
     assert "-> 0 vectors\n" in fastsvm("reduce", "--lossless", "m", "small").out
-    assert Libsvm(tmp_path / "small").labels([{1: 1.0}, {2: 1.0}]) == [-4, -4]
+    assert Libsvm(tmp_path / "small").labels([{1: 1.0}, {2: 1.0}]) == [-1, -1]
     fastsvm("reduce", "--vectors", 1, "m", "small")
-
-
-# ---- the line after the last vector
-
-
-COEFFICIENTS = np.array([[0.5], [-0.5]])
-SMALL = Machine("c_svc", "rbf", [{1: 1.0}, {2: 0.5}], COEFFICIENTS, [0.1], gamma=0.5, label=[1, -1], nr_sv=[1, 1])
-TEXT = line_with_checksum(
-    SMALL.text() + b"fastsvm_reduced 2 0123456789abcdef0123456789abcdef 30 8 0.25 12.5 CHECKSUM\n"
-)
-LINE = TEXT.removeprefix(SMALL.text())
-ERRORS = model_changes("reduced")
-
-
-def test_the_line_is_read_back_and_changes_no_value():
-    model, plain = parse_model(TEXT, "m"), parse_model(SMALL.text(), "m")
-    origin = model.origin
-    assert model.fingerprint == "0123456789abcdef0123456789abcdef" and origin is not None
-    assert model.to_text().splitlines()[-1].split()[:-1] == LINE.split()[:-1]
-    assert (origin.radius, origin.weight, origin.count, origin.longest) == ([0.25], [12.5], 30, 8)
-    assert parse_model(TEXT.replace(b"\n", b"\r\n"), "m").origin.radius == [0.25]
-    assert plain.origin is None and not plain.certified and b"fastsvm" not in plain.to_text()
-    rows = parse(random_rows(np.random.default_rng(30), 20, [1, 2, 3]))
-    np.testing.assert_array_equal(values(plain, rows), values(model, rows))
-
-
-@pytest.mark.parametrize("case", ERRORS)
-def test_an_invalid_line_is_refused_in_one_clear_line(case):
-    """With a valid checksum, so that the error itself is reported."""
-    message, _, (old, new) = ERRORS[case]
-    assert old in LINE
-    number = SMALL.text().count(b"\n") + 1
-    found = error_of(line_with_checksum(SMALL.text() + LINE.replace(old, new, 1)))
-    assert found.startswith(f"m:{number}: ") and message in found
-
-
-@pytest.mark.parametrize("damaged", [LINE + b"more\n", LINE * 2, LINE.replace(b"ced", b"cex")])
-def test_what_is_no_such_line_is_refused(damaged):
-    assert re.match(r"m:\d+: \S", error_of(SMALL.text() + damaged))
-    assert "version '3'" in error_of(SMALL.text() + LINE.replace(b" 2 ", b" 3 ", 1))
-
-
-@pytest.mark.parametrize("kernel", ["linear", "precomputed"])
-def test_the_line_belongs_to_rbf_models(kernel):
-    machine = Machine("c_svc", kernel, [{0: 1}, {0: 2}], SMALL.coef, [0.1], label=[1, -1], nr_sv=[1, 1])
-    error_of(line_with_checksum(machine.text() + LINE))
-
-
-def test_svm_predict_does_not_mind_the_line(svm_predict, tmp_path):
-    """A later version's line does not matter either."""
-    (tmp_path / "rows").write_bytes(data_text([{1: 1.0}, {2: 1.0}, {}]))
-    for text in (SMALL.text(), TEXT, SMALL.text() + b"fastsvm_reduced 3 x 1 1 1 1\n"):
-        (tmp_path / "m").write_bytes(text)
-        outcome([svm_predict, "rows", "m", "out"], cwd=tmp_path, check=True)
-        assert (tmp_path / "out").read_text() == "1\n-1\n-1\n"
 
 
 # ---- used as any LIBSVM model

@@ -32,7 +32,7 @@ def least_distance(machine, z):
     return total
 
 
-@pytest.mark.full(few=2)
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize(
     "svm_type, classes, counts",
     [("c_svc", 2, [4]), ("nu_svr", 2, [3]), ("c_svc", 3, [2, 3, 1]), ("c_svc", 4, [2, 0, 3, 1])],
@@ -137,18 +137,12 @@ def test_irprop_takes_the_papers_steps():
 
 def test_irprop_ends_lower_than_it_began_and_where_the_ground_is_level():
     level = 0
-    for residual, start in residuals(80, 4):
-        before = residual.at(start)
+    for residual, start in residuals(40, 4):
         z, rests = placement.irprop(residual, start)
-        after = residual.at(z)
-        assert rests and after[0] <= before[0]
-        level_before, level_after = (
-            np.linalg.norm(gradient) <= 0.05 * (1 + residual.gamma) * abs(error)
-            for error, gradient, _ in (before, after)
-        )
-        assert after[0] < before[0] or level_before
-        level += level_after
-    assert level >= 60  # others are still moving
+        error, gradient, _ = residual.at(z)
+        assert rests and error <= residual.at(start)[0]
+        level += np.linalg.norm(gradient) <= 0.05 * (1 + residual.gamma) * abs(error)
+    assert level >= 30  # others are still moving
 
 
 def test_fixed_point_iteration_goes_down_where_all_coefficients_are_positive():

@@ -1,32 +1,19 @@
-"""The radius of a reduced set, on models built to break it (B28, B29 of PROOFS.md); a reduced set without its exact
-model."""
+"""The radius of a reduced set where coefficients vanish or cancel (B28, B29 of PROOFS.md); a reduced set without its
+exact model. The attack on hostile models is tests/zoo/test_radii.py."""
 
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.methods.reduce.duplicates import merge_duplicates
-from fastsvm_cli.methods.reduce.reduction import compile_reduced_set, lossless
-from fastsvm_cli.models import load_model, parse_model
+from fastsvm_cli.methods.reduce.reduction import lossless
+from fastsvm_cli.models import load_model
 from support import oracles
 from support.checksums import line_with_checksum
-from support.evaluation import decide, parse, reference
-from support.hostile import hostile_machine, hostile_rows, uncovered
-from support.in_process import Libsvm, mirrored
-from support.oracles import random_machine, random_rows
-from support.reducing import (
-    INITS,
-    OPTIMIZERS,
-    Dense,
-    exact_model,
-    lines,
-    reduce,
-    shifts,
-    small_and_radius,
-    some_machine,
-)
+from support.in_process import Libsvm
+from support.oracles import random_machine
+from support.reducing import exact_model, lines, reduce, small_and_radius, some_machine
+from zoo.traits import specimen
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
@@ -34,85 +21,21 @@ pytestmark = pytest.mark.usefixtures("serial_libsvm")
 # ---- the radius
 
 
-def hostile_reduction(seed):
-    rng = np.random.default_rng([seed, 5])
-    machine, x = hostile_machine(rng)
-    several = len(machine.pairs) > 1
-    options = {
-        "init": "greedy" if several else str(rng.choice(INITS)),
-        "optimizer": str(rng.choice(OPTIMIZERS)),
-        "finishing": bool(rng.random() < 0.5),
-    }
-    exact = exact_model(machine)
-    merged, _ = merge_duplicates(exact)
-    assert merged.header.total_sv == merged.vectors.rows  # or the core would read beyond the vectors
-    found = compile_reduced_set(exact, fingerprint="x", count=int(rng.integers(1, len(x) + 1)), seed=seed, **options)
-    return machine, exact, found, hostile_rows(rng, x)
-
-
 @pytest.mark.full(few=1)
-@pytest.mark.parametrize("first", range(0, 60, 10))
-def test_no_hostile_model_is_farther_from_its_reduced_set_than_the_radius(first):
-    reductions = 0
-    for seed in range(first, first + 10):
-        try:
-            machine, exact, found, rows = hostile_reduction(seed)
-        except ModelFormatError as error:
-            assert "scale the data" in str(error)
-            continue
-        reductions += 1
-        small, stored = small_and_radius(found)
-        assert len(small.vectors) <= len(machine.vectors)
-        chunk = parse(rows)
-        value, radius = decide(parse_model(found.model.to_text(), "reduced"), chunk)
-        with np.errstate(all="ignore"):
-            truth = oracles.decision_values(machine, rows)
-            approximate, theirs = oracles.decision_values(small, rows), reference(exact, chunk)
-            assert not uncovered(np.abs(truth - approximate), np.broadcast_to(stored, truth.shape)).any(), seed
-            assert not uncovered(np.maximum(np.abs(value - truth), np.abs(value - theirs)), radius).any(), seed
-    assert reductions >= 6
-
-
-def test_the_radius_of_a_pair_without_vectors_is_a_number():
-    """Even so far away that the fast evaluation claims nothing."""
-    machine = some_machine(22, classes=3, n=30)
-    machine.nr_sv = [28, 1, 1]
-    machine.coef[28:] *= 1e-6
-    found = reduce(machine, 2)
-    assert found.model.header.nr_sv[1:] == [0, 0]
-    rows = parse([{1: 1.0}, {1: 1e20}, {1: 1e150}])
-    value, radius = decide(found.model, rows)
-    assert not np.isnan(radius).any() and np.all(np.abs(value - reference(exact_model(machine), rows)) <= radius)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("offset", [1e3, 1e5, 1e6, 1e7])
-def test_unscaled_data_is_reduced_soundly_or_refused(offset):
-    for seed, options in enumerate(
-        ({}, {"init": "random"}, {"init": "alpha", "optimizer": "irprop", "finishing": False})
-    ):
-        machine = some_machine(seed, n=60, d=3, gamma=0.1, offset=offset)
-        try:
-            found = reduce(machine, 30, **options)
-        except ModelFormatError as error:
-            assert offset > 1e6 and "scale the data" in str(error)
-            continue
-        small, radius = small_and_radius(found)
-        dense = Dense(machine, small)
-        assert np.all(np.sqrt(dense.distance) + shifts(machine, small) <= radius) and dense.share < 0.3
-
-
-@pytest.mark.full(few=1)
-@pytest.mark.parametrize("size", [1e-150, 1e-158, 1e-161, 1e-163, 1e-170, 1e-300])
+@pytest.mark.parametrize("size", [1e-30, 1e-150, 1e-158, 1e-161, 1e-163, 1e-170, 1e-300])
 def test_coefficients_whose_squares_underflow_are_no_nearer_than_the_radius(size):
+    """Without an offset, and where they vanish beside it."""
     for seed, (svm_type, classes) in enumerate([("c_svc", 2), ("c_svc", 3), ("epsilon_svr", 2)]):
-        machine = some_machine(seed, svm_type, classes)
-        machine.coef, machine.rho = machine.coef * size, [0.0] * len(machine.rho)
-        for count in (10, 39):
-            small, radius = small_and_radius(reduce(machine, count))
-            rows = machine.vectors + small.vectors
-            error = np.abs(oracles.decision_values(machine, rows) - oracles.decision_values(small, rows))
-            assert np.all(error <= radius) and np.all(radius < max(10 * size, 1e-159) * len(rows))
+        machine = some_machine(seed, svm_type, classes, n=24)
+        machine.coef *= size
+        for rho in ([0.0] * len(machine.rho), machine.rho):
+            machine.rho = rho
+            for count, options in ((8, {}), (23, {"finishing": False})):
+                small, radius = small_and_radius(reduce(machine, count, **options))
+                rows = machine.vectors + small.vectors
+                error = np.abs(oracles.decision_values(machine, rows) - oracles.decision_values(small, rows))
+                assert np.all(error <= radius)
+                assert any(rho) or np.all(radius < max(10 * size, 1e-159) * len(rows))
 
 
 @pytest.mark.full(few=1)
@@ -148,37 +71,15 @@ def reduced_text(machine):
     return line_with_checksum(machine.text() + " ".join(words).encode())
 
 
-@pytest.mark.parametrize("requested", [False, True], ids=["labels", "values"])
-def test_labels_are_those_of_svm_predict_where_rounding_decides(tmp_path, requested):
-    machine, rows = mirrored(np.random.default_rng(24), "rbf")
-    (tmp_path / "m").write_bytes(reduced_text(machine))
-    expected = [line[0] for line in Libsvm(tmp_path / "m").lines(rows)]
-    assert len(set(expected)) == 2
-    ours, _ = lines(load_model(str(tmp_path / "m")), rows, values=requested)
-    assert [line.split()[0] for line in ours] == expected
-
-
-def test_rows_whose_probabilities_rounding_decides_keep_their_radius(tmp_path):
-    """At the brink of one more iteration of the coupling LIBSVM's sum decides: that of the reduced set."""
-    rng = np.random.default_rng(9)
-    for _ in range(30):
-        vectors = random_rows(rng, 60, [1, 2, 3])
-        machine = random_machine(rng, "c_svc", "rbf", vectors, nr_class=3, probability=True, gamma=0.5)
-        (tmp_path / "m").write_bytes(reduced_text(machine))
-        theirs, model = Libsvm(tmp_path / "m"), load_model(str(tmp_path / "m"))
-        start, step = random_rows(rng, 2, [1, 2, 3])
-
-        def at(position):
-            return {i: start.get(i, 0.0) + position * step.get(i, 0.0) for i in (1, 2, 3)}
-
-        low, high = -1.0, 1.0
-        while low < (middle := (low + high) / 2) < high:
-            _, (p, q, r) = theirs.probabilities([at(low), at(middle), at(high)])
-            low, high = (low, middle) if np.abs(p - q).max() > np.abs(q - r).max() else (middle, high)
-        rows = [at(low), at(high)]
-        ours, run_counts = lines(model, rows, probability=True, values=True)
-        assert [line.split()[:4] for line in ours] == theirs.lines(rows, True)
-        assert all(float(radius) >= 0.5 for line in ours[1:] for radius in line.split()[-3:])
-        if run_counts.reference_rows:
-            return
-    pytest.fail("no row at a brink found")
+@pytest.mark.parametrize("trait, probability", [("ties_at_rho", False), ("coupled_ties", True)])
+def test_lines_are_libsvms_where_rounding_decides_and_keep_their_radius(tmp_path, trait, probability):
+    """LIBSVM's sum of the reduced set itself decides."""
+    found = specimen(trait)
+    (tmp_path / "m").write_bytes(reduced_text(found.machine))
+    expected, model = Libsvm(tmp_path / "m").lines(found.rows, probability), load_model(str(tmp_path / "m"))
+    assert len({words[0] for words in expected}) > 1
+    for values in (False, True):
+        ours, counts = lines(model, found.rows, probability=probability, values=values)
+        assert [line.split()[: len(words)] for line, words in zip(ours, expected, strict=True)] == expected
+        assert counts.reference_rows
+    assert all(float(radius) >= 0.5 for line in ours[probability:] for radius in line.split()[-model.pairs :])

@@ -1,17 +1,15 @@
-"""Number of vectors of a reduced set: lossless, or few; refitted probabilities."""
+"""Lossless reduced sets; refitted probabilities."""
 
 import numpy as np
 import pytest
-from scipy.optimize import approx_fprime
 
 from fastsvm_cli.methods.reduce.duplicates import merge_duplicates
 from fastsvm_cli.methods.reduce.probabilities import refit
 from fastsvm_cli.methods.reduce.reduction import lossless
-from fastsvm_cli.methods.reduce.target import reduce_to
 from support import oracles
 from support.evaluation import parse, values
-from support.oracles import Machine, random_rows
-from support.reducing import INITS, OPTIMIZERS, TYPES, exact_model, reduce, small_and_radius, some_machine, split
+from support.oracles import random_rows
+from support.reducing import TYPES, exact_model, reduce, small_and_radius, some_machine
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
@@ -41,7 +39,6 @@ def test_probabilities_are_fitted_by_platts_likelihood(classes):
 
         best = np.array([refitted.header.probA[p], refitted.header.probB[p]])
         assert best[0] != machine.probA[p]
-        assert np.linalg.norm(approx_fprime(best, objective, 1e-7)) < 1e-2
         assert all(objective(best) < objective(best + step) for step in np.vstack([np.eye(2), -np.eye(2)]) * 0.05)
 
 
@@ -76,23 +73,17 @@ def without_zeros(row):
     return {i: v for i, v in row.items() if v}
 
 
-def classes_of(machine):
-    n = len(machine.vectors)
-    return np.repeat(np.arange(machine.nr_class), machine.nr_sv) if machine.classification else np.zeros(n, int)
-
-
 def merged_machine(machine):
     """([(vector, coefficients)], nr_sv): equal vectors (of one class, if more than two) added up, without those of
     coefficient 0."""
-    of, sums, where = classes_of(machine), {}, {}
+    of = np.repeat(np.arange(len(machine.nr_sv)), machine.nr_sv) if machine.nr_sv else np.zeros(len(machine.vectors))
+    sums, where = {}, {}
     for at, (x, a) in enumerate(zip(machine.vectors, machine.coef)):
         key = (of[at] if machine.nr_class > 2 else 0, frozenset(without_zeros(x).items()))
         sums[key] = sums[key] + a if key in sums else a
         where.setdefault(key, at)
     stored = [key for key in sums if np.any(sums[key])]
-    nr_sv = (
-        [sum(of[where[key]] == c for key in stored) for c in range(machine.nr_class)] if machine.classification else []
-    )
+    nr_sv = [sum(of[where[key]] == c for key in stored) for c in range(len(machine.nr_sv))]
     return [(machine.vectors[where[key]], sums[key]) for key in stored], nr_sv
 
 
@@ -116,7 +107,6 @@ def with_duplicates(seed, svm_type, classes):
 
 @pytest.mark.parametrize("svm_type, classes", TYPES)
 def test_lossless_merges_equal_vectors_and_changes_nothing_else(svm_type, classes):
-    merged = 0
     for seed in range(5):
         machine = with_duplicates(seed, svm_type, classes)
         exact = exact_model(machine)
@@ -133,53 +123,4 @@ def test_lossless_merges_equal_vectors_and_changes_nothing_else(svm_type, classe
         error = np.abs(oracles.decision_values(small, rows) - oracles.decision_values(machine, rows))
         assert np.all(error <= radius) and radius.max() < 1e-11
         assert np.abs(values(found.model, parse(rows)) - values(exact, parse(rows))).max() < 1e-9
-        count = merge_duplicates(exact)[1]
-        assert count == 45 - len(expected)
-        merged += count
-    assert merged > 10
-
-
-def test_lossless_merges_across_two_classes_and_only_within_one_of_more():
-    twins, left = [{1: 1.0}, {1: 2.0}, {1: 1.0}, {1: 3.0}], [{1: 1.0}, {1: 2.0}, {1: 3.0}]
-    signs, ones = np.array([[2.0], [1.0], [-0.5], [-1.0]]), np.ones((4, 2))
-    for coef, nr_sv, vectors, sums, counts in (
-        (signs, [2, 2], left, [[1.5], [1.0], [-1.0]], [2, 1]),
-        (ones, [2, 1, 1], twins, ones.tolist(), [2, 1, 1]),
-        (ones, [3, 1, 0], left, [[2.0, 2.0], [1.0, 1.0], [1.0, 1.0]], [2, 1, 0]),
-    ):
-        label = [1, 2, 3][: len(nr_sv)]
-        machine = Machine("c_svc", "rbf", twins, coef, [0.1] * (2 * len(nr_sv) - 3), 0.5, label=label, nr_sv=nr_sv)
-        small, _ = split(lossless(exact_model(machine), "x").model.to_text())
-        assert (small.vectors, small.coef.tolist(), small.nr_sv) == (vectors, sums, counts)
-
-
-# ---- number of vectors
-
-
-@pytest.mark.parametrize("svm_type", ["c_svc", "one_class", "nu_svr"])
-@pytest.mark.parametrize("total", [0, 1])
-def test_a_model_of_no_or_one_support_vector_stays_what_it_is(svm_type, total):
-    coef = np.full((total, 1), 0.7)
-    machine = Machine(svm_type, "rbf", [{1: 1.0, 3: -0.5}][:total], coef, [0.3], gamma=0.5)
-    if svm_type == "c_svc":
-        machine.label, machine.nr_sv = [1, -1], [total, 0]
-    exact = exact_model(machine)
-    made = [reduce(machine, 5, init=init, optimizer=optimizer) for init in INITS for optimizer in OPTIMIZERS]
-    made += [reduce(machine, 1), *(reduce_to(exact, 1e-3, rows, fingerprint="x") for rows in (None, exact.vectors))]
-    for found in made:
-        small, radius = small_and_radius(found)
-        for name in ("vectors", "rho", "nr_sv"):
-            assert getattr(small, name) == getattr(machine, name)
-        assert small.coef.tolist() == coef.tolist() and radius[0] < 1e-15 and not found.missing
-
-
-@pytest.mark.parametrize("gamma", [0.0, 1e-300, 1e3])
-def test_kernels_that_do_not_tell_vectors_apart_or_nothing_else(gamma):
-    for svm_type, classes in (("c_svc", 2), ("c_svc", 3), ("nu_svr", 2)):
-        machine = some_machine(29, svm_type, classes, n=20, gamma=gamma)
-        for init in INITS if classes == 2 else ("greedy",):
-            small, radius = small_and_radius(reduce(machine, 6, init=init))
-            assert 1 <= len(small.vectors) <= 6
-            rows = [{1: 0.5}, *small.vectors, *machine.vectors]
-            error = np.abs(oracles.decision_values(machine, rows) - oracles.decision_values(small, rows))
-            assert np.all(error <= radius) and (gamma > 1 or error.max() < 1e-6)
+        assert merge_duplicates(exact)[1] == 45 - len(expected) > 0

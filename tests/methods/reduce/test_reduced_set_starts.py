@@ -12,7 +12,6 @@ from support.oracles import random_machine
 from support.reducing import (
     INITS,
     OPTIMIZERS,
-    Dense,
     as_rows,
     exact_model,
     machine_of,
@@ -105,6 +104,7 @@ def nearest(machine, small):
     return np.abs(x[None] - z[:, None]).max(axis=2)
 
 
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize(
     "init, optimizer, classes",
     [
@@ -200,16 +200,6 @@ def test_greedy_selection_takes_what_a_dense_computation_takes(svm_type, classes
     apart = nearest(machine, small)
     assert apart.min(axis=1).max() < 1e-4
     assert sorted(apart.argmin(axis=1)) == sorted(starts[s] + row for s, rows in enumerate(expected) for row in rows)
-
-
-def test_a_greedy_gain_is_what_the_squared_distance_falls_by():
-    machine = some_machine(17, "nu_svr", n=40, d=3)
-    k = oracles.kernel_values(machine, machine.vectors).astype(float)
-    before = float(Dense(machine, machine).norm[0])
-    for at, (gain, _) in enumerate(dense_greedy(k, machine.coef, 5), 1):
-        now = float(Dense(machine, machine_of(reduce(machine, at, finishing=False))).distance[0])
-        assert before - now == pytest.approx(gain, rel=1e-3)
-        before = now
 
 
 @pytest.mark.full(few=1)

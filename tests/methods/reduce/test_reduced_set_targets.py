@@ -62,7 +62,7 @@ def test_rows_among_others_are_known_by_six_digits_without_zeros():
     assert among(parse(known + unknown), parse(vectors)).tolist() == [True] * 3 + [False] * 2
 
 
-@pytest.mark.full(few=2)
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("name, target", [("rings", 0.03), ("colors", 0.1), ("rings-one-class", 0.1), ("waves", 0.1)])
 def test_a_target_holds_on_rows_that_nothing_has_seen(trained, name, target):
     model, test = trained[name]
@@ -83,6 +83,7 @@ def test_a_target_holds_on_rows_that_nothing_has_seen(trained, name, target):
     assert agreement(found.model, exact, [unseen]).share <= target
 
 
+@pytest.mark.full
 def test_rows_of_the_training_are_held_out_while_placing(trained):
     model, _ = trained["rings"]
     exact, rows = load_model(str(model)), all_rows(DATA / "rings.train").select(list(range(250)))
@@ -97,7 +98,7 @@ def test_rows_of_the_training_are_held_out_while_placing(trained):
     }
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["rings", "waves"])
 def test_without_rows_a_quarter_of_the_support_vectors_is_held_out(trained, name):
     exact = load_model(str(trained[name][0]))
@@ -108,6 +109,7 @@ def test_without_rows_a_quarter_of_the_support_vectors_is_held_out(trained, name
     assert found.model.header.total_sv < total
 
 
+@pytest.mark.full
 def test_too_few_rows_show_what_they_can(trained):
     model, test = trained["rings"]
     exact, rows = load_model(str(model)), all_rows(test).select(list(range(200)))
