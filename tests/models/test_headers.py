@@ -54,7 +54,7 @@ def answers_337(tmp_path_factory):
     return {each: found[2 * at : 2 * at + 2] for at, each in enumerate(cases)}
 
 
-@pytest.mark.full(few=20)
+@pytest.mark.full(few=8)
 @pytest.mark.parametrize("name", ALIKE)
 def test_what_svm_predict_reads_is_read_with_its_answers(svm_predict, tmp_path, answers_337, name):
     """Its own text gives the same answers to the bit."""
@@ -93,7 +93,7 @@ def test_what_other_programs_write_is_read_too(answers_337, name):
     assert parse_model(changed(base, *changes), "m").to_text() == parse_model(base, "m").to_text()
 
 
-@pytest.mark.full(few=7)
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize("name", NEITHER)
 def test_what_neither_reads_is_refused_in_one_line(svm_predict, tmp_path, answers_337, name):
     message, base, *changes = NEITHER[name]
@@ -103,7 +103,7 @@ def test_what_neither_reads_is_refused_in_one_line(svm_predict, tmp_path, answer
     assert answers_337["neither", name] == [None, None]
 
 
-@pytest.mark.full(few=11)
+@pytest.mark.full(few=4)
 @pytest.mark.parametrize("name", EXCEPTIONS)
 def test_each_exception_is_in_the_list_of_differences(svm_predict, tmp_path, answers_337, name):
     printed, base, *changes = EXCEPTIONS[name]

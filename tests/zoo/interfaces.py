@@ -79,9 +79,17 @@ def _options(question, probability):
 
 
 @text
-def command(question, probability):
-    words = ["predict", *_options(question, probability), question.rows, question.model, "-"]
-    return forked.fastsvm(words, check=True).stdout
+def predict_file(question, probability, **more):
+    out = question.folder / "predicted"
+    more = {"tolerance": 1e-3, **more} if question.words[2:] else more
+    given = {"path": question.rows, "on_progress": None, **more}
+    fastsvm_cli.predict_file(model=question.model, out=out, probability=probability, exact=question.exact, **given)
+    return out.read_bytes()
+
+
+@text
+def one_thread(question, probability):
+    return predict_file(question, probability, n_threads=1)
 
 
 @text
@@ -90,12 +98,6 @@ def program(question, probability):
         return None
     words = [PROGRAM, *_options(question, probability), question.rows, question.model, "-"]
     return outcome(words, check=True).stdout.encode()
-
-
-@text
-def one_thread(question, probability):
-    words = ["predict", "--threads", "1", *_options(question, probability), question.rows, question.model, "-"]
-    return forked.fastsvm(words, check=True).stdout
 
 
 def _built_for(instructions):
@@ -120,27 +122,27 @@ def dense_text(question, probability):
         return None
     path = question.folder / f"{question.specimen.name}.csv"
     path.write_text("".join(",".join(map(repr, row)) + "\n" for row in question.specimen.dense().tolist()))
-    words = ["--dense", "--unlabelled", *_options(question, probability)]
-    return forked.fastsvm(["predict", *words, path, question.model, "-"], check=True).stdout
+    return predict_file(question, probability, path=path, dense=True, unlabelled=True)
 
 
-@text
-def predict_file(question, probability):
-    out = question.folder / "predicted"
-    more = {"tolerance": 1e-3} if question.words[2:] else {}
-    fastsvm_cli.predict_file(
-        question.rows, question.model, out, probability=probability, exact=question.exact, on_progress=None, **more
-    )
-    return out.read_bytes()
+# ---- text, at greater cost
 
 
-@text
+def command(question, probability):
+    words = ["predict", *_options(question, probability), question.rows, question.model, "-"]
+    return forked.fastsvm(words, check=True).stdout
+
+
 def dask(question, probability):
     out = question.folder / f"parts-{question.model.name}-{probability}-{question.exact is None}"
     dasking.predict(
         "-q", "--dask", "local", "-b", int(probability), *question.words, question.rows, question.model, out
     )
     return dasking.parts(out)
+
+
+#: Each question has one of these, in turn, with or without -b 1.
+IN_TURN = [(command, False), (dask, True), (command, True), (dask, False)]
 
 
 # ---- numbers

@@ -66,10 +66,6 @@ class Specimen:
             path.write_bytes(self.machine.text())
             return in_process.Libsvm(path)
 
-    def lines(self, probability=False) -> bytes:
-        """svm-predict's output."""
-        return "".join(" ".join(line) + "\n" for line in self.libsvm().lines(self.rows, probability)).encode()
-
     def values(self) -> np.ndarray:
         """LIBSVM's decision values, (rows, pairs)."""
         return self.libsvm().values(self.rows)

@@ -224,9 +224,7 @@ def test_with_the_exact_model_lines_are_libsvms(kind, probability):
         text, counts = written_lines(
             model, [parse(found.rows)], probability=probability, exact=Fallback(lambda exact=exact: exact, 0.0)
         )
-        libsvm = found.libsvm()
-        libsvm.likely_label = "%.17g"  # svm-predict writes 1e+06
-        expected = libsvm.lines(found.rows, probability)
+        expected = found.libsvm().lines(found.rows, probability)
         assert [line.split() for line in text.decode().splitlines()] == expected, trait
         decided, seen = decided + counts.rows - counts.evaluated, seen + counts.rows
     assert decided > (0.01 if probability else 0.1) * seen
