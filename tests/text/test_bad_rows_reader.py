@@ -12,31 +12,39 @@ from fastsvm_cli.prediction.pipeline import predict
 from fastsvm_cli.text.line_blocks import NAMED, BadRows
 from fastsvm_cli.text.read_rows import read_chunks
 from fastsvm_cli.text.scaling import parse_scaling
-from support.bad_rows import BAD, PRECOMPUTED, one_by_one, read_around
+from support.bad_rows import BAD, PRECOMPUTED, one_by_one, read_around, too_long
 from support.profiles import calm
+from support.reading import read
 
 LINES = st.one_of(
     st.sampled_from(["1 1:1", "-1", "2.5 3:4 7:-1 # c", "1 2:0.125\r", "0 qid:5 1:1 2:2 3:3 4:4", "# c", " #"]),
-    st.sampled_from(list(BAD)),
+    st.sampled_from([*BAD, "1 1:" + "1" * 30, "x" * 30, "x" * 31]),
     st.text("0123.,;e-+: #\t\rx\x00", max_size=10),
 )
 DENSE_LINES = st.one_of(
     st.sampled_from(["1,2,3", "1,0,0", "-1,2,3\r"]),
-    st.sampled_from(["", "x,1,2", "1,2", "1,2,3,4", "1,,2"]),
+    st.sampled_from(["", "1", "x,1,2", "1,2", "1,2,3,4", "1,,2", "1,2," + "3" * 40]),
     st.text("0123.,;e-+: #\t\rx\x00", max_size=10),
 )
 
 
 @calm(500)
-@given(st.data(), st.booleans(), st.booleans(), st.booleans(), st.sampled_from([1, 7, 64, 1 << 20]))
-def test_every_line_is_a_row_or_a_bad_one_by_itself(tmp_path, data, dense, labelled, last, size):
-    """A dense one beside the first good one."""
+@given(
+    st.data(),
+    *(st.booleans() for _ in range(3)),
+    st.sampled_from([1, 3, 7, 64, 1 << 20]),
+    st.sampled_from([1, 7, 30, 1000]),
+)
+def test_every_line_is_a_row_or_a_bad_one_by_itself(tmp_path, data, dense, labelled, last, size, longest):
+    """A dense one beside the first good one. Lines that are too long are bad ones."""
     lines = data.draw(st.lists(DENSE_LINES if dense else LINES, max_size=30))
     (tmp_path / "data").write_bytes("\n".join(lines).encode() + b"\n" * (last and bool(lines)))
     if not last and lines and not lines[-1]:
         lines = lines[:-1]  # nothing follows the last line end
-    rows, bad, why = one_by_one(lines, dense, labelled)
-    assert read_around(tmp_path / "data", size=size, dense=dense, labelled=labelled) == (rows, bad, why[:NAMED])
+    rows, bad, why = one_by_one(["!" if len(line) > longest else line for line in lines], dense, labelled)
+    why = [(number, too_long(longest) if len(lines[number - 1]) > longest else words) for number, words in why]
+    options = {"size": size, "dense": dense, "labelled": labelled, "max_line": longest}
+    assert read_around(tmp_path / "data", **options) == (rows, bad, why[:NAMED])
     assert all(message.isprintable() for _, message in why)
 
 
@@ -71,10 +79,14 @@ def test_rows_do_not_depend_on_threads_or_chunks(tmp_path, line, bad, share, opt
     (tmp_path / "data").write_text("".join(line + "\n" for line in lines))
     scaling = parse_scaling(RANGE.encode(), "range") if options.pop("scaled", False) else None
     rows, gaps, why = one_by_one(lines, scaling=scaling and scaling.native, **options)
-    for threads, size in ((1, 1 << 22), (2, 1 << 20), (5, 1 << 22), (5, 10_000)):
+    for threads, size in ((2, 1 << 20), (5, 1 << 22), (5, 10_000)):
         _native.set_threads(threads)
         found = read_around(tmp_path / "data", size=size, scaling=scaling, **options)
         assert found == (rows, gaps, why[:NAMED])
+        (first, message), *_ = why
+        before, _, _ = one_by_one(lines[: first - 1], scaling=scaling and scaling.native, **options)
+        stopped = read(tmp_path / "data", size=size, scaling=scaling, **options)
+        assert stopped == (before, f"{tmp_path}/data:{first}: {message}")
 
 
 @pytest.mark.full

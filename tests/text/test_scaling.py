@@ -266,16 +266,10 @@ def test_labels_are_scaled_by_the_y_scale_file(files):
 
 
 def test_an_invalid_y_scale_file_is_named_with_its_line(files):
-    (range_file, of_svm_scale) = files(range="1 2\n", ours=RANGE)
-    y = "two numbers, the center and the scale of y"
-    for path, text, why in (
-        (range_file, b"", f"1: the end of the file found, expected {y}"),
-        (range_file, b"1\n", f"1: '1' found, expected {y}"),
-        (range_file, b"1 -2", "1: '1 -2' found, expected a scale above 0 after the center"),
-        (range_file, b"1 0\n", "1: '1 0' found, expected a scale above 0 after the center"),
-        (range_file, b"1 2\n1 2\n", "2: '1 2' found, expected the end of the file"),
-        (of_svm_scale, b"1 2\n", "1: a range file of svm-scale found, expected"),  # which holds y itself
-    ):
+    range_file, of_svm_scale = files(range="1 2\n", ours=RANGE)
+    for text, why in table("messages.txt", "scale files of y"):
         with pytest.raises(DataFormatError) as error:
-            with_labels(read_scaling(path), text, "y")
+            with_labels(read_scaling(range_file), unescaped(text).encode(), "y")
         assert why in str(error.value)
+    with pytest.raises(DataFormatError, match="1: a range file of svm-scale found, expected"):  # which holds y itself
+        with_labels(read_scaling(of_svm_scale), b"1 2\n", "y")
