@@ -14,10 +14,9 @@ from fastsvm_cli.text import read_rows
 from fastsvm_cli.text.line_blocks import BadRows
 from fastsvm_cli.text.read_rows import read_chunks
 from support import oracles
-from support.bad_rows import BAD
 from support.evaluation import decide
 from support.messages import table
-from support.open_rows import CASES, bits, expected_open, parsed
+from support.open_rows import CASES, bits, expected_open, is_row, parsed
 from support.outputs import timeless
 from support.paths import FASTSVM
 from support.processes import outcome, peak_memory
@@ -65,10 +64,6 @@ def test_open_rows_are_those_the_radii_leave_open(fastsvm, models, tmp_path, cas
     else:
         text = fastsvm("predict", "--open-rows", "open", *given, "out").err
         assert f"Proven: {len(lines) - len(requested)} of {len(lines)} rows" in text and "undecided" in text
-
-
-def is_row(line):
-    return line not in BAD and not line.lstrip(" \t").startswith("#")
 
 
 @pytest.mark.full(few=1)

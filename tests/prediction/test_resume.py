@@ -32,6 +32,7 @@ RUNS = [
     ("regression.red", "regression.rows", "--exact regression.model --tolerance 0.5"),
     ("regression.order", "regression.dressed", "--json --tolerance 0.1 --on-bad-row nan"),
     ("two.approx", "two.bare", "--json --unlabelled"),
+    ("two.border", "two.rows", "--json --audit 0.3 --seed 7 --exact two.model"),
     ("serials.model", "serials.bad", "--on-bad-row nan --values"),
     ("two.model", "no.rows", "--json -b 1"),
     ("two.model", "foo.rows", "--json --on-bad-row skip"),
@@ -89,12 +90,12 @@ class Full(Disk):
 )
 def test_wherever_a_run_ends_nothing_is_lost_and_the_next_comes_to_the_same_end(models, tmp_path, disk, code, before):
     """At every call to the disk. The output's name always holds the previous file or the whole new one."""
-    (tmp_path / "rows").write_text("".join((models / "regression.rows").read_text().splitlines(keepends=True)[:70]))
+    (tmp_path / "rows").write_text("".join((models / "regression.rows").read_text().splitlines(keepends=True)[:50]))
     command = ["predict", "--values", "rows", models / "regression.model"]
     expected = forked(tmp_path, *command, "expected", block=600)
     whole = (tmp_path / "expected").read_text()
     stored = []
-    for at in range(1, 1000, 2 if disk is Full else 1):
+    for at in range(1, 1000, 3 if disk is Full else 1):
         for name in os.listdir(tmp_path):
             if name.startswith("out"):
                 os.unlink(tmp_path / name)
@@ -114,7 +115,7 @@ def test_wherever_a_run_ends_nothing_is_lost_and_the_next_comes_to_the_same_end(
             int((re.search(r"^Continuing after row (\d+), from out.partial\.$", second.err, re.M) or [0, 0])[1])
         )
     # Rows up to the checkpoints.
-    assert at > 30 and stored == sorted(stored) and len(set(stored)) > 3 and stored[-1] == 70
+    assert at > 30 and stored == sorted(stored) and len(set(stored)) > 3 and stored[-1] == 50
 
 
 def die_before_the_state_goes():
