@@ -62,20 +62,6 @@ def test_extended_attributes_stay(tmp_path):
     assert os.getxattr(path, "user.origin") == b"here" and os.listdir(tmp_path) == ["out"]
 
 
-@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
-def test_an_exception_leaves_the_previous_file_and_nothing_else(tmp_path, error):
-    path = tmp_path / "out"
-    before = len(os.listdir("/proc/self/fd"))
-    for left in ([], ["out"]):
-        with pytest.raises(error):
-            with Output(str(path)) as output:
-                output.write(b"half")
-                raise error
-        assert os.listdir(tmp_path) == left and len(os.listdir("/proc/self/fd")) == before
-        path.write_bytes(b"before")
-    assert path.read_bytes() == b"before"
-
-
 def test_a_file_that_cannot_be_put_in_place_is_an_error_and_leaves_nothing(tmp_path):
     path = tmp_path / "out"
     with pytest.raises(FileError) as caught:

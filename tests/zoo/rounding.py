@@ -195,6 +195,30 @@ def coupled_ties(rng):
 
 
 @for_proofs
+def one_more_iteration(rng):
+    """Rows beside a jump of the probabilities, where the stopping test of the coupling flips."""
+    made, rows = usual(rng, classes=3, vectors=30, indices=[1, 2, 3], density=1.0, gamma=0.5), []
+    theirs = made.libsvm()
+    while not rows:
+        start, step = rng.standard_normal((2, 3))
+
+        def at(position, start=start, step=step):
+            return dict(enumerate((start + position * step).tolist(), 1))
+
+        low, high = -1.0, 1.0
+        below, above = theirs.probabilities([at(low), at(high)])[1]
+        while (middle := (low + high) / 2) not in (low, high):
+            (between,) = theirs.probabilities([at(middle)])[1]
+            if np.abs(below - between).max() > np.abs(between - above).max():
+                high, above = middle, between
+            else:
+                low, below = middle, between
+        if np.abs(below - above).max() > 1e-5:
+            rows = [at(low + k * np.spacing(low)) for k in range(-20, 20)]
+    return made.with_(rows=rows)
+
+
+@for_proofs
 def density_ties(rng):
     """Exactly f = 0.25, a mark, but for rounding."""
     made = ties(rng, svm_type="one_class")
