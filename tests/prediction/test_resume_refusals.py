@@ -107,34 +107,20 @@ def test_a_damaged_state_or_other_lines_are_refused(home):
 
 def test_a_file_of_that_name_that_is_not_ours_is_left_alone(home):
     (home / "precious").write_text("precious\n")
+    partial, advice = home / "out.partial", "remove out.partial to start from the beginning"
+    an_input = "it is where the lines of out are kept, and an input; nothing was written"
+    link = f"a symbolic link found, where the lines would be kept; {advice}"
     for make, words, message in (
-        (
-            lambda path: path.write_text("precious\n"),
-            ALL,
-            "found without out.partial.state, which says how far it came; remove out.partial to start from the"
-            " beginning",
-        ),
-        (
-            lambda path: path.symlink_to("precious"),
-            ALL,
-            "a symbolic link found, where the lines would be kept; remove out.partial to start from the beginning",
-        ),
-        (
-            lambda path: os.link(home / "two.rows", path),
-            "out.partial two.cert",
-            "it is where the lines of out are kept, and an input; nothing was written",
-        ),
-        (
-            lambda path: os.link(home / "two.cert", path),
-            "two.rows out.partial",
-            "it is where the lines of out are kept, and an input; nothing was written",
-        ),
+        (partial.write_text, ALL, f"found without out.partial.state, which says how far it came; {advice}"),
+        (partial.symlink_to, ALL, link),
+        (lambda _: partial.hardlink_to(home / "two.rows"), "out.partial two.cert", an_input),
+        (lambda _: partial.hardlink_to(home / "two.cert"), "two.rows out.partial", an_input),
     ):
-        make(home / "out.partial")
+        make("precious")
         before = content(home)
         done = forked(home, "predict", "--resume", *words.split(), "out", code=1)
         assert done.err.splitlines()[-1] == f"Error: out.partial: {message}" and content(home) == before
-        os.unlink(home / "out.partial")
+        partial.unlink()
 
 
 def test_what_cannot_be_gone_on_with_is_named_before_any_work(home):

@@ -179,7 +179,7 @@ def coupled_ties(rng):
     machine.rho[:] = np.median(sums, axis=0).tolist()
     machine.probA, machine.probB = (-2 / sums.std(axis=0)).tolist(), [0.1, 0.0, -0.1]
     theirs, rows = made.libsvm(), []
-    for _ in range(25):
+    for _ in range(12):
         start, end = offset + rng.standard_normal((2, 3))
 
         def at(share, start=start, step=end - start):

@@ -128,8 +128,10 @@ def test_every_interface_has_the_same_answers(zoo, trait, kind):
 @pytest.mark.full(few=8)
 @pytest.mark.parametrize("trait, kind", [(trait, kind) for trait, kind in TABLE if KINDS[kind].certified])
 def test_with_the_exact_model_labels_are_svm_predicts(zoo, trait, kind):
+    """Radii decide some rows, the exact model the rest."""
     asked = question(trait, kind, zoo, with_exact=True)
-    assert_libsvms(asked, assert_alike(asked, False), asked.specimen.libsvm())
+    for probability in (False, True)[: 1 + load_model(str(asked.model)).header.has_probability]:
+        assert_libsvms(asked, assert_alike(asked, probability), asked.specimen.libsvm(), probability)
 
 
 @calm(60)
