@@ -110,7 +110,7 @@ def predicted(machine, rows, folder):
     return run_counts
 
 
-@pytest.mark.full(few=2)
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize(
     "kernel, classes", [("rbf", 3), ("linear", 4), ("polynomial", 7), ("sigmoid", 12), ("linear", 26), ("rbf", 50)]
 )

@@ -7,7 +7,6 @@ import zlib
 import pytest
 from sklearn.svm import SVC
 
-from fastsvm_cli.errors import FileError
 from fastsvm_cli.models import load_model, looks_like_model, parse_model
 from support.checksums import embedding
 from support.damage import made_good
@@ -76,10 +75,3 @@ def test_model_files_may_be_compressed(tmp_path):
     for text in (hand(), compiled_text()):
         (tmp_path / "m").write_bytes(gzip.compress(text))
         assert load_model(str(tmp_path / "m")).to_text() == text
-
-
-def test_a_model_file_that_cannot_be_read_is_named(tmp_path):
-    for path, words in ((tmp_path / "nowhere", "No such file or directory"), (tmp_path, "Is a directory")):
-        with pytest.raises(FileError) as caught:
-            load_model(str(path))
-        assert str(caught.value) == f"{path}: {words}"

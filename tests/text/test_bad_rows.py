@@ -17,7 +17,7 @@ from support.messages import SKIPPED
 from support.outputs import timeless
 from support.paths import FASTSVM, PROGRAM
 from support.processes import PATIENCE, outcome
-from support.reading import COMPRESS, SIZES, read
+from support.reading import SIZES, read
 from support.scaling import read_scaling
 from zoo.traits import specimen
 
@@ -70,7 +70,7 @@ def test_an_invalid_line_is_named_in_one_line_after_the_rows_before_it(tmp_path,
     reading = options_of_reader(options)
     (tmp_path / "range").write_text(RANGE)
     # A few of the command and of predict_file, which call the core as the program does.
-    for line, message in list(lines.items())[:: 1 if ask in (reader, program) else 9]:
+    for line, message in list(lines.items())[:: 1 if ask in (reader, program) else 13]:
         for end in ("\n", "\r\n")[: 1 + (ask is reader)]:
             (tmp_path / "data").write_bytes(f"{good}{end}{line}{end}{good}{end}".encode())
             found = ask(tmp_path, model(), options, reading)
@@ -153,19 +153,6 @@ def test_a_slow_pipe_gets_an_answer_for_a_bad_row_at_once(model):
         assert (process.stdout.readline() == b"nan\n") == (b":" not in line)
     process.stdin.close()
     assert process.wait(PATIENCE) == 0
-
-
-@pytest.mark.parametrize("kind", COMPRESS)
-def test_bad_rows_of_compressed_files_and_one_that_is_cut_off_is_none(fastsvm, model, tmp_path, kind):
-    lines = specimen("two_classes").data.decode().splitlines(keepends=True) * 50
-    text, where = spoil(lines, random.Random(1))
-    (tmp_path / "bad").write_bytes(COMPRESS[kind](text.encode()))
-    (tmp_path / "cut").write_bytes(COMPRESS[kind](text.encode())[:-9])
-    done = fastsvm("predict", "--on-bad-row", "nan", "bad", model())
-    assert [at for at, line in enumerate(done.out.splitlines(), 1) if line == "nan"] == [number for number, _ in where]
-    done = fastsvm("predict", "--on-bad-row", "nan", "cut", model(), "out", code=1)
-    assert done.err.splitlines()[-1] == f"Error: cut: the {kind} data ends too early"
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -13,7 +13,6 @@ from support.evaluation import error_of
 from support.headers import BASES, EXCEPTIONS, REGRESSION, ROWS, ROWS_OF, changed
 from support.messages import model_changes
 from support.paths import GOLDEN
-from support.processes import outcome
 from support.profiles import tries
 
 # ---- rows
@@ -53,15 +52,6 @@ def test_a_row_that_svm_predict_refuses_though_nothing_would_be_lost_is_read(svm
         assert len(ours(tmp_path, ROWS + row + b"\n", REGRESSION)) == 7 + 2 - row.startswith(b"#")
     for row in (b"1,3 5:0.2", b""):
         assert theirs(svm_predict, tmp_path, ROWS + row + b"\n", REGRESSION) is None
-
-
-def test_and_svm_scale_loses_what_stands_behind_a_qid_or_a_comma(svm_scale, tmp_path):
-    for line, left in (("1 qid:3 1:0.5", "1 "), ("1,3 1:0.5", "1 1:0.5 "), ("# c", None)):
-        (tmp_path / "data").write_text(f"1 1:0.25\n{line}\n")
-        (tmp_path / "range").write_text("x\n0 1\n1 0 1\n")
-        done = outcome([svm_scale, "-r", "range", "data"], cwd=tmp_path)
-        assert done.stdout.splitlines()[1:] == ([] if left is None else [left])
-        assert bool(done.returncode) == (left is None)
 
 
 # ---- models

@@ -51,6 +51,7 @@ def test_a_line_without_end_takes_no_memory(fastsvm, model, tmp_path):
     assert fastsvm(*words, "endless.gz", model()).out.splitlines()[1:] == ["nan"]
 
 
+@pytest.mark.full
 def test_wide_rows_are_read_up_to_the_longest_line_and_bound_reads_them_too(fastsvm, model, tmp_path):
     (tmp_path / "wide").write_text("1 " + " ".join(f"{index}:1" for index in range(1, 200_000)) + "\n")
     assert fastsvm("predict", "-q", "--max-line", 3, "wide", model()).out.count("\n") == 1

@@ -123,22 +123,6 @@ def test_plain_words_of_every_length_are_what_an_independent_reader_finds(instru
     assert_as_plain("".join(f"{'0' * offset}1 " + " ".join(rows) + "\n" for offset in range(64)))
 
 
-@pytest.mark.full
-def test_rows_that_repeat_indices_are_what_an_independent_reader_finds(instruction_set):
-    """One word of a row, at any place, is missing or has another index."""
-    rng = random.Random(6)
-    for indices in ([3], [1, 2], list(range(1, 14)), [0, 5, 77, 1234, 1234567, 12345678, 99999999], range(1, 1100)):
-        text = ""
-        for change in [None] * 3 + rng.choices(range(len(indices)), k=60):
-            row = {index: rng.choice(["1", "-0.5", "0.123456", "-12.5", f"{rng.random():.13f}"]) for index in indices}
-            if change is not None:
-                number = row.pop(indices[change])
-                if rng.random() < 0.7:
-                    row[indices[change] + rng.choice([0, 1, 1000])] = number
-            text += "1 " + " ".join(f"{index}:{row[index]}" for index in sorted(row)) + rng.choice(["\n", " \n"])
-        assert_as_plain(text)
-
-
 @pytest.mark.parametrize("word", [b"5:1", b"1234:-0.123456", b"12345678:1234567.12345678", b"4:0x1", b"x"])
 def test_a_row_may_end_anywhere_in_a_window(word):
     """At every distance from the end of the text."""

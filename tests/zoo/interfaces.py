@@ -7,7 +7,7 @@ import ctypes
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -93,25 +93,17 @@ def one_thread(question, probability):
 
 
 @text
-def program(question, probability):
+def program(question, probability, **variables):
     if "--tolerance" in question.words:
         return None
     words = [PROGRAM, *_options(question, probability), question.rows, question.model, "-"]
-    return outcome(words, check=True).stdout.encode()
-
-
-def _built_for(instructions):
-    def ask(question, probability):
-        if "--tolerance" in question.words:
-            return None
-        words = [PROGRAM, *_options(question, probability), question.rows, question.model, "-"]
-        return outcome(words, check=True, env={**os.environ, "FASTSVM_INSTRUCTIONS": instructions}).stdout.encode()
-
-    return ask
+    return outcome(words, check=True, env={**os.environ, **variables}).stdout.encode()
 
 
 #: Their values may differ in the last digits.
-INSTRUCTION_SETS = {f"program_{name}": _built_for(name) for name in _native.instruction_sets()}
+INSTRUCTION_SETS = {
+    f"program_{name}": partial(program, FASTSVM_INSTRUCTIONS=name) for name in _native.instruction_sets()
+}
 TEXTS |= INSTRUCTION_SETS
 
 

@@ -1,5 +1,4 @@
-"""The parity table: every trait x kind x interface gives the same answers; LIBSVM's, where they are proven. Commands
-write the files of these kinds."""
+"""The parity table: every trait x kind x interface gives the same answers; LIBSVM's, where they are proven."""
 
 import numpy as np
 import pytest
@@ -8,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastsvm_cli.models import load_model
-from support.forked import fastsvm
 from support.in_process import Libsvm
 from support.paths import PROGRAM
 from support.processes import outcome
@@ -139,25 +137,3 @@ def test_with_the_exact_model_labels_are_svm_predicts(zoo, trait, kind):
 def test_other_numbers_with_these_traits_have_svm_predicts_labels(zoo, cell, seed):
     asked = question(*cell, zoo, with_exact=KINDS[cell[1]].certified, seed=seed)
     assert_libsvms(asked, assert_alike(asked, False, {}), asked.specimen.libsvm())
-
-
-def words(kind, labelled):
-    """fastsvm's words for this kind. labelled: rows for a border."""
-    of = KINDS[kind]
-    method = ["order", "--method", of.method] if of.method in ("geometry", "triangle") else [of.method]
-    for name, value in of.options.items():
-        option = "--" + name.replace("_", "-")
-        method += [option] if value is True else [option, str(value)]
-    if of.method == "border":
-        method += ["--data", labelled]
-    return [*method, "-q"]
-
-
-@pytest.mark.full(few=3)
-@pytest.mark.parametrize("kind", list(KINDS)[1:])
-def test_the_command_writes_the_same_file(zoo, tmp_path, kind):
-    trait = "two_classes" if "rbf" in KINDS[kind].kernels else "linear"
-    ours, exact = (compiled(trait, each, zoo) for each in (kind, "exact"))
-    labelled = exact.with_name(exact.name.replace("exact", "labelled"))
-    fastsvm([*words(kind, labelled), exact, "theirs"], cwd=tmp_path, check=True)
-    assert (tmp_path / "theirs").read_bytes() == ours.read_bytes()

@@ -188,7 +188,7 @@ def test_no_hostile_model_has_a_value_beyond_its_radius(monkeypatch, kind, famil
     assert len(taken) > len(shares) / 2 and np.mean(taken) > finite  # otherwise little was tested
 
 
-@pytest.mark.full(few=1)
+@pytest.mark.full
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_trait_has_a_value_beyond_its_radius(kind):
     taken = 0
