@@ -62,21 +62,14 @@ def test_killed_again_and_again_it_comes_to_the_same_end(models, tmp_path, model
 class Full(Disk):
     """A disk that is full from the `at`-th call on."""
 
+    CALLS = ("write", "fsync", "replace")
+
     def step(self, half=lambda: None):
         self.calls += 1
         if self.calls >= self.at:
             if self.calls == self.at:
                 half()
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    def open(self, path, flags, *more, **options):
-        return self.real["open"](path, flags, *more, **options)
-
-    def ftruncate(self, file, size):
-        self.real["ftruncate"](file, size)
-
-    def unlink(self, path):
-        self.real["unlink"](path)
 
 
 @pytest.mark.full

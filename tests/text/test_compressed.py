@@ -12,6 +12,7 @@ import pytest
 
 from fastsvm_cli.text.byte_source import Content
 from fastsvm_cli.text.read_rows import read_chunks
+from support.model_files import REGRESSION
 from support.processes import PATIENCE
 from support.reading import COMPRESS, SAMPLE, SIZES, plain_rows, read, rows_in
 
@@ -68,9 +69,7 @@ def test_a_compressed_file_that_is_damaged_anywhere_is_an_error_of_one_line(file
 
 
 def test_compressed_standard_input_is_read(fastsvm, tmp_path, kind):
-    (tmp_path / "model").write_text(
-        "svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n1 1:1\n"
-    )
+    (tmp_path / "model").write_bytes(REGRESSION)
     assert fastsvm("predict", "-q", "-", "model", input=COMPRESS[kind](b"0 1:2\n0 1:3\n")).out == "2\n3\n"
     cut = fastsvm("predict", "-q", "-", "model", input=COMPRESS[kind](b"0 1:2\n0 1:3\n")[:-3], code=1)
     assert cut.err == f"Error: standard input: the {kind} data ends too early\n"

@@ -95,25 +95,19 @@ def scientific(value):
 
 
 @calm(500)
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5))
-def test_doubles_are_written_as_the_shortest_text_that_reads_back(values):
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5),
+    st.lists(st.floats(allow_nan=False, allow_infinity=False, width=32), min_size=1, max_size=5),
+)
+def test_doubles_and_singles_are_written_as_the_shortest_text_that_reads_back(values, singles):
     text = _native.format_numbers(array("d", values)).decode()
-    assert text.endswith("\n") and "\n" not in text[:-1]
-    words = text.split()
-    assert [float(word) for word in words] == values
-    assert all(
-        len(word) <= min(len(repr(value)), len(scientific(np.float64(value))))
-        for word, value in zip(words, values, strict=True)
-    )
+    assert text.endswith("\n") and "\n" not in text[:-1] and [*map(float, text.split())] == values
+    for word, value in zip(text.split(), values, strict=True):
+        assert len(word) <= min(len(repr(value)), len(scientific(np.float64(value))))
     assert _native.parse_numbers(text.encode(), 0, len(values))[0].tolist() == values
-
-
-@calm(500)
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False, width=32), min_size=1, max_size=5))
-def test_singles_are_written_as_the_shortest_text_that_reads_back(values):
-    words = _native.format_numbers(array("f", values)).decode().split()
-    assert array("f", map(float, words)).tolist() == values
-    assert all(len(word) <= len(scientific(np.float32(value))) for word, value in zip(words, values, strict=True))
+    words = _native.format_numbers(array("f", singles)).decode().split()
+    assert array("f", map(float, words)).tolist() == singles
+    assert all(len(word) <= len(scientific(np.float32(value))) for word, value in zip(words, singles, strict=True))
 
 
 def test_no_numbers_are_an_empty_line():

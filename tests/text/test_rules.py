@@ -7,6 +7,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.text.read_rows import read_chunks
 from support.messages import SKIPPED, no_label, no_pair, table, unescaped
+from support.model_files import REGRESSION
 from support.reading import bits, parse, read, rows_in
 
 
@@ -48,9 +49,7 @@ def test_the_error_embeds_path_line_and_words(fastsvm, file, tmp_path):
         list(read_chunks(str(path)))
     assert (caught.value.path, caught.value.line, caught.value.why) == (str(path), 2, no_label("x"))
     assert read(path, name="shown") == ([(1.0, [])], f"shown:2: {no_label('x')}")
-    (tmp_path / "model").write_text(
-        "svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n1 1:1\n"
-    )
+    (tmp_path / "model").write_bytes(REGRESSION)
     done = fastsvm("predict", "-q", "-", "model", input="1 1:1\nx\n", code=1)
     assert done.out == "1\n" and done.err == f"Error: standard input:2: {no_label('x')}{SKIPPED}\n"
 
@@ -100,21 +99,9 @@ def test_the_buffers_of_a_chunk_outlive_it_and_cannot_be_written():
 # ---- delimited numbers
 
 
-@pytest.mark.parametrize(
-    "delimiter, between, end",
-    [
-        (",", ",", "\n"),
-        (",", " , ", "\r\n"),
-        (";", "\t; ", " \n"),
-        (" ", " ", "\n"),
-        (" ", "   ", "\r\n"),
-        (" ", "\t", " \n"),
-        ("\t", "\t", "\r\n"),
-        ("|", "|", " \n"),
-        ("\v", "\v", "\n"),
-    ],
-)
-def test_dense_values_are_features_1_2_3(file, delimiter, between, end):
+@pytest.mark.parametrize("words", table("messages.txt", "delimiters"), ids=ascii)
+def test_dense_values_are_features_1_2_3(file, words):
+    delimiter, between, end = map(unescaped, words)
     text = "".join(
         between.join(row) + end
         for row in (["1", "0.5", "0", "-2e1"], ["-1", "0", "0", "0"], ["+3", "0", "0x1p-1", ".25"])
