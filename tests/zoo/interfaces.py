@@ -78,8 +78,8 @@ def _options(question, probability):
     return ["-q", "-b", str(int(probability)), *question.words]
 
 
-@text
 def predict_file(question, probability, **more):
+    """The answers that all others are compared with."""
     out = question.folder / "predicted"
     more = {"tolerance": 1e-3, **more} if question.words[2:] else more
     given = {"path": question.rows, "on_progress": None, **more}
