@@ -33,17 +33,6 @@ def test_an_invalid_model_is_refused_in_one_clear_line(section, case):
     assert error_of(made_good(text, changed(text, *changes))) == message
 
 
-def test_the_hand_made_model_is_read():
-    model = parse_model(hand(), "m")
-    assert model.vectors.leading.tolist() == [[0.5, 1], [0.25, 0], [-0.75, 1], [-1, -0.5]]
-    assert model.vectors.indices.tolist() == [1, 3, 2, 1, 4, 0]
-    assert model.header.rho == [0.25, -0.5, 0.125] and model.path == "m"
-    for text in (hand(), hand().replace(b"\n", b"\r\n"), hand() + b"\n \n"):
-        assert parse_model(text, "m").to_text() == hand()
-    serial = changed(REGRESSION, (b"linear", b"precomputed"), (b"1 1:1", b"1 0:3"))
-    assert parse_model(serial, "m").vectors.values.tolist() == [3.0]
-
-
 # ---- other files
 
 

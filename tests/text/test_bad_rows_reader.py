@@ -86,21 +86,6 @@ def test_rows_do_not_depend_on_threads_or_chunks(tmp_path, line, bad, share, opt
         assert stopped == (before, f"{tmp_path}/data:{first}: {message}")
 
 
-@pytest.mark.full
-def test_a_text_of_bad_rows_alone_is_passed_over_in_one_go(tmp_path):
-    """A reader that restarted after each would never finish."""
-    for text, rows, gaps, dense in (
-        (b"x\n" * 1_000_000, 0, [(0, 1_000_000, 1_000_000)], False),
-        (b"1,2\nx\n" * 100_000, 100_000, [(row, 1, 1) for row in range(1, 100_001)], True),
-    ):
-        (tmp_path / "data").write_bytes(text)
-        bad = BadRows("data")
-        (chunk,) = read_chunks(str(tmp_path / "data"), bad_rows=bad, size=1 << 24, dense=dense)
-        list(bad.fill(b"1\n" * rows, rows))
-        assert (chunk.rows, chunk.gaps) == (rows, gaps)
-        assert [line for line, _ in bad.named] == [(1 + dense) * (at + 1) for at in range(NAMED)]
-
-
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize("bad", [lambda at: at % 2, lambda at: 100 < at < 70_000])
 def test_rows_that_a_model_refuses_are_tried_a_few_times_each(tmp_path, bad):
