@@ -90,7 +90,7 @@ def texts(draw):
     return "".join(rows)
 
 
-@calm(800)
+@calm(500)
 @given(texts(), st.integers(0, 90), st.booleans())
 @example("1 " + " ".join(f"{i}:1" for i in range(1, 60)) + "\n", 0, False)
 def test_every_build_reads_the_same(text, behind, svmlight):
