@@ -21,7 +21,6 @@ from support.checksums import embedding
 from support.evaluation import error_of
 from support.in_process import written_lines
 from support.model_files import exact_name, golden_values
-from support.oracles import data_text
 from support.paths import GOLDEN
 from support.profiles import calm
 from support.scaling import contents
@@ -84,38 +83,7 @@ def test_the_scale_files_of_e1071_are_embedded_both():
     assert scaled.values.tolist()[:2] == [1.5, 2.0] and scaled.leading.tolist() == [[1.0]]
 
 
-@calm(100)
-@given(st.data())
-def test_rows_of_arrays_are_those_that_text_is_scaled_to(data):
-    """Bit for bit."""
-    rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
-    indices = [1, 2, 5, 9, 2147483647]
-    ends = {i: sorted(rng.normal(size=2) * 10.0 ** rng.integers(-3, 4)) for i in indices if rng.random() < 0.8}
-    limits = data.draw(st.sampled_from([(-1, 1), (0, 1), (0.1, 3.7)]))
-    ranges = f"x\n{limits[0]} {limits[1]}\n" + "".join(
-        f"{i} {low!r} {(low if rng.random() < 0.2 else high)!r}\n" for i, (low, high) in ends.items()
-    ).replace("np.float64(", "").replace(")", "")
-    rows = [
-        {
-            i: float(rng.choice([0.0, 1.0, rng.normal() * 10, *(ends.get(i, [3.0]))]))
-            for i in indices
-            if rng.random() < 0.7
-        }
-        for _ in range(data.draw(st.integers(0, 40)))
-    ]
-    text = data_text(rows) if rows else b""
-    scaling = parse_scaling(ranges.encode(), "range")
-    read = _native.parse(text, scaling=scaling.native)[0]
-    made = EmbeddedScaling(scaling, "m").rows(_native.parse(text)[0])
-    assert contents([made]) == contents([read]) and made.max_index == read.max_index
-    assert made.scaling_counts == read.scaling_counts
-
-
-def test_rows_that_cannot_be_scaled_are_named():
-    embedded_scaling = EmbeddedScaling(parse_scaling(b"x\n0 1\n1 0 1e-300\n", "range"), "m")
-    with pytest.raises(RowError, match="a value found, too large for a double once it is scaled") as error:
-        embedded_scaling.rows(_native.parse(b"1 1:0\n1 1:1e300\n")[0])
-    assert error.value.row == 1
+def test_a_feature_that_a_scale_file_does_not_hold_is_named():
     embedded_scaling = EmbeddedScaling(parse_scaling(b"0 1\n", "scale"), "m")
     with pytest.raises(RowError, match="feature 2 found, expected one of the 1 that the scale file holds"):
         embedded_scaling.rows(_native.parse(b"1 2:0.5\n")[0])

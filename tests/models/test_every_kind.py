@@ -34,6 +34,8 @@ def test_the_registry_has_the_kinds_of_the_core():
     printed, _, known = error_of("fastsvm_model quadrature 2\nend\n").partition(" found, this fastsvm knows ")
     assert printed == "m:1: a model of kind 'quadrature'"
     assert list(_native.COMPILED_KINDS) == known.split(", ")
+    with pytest.raises(ValueError, match="no such kernel"):
+        _native.Kernel("gaussian")
 
 
 @every_kind
@@ -63,6 +65,7 @@ def test_a_rows_values_do_not_depend_on_other_rows(words):
         assert not model.certified or np.array_equal(np.asarray(one.radius)[0], np.asarray(both.radius)[row])
 
 
+@pytest.mark.full(few=3)
 @every_kind
 def test_what_it_cannot_do_is_said_in_a_line(fastsvm, words):
     model, path, data = golden(words), GOLDEN / SHORTEST[words], GOLDEN / "data"

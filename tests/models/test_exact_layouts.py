@@ -1,18 +1,15 @@
 """Layouts of exact models: panels, column lists, folded and unfolded linear models, rows side by side."""
 
-import itertools
-
 import numpy as np
 import pytest
 
 from fastsvm_cli import _native
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.text.read_rows import read_chunks
 from support import oracles
 from support.evaluation import SIZES, decide, parse, reference
 from support.in_process import both, written_lines
-from support.oracles import Machine, data_text, random_machine, random_rows
+from support.oracles import Machine, random_machine, random_rows
 from zoo.traits import usual
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
@@ -64,20 +61,6 @@ def test_a_row_has_the_same_values_whatever_rows_are_beside_it(
             some = chunk.select(list(range(len(rows)))[part])
             np.testing.assert_array_equal(reference(model, some), sums[part])
             np.testing.assert_array_equal(decide(model, some), [each[part] for each in whole])
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("probability", [False, True])
-def test_lines_depend_neither_on_threads_nor_on_chunks(tmp_path, all_threads, probability):
-    found = usual(np.random.default_rng(18), classes=4, vectors=60, rows=300, indices=range(1, 30), density=0.4)
-    model, seen = parse_model(found.model, "a.model"), set()
-    (tmp_path / "rows").write_bytes(data_text(found.rows))
-    for threads, size in itertools.product((1, 2, 3), (1, 5000, 100000, 1 << 21)):
-        _native.set_threads(threads)
-        chunks = list(read_chunks(str(tmp_path / "rows"), size=size))
-        assert (len(chunks) > 5) == (size <= 5000)
-        seen.add(written_lines(model, chunks, probability=probability, values=True)[0])
-    assert len(seen) == 1
 
 
 @pytest.mark.full

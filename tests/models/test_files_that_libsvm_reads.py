@@ -12,7 +12,6 @@ from fastsvm_cli import FastsvmWarning, compile, load
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
 from support.both_programs import alike, ours, theirs
-from support.building import run
 from support.evaluation import error_of
 from support.headers import ROWS
 from support.paths import GOLDEN
@@ -118,35 +117,3 @@ def test_a_last_line_without_its_end_is_read_where_nothing_can_be_cut():
     assert "without a serial" in error_of(serials.removesuffix(b"0:13 "))
     cut = constant.replace(b"total_sv 0", b"total_sv 1")
     assert "0 support vectors found, expected 1" in error_of(cut)
-
-
-BLANKS = b"1 1:1.00   2:1.00   3: .50\n-1   1: .25   2:\t.50   4:1.00\n1 2:  -1 3:-1 4: 2 5: 1\n1 2:\t1\r\n"
-
-
-def test_a_blank_after_a_colon_is_skipped_in_rows_and_vectors(svm_predict, tmp_path):
-    model = (GOLDEN / "c_svc.model").read_bytes()
-    joined = b"1 1:1.00 2:1.00 3:.50\n-1 1:.25 2:.50 4:1.00\n1 2:-1 3:-1 4:2 5:1\n1 2:1\n"
-    for data in (BLANKS * 50, BLANKS + joined * 40 + BLANKS):  # rows repeat the indices of those before
-        expected = theirs(svm_predict, tmp_path, data, model)
-        assert expected is not None and alike(ours(tmp_path, data, model), expected)
-    assert ours(tmp_path, BLANKS, model) == ours(tmp_path, joined, model)
-    spaced = model.replace(b":", b": ")
-    assert alike(ours(tmp_path, joined, spaced), theirs(svm_predict, tmp_path, joined, spaced))
-    assert parse_model(spaced, "m").to_text() == parse_model(model, "m").to_text()
-
-
-def test_and_rows_are_scaled_as_by_svm_scale(svm_scale, fastsvm, tmp_path):
-    (tmp_path / "range").write_text("x\n-1 1\n1 -2 3\n2 -2 2\n3 0 4\n4 -1 1\n5 -3 3\n")
-    (tmp_path / "data").write_bytes(BLANKS)
-    (tmp_path / "scaled").write_text(run(svm_scale, "-r", tmp_path / "range", tmp_path / "data"))
-    words = GOLDEN / "c_svc.model", "-"
-    expected = fastsvm("predict", "-q", "--values", "scaled", *words).out
-    assert fastsvm("predict", "-q", "--values", "--scale", "range", "data", *words).out == expected
-
-
-@pytest.mark.parametrize(
-    "row", [b"1 2:\n", b"1 2: \n", b"1 2: 3:4\n", b"1 2 :3\n", b"1 2: x\n", b"1 2:\r\n"], ids=ascii
-)
-def test_a_colon_without_a_number_after_it_stays_an_error_as_in_libsvm(svm_predict, tmp_path, row):
-    model = (GOLDEN / "c_svc.model").read_bytes()
-    assert ours(tmp_path, row, model) is None and theirs(svm_predict, tmp_path, row, model) is None

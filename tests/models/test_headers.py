@@ -9,31 +9,12 @@ from fastsvm_cli.methods.order.triangle import compile_triangle
 from fastsvm_cli.models import parse_model
 from support.both_programs import alike, ours, theirs, theirs_337
 from support.evaluation import error_of
-from support.headers import EXCEPTIONS, ONE_CLASS, REGRESSION, ROWS_OF, THREE, TWO, changed, changes_of_bases
+from support.headers import EXCEPTIONS, ROWS_OF, changed, changes_of_bases
 from support.paths import ROOT
 
-# ---- read by both
+# ---- read by both; written by other programs, and refused by LIBSVM
 
-ALIKE = {name: case for name, (_, *case) in changes_of_bases("alike").items()} | {
-    "many digits": (REGRESSION, (b"gamma 0.1", b"gamma 0." + b"1" * 400)),
-    "no vectors": (REGRESSION, (b"total_sv 3", b"total_sv 0"), (REGRESSION.split(b"SV\n")[1], b"")),
-    "no vectors of two classes": (
-        TWO,
-        (b"total_sv 3", b"total_sv 0"),
-        (b"nr_sv 2 1", b"nr_sv 0 0"),
-        (TWO.split(b"SV\n")[1], b""),
-    ),
-}
-
-
-# ---- written by other programs, refused by LIBSVM
-
-OTHERS = {
-    "ThunderSVM's coef": (ONE_CLASS, (b"prob_density", b"coef \n0.5 0 -nan 1e-300 \nprob_density")),
-    "ThunderSVM's coef without numbers": (ONE_CLASS, (b"SV\n", b"coef \n\nSV \n")),
-    "PLSSVM's c_svr": (REGRESSION, (b"epsilon_svr", b"c_svr"), (b"total_sv 3\nrho 0.25", b"rho 0.25\ntotal_sv 3")),
-    "nr_class last": (THREE, (b"nr_class 3\n", b""), (b"SV\n", b"nr_class 3\nSV\n")),
-}
+ALIKE, OTHERS = ({name: case for name, (_, *case) in changes_of_bases(of).items()} for of in ("alike", "others"))
 
 # ---- read by neither; exceptions, which LIBSVM reads, but for those that depend on what memory holds
 
@@ -54,7 +35,7 @@ def answers_337(tmp_path_factory):
     return {each: found[2 * at : 2 * at + 2] for at, each in enumerate(cases)}
 
 
-@pytest.mark.full(few=20)
+@pytest.mark.full
 @pytest.mark.parametrize("name", ALIKE)
 def test_what_svm_predict_reads_is_read_with_its_answers(svm_predict, tmp_path, answers_337, name):
     """Its own text gives the same answers to the bit."""
@@ -93,7 +74,7 @@ def test_what_other_programs_write_is_read_too(answers_337, name):
     assert parse_model(changed(base, *changes), "m").to_text() == parse_model(base, "m").to_text()
 
 
-@pytest.mark.full(few=7)
+@pytest.mark.full
 @pytest.mark.parametrize("name", NEITHER)
 def test_what_neither_reads_is_refused_in_one_line(svm_predict, tmp_path, answers_337, name):
     message, base, *changes = NEITHER[name]
@@ -103,7 +84,7 @@ def test_what_neither_reads_is_refused_in_one_line(svm_predict, tmp_path, answer
     assert answers_337["neither", name] == [None, None]
 
 
-@pytest.mark.full(few=11)
+@pytest.mark.full
 @pytest.mark.parametrize("name", EXCEPTIONS)
 def test_each_exception_is_in_the_list_of_differences(svm_predict, tmp_path, answers_337, name):
     printed, base, *changes = EXCEPTIONS[name]

@@ -1,21 +1,18 @@
 """predict --audit: a sample of the rows, by line number and seed, answered by the exact model too."""
 
 import json
-import random
 import re
-import signal
 
 import pytest
 from scipy.special import betaincinv
 
 from fastsvm_cli import _native
 from fastsvm_cli.comparisons.sampled import upper_bound
-from fastsvm_cli.prediction.answers import Audit
-from support.bad_rows import spoil
 from support.compiling import compile_all
 from support.messages import table
+from support.open_rows import is_row
 from support.outputs import timeless
-from support.resuming import Disk, forked
+from support.resuming import forked
 
 SHARE, SEED = 0.3, 7
 BITS = 2**64 - 1
@@ -45,39 +42,41 @@ def counted(lines, answers, exact):
     return len(pairs), sum(a != b for a, b in pairs)
 
 
-def audited(folder, *words, options=(), **how):
-    """(exit code, what --json says of the audit)"""
-    ended = forked(folder, "predict", "--json", "--audit", SHARE, "--seed", SEED, *options, *words, **how)
-    done = json.loads(ended.out)
-    return ended, (done["audited"], done["audit_differing"], done["audit_upper"])
-
-
+@pytest.mark.full(few=4)
 @pytest.mark.parametrize(
-    "kind, options",
+    "model, end, options",
     [
-        ("approx", ("--values",)),
-        ("cert", ("-b", "1")),
-        ("red", ()),
-        ("border", ()),
-        ("cascade", ()),
-        ("cascade", ("-b", "1")),
+        ("two.approx", "dressed", "--values"),
+        ("two.border", "bad", "--on-bad-row nan"),
+        ("two.cascade", "bad", "--on-bad-row skip"),
+        ("two.order", "dressed", "--steps 3"),
+        ("two.cert", "dressed", "-b 1"),
+        ("two.red", "bad", "--on-bad-row skip --values"),
+        ("two.cascade", "dressed", "-b 1"),
+        ("one.approx", "rows", ""),
     ],
 )
-def test_counts_are_those_of_the_labels_and_the_rows_stay(home, tmp_path, kind, options):
-    rows, model, exact = home / "two.dressed", home / f"two.{kind}", home / "two.model"
-    probability = options[:2] if options[:1] == ("-b",) else ()
-    forked(tmp_path, "predict", "-q", *options, rows, model, "plain")
-    forked(tmp_path, "predict", "-q", *probability, rows, exact, "exact")
-    lines = [number for number, line in enumerate(rows.read_text().splitlines(), 1) if line.lstrip(" \t")[0] != "#"]
-    plain, labels = ((tmp_path / name).read_text().splitlines()[len(probability) // 2 :] for name in ("plain", "exact"))
+def test_counts_are_those_of_the_labels_and_the_rows_stay(home, tmp_path, model, end, options):
+    """Bad rows and comments are not sampled, and move no other row."""
+    fast, exact, options = home / model, home / f"{model[:3]}.model", options.split()
+    rows = exact.with_suffix(f".{end}")
+    named = [] if model.endswith((".cascade", ".order")) else ["--exact", exact]
+    lines = [number for number, line in enumerate(rows.read_text().splitlines(), 1) if is_row(line)]
+    for_exact = [word for word in options if word not in ("--values", "--steps", "3")]
+    forked(tmp_path, "predict", "-q", *options, rows, fast, "plain")
+    forked(tmp_path, "predict", "-q", *for_exact, rows, exact, "exact")
+    plain, labels = (
+        [line for line in (tmp_path / name).read_text().splitlines() if not line.startswith(("nan", "label"))]
+        for name in ("plain", "exact")
+    )
     expected = counted(lines, plain, labels)
-    named = () if kind == "cascade" else ("--exact", exact)
     for threads in (1, 2):
-        how = (*named, *options, "--threads", threads)
-        _, (sampled, differing, upper) = audited(tmp_path, rows, model, "out", options=how)
-        assert (sampled, differing) == expected and upper == upper_bound(differing, sampled, 0.95)
+        words = ["--audit", SHARE, "--seed", SEED, "--threads", threads, *named, *options, rows, fast, "out"]
+        done = json.loads(forked(tmp_path, "predict", "--json", *words).out)
+        assert (done["audited"], done["audit_differing"]) == expected
+        assert done["audit_upper"] == upper_bound(*expected[::-1], 0.95)
         assert (tmp_path / "out").read_bytes() == (tmp_path / "plain").read_bytes()
-    assert 0 < sampled < len(lines)
+    assert 0 < expected[0] < len(lines)
 
 
 def test_some_labels_differ_and_the_summary_says_how_many(home, fastsvm):
@@ -95,57 +94,19 @@ def test_some_labels_differ_and_the_summary_says_how_many(home, fastsvm):
     assert timeless(done.out) == timeless(fastsvm(*words, "30%", "--json").out) and '"audited": 1' in done.out
 
 
-@pytest.mark.parametrize("kind", ["border", "cascade"])
-def test_killed_and_resumed_it_counts_the_same(home, tmp_path, kind):
-    words = ("--exact", home / "two.model", home / "two.rows", home / f"two.{kind}")
-    _, expected = audited(tmp_path, *words, "expected")
-    for _ in range(2):
-        forked(tmp_path, "predict", "--json", "--audit", SHARE, "--seed", SEED, "--resume", *words, "out",
-               prepare=lambda: Disk(25), code=-signal.SIGKILL)  # fmt: skip
-    ended, found = audited(tmp_path, "--resume", *words, "out")
-    assert "Continuing after row" in ended.err and found == expected
-    assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes()
-
-
-@pytest.mark.parametrize("action", ["skip", "nan"])
-def test_bad_rows_are_not_sampled_and_move_no_other(home, tmp_path, action):
-    rows, bad = home / "two.rows", tmp_path / "bad"
-    text, where = spoil(rows.read_text().splitlines(keepends=True), random.Random(1))
-    bad.write_text(text)
-    positions = {line for line, _ in where}
-    lines = [line for line in range(1, len(text.splitlines()) + 1) if line not in positions]
-    for name, model in (("plain", "two.border"), ("exact", "two.model")):
-        forked(tmp_path, "predict", "-q", rows, home / model, name)
-    answers = [(tmp_path / name).read_text().splitlines() for name in ("plain", "exact")]
-    options = ("--exact", home / "two.model", "--on-bad-row", action, "--threads", 2)
-    _, found = audited(tmp_path, bad, home / "two.border", "out", options=options)
-    assert found[:2] == counted(lines, *answers)
-
-
-def test_one_class_models_and_models_stopped_early_are_audited(home, fastsvm):
-    done = fastsvm("predict", "--json", "--audit", "1", "--exact", home / "one.model", home / "two.rows",
-                   home / "one.approx", "out")  # fmt: skip
-    assert json.loads(done.out)["audited"] == 400
-    done = json.loads(
-        fastsvm("predict", "--json", "--audit", "1", "--steps", 3, home / "two.rows", home / "two.order", "o").out
-    )
-    assert done["audit_differing"] <= 400 - done["rows_decided"] and done["audit_differing"] > 0
-
-
 @pytest.mark.parametrize("quiet", [[], ["-q"], ["--json"]], ids=str)
 def test_beyond_the_limit_the_exit_code_is_3_and_the_rows_are_written(home, fastsvm, tmp_path, quiet):
     words = ("predict", *quiet, "--audit", "1", "--exact", home / "two.model")
-    files = (home / "two.rows", home / "two.border", "out")
-    fastsvm(*words, "--max-disagreement", "99%", *files)
-    expected = (tmp_path / "out").read_bytes()
-    (tmp_path / "out").unlink()
-    done = fastsvm(*words, "--max-disagreement", "0.1%", *files, code=3)
+    files = (home / "two.rows", home / "two.border")
+    fastsvm(*words, "--max-disagreement", "99%", *files, "expected")
+    done = fastsvm(*words, "--max-disagreement", "0.1%", *files, "out", code=3)
     assert re.search(
         r"Error: \S+two\.border: up to [\d.]+ % of the labels may differ from the exact model's \(\d+ of 400 sampled"
         r" ones do; 95 % confidence\), more than 0\.1 % \(--max-disagreement\)\n$",
         done.err,
     )
-    assert (tmp_path / "out").read_bytes() == expected and ("audit_upper" in done.out) == (quiet == ["--json"])
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes()
+    assert ("audit_upper" in done.out) == (quiet == ["--json"])
     # Too few rows exceed a small limit without a differing one: nothing is known that keeps it.
     few = ["--audit", "5%", "--max-disagreement", "1%", home / "two.rows", home / "two.cascade", "out"]
     assert "more than 1 % (--max-disagreement)" in fastsvm("predict", *few, code=3).err
@@ -166,15 +127,6 @@ def test_reasons(home, fastsvm, tmp_path):
 
 def chunk_of(rows):
     return _native.parse(b"1 1:1\n" * rows)[0]
-
-
-def test_the_sample_is_that_of_the_formula():
-    for seed in (0, 5, 2**64 + 5):
-        audit = Audit(lambda: None, 0.01, seed)
-        found = audit.native.sampled(chunk_of(3000))
-        assert found == [row for row in range(3000) if is_sampled(row + 1, 0.01, seed % 2**64)] and found
-    assert Audit(lambda: None, 0, 1).native.sampled(chunk_of(9)) == []
-    assert Audit(lambda: None, 1, 1).native.sampled(chunk_of(9)) == list(range(9))
 
 
 @pytest.mark.parametrize("share", [0.0005, 0.01])

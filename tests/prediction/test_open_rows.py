@@ -4,8 +4,6 @@ expected rows follow from the models' radii and the bound's formula."""
 import json
 import os
 import random
-import subprocess
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -16,14 +14,12 @@ from fastsvm_cli.text import read_rows
 from fastsvm_cli.text.line_blocks import BadRows
 from fastsvm_cli.text.read_rows import read_chunks
 from support import oracles
-from support.bad_rows import BAD
 from support.evaluation import decide
-from support.messages import sentences
-from support.open_rows import CASES, UNKNOWN, bits, expected_open, parsed
+from support.messages import table
+from support.open_rows import CASES, bits, expected_open, is_row, parsed
 from support.outputs import timeless
 from support.paths import FASTSVM
 from support.processes import outcome, peak_memory
-from zoo.traits import usual
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
@@ -70,10 +66,6 @@ def test_open_rows_are_those_the_radii_leave_open(fastsvm, models, tmp_path, cas
         assert f"Proven: {len(lines) - len(requested)} of {len(lines)} rows" in text and "undecided" in text
 
 
-def is_row(line):
-    return line not in BAD and not line.lstrip(" \t").startswith("#")
-
-
 @pytest.mark.full(few=1)
 @pytest.mark.parametrize(
     "threads, end, options",
@@ -117,60 +109,39 @@ def test_lines_of_rows_that_cannot_be_evaluated_are_counted_too():
     """BadRows.lines between `drop` and `fill`, over pieces of a chunk, against a list of the lines' fates."""
     rng = random.Random(3)
     for _ in range(300):
-        fates = rng.choices(["good", "unreadable", "dropped", "comment"], [5, 2, 1, 1], k=rng.randint(0, 40))
-        gaps, rows = Counter(), 0
-        for fate in fates:
-            gaps[rows, "lines"] += fate in ("unreadable", "comment")
-            gaps[rows, "bad"] += fate == "unreadable"
-            rows += fate in ("good", "dropped")
-        gaps = [(row, gaps[row, "lines"], gaps[row, "bad"]) for row in range(rows + 1) if gaps[row, "lines"]]
+        fates = rng.choices(["good", "unreadable", "dropped"], [5, 2, 1], k=rng.randint(0, 40))
+        read = [(101 + at, fate) for at, fate in enumerate(fates) if fate != "unreadable"]
+        lines = np.subtract([line for line, _ in read], 101) - np.arange(len(read))  # unreadable ones before each row
+        gaps = [(row, count, count) for row, count in enumerate(np.diff(lines, prepend=0).tolist()) if count]
         bad_rows = BadRows("data")
         bad_rows.begin(101, gaps, [])
-        read = [(101 + at, fate) for at, fate in enumerate(fates) if fate in ("good", "dropped")]
-        found = []
         while read:
             buffer, read = read[: (cut := rng.randint(1, 9))], read[cut:]
             bad_rows.drop([(at, "why") for at, (_, fate) in enumerate(buffer) if fate == "dropped"])
             good = [line for line, fate in buffer if fate == "good"]
             chosen = [at for at in range(len(good)) if rng.random() < 0.7]
-            found += list(zip(bad_rows.lines(chosen), [good[at] for at in chosen]))
+            assert bad_rows.lines(chosen) == [good[at] for at in chosen]
             list(bad_rows.fill(b"x\n" * len(good), len(good)))
-        assert all(given == true for given, true in found)
-        assert bad_rows.count == sum(fate in ("unreadable", "dropped") for fate in fates)
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("center, certify", [("mean", ["--certify"]), ("origin", []), ("pair", ["--certify"])])
-def test_outside_rows_are_those_beyond_eq_3_11(fastsvm, tmp_path, center, certify):
-    machine, rng = usual(np.random.default_rng(1), classes=3, gamma=0.02).machine, random.Random(center)
-    (tmp_path / "model").write_bytes(machine.text())
-    fastsvm("approx", "-q", *certify, "--center", center, "model", "fast")
-    features = machine.features
-    rows = [
-        {index: size * rng.gauss(0, 1) for index in features}
-        for size in (10 ** rng.uniform(-2, 2.5) for _ in range(300))
-    ]
-    (tmp_path / "rows").write_bytes(oracles.data_text(rows))
-    fast = load_model(str(tmp_path / "fast"))
-    first = np.cumsum([0, *machine.nr_sv])
-    outside, near = np.zeros(len(rows), bool), np.zeros(len(rows), bool)
-    for i, j in machine.pairs:
-        used = (
-            [*range(first[i], first[i + 1]), *range(first[j], first[j + 1])] if center == "pair" else range(first[-1])
-        )
-        vectors = oracles.dense(machine.vectors, features)[used]
-        point = {} if center == "origin" else dict(zip(features, vectors.mean(axis=0).astype(float)))
-        ratio = oracles.bound_ratio(machine, rows, point, list(used))
-        outside |= ratio >= 1
-        near |= np.abs(ratio - 1) < 1e-3  # the center is stored in single precision
-    assert fast.bounded and 10 < outside.sum() < 290
-    done = fastsvm("predict", "--json", "--outside-rows", "outside", "rows", "fast", "out")
+def test_outside_rows_are_those_that_are_counted(fastsvm, models, tmp_path):
+    """methods/approx/test_expansion.py compares the counts with eq. (3.11)."""
+    rng = random.Random(2)
+    sizes = (10 ** rng.uniform(-2, 2.5) for _ in range(300))
+    text = oracles.data_text([{index: size * rng.gauss(0, 1) for index in range(1, 6)} for size in sizes])
+    (tmp_path / "rows").write_bytes(text)
+    lines = text.decode().splitlines(keepends=True)
+    words = ["predict", "--json", "--outside-rows"]
+    fastsvm(*words, "outside", "rows", models / "two.approx", "out")
     written = [parsed(line) for line in (tmp_path / "outside").read_text().splitlines()]
-    assert json.loads(done.out)["rows_outside_bound"] == len(written)
-    found = np.isin(np.arange(1, 301), [line[2] for line in written])
-    assert (found == outside)[~near].all()
-    lines = (tmp_path / "rows").read_text().splitlines()
     assert [line[:2] for line in written] == [parsed(lines[line[2] - 1])[:2] for line in written]
+    outside = {line[2] for line in written}
+    (tmp_path / "inside").write_text("".join(line for at, line in enumerate(lines, 1) if at not in outside))
+    assert 10 < len(outside) < 290
+    for name, count in (("rows", len(outside)), ("outside", len(outside)), ("inside", 0)):
+        done = fastsvm(*words, "o", name, models / "two.approx", "out")
+        assert json.loads(done.out)["rows_outside_bound"] == count
 
 
 @pytest.mark.full
@@ -197,71 +168,44 @@ def test_both_files_and_a_pipeline(fastsvm, models, tmp_path):
     fastsvm("predict", "-q", "--open-rows", "open", "--outside-rows", "outside", rows, model, "out")
     piped = fastsvm("predict", "--open-rows", "-", "--outside-rows", "outside2", rows, model, "out2")
     assert piped.out == (tmp_path / "open").read_text() and "Accuracy" in piped.err
-    assert (tmp_path / "outside2").read_bytes() == (tmp_path / "outside").read_bytes()
-    assert (tmp_path / "out2").read_bytes() == (tmp_path / "out").read_bytes()
-    command = (
-        f"'{FASTSVM}' predict -q --open-rows - '{rows}' '{model}' out3 | '{FASTSVM}' predict -q - '{models}/two.model'"
-    )
-    labels = outcome(command, shell=True, cwd=tmp_path).stdout.split()
-    numbers = [parsed(line)[2] for line in piped.out.splitlines()]
+    for name in ("outside", "out"):
+        assert (tmp_path / f"{name}2").read_bytes() == (tmp_path / name).read_bytes()
+    labels = fastsvm("predict", "-q", "-", models / "two.model", input=piped.out).out.split()
     fastsvm("predict", "-q", "--exact", models / "two.model", rows, model, "exact")
     merged = (tmp_path / "out").read_text().split()
-    for number, label in zip(numbers, labels, strict=True):
-        merged[number - 1] = label
+    for line, label in zip(piped.out.splitlines(), labels, strict=True):
+        merged[parsed(line)[2] - 1] = label
     assert merged == (tmp_path / "exact").read_text().split()
 
 
-def test_other_readers(fastsvm, models, tmp_path, svm_predict):
-    """svm-predict and scikit-learn."""
-    from sklearn.datasets import load_svmlight_file
-
-    def theirs(test, model):
-        subprocess.run([svm_predict, test, model, "theirs"], cwd=tmp_path, check=True, capture_output=True)
-        return (tmp_path / "theirs").read_text().splitlines()
-
-    for name in ("four", "two"):
-        lines = (models / f"{name}.awkward").read_text().splitlines(keepends=True)
-        lines = [line for line in lines if "e-324" not in line and ": 17" not in line]  # LIBSVM refuses these
-        # UNKNOWN is too large for readers of matrices.
-        text = "".join(line.replace(f"{UNKNOWN}:", "100:") for line in lines)
-        (tmp_path / "rows").write_text(text)
-        exact = models / f"{name}.model"
-        options = ["-b", 1] if name == "four" else ["--exact", exact]  # with four classes no probability is proven
-        fastsvm("predict", "-q", "--open-rows", "open", *options, "rows", models / f"{name}.cert", "out")
-        written = (tmp_path / "open").read_text().splitlines()
-        assert len(written) > 3 and (name == "two" or any(parsed(line)[1] == {} for line in written))
-        answers = theirs("rows", exact)
-        expected = [answers[parsed(line)[2] - 1] for line in written]
-        assert theirs("open", exact) == expected
-
-    x, y = load_svmlight_file(str(tmp_path / "open"), zero_based=False)
-    for r, line in enumerate(written):
-        label, row, _ = parsed(line)
-        assert bits(y[r]) == label
-        stored = {int(index) + 1: bits(value) for index, value in zip(x[r].indices, x[r].data)}
-        assert stored == row
+def test_svm_predict_reads_open_rows(fastsvm, models, tmp_path, svm_predict):
+    lines = (models / "two.awkward").read_text().splitlines(keepends=True)
+    lines = [line for line in lines if "e-324" not in line and ": 17" not in line]  # LIBSVM refuses these
+    (tmp_path / "rows").write_text("".join(lines))
+    fastsvm("predict", "-q", "--open-rows", "open", "rows", models / "two.cert", "out")
+    for test in ("rows", "open"):
+        outcome([svm_predict, test, models / "two.model", f"{test}.out"], cwd=tmp_path, check=True)
+    answers, again = ((tmp_path / f"{test}.out").read_text().splitlines() for test in ("rows", "open"))
+    written = [parsed(line)[2] for line in (tmp_path / "open").read_text().splitlines()]
+    assert len(written) > 3 and again == [answers[line - 1] for line in written]
 
 
 @pytest.mark.full
 def test_probabilities_that_the_radii_leave_open(fastsvm, models, tmp_path):
     """-b 1 proves a row of two classes if both ends of its interval print alike; a row of more never."""
-    for name, exact in (("four", False), ("four", True), ("two", True), ("two", False)):
-        rows = models / f"{name}.awkward"
-        options = ["--exact", models / f"{name}.model"] * exact
-        words = "predict --json -b 1 --open-rows open".split()
-        summary = json.loads(fastsvm(*words, *options, rows, models / f"{name}.cert", "out").out)
+    for name, options in (("four", []), ("two", ["--exact", models / "two.model"]), ("two", [])):
+        words = ["predict", "--json", "-b", 1, "--open-rows", "open", *options, models / f"{name}.awkward"]
+        summary = json.loads(fastsvm(*words, models / f"{name}.cert", "out").out)
         found = {parsed(line)[2] for line in (tmp_path / "open").read_text().splitlines()}
         assert summary["rows_open"] == len(found) > 3 and (name == "two" or len(found) == 200)
     model = load_model(str(models / "two.cert"))
     (chunk,) = read_chunks(str(models / "two.awkward"))
     values, radii = (each[:, 0] for each in decide(model, chunk))
-
-    def odds(values):
-        fraction = 1 / (1 + np.exp(model.header.probA[0] * values + model.header.probB[0]))
-        return ["%g" % each for each in np.clip(fraction, 1e-7, 1 - 1e-7)]
-
-    ends = zip(odds(values - radii), odds(values + radii))
-    requested = {at for at, (low, high) in enumerate(ends, 1) if low != high}
+    ends = [
+        ["%g" % p for p in 1 / (1 + np.exp(model.header.probA[0] * each + model.header.probB[0]))]
+        for each in (values - radii, values + radii)
+    ]
+    requested = {at for at, (low, high) in enumerate(zip(*ends), 1) if low != high}
     assert requested <= found and len(requested) > 3
 
 
@@ -274,21 +218,19 @@ def test_refused_in_one_line_before_any_work(fastsvm, models, tmp_path):
     (tmp_path / "out").write_text("before")
     os.symlink("out", tmp_path / "link")
     os.link(tmp_path / "out", tmp_path / "hard")
-    for options, model, message in (case.values for case in sentences("open rows")):
-        done = fastsvm("predict", *options.split(), "rows", models / model, "out", code=None)
+    for options, model, message in table("messages.txt", "open rows"):
+        output = [] if options == "--open-rows -" else ["out"]
+        done = fastsvm("predict", *options.split(), "rows", models / model, *output, code=None)
         assert done.code in (1, 2) and done.err.splitlines()[-1] == message.format(models / model)
         assert sorted(os.listdir(tmp_path)) == ["hard", "link", "out", "rows"]
         assert (tmp_path / "out").read_text() == "before"
 
 
-def test_rows_and_answers_cannot_both_be_standard_output(fastsvm, models):
+def test_nothing_goes_down_a_pipe_before_the_exact_model_is_known(fastsvm, models):
     given = [models / "two.rows", models / "two.cert"]
-    done = fastsvm("predict", "--open-rows", "-", *given, code=1)
-    assert done.out == "" and "two outputs would be written to it" in done.err
-    fastsvm(*"predict -q --open-rows /dev/null --outside-rows /dev/null".split(), *given, "/dev/null")
-    # Nothing goes down a pipe before the exact model is known.
     done = fastsvm("predict", "--open-rows", "-", "--exact", models / "four.model", *given, "out", code=1)
     assert done.out == "" and "fingerprints differ" in done.err
+    fastsvm(*"predict -q --open-rows /dev/null --outside-rows /dev/null".split(), *given, "/dev/null")
     # A reduced set's probabilities need the exact model.
     given = ["predict", "-q", "-b", 1, "--open-rows", "o", models / "two.rows", models / "two.red", "out"]
     assert "--open-rows with -b 1 needs --exact" in fastsvm(*given, code=2).err

@@ -39,7 +39,7 @@ def content(folder):
 ALL = "two.rows two.cert"
 
 
-@pytest.mark.full(few=3)
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("first, then, words", table("messages.txt", "resume: another command"))
 def test_another_command_is_refused_and_nothing_is_lost(home, first, then, words):
     command = stop(home, first)
@@ -84,7 +84,7 @@ def test_a_damaged_state_or_other_lines_are_refused(home):
     command = stop(home, ALL)
     state, lines = (home / "out.partial.state").read_bytes(), (home / "out.partial").read_bytes()
     why = "this is not what fastsvm wrote there; remove {0}.state and {0} to start from the beginning"
-    for at in range(0, len(state), 7):
+    for at in range(0, len(state), 19):
         for damaged in (state[:at], state[:at] + bytes([state[at] ^ 1]) + state[at + 1 :]):
             (home / "out.partial.state").write_bytes(damaged)
             with pytest.raises(FileError) as refused:
@@ -107,36 +107,23 @@ def test_a_damaged_state_or_other_lines_are_refused(home):
 
 def test_a_file_of_that_name_that_is_not_ours_is_left_alone(home):
     (home / "precious").write_text("precious\n")
+    partial, advice = home / "out.partial", "remove out.partial to start from the beginning"
+    an_input = "it is where the lines of out are kept, and an input; nothing was written"
+    link = f"a symbolic link found, where the lines would be kept; {advice}"
     for make, words, message in (
-        (
-            lambda path: path.write_text("precious\n"),
-            ALL,
-            "found without out.partial.state, which says how far it came; remove out.partial to start from the"
-            " beginning",
-        ),
-        (
-            lambda path: path.symlink_to("precious"),
-            ALL,
-            "a symbolic link found, where the lines would be kept; remove out.partial to start from the beginning",
-        ),
-        (
-            lambda path: os.link(home / "two.rows", path),
-            "out.partial two.cert",
-            "it is where the lines of out are kept, and an input; nothing was written",
-        ),
-        (
-            lambda path: os.link(home / "two.cert", path),
-            "two.rows out.partial",
-            "it is where the lines of out are kept, and an input; nothing was written",
-        ),
+        (partial.write_text, ALL, f"found without out.partial.state, which says how far it came; {advice}"),
+        (partial.symlink_to, ALL, link),
+        (lambda _: partial.hardlink_to(home / "two.rows"), "out.partial two.cert", an_input),
+        (lambda _: partial.hardlink_to(home / "two.cert"), "two.rows out.partial", an_input),
     ):
-        make(home / "out.partial")
+        make("precious")
         before = content(home)
         done = forked(home, "predict", "--resume", *words.split(), "out", code=1)
         assert done.err.splitlines()[-1] == f"Error: out.partial: {message}" and content(home) == before
-        os.unlink(home / "out.partial")
+        partial.unlink()
 
 
+@pytest.mark.full
 def test_what_cannot_be_gone_on_with_is_named_before_any_work(home):
     os.mkfifo(home / "pipe")
     before = sorted(os.listdir(home))

@@ -5,9 +5,10 @@ from math import inf, nan, pi
 
 import pytest
 
-from fastsvm_cli.models import load_model
+from fastsvm_cli.models import parse_model
 from fastsvm_cli.prediction.pipeline import RunCounts, predict
 from fastsvm_cli.text.line_blocks import LineBlocks
+from support.model_files import REGRESSION
 from support.processes import outcome
 
 
@@ -24,10 +25,7 @@ def test_what_a_run_counts_says_of_itself_makes_it_anew_to_the_last_bit(labels):
 
 
 def test_parts_add_up_to_the_whole(tmp_path):
-    (tmp_path / "model").write_text(
-        "svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n1 1:1\n"
-    )
-    model = load_model(str(tmp_path / "model"))
+    model = parse_model(REGRESSION, "m")
     lines = [f"{label} 1:{label + 0.25}\n" for label in range(20)]  # sums without rounding
     every = RunCounts(True)
     for name, text in (("whole", lines), ("a", lines[:7]), ("b", lines[7:])):

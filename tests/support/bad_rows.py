@@ -93,3 +93,7 @@ def read_around(path, **options):
     skipped = accumulate(where.get(row, [0])[0] for row in range(len(rows)))
     assert numbers == [row + before for row, before in enumerate(skipped, 1)]
     return rows, where, found.named
+
+
+def too_long(longest):
+    return f"a line of more than {longest / 1e6:g} MB found, expected a row (predict --max-line allows longer ones)"

@@ -15,8 +15,6 @@ from support.processes import outcome
 class Libsvm:
     """A model file in LIBSVM."""
 
-    likely_label = "%g"  # svm-predict's format of a label before probabilities: 1000000 is 1e+06
-
     def __init__(self, path):
         self.model = svm_load_model(str(path))
         self.classes = self.model.get_nr_class()
@@ -53,14 +51,15 @@ class Libsvm:
         return self.svm_type in (libsvm.svm_forms.EPSILON_SVR, libsvm.svm_forms.NU_SVR)
 
     def lines(self, rows, probability=False):
-        """svm-predict 3.37's output, lines as words."""
+        """svm-predict 3.37's output, lines as words. Labels of seven digits before probabilities are printed in full; a
+        documented difference: svm-predict prints 1e+06."""
         if not probability or self.regression:
             return [["%.17g" % label] for label in self.labels(rows)]
         one_class = self.svm_type == libsvm.svm_forms.ONE_CLASS
         head = ["label", "normal", "outlier"] if one_class else ["labels", *map(str, self.model.get_labels())]
         return [
             head,
-            *([self.likely_label % label, *("%g" % p for p in row)] for label, row in zip(*self.probabilities(rows))),
+            *(["%.17g" % label, *("%g" % p for p in row)] for label, row in zip(*self.probabilities(rows))),
         ]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from fastsvm_cli.models import load_model
 from fastsvm_cli.text.read_rows import read_chunks
 from support import oracles
+from support.bad_rows import BAD
 from support.evaluation import decide
 
 #: Name -> file of the compiled model, options of predict.
@@ -89,3 +90,7 @@ def expected_open(models, case, path):
         is_open = undecided_by_radii(case, *decide(model, chunk))
         found += (np.flatnonzero(is_open) + chunk.first_line).tolist()
     return found
+
+
+def is_row(line):
+    return line not in BAD and not line.lstrip(" \t").startswith("#")

@@ -27,7 +27,6 @@ def rows_in(chunk):
 
 UNLIMITED = 1 << 24
 SIZES = (1, 7, 4096, UNLIMITED)
-THREADS = (1, 2, 5)
 
 
 def parse(text, **options):

@@ -65,18 +65,17 @@ def resumable(path, position=None):
     return resume.ResumableOutput(str(path), [], {}, about, position, None, labelled=True, say=lambda line: None)
 
 
-CALLS = ("open", "write", "fsync", "ftruncate", "replace", "unlink")
-
-
 class Disk:
     """Replaces os's file functions: the process dies at the `at`-th call, halfway through a write. With `power`,
     unsynced data and names are lost."""
 
+    CALLS = ("open", "write", "fsync", "ftruncate", "replace", "unlink")
+
     def __init__(self, at, power=False, death=lambda: os.kill(os.getpid(), signal.SIGKILL)):
         self.at, self.power, self.death, self.calls = at, power, death, 0
-        self.real = {name: getattr(os, name) for name in CALLS}
+        self.real = {name: getattr(os, name) for name in self.CALLS}
         self.files, self.synced, self.undo = ([], {}, [])  # descriptors, safe bytes of inodes, undoings of renames
-        for name in CALLS:
+        for name in self.CALLS:
             setattr(os, name, getattr(self, name))
 
     def step(self, half=lambda: None):
@@ -84,7 +83,7 @@ class Disk:
         if self.calls != self.at:
             return
         half()
-        for name in CALLS:
+        for name in self.CALLS:
             setattr(os, name, self.real[name])
         if self.power:
             for file in self.files:

@@ -13,11 +13,11 @@ from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.text.line_blocks import NAMED
 from support import forked
 from support.bad_rows import BAD, PRECOMPUTED, RANGE, SPARSE, TABLE, options_of_reader, spoil
-from support.messages import BLANK, SKIPPED, no_label, no_number
+from support.messages import SKIPPED
 from support.outputs import timeless
 from support.paths import FASTSVM, PROGRAM
 from support.processes import PATIENCE, outcome
-from support.reading import COMPRESS, SIZES, read
+from support.reading import SIZES, read
 from support.scaling import read_scaling
 from zoo.traits import specimen
 
@@ -69,23 +69,13 @@ def test_an_invalid_line_is_named_in_one_line_after_the_rows_before_it(tmp_path,
     good, options, lines = TABLE[group]
     reading = options_of_reader(options)
     (tmp_path / "range").write_text(RANGE)
-    # A process per line: a few of the command, which calls the core as the program does.
-    for line, message in list(lines.items())[:: 6 if ask is command else 1]:
+    # A few of the command and of predict_file, which call the core as the program does.
+    for line, message in list(lines.items())[:: 1 if ask in (reader, program) else 13]:
         for end in ("\n", "\r\n")[: 1 + (ask is reader)]:
             (tmp_path / "data").write_bytes(f"{good}{end}{line}{end}{good}{end}".encode())
             found = ask(tmp_path, model(), options, reading)
             expected = f"data:2: {message}"
             assert found.isprintable() and (found == expected or (ask is command and found.startswith(expected))), line
-
-
-def test_such_a_line_may_be_the_first_or_the_last(file):
-    for text, number, message, options in (
-        ("label,height,width\n1,2,3\n", 1, no_label("label"), {"dense": True}),
-        ("1\n1,2\n", 2, "1 values found, expected 0 as in the first row", {"dense": True}),
-        ("1 1:1\n\n", 2, BLANK, {}),
-    ):
-        path = file(text)
-        assert read(path, **options)[1] == f"{path}:{number}: {message}"
 
 
 # ---- skip and nan
@@ -111,7 +101,10 @@ def test_the_good_rows_are_those_of_the_file_without_the_bad_ones(fastsvm, model
     text, where = spoil(lines, random.Random(trait + options))
     (tmp_path / "good").write_text("".join(lines)), (tmp_path / "bad").write_text(text)
     whole = fastsvm("predict", *words, "good", fast, "expected")
+    without = fastsvm("predict", "--on-bad-row", "skip", *words, "good", fast, "expected")
+    assert (without.out, without.err) == (whole.out, whole.err)
     summary = json.loads(timeless(fastsvm("predict", "--json", *words, "good", fast, "expected").out))
+    assert "bad_rows" not in summary
     expected = (tmp_path / "expected").read_text().splitlines()
 
     done = fastsvm("predict", "--on-bad-row", "skip", *words, "bad", fast, "out")
@@ -131,14 +124,6 @@ def test_the_good_rows_are_those_of_the_file_without_the_bad_ones(fastsvm, model
     assert [line for at, line in enumerate(found, 1 - head) if at not in bad] == expected
     columns = len(expected[-1].split())
     assert {line for at, line in enumerate(found, 1 - head) if at in bad} == {" ".join(["nan"] * columns)}
-
-
-def test_without_bad_rows_nothing_is_said_of_them(fastsvm, model, tmp_path):
-    (tmp_path / "rows").write_bytes(specimen("two_classes").data)
-    plain = fastsvm("predict", "rows", model(), "out")
-    done = fastsvm("predict", "--on-bad-row", "skip", "rows", model(), "out")
-    assert (done.out, done.err) == (plain.out, plain.err)
-    assert "bad_rows" not in json.loads(fastsvm("predict", "--json", "rows", model(), "out").out)
 
 
 @pytest.mark.parametrize("text", ["", "foo", "\n\n\n", pytest.param("x\n" * 100_000, marks=pytest.mark.full)], ids=len)
@@ -168,45 +153,6 @@ def test_a_slow_pipe_gets_an_answer_for_a_bad_row_at_once(model):
         assert (process.stdout.readline() == b"nan\n") == (b":" not in line)
     process.stdin.close()
     assert process.wait(PATIENCE) == 0
-
-
-@pytest.mark.parametrize("kind", COMPRESS)
-def test_bad_rows_of_compressed_files_and_one_that_is_cut_off_is_none(fastsvm, model, tmp_path, kind):
-    lines = specimen("two_classes").data.decode().splitlines(keepends=True) * 50
-    text, where = spoil(lines, random.Random(1))
-    (tmp_path / "bad").write_bytes(COMPRESS[kind](text.encode()))
-    (tmp_path / "cut").write_bytes(COMPRESS[kind](text.encode())[:-9])
-    done = fastsvm("predict", "--on-bad-row", "nan", "bad", model())
-    assert [at for at, line in enumerate(done.out.splitlines(), 1) if line == "nan"] == [number for number, _ in where]
-    done = fastsvm("predict", "--on-bad-row", "nan", "cut", model(), "out", code=1)
-    assert done.err.splitlines()[-1] == f"Error: cut: the {kind} data ends too early"
-    assert not (tmp_path / "out").exists()
-
-
-def test_dense_rows_are_as_long_as_the_first_good_one(fastsvm, model, tmp_path):
-    (tmp_path / "dense.csv").write_text("label,a,b\n\n1,0.5,-1\n1,2\n-1,0.5,1,7\n-1,x,1\n-1,0,0.25\n")
-    (tmp_path / "same").write_text("1 1:0.5 2:-1\n-1 2:0.25\n")
-    done = fastsvm("predict", "--dense", "--on-bad-row", "nan", "dense.csv", model())
-    first, second = fastsvm("predict", "same", model()).out.splitlines()
-    assert done.out.splitlines() == ["nan", "nan", first, "nan", "nan", "nan", second]
-    assert [line for line in done.err.splitlines() if line.startswith("Warning: dense")] == [
-        f"Warning: dense.csv:{line}"
-        for line in (
-            f"1: {no_label('label')}",
-            f"2: {BLANK}",
-            "4: 1 values found, expected 2 as in the first row",
-            "5: 3 values found, expected 2 as in the first row",
-            f"6: {no_number('x')}",
-        )
-    ]
-
-
-def test_unlabelled_rows(fastsvm, model, tmp_path):
-    (tmp_path / "bare").write_text("1:0.5 2:-1\n\nfoo\n1:1\n")
-    done = fastsvm("predict", "--unlabelled", "--on-bad-row", "nan", "bare", model())
-    # A blank line of unlabelled data is the zero vector.
-    assert [line == "nan" for line in done.out.splitlines()] == [False, False, True, False]
-    assert "Accuracy" not in done.err and "Bad rows: 1 of 4 lines, each a line of nan.\n" in done.err
 
 
 @pytest.mark.parametrize("threads", [1, 2])

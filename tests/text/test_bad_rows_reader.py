@@ -12,39 +12,44 @@ from fastsvm_cli.prediction.pipeline import predict
 from fastsvm_cli.text.line_blocks import NAMED, BadRows
 from fastsvm_cli.text.read_rows import read_chunks
 from fastsvm_cli.text.scaling import parse_scaling
-from support.bad_rows import BAD, PRECOMPUTED, one_by_one, read_around
+from support.bad_rows import BAD, PRECOMPUTED, one_by_one, read_around, too_long
 from support.profiles import calm
+from support.reading import random_text, read
 
 LINES = st.one_of(
     st.sampled_from(["1 1:1", "-1", "2.5 3:4 7:-1 # c", "1 2:0.125\r", "0 qid:5 1:1 2:2 3:3 4:4", "# c", " #"]),
-    st.sampled_from(list(BAD)),
+    st.sampled_from([*BAD, "1 1:" + "1" * 30, "x" * 30, "x" * 31]),
     st.text("0123.,;e-+: #\t\rx\x00", max_size=10),
 )
 DENSE_LINES = st.one_of(
     st.sampled_from(["1,2,3", "1,0,0", "-1,2,3\r"]),
-    st.sampled_from(["", "x,1,2", "1,2", "1,2,3,4", "1,,2"]),
+    st.sampled_from(["", "1", "x,1,2", "1,2", "1,2,3,4", "1,,2", "1,2," + "3" * 40]),
     st.text("0123.,;e-+: #\t\rx\x00", max_size=10),
 )
 
 
 @calm(500)
-@given(st.data(), st.booleans(), st.booleans(), st.booleans(), st.sampled_from([1, 7, 64, 1 << 20]))
-def test_every_line_is_a_row_or_a_bad_one_by_itself(tmp_path, data, dense, labelled, last, size):
-    """A dense one beside the first good one."""
+@given(
+    st.data(),
+    *(st.booleans() for _ in range(3)),
+    st.sampled_from([1, 3, 7, 64, 1 << 20]),
+    st.sampled_from([1, 7, 30, 1000]),
+)
+def test_every_line_is_a_row_or_a_bad_one_by_itself(tmp_path, data, dense, labelled, last, size, longest):
+    """A dense one beside the first good one. Lines that are too long are bad ones."""
     lines = data.draw(st.lists(DENSE_LINES if dense else LINES, max_size=30))
     (tmp_path / "data").write_bytes("\n".join(lines).encode() + b"\n" * (last and bool(lines)))
     if not last and lines and not lines[-1]:
         lines = lines[:-1]  # nothing follows the last line end
-    rows, bad, why = one_by_one(lines, dense, labelled)
-    assert read_around(tmp_path / "data", size=size, dense=dense, labelled=labelled) == (rows, bad, why[:NAMED])
+    rows, bad, why = one_by_one(["!" if len(line) > longest else line for line in lines], dense, labelled)
+    why = [(number, too_long(longest) if len(lines[number - 1]) > longest else words) for number, words in why]
+    options = {"size": size, "dense": dense, "labelled": labelled, "max_line": longest}
+    assert read_around(tmp_path / "data", **options) == (rows, bad, why[:NAMED])
     assert all(message.isprintable() for _, message in why)
 
 
 def sparse_line(rng):
-    """Of 29 features; some with comments, or comments alone."""
-    entries = (f"{index}:{rng.gauss(0, 3):.6f}" for index in sorted(rng.sample(range(1, 30), rng.randint(0, 12))))
-    line = f"{rng.choice((1, -1))}{rng.choice(('', ' qid:3'))} {' '.join(entries)}"
-    return rng.choice((line, line, line + " # c", "# c"))
+    return random_text(rng, 1).removesuffix("\n") if rng.random() < 0.8 else "# c"
 
 
 def dense_line(rng):
@@ -58,38 +63,27 @@ RANGE = "x\n-1 1\n" + "".join(f"{index} {-index} {2 * index}\n" for index in ran
 @pytest.mark.parametrize(
     "line, bad, share, options",
     [
-        (sparse_line, list(BAD), 0.0002, {}),
+        (sparse_line, list(BAD), 0.001, {}),
         (sparse_line, list(BAD), 0.5, {}),
         (sparse_line, list(BAD), 0.01, {"scaled": True}),
-        (dense_line, ["1,2", "", "x" + ",1" * 19], 0.0002, {"dense": True}),
+        (dense_line, ["1,2", "", "x" + ",1" * 19], 0.001, {"dense": True}),
     ],
 )
 def test_rows_do_not_depend_on_threads_or_chunks(tmp_path, line, bad, share, options):
     """Enough text for several slices of a chunk, one per thread."""
     rng, options = random.Random(f"{share}"), dict(options)
-    lines = [line(rng), *(rng.choice(bad) if rng.random() < share else line(rng) for _ in range(15_000))]
+    lines = [rng.choice(bad) if at > 9_000 and rng.random() < share else line(rng) for at in range(15_000)]
     (tmp_path / "data").write_text("".join(line + "\n" for line in lines))
     scaling = parse_scaling(RANGE.encode(), "range") if options.pop("scaled", False) else None
     rows, gaps, why = one_by_one(lines, scaling=scaling and scaling.native, **options)
-    for threads, size in ((1, 1 << 22), (2, 1 << 20), (5, 1 << 22), (5, 10_000)):
+    for threads, size in ((2, 1 << 20), (5, 1 << 22), (5, 10_000)):
         _native.set_threads(threads)
         found = read_around(tmp_path / "data", size=size, scaling=scaling, **options)
         assert found == (rows, gaps, why[:NAMED])
-
-
-@pytest.mark.full
-def test_a_text_of_bad_rows_alone_is_passed_over_in_one_go(tmp_path):
-    """A reader that restarted after each would never finish."""
-    for text, rows, gaps, dense in (
-        (b"x\n" * 1_000_000, 0, [(0, 1_000_000, 1_000_000)], False),
-        (b"1,2\nx\n" * 100_000, 100_000, [(row, 1, 1) for row in range(1, 100_001)], True),
-    ):
-        (tmp_path / "data").write_bytes(text)
-        bad = BadRows("data")
-        (chunk,) = read_chunks(str(tmp_path / "data"), bad_rows=bad, size=1 << 24, dense=dense)
-        list(bad.fill(b"1\n" * rows, rows))
-        assert (chunk.rows, chunk.gaps) == (rows, gaps)
-        assert [line for line, _ in bad.named] == [(1 + dense) * (at + 1) for at in range(NAMED)]
+        (first, message), *_ = why
+        before, _, _ = one_by_one(lines[: first - 1], scaling=scaling and scaling.native, **options)
+        stopped = read(tmp_path / "data", size=size, scaling=scaling, **options)
+        assert stopped == (before, f"{tmp_path}/data:{first}: {message}")
 
 
 @pytest.mark.full(few=1)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import Chunk
-from support.messages import falling
+from support.messages import table
 from support.profiles import calm
 
 NUMBER = st.one_of(
@@ -165,70 +165,21 @@ def test_many_rows_are_the_same_on_any_number_of_threads():
             Chunk.from_csr(y, x.indptr, wrong, x.data)
 
 
-def numbers(*values, kind=float):
-    return np.array(values, kind)
+def csr_of(leading=(1,), indptr=(0, 1), indices=(1,), values=(1,)):
+    """By default a row of label 1 and 1:1."""
+    types = (float, np.int64, np.int64, float)
+    arrays = (leading, indptr, indices, values)
+    return Chunk.from_csr(*(np.asarray(each, getattr(each, "dtype", kind)) for each, kind in zip(arrays, types)))
 
 
-def whole(*values):
-    return numbers(*values, kind=np.int64)
+NAMES = {"csr": csr_of, "dense": Chunk.from_dense, "array": np.array, "nan": np.nan, "inf": np.inf}
 
 
-OTHER_TYPE = "numbers of another type found, expected float64, float32, int64 or int32"
-#: Message -> what differs from a row of label 1 and 1:1.
-REFUSED = {
-    f"row 1: {falling(2, 2)}": dict(leading=[1, 2], indptr=[0, 1, 3], indices=[5, 2, 2], values=[1, 2, 3]),
-    f"row 0: {falling(1, 2)}": dict(indptr=[0, 2], indices=[2, 1], values=[1, 2]),
-    "row 0: index -1 found, expected an index of 0 or more": dict(indices=[-1]),
-    "indices: 2147483648 found, expected indices from 0 to 2147483647": dict(indices=[2**31]),
-    "indices: 4294967297 found, expected indices from 0 to 2147483647": dict(indices=[2**32 + 1]),
-    "row 0: a value nan found, expected a finite number": dict(values=[np.nan]),
-    "row 1: a value -inf found, expected a finite number": dict(
-        leading=[1, 2], indptr=[0, 1, 2], indices=[1, 1], values=[1, -np.inf]
-    ),
-    "row 1: a leading number nan found, expected a finite number": dict(
-        leading=[[1, 2], [3, np.nan]], indptr=[0, 0, 0], indices=[], values=[]
-    ),
-    "indptr: 2 numbers found, expected 3: one more than rows": dict(leading=[1, 2]),
-    "indptr: 1 found first, expected 0": dict(indptr=[1, 1]),
-    "indptr: 1 found after 2, expected numbers that do not fall": dict(leading=[1, 2], indptr=[0, 2, 1]),
-    "indptr: 9223372036854775807 as the last one found, expected 1: as many as indices": dict(indptr=[0, 2**63 - 1]),
-    "indptr: 1 as the last one found, expected 2: as many as indices": dict(indices=[1, 2], values=[1, 2]),
-    "values: 1 numbers found, expected 2: as many as indices": dict(indptr=[0, 2], indices=[1, 2]),
-    "indices: real numbers found, expected whole ones (int32 or int64)": dict(indices=numbers(1)),
-    "indptr: real numbers found, expected whole ones (int32 or int64)": dict(indptr=numbers(0, 1)),
-    f"values: {OTHER_TYPE}": dict(values=numbers(1, kind=complex)),
-    f"indices: {OTHER_TYPE}": dict(indices=numbers(1, kind=">i4")),
-    "leading: 3 dimensions found, expected 1 or 2": dict(leading=[[[1]]]),
-    "values: 2 dimensions found, expected 1": dict(values=[[1]]),
-}
-
-
-def test_sparse_arrays_are_refused_as_text_would_be():
-    kinds = {"indptr": np.int64, "indices": np.int64}
-    for why, changes in REFUSED.items():
-        row = {"leading": [1], "indptr": [0, 1], "indices": [1], "values": [1], **changes}
-        arrays = {name: np.asarray(v, getattr(v, "dtype", kinds.get(name, float))) for name, v in row.items()}
-        with pytest.raises(ValueError) as caught:
-            Chunk.from_csr(**arrays)
-        assert str(caught.value) == why
-
-
-REFUSED_MATRICES = {
-    "row 1: a value nan found, expected a finite number": (numbers(1, 2), numbers([0, 1], [np.nan, np.inf])),
-    "row 0: a leading number inf found, expected a finite number": (numbers(np.inf), numbers([1])),
-    "matrix: 2 rows found, expected 1: as many as leading has": (numbers(1), numbers([1], [2])),
-    "matrix: 1 dimensions found, expected 2": (numbers(1), numbers(1)),
-    "columns: 1 numbers found, expected 2: as many as the matrix has columns": (numbers(1), numbers([1, 2]), whole(1)),
-    f"columns: {falling(3, 3)}": (numbers(1), numbers([1, 2]), whole(3, 3)),
-    "columns: index -1 found, expected an index of 0 or more": (numbers(1), numbers([1, 2]), whole(-1, 3)),
-}
-
-
-def test_matrices_are_refused_as_text_would_be():
-    for why, arrays in REFUSED_MATRICES.items():
-        with pytest.raises(ValueError) as caught:
-            Chunk.from_dense(*arrays)
-        assert str(caught.value) == why
+@pytest.mark.parametrize("arrays, why", table("messages.txt", "refused chunks"))
+def test_arrays_are_refused_as_text_would_be(arrays, why):
+    with pytest.raises(ValueError) as caught:
+        eval(arrays, NAMES)
+    assert str(caught.value) == why
 
 
 def test_chunks_of_different_data_make_none():

@@ -12,6 +12,7 @@ import pytest
 
 from fastsvm_cli.text.byte_source import Content
 from fastsvm_cli.text.read_rows import read_chunks
+from support.model_files import REGRESSION
 from support.processes import PATIENCE
 from support.reading import COMPRESS, SAMPLE, SIZES, plain_rows, read, rows_in
 
@@ -68,9 +69,7 @@ def test_a_compressed_file_that_is_damaged_anywhere_is_an_error_of_one_line(file
 
 
 def test_compressed_standard_input_is_read(fastsvm, tmp_path, kind):
-    (tmp_path / "model").write_text(
-        "svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n1 1:1\n"
-    )
+    (tmp_path / "model").write_bytes(REGRESSION)
     assert fastsvm("predict", "-q", "-", "model", input=COMPRESS[kind](b"0 1:2\n0 1:3\n")).out == "2\n3\n"
     cut = fastsvm("predict", "-q", "-", "model", input=COMPRESS[kind](b"0 1:2\n0 1:3\n")[:-3], code=1)
     assert cut.err == f"Error: standard input: the {kind} data ends too early\n"
@@ -117,13 +116,21 @@ def buffers_of(content, rng, longest):
 
 
 @pytest.mark.parametrize(
-    "compress, longest, pause", [(None, 1, 0.0), (None, 50, 0.001), ("gzip", 3, 0.0002), ("bzip2", 50, 0), ("xz", 1, 0)]
+    "compress, longest, pause, times",
+    [
+        (None, 1, 0.0, 1),
+        (None, 50, 0.001, 1),
+        ("gzip", 3, 0.0002, 1),
+        ("bzip2", 50, 0, 1),
+        ("xz", 1, 0, 1),
+        (None, 100_000, 0, 900),
+    ],
 )
-def test_tiny_buffers_written_slowly_into_a_pipe_give_the_same_rows(pipe, compress, longest, pause):
+def test_buffers_of_any_size_in_a_pipe_give_the_same_rows(pipe, compress, longest, pause, times):
     path, writer = pipe
-    content = COMPRESS[compress](SAMPLE.encode()) if compress else SAMPLE.encode()
+    content = (COMPRESS[compress](SAMPLE.encode()) if compress else SAMPLE.encode()) * times
     thread = feed(writer, buffers_of(content, random.Random(5), longest), pause)
-    assert read(path) == (plain_rows(SAMPLE)[0], None)
+    assert read(path) == (plain_rows(SAMPLE)[0] * times, None)
     thread.join(PATIENCE)
 
 
@@ -198,11 +205,3 @@ def test_no_read_waits_for_a_pipe(monkeypatch, compress, flags):
         for file in (reader, standard_input):
             os.close(file)
     assert sum(found) == 1000 and not read_early
-
-
-@pytest.mark.full
-def test_much_through_a_pipe_gives_the_same_rows(pipe, long_text):
-    path, writer = pipe
-    thread = feed(writer, buffers_of(long_text.encode(), random.Random(6), 100_000))
-    assert read(path) == (plain_rows(long_text)[0], None)
-    thread.join(PATIENCE)

@@ -7,27 +7,19 @@ import pytest
 
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.text.read_rows import read_chunks
-from support.reading import rows_in
-
-FOREIGN = {
-    "lz4": (b"\x04\x22\x4d\x18rest", "lz4 -dc"),
-    "zip": (b"PK\x03\x04rest", "unzip -p"),
-    "compress (.Z)": (b"\x1f\x9d\x90rest", "zcat"),
-    "7-Zip": (b"7z\xbc\xaf\x27\x1crest", "7z x -so"),
-    "lzip": (b"LZIP\x01rest", "lzip -dc"),
-    "lzop": (b"\x89LZO\x00\rrest", "lzop -dc"),
-}
+from support.messages import table, unescaped
+from support.reading import read, rows_in
 
 
-def test_other_compressors_are_named_with_what_to_type(fastsvm, model, tmp_path):
-    for name, (content, tool) in FOREIGN.items():
-        (tmp_path / "my rows").write_bytes(content)
+def test_other_compressors_are_named_with_what_to_type(fastsvm, model, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for start, name, tool in table("messages.txt", "other compressors"):
+        (tmp_path / "my rows").write_bytes(content := unescaped(start).encode("latin-1") + b"rest")
         found = f"{name} data found, expected text, or gzip, bzip2, xz or zstd; type: {tool}"
-        done = fastsvm("predict", "my rows", model(), code=1)
-        assert done.err.splitlines()[-1] == f"Error: my rows: {found} 'my rows' | fastsvm ... -"
-        done = fastsvm("predict", "-", model(), input=content, code=1)
-        assert done.err.splitlines()[-1] == f"Error: standard input: {found} | fastsvm ... -"
-    assert "data found, expected text" in fastsvm("approx", "my rows", code=1).err
+        assert read("my rows")[1] == f"my rows: {found} 'my rows' | fastsvm ... -"
+    done = fastsvm("predict", "-", model(), input=content, code=1)
+    assert done.err.splitlines()[-1] == f"Error: standard input: {found} | fastsvm ... -"
+    assert found in fastsvm("approx", "my rows", code=1).err
 
 
 def test_a_label_that_begins_like_another_format_is_a_label(tmp_path):

@@ -18,7 +18,6 @@ from support.system_faults import SystemFaults
 #: Command lines that read `model`, `rows` and `exact`, and write a file, the last word.
 WRITERS = {
     "program": [PROGRAM, "-q", "rows", "model", "out"],
-    "predict": ["predict", "-q", "rows", "model", "out"],
     "predict in Python": ["predict", "-q", "--max-line", "9", "rows", "model", "out"],
     "approx": ["approx", "-q", "model", "out"],
     "reduce": ["reduce", "-q", "--vectors", "3", "--no-finish", "model", "out"],
@@ -26,6 +25,7 @@ WRITERS = {
     "border": ["border", "-q", "--samples", "4", "model", "out"],
     "cascade": ["cascade", "-q", "--data", "rows", "--rows", "1000000", "--budget", "10%", "model", "out"],
     "export": ["export", "-q", "--to", "onnx", "model", "out"],
+    "predict": ["predict", "-q", "rows", "model", "out"],
 }
 
 
@@ -167,7 +167,7 @@ def test_the_previous_file_stays_or_the_new_one_is_whole(tmp_path, inputs, resul
     check("program", fault, tmp_path, inputs, results, system_faults)
 
 
-@pytest.mark.full(few=4)
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("writer", WRITERS)
 def test_each_writer_looks_at_its_output_first_and_keeps_it_when_it_fails(tmp_path, inputs, results, writer):
     for fault in table("faults.txt", "of each writer"):

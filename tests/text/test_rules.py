@@ -1,14 +1,13 @@
 """The reader, rule by rule: valid lines. bad_rows.txt has invalid ones."""
 
-import sys
-
 import numpy as np
 import pytest
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.text.read_rows import read_chunks
-from support.messages import SKIPPED, no_label, no_pair
+from support.messages import SKIPPED, no_label, no_pair, table, unescaped
+from support.model_files import REGRESSION
 from support.reading import bits, parse, read, rows_in
 
 
@@ -26,45 +25,11 @@ def test_a_row_is_a_label_and_its_entries():
     assert chunk.squared_norms.tolist() == [0.25 + 400, 16.0, 0.0]
 
 
-ROW = (1.0, [(1, 2.0), (3, 4.0)])
-READ = {
-    "": [],
-    "1 1:2 3:4": [ROW],
-    "1\r\n1\r": [(1.0, []), (1.0, [])],
-    "1 1:2 3:4\r\n1 1:2 3:4\r\n": [ROW] * 2,
-    " 1 1:2 3:4 \n\t1\t1:2\t \t3:4\t\n1  1:2  3:4 \t \r\n": [ROW] * 3,
-    "1 1:2 3:4 # 3:4 # x:y nan\n1 # all zero\n1 1:2 3:4 #\n": [ROW, (1.0, []), ROW],
-    "1 1:1 #c\r\n1\r\n": [(1.0, [(1, 1.0)]), (1.0, [])],
-    "+1 +1:+2 0000000000000003:4 2147483647:5\n": [(1.0, [(1, 2.0), (3, 4.0), (2147483647, 5.0)])],
-    "1 1:1e-310 2:5e-324 3:3e-324\n": [(1.0, [(1, 1e-310), (2, 5e-324), (3, 5e-324)])],
-    "1 4:-4.9406564584124654e-324 5:0x1p-1074\n": [(1.0, [(4, -5e-324), (5, 5e-324)])],
-    "1 1:1.7976931348623157e308\n": [(1.0, [(1, sys.float_info.max)])],
-    "1 2:-179769313486231570e291\n": [(1.0, [(2, -sys.float_info.max)])],
-    # SVMlight's comment lines and queries.
-    "# c\n1 1:2 3:4\n #\n\t# 2 2:2\n#x\n1\n# the end": [ROW, (1.0, [])],
-    "# c\r\n1 1:2 3:4 # behind a row\r\n#\r\n1 # c\r\n#\r\n": [ROW, (1.0, [])],
-    "# c\n#\n": [],
-    "1 qid:3 1:2 3:4\n1\tqid:-4\n1 qid:+0 # c\n1 qid:99999999999999999999 1:2 3:4\r\n": [
-        ROW,
-        (1.0, []),
-        (1.0, []),
-        ROW,
-    ],
-}
-BARE = (None, ROW[1])
-UNLABELLED = {
-    "1:2 3:4\n1:2 3:4 # c\r\n": [BARE] * 2,
-    "\n1:2 3:4\n\r\n": [(None, []), BARE, (None, [])],
-    "# c\n1:2 3:4\n# d\n\n": [BARE, (None, [])],
-    "qid:3 1:2 3:4\nqid:4\n": [BARE, (None, [])],
-}
-
-
-@pytest.mark.parametrize("text, rows, labelled", [
-    *((text, rows, True) for text, rows in READ.items()), *((text, rows, False) for text, rows in UNLABELLED.items())
-], ids=ascii)  # fmt: skip
-def test_line_ends_blanks_comments_and_extreme_numbers_are_read(file, text, rows, labelled):
-    assert read(file(text), labelled=labelled) == (rows, None)
+@pytest.mark.parametrize("section", ["valid rows", "valid rows without labels"])
+def test_line_ends_blanks_comments_and_extreme_numbers_are_read(file, section):
+    for text, rows in table("messages.txt", section):
+        expected = read(file(unescaped(rows)), labelled=section == "valid rows")
+        assert read(file(unescaped(text)), labelled=section == "valid rows") == expected and expected[1] is None, text
 
 
 def test_zeros_of_any_spelling_are_not_underflow():
@@ -84,9 +49,7 @@ def test_the_error_embeds_path_line_and_words(fastsvm, file, tmp_path):
         list(read_chunks(str(path)))
     assert (caught.value.path, caught.value.line, caught.value.why) == (str(path), 2, no_label("x"))
     assert read(path, name="shown") == ([(1.0, [])], f"shown:2: {no_label('x')}")
-    (tmp_path / "model").write_text(
-        "svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n1 1:1\n"
-    )
+    (tmp_path / "model").write_bytes(REGRESSION)
     done = fastsvm("predict", "-q", "-", "model", input="1 1:1\nx\n", code=1)
     assert done.out == "1\n" and done.err == f"Error: standard input:2: {no_label('x')}{SKIPPED}\n"
 
@@ -136,21 +99,9 @@ def test_the_buffers_of_a_chunk_outlive_it_and_cannot_be_written():
 # ---- delimited numbers
 
 
-@pytest.mark.parametrize(
-    "delimiter, between, end",
-    [
-        (",", ",", "\n"),
-        (",", " , ", "\r\n"),
-        (";", "\t; ", " \n"),
-        (" ", " ", "\n"),
-        (" ", "   ", "\r\n"),
-        (" ", "\t", " \n"),
-        ("\t", "\t", "\r\n"),
-        ("|", "|", " \n"),
-        ("\v", "\v", "\n"),
-    ],
-)
-def test_dense_values_are_features_1_2_3(file, delimiter, between, end):
+@pytest.mark.parametrize("words", table("messages.txt", "delimiters"), ids=ascii)
+def test_dense_values_are_features_1_2_3(file, words):
+    delimiter, between, end = map(unescaped, words)
     text = "".join(
         between.join(row) + end
         for row in (["1", "0.5", "0", "-2e1"], ["-1", "0", "0", "0"], ["+3", "0", "0x1p-1", ".25"])

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from fastsvm_cli import _native
-from support.messages import DATA_FILE, no_label
+from support.messages import no_label
 from support.outputs import timeless
 from support.paths import DATA
 from support.reading import SIZES, dressed, read, rows_in
@@ -79,8 +79,6 @@ def test_hints(fastsvm, model, tmp_path):
     for text, words, message in (
         ("# c\n1,2,3\n", "predict data MODEL", f"data:2: {no_label('1,2,3')}; if these are delimited numbers"),
         ("# c\n#\n1:2\n", "predict data MODEL", f"data:3: {no_label('1:2')} (is the data unlabelled?); if"),
-        ("# c\n1 1:2\n", "predict MODEL data", "the test file comes before the model: fastsvm predict data MODEL"),
-        ("# c\n1 1:2\n", "approx data", f"data:1: {DATA_FILE}"),
     ):
         (tmp_path / "data").write_text(text)
         assert message in fastsvm(*words.split(), code=1).err

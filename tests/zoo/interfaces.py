@@ -7,7 +7,7 @@ import ctypes
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -78,38 +78,32 @@ def _options(question, probability):
     return ["-q", "-b", str(int(probability)), *question.words]
 
 
-@text
-def command(question, probability):
-    words = ["predict", *_options(question, probability), question.rows, question.model, "-"]
-    return forked.fastsvm(words, check=True).stdout
-
-
-@text
-def program(question, probability):
-    if "--tolerance" in question.words:
-        return None
-    words = [PROGRAM, *_options(question, probability), question.rows, question.model, "-"]
-    return outcome(words, check=True).stdout.encode()
+def predict_file(question, probability, **more):
+    """The answers that all others are compared with."""
+    out = question.folder / "predicted"
+    more = {"tolerance": 1e-3, **more} if question.words[2:] else more
+    given = {"path": question.rows, "on_progress": None, **more}
+    fastsvm_cli.predict_file(model=question.model, out=out, probability=probability, exact=question.exact, **given)
+    return out.read_bytes()
 
 
 @text
 def one_thread(question, probability):
-    words = ["predict", "--threads", "1", *_options(question, probability), question.rows, question.model, "-"]
-    return forked.fastsvm(words, check=True).stdout
+    return predict_file(question, probability, n_threads=1)
 
 
-def _built_for(instructions):
-    def ask(question, probability):
-        if "--tolerance" in question.words:
-            return None
-        words = [PROGRAM, *_options(question, probability), question.rows, question.model, "-"]
-        return outcome(words, check=True, env={**os.environ, "FASTSVM_INSTRUCTIONS": instructions}).stdout.encode()
-
-    return ask
+@text
+def program(question, probability, **variables):
+    if "--tolerance" in question.words:
+        return None
+    words = [PROGRAM, *_options(question, probability), question.rows, question.model, "-"]
+    return outcome(words, check=True, env={**os.environ, **variables}).stdout.encode()
 
 
 #: Their values may differ in the last digits.
-INSTRUCTION_SETS = {f"program_{name}": _built_for(name) for name in _native.instruction_sets()}
+INSTRUCTION_SETS = {
+    f"program_{name}": partial(program, FASTSVM_INSTRUCTIONS=name) for name in _native.instruction_sets()
+}
 TEXTS |= INSTRUCTION_SETS
 
 
@@ -120,27 +114,27 @@ def dense_text(question, probability):
         return None
     path = question.folder / f"{question.specimen.name}.csv"
     path.write_text("".join(",".join(map(repr, row)) + "\n" for row in question.specimen.dense().tolist()))
-    words = ["--dense", "--unlabelled", *_options(question, probability)]
-    return forked.fastsvm(["predict", *words, path, question.model, "-"], check=True).stdout
+    return predict_file(question, probability, path=path, dense=True, unlabelled=True)
 
 
-@text
-def predict_file(question, probability):
-    out = question.folder / "predicted"
-    more = {"tolerance": 1e-3} if question.words[2:] else {}
-    fastsvm_cli.predict_file(
-        question.rows, question.model, out, probability=probability, exact=question.exact, on_progress=None, **more
-    )
-    return out.read_bytes()
+# ---- text, at greater cost
 
 
-@text
+def command(question, probability):
+    words = ["predict", *_options(question, probability), question.rows, question.model, "-"]
+    return forked.fastsvm(words, check=True).stdout
+
+
 def dask(question, probability):
     out = question.folder / f"parts-{question.model.name}-{probability}-{question.exact is None}"
     dasking.predict(
         "-q", "--dask", "local", "-b", int(probability), *question.words, question.rows, question.model, out
     )
     return dasking.parts(out)
+
+
+#: Each question has one of these, in turn, with or without -b 1.
+IN_TURN = [(command, False), (dask, True), (command, True), (dask, False)]
 
 
 # ---- numbers

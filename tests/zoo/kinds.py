@@ -42,17 +42,22 @@ KINDS = {
 }
 
 
+@cache
+def _shape(trait):
+    found = specimen(trait)
+    return found.machine.kernel, found.regression, len(found.machine.pairs), len(found.machine.features)
+
+
 def suits(trait: str, kind: str) -> bool:
     """Whether this kind of model exists, and compiling it takes no longer than a test should."""
-    found, of = specimen(trait), KINDS[kind]
-    machine = found.machine
-    if machine.kernel not in of.kernels or (found.regression and not of.regression):
+    of, (kernel, regression, pairs, features) = KINDS[kind], _shape(trait)
+    if kernel not in of.kernels or (regression and not of.regression):
         return False
     if (trait in FOR_PROOFS and not of.proves) or (trait in OVERFLOWING and kind != "exact"):
         return False
-    if len(machine.pairs) > 100:
+    if pairs > 100:
         return kind == "exact"
-    return of.method != "approx" or len(machine.features) < 50
+    return of.method != "approx" or features < 50
 
 
 @cache

@@ -179,7 +179,7 @@ def coupled_ties(rng):
     machine.rho[:] = np.median(sums, axis=0).tolist()
     machine.probA, machine.probB = (-2 / sums.std(axis=0)).tolist(), [0.1, 0.0, -0.1]
     theirs, rows = made.libsvm(), []
-    for _ in range(25):
+    for _ in range(12):
         start, end = offset + rng.standard_normal((2, 3))
 
         def at(share, start=start, step=end - start):
@@ -191,6 +191,30 @@ def coupled_ties(rng):
         while (middle := (low + high) / 2) not in (low, high):
             low, high = (middle, high) if theirs.probabilities([at(middle)])[0] == [first] else (low, middle)
         rows += map(at, (low, high, np.nextafter(low, 0), np.nextafter(high, 1)))
+    return made.with_(rows=rows)
+
+
+@for_proofs
+def one_more_iteration(rng):
+    """Rows beside a jump of the probabilities, where the stopping test of the coupling flips."""
+    made, rows = usual(rng, classes=3, vectors=30, indices=[1, 2, 3], density=1.0, gamma=0.5), []
+    theirs = made.libsvm()
+    while not rows:
+        start, step = rng.standard_normal((2, 3))
+
+        def at(position, start=start, step=step):
+            return dict(enumerate((start + position * step).tolist(), 1))
+
+        low, high = -1.0, 1.0
+        below, above = theirs.probabilities([at(low), at(high)])[1]
+        while (middle := (low + high) / 2) not in (low, high):
+            (between,) = theirs.probabilities([at(middle)])[1]
+            if np.abs(below - between).max() > np.abs(between - above).max():
+                high, above = middle, between
+            else:
+                low, below = middle, between
+        if np.abs(below - above).max() > 1e-5:
+            rows = [at(low + k * np.spacing(low)) for k in range(-20, 20)]
     return made.with_(rows=rows)
 
 

@@ -1,13 +1,12 @@
 """Specimen: a LIBSVM model and rows, as numbers and as text."""
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from support import in_process, oracles
+from support import in_process
 from support.oracles import Machine, data_text
 
 
@@ -33,10 +32,6 @@ class Specimen:
     @property
     def data(self) -> bytes:
         return data_text(self.rows, self.labels) if self.rows_text is None else self.rows_text
-
-    @cached_property
-    def own_kernel(self) -> bool:
-        return self.machine.kernel in oracles.OWN_KERNELS
 
     @property
     def regression(self) -> bool:
@@ -65,10 +60,6 @@ class Specimen:
             path = Path(folder) / "m"
             path.write_bytes(self.machine.text())
             return in_process.Libsvm(path)
-
-    def lines(self, probability=False) -> bytes:
-        """svm-predict's output."""
-        return "".join(" ".join(line) + "\n" for line in self.libsvm().lines(self.rows, probability)).encode()
 
     def values(self) -> np.ndarray:
         """LIBSVM's decision values, (rows, pairs)."""

@@ -9,6 +9,7 @@ from fastsvm_cli.export.description import describe
 from fastsvm_cli.export.tolerance import tolerance
 from fastsvm_cli.models import load_model
 from support.exporting import Library, chunk_of, compiled, graph_run, predicted
+from support.profiles import tries
 from zoo.kinds import KINDS, suits
 from zoo.kinds import compiled as file_of
 from zoo.rounding import FOR_PROOFS, OVERFLOWING
@@ -19,9 +20,10 @@ REFUSED = ("nothing is computed", "nothing is exported", "which no target comput
 
 
 def exportable(kind, folder):
-    """{trait: (model, its description)} of models with arrays as rows."""
+    """{trait: (model, its description)} of models with arrays as rows. Without --full, of ten traits."""
     found = {}
-    for trait in sorted(TRAITS.keys() - FOR_PROOFS - OVERFLOWING):  # the tolerance assumes no cancellation
+    without_cancellation = sorted(TRAITS.keys() - FOR_PROOFS - OVERFLOWING)  # as the tolerance assumes
+    for trait in without_cancellation[: tries(100)]:
         if not suits(trait, kind) or not specimen(trait).fits_array or len(specimen(trait).machine.pairs) > 100:
             continue
         model = load_model(str(file_of(trait, kind, folder)))
@@ -32,7 +34,7 @@ def exportable(kind, folder):
     return found
 
 
-@pytest.mark.full(few=3)
+@pytest.mark.full(few=2)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", [kind for kind, of in KINDS.items() if of.method not in ("geometry", "triangle")])
 def test_exported_programs_have_the_answers_of_predict(zoo, kind):

@@ -159,7 +159,7 @@ def many_classes(rng):
 
 @trait
 def hundreds_of_classes(rng):
-    return usual(rng, classes=300, vectors=310, rows=3)
+    return usual(rng, classes=200, vectors=210, rows=3)
 
 
 @trait
@@ -216,7 +216,7 @@ def wide(rng):
 
 @trait
 def wide_and_sparse(rng):
-    return usual(rng, indices=range(1, 3000), vectors=40, density=0.02)
+    return usual(rng, indices=range(1, 1500), vectors=40, density=0.03)
 
 
 # ---- numbers

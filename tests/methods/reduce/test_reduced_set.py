@@ -21,7 +21,7 @@ from support.reducing import (
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
 
-# ---- the output is a LIBSVM model (tests/zoo/test_kinds.py: LIBSVM gives the same lines)
+# ---- the output is a LIBSVM model (tests/zoo/test_parity_table.py: LIBSVM gives the same lines)
 
 
 @pytest.mark.parametrize("svm_type, classes", TYPES)
