@@ -4,20 +4,13 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.svm import SVC
 
 import fastsvm_cli
 from fastsvm_cli.benchmarks import race
 from fastsvm_cli.benchmarks.quality import interval_95, upper_95
 from fastsvm_cli.comparisons.budget import Budget
 from fastsvm_cli.estimators.agreement import Agreement
-from support.fitting import fit, fitted, rows
-
-
-@pytest.fixture(scope="module")
-def svc():
-    X, y = rows()
-    return fit(SVC(gamma=0.05, C=3), X, y)
+from support.fitting import fitted, rows
 
 
 def test_labels_that_differ(svc):

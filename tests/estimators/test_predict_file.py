@@ -29,26 +29,24 @@ def predict_file(*arguments, **options):
     return reported
 
 
+#: Model, options of the command, arguments.
+ALIKE = [
+    ("rings.model", "", {}),
+    ("rings.model.approx", "--values", {"values": np.True_, "n_threads": 2}),
+    ("colors.model.approx", "-b 1", {"probability": 1, "values": np.False_, "n_threads": 1}),
+    ("colors.model.approx", "-b 1 --exact colors.model", {"probability": True, "values": 0}),
+    ("colors.model.approx", "--values --exact colors.model", {"values": 1}),
+]
+
+
 @pytest.mark.full(few=2)
-@pytest.mark.parametrize(
-    "name, option, threads",
-    [
-        ("rings.model", "", None),
-        ("rings.model.approx", "--values", 2),
-        ("colors.model.approx", "-b", 1),
-        ("exact", "-b", 2),
-        ("exact", "--values", None),
-    ],
-)
-def test_the_bytes_and_the_summary_of_the_command(folder, tmp_path, name, option, threads):
-    exact = ["--exact", "colors.model"] if name == "exact" else []
-    name = name.replace("exact", "colors.model.approx")
+@pytest.mark.parametrize("name, words, how", ALIKE)
+def test_the_bytes_and_the_summary_of_the_command(folder, tmp_path, monkeypatch, name, words, how):
+    monkeypatch.chdir(folder)
     test = f"{name.split('.')[0]}.test"
-    options = {"-b": ["-b", "1"], "--values": ["--values"], "": []}[option]
-    expected = _command(folder, tmp_path / "theirs", *options, *exact, test, name)
-    how = {"probability": option == "-b", "values": option == "--values", "n_threads": threads}
-    how |= {"exact": folder / "colors.model"} if exact else {}
-    assert predict_file(folder / test, folder / name, tmp_path / "ours", **how) == expected
+    expected = _command(folder, tmp_path / "theirs", *words.split(), test, name)
+    how = how | ({"exact": "colors.model"} if "exact" in words else {})
+    assert predict_file(test, name, tmp_path / "ours", **how) == expected
     assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
 
 
@@ -172,12 +170,3 @@ print(len(fast.predict(X[:1000])))
 """
     done = outcome([sys.executable, "-c", code], cwd=tmp_path, preexec_fn=default_signals)
     assert done.stdout == "interrupted\n1000\n", done.stderr
-
-
-@pytest.mark.parametrize(
-    "flag, name", [(0, "values"), (1, "probability"), (np.False_, "probability"), (np.True_, "values")]
-)
-def test_flags_may_be_numbers(folder, tmp_path, flag, name):
-    for value, out in ((flag, "one"), (bool(flag), "other")):
-        fastsvm_cli.predict_file(folder / "colors.test", folder / "colors.model", tmp_path / out, **{name: value})
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()

@@ -10,17 +10,12 @@ from sklearn.svm import SVC
 import fastsvm_cli
 from fastsvm_cli.console import progress
 from fastsvm_cli.sklearn import CompiledSVC
-from support.fitting import fit, rows
+from support.fitting import rows
 from support.paths import DATA
 from support.processes import PATIENCE, default_signals, on_a_terminal
 
 X, Y = rows()
 AUTO = {"method": "auto", "X": X, "time_limit": 1}
-
-
-@pytest.fixture(scope="module")
-def svc():
-    return fit(SVC(gamma=0.05, C=3), X, Y)
 
 
 @pytest.mark.full

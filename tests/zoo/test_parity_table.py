@@ -1,5 +1,7 @@
 """The parity table: every trait x kind x interface gives the same answers; LIBSVM's, where they are proven."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -90,8 +92,21 @@ def values_of(asked, program):
     return np.array(rows, float).reshape(len(rows), -1)
 
 
-def assert_same_values(asked, model, kind):
-    """Decision values: the command's and the program's are equal, others near."""
+def in_sorted_order(numbers, machine, signed=True):
+    """LIBSVM's numbers of pairs in scikit-learn's order: sorted classes; for two, positive for the second."""
+    if not machine.classification:
+        return numbers
+    columns = {}
+    for (i, j), column in zip(machine.pairs, numbers.T):
+        columns[machine.label[i], machine.label[j]] = column
+        columns[machine.label[j], machine.label[i]] = -column if signed else column
+    classes = sorted(machine.label, reverse=len(machine.label) == 2)
+    return np.stack([columns[pair] for pair in combinations(classes, 2)], axis=1)
+
+
+def assert_same_values(asked, model, kind, probabilities=None):
+    """Decision values: the command's and the program's are equal, others near; so are the package's radii and
+    probabilities."""
     found = asked.specimen
     both = values_of(asked, None)
     assert np.array_equal(both, values_of(asked, PROGRAM), equal_nan=True)
@@ -103,14 +118,21 @@ def assert_same_values(asked, model, kind):
             np.testing.assert_allclose(answer[1], values, rtol=1e-12, atol=size, err_msg=name)
     if kind == "exact" and model.pairs:
         np.testing.assert_allclose(values, found.values(), rtol=1e-9, atol=100 * size)
-    if found.regression or not found.fits_array or not model.pairs:
+    if not found.fits_array or not model.pairs:
         return
     fast = loaded(asked)
-    expected = fast._classes.pairwise(values) if found.machine.classification else values
-    expected = -expected if found.machine.classification and model.pairs == 1 else expected
     for convert in (np.asarray, scipy.sparse.csr_matrix):
-        function = fast.decision_function(convert(found.dense())).reshape(expected.shape)
-        np.testing.assert_allclose(function, expected, rtol=1e-12, atol=size)
+        rows = convert(found.dense())
+        if not found.regression:
+            expected = in_sorted_order(values, found.machine)
+            np.testing.assert_allclose(fast.decision_function(rows).reshape(expected.shape), expected, 1e-12, size)
+        if model.certified:
+            expected = in_sorted_order(both[:, model.pairs :], found.machine, signed=False)
+            np.testing.assert_allclose(fast.radius(rows).reshape(expected.shape), expected, 0.02)  # three digits
+        if probabilities is not None and hasattr(fast, "predict_proba"):
+            order = np.argsort(found.machine.label) if found.machine.classification else [0, 1]
+            expected = np.array(probabilities, float)[:, order]
+            np.testing.assert_allclose(fast.predict_proba(rows), expected, 1e-5, 1e-12)
 
 
 @pytest.mark.full(few=60)
@@ -118,9 +140,8 @@ def assert_same_values(asked, model, kind):
 def test_every_interface_has_the_same_answers(zoo, trait, kind):
     asked = question(trait, kind, zoo)
     text, model = assert_alike(asked, False), load_model(str(asked.model))
-    if model.header.has_probability:
-        assert_alike(asked, True)
-    assert_same_values(asked, model, kind)
+    likely = numbers_of(assert_alike(asked, True))[1] if model.header.has_probability else None
+    assert_same_values(asked, model, kind, likely)
     if KINDS[kind].proves:
         assert_libsvms(asked, text)
 
