@@ -1,13 +1,13 @@
-"""libfastsvm, built once for all processes of a run."""
+"""libfastsvm as CMake installs it, built once for all processes of a run; programs linked with that of the package."""
 
 import fcntl
 import os
 import shutil
-from pathlib import Path
+from functools import cache
 
 import pytest
 
-from support.building import CLIENTS, require, run
+from support.building import CLIENTS, CONFIG, require, run
 from support.paths import ROOT
 
 
@@ -31,17 +31,17 @@ def library(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def client(library, tmp_path_factory):
-    """client(name) -> program of clients/name.c."""
-    folder, made = tmp_path_factory.mktemp("clients"), {}
+def client(tmp_path_factory):
+    """client(name) -> program of clients/name.c, built on what fastsvm-config prints: on the installed package."""
+    require("cc")
+    folder = tmp_path_factory.mktemp("clients")
 
+    @cache
     def program(name):
-        if name not in made:
-            made[name] = folder / name
-            include = f"-I{library / 'include'}", f"-I{library / 'include/libsvm-on-fastsvm'}"
-            linked = f"-L{library / 'lib'}", "-lfastsvm", "-lm", "-lpthread", f"-Wl,-rpath,{library / 'lib'}"
-            warnings = "-Wall", "-Wextra", "-Werror", "-std=c99", "-D_POSIX_C_SOURCE=200809L"
-            run("cc", *warnings, "-O1", "-o", made[name], CLIENTS / f"{name}.c", *include, *linked)
-        return Path(made[name])
+        include, linked = run(CONFIG, "--cflags", "--libsvm").split(), run(CONFIG, "--libs").split()
+        warnings = "-Wall", "-Wextra", "-Werror", "-std=c99", "-D_POSIX_C_SOURCE=200809L"
+        source = CLIENTS / f"{name}.c"
+        run("cc", *warnings, "-O1", "-o", folder / name, source, *include, *linked, "-lm", "-lpthread")
+        return folder / name
 
     return program

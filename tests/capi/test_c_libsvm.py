@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from libsvm.svm import libsvm, svm_node
 
+from support.c_library import library
 from support.paths import GOLDEN
 
 pytestmark = [pytest.mark.full, pytest.mark.usefixtures("serial_libsvm")]
@@ -30,9 +31,9 @@ def serial_rows(rng, count):
 
 
 @pytest.fixture(scope="session")
-def ours(library):
+def ours():
     """libfastsvm with the types of LIBSVM's functions."""
-    loaded = ctypes.CDLL(str(library / "lib" / "libfastsvm.so"))
+    loaded = library()
     for name in vars(libsvm):
         if name.startswith(("svm_predict", "svm_get", "svm_load", "svm_check", "svm_free")) and hasattr(loaded, name):
             function, theirs = getattr(loaded, name), getattr(libsvm, name)

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -10,6 +11,7 @@ from support.paths import TESTS
 from support.processes import PATIENCE
 
 CLIENTS = TESTS / "capi" / "clients"
+CONFIG = os.path.join(os.path.dirname(sys.executable), "fastsvm-config")
 
 
 def require(*programs):

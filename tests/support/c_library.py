@@ -10,10 +10,11 @@ import numpy as np
 import fastsvm_cli
 
 _NAME = "libfastsvm.0.dylib" if sys.platform == "darwin" else "libfastsvm.so.0"
+PATH = os.path.join(os.path.dirname(fastsvm_cli.__file__), "lib", _NAME)
 
 
 def library():
-    return ctypes.CDLL(os.path.join(os.path.dirname(fastsvm_cli.__file__), "lib", _NAME))
+    return ctypes.CDLL(PATH)
 
 
 class Error(ctypes.Structure):
