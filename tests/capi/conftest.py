@@ -22,6 +22,8 @@ def library(tmp_path_factory):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "made").exists():
             launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
+            # Its numbers are tested in the package's library: this one need not be optimized.
+            launcher += ["-DCMAKE_BUILD_TYPE=Debug"]
             words = f"-DCMAKE_INSTALL_PREFIX={folder / 'prefix'}", "-DCMAKE_INSTALL_LIBDIR=lib", *launcher
             run("cmake", "-S", ROOT / "fastsvm_cli" / "native", "-B", folder / "build", *words)
             run("cmake", "--build", folder / "build", "-j", os.cpu_count())

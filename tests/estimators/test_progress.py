@@ -61,8 +61,8 @@ progress.monotonic = lambda: 3600.0 * next(hours)
 import fastsvm_cli
 from sklearn.svm import SVC
 from support.fitting import rows
-X, y = rows()
-fastsvm_cli.compile(SVC(gamma=0.05).fit(X, y), "auto", X=X, time_limit=1)
+X, y = rows(n=40)
+fastsvm_cli.compile(SVC(gamma=0.05).fit(X, y), "auto", X=X, time_limit=0.2)
 """
 
 
@@ -77,8 +77,8 @@ import os, sys, threading
 import numpy, fastsvm_cli
 from sklearn.svm import SVC
 rng = numpy.random.default_rng(0)
-X = rng.random((3000, 60))
-svc = SVC(gamma=0.05).fit(X, rng.integers(0, 2, 3000))
+X = rng.random((1500, 40))
+svc = SVC(gamma=0.05).fit(X, rng.integers(0, 2, 1500))
 before = os.listdir(".")
 def report(share, words=""):
     print(words, flush=True)

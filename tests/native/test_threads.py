@@ -30,6 +30,8 @@ TASKS = {
     "colors": ("colors.train", "-g 0.05"),
     "waves": ("waves.train", "-s 3 -g 1 -p 0.02"),
 }
+#: Copies of the model "rings".
+PACKED = {"plain": bytes, "gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}
 #: Commands that load numpy.
 LOADING = (
     ["approx", "--certify", "{rings}", "out"],
@@ -42,6 +44,7 @@ LOADING = (
     ["border", "--samples", "5", "--bandwidth", "0.3", "{data}", "out"],
     ["bound", "{data}", "{rings}"],
 )
+PREDICT = [["predict", "{data}", f"{{{name}}}", "out"] for name in PACKED]
 
 
 @pytest.fixture(scope="module")
@@ -51,16 +54,19 @@ def models(tmp_path_factory):
         y, x = svm_read_problem(str(DATA / train))
         svm_save_model(str(folder / name), svm_train(y[:250], x[:250], f"-q {options}"))
     (folder / "data").write_text("".join((DATA / "rings.train").read_text().splitlines(keepends=True)[:200]))
+    for name, compress in PACKED.items():
+        (folder / name).write_bytes(compress((folder / "rings").read_bytes()))
     return folder
 
 
 def words_of(template, models):
-    return [word.format(**{name: models / name for name in (*TASKS, "data")}) for word in template]
+    return [word.format(**{name: models / name for name in (*TASKS, *PACKED, "data")}) for word in template]
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("optimizer", ["none", "irprop", "fixed-point"])
-@pytest.mark.parametrize("svm_type, classes", [("c_svc", 2), ("c_svc", 3), ("nu_svr", 2)])
+@pytest.mark.parametrize(
+    "svm_type, classes, optimizer", [("c_svc", 2, "none"), ("c_svc", 3, "irprop"), ("nu_svr", 2, "fixed-point")]
+)
 def test_reduce_writes_one_file_whatever_the_number_of_threads(fastsvm, tmp_path, svm_type, classes, optimizer):
     """With matrices large enough for a library's threads, and whatever the environment says."""
     rng = np.random.default_rng(0)
@@ -141,7 +147,11 @@ def test_no_thread_starts_there(threadless):
 @pytest.mark.full
 @pytest.mark.parametrize(
     "words",
-    [*LOADING, ["order", "--fold", "{data}", "{rings}", "out"], ["predict", "{data}", "{rings}", "out"]],
+    [
+        *LOADING,
+        ["order", "--fold", "{data}", "{rings}", "out"],
+        *(["predict", "{data}", f"{{{of}}}", "out"] for of in PACKED),
+    ],
     ids=" ".join,
 )
 def test_every_command_works_where_no_thread_starts(fastsvm, models, tmp_path, threadless, words):
@@ -151,17 +161,6 @@ def test_every_command_works_where_no_thread_starts(fastsvm, models, tmp_path, t
     fastsvm(*words)
     assert theirs == ((tmp_path / "out").read_bytes() if "out" in words else done.out)
     assert "hread" not in done.err, str(done)
-
-
-@pytest.mark.full(few=1)
-@pytest.mark.parametrize("kind, compress", [("gzip", gzip.compress), ("bzip2", bz2.compress), ("xz", lzma.compress)])
-def test_compressed_files_are_read_where_no_thread_starts(fastsvm, models, tmp_path, threadless, kind, compress):
-    (tmp_path / "packed").write_bytes(compress((models / "rings").read_bytes()))
-    for words in (["predict", models / "data", "packed", "out"], ["approx", "-q", "packed", "out"]):
-        fastsvm(*words, env=threadless)
-        found = (tmp_path / "out").read_bytes()
-        fastsvm(*[models / "rings" if word == "packed" else word for word in words])
-        assert found == (tmp_path / "out").read_bytes()
 
 
 def test_the_threads_there_are_do_the_work_where_memory_ends_before_the_next_one_starts(tmp_path):

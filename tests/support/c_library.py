@@ -80,11 +80,6 @@ class CModel:
         rows = dense_rows(x)
         return self.ask("labels", rows)[:, 0], self.ask("values", rows)
 
-    def sparse(self, starts, indices, values):
-        """(labels, values) of rows with LIBSVM's indices."""
-        rows = sparse_rows(starts, indices, values)
-        return self.ask("labels", rows)[:, 0], self.ask("values", rows)
-
     def ask(self, output_kind, rows, classes=0):
         """labels: (n, 1). values: (n, pairs). radii: values, and their radii. probabilities: labels, and the classes'
         probabilities."""

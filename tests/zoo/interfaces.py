@@ -18,7 +18,7 @@ from libsvm.svm import libsvm
 import fastsvm_cli
 from fastsvm_cli import _native, sklearn
 from support import dasking, forked
-from support.c_library import CModel, library
+from support.c_library import CModel, library, sparse_rows
 from support.in_process import Libsvm
 from support.paths import PROGRAM
 from support.processes import outcome
@@ -188,12 +188,17 @@ def _c(model, exact):
     return CModel(model, fastsvm_cli.load(model).model.pairs, exact=exact)
 
 
-@numbers
-def c_sparse(question):
+def c_answers(question, output_kind, classes=0):
+    """Of CModel.ask, for sparse rows."""
     rows = question.specimen.rows
     entries = [(j, v) for row in rows for j, v in sorted(row.items())]
-    starts = np.cumsum([0, *map(len, rows)])
-    return _c(question.model, question.exact).sparse(starts, [j for j, _ in entries], [v for _, v in entries])
+    given = sparse_rows(np.cumsum([0, *map(len, rows)]), [j for j, _ in entries], [v for _, v in entries])
+    return _c(question.model, question.exact).ask(output_kind, given, classes)
+
+
+@numbers
+def c_sparse(question):
+    return c_answers(question, "labels")[:, 0], c_answers(question, "values")
 
 
 @numbers

@@ -13,7 +13,7 @@ from support.forked import fastsvm
 from support.paths import PROGRAM
 from support.processes import outcome
 from support.profiles import calm
-from zoo.interfaces import INSTRUCTION_SETS, NUMBERS, TEXTS, Question, loaded
+from zoo.interfaces import INSTRUCTION_SETS, NUMBERS, TEXTS, Question, c_answers, loaded
 from zoo.kinds import KINDS, compiled, suits
 from zoo.traits import ROUNDING_DECIDES, TRAITS, specimen
 
@@ -105,8 +105,8 @@ def in_sorted_order(numbers, machine, signed=True):
 
 
 def assert_same_values(asked, model, kind, probabilities=None):
-    """Decision values: the command's and the program's are equal, others near; so are the package's radii and
-    probabilities."""
+    """Decision values: the command's and the program's are equal, others near; so are the radii and probabilities of
+    the package and of C."""
     found = asked.specimen
     both = values_of(asked, None)
     assert np.array_equal(both, values_of(asked, PROGRAM), equal_nan=True)
@@ -116,6 +116,11 @@ def assert_same_values(asked, model, kind, probabilities=None):
     for name, answer in others.items():
         if answer is not None:
             np.testing.assert_allclose(answer[1], values, rtol=1e-12, atol=size, err_msg=name)
+    if model.certified:
+        np.testing.assert_allclose(c_answers(asked, "radii")[:, model.pairs :], both[:, model.pairs :], 0.02)
+    if probabilities is not None and not found.regression:
+        theirs = c_answers(asked, "probabilities", model.header.nr_class)[:, 1:]
+        np.testing.assert_allclose(theirs, np.array(probabilities, float), 1e-5, 1e-12)
     if kind == "exact" and model.pairs:
         np.testing.assert_allclose(values, found.values(), rtol=1e-9, atol=100 * size)
     if not found.fits_array or not model.pairs:
