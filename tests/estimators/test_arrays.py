@@ -144,19 +144,17 @@ def small_blocks(monkeypatch, all_threads):
 
 
 @pytest.mark.full
-def test_blocks_and_threads_change_nothing(folder, small_blocks):
-    for name in ("rings.model.approx", "colors.model"):
-        fast = fastsvm_cli.load(folder / name)
-        X, _ = sparse_rows(folder / name.replace(".model", ".test").replace(".approx", ""), fast.n_features_in_)
-        X = X[:150]
-        for method in ("predict", "decision_function", "predict_proba", "radius", "proven"):
-            if not hasattr(fast, method):
-                continue
-            for form in (X, X.toarray()):
-                fast.n_threads = None
-                one = np.concatenate([getattr(fast, method)(form[at : at + 1]) for at in range(150)])
-                for fast.n_threads in (None, 1, 3):
-                    found = getattr(fast, method)(form)
+@pytest.mark.parametrize("name", ["rings.model.approx", "colors.model"])
+def test_blocks_and_threads_change_nothing(folder, small_blocks, name):
+    fast = fastsvm_cli.load(folder / name)
+    X = sparse_rows(folder / f"{name.split('.')[0]}.test", fast.n_features_in_)[0][:150]
+    for method in ("predict", "decision_function", "predict_proba", "radius", "proven"):
+        if hasattr(fast, method):
+            ask = getattr(fast, method)
+            fast.n_threads = None
+            one = np.concatenate([ask(X[at : at + 1]) for at in range(150)])
+            for fast.n_threads in (None, 1, 3):
+                for found in (ask(X), ask(X.toarray())):
                     assert found.dtype == one.dtype and np.array_equal(found, one), method
 
 

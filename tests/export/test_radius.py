@@ -46,7 +46,7 @@ def covers(cases, folder):
     and of the graph, and proven labels are its own."""
     of = [describe(case.model, "m", inputs=case.rows.shape[1]) for case in cases]
     programs = [Program(each, single=at % 2 == 0, prefix=f"m{at}") for at, each in enumerate(of)]
-    compiled_together = compiled(programs, folder, flags=("-O1",))
+    compiled_together = compiled(programs, folder, flags=("-O0",))
     for case, program in zip(cases, programs):
         rows, header, library = case.rows, case.exact.header, Library(program, folder, compiled_together)
         expected = (
@@ -134,13 +134,13 @@ def any_first_feature(rng):
 
 
 #: Models of --full.
-KINDS = {expansion: 120, finite_expansion: 60, reduced_set: 40, far_center: 20, scaled: 40, scaled_at_the_center: 20}
-KINDS |= {any_first_feature: 20}
+KINDS = {expansion: 80, finite_expansion: 40, reduced_set: 30, far_center: 4, scaled: 20, scaled_at_the_center: 4}
+KINDS |= {any_first_feature: 10}
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_no_exported_model_has_a_value_beyond_its_radius(tmp_path, kind):
-    covers([kind(np.random.default_rng(seed)) for seed in range(tries(KINDS[kind]))], tmp_path)
+    covers([kind(np.random.default_rng(seed)) for seed in range(max(2, tries(KINDS[kind])))], tmp_path)
 
 
 def test_a_graph_that_is_computed_in_less_than_its_precision_proves_nothing():
@@ -169,7 +169,7 @@ def test_a_graph_that_is_computed_in_less_than_its_precision_proves_nothing():
 
 @pytest.mark.full
 def test_no_hostile_model_that_is_exported_has_a_value_beyond_its_radius():
-    for seed in range(200):
+    for seed in range(100):
         rng = np.random.default_rng(seed)
         kernel = str(rng.choice(["rbf", "rbf", "linear", "polynomial"]))
         machine, x = hostile_machine(rng, kernel)
