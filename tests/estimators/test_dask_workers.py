@@ -57,6 +57,7 @@ def test_collections_are_answered_by_workers_which_are_sent_the_model_once(folde
     assert [len(each) for each in client.run(models_here).values()] == [1, 1]
 
 
+@pytest.mark.full
 def test_other_schedulers_are_not_given_a_future(folder, client):
     path, X = str(folder / "rings.model"), np.full((30, 8), 0.5)
     with dask.config.set(scheduler="threads"):
@@ -64,6 +65,7 @@ def test_other_schedulers_are_not_given_a_future(folder, client):
         assert found.compute().tolist() == fastsvm_cli.load(path).predict(X).tolist()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("sparse", [False, True])
 def test_a_certificate_is_the_same_to_the_last_bit(folder, client, monkeypatch, sparse):
     rng = np.random.default_rng(3)

@@ -1,7 +1,6 @@
 """The object of fastsvm_cli.load: methods, file, copies, use in scikit-learn."""
 
 import copy
-import sys
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ import fastsvm_cli
 from support.arrays import sparse_rows
 from support.fitting import trait
 from support.paths import GOLDEN
-from support.processes import outcome
 
 
 @pytest.fixture(scope="module")
@@ -131,20 +129,3 @@ def test_parameters(folder, colors):
     assert other.decision_function(X).shape[1] == 6 and fast.decision_function(X).shape[1] == 4
     swapped = copy.copy(fast).set_params(model=fastsvm_cli.load_model(str(folder / "rings.model")))
     assert swapped.classes_.tolist() == [-1, 1] and swapped.own_fingerprint != fast.own_fingerprint
-
-
-def test_without_scikit_learn_nothing_of_it_is_loaded(folder, tmp_path):
-    code = f"""
-import sys, fastsvm_cli
-assert not {{"numpy", "click"}} & set(sys.modules)
-import numpy
-fast = fastsvm_cli.load({str(folder / "colors.model.approx")!r}, exact={str(folder / "colors.model")!r})
-X = numpy.zeros((3, fast.n_features_in_))
-fast.predict(X), fast.decision_function(X), fast.predict_proba(X), fast.radius(X), fast.proven(X)
-import copy, pickle
-pickle.loads(pickle.dumps(copy.deepcopy(fast))).predict(X)
-assert "<pre>FastSVM" in fast._repr_html_() and "FastSVM" in repr(fast)
-assert not {{"sklearn", "scipy", "libsvm", "rich"}} & set(sys.modules)
-"""
-    done = outcome([sys.executable, "-c", code], cwd=tmp_path)
-    assert done.returncode == 0, done.stderr

@@ -46,10 +46,10 @@ def test_nothing_is_pickled_cloned_or_left_in_the_estimator(calls):
             assert (other.predict(X) == expected).all()
             engines.append(len(patching.engines))
             del other
-            gc.collect()
+            gc.collect(1)
             assert [*engines, len(patching.engines)] == [1, 2, 1]  # compiled on first use, and released with it
         svc = None
-        gc.collect()
+        gc.collect(1)
         assert not patching.engines
 
 

@@ -68,6 +68,7 @@ def compiles(folder, *names):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.full
 def test_any_name_of_a_file_compiles(fastsvm, tmp_path):
     model = made_up(1, n=3)
     names = [

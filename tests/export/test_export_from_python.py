@@ -66,6 +66,7 @@ def test_what_no_target_computes_is_refused_in_one_line(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.full
 def test_fit_takes_what_fits_and_says_what_it_costs(fastsvm, tmp_path):
     rows = np.random.default_rng(0).normal(size=(200, 6))
     fastsvm_cli.to_libsvm(SVC(gamma=0.1, C=10).fit(rows, (rows**2).sum(axis=1) > 6), str(tmp_path / "model"))

@@ -138,6 +138,7 @@ KINDS = {expansion: 80, finite_expansion: 40, reduced_set: 30, far_center: 4, sc
 KINDS |= {any_first_feature: 10}
 
 
+@pytest.mark.full(few=3)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_no_exported_model_has_a_value_beyond_its_radius(tmp_path, kind):
     covers([kind(np.random.default_rng(seed)) for seed in range(max(2, tries(KINDS[kind])))], tmp_path)

@@ -130,6 +130,7 @@ def test_a_model_beyond_single_precision_is_refused_in_one_line():
             assert write(description, False)
 
 
+@pytest.mark.full
 def test_small_numbers_beside_larger_ones_are_no_reason_to_refuse(tmp_path):
     """Also in an expansion: monomials whose features never reach the size that would make them count."""
     tiny = compile_maclaurin(with_words(made_up(2), gamma=1e-9), fingerprint="f", degree=4, single=False)

@@ -47,6 +47,7 @@ def test_the_ending_of_the_output_is_the_target(fastsvm, tmp_path):
     assert "out_predict" in (tmp_path / "out.h").read_text()
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("target", ["c", "onnx"])
 @pytest.mark.parametrize("name", ["version2/c_svc.approx", "three_classes.model", "epsilon_svr.model"])
 def test_the_command_writes_runs_and_compares(target, name, fastsvm, tmp_path):

@@ -37,6 +37,7 @@ def portable_output(tmp_path_factory):
     return lambda path, text: subprocess.run([program, path], input=text, capture_output=True, timeout=PATIENCE)
 
 
+@pytest.mark.full
 def test_the_core_writes_files_whole(portable_output, tmp_path):
     path = tmp_path / "out"
     path.write_bytes(b"before")
@@ -46,6 +47,7 @@ def test_the_core_writes_files_whole(portable_output, tmp_path):
     assert os.listdir(tmp_path) == ["out"]
 
 
+@pytest.mark.full
 def test_the_core_copies_into_a_file_with_two_names(portable_output, tmp_path):
     path = tmp_path / "out"
     path.write_bytes(b"before, and longer")
@@ -54,6 +56,7 @@ def test_the_core_copies_into_a_file_with_two_names(portable_output, tmp_path):
     assert path.read_bytes() == b"after" and path.samefile(tmp_path / "other")
 
 
+@pytest.mark.full
 def test_the_core_writes_standard_output(portable_output):
     done = portable_output("-", b"one\ntwo\n")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"one\ntwo\n", b"")
@@ -69,6 +72,7 @@ def test_an_open_file_without_a_name_is_read_by_another(elsewhere, tmp_path):
             assert content.read(100) == b"1 1:1\n"
 
 
+@pytest.mark.full
 def test_a_pipe_stays_as_wide_as_it_is_and_there_is_a_processor(tmp_path):
     program = built(tmp_path, "portable_platform", (), "-DFASTSVM_PORTABLE")
     before, after, processors = map(int, run(program).split())
@@ -98,6 +102,7 @@ NUMBERS = (
 ).split()
 
 
+@pytest.mark.full
 def test_numbers_are_read_alike_by_both_of_the_libraries_functions(tmp_path_factory):
     """std::from_chars, or strtod."""
     rng = random.Random(3)
