@@ -6,7 +6,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
-from sklearn.svm import SVC, SVR, OneClassSVM
+from sklearn.svm import SVC
 
 import fastsvm_cli
 from support.exporting import bytes_of_tables
@@ -41,12 +41,6 @@ def test_columns_are_scikit_learns(y, tmp_path):
     scores = np.column_stack([-expected, expected]) if expected.ndim == 1 else expected
     assert found["scores"] == pytest.approx(scores, abs=1e-9)
     assert np.array_equal(found["label"], svc.predict(X).astype(int))
-
-
-def test_regression_and_one_class_are_written(tmp_path):
-    for estimator in (SVR().fit(X, X[:, 0]), OneClassSVM().fit(X)):
-        found = exported(fastsvm_cli.compile(estimator), tmp_path, precision="double")
-        assert next(iter(found.values())).ravel() == pytest.approx(estimator.predict(X), abs=1e-9)
 
 
 def test_c_is_written_with_its_header(tmp_path):

@@ -40,13 +40,6 @@ def test_probabilities_of_one_class_are_those_of_the_marks(tmp_path):
     assert np.array_equal(found, predicted(model, chunk_of(rows), probability=True)[2].reshape(len(rows), 2))
 
 
-def test_labels_of_text_come_out_as_text():
-    description = describe(made_up(3, classes=3), "m")
-    description.classes = np.array(["one", "two", "three"])
-    found = graph_run(description, True, rows_for(3, 5))
-    assert set(found["label"]) <= {"one", "two", "three"}
-
-
 def test_a_row_is_answered_alone_as_among_others():
     description, rows = describe(made_up(9, classes=4, probability=True), "m"), rows_for(9, 5)
     for name, numbers in graph_run(description, False, rows).items():

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from libsvm.svm import libsvm
 
 import fastsvm_cli
 
@@ -15,6 +16,16 @@ PATH = os.path.join(os.path.dirname(fastsvm_cli.__file__), "lib", _NAME)
 
 def library():
     return ctypes.CDLL(PATH)
+
+
+def libsvm_functions():
+    """The library with the types of LIBSVM's functions."""
+    loaded = library()
+    for name in vars(libsvm):
+        if name.startswith(("svm_predict", "svm_get", "svm_load", "svm_check", "svm_free")) and hasattr(loaded, name):
+            function, theirs = getattr(loaded, name), getattr(libsvm, name)
+            function.argtypes, function.restype = theirs.argtypes, theirs.restype
+    return loaded
 
 
 class Error(ctypes.Structure):
