@@ -108,10 +108,3 @@ def test_the_header_names_the_class_of_every_label(tmp_path):
         (tmp_path / f"m{at}.h").write_text(program.header())
         (tmp_path / f"m{at}.c").write_text(program.source())
     compiles(tmp_path, *(f"m{at}.c" for at in range(6)))
-
-
-def test_a_prefix_that_is_no_name_is_refused(tmp_path):
-    fast = fastsvm_cli.FastSVM(made_up(1, n=3))
-    for prefix in ("", "1a", "a b", 'a"', "a\n", "é"):
-        with pytest.raises(ValueError, match="prefix"):
-            fast.export(tmp_path / "m.c", prefix=prefix)

@@ -49,17 +49,6 @@ def test_c_is_written_with_its_header(tmp_path):
     assert "mine_predict(" in (tmp_path / "m.h").read_text() and '#include "m.h"' in (tmp_path / "m.c").read_text()
 
 
-def test_what_no_target_computes_is_refused_in_one_line(tmp_path):
-    for estimator, name, error, words in (
-        (make_pipeline(MinMaxScaler(clip=True), SVC()), "m.onnx", fastsvm_cli.FastsvmError, "clips"),
-        (SVC(break_ties=True), "m.onnx", fastsvm_cli.FastsvmError, "break_ties"),
-        (SVC(), "m.txt", ValueError, r"\.onnx or \.c"),
-    ):
-        with pytest.raises(error, match=words):
-            fastsvm_cli.compile(estimator.fit(X, Y)).export(tmp_path / name)
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.full
 def test_fit_takes_what_fits_and_says_what_it_costs(fastsvm, tmp_path):
     rows = np.random.default_rng(0).normal(size=(200, 6))
