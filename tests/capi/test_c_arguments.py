@@ -3,6 +3,7 @@
 import ctypes
 import os
 import random
+import re
 import struct
 import subprocess
 import sys
@@ -14,9 +15,9 @@ import numpy as np
 import pytest
 from libsvm.svm import svm_node
 
-from support.c_library import Error, Rows
+from support.c_library import PATH, Error, Rows, library
 from support.damage import FILES, made_good
-from support.paths import GOLDEN
+from support.paths import GOLDEN, TESTS
 from support.processes import PATIENCE, outcome
 
 pytestmark = pytest.mark.full
@@ -34,8 +35,8 @@ class Info(ctypes.Structure):
 
 
 class Caller:
-    def __init__(self, library):
-        self.functions, self.error = ctypes.CDLL(str(library / "lib" / "libfastsvm.so")), Error()
+    def __init__(self):
+        self.functions, self.error = library(), Error()
         for name in ("svm_parse_model_from_buffer", "svm_load_model"):
             getattr(self.functions, name).restype = ctypes.c_void_p
         for name in ("svm_predict", "svm_predict_values", "svm_predict_probability"):
@@ -72,16 +73,8 @@ class Caller:
 
 
 @pytest.fixture(scope="module")
-def c(library):
-    return Caller(library)
-
-
-@pytest.fixture
-def models(c):
-    names = "c_svc.model", "version2/c_svc-certified.approx", "three_classes.model", "epsilon_svr.model"
-    found = [c.load(name) for name in names]
-    yield found
-    c.free(*found)
+def c():
+    return Caller()
 
 
 def rows_of(count, **arrays):
@@ -93,123 +86,99 @@ def rows_of(count, **arrays):
     return rows
 
 
-def test_what_cannot_be_loaded_is_said(c):
-    model = ctypes.c_void_p(7)
-    at = ctypes.byref(model)
-    c.fails(FILE, "/nowhere/at all: No such file", "load", b"/nowhere/at all", at)
-    assert not model
-    c.fails(FILE, "directory", "load", bytes(GOLDEN), at)
-    c.fails(ARGUMENT, "is NULL", "load", None, at)
-    c.fails(ARGUMENT, "is NULL", "load", b"x", None)
-    assert c.status("load", b"/nowhere", at, error=False) == FILE
-    c.fails(MODEL, "data file", "load", bytes(GOLDEN / "data"), at)
-    c.fails(ARGUMENT, "is NULL", "load_memory", None, 5, b"m", at)
-    c.fails(MODEL, "m: ", "load_memory", None, 0, b"m", at)
-    c.fails(MODEL, "model:3: ", "load_memory", b"svm_type c_svc\nkernel_type x\n", 29, None, at)
-    assert c.error.line == 3
-    name = b"n" * 1999  # longer than the message
-    c.fails(MODEL, "nnn", "load_memory", b"", 0, name, at)
-    assert len(c.error.text) == 487
-    c.fails(FILE, "nnn", "load", name, at)
-    text = (GOLDEN / "version2" / "c_svc-certified.approx").read_bytes()
+NUMBERS = np.tile([0.3, -0.2, 1, 0, 0, 0, -5, 0.1, 7], 1000)
+
+
+@pytest.fixture(scope="module")
+def names(c):
+    """The names that a line of refusals.txt may use."""
+    models = {"model": "c_svc.model", "certified": "version2/c_svc-certified.approx", "three": "three_classes.model"}
+    models |= {"regression": "epsilon_svr.model", "precomputed": "exponential.precomputed"}
+    entries = {
+        "starts": np.array([0, 0, 2, 2]),
+        "indices": np.array([1, 3], np.int32),
+        "values": np.array([0.5, 1e300]),
+    }
+    single, found = NUMBERS[:12].astype(np.float32), {name: c.load(file) for name, file in models.items()}
+    yield found | {
+        **dict(rows_of=rows_of, none=rows_of(0), out=np.zeros(64), labels=np.zeros(8, np.intc), golden=bytes(GOLDEN)),
+        **dict(array=np.array, nan=nan, inf=inf, numbers=NUMBERS[:12], infinite=np.array([1, inf, 0, 0], np.float32)),
+        "dense": lambda count, **others: rows_of(count, **{"columns": 4, "stride": 6, "floats": single, **others}),
+        "sparse": lambda count=3, **others: rows_of(count, **{**entries, **others}),
+        "serials": np.arange(26, dtype=np.int32),
+        "of_kernel": np.where(np.arange(26), 0.5, 1),
+    }
+    c.free(*found.values())
+
+
+TABLE = re.findall(r"^(\w+)\((.*)\) => (\w+): (.*)", (TESTS / "capi" / "refusals.txt").read_text(), re.M)
+
+
+def test_what_a_call_refuses_is_said(c, names):
+    for name, arguments, status, words in TABLE:
+        made = ctypes.c_void_p(7 if name.startswith("load") else None)
+        c.fails(eval(status), words, name, *eval(f"[{arguments}]", {**names, "at": ctypes.byref(made)}))
+        assert not made or status == "ARGUMENT" or "at" not in arguments
+        for kind in ("row", "line"):
+            found = re.search(rf"^{'row ' if kind == 'row' else 'model:'}(\d+): ", c.error.text.decode())
+            assert found is None or getattr(c.error, kind) == int(found[1])
+        assert len(c.error.text) == 487 or "nnn" not in words  # names may be longer than the message
+    assert len(TABLE) > 40
+
+
+def test_no_beginning_of_a_file_is_a_model(c):
+    model, text = ctypes.c_void_p(7), (GOLDEN / "version2" / "c_svc-certified.approx").read_bytes()
     for end in range(0, len(text), 7):
-        c.fails(MODEL, "m", "load_memory", text[:end], end, b"m", at)
+        c.fails(MODEL, "m", "load_memory", text[:end], end, b"m", ctypes.byref(model))
         assert not model
+    assert c.status("load", b"/nowhere", ctypes.byref(model), error=False) == FILE
 
 
-def test_arguments_that_do_not_fit_are_said(c, models):
-    model, certified, three, regression = models
-    other, info, out, none = ctypes.c_void_p(), Info(), np.zeros(64), rows_of(0)
-    labels, at = np.zeros(8, np.intc), ctypes.byref(other)
+def test_a_model_is_described(c, names):
+    info = Info()
     c.functions.fastsvm_describe(None, ctypes.byref(info))
     assert (info.pairs, info.kind, info.fingerprint) == (0, b"", b"")
-    c.functions.fastsvm_describe(model, None)
-    c.functions.fastsvm_describe(certified, ctypes.byref(info))
+    c.functions.fastsvm_describe(names["model"], None)
+    c.functions.fastsvm_describe(names["certified"], ctypes.byref(info))
     assert (info.certified, info.proves, info.classes, info.pairs, info.kind) == (1, 0, 2, 1, b"maclaurin")
     assert len(info.fingerprint) == 32
     c.free(None)
-    c.fails(ARGUMENT, "is NULL", "labels", None, labels)
-    c.fails(ARGUMENT, "is NULL", "labels", model, None)
-    c.fails(ARGUMENT, "no labels", "labels", regression, labels)
-    assert c.status("labels", three, labels, error=False) == OK
-    c.fails(ARGUMENT, "is NULL", "with_exact", certified, None, 0.0, at)
-    for below in (-1.0, nan):
-        c.fails(ARGUMENT, "negative", "with_exact", certified, model, below, at)
-    c.fails(MODEL, "exact already", "with_exact", model, certified, 0.0, at)
-    c.fails(MODEL, "fingerprints", "with_exact", certified, three, 0.0, at)
-    assert not other
-    c.fails(ARGUMENT, "name is NULL", "set_instructions", None)
-    c.fails(ARGUMENT, "'avx1' found", "set_instructions", b"avx1")
+    assert c.status("labels", names["three"], names["labels"], error=False) == OK
     c.functions.fastsvm_instructions.restype = ctypes.c_char_p
     c.works("set_instructions", c.functions.fastsvm_instructions())
-    c.fails(ARGUMENT, "is NULL", "predict", None, none, out)
-    c.fails(ARGUMENT, "is NULL", "predict", model, None, out)
-    c.fails(ARGUMENT, "is NULL", "predict", model, none, None)
-    c.works("predict", model, none, out)
-    c.fails(ARGUMENT, "certificates", "values", model, none, out, out)
-    for each in (three, regression):
-        c.fails(ARGUMENT, "without them", "probabilities", each, none, out, None)
-    c.fails(ARGUMENT, "in one form", "predict", model, rows_of(2), out)
-    c.fails(ARGUMENT, "count is negative", "predict", model, rows_of(-1), out)
 
 
-def test_dense_rows_that_do_not_fit_are_said(c, models):
-    model, out = models[0], np.full(64, 77.0)
-    numbers = np.array([1, 0, -0.0, 2, 9, 9, 3, 4, 5, 6, 9, 9])
-    single = numbers.astype(np.float32)
-    c.works("predict", model, rows_of(2, columns=4, stride=6, floats=single), out)
+def test_unusual_rows_are_answered(c, names):
+    """A single row without a stride, rows without columns or entries, rows before a bad one."""
+    model, dense, sparse, out = names["model"], names["dense"], names["sparse"], np.full(64, 77.0)
+    c.works("predict", model, names["none"], out)
+    c.works("predict", model, dense(2), out)
     first, out[0] = out[0], 77
-    c.works("predict", model, rows_of(1, columns=4, stride=0, floats=single), out)  # a single row needs no stride
+    c.works("predict", model, dense(1, stride=0), out)
     assert out[0] == first
-    c.fails(ARGUMENT, "in one form", "predict", model, rows_of(2, columns=4, doubles=numbers, floats=single), out)
-    c.fails(ARGUMENT, "rows.stride is less", "predict", model, rows_of(2, columns=4, stride=3, floats=single), out)
-    for columns in (-1, 2**63 - 1):
-        rows = rows_of(1, columns=columns, stride=columns, floats=single)
-        c.fails(ARGUMENT, "rows.columns is", "predict", model, rows, out)
-    c.works("predict", model, rows_of(3, floats=single), out)
+    c.works("predict", model, dense(3, columns=0, stride=0), out)
     assert out[0] == out[1] == out[2]
+    for values in (np.ones(2), np.array([0.5, -1e308])):
+        c.works("predict", model, sparse(values=values), out)
+        assert out[0] == out[2]
+    for count in (1, 0):
+        c.works("predict", model, sparse(count, indices=None, values=None), out)
     out[:] = 77
     bad = np.array([1, 2, 3, 4, nan, 5])
     c.fails(ROW, "row 2: ", "predict", model, rows_of(3, columns=2, stride=2, doubles=bad), out)
-    assert c.error.row == 2 and out[0] != 77 != out[1]  # the rows before the bad one are answered
-    large = np.array([1, inf], np.float32)
-    c.fails(ROW, "row 0: ", "predict", model, rows_of(1, columns=2, stride=2, floats=large), out)
+    assert out[0] != 77 != out[1]
+    sparse_kernel = rows_of(1, starts=np.array([0, 25]), indices=names["serials"], values=names["of_kernel"])
+    c.works("predict", names["precomputed"], sparse_kernel, out)
 
 
-def test_sparse_rows_that_do_not_fit_are_said(c, models):
-    model, certified, out, radii = *models[:2], np.zeros(64), np.zeros(64)
-    starts, indices, values = np.array([0, 0, 2, 2]), np.array([1, 2147483647], np.int32), np.array([0.5, 1e300])
-
-    def rows(count=3, **others):
-        return rows_of(count, **{"starts": starts, "indices": indices, "values": values, **others})
-
-    c.works("predict", model, rows(), out)
-    assert out[0] == out[2]
+def test_radii_of_rows_with_unknown_features_write_no_variable_of_the_process(c, names):
+    out, radii = np.zeros(64), np.zeros(64)
     sign = ctypes.c_int.in_dll(ctypes.CDLL(find_library("m")), "signgam")  # lgamma writes it; threads would share it
     sign.value = 77
-    c.works("values", certified, rows(), out, radii)
+    far = {"indices": np.array([1, 2147483647], np.int32), "values": np.array([0.5, 1e300])}
+    c.works("predict", names["model"], names["sparse"](**far), out)
+    c.works("values", names["certified"], names["sparse"](**far), out, radii)
     assert sign.value == 77 and not (radii[1] < inf and abs(out[1]) > 1e300)
-    for bad in ([0, 2, 1, 2], [-1, 0, 0, 0]):
-        c.fails(ARGUMENT, "starts decreases", "predict", model, rows(starts=np.array(bad)), out)
-    c.fails(ARGUMENT, "is NULL", "predict", model, rows(indices=None), out)
-    for count in (1, 0):  # no entries
-        c.works("predict", model, rows(count, indices=None, values=None), out)
-    for index, word in ((1, "index 1 found after index 1"), (-7, "row 1: index -7")):
-        c.fails(ROW, word, "predict", model, rows(indices=np.array([1, index], np.int32)), out)
-    near = np.array([1, 3], np.int32)
-    for bad in (nan, inf, -inf):
-        c.fails(ROW, "finite", "predict", model, rows(indices=near, values=np.array([0.5, bad])), out)
-    c.works("predict", model, rows(indices=near, values=np.array([0.5, -1e308])), out)
-
-
-def test_rows_of_a_precomputed_kernel_that_do_not_fit_are_said(c):
-    model, out = c.load("exponential.precomputed"), np.zeros(64)
-    serials, values = np.arange(26, dtype=np.int32), np.where(np.arange(26), 0.5, 1)
-    sparse = {"starts": np.array([0, 25, 26]), "indices": serials, "values": values}
-    c.works("predict", model, rows_of(1, **sparse), out)
-    c.fails(ROW, "row 1: a row without the serials", "predict", model, rows_of(2, **sparse), out)
-    c.fails(ARGUMENT, "precomputed", "predict", model, rows_of(1, doubles=values, columns=25, stride=25), out)
-    c.free(model)
 
 
 def nodes(*entries):
@@ -246,9 +215,6 @@ def test_libsvms_functions_take_anything(c):
             freed(model)  # as programs do that filled in the struct
         else:
             functions.svm_free_and_destroy_model(ctypes.byref(model))
-
-
-NUMBERS = np.tile([0.3, -0.2, 1, 0, 0, 0, -5, 0.1, 7], 1000)
 
 
 @pytest.mark.parametrize(
@@ -303,8 +269,8 @@ print(status, library.fastsvm_instructions().decode(), error.raw[24:].partition(
 """
 
 
-def test_an_instruction_set_that_is_none_is_said_when_a_model_is_loaded(library):
-    words = [sys.executable, "-c", LOADED, library / "lib" / "libfastsvm.so", GOLDEN / "c_svc.model"]
+def test_an_instruction_set_that_is_none_is_said_when_a_model_is_loaded():
+    words = [sys.executable, "-c", LOADED, PATH, GOLDEN / "c_svc.model"]
     for name, printed in (("baseline", "0 baseline "), ("avx1", "4 ")):
         done = outcome(words, env={"FASTSVM_INSTRUCTIONS": name})
         assert done.stdout.startswith(printed), done

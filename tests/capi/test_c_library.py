@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 import fastsvm_cli
-from support.building import run
+from support.building import CLIENTS, run
 from support.model_files import BORDERS, COMPILED, EXACT, REDUCED
 from support.pages import PAGES, blocks
 from support.paths import GOLDEN
@@ -62,23 +62,11 @@ def test_a_static_library_needs_no_other(library, tmp_path):
 def test_cmake_finds_it(library, tmp_path):
     """The version of the package, and no newer one."""
     cmake = ["cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={library}"]
-    project = """cmake_minimum_required(VERSION 3.18)
-        project(clients LANGUAGES C)
-        find_package(fastsvm {version} REQUIRED)
-        add_executable(shared labels.c)
-        target_link_libraries(shared fastsvm::fastsvm)
-        add_executable(static labels.c)
-        target_link_libraries(static fastsvm::fastsvm_static)
-        add_executable(libsvm libsvm.c)
-        target_link_libraries(libsvm fastsvm::libsvm)
-    """
     labels_program(tmp_path)
-    program = "#include <svm.h>\nint main(int count, char **words) { return !svm_load_model(words[count - 1]); }\n"
-    (tmp_path / "libsvm.c").write_text(program)
-    (tmp_path / "CMakeLists.txt").write_text(project.format(version="77.0"))
-    assert outcome(cmake).returncode != 0
-    (tmp_path / "CMakeLists.txt").write_text(project.format(version=fastsvm_cli.__version__))
-    run(*cmake)
+    for name in ("CMakeLists.txt", "libsvm.c"):
+        shutil.copy(CLIENTS / name, tmp_path)
+    assert outcome([*cmake, "-DVERSION=77.0"]).returncode != 0
+    run(*cmake, f"-DVERSION={fastsvm_cli.__version__}")
     run("cmake", "--build", tmp_path / "build")
     model = GOLDEN / "c_svc.model"
     assert run(tmp_path / "build" / "shared", model) == run(tmp_path / "build" / "static", model)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from libsvm.svm import libsvm, svm_node
 
+from support.c_library import libsvm_functions
 from support.paths import GOLDEN
 
 pytestmark = [pytest.mark.full, pytest.mark.usefixtures("serial_libsvm")]
@@ -27,17 +28,6 @@ def serial_rows(rng, count):
     """Rows of a precomputed kernel: values are found by position, not by index."""
     for _ in range(count):
         yield [(rng.choice([k, 7]), rng.choice([float("nan"), rng.random(), rng.random()])) for k in range(25)]
-
-
-@pytest.fixture(scope="session")
-def ours(library):
-    """libfastsvm with the types of LIBSVM's functions."""
-    loaded = ctypes.CDLL(str(library / "lib" / "libfastsvm.so"))
-    for name in vars(libsvm):
-        if name.startswith(("svm_predict", "svm_get", "svm_load", "svm_check", "svm_free")) and hasattr(loaded, name):
-            function, theirs = getattr(loaded, name), getattr(libsvm, name)
-            function.argtypes, function.restype = theirs.argtypes, theirs.restype
-    return loaded
 
 
 def head(functions, model):
@@ -67,10 +57,10 @@ NAMES = [f"{name}.model" for name in ("c_svc", "nu_svc", "three_classes", "one_c
 
 
 @pytest.mark.parametrize("name", [*NAMES, "exponential.precomputed", *KERNELS])
-def test_rows_that_no_text_can_hold_are_answered_as_libsvm_does(ours, tmp_path, name):
+def test_rows_that_no_text_can_hold_are_answered_as_libsvm_does(tmp_path, name):
     """By a model that libfastsvm has read; also by one that the program filled in, as RNAz and ViennaRNA do and LIBSVM
     does here: bit for bit."""
-    path = GOLDEN / name
+    ours, path = libsvm_functions(), GOLDEN / name
     if name in KERNELS:
         path = tmp_path / name
         path.write_text((GOLDEN / "three_classes.model").read_text().replace("rbf", KERNELS[name], 1))

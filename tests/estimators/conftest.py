@@ -1,7 +1,9 @@
 import pytest
+from sklearn.svm import SVC
 
 from fastsvm_cli.estimators import patching
 from support.compiling import compile_all
+from support.fitting import fit, rows
 from support.paths import DATA
 from support.training import train_on
 
@@ -16,6 +18,12 @@ def folder(tmp_path_factory):
         (folder / f"{name}.test").write_bytes((DATA / f"{name}.test").read_bytes())
         compile_all(folder, f"approx --certify {name}.model")
     return folder
+
+
+@pytest.fixture(scope="session")
+def svc():
+    """Fitted to three classes: `rows` of support.fitting."""
+    return fit(SVC(gamma=0.05, C=3), *rows())
 
 
 @pytest.fixture

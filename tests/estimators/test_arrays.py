@@ -55,19 +55,35 @@ def test_types_and_orders_of_memory(whole, dtype):
         assert np.array_equal(X, before)
 
 
-def test_lists_and_truth_values(whole):
+def _mixed(x):
+    frame = pandas.DataFrame(x, columns=[f"f{j}" for j in range(5)])
+    return frame.astype({"f1": "float32", "f2": "int8", "f3": "Int64", "f4": "uint8"}).astype({"f0": object})
+
+
+#: Of whole numbers.
+FORMS = {
+    "list of rows": list,
+    "tuple": tuple,
+    "lists": np.ndarray.tolist,
+    "frame": pandas.DataFrame,
+    "frame of several types": _mixed,
+    **{
+        f"{form} {kind} {dtype}": lambda x, make=f"{form}_{kind}", dtype=dtype: getattr(scipy.sparse, make)(
+            x.astype(dtype)
+        )
+        for form in ("csr", "csc", "coo", "lil", "dok", "dia", "bsr")
+        for kind, dtype in (("matrix", "f8"), ("array", "f4"), ("matrix", "i4"), ("array", "i8"), ("matrix", "u1"))
+    },
+}
+
+
+def test_forms_of_rows(whole):
     fast, x, values = whole
-    for make in (list, tuple, lambda x: [list(map(int, row)) for row in x], lambda x: x.tolist()):
-        assert np.array_equal(fast.decision_function(make(x)), values)
-    assert np.array_equal(fast.decision_function(x > 1), fast.decision_function((x > 1).astype(float)))
-
-
-@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "dia", "bsr"])
-def test_sparse_formats(whole, form):
-    fast, x, _ = whole
-    for at, dtype in enumerate(["f8", "f4", "i4", "i8", "u1", "?"]):
-        X = getattr(scipy.sparse, f"{form}_{('matrix', 'array')[at % 2]}")(x.astype(dtype))
-        assert np.array_equal(fast.decision_function(X), fast.decision_function(x.astype(dtype))), dtype
+    for form, make in FORMS.items():
+        assert np.array_equal(fast.decision_function(make(x)), values), form
+    expected = fast.decision_function((x > 1).astype(float))
+    for truth in (x > 1, scipy.sparse.csr_array(x > 1), scipy.sparse.coo_matrix(x > 1)):
+        assert np.array_equal(fast.decision_function(truth), expected)
 
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])
@@ -75,15 +91,14 @@ def test_sparse_formats(whole, form):
 def test_csr_that_is_not_sorted_and_has_duplicates(whole, index, stored):
     """stored: marked as canonical, but is not."""
     fast, x, values = whole
-    data, indices, indptr = [], [], [0]
+    data, indices = [], []
     rng = np.random.default_rng(0)
     for row in x:
         entries = [(j, part) for j, v in enumerate(row) for part in (float(v) - 1.5, 1.0, 0.5)]
         rng.shuffle(entries)
         indices += [int(j) for j, _ in entries]
         data += [part for _, part in entries]
-        indptr.append(len(data))
-    X = scipy.sparse.csr_matrix((data, np.array(indices, index), np.array(indptr, index)), shape=x.shape)
+    X = scipy.sparse.csr_matrix((data, indices, np.arange(0, len(data) + 1, 15)), shape=x.shape)
     X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
     if stored:
         X.has_sorted_indices = X.has_canonical_format = True
@@ -92,20 +107,17 @@ def test_csr_that_is_not_sorted_and_has_duplicates(whole, index, stored):
     assert all(map(np.array_equal, before, (X.data, X.indices, X.indptr)))
 
 
-@pytest.mark.parametrize("dtype, form", [*zip(["i1", "u1", "?", "u2", "f4", "f4", "i8"], ["csr", "coo"] * 4)])
-def test_duplicates_are_added_up_in_double_precision(dtype, form):
-    parts = np.array([100, 100, 1, 3] if dtype != "?" else [1, 1, 1, 1], dtype)
-    if dtype == "f4":
-        parts = np.array([2**24, 1, 1, 3], dtype)  # single precision rounds their sum
-    matrix = scipy.sparse.coo_matrix((parts, ([0, 0, 0, 1], [2, 2, 0, 1])), shape=(2, 3))
-    if form == "csr":
-        order = ([0, 2, 1, 3], [2, 0, 2, 1], [0, 3, 4])
-        matrix = scipy.sparse.csr_matrix((parts[order[0]], order[1], order[2]), shape=(2, 3))
-        matrix.data = parts[order[0]]
+@pytest.mark.parametrize("dtype", ["i1", "u1", "?", "u2", "f4", "i8"])
+def test_duplicates_are_added_up_in_double_precision(dtype):
+    # Single precision would round the sum of floats.
+    parts = np.array({"?": [1, 1, 1, 1], "f4": [2**24, 1, 1, 3]}.get(dtype, [100, 100, 1, 3]), dtype)
+    coo = scipy.sparse.coo_matrix((parts, ([0, 0, 0, 1], [2, 2, 0, 1])), shape=(2, 3))
+    csr = scipy.sparse.csr_matrix((parts, [2, 2, 0, 1], [0, 3, 4]), shape=(2, 3))
     dense = np.zeros((2, 3))
-    np.add.at(dense, ([0, 0, 0, 1], [2, 2, 0, 1]), parts.astype(float))
+    np.add.at(dense, (coo.row, coo.col), parts.astype(float))
     narrow = fastsvm_cli.compile(SVC(kernel="linear").fit(np.eye(3), [0, 1, 1]), "exact")
-    assert np.array_equal(narrow.decision_function(matrix), narrow.decision_function(dense))
+    for matrix in (coo, csr):
+        assert np.array_equal(narrow.decision_function(matrix), narrow.decision_function(dense))
 
 
 @calm()
@@ -113,29 +125,14 @@ def test_duplicates_are_added_up_in_double_precision(dtype, form):
 def test_any_matrix_gives_what_its_rows_give_one_by_one(whole, data):
     fast, _, _ = whole
     entry = st.tuples(st.integers(0, 8), st.integers(0, 4), st.sampled_from([-1.5, -0.0, 0.0, 1.0, 0.1]))
-    entries = data.draw(st.lists(entry, max_size=60))
-    rows, columns, values = zip(*entries) if entries else ((), (), ())
-    X = scipy.sparse.coo_matrix((values, (rows, columns)), shape=(9, 5))
+    entries = sorted(data.draw(st.lists(entry, max_size=60)), key=lambda each: each[0])
+    rows, columns, values = np.array(entries).reshape(-1, 3).T
+    X = scipy.sparse.coo_matrix((values, (rows.astype(int), columns.astype(int))), shape=(9, 5))
     one = np.concatenate([fast.decision_function(row[None]) for row in X.toarray()])
     assert np.array_equal(fast.decision_function(X), one)
-    assert np.array_equal(fast.decision_function(X.toarray(order="F")), one)
-    indptr = np.searchsorted(np.sort(rows), np.arange(10)) if entries else np.zeros(10, int)
-    order = np.argsort(rows, kind="stable")
-    raw = scipy.sparse.csr_matrix(
-        (np.array(values, float)[order], np.array(columns, np.int32)[order], indptr.astype(np.int32)), shape=(9, 5)
-    )
+    raw = scipy.sparse.csr_matrix((values, columns.astype(np.int32), np.searchsorted(rows, np.arange(10))), (9, 5))
     # Sums of duplicates are rounded in their order.
     assert fast.decision_function(raw) == pytest.approx(one, abs=1e-12)
-
-
-def test_frames(whole):
-    fast, x, values = whole
-    names = [f"f{j}" for j in range(5)]
-    frame = pandas.DataFrame(x, columns=names)
-    assert np.array_equal(fast.decision_function(frame), values)
-    assert np.array_equal(fast.decision_function(frame.astype({"f1": "float32", "f2": "int8", "f3": "Int64"})), values)
-    mixed = frame.astype({"f2": object, "f4": "uint8"})
-    assert np.array_equal(fast.decision_function(mixed), values)
 
 
 @pytest.fixture
@@ -147,19 +144,17 @@ def small_blocks(monkeypatch, all_threads):
 
 
 @pytest.mark.full
-def test_blocks_and_threads_change_nothing(folder, small_blocks):
-    for name in ("rings.model.approx", "colors.model"):
-        fast = fastsvm_cli.load(folder / name)
-        X, _ = sparse_rows(folder / name.replace(".model", ".test").replace(".approx", ""), fast.n_features_in_)
-        X = X[:150]
-        for method in ("predict", "decision_function", "predict_proba", "radius", "proven"):
-            if not hasattr(fast, method):
-                continue
-            for form in (X, X.toarray()):
-                fast.n_threads = None
-                one = np.concatenate([getattr(fast, method)(form[at : at + 1]) for at in range(150)])
-                for fast.n_threads in (None, 1, 3):
-                    found = getattr(fast, method)(form)
+@pytest.mark.parametrize("name", ["rings.model.approx", "colors.model"])
+def test_blocks_and_threads_change_nothing(folder, small_blocks, name):
+    fast = fastsvm_cli.load(folder / name)
+    X = sparse_rows(folder / f"{name.split('.')[0]}.test", fast.n_features_in_)[0][:150]
+    for method in ("predict", "decision_function", "predict_proba", "radius", "proven"):
+        if hasattr(fast, method):
+            ask = getattr(fast, method)
+            fast.n_threads = None
+            one = np.concatenate([ask(X[at : at + 1]) for at in range(150)])
+            for fast.n_threads in (None, 1, 3):
+                for found in (ask(X), ask(X.toarray())):
                     assert found.dtype == one.dtype and np.array_equal(found, one), method
 
 

@@ -71,7 +71,7 @@ def within(of):
     return 1e-8 if isinstance(of.estimator, CalibratedClassifierCV) else 1e-9 * size(of.estimator, of.rows)
 
 
-@pytest.mark.full(few=40)
+@pytest.mark.full(few=25)
 @pytest.mark.parametrize("name", TRAITS)
 def test_what_is_compiled_answers_as_the_estimator(name):
     of = trait(name)
@@ -95,7 +95,7 @@ def test_what_is_compiled_answers_as_the_estimator(name):
         require_same(answers(fast, scipy.sparse.csr_matrix(of.rows)), expected, within(of), "CSR")
 
 
-@pytest.mark.full(few=40)
+@pytest.mark.full(few=25)
 @pytest.mark.parametrize("name", TRAITS)
 def test_patched_scikit_learn_answers_as_before(name, calls, monkeypatch):
     monkeypatch.setattr(patching, "MOST_LEFT", 10**9)

@@ -36,8 +36,25 @@ WITHOUT = {
 }
 
 
+@pytest.mark.full(few=1)
 @pytest.mark.parametrize("what", WITHOUT)
 def test_a_pickle_answers_without_scikit_learn(what, tmp_path):
     estimator, asked, code = WITHOUT[what]
     (tmp_path / "fast").write_bytes(pickle.dumps((fastsvm_cli.compile(estimator), asked)))
+    outcome([sys.executable, "-c", code], cwd=tmp_path, check=True)
+
+
+def test_a_file_answers_without_numpy_until_it_is_asked_and_without_scikit_learn(folder, tmp_path):
+    code = f"""
+import sys, fastsvm_cli
+assert not {{"numpy", "click"}} & set(sys.modules)
+import numpy
+fast = fastsvm_cli.load({str(folder / "colors.model.approx")!r}, exact={str(folder / "colors.model")!r})
+X = numpy.zeros((3, fast.n_features_in_))
+fast.predict(X), fast.decision_function(X), fast.predict_proba(X), fast.radius(X), fast.proven(X)
+import copy, pickle
+pickle.loads(pickle.dumps(copy.deepcopy(fast))).predict(X)
+assert "<pre>FastSVM" in fast._repr_html_() and "FastSVM" in repr(fast)
+assert not {{"sklearn", "scipy", "libsvm", "rich"}} & set(sys.modules)
+"""
     outcome([sys.executable, "-c", code], cwd=tmp_path, check=True)

@@ -2,8 +2,10 @@
 
 import sys
 
+import numpy as np
 import pytest
 
+from support.oracles import random_machine, random_rows
 from support.processes import outcome
 
 ROWS, COLUMNS = 100_000, 64
@@ -15,18 +17,14 @@ ROWS, COLUMNS = 100_000, 64
 )
 def test_many_rows_take_little_more_than_their_labels(tmp_path, form):
     """325 decision values for all rows would be 260 MB, a copy of the rows 51 MB."""
+    rng = np.random.default_rng(0)
+    vectors = random_rows(rng, 26, list(range(1, COLUMNS + 1)))
+    machine = random_machine(rng, "c_svc", "rbf", vectors, nr_class=26, gamma=0.5)
+    (tmp_path / "model").write_bytes(machine.text())
     code = f"""
 import resource, numpy, scipy.sparse, fastsvm_cli
-from fastsvm_cli.models import parse_model
-rng = numpy.random.default_rng(0)
-lines = ["svm_type c_svc", "kernel_type rbf", "gamma 0.5", "nr_class 26", "total_sv 26",
-         "rho " + " ".join(["0.1"] * 325), "label " + " ".join(map(str, range(26))),
-         "nr_sv " + " ".join(["1"] * 26), "SV"]
-for _ in range(26):
-    point = " ".join(f"{{j + 1}}:{{v:.3f}}" for j, v in enumerate(rng.random({COLUMNS})))
-    lines.append(" ".join(["1"] * 25) + " " + point)
-fast = fastsvm_cli.FastSVM(parse_model(("\\n".join(lines) + "\\n").encode(), "model"))
-X = rng.random(({ROWS}, {COLUMNS}))
+fast = fastsvm_cli.load("model")
+X = numpy.random.default_rng(0).random(({ROWS}, {COLUMNS}))
 X = {form}
 fast.predict(X[:5000]), fast.decision_function(X[:5000])
 def peak():

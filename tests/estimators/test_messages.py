@@ -1,49 +1,25 @@
 """Exceptions for invalid rows: scikit-learn's types, and its words about the rows; patched, all its words."""
 
-import numpy as np
+import numpy
 import pandas
 import pytest
-import scipy.sparse
+from scipy.sparse import csr_matrix
 from sklearn.svm import SVC, OneClassSVM
 
 import fastsvm_cli
 from fastsvm_cli.sklearn import patched
 from support.fitting import fit, rows
+from support.paths import TESTS
 
 
-def _with(value):
-    X = np.ones((3, 5))
+def holding(value):
+    X = numpy.ones((3, 5))
     X[1, 1] = value
     return X
 
 
-WRONG = {
-    "one dimension": np.ones(5),
-    "a list of numbers": [1.0, 2.0],
-    "no dimension": np.float64(3),
-    "three dimensions": np.ones((2, 2, 2)),
-    "too few features": np.ones((3, 1)),
-    "too many features": np.ones((3, 6)),
-    "too many sparse features": scipy.sparse.csr_matrix(np.ones((3, 6))),
-    "no rows": np.ones((0, 5)),
-    "no sparse rows": scipy.sparse.csr_matrix((0, 5)),
-    "no columns": np.ones((3, 0)),
-    "nan": _with(np.nan),
-    "nan in single precision": _with(np.nan).astype("f4"),
-    "nan in half precision": _with(np.nan).astype("f2"),
-    "infinity": _with(np.inf),
-    "minus infinity": _with(-np.inf),
-    "nan and infinity": np.array([[np.inf, 1, 1, 1, 1], [1, np.nan, 1, 1, 1]]),
-    "sparse nan": scipy.sparse.csr_matrix(_with(np.nan)),
-    "sparse infinity": scipy.sparse.csr_matrix(_with(np.inf)),
-    "nan among objects": _with(np.nan).astype(object),
-    "complex numbers": np.ones((3, 5), dtype=complex),
-    "sparse complex numbers": scipy.sparse.csr_matrix(np.ones((3, 5), dtype=complex)),
-    "words": np.array([list("abcde")]),
-    "words in a list": [["a", "b"]],
-    "a ragged list": [[1.0, 2.0], [1.0]],
-    "numpy's matrix": np.matrix(np.ones((1, 5))),
-}
+NAMES = {"numpy": numpy, "csr_matrix": csr_matrix, "holding": holding, "nan": numpy.nan, "inf": numpy.inf}
+WRONG = (TESTS / "estimators" / "bad_arrays.txt").read_text().splitlines()
 
 
 @pytest.fixture(scope="module")
@@ -58,15 +34,16 @@ def _refused(ask, *given):
 
 
 @pytest.mark.parametrize("method", ["predict", "decision_function"])
-@pytest.mark.parametrize("what", WRONG)
-def test_the_same_exception_in_the_same_words(svc, what, method):
-    kind, words = _refused(getattr(svc, method), WRONG[what])
+@pytest.mark.parametrize("expression", [line for line in WRONG if not line.startswith("#")])
+def test_the_same_exception_in_the_same_words(svc, expression, method):
+    wrong = eval(expression, dict(NAMES))
+    kind, words = _refused(getattr(svc, method), wrong)
     with patched():
-        assert _refused(getattr(svc, method), WRONG[what]) == (kind, words)
-    if "sparse" in what:  # of a model fitted to sparse rows
+        assert _refused(getattr(svc, method), wrong) == (kind, words)
+    if "csr" in expression:  # of a model fitted to sparse rows
         X, y = rows()
-        kind, words = _refused(getattr(fit(SVC(), scipy.sparse.csr_matrix(X), y), method), WRONG[what])
-    found, printed = _refused(getattr(fastsvm_cli.compile(svc), method), WRONG[what])
+        kind, words = _refused(getattr(fit(SVC(), csr_matrix(X), y), method), wrong)
+    found, printed = _refused(getattr(fastsvm_cli.compile(svc), method), wrong)
     # Advice, and the end of the message about too many features, differ; dimensions depend on the version.
     first = printed.split("\n")[0].split(" (the model file")[0].split(", while dim")[0]
     assert found is kind and first.replace("FastSVM", "SVC").rstrip(".:") in words, (printed, words)

@@ -1,10 +1,12 @@
 """fastsvm_cli.predict_file: the bytes of `fastsvm predict`, and its errors."""
 
+import _thread
 import json
 import os
 import signal
 import subprocess
 import sys
+from itertools import count
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ import fastsvm_cli
 from support import forked
 from support.outputs import timeless
 from support.paths import FASTSVM, GOLDEN
-from support.processes import PATIENCE, default_signals, outcome, wait_until
+from support.processes import PATIENCE, default_signals, wait_until
 
 
 def _command(folder, out, *arguments):
@@ -29,26 +31,24 @@ def predict_file(*arguments, **options):
     return reported
 
 
+#: Model, options of the command, arguments.
+ALIKE = [
+    ("rings.model", "", {}),
+    ("rings.model.approx", "--values", {"values": np.True_, "n_threads": 2}),
+    ("colors.model.approx", "-b 1", {"probability": 1, "values": np.False_, "n_threads": 1}),
+    ("colors.model.approx", "-b 1 --exact colors.model", {"probability": True, "values": 0}),
+    ("colors.model.approx", "--values --exact colors.model", {"values": 1}),
+]
+
+
 @pytest.mark.full(few=2)
-@pytest.mark.parametrize(
-    "name, option, threads",
-    [
-        ("rings.model", "", None),
-        ("rings.model.approx", "--values", 2),
-        ("colors.model.approx", "-b", 1),
-        ("exact", "-b", 2),
-        ("exact", "--values", None),
-    ],
-)
-def test_the_bytes_and_the_summary_of_the_command(folder, tmp_path, name, option, threads):
-    exact = ["--exact", "colors.model"] if name == "exact" else []
-    name = name.replace("exact", "colors.model.approx")
+@pytest.mark.parametrize("name, words, how", ALIKE)
+def test_the_bytes_and_the_summary_of_the_command(folder, tmp_path, monkeypatch, name, words, how):
+    monkeypatch.chdir(folder)
     test = f"{name.split('.')[0]}.test"
-    options = {"-b": ["-b", "1"], "--values": ["--values"], "": []}[option]
-    expected = _command(folder, tmp_path / "theirs", *options, *exact, test, name)
-    how = {"probability": option == "-b", "values": option == "--values", "n_threads": threads}
-    how |= {"exact": folder / "colors.model"} if exact else {}
-    assert predict_file(folder / test, folder / name, tmp_path / "ours", **how) == expected
+    expected = _command(folder, tmp_path / "theirs", *words.split(), test, name)
+    how = how | ({"exact": "colors.model"} if "exact" in words else {})
+    assert predict_file(test, name, tmp_path / "ours", **how) == expected
     assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
 
 
@@ -136,9 +136,8 @@ try:
 except KeyboardInterrupt:
     print("interrupted")
 """
-    child = subprocess.Popen(
-        [sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.PIPE, text=True, preexec_fn=default_signals
-    )
+    start = dict(cwd=tmp_path, stdout=subprocess.PIPE, text=True, preexec_fn=default_signals)
+    child = subprocess.Popen([sys.executable, "-c", code], **start)
     with open(fifo, "w") as rows:
         rows.write("1 1:0.5\n" * 10)
         rows.flush()
@@ -149,35 +148,12 @@ except KeyboardInterrupt:
     assert wait_until(lambda: sorted(os.listdir(tmp_path)) == ["fifo", "out"])
 
 
-def test_ctrl_c_ends_a_prediction_of_arrays(folder, tmp_path):
-    code = f"""
-import _thread, numpy, fastsvm_cli
-fast = fastsvm_cli.load({str(folder / "rings.model")!r}, n_threads=2)
-X = numpy.random.default_rng(0).random((100_000, 8))
-chunk = fast._chunk
-count = 0
-def interrupted(*arguments):
-    global count
-    count += 1
-    if count == 3:
-        _thread.interrupt_main()
-    return chunk(*arguments)
-fast._chunk = interrupted
-try:
-    fast.predict(X)
-except KeyboardInterrupt:
-    print("interrupted")
-fast._chunk = chunk
-print(len(fast.predict(X[:1000])))
-"""
-    done = outcome([sys.executable, "-c", code], cwd=tmp_path, preexec_fn=default_signals)
-    assert done.stdout == "interrupted\n1000\n", done.stderr
-
-
-@pytest.mark.parametrize(
-    "flag, name", [(0, "values"), (1, "probability"), (np.False_, "probability"), (np.True_, "values")]
-)
-def test_flags_may_be_numbers(folder, tmp_path, flag, name):
-    for value, out in ((flag, "one"), (bool(flag), "other")):
-        fastsvm_cli.predict_file(folder / "colors.test", folder / "colors.model", tmp_path / out, **{name: value})
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+def test_what_is_raised_between_blocks_ends_a_prediction_of_arrays(folder, monkeypatch, heard_signals):
+    """As Ctrl-C is. The object answers the next call."""
+    fast, X = fastsvm_cli.load(folder / "rings.model", n_threads=2), np.random.default_rng(0).random((100_000, 8))
+    blocks, chunk = count(), fast._chunk
+    monkeypatch.setattr(fast, "_chunk", lambda *of: (next(blocks) == 2 and _thread.interrupt_main()) or chunk(*of))
+    with pytest.raises(KeyboardInterrupt):
+        fast.predict(X)
+    monkeypatch.undo()
+    assert len(fast.predict(X[:1000])) == 1000

@@ -1,35 +1,28 @@
 """Errors of Python's interface: the table refusals.txt."""
 
 import os
-import pickle
 import re
 
-import dask.array
-import dask.dataframe
 import numpy
 import pandas
 import pytest
 import scipy.sparse
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
-from sklearn.svm import SVC, SVR, LinearSVC
+from sklearn.svm import SVC, SVR
 
 import fastsvm_cli
-import fastsvm_cli.dask
 from fastsvm_cli.errors import FastsvmError, ModelFormatError
-from fastsvm_cli.sklearn import CompiledSVC
 from support.fitting import rows
 from support.paths import GOLDEN, TESTS
 from zoo.traits import specimen
 
-LIBRARIES = [numpy, pandas, pickle, scipy, SVC, SVR, LinearSVC, Pipeline, make_pipeline, StandardScaler, GridSearchCV]
-LIBRARIES += [CalibratedClassifierCV, CompiledSVC, dask.array.from_array, dask.dataframe.from_pandas]
-OURS = ("compile", "to_libsvm", "load", "loads", "predict_file", "FastSVM")
 ERRORS = {each.__name__: each for each in (FastsvmError, ModelFormatError, ValueError, TypeError, AttributeError)}
-
-
+LINES = (TESTS / "estimators" / "refusals.txt").read_text().splitlines()
+#: The names that the table imports.
+IMPORTED: dict = {}
+exec("\n".join(line for line in LINES if line.startswith(("import ", "from "))), IMPORTED)
 USES = {
     "[estimators that compile and to_libsvm refuse]": ["compile({})", "to_libsvm({})"],
     "[rows of three columns]": ["three.predict({})", "three_scaled.decision_function({})"],
@@ -57,9 +50,7 @@ def names(folder):
     svc = SVC(gamma=0.05, C=3).fit(X, y)
     (folder / "feature_0.model").write_bytes(specimen("feature_0").model)
     return {
-        **{each.__name__: each for each in LIBRARIES},
-        **{each: getattr(fastsvm_cli, each) for each in OURS},
-        "lazy": fastsvm_cli.dask,
+        **IMPORTED,
         "X": X,
         "y": y,
         "svc": svc,
@@ -80,10 +71,10 @@ def names(folder):
 
 def table():
     section = ""
-    for line in (TESTS / "estimators" / "refusals.txt").read_text().splitlines():
+    for line in LINES:
         if line.startswith("["):
             section = line
-        elif line and line[0] != "#":
+        elif " => " in line and line[0] != "#":
             expression, error, words = re.fullmatch(r"(.*) => (\w+): (.*)", line).groups()
             yield from ((use.format(expression), error, words) for use in USES.get(section, ["{}"]))
 

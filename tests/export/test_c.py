@@ -1,4 +1,4 @@
-"""Exported C99: the last bit, compilers, sizes, names of files and classes."""
+"""Exported C99: compilers, sizes, names of files and classes."""
 
 import shutil
 
@@ -10,18 +10,8 @@ from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.export.c import Program
 from fastsvm_cli.export.description import describe
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
-from support.evaluation import reference
-from support.exporting import WARNINGS, Library, bytes_of_tables, chunk_of, compiled, made_up, rows_for
+from support.exporting import WARNINGS, bytes_of_tables, made_up
 from support.processes import outcome
-
-
-def test_double_precision_is_libsvms_own_sum_to_the_last_bit(tmp_path):
-    models = {kernel: made_up(kernel, kernel=kernel, classes=3, d=7, n=50) for kernel in ("rbf", "polynomial")}
-    programs = [Program(describe(each, "m", inputs=7), single=False, prefix=name) for name, each in models.items()]
-    library = compiled(programs, tmp_path)
-    for program, (kernel, model) in zip(programs, models.items()):
-        rows = rows_for(kernel, 7)
-        assert np.array_equal(Library(program, None, library).values(rows), reference(model, chunk_of(rows))), kernel
 
 
 @pytest.mark.full(few=2)
@@ -68,6 +58,7 @@ def compiles(folder, *names):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.full
 def test_any_name_of_a_file_compiles(fastsvm, tmp_path):
     model = made_up(1, n=3)
     names = [
@@ -117,10 +108,3 @@ def test_the_header_names_the_class_of_every_label(tmp_path):
         (tmp_path / f"m{at}.h").write_text(program.header())
         (tmp_path / f"m{at}.c").write_text(program.source())
     compiles(tmp_path, *(f"m{at}.c" for at in range(6)))
-
-
-def test_a_prefix_that_is_no_name_is_refused(tmp_path):
-    fast = fastsvm_cli.FastSVM(made_up(1, n=3))
-    for prefix in ("", "1a", "a b", 'a"', "a\n", "é"):
-        with pytest.raises(ValueError, match="prefix"):
-            fast.export(tmp_path / "m.c", prefix=prefix)

@@ -6,7 +6,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
-from sklearn.svm import SVC, SVR, OneClassSVM
+from sklearn.svm import SVC
 
 import fastsvm_cli
 from support.exporting import bytes_of_tables
@@ -43,51 +43,25 @@ def test_columns_are_scikit_learns(y, tmp_path):
     assert np.array_equal(found["label"], svc.predict(X).astype(int))
 
 
-def test_regression_and_one_class_are_written(tmp_path):
-    for estimator in (SVR().fit(X, X[:, 0]), OneClassSVM().fit(X)):
-        found = exported(fastsvm_cli.compile(estimator), tmp_path, precision="double")
-        assert next(iter(found.values())).ravel() == pytest.approx(estimator.predict(X), abs=1e-9)
-
-
 def test_c_is_written_with_its_header(tmp_path):
     fast = fastsvm_cli.load(GOLDEN / "version2" / "c_svc.approx")
     assert "tables" in fast.export(tmp_path / "m.c", prefix="mine")
     assert "mine_predict(" in (tmp_path / "m.h").read_text() and '#include "m.h"' in (tmp_path / "m.c").read_text()
 
 
-def test_what_no_target_computes_is_refused_in_one_line(tmp_path):
-    for estimator, name, error, words in (
-        (make_pipeline(MinMaxScaler(clip=True), SVC()), "m.onnx", fastsvm_cli.FastsvmError, "clips"),
-        (SVC(break_ties=True), "m.onnx", fastsvm_cli.FastsvmError, "break_ties"),
-        (SVC(), "m.txt", ValueError, r"\.onnx or \.c"),
-    ):
-        with pytest.raises(error, match=words):
-            fastsvm_cli.compile(estimator.fit(X, Y)).export(tmp_path / name)
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    "most, code, words",
-    [
-        ("400K", 0, "as it is"),
-        ("1K", 0, "approx --degree"),
-        ("120", 0, "approx --rank"),
-        ("8", 1, "no compiled model fits into 8 bytes"),
-        ("lots", 2, "32K"),
-    ],
-)
-def test_fit_takes_what_fits_and_says_what_it_costs(most, code, words, fastsvm, tmp_path):
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(400, 6))
+@pytest.mark.full
+def test_fit_takes_what_fits_and_says_what_it_costs(fastsvm, tmp_path):
+    rows = np.random.default_rng(0).normal(size=(200, 6))
     fastsvm_cli.to_libsvm(SVC(gamma=0.1, C=10).fit(rows, (rows**2).sum(axis=1) > 6), str(tmp_path / "model"))
-    done = fastsvm("export", "--to", "c", "--fit", most, "model", "out.c", code=code)
-    assert words in (done.err if code else done.out)
-    if not code:
-        assert "labels that differ on the support vectors" in done.out
-        limit = int(most.removesuffix("K")) * (1024 if most.endswith("K") else 1)
+    for most, limit, words in (
+        ("400K", 400 * 1024, "as it is"),
+        ("1K", 1024, "approx --degree"),
+        ("120", 120, "approx --rank"),
+    ):
+        told = fastsvm("export", "--to", "c", "--fit", most, "model", "out.c").out
+        assert words in told and "labels that differ on the support vectors" in told
         assert bytes_of_tables((tmp_path / "out.c").read_text()) <= limit
-
-
-def test_fit_refuses_what_is_compiled(fastsvm):
-    done = fastsvm("export", "--to", "c", "--fit", "1K", GOLDEN / "version2" / "c_svc.approx", "out.c", code=1)
-    assert "expected the exact one" in done.err
+    for most, code, words in (("8", 1, "no compiled model fits into 8 bytes"), ("lots", 2, "32K")):
+        assert words in fastsvm("export", "--to", "c", "--fit", most, "model", "out.c", code=code).err
+    compiled = GOLDEN / "version2" / "c_svc.approx"
+    assert "expected the exact one" in fastsvm("export", "--to", "c", "--fit", "1K", compiled, "out.c", code=1).err

@@ -9,25 +9,10 @@ from fastsvm_cli.export.c import Program
 from fastsvm_cli.export.description import describe
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from support.exporting import WARNINGS, chunk_of, made_up, predicted, rows_for
+from support.paths import TESTS
 from support.processes import outcome
 
-#: qemu's mps2-an385: 4 MB of code from address 0, 4 MB of memory.
-LINK = """ENTRY(_start)
-MEMORY { FLASH (rx) : ORIGIN = 0, LENGTH = 4M RAM (rwx) : ORIGIN = 0x20000000, LENGTH = 4M }
-SECTIONS {
-  .text : {
-    KEEP(*(.vectors)) *(.text*) *(.rodata*) KEEP(*(.init)) KEEP(*(.fini)) . = ALIGN(4);
-    __exidx_start = .; *(.ARM.exidx*) __exidx_end = .;
-    __preinit_array_start = .; __preinit_array_end = .;
-    __init_array_start = .; KEEP(*(.init_array*)) __init_array_end = .; __fini_array_start = .; __fini_array_end = .;
-  } > FLASH
-  .data : { *(.data*) } > RAM
-  .bss : { __bss_start__ = .; *(.bss*) *(COMMON) . = ALIGN(8); __bss_end__ = .; end = .; __end__ = .; } > RAM
-}
-"""
-VECTORS = """extern void _start(void);
-__attribute__((section(".vectors"), used)) void *const vectors[2] = {(void *)0x20400000, (void *)_start};
-"""
+HERE = TESTS / "export"
 
 
 def needs(*programs):
@@ -64,14 +49,10 @@ def compare(out, written):
 
 @needs("arm-none-eabi-gcc", "qemu-system-arm")
 def test_a_cortex_without_floating_point_answers_alike(written, tmp_path):
-    (tmp_path / "link.ld").write_text(LINK)
-    (tmp_path / "vectors.c").write_text(VECTORS)
     processor = ("-mcpu=cortex-m0", "-mthumb", "-mfloat-abi=soft")
     run(tmp_path, "arm-none-eabi-gcc", *WARNINGS, *processor, "-Os", "-c", "m.c")
-    given = ("m.o", "main.c", "vectors.c")
-    run(
-        tmp_path, "arm-none-eabi-gcc", *processor, "--specs=rdimon.specs", "-T", "link.ld", "-o", "m.elf", *given, "-lm"
-    )
+    given = ("-T", HERE / "cortex.ld", "-o", "m.elf", "m.o", "main.c", HERE / "cortex_vectors.c", "-lm")
+    run(tmp_path, "arm-none-eabi-gcc", *processor, "--specs=rdimon.specs", *given)
     host = "enable=on,target=native,arg=m,arg=rows"
     machine = ("qemu-system-arm", "-M", "mps2-an385", "-nographic", "-semihosting-config", host)
     compare(run(tmp_path, *machine, "-kernel", "m.elf"), written)

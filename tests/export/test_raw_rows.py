@@ -35,6 +35,7 @@ def test_an_embedded_range_is_part_of_what_is_written(text, first, single, tmp_p
         assert values == pytest.approx(expected, abs=0.02 if text is not STANDARD else 1e-4 if single else 1e-9)
 
 
+@pytest.mark.full
 def test_models_of_raw_rows_answer_as_fastsvm_predict(tmp_path):
     paths = [path for path in (GOLDEN / "raw-rows").iterdir() if path.suffix != ".cascade"]
     assert len(paths) > 5

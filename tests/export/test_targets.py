@@ -1,18 +1,15 @@
-"""Models of every kind in single and double precision on both targets; what is refused. The parity table of zoo/ has
-double precision for every trait."""
+"""Golden models in single and double precision on both targets; what is refused. zoo/test_exported_models.py has every
+trait."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.export.c import Program
 from fastsvm_cli.export.description import describe
 from fastsvm_cli.models import load_model
-from support.exporting import agrees, any_model, compiled, rows_for
+from support.exporting import agrees, compiled, rows_for
 from support.model_files import BORDERS, CASCADES, COMPILED, EXACT, ORDERED, REDUCED
 from support.paths import GOLDEN
-from support.profiles import calm
 
 #: Models that cannot be exported, and why.
 REFUSED = {
@@ -39,18 +36,7 @@ def test_golden_models_of_every_kind(tmp_path):
             made.append((model, program, rows_for(name, description.inputs), name not in EXACT))
     library = compiled([program for _, program, _, _ in made], tmp_path, flags=("-O0",))
     for model, program, rows, graph in made:
-        agrees(model, program, rows, library, graph=graph)
-
-
-@calm(100)
-@given(drawn=any_model(), single=st.booleans(), more=st.integers(0, 2))
-def test_models_of_any_kind(tmp_path, drawn, single, more):
-    """Also models without vectors and vectors without entries: constants. Rows have at least one column."""
-    model, seed = drawn
-    description = describe(model, "m", inputs=model.max_index + more)
-    assert description.inputs >= 1
-    program = Program(description, single=single, prefix="m")
-    agrees(model, program, rows_for(seed, description.inputs), compiled([program], tmp_path, flags=("-O0",)))
+        assert agrees(model, program, rows, library, graph=graph), program.prefix
 
 
 def test_the_ending_of_the_output_is_the_target(fastsvm, tmp_path):
@@ -61,6 +47,7 @@ def test_the_ending_of_the_output_is_the_target(fastsvm, tmp_path):
     assert "out_predict" in (tmp_path / "out.h").read_text()
 
 
+@pytest.mark.full(few=2)
 @pytest.mark.parametrize("target", ["c", "onnx"])
 @pytest.mark.parametrize("name", ["version2/c_svc.approx", "three_classes.model", "epsilon_svr.model"])
 def test_the_command_writes_runs_and_compares(target, name, fastsvm, tmp_path):

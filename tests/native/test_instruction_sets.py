@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from fastsvm_cli import _native
-from support.paths import DATA
+from support.paths import DATA, GOLDEN
 
 KNOWN = ["avx512_vnni", "avx512", "avx2", "baseline"]
 ALL = _native.instruction_sets()
@@ -35,14 +35,9 @@ def test_the_variable_chooses_for_python(value):
 
 @pytest.mark.full
 @pytest.mark.parametrize("value", ALL)
-def test_the_variable_chooses_for_a_command(fastsvm, tmp_path, value):
-    model, rows = tmp_path / "model", tmp_path / "rows"
-    model.write_text(
-        "svm_type c_svc\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 2\nrho 0\nlabel 1 -1\nnr_sv 1 1\nSV\n"
-        "1 1:1 \n-1 1:-1 \n"
-    )
-    rows.write_text("1 1:0.5\n-1 1:-2\n")
-    done = fastsvm("bench", "-q", "--json", rows, model, env={"FASTSVM_INSTRUCTIONS": value})
+def test_the_variable_chooses_for_a_command(fastsvm, value):
+    words = ["bench", "-q", "--json", GOLDEN / "data", GOLDEN / "c_svc.model"]
+    done = fastsvm(*words, env={"FASTSVM_INSTRUCTIONS": value})
     assert json.loads(done.out)["machine"]["kernels"] == value
 
 

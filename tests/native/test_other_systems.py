@@ -29,34 +29,26 @@ def built(folder, name, sources, *flags):
     return folder / name
 
 
-@pytest.fixture(scope="module")
-def portable_output(tmp_path_factory):
-    """Writes standard input to a file by the core's portable branch."""
+@pytest.mark.full
+def test_the_core_writes_files(tmp_path):
+    """By its portable branch: files whole, into a file with two names, and standard output."""
     sources = ("files/output.cpp", "files/stop.cpp")
-    program = built(tmp_path_factory.mktemp("portable"), "portable_output", sources, "-DFASTSVM_PORTABLE")
-    return lambda path, text: subprocess.run([program, path], input=text, capture_output=True, timeout=PATIENCE)
+    program = built(tmp_path, "portable_output", sources, "-DFASTSVM_PORTABLE")
 
+    def written(path, text):
+        return subprocess.run([program, path], input=text, capture_output=True, check=True, timeout=PATIENCE).stdout
 
-def test_the_core_writes_files_whole(portable_output, tmp_path):
-    path = tmp_path / "out"
-    path.write_bytes(b"before")
-    path.chmod(0o640)
-    assert portable_output(path, b"after").returncode == 0
-    assert path.read_bytes() == b"after" and path.stat().st_mode & 0o777 == 0o640
-    assert os.listdir(tmp_path) == ["out"]
-
-
-def test_the_core_copies_into_a_file_with_two_names(portable_output, tmp_path):
-    path = tmp_path / "out"
+    (tmp_path / "folder").mkdir()
+    path, other = tmp_path / "folder" / "out", tmp_path / "folder" / "other"
     path.write_bytes(b"before, and longer")
-    os.link(path, tmp_path / "other")
-    assert portable_output(path, b"after").returncode == 0
-    assert path.read_bytes() == b"after" and path.samefile(tmp_path / "other")
-
-
-def test_the_core_writes_standard_output(portable_output):
-    done = portable_output("-", b"one\ntwo\n")
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"one\ntwo\n", b"")
+    path.chmod(0o640)
+    written(path, b"after")
+    assert path.read_bytes() == b"after" and path.stat().st_mode & 0o777 == 0o640
+    assert os.listdir(path.parent) == ["out"]
+    os.link(path, other)
+    written(path, b"and then")
+    assert path.read_bytes() == b"and then" and path.samefile(other)
+    assert written("-", b"one\ntwo\n") == b"one\ntwo\n"
 
 
 def test_an_open_file_without_a_name_is_read_by_another(elsewhere, tmp_path):
@@ -69,6 +61,7 @@ def test_an_open_file_without_a_name_is_read_by_another(elsewhere, tmp_path):
             assert content.read(100) == b"1 1:1\n"
 
 
+@pytest.mark.full
 def test_a_pipe_stays_as_wide_as_it_is_and_there_is_a_processor(tmp_path):
     program = built(tmp_path, "portable_platform", (), "-DFASTSVM_PORTABLE")
     before, after, processors = map(int, run(program).split())
@@ -98,6 +91,7 @@ NUMBERS = (
 ).split()
 
 
+@pytest.mark.full
 def test_numbers_are_read_alike_by_both_of_the_libraries_functions(tmp_path_factory):
     """std::from_chars, or strtod."""
     rng = random.Random(3)

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from fastsvm_cli import _native
+from support.building import require, run
 from support.evaluation import parse, reference
 from support.hostile import hostile_machine, hostile_rows
 from support.in_process import both, mirrored
 from support.oracles import data_text
+from support.paths import TESTS
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
@@ -33,13 +35,10 @@ def chosen_loops(core_units):
 @pytest.fixture(scope="session")
 def other_exp(tmp_path_factory):
     """A library to preload, whose exp rounds to nearest."""
-    folder = tmp_path_factory.mktemp("exp")
-    (folder / "exp.c").write_text("#include <math.h>\ndouble exp(double x) { return (double)expl(x); }\n")
-    words = "g++ -x c -O1 -fno-builtin -shared -fPIC -o exp.so exp.c -lm".split()
-    made = subprocess.run(words, cwd=folder, capture_output=True, text=True)
-    if made.returncode:
-        pytest.skip(f"no compiler: {made.stderr}")
-    return str(folder / "exp.so")
+    require("cc")
+    library = tmp_path_factory.mktemp("exp") / "exp.so"
+    run("cc", "-O1", "-fno-builtin", "-shared", "-fPIC", "-o", library, TESTS / "native" / "other_exp.c", "-lm")
+    return str(library)
 
 
 def test_glibcs_exp_is_found(best_instruction_set):

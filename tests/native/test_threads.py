@@ -6,7 +6,6 @@ import io
 import itertools
 import lzma
 import os
-import subprocess
 import sys
 import threading
 
@@ -18,8 +17,9 @@ from fastsvm_cli import _native
 from fastsvm_cli.console import progress
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import load_model
+from support.building import run
 from support.oracles import random_machine
-from support.paths import DATA
+from support.paths import DATA, TESTS
 from support.processes import outcome
 from support.reducing import as_rows
 
@@ -30,6 +30,8 @@ TASKS = {
     "colors": ("colors.train", "-g 0.05"),
     "waves": ("waves.train", "-s 3 -g 1 -p 0.02"),
 }
+#: Copies of the model "rings".
+PACKED = {"plain": bytes, "gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}
 #: Commands that load numpy.
 LOADING = (
     ["approx", "--certify", "{rings}", "out"],
@@ -42,6 +44,7 @@ LOADING = (
     ["border", "--samples", "5", "--bandwidth", "0.3", "{data}", "out"],
     ["bound", "{data}", "{rings}"],
 )
+PREDICT = [["predict", "{data}", f"{{{name}}}", "out"] for name in PACKED]
 
 
 @pytest.fixture(scope="module")
@@ -51,16 +54,19 @@ def models(tmp_path_factory):
         y, x = svm_read_problem(str(DATA / train))
         svm_save_model(str(folder / name), svm_train(y[:250], x[:250], f"-q {options}"))
     (folder / "data").write_text("".join((DATA / "rings.train").read_text().splitlines(keepends=True)[:200]))
+    for name, compress in PACKED.items():
+        (folder / name).write_bytes(compress((folder / "rings").read_bytes()))
     return folder
 
 
 def words_of(template, models):
-    return [word.format(**{name: models / name for name in (*TASKS, "data")}) for word in template]
+    return [word.format(**{name: models / name for name in (*TASKS, *PACKED, "data")}) for word in template]
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("optimizer", ["none", "irprop", "fixed-point"])
-@pytest.mark.parametrize("svm_type, classes", [("c_svc", 2), ("c_svc", 3), ("nu_svr", 2)])
+@pytest.mark.parametrize(
+    "svm_type, classes, optimizer", [("c_svc", 2, "none"), ("c_svc", 3, "irprop"), ("nu_svr", 2, "fixed-point")]
+)
 def test_reduce_writes_one_file_whatever_the_number_of_threads(fastsvm, tmp_path, svm_type, classes, optimizer):
     """With matrices large enough for a library's threads, and whatever the environment says."""
     rng = np.random.default_rng(0)
@@ -113,24 +119,16 @@ def test_the_matrix_library_has_one_thread_in_every_command(models, tmp_path, wo
 # ---- where no thread can start (a limit of processes)
 
 
-def preloaded(folder, source):
-    """An environment with functions of this source instead of the system's."""
-    (folder / "own.cpp").write_text(source)
-    subprocess.run(
-        [os.environ.get("CXX", "g++"), "-shared", "-fPIC", "-o", str(folder / "own.so"), str(folder / "own.cpp")],
-        check=True,
-    )
+def preloaded(folder, name):
+    """An environment with the functions of NAME.cpp instead of the system's."""
+    run("c++", "-shared", "-fPIC", "-o", folder / "own.so", TESTS / "native" / f"{name}.cpp")
     return {"LD_PRELOAD": str(folder / "own.so")}
 
 
 @pytest.fixture(scope="module")
 def threadless(tmp_path_factory):
     """An environment where no thread starts: a process limit does not hold for root."""
-    return preloaded(
-        tmp_path_factory.mktemp("threadless"),
-        "#include <cerrno>\n"
-        'extern "C" int pthread_create(void*, const void*, void* (*)(void*), void*) { return EAGAIN; }\n',
-    )
+    return preloaded(tmp_path_factory.mktemp("threadless"), "no_threads")
 
 
 def test_no_thread_starts_there(threadless):
@@ -141,7 +139,11 @@ def test_no_thread_starts_there(threadless):
 @pytest.mark.full
 @pytest.mark.parametrize(
     "words",
-    [*LOADING, ["order", "--fold", "{data}", "{rings}", "out"], ["predict", "{data}", "{rings}", "out"]],
+    [
+        *LOADING,
+        ["order", "--fold", "{data}", "{rings}", "out"],
+        *(["predict", "{data}", f"{{{of}}}", "out"] for of in PACKED),
+    ],
     ids=" ".join,
 )
 def test_every_command_works_where_no_thread_starts(fastsvm, models, tmp_path, threadless, words):
@@ -153,48 +155,16 @@ def test_every_command_works_where_no_thread_starts(fastsvm, models, tmp_path, t
     assert "hread" not in done.err, str(done)
 
 
-@pytest.mark.full(few=1)
-@pytest.mark.parametrize("kind, compress", [("gzip", gzip.compress), ("bzip2", bz2.compress), ("xz", lzma.compress)])
-def test_compressed_files_are_read_where_no_thread_starts(fastsvm, models, tmp_path, threadless, kind, compress):
-    (tmp_path / "packed").write_bytes(compress((models / "rings").read_bytes()))
-    for words in (["predict", models / "data", "packed", "out"], ["approx", "-q", "packed", "out"]):
-        fastsvm(*words, env=threadless)
-        found = (tmp_path / "out").read_bytes()
-        fastsvm(*[models / "rings" if word == "packed" else word for word in words])
-        assert found == (tmp_path / "out").read_bytes()
-
-
 def test_the_threads_there_are_do_the_work_where_memory_ends_before_the_next_one_starts(tmp_path):
-    environment = preloaded(
-        tmp_path,
-        """
-        #include <dlfcn.h>
-        #include <pthread.h>
-        #include <cstdlib>
-        #include <new>
-        static thread_local bool none_left = false;
-        extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* with, void* (*run)(void*), void* of) {
-            static const auto real = reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
-            none_left = true;
-            return real(thread, with, run, of);
-        }
-        void* operator new(std::size_t size) {
-            void* const memory = none_left ? nullptr : std::malloc(size ? size : 1);
-            none_left = false;
-            if (!memory) throw std::bad_alloc();
-            return memory;
-        }
-        """,
-    )
+    environment = {**os.environ, **preloaded(tmp_path, "no_memory_for_threads")}
     code = (
         "from fastsvm_cli import _native\n"
         "text = b''.join(b'1 1:%d 2:0.5\\n' % i for i in range(100_000))\n"
         "_native.set_threads(4)\n"
         "print(_native.count_lines(text), bytes(_native.parse(text)[0].values)[-16:].hex())\n"
     )
-    run = [sys.executable, "-I", "-c", code]
-    expected = subprocess.run(run, check=True, capture_output=True).stdout
-    assert subprocess.run(run, env={**os.environ, **environment}, check=True, capture_output=True).stdout == expected
+    words = [sys.executable, "-I", "-c", code]
+    assert outcome(words, env=environment, check=True).stdout == outcome(words, check=True).stdout
 
 
 def test_a_progress_bar_needs_no_thread(monkeypatch):

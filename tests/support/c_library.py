@@ -6,14 +6,26 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from libsvm.svm import libsvm
 
 import fastsvm_cli
 
 _NAME = "libfastsvm.0.dylib" if sys.platform == "darwin" else "libfastsvm.so.0"
+PATH = os.path.join(os.path.dirname(fastsvm_cli.__file__), "lib", _NAME)
 
 
 def library():
-    return ctypes.CDLL(os.path.join(os.path.dirname(fastsvm_cli.__file__), "lib", _NAME))
+    return ctypes.CDLL(PATH)
+
+
+def libsvm_functions():
+    """The library with the types of LIBSVM's functions."""
+    loaded = library()
+    for name in vars(libsvm):
+        if name.startswith(("svm_predict", "svm_get", "svm_load", "svm_check", "svm_free")) and hasattr(loaded, name):
+            function, theirs = getattr(loaded, name), getattr(libsvm, name)
+            function.argtypes, function.restype = theirs.argtypes, theirs.restype
+    return loaded
 
 
 class Error(ctypes.Structure):
@@ -77,11 +89,6 @@ class CModel:
     def dense(self, x):
         """(labels, values) of a matrix."""
         rows = dense_rows(x)
-        return self.ask("labels", rows)[:, 0], self.ask("values", rows)
-
-    def sparse(self, starts, indices, values):
-        """(labels, values) of rows with LIBSVM's indices."""
-        rows = sparse_rows(starts, indices, values)
         return self.ask("labels", rows)[:, 0], self.ask("values", rows)
 
     def ask(self, output_kind, rows, classes=0):

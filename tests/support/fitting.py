@@ -271,16 +271,9 @@ def symmetric(seed, classes):
 
 for _at, (_method, _classes, _sparse) in enumerate(itertools.product(("isotonic", "sigmoid"), (2, 3), (False, True))):
     for _seed in (_at, _at + 8):
-        _svc = SVC(gamma=(0.1, 0.5, "scale")[_seed % 3], max_iter=5000)
+        _svc = calibrated(SVC(gamma=(0.1, 0.5, "scale")[_seed % 3], max_iter=5000), _method, scaled=_seed >= 8)
         _name = f"symmetric, {_method} {_classes} {_seed}" + " sparse" * _sparse
-        _add(
-            _name,
-            calibrated(_svc, _method, scaled=_seed >= 8),
-            symmetric,
-            seed=_seed,
-            classes=_classes,
-            sparse=_sparse,
-        )
+        _add(_name, _svc, symmetric, seed=_seed, classes=_classes, sparse=_sparse)
 
 
 # ---- answers

@@ -13,12 +13,11 @@ from pathlib import Path
 import numpy as np
 import pandas
 import scipy.sparse
-from libsvm.svm import libsvm
 
 import fastsvm_cli
 from fastsvm_cli import _native, sklearn
 from support import dasking, forked
-from support.c_library import CModel, library
+from support.c_library import CModel, libsvm_functions, sparse_rows
 from support.in_process import Libsvm
 from support.paths import PROGRAM
 from support.processes import outcome
@@ -182,12 +181,17 @@ def _c(model, exact):
     return CModel(model, fastsvm_cli.load(model).model.pairs, exact=exact)
 
 
-@numbers
-def c_sparse(question):
+def c_answers(question, output_kind, classes=0):
+    """Of CModel.ask, for sparse rows."""
     rows = question.specimen.rows
     entries = [(j, v) for row in rows for j, v in sorted(row.items())]
-    starts = np.cumsum([0, *map(len, rows)])
-    return _c(question.model, question.exact).sparse(starts, [j for j, _ in entries], [v for _, v in entries])
+    given = sparse_rows(np.cumsum([0, *map(len, rows)]), [j for j, _ in entries], [v for _, v in entries])
+    return _c(question.model, question.exact).ask(output_kind, given, classes)
+
+
+@numbers
+def c_sparse(question):
+    return c_answers(question, "labels")[:, 0], c_answers(question, "values")
 
 
 @numbers
@@ -197,21 +201,11 @@ def c_dense(question):
     return _c(question.model, question.exact).dense(question.specimen.dense())
 
 
-class _Renamed:
-    """LIBSVM's functions, of libfastsvm."""
-
-    def __init__(self):
-        for name in ("svm_load_model", "svm_predict", "svm_predict_values", "svm_free_and_destroy_model"):
-            function, theirs = getattr(library(), name), getattr(libsvm, name)
-            function.argtypes, function.restype = theirs.argtypes, theirs.restype
-            setattr(self, name, function)
-
-
 @numbers
 def libsvm_names(question):
     if not question.model.name.endswith("-exact"):
         return None
-    functions = _Renamed()
+    functions = libsvm_functions()
     model = functions.svm_load_model(os.fsencode(question.model))
     labels, values = [], []
     for row in question.specimen.rows:

@@ -1,5 +1,7 @@
 """The parity table: every trait x kind x interface gives the same answers; LIBSVM's, where they are proven."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -11,7 +13,7 @@ from support.in_process import Libsvm
 from support.paths import PROGRAM
 from support.processes import outcome
 from support.profiles import calm
-from zoo.interfaces import IN_TURN, INSTRUCTION_SETS, NUMBERS, TEXTS, Question, loaded, predict_file
+from zoo.interfaces import IN_TURN, INSTRUCTION_SETS, NUMBERS, TEXTS, Question, c_answers, loaded, predict_file
 from zoo.kinds import KINDS, compiled, suits
 from zoo.traits import ROUNDING_DECIDES, TRAITS, specimen
 
@@ -90,28 +92,54 @@ def assert_libsvms(asked, text, theirs, probability=False):
         assert [line.split() for line in text.decode().splitlines()] == theirs.lines(found.rows, probability)
 
 
-def assert_same_values(asked, model, kind):
-    """Decision values: the program's are equal, others near."""
+def in_sorted_order(numbers, machine, signed=True):
+    """LIBSVM's numbers of pairs in scikit-learn's order: sorted classes; for two, positive for the second."""
+    if not machine.classification:
+        return numbers
+    columns = {}
+    for (i, j), column in zip(machine.pairs, numbers.T):
+        columns[machine.label[i], machine.label[j]] = column
+        columns[machine.label[j], machine.label[i]] = -column if signed else column
+    classes = sorted(machine.label, reverse=len(machine.label) == 2)
+    return np.stack([columns[pair] for pair in combinations(classes, 2)], axis=1)
+
+
+def assert_same_values(asked, model, kind, probabilities=None):
+    """Decision values: predict_file's and the program's are equal, others near; so are the radii and probabilities of
+    the package and of C."""
     found = asked.specimen
     printed = predict_file(asked, False, values=True)
     assert printed.decode() == outcome([PROGRAM, "-q", "--values", asked.rows, asked.model, "-"], check=True).stdout
     rows = [line.split()[1:] for line in printed.splitlines()]
-    values = np.array(rows, float).reshape(len(rows), -1)[:, : model.pairs]  # without radii
+    both = np.array(rows, float).reshape(len(rows), -1)  # values and radii
+    values, radii = both[:, : model.pairs], both[:, model.pairs :]
     size = size_of(found)
     others = {"C, sparse": NUMBERS["c_sparse"](asked), "C, dense": NUMBERS["c_dense"](asked)}
     for name, answer in others.items():
         if answer is not None:
             np.testing.assert_allclose(answer[1], values, rtol=1e-12, atol=size, err_msg=name)
+    if model.certified:
+        np.testing.assert_allclose(c_answers(asked, "radii")[:, model.pairs :], radii, 0.02)
+    if probabilities is not None and not found.regression:
+        theirs = c_answers(asked, "probabilities", model.header.nr_class)[:, 1:]
+        np.testing.assert_allclose(theirs, np.array(probabilities, float), 1e-5, 1e-12)
     if kind == "exact" and model.pairs:
         np.testing.assert_allclose(values, found.values(), rtol=1e-9, atol=100 * size)
-    if found.regression or not found.fits_array or not model.pairs:
+    if not found.fits_array or not model.pairs:
         return
     fast = loaded(asked)
-    expected = fast._classes.pairwise(values) if found.machine.classification else values
-    expected = -expected if found.machine.classification and model.pairs == 1 else expected
     for convert in (np.asarray, scipy.sparse.csr_matrix):
-        function = fast.decision_function(convert(found.dense())).reshape(expected.shape)
-        np.testing.assert_allclose(function, expected, rtol=1e-12, atol=size)
+        rows = convert(found.dense())
+        if not found.regression:
+            expected = in_sorted_order(values, found.machine)
+            np.testing.assert_allclose(fast.decision_function(rows).reshape(expected.shape), expected, 1e-12, size)
+        if model.certified:
+            expected = in_sorted_order(radii, found.machine, signed=False)
+            np.testing.assert_allclose(fast.radius(rows).reshape(expected.shape), expected, 0.02)  # three digits
+        if probabilities is not None and hasattr(fast, "predict_proba"):
+            order = np.argsort(found.machine.label) if found.machine.classification else [0, 1]
+            expected = np.array(probabilities, float)[:, order]
+            np.testing.assert_allclose(fast.predict_proba(rows), expected, 1e-5, 1e-12)
 
 
 @pytest.mark.full(few=30)
@@ -119,13 +147,15 @@ def assert_same_values(asked, model, kind):
 def test_every_interface_has_the_same_answers(zoo, trait, kind):
     """LIBSVM reads reduced sets, too."""
     asked = question(trait, kind, zoo)
-    model = load_model(str(asked.model))
+    model, likely = load_model(str(asked.model)), None
     theirs = Libsvm(asked.model) if kind == "reduced" else asked.specimen.libsvm() if KINDS[kind].proves else None
     for probability in (False, True)[: 1 + model.header.has_probability]:
         text = assert_alike(asked, probability, texts(trait, kind, probability))
         if theirs:
             assert_libsvms(asked, text, theirs, probability)
-    assert_same_values(asked, model, kind)
+        if probability:
+            likely = numbers_of(text)[1]
+    assert_same_values(asked, model, kind, likely)
 
 
 @pytest.mark.full(few=8)
