@@ -7,14 +7,7 @@ import pytest
 
 from fastsvm_cli.benchmarks.race import factor, median_error, race, run_once, warm_up
 from fastsvm_cli.benchmarks.timing import Timings
-
-
-class Clock:
-    def __init__(self, rate=1.0):
-        self.now, self.rate = 0.0, rate
-
-    def __call__(self):
-        return self.now
+from support.benching import Clock
 
 
 class Runner:
@@ -28,7 +21,7 @@ class Runner:
 
     def run(self):
         seconds = self.prepared[-1] * self.seconds * (1 + self.noise * abs(self._draw.standard_normal()))
-        self.clock.now += self.clock.rate * seconds
+        self.clock.spend(seconds)
 
 
 def raced(clock, *runners, seconds=2.0, keep=None):

@@ -1,8 +1,9 @@
 """Helpers for tests of bench."""
 
-import re
+import io
 
 import numpy as np
+from rich.console import Console
 from scipy.stats import binomtest, median_abs_deviation
 
 from support.forked import fastsvm
@@ -59,14 +60,30 @@ def by_name(document):
     return {case["name"]: case for case in document["cases"]}
 
 
-def terminal_tables(text):
-    lines = [
-        [cell.strip() for cell in re.split("[│┃]", line)] for line in text.splitlines() if "│" in line or "┃" in line
-    ]
-    return _parted(lines)
+class Clock:
+    """A clock that work moves on. rate: its speed. noise: relative, of every run."""
+
+    def __init__(self, rate=1.0, noise=0.0):
+        self.now, self.rate, self._noise, self._draw = 0.0, rate, noise, np.random.default_rng(1)
+
+    def __call__(self):
+        return self.now
+
+    def spend(self, seconds):
+        self.now += self.rate * seconds * (1 + self._noise * self._draw.standard_normal() ** 2)
 
 
-def _parted(lines):
-    """Tables from heading to heading."""
-    starts = [at for at, line in enumerate(lines) if line[0] == "model"]
-    return tuple(lines[at:end] for at, end in zip(starts, [*starts[1:], None]))
+def rounded(found):
+    """With nine digits: the last ones depend on the processor."""
+    if isinstance(found, dict):
+        return {key: rounded(each) for key, each in found.items()}
+    if isinstance(found, list):
+        return [rounded(each) for each in found]
+    return float(f"{found:.9g}") if isinstance(found, float) else found
+
+
+def printed(shown, width, **how):
+    console = Console(file=io.StringIO(), width=width, **how)
+    for each in shown:
+        console.print(each)
+    return console.file.getvalue()
