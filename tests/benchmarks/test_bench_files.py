@@ -2,53 +2,58 @@
 
 import json
 import os
-import signal
 import subprocess
+import sys
 
 import pytest
 
-from support.benching import ONE_THREAD, by_name
+from support.benching import ONE_THREAD, by_name, interrupted_when
 from support.paths import FASTSVM
-from support.processes import PATIENCE, default_signals, wait_until
 
 
 @pytest.mark.full
 def test_an_interrupt_keeps_what_was_measured(directory):
-    (directory / "temp").mkdir()
-    env = {**os.environ, **ONE_THREAD, "TMPDIR": str(directory / "temp")}
-    words = "--runs 1000000 --max-seconds 1e9 --json rows rings.model rings.red".split()
-    process = subprocess.Popen(
-        [FASTSVM, "bench", *words],
-        cwd=directory,
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        preexec_fn=default_signals,
-    )
-    try:
-        # svm-predict and fastsvm rewrite these files in every run.
-        writes = set()
+    temporary, writes = directory / "temp", set()
+    temporary.mkdir()
 
-        def have_run():
-            writes.update(
-                (path, path.stat().st_mtime_ns) for path in (directory / "temp").glob("*/*") if path.is_file()
-            )
-            return process.poll() is not None or len(writes) > 30
+    def have_run():
+        """svm-predict and fastsvm rewrite these files in every run."""
+        writes.update((path, path.stat().st_mtime_ns) for path in temporary.glob("*/*") if path.is_file())
+        return len(writes) > 30
 
-        wait_until(have_run)
-        assert process.poll() is None
-        os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=PATIENCE)
-    finally:
-        process.kill()
-    assert process.returncode == 130 and b"Traceback" not in err, err.decode()
-    assert os.listdir(directory / "temp") == []
+    words = "bench --runs 1000000 --max-seconds 1e9 --json rows rings.model rings.red".split()
+    out, err = interrupted_when(have_run, [FASTSVM, *words], directory, TMPDIR=str(temporary))
+    assert "Traceback" not in err and os.listdir(temporary) == []
     records = by_name(json.loads(out))
     assert records["exact model"]["scoring"] is None
     for name in ("exact model", "rings.red", "fastsvm, empty file"):
         assert len(records[name]["end_to_end"]["runs"]) >= 2
     assert records["rings.red"]["failed"] is None and records["rings.red"]["disagreement"] is not None
+
+
+#: bench whose second method waits for an interrupt.
+SLOW = """
+import sys, time
+from fastsvm_cli.benchmarks import chooser
+compile_source = chooser.compile_source
+def compiled(command, *given):
+    if not command.startswith("approx"):
+        open("waiting", "w").close()
+        time.sleep(1000)
+    return compile_source(command, *given)
+chooser.compile_source = compiled
+from fastsvm_cli.start import run
+sys.argv[0] = "fastsvm"
+run()
+"""
+
+
+@pytest.mark.full
+def test_ctrl_c_while_it_tries_prints_what_is_there(directory):
+    words = [sys.executable, "-c", SLOW, "bench", "--try", "rows", "rings.model"]
+    out, err = interrupted_when((directory / "waiting").exists, words, directory)
+    assert err == "Interrupted: the models compared until then are shown.\n"
+    assert "exact model" in out and "approx --degree" in out
 
 
 @pytest.mark.full

@@ -2,9 +2,7 @@
 
 import os
 import re
-import signal
 import subprocess
-import sys
 from copy import copy
 
 import pytest
@@ -20,7 +18,7 @@ from fastsvm_cli.benchmarks.timing import Timed, seconds_left
 from fastsvm_cli.comparisons.budget import Budget
 from support.benching import MACHINE, ONE_THREAD, first_rows, printed, train
 from support.paths import FASTSVM, GOLDEN
-from support.processes import PATIENCE, default_signals, on_a_terminal, wait_until
+from support.processes import on_a_terminal
 
 WORST = COLUMNS.index("worst class")  # the tables of all cases have every class
 LONG = "a-model-of-" + "many-words-" * 14 + "end"
@@ -191,35 +189,3 @@ def test_try_on_a_terminal(linear, columns, locale):
     for line in plain.split("\n"):
         assert len(line) <= columns or line in commands, line
     assert "…" not in text and "?" not in plain
-
-
-#: bench whose second method waits for an interrupt.
-SLOW = """
-import sys, time
-from fastsvm_cli.benchmarks import chooser
-compile_source = chooser.compile_source
-def compiled(command, *given):
-    if not command.startswith("approx"):
-        open("waiting", "w").close()
-        time.sleep(1000)
-    return compile_source(command, *given)
-chooser.compile_source = compiled
-from fastsvm_cli.start import run
-sys.argv[0] = "fastsvm"
-run()
-"""
-
-
-@pytest.mark.full
-def test_ctrl_c_while_it_tries_prints_what_is_there(directory):
-    words = [sys.executable, "-c", SLOW, "bench", "--try", "rows", "rings.model"]
-    how = {"cwd": directory, "env": {**os.environ, **ONE_THREAD}, "preexec_fn": default_signals, "text": True}
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **how)
-    try:
-        wait_until(lambda: process.poll() is not None or (directory / "waiting").exists())
-        os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=PATIENCE)
-    finally:
-        process.kill()
-    assert process.returncode == 130 and err == "Interrupted: the models compared until then are shown.\n", err
-    assert "exact model" in out and "approx --degree" in out

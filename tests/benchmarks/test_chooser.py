@@ -129,10 +129,10 @@ def told(done):
     out += [choice_report.reason(choice), *choice_report.commands(choice, "t", "m", None, "kept")]
     out += [choice_report.not_tried(choice) or "all tried", *choice_report.left_out(choice, [], False)]
     out += [f"{choice.rows} rows, {choice.limit:g} s at most{', interrupted' if choice.interrupted else ''}"]
-    for each in choice.entrants:
+    for each in (choice.exact, *choice.entrants):
         became = f"{'failed, ' if each.failed else ''}{each.why or 'compared'}"
         answers = f", {each.share:.4g} differ, at most {each.upper:.4g}" if each.changed else ""
-        given = [f"--{option}" for option in done.given.get(each.name, ["not compiled"])]
+        given = [f"--{option}" for option in done.given.get(each.name, [])]
         out.append(" ".join([f"  {each.name}: {became}{answers}, {len(each.timings)} runs", *given]))
     out += [f"  {name}: within: {within}" for name, within in done.results.items()]
     return "\n".join(out) + "\n"

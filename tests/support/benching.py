@@ -1,6 +1,9 @@
 """Helpers for tests of bench."""
 
 import io
+import os
+import signal
+import subprocess
 
 import numpy as np
 from rich.console import Console
@@ -8,6 +11,7 @@ from scipy.stats import binomtest, median_abs_deviation
 
 from support.forked import fastsvm
 from support.paths import DATA
+from support.processes import PATIENCE, default_signals, wait_until
 from support.training import train_on
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -87,3 +91,20 @@ def printed(shown, width, **how):
     for each in shown:
         console.print(each)
     return console.file.getvalue()
+
+
+def interrupted_when(ready, words, cwd, **environment):
+    """Both streams of a process that gets Ctrl-C once `ready()`."""
+    env = {**os.environ, **ONE_THREAD, **environment}
+    streams = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    how = {"cwd": cwd, "env": env, "text": True, "start_new_session": True, "preexec_fn": default_signals}
+    process = subprocess.Popen(words, **streams, **how)
+    try:
+        wait_until(lambda: process.poll() is not None or ready())
+        assert process.poll() is None
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+    assert process.returncode == 130, err
+    return out, err
