@@ -1,9 +1,7 @@
-import json
-
 import pytest
 from threadpoolctl import threadpool_limits
 
-from support.benching import ONE_THREAD, ROWS, first_rows, run, train
+from support.benching import ONE_THREAD, ROWS, first_rows, train
 from support.compiling import compile_all, linked
 
 
@@ -64,12 +62,3 @@ def bench(fastsvm):
         return fastsvm("bench", *runs, *words, env={**ONE_THREAD, **(env or {})}, **how)
 
     return bench
-
-
-@pytest.fixture(scope="session")
-def measured(compiled):
-    """JSON for all kinds of models."""
-    words = "bench -q --runs 3 --json rows rings.model rings.approx rings.cert rings.red rings.border rings.order"
-    done = run(*words.split(), "other.approx", cwd=compiled)
-    assert done.stderr == ""
-    return json.loads(done.stdout)

@@ -2,53 +2,58 @@
 
 import json
 import os
-import signal
 import subprocess
+import sys
 
 import pytest
 
-from support.benching import ONE_THREAD, by_name
+from support.benching import ONE_THREAD, by_name, interrupted_when
 from support.paths import FASTSVM
-from support.processes import PATIENCE, default_signals, wait_until
 
 
 @pytest.mark.full
 def test_an_interrupt_keeps_what_was_measured(directory):
-    (directory / "temp").mkdir()
-    env = {**os.environ, **ONE_THREAD, "TMPDIR": str(directory / "temp")}
-    words = "--runs 1000000 --max-seconds 1e9 --json rows rings.model rings.red".split()
-    process = subprocess.Popen(
-        [FASTSVM, "bench", *words],
-        cwd=directory,
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        preexec_fn=default_signals,
-    )
-    try:
-        # svm-predict and fastsvm rewrite these files in every run.
-        writes = set()
+    temporary, writes = directory / "temp", set()
+    temporary.mkdir()
 
-        def have_run():
-            writes.update(
-                (path, path.stat().st_mtime_ns) for path in (directory / "temp").glob("*/*") if path.is_file()
-            )
-            return process.poll() is not None or len(writes) > 30
+    def have_run():
+        """svm-predict and fastsvm rewrite these files in every run."""
+        writes.update((path, path.stat().st_mtime_ns) for path in temporary.glob("*/*") if path.is_file())
+        return len(writes) > 30
 
-        wait_until(have_run)
-        assert process.poll() is None
-        os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=PATIENCE)
-    finally:
-        process.kill()
-    assert process.returncode == 130 and b"Traceback" not in err, err.decode()
-    assert os.listdir(directory / "temp") == []
+    words = "bench --runs 1000000 --max-seconds 1e9 --json rows rings.model rings.red".split()
+    out, err = interrupted_when(have_run, [FASTSVM, *words], directory, TMPDIR=str(temporary))
+    assert "Traceback" not in err and os.listdir(temporary) == []
     records = by_name(json.loads(out))
     assert records["exact model"]["scoring"] is None
     for name in ("exact model", "rings.red", "fastsvm, empty file"):
         assert len(records[name]["end_to_end"]["runs"]) >= 2
     assert records["rings.red"]["failed"] is None and records["rings.red"]["disagreement"] is not None
+
+
+#: bench whose second method waits for an interrupt.
+SLOW = """
+import sys, time
+from fastsvm_cli.benchmarks import chooser
+compile_source = chooser.compile_source
+def compiled(command, *given):
+    if not command.startswith("approx"):
+        open("waiting", "w").close()
+        time.sleep(1000)
+    return compile_source(command, *given)
+chooser.compile_source = compiled
+from fastsvm_cli.start import run
+sys.argv[0] = "fastsvm"
+run()
+"""
+
+
+@pytest.mark.full
+def test_ctrl_c_while_it_tries_prints_what_is_there(directory):
+    words = [sys.executable, "-c", SLOW, "bench", "--try", "rows", "rings.model"]
+    out, err = interrupted_when((directory / "waiting").exists, words, directory)
+    assert err == "Interrupted: the models compared until then are shown.\n"
+    assert "exact model" in out and "approx --degree" in out
 
 
 @pytest.mark.full
@@ -60,8 +65,8 @@ def test_a_closed_pipe_is_not_a_crash(directory, options, reader):
 
 
 @pytest.mark.full
-def test_plot_is_svg_or_png_and_names_every_method(bench, directory):
-    """Also a name that looks like a formula."""
+def test_plot_names_every_method(bench, directory):
+    """Also a name that looks like a formula. What is drawn: figures/test_bench_figure.py."""
     pytest.importorskip("matplotlib")
     (directory / r"a$\frac$b").symlink_to("rings.red")
     bench("-q --plot p.svg rows rings.model rings.cert rings.border", r"a$\frac$b")
@@ -69,24 +74,3 @@ def test_plot_is_svg_or_png_and_names_every_method(bench, directory):
     assert "<svg" in svg and svg.rstrip().endswith("</svg>")
     for name in ("exact model", "degree 2", "reduce", "border", "rows / s, end to end", "labels that differ"):
         assert name in svg or name.replace("-", "&#45;") in svg, name
-    bench("-q --plot p.png rows rings.model rings.cert")
-    assert (directory / "p.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
-    bench("-q --plot p.svg waves.rows waves.model waves.approx")
-    assert "root mean square difference" in (directory / "p.svg").read_text()
-
-
-#: Of a folder before the installed packages.
-WITHOUT_MATPLOTLIB = {
-    "sitecustomize.py": "import sys; sys.modules['matplotlib'] = None\n",
-    "matplotlib.py": "raise ImportError('numpy.core.multiarray failed to import')\n",
-}
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("file", WITHOUT_MATPLOTLIB)
-def test_plot_without_matplotlib_is_one_line(bench, directory, file):
-    (directory / "block").mkdir()
-    (directory / "block" / file).write_text(WITHOUT_MATPLOTLIB[file])
-    block = {"PYTHONPATH": str(directory / "block")}
-    done = bench("-q --plot p.svg rows rings.model rings.red", env=block, code=1)
-    assert len(done.err.splitlines()) == 1 and "matplotlib" in done.err and not (directory / "p.svg").exists()

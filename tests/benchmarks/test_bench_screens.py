@@ -1,33 +1,24 @@
 """bench: its output fits the screen."""
 
-import io
 import os
 import re
-import signal
 import subprocess
-import sys
-from collections import Counter
+from copy import copy
 
-import numpy as np
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
 
-from fastsvm_cli.benchmarks import child_processes, choice_report
+from fastsvm_cli.benchmarks import child_processes
 from fastsvm_cli.benchmarks.bench_run import Bench
-from fastsvm_cli.benchmarks.chooser import Choice, Entrant
 from fastsvm_cli.benchmarks.conclusion import conclusion
 from fastsvm_cli.benchmarks.cross_validation import Split, as_table
-from fastsvm_cli.benchmarks.report import COLUMNS, case_rows, class_columns, hidden, shown
+from fastsvm_cli.benchmarks.report import COLUMNS, hidden, shown
 from fastsvm_cli.benchmarks.table_row import SCORING, Case
 from fastsvm_cli.benchmarks.timing import Timed, seconds_left
 from fastsvm_cli.comparisons.budget import Budget
-from fastsvm_cli.comparisons.changed import Changed
-from fastsvm_cli.methods.method import Attempt
-from fastsvm_cli.models import load_model
-from support.benching import MACHINE, ONE_THREAD, first_rows, train
-from support.paths import DATA, FASTSVM, GOLDEN
-from support.processes import PATIENCE, default_signals, on_a_terminal, wait_until
+from support.benching import MACHINE, ONE_THREAD, first_rows, printed, train
+from support.paths import FASTSVM, GOLDEN
+from support.processes import on_a_terminal
 
 WORST = COLUMNS.index("worst class")  # the tables of all cases have every class
 LONG = "a-model-of-" + "many-words-" * 14 + "end"
@@ -60,6 +51,7 @@ def filled(folder, exact, models):
         case = Case(name, "compiled")
         case.failed = WHY
         bench.cases.append(case)
+    bench.test_file, bench.exact_file = "rows", "m"  # as printed
     return bench
 
 
@@ -79,64 +71,49 @@ def benches(tmp_path_factory):
     ]
 
 
-def test_nothing_slower_than_what_the_user_has_is_advised(benches):
+def said(found):
+    return "\n".join([*found.sentences, *found.commands, "", ""])
+
+
+def test_nothing_slower_than_what_the_user_has_is_advised(benches, screen):
     bench = benches[0]
     exact = next(case for case in bench.cases if case.name == "exact model")
-    seconds = exact.end_to_end.timings.seconds
-    svm_predict = f"svm-predict {bench.test_file} {bench.exact_file} out"
-    found = conclusion(bench, exact, Budget(0.005))
-    assert found.sentences[0].startswith(
-        "Keep svm-predict: nothing within 0.5 % is faster on these rows (exact model: "
-    )
-    assert found.commands == [svm_predict] == conclusion(bench, None, None).commands
-    try:
-        exact.end_to_end.timings.seconds = [0.01] * 3
-        for budget in (Budget(0.005), None):
-            found = conclusion(bench, exact, budget)
-            assert found.sentences[0].startswith("Keep the exact model: no compiled model within 0.5 % is measurably ")
-            assert found.commands == [f"fastsvm predict {bench.test_file} {bench.exact_file} out"]
-        program = bench.add_program(exact, "fastsvm-predict")
-        program.end_to_end.timings.seconds = [0.001] * 3
-        found = conclusion(bench, exact, Budget(0.005))
-        assert "times as fast as svm-predict with fastsvm-predict." in found.sentences[0]
-        assert found.commands == [f"fastsvm-predict {bench.test_file} {bench.exact_file} out"]
-    finally:
-        exact.end_to_end.timings.seconds = seconds
-        bench.cases = [case for case in bench.cases if case.role != "program"]
+    before, budgets = exact.end_to_end.timings.seconds, (Budget(0.005), None)
+    text = "".join(said(conclusion(bench, exact, budget)) for budget in budgets)
+    exact.end_to_end.timings.seconds = [0.01] * 3
+    text += "".join(said(conclusion(bench, exact, budget)) for budget in budgets)
+    bench.add_program(exact, "fastsvm-predict").end_to_end.timings.seconds = [0.001] * 3
+    text += said(conclusion(bench, exact, Budget(0.005)))
+    exact.end_to_end.timings.seconds, bench.cases = before, bench.cases[:-1]
+    screen("bench-advice", text)
 
 
-def printed(shown, width, **how):
-    console = Console(file=io.StringIO(), width=width, **how)
-    for each in shown:
-        console.print(each)
-    return console.file.getvalue()
-
-
-@pytest.mark.parametrize(
-    "kind, width, ascii_only",
-    [
-        ("classes", 45, False),
-        ("classes", 60, True),
-        ("classes", 80, False),
-        ("classes", 140, True),
-        ("regression", 60, False),
-        ("regression", 100, True),
-    ],
-)
-def test_no_line_is_wider_and_every_number_is_there(benches, kind, width, ascii_only):
-    """Long names and sentences are wrapped."""
-    bench = benches[kind == "regression"]
-    text = printed(shown(bench, MACHINE, bench.cases[-4], width, everything=True, ascii_only=ascii_only), width)
-    assert not [line for line in text.split("\n") if cell_len(line) > width] and "…" not in text
-    assert not ascii_only or re.sub("[日本]", "", text).isascii()
-    cells = [cell for _, cells in case_rows(bench) for at, cell in enumerate(cells) if cell and at not in (0, WORST)]
-    numbers = Counter(cells + [cell for _, cells in class_columns(bench)[2] for cell in cells[1:] if cell])
-    found = Counter(cell.strip() for line in text.split("\n") for cell in re.split("[│|]", line)[1:])
-    assert sum(numbers.values()) > 25 and all(found[cell] >= count for cell, count in numbers.items()), numbers - found
-    letters = re.sub(r"[\s│|]", "", text)
-    assert letters.count(WHY.replace(" ", "")) == 2
-    assert all(LONG[:20] in text for case in bench.cases if case.name.startswith(LONG))
-    assert kind == "regression" or ("b\\nx" in text and "日" in text)
+def test_tables_fit_any_width(benches, screen):
+    """Long names and sentences are wrapped; models that were named are shown, failed ones with the reason."""
+    classes, regression = benches
+    assert {case.role for case in hidden(classes, None)} == {"start-up"}
+    alone = copy(classes)
+    alone.cases = [Case("exact model", "exact")]
+    alone.cases[0].failed, text = WHY, ""
+    for bench, width, ascii_only, everything in (
+        (classes, 45, False, True),
+        (classes, 60, True, True),
+        (classes, 80, False, False),
+        (regression, 60, False, True),
+        (regression, 140, True, True),
+        (alone, 80, False, False),
+    ):
+        picked = bench.cases[-4] if everything else None
+        table = printed(shown(bench, MACHINE, picked, width, everything=everything, ascii_only=ascii_only), width)
+        assert not [line for line in table.split("\n") if cell_len(line) > width] and "…" not in table
+        assert not ascii_only or re.sub("[日本]", "", table).isascii()
+        text += f"--- {width} columns\n{table}"
+    splits = [Split(1234, 23456, 0.98765, 0.9876, 0.00123), Split(1233, 23455, 0.91, 0.92, 0.5)]
+    for width in (45, 80):
+        table = printed(as_table(LONG, splits, gamma=0.123456, cost=100.0, degree=3), width)
+        assert not [line for line in table.split("\n") if len(line) > width] and "…" not in table
+        text += f"--- {width} columns\n{table}"
+    screen("bench-widths", "".join(line.rstrip() + "\n" for line in text.splitlines()))
 
 
 def test_the_picked_case_is_green(benches):
@@ -147,35 +124,6 @@ def test_the_picked_case_is_green(benches):
     )
     green = [line for line in text.split("\n") if "\x1b[1;32m" in line]
     assert len(green) == 2 and all("b\\nx" in line for line in green)
-
-
-def test_models_that_were_named_are_shown(benches):
-    bench = benches[0]
-    assert {case.role for case in hidden(bench, None)} == {"start-up"}
-    displayed = " ".join(printed(shown(bench, MACHINE, None, 80), 80).split())
-    assert (
-        "leave out" not in displayed
-        and "--all shows more columns." in displayed
-        and displayed.count("this looks like") == 2
-    )
-
-
-def test_nothing_but_reasons(tmp_path):
-    rows = tmp_path / "rows"
-    rows.write_text(ROWS)
-    bench = Bench(str(rows), str(GOLDEN / "c_svc.model"), folder=str(tmp_path), threads=0, fastsvm=[], svm_predict=None)
-    bench.cases = [Case("exact model", "exact")]
-    bench.cases[0].failed = WHY
-    text = printed(shown(bench, MACHINE, None, 80), 80)
-    assert text.startswith("Not measured\n  exact model: ") and "this looks like" in text
-
-
-@pytest.mark.parametrize("width", [45, 60, 80, 100])
-def test_folds_fit_too(width):
-    splits = [Split(1234, 23456, 0.98765, 0.9876, 0.00123), Split(1233, 23455, 0.91, 0.92, 0.5)]
-    text = printed(as_table(LONG, splits, gamma=0.123456, cost=100.0, degree=3), width)
-    assert all(len(line) <= width for line in text.split("\n")) and "…" not in text
-    assert width < 80 or all(each in text for each in ("98.77 %", "92.00 %", "0.123 %", "23455", "2467"))
 
 
 def test_what_is_left_is_known_once_every_case_was_timed():
@@ -215,20 +163,15 @@ def linear(tmp_path_factory):
 def test_the_screen_of_try(bench, linear):
     """At most 80 columns and 25 lines, plain, without a terminal."""
     files = linear / "rows", linear / "m"
-    done = bench("--try", "--budget", "50%", *files, env={"COLUMNS": ""})
+    done = bench("--try --budget 50%", *files, env={"COLUMNS": ""})
     lines = done.out.splitlines()
     assert done.err == "" and len(lines) <= 25, done.out
     assert max(len(line) for line in lines if "fastsvm" not in line) <= 80, done.out
     assert re.fullmatch(r"[ -~\n]*", done.out) and re.match("(Fastest of|Keep the exact model: of) ", lines[0])
-    (head,) = (line for line in lines if line.startswith("model "))
-    assert head.split() == ["model", "exact", "differ", "90", "%", "class", "compile"]
-    assert re.search(r"^exact model +1 +0 % +0 %$", done.out, re.M) and re.search(
-        r"^approx +[\d.]+ +0 % ", done.out, re.M
-    )
-    assert "rows: 120 rows. Speed: rows a second of one thread, by processor time" in " ".join(lines)
-    everything = bench("--try", "--all", "--budget", "50%", *files).out
+    assert re.search(r"^exact model +1 +0 % +0 %$", done.out, re.M)
+    assert re.search(r"^approx +[\d.]+ +0 % ", done.out, re.M)
+    everything = bench("--try --all --budget 50%", *files).out
     assert "reduce: a linear kernel found" in everything and "order --method geometry" in everything
-    assert bench("-q", "--try", "--json", *files).err == ""
 
 
 @pytest.mark.full
@@ -246,74 +189,3 @@ def test_try_on_a_terminal(linear, columns, locale):
     for line in plain.split("\n"):
         assert len(line) <= columns or line in commands, line
     assert "…" not in text and "?" not in plain
-
-
-def choice_of(names, budget=0.005):
-    """A made-up choice: a model of each name, every one slower than the one before."""
-    model = load_model(str(GOLDEN / "c_svc.model"))
-
-    def entrant(name, seconds, differ):
-        out = Entrant(name, model, Attempt(name, {}))
-        out.timings.seconds, out.rough = [seconds] * 5, seconds
-        out.changed = Changed(np.arange(4000) % 2, np.arange(4000) < differ)
-        out.share, out.upper, out.compile_seconds, out.size = differ / 4000, 0.0123, 12.3, 99
-        out.within = differ < 10
-        return out
-
-    exact = entrant("exact model", 1e-3, 0)
-    entrants = [entrant(name, 1e-6 * 1.3**at, at) for at, name in enumerate(names)]
-    waiting = [Attempt(f"{name} not tried", {}) for name in names]
-    return Choice(exact, entrants, entrants[0], waiting, Budget(budget), 4000, 1e-6, 12.0, 30.0)
-
-
-def test_a_table_of_try_fits_80_columns(screen):
-    """Few and many models, the fastest first, and long names."""
-    text = ""
-    for names in (["a", "b"], [f"approx --degree {at} --certify, --exact" for at in range(20)], [LONG] * 3):
-        choice = choice_of(names)
-        text += printed([choice_report.table(choice, False, 80)], 80)
-        text += "\n".join([choice_report.not_tried(choice), *choice_report.left_out(choice, [], False), "", ""])
-    screen("try", "".join(line.rstrip() + "\n" for line in text.splitlines()))
-    tables = [line for line in text.splitlines() if "not tried" not in line]
-    assert max(cell_len(line.rstrip()) for line in tables) <= 80
-
-
-@pytest.mark.full
-def test_ctrl_c_while_it_tries_prints_what_is_there(tmp_path):
-    train(tmp_path, "m", "rings.train", "-g 1 -c 1", 3000)
-    (tmp_path / "rows").write_bytes((DATA / "rings.test").read_bytes())
-    with subprocess.Popen(
-        [sys.executable, "-c", SLOW, "bench", "--try", "rows", "m"],
-        cwd=tmp_path,
-        env={**os.environ, **ONE_THREAD},
-        stdout=subprocess.PIPE,
-        stderr=open(tmp_path / "printed", "w"),
-        start_new_session=True,
-        preexec_fn=default_signals,
-    ) as process:
-        try:
-            wait_until(lambda: process.poll() is not None or (tmp_path / "waiting").exists())
-            os.killpg(process.pid, signal.SIGINT)
-            out, _ = process.communicate(timeout=PATIENCE)
-        finally:
-            process.kill()
-    printed = (tmp_path / "printed").read_text()
-    assert process.returncode == 130 and printed == "Interrupted: the models compared until then are shown.\n", printed
-    assert b"exact model" in out and b"approx --degree 2" in out
-
-
-#: bench whose cascade waits for an interrupt.
-SLOW = """
-import sys, time
-from fastsvm_cli.benchmarks import chooser
-compile_source = chooser.compile_source
-def compiled(command, *given):
-    if command == "cascade":
-        open("waiting", "w").close()
-        time.sleep(1000)
-    return compile_source(command, *given)
-chooser.compile_source = compiled
-from fastsvm_cli.start import run
-sys.argv[0] = "fastsvm"
-run()
-"""

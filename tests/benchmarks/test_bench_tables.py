@@ -1,18 +1,15 @@
-"""fastsvm bench: models side by side, in JSON. Numbers: test_statistics.py."""
+"""fastsvm bench: models side by side, in JSON, and the gate of --max-disagreement. Numbers: test_statistics.py."""
 
-import csv
 import gzip
 import json
-import re
 import subprocess
-import sys
 
 import pytest
 
 from fastsvm_cli.benchmarks import bench_run as bench_cases
-from support.benching import ROWS, by_name, terminal_tables
-from support.paths import FASTSVM, GOLDEN, SCRIPTS
-from support.processes import outcome
+from fastsvm_cli.console.option_types import Share
+from support.benching import ROWS, by_name
+from support.paths import FASTSVM, GOLDEN
 
 CASES = [
     *("svm-predict", "libsvm, in process", "svm-predict, empty file", "fastsvm, empty file", "exact model"),
@@ -22,12 +19,15 @@ CASES = [
 
 
 @pytest.mark.full
-def test_a_row_for_every_model_and_reference(measured, svm_predict):
+def test_a_row_for_every_model_and_reference(bench, directory, svm_predict):
+    words = (
+        "-q --runs 3 --json rows rings.model rings.approx rings.cert rings.red rings.border rings.order other.approx"
+    )
+    measured = json.loads(bench(words).out)
     records = by_name(measured)
     assert list(records)[: len(CASES)] == CASES and "exact model, fastsvm-predict" in records  # and the fastest
     assert all(name.endswith(", fastsvm-predict") for name in list(records)[len(CASES) :])
     assert measured["conclusion"] and measured["commands"][-1].endswith(" out") and measured["rows"] == ROWS
-    assert measured["picked"] is None and measured["test_file"] == "rows" and measured["exact_model"] == "rings.model"
     for name, record in records.items():
         assert record["failed"] is None
         assert (record["end_to_end"] is None) == (name == "libsvm, in process")
@@ -38,29 +38,6 @@ def test_a_row_for_every_model_and_reference(measured, svm_predict):
     assert 0 < records["rings.cert"]["rows_proven"] == records["rings.cert, predict --exact"]["rows_proven"]
     assert records["rings.border"]["labels_that_differ"] > 0
     assert records["other.approx"]["note"] == "compiled from another model"
-
-
-@pytest.mark.full
-def test_the_script_tabulates_the_json(measured, tmp_path):
-    (tmp_path / "bench.json").write_text(json.dumps(measured))
-
-    def tabulated(*options):
-        words = [sys.executable, SCRIPTS / "tabulate_bench.py", *options, tmp_path / "bench.json"]
-        return outcome(words, check=True).stdout.splitlines()
-
-    lines = tabulated()
-    assert all(len(re.findall(r"(?<!\\)\|", line)) == 9 for line in lines)
-    table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:]]
-    assert [row[0] for row in table] == [case["name"] for case in measured["cases"]]
-    for row, case in zip(table, measured["cases"]):
-        assert row[2].startswith(f"{case['end_to_end']['median']:.3g} +- ") if case["end_to_end"] else row[2] == ""
-        assert row[6].startswith(f"{case['labels_that_differ']} (") if case["disagreement"] is not None else not row[6]
-    runs = {}
-    for line in csv.DictReader(tabulated("--runs")):
-        runs.setdefault((line["clock"], line["case"]), []).append(float(line["seconds"]))
-    clocks = ("end_to_end", "scoring")
-    cases = measured["cases"]
-    assert runs == {(clock, case["name"]): case[clock]["runs"] for case in cases for clock in clocks if case[clock]}
 
 
 @pytest.mark.full
@@ -96,9 +73,6 @@ def test_a_model_that_fails_is_a_row_that_says_why(bench, directory):
         assert any(line.startswith("Error: ") and why in line for line in done.err.splitlines()), str(done)
     assert records["rings.red"]["failed"] is None and records["exact model"]["scoring"]
     assert records["rings.red"]["end_to_end"]["median"] > 0 and len(done.err.splitlines()) == len(whys)
-    table = bench("rows rings.model missing", code=1).out
-    assert len(re.findall(r"\bmissing\b.*No such file", table)) == 1
-    assert not any(row[0] == "missing" for rows in terminal_tables(table) for row in rows)
 
 
 def test_cases_have_names_and_files_of_their_own(tmp_path):
@@ -114,3 +88,31 @@ def test_cases_have_names_and_files_of_their_own(tmp_path):
     outputs = [case.output for case in bench.cases if case.output is not None]
     names = [case.name for case in bench.cases]
     assert len(set(outputs)) == len(outputs) >= 6 and len(set(names)) == len(names), (outputs, names)
+
+
+# ---- --max-disagreement
+
+
+@pytest.mark.full
+def test_max_disagreement_is_a_gate(bench, directory):
+    models = "rows rings.model rings.border rings.order"
+    done = bench(f"--json --max-disagreement 0.5% {models} nowhere", code=3)
+    records = by_name(json.loads(done.out))
+    share = records["rings.border"]["disagreement"]
+    assert share > 0.005 and records["rings.order"]["disagreement"] == 0
+    missing, note, error = done.err.splitlines()
+    assert "nowhere" in missing and note.startswith("Note: Too small to measure 0.5 %: class -1 (")
+    assert error == (
+        f"Error: rings.border: {100 * share:.3g} % of the labels differ, more than 0.5 % (--max-disagreement)"
+    )
+
+
+@pytest.mark.full
+def test_a_regression_cannot_pass_the_gate_in_silence(bench, directory):
+    done = bench("--max-disagreement 0 waves.rows waves.model waves.approx", code=None)
+    assert done.code != 0 or "--max-disagreement" in done.err, "exit 0 for a model that differs in every row"
+
+
+def test_shares_are_numbers_or_percent():
+    words = {"0": 0, "1": 1, "100%": 1, "0%": 0, "5e-3": 0.005, "0.5%": 0.005}
+    assert {word: Share().convert(word, None, None) for word in words} == words

@@ -1,4 +1,4 @@
-"""Races of models, by a made-up clock."""
+"""Races of models, by a made-up clock. Who is timed how often is in screens/choices.txt."""
 
 from math import inf
 
@@ -7,14 +7,7 @@ import pytest
 
 from fastsvm_cli.benchmarks.race import factor, median_error, race, run_once, warm_up
 from fastsvm_cli.benchmarks.timing import Timings
-
-
-class Clock:
-    def __init__(self, rate=1.0):
-        self.now, self.rate = 0.0, rate
-
-    def __call__(self):
-        return self.now
+from support.benching import Clock
 
 
 class Runner:
@@ -28,14 +21,7 @@ class Runner:
 
     def run(self):
         seconds = self.prepared[-1] * self.seconds * (1 + self.noise * abs(self._draw.standard_normal()))
-        self.clock.now += self.clock.rate * seconds
-
-
-def raced(clock, *runners, seconds=2.0, keep=None):
-    for each in runners:
-        warm_up(each, 5000, clock)
-    race(runners, seconds, clock, keep)
-    return [len(each.timings) for each in runners]
+        self.clock.spend(seconds)
 
 
 def test_a_run_has_enough_rows_to_be_timed():
@@ -47,24 +33,6 @@ def test_a_run_has_enough_rows_to_be_timed():
     few = Runner(clock, 1e-6)
     warm_up(few, 30, clock)
     assert few.count == 30
-
-
-@pytest.mark.parametrize("rate", [0.5, 1.0, 2.0])
-def test_the_slower_ones_are_dropped_and_the_others_timed_more_often(rate):
-    clock = Clock(rate)
-    runners = [Runner(clock, seconds, 0.1, at) for at, seconds in enumerate((4e-6, 2e-6, 2.1e-6, 8e-6))]
-    counts = raced(clock, *runners)
-    assert counts[3] < counts[1] and counts[0] < counts[1] and counts[0] == 4
-    assert min(runners, key=lambda each: each.timings.median) is runners[1]
-
-
-def test_the_one_to_compare_with_is_never_dropped():
-    clock = Clock()
-    exact, fast, equal = Runner(clock, 50e-6, 0.1), Runner(clock, 1e-6, 0.1, 1), Runner(clock, 1e-6, 0.1, 2)
-    counts = raced(clock, exact, fast, equal, keep=exact)
-    assert counts[0] == counts[1] == counts[2] > 4
-    alone = Runner(clock, 1e-6)
-    assert raced(clock, alone, keep=alone) == [0]  # nothing to compare
 
 
 def test_a_race_ends_with_its_seconds():

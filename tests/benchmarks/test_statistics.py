@@ -1,9 +1,9 @@
 """fastsvm bench: every statistic recomputed, with replaced clocks."""
 
-import itertools
 import json
 import os
 import random
+import sys
 import time
 from types import SimpleNamespace
 
@@ -19,8 +19,9 @@ from fastsvm_cli.benchmarks import child_processes, environment, timing
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
 from fastsvm_cli.commands.bench import command
 from fastsvm_cli.comparisons.sampled import rms_interval_95
-from support.benching import MACHINE, ROWS, STATISTICS, by_name, ratio_and_error, wilson
-from support.paths import FASTSVM, GOLDEN
+from support.benching import MACHINE, ROWS, STATISTICS, Clock, by_name, ratio_and_error, rounded
+from support.paths import FASTSVM, GOLDEN, SCRIPTS, TESTS
+from support.processes import outcome
 
 
 @pytest.mark.parametrize("count", [1, 3, 5, 6, 8, 9, 20, 40])
@@ -69,13 +70,6 @@ def timed(name, seconds, log, clock, divisor=1.0):
         return divisor
 
     return Timed(name, "a clock", once)
-
-
-class Clock:
-    now = 100.0
-
-    def __call__(self):
-        return self.now
 
 
 def test_cases_take_turns_and_the_warm_up_is_not_counted():
@@ -173,8 +167,8 @@ MODELS = {"m": "c_svc.model", "cert": "version2/c_svc-certified.approx"}
 MODELS |= {"border": "version2/c_svc.border", "order": "version2/c_svc-geometry.order"}
 
 
-def test_every_statistic_that_is_printed(tmp_path, monkeypatch, screen):
-    """JSON has the replaced times and predictions, and so has the stored screen."""
+def test_tables_and_json_have_the_statistics_of_the_runs(tmp_path, monkeypatch, screen):
+    """With replaced times and predictions. The statistics: test_statistics_of_runs."""
     for name, golden in MODELS.items():
         (tmp_path / name).write_bytes((GOLDEN / golden).read_bytes())
     (tmp_path / "rows").write_text("1 1:0.5 2:-0.25\n1 1:-1 4:0.5\n-1 4:1 8:-0.75\n" * (ROWS // 3))
@@ -183,7 +177,7 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch, screen):
     monkeypatch.setattr(environment, "fastsvm_command", lambda: [FASTSVM])
     monkeypatch.setattr(environment, "native_program", lambda: None)
     monkeypatch.setattr(environment, "describe", lambda threads: MACHINE)
-    printed = []
+    printed = {}
     for option in ("--json", "--all"):
         theatre = Theatre(labels, ROWS)
         with monkeypatch.context() as patch:
@@ -195,92 +189,17 @@ def test_every_statistic_that_is_printed(tmp_path, monkeypatch, screen):
             words = ["-q", "--runs", "5", "--budget", "1", option, "rows", *MODELS]
             done = CliRunner().invoke(command, words)
         assert done.exit_code == 0, (done.output, done.exception)
-        printed.append(done.stdout)
-    screen("bench", "".join(line.rstrip() + "\n" for line in printed[1].splitlines()))
-    records = by_name(json.loads(printed[0]))
-    assert len(records) == 9
-
-    memory = [runs for key, runs in theatre.taken.items() if key[0] == "memory"]
-    libsvm = [runs for key, runs in theatre.taken.items() if key[0] == "libsvm"][-1]
-    spent = {
-        ("libsvm, in process", "scoring"): [each / ROWS for each in libsvm]
-    }  # (name, clock) -> runs, warm-up first
-    for name, record in records.items():
-        if name == "libsvm, in process":
-            continue
-        key = (
-            "svm-predict" if name.startswith("svm-predict") else os.path.basename(FASTSVM),
-            "empty" if record["role"] == "start-up" else "rows",
-            os.path.basename(record["model"]),
-            name.endswith("predict --exact"),
-        )
-        spent[name, "end_to_end"] = theatre.taken[key]
-        if record["role"] not in ("reference", "start-up"):
-            spent[name, "scoring"] = [each / ROWS for each in memory.pop(0)]
-        if record["role"] == "compiled" or name == "exact model":  # the first lines of every output have label 7
-            different = theatre.flips[key]
-            assert (record["labels_that_differ"], record["disagreement"]) == (different, different / ROWS)
-            assert record["disagreement_upper_95"] == pytest.approx(wilson(different, ROWS), rel=1e-4)
-            by_class = [(labels[:different].count(label), labels.count(label)) for label in (-1, 1)]
-            assert [(each["labels_that_differ"], each["rows"]) for each in record["classes"]] == by_class
-            assert record["largest_class_disagreement"] == max(different / rows for different, rows in by_class)
-    assert not memory and all(len(runs) == 6 for runs in spent.values())
-    references = {"end_to_end": "svm-predict", "scoring": "libsvm, in process"}
-    for name, record in records.items():
-        assert record["size"] == os.path.getsize(record["model"])
-        assert record["size_ratio"] == pytest.approx(os.path.getsize("m") / record["size"])
-        for clock, reference in references.items():
-            timings = record[clock]
-            if (name, clock) not in spent:
-                assert timings is None
-                continue
-            runs = spent[name, clock][1:]  # without the warm-up
-            assert timings["runs"] == pytest.approx(runs)
-            for statistic, formula in STATISTICS.items():
-                assert timings[statistic] == pytest.approx(formula(runs)), (name, clock, statistic)
-            if record["role"] == "start-up":
-                assert timings["speed_up"] is timings["rows_per_second"] is None
-                continue
-            ratio, error = ratio_and_error(spent[reference, clock][1:], runs)
-            assert timings["speed_up"] == pytest.approx(ratio)
-            assert timings["rows_per_second"] == pytest.approx((ROWS if clock == "end_to_end" else 1) / np.median(runs))
-            assert record["role"] == "reference" or timings["speed_up_error"] == pytest.approx(error)
+        printed[option] = done.stdout
+    screen("bench", "".join(line.rstrip() + "\n" for line in printed["--all"].splitlines()))
+    document = rounded(json.loads(printed["--json"]))
+    screen("bench-json", json.dumps(document, indent=1) + "\n")
+    # Case n differs in n labels; runs are the time spent, after the warm-up.
+    records = by_name(document)
+    assert [records[name]["labels_that_differ"] for name in MODELS if name != "m"] == [4, 6, 7]
+    spent = theatre.taken[os.path.basename(FASTSVM), "rows", "border", False]
+    assert len(spent) == 6 and records["border"]["end_to_end"]["runs"] == pytest.approx(spent[1:])
 
 
-@pytest.mark.full
-def test_a_time_is_of_one_process_or_of_one_prediction_in_memory(tmp_path, monkeypatch):
-    """With a clock that advances by one at each reading, and before and after each process or prediction in memory."""
-    clock = itertools.count().__next__
-    ended = []
-
-    def between_ticks(work):
-        def ticking(*arguments, **options):
-            clock()
-            done = work(*arguments, **options)
-            clock()
-            ended.append(arguments)
-            return done
-
-        return ticking
-
-    monkeypatch.setenv("PATH", str(tmp_path))  # without svm-predict
-    monkeypatch.setattr(environment, "fastsvm_command", lambda: [FASTSVM])
-    monkeypatch.setattr(child_processes, "run", between_ticks(child_processes.run))
-    monkeypatch.setattr(bench_cases, "predict", between_ticks(bench_cases.predict))
-    monkeypatch.setattr(bench_cases, "interleave", lambda *arguments: interleave(*arguments, clock=clock))
-    (tmp_path / "rows").write_text("1 1:0.5 2:-0.25\n" * ROWS)
-    rows, models = str(tmp_path / "rows"), [str(GOLDEN / MODELS["m"]), str(GOLDEN / "version2" / "c_svc.approx")]
-    done = CliRunner().invoke(command, ["-q", "--json", "--runs", "3", rows, *models])
-    assert done.exit_code == 0, (done.output, done.exception)
-    records = by_name(json.loads(done.stdout))
-    for name in ("exact model", "c_svc.approx"):
-        end_to_end, scoring = records[name]["end_to_end"], records[name]["scoring"]
-        assert end_to_end["runs"] == [3, 3, 3] and end_to_end["rows_per_second"] == ROWS / 3
-        assert scoring["runs"] == pytest.approx([3 / ROWS] * 3)
-        assert scoring["rows_per_second"] == pytest.approx(ROWS / 3)
-    start_up = records["fastsvm, empty file"]["end_to_end"]
-    assert start_up["runs"] == [3, 3, 3] and start_up["rows_per_second"] is None
-    models = [os.path.basename(words[0][-2]) for words in ended if isinstance(words[0], list)]
-    # A warm-up and three runs, each beginning with the empty file; then by fastsvm-predict.
-    assert models[:12] == ["c_svc.model", "c_svc.model", "c_svc.approx"] * 4
-    assert models[12:] in (["c_svc.model"] * 4, ["c_svc.model", "c_svc.approx"] * 4)
+def test_the_script_tabulates_the_json(screen):
+    words = [sys.executable, SCRIPTS / "tabulate_bench.py", TESTS / "screens" / "bench-json.txt"]
+    screen("bench-tabulated", "".join(outcome([*words, *more], check=True).stdout for more in ([], ["--runs"])))

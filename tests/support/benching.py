@@ -1,12 +1,17 @@
 """Helpers for tests of bench."""
 
-import re
+import io
+import os
+import signal
+import subprocess
 
 import numpy as np
+from rich.console import Console
 from scipy.stats import binomtest, median_abs_deviation
 
 from support.forked import fastsvm
 from support.paths import DATA
+from support.processes import PATIENCE, default_signals, wait_until
 from support.training import train_on
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -59,14 +64,47 @@ def by_name(document):
     return {case["name"]: case for case in document["cases"]}
 
 
-def terminal_tables(text):
-    lines = [
-        [cell.strip() for cell in re.split("[│┃]", line)] for line in text.splitlines() if "│" in line or "┃" in line
-    ]
-    return _parted(lines)
+class Clock:
+    """A clock that work moves on. rate: its speed. noise: relative, of every run."""
+
+    def __init__(self, rate=1.0, noise=0.0):
+        self.now, self.rate, self._noise, self._draw = 0.0, rate, noise, np.random.default_rng(1)
+
+    def __call__(self):
+        return self.now
+
+    def spend(self, seconds):
+        self.now += self.rate * seconds * (1 + self._noise * self._draw.standard_normal() ** 2)
 
 
-def _parted(lines):
-    """Tables from heading to heading."""
-    starts = [at for at, line in enumerate(lines) if line[0] == "model"]
-    return tuple(lines[at:end] for at, end in zip(starts, [*starts[1:], None]))
+def rounded(found):
+    """With nine digits: the last ones depend on the processor."""
+    if isinstance(found, dict):
+        return {key: rounded(each) for key, each in found.items()}
+    if isinstance(found, list):
+        return [rounded(each) for each in found]
+    return float(f"{found:.9g}") if isinstance(found, float) else found
+
+
+def printed(shown, width, **how):
+    console = Console(file=io.StringIO(), width=width, **how)
+    for each in shown:
+        console.print(each)
+    return console.file.getvalue()
+
+
+def interrupted_when(ready, words, cwd, **environment):
+    """Both streams of a process that gets Ctrl-C once `ready()`."""
+    env = {**os.environ, **ONE_THREAD, **environment}
+    streams = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    how = {"cwd": cwd, "env": env, "text": True, "start_new_session": True, "preexec_fn": default_signals}
+    process = subprocess.Popen(words, **streams, **how)
+    try:
+        wait_until(lambda: process.poll() is not None or ready())
+        assert process.poll() is None
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+    assert process.returncode == 130, err
+    return out, err

@@ -12,10 +12,10 @@ from fastsvm_cli.methods.order.geometry import compile_geometry
 from fastsvm_cli.methods.order.precomputed import with_vectors
 from fastsvm_cli.methods.order.triangle import compile_triangle
 from fastsvm_cli.models import parse_model
-from support import hostile, in_process, oracles
+from fastsvm_cli.models.base import Model
+from support import in_process, oracles, reducing
 from support.evaluation import parse
-from support.in_process import written_lines
-from support.oracles import OWN_KERNELS, random_machine, random_rows
+from support.oracles import EXTENDED, OWN_KERNELS, random_machine, random_rows
 
 COMPILERS = {"geometry": compile_geometry, "triangle": compile_triangle}
 KERNELS = {"geometry": ["rbf", "linear", "polynomial", *OWN_KERNELS], "triangle": ["rbf", "exponential"]}
@@ -36,7 +36,7 @@ def decide(model, chunk, out, tolerance=0.0, task=None):
 def exact_model(machine):
     """The model that `order` gets: precomputed, with its vectors, if LIBSVM does not know the kernel."""
     if machine.kernel not in OWN_KERNELS:
-        return parse_model(machine.text(), "a.model")
+        return reducing.exact_model(machine)
     kernel = Kernel(machine.kernel, machine.gamma, machine.coef0, machine.degree)
     return with_vectors(
         parse_model(oracles.behind_serials(machine).text(), "a.model"), [parse(machine.vectors)], "train", kernel
@@ -51,6 +51,26 @@ def order(machine, method, **options):
     return model
 
 
+def with_points(machine, points, vectors=(), rng=None, slack=0.0):
+    """A geometry model of any points, of support vectors and further vectors. slack: error of the file's numbers, which
+    the file declares."""
+    exact, vectors = exact_model(machine), [*machine.vectors, *vectors]
+    text = "".join(oracles.row_text(" ".join(["0"] * machine.coef.shape[1]), row) + "\n" for row in vectors)
+    all_vectors = _native.parse(text.encode(), leading_count=machine.coef.shape[1])[0]
+    out = _native.Decisions(exact.pairs, True)
+    exact.evaluator.fast_values(all_vectors.select(points), out)
+    b = np.array(out.value) + np.array(machine.rho)
+    error = (np.array(out.radius) + 4 * oracles.UNIT * (np.abs(b) + np.abs(np.array(out.value)))).max(axis=0)
+    if slack:
+        b += slack * rng.choice([-1, 1], b.shape)
+        error += slack
+    a, k = machine.pair_coefficients.astype(EXTENDED), oracles.kernel_values(machine, machine.vectors)
+    squared_norm, size = (((a @ k) * a).sum(axis=1) for a, k in ((a, k), (np.abs(a), np.abs(k))))
+    upper = (np.maximum(squared_norm, 0) + 1e-15 * size).astype(float)
+    how = dict(sequence="any", all_vectors=all_vectors, points=list(points), b=np.ascontiguousarray(b).ravel())
+    return Model(_native.GeometryFile(exact.file, "f", **how, squared_norm=upper.tolist(), b_error=error.tolist()))
+
+
 def random_options(rng, machine, method):
     if method == "triangle":
         return {"seed": int(rng.integers(9)), "lists": int(rng.integers(1, 6)) if rng.random() < 0.7 else None}
@@ -60,11 +80,6 @@ def random_options(rng, machine, method):
         scale = float(max(map(abs, machine.vectors[0].values()), default=1))
         options["folded"] = random_rows(rng, 2, [1, 2, 3], scale=scale)
     return options
-
-
-def lines(model, rows, **options):
-    text, run_counts = written_lines(model, [parse(rows)], **options)
-    return text.decode().splitlines(), run_counts
 
 
 class Libsvm(in_process.Libsvm):
@@ -146,7 +161,7 @@ def random_case(rng, kernel):
     if n:
         rows += [dict(vectors[i]) for i in rng.integers(0, n, 3)]
         for i in rng.integers(0, n, 2):
-            near = scale * 10 ** rng.uniform(-9, -1)
+            near = scale * 10 ** rng.uniform(-12, -1)
             rows.append({index: v + near * float(rng.standard_normal()) for index, v in vectors[i].items()})
     rows += [{}, {UNKNOWN: scale}, {**(vectors[0] if n else {}), UNKNOWN: scale * 10 ** rng.uniform(-9, 2)}]
     if rng.random() < 0.1:  # a kernel file of an own kernel holds no NaN
@@ -169,21 +184,9 @@ def spread(rng, n, kernel, d=5, classes=2):
 # ---- intervals
 
 
-def uncovered(value, radius, *truths):
-    """Where one of the truths is beyond the radius; a NaN error is not covered."""
-    with np.errstate(all="ignore"):
-        error = np.max([np.abs(value - truth) for truth in truths], axis=0)
-    return hostile.uncovered(error, radius)
-
-
 def truths(machine, rows):
     with np.errstate(all="ignore"):
         return oracles.decision_values(machine, rows), Libsvm(machine).values(rows)
-
-
-def assert_covered(trial, value, radius, *expected):
-    bad = uncovered(value, radius, *expected)
-    assert not bad.any(), (trial, np.argwhere(bad), value[bad], radius[bad], [each[bad] for each in expected])
 
 
 def after(model, chunk, points):
@@ -198,4 +201,6 @@ def stopped(model, chunk, tolerance=0.0, task=None):
     out = _native.Decisions(model.pairs, True)
     left = decide(model, chunk, out, tolerance, task)
     assert out.kernel_evaluations == sum(out.evaluations)
+    if task is NEVER:
+        np.testing.assert_array_equal(np.flatnonzero(~(np.array(out.radius)[:, 0] <= tolerance)), left)
     return np.array(out.value), np.array(out.radius), np.array(out.evaluations), left

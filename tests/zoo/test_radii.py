@@ -13,8 +13,8 @@ from support.evaluation import parse
 from support.expanding import certified
 from support.hostile import as_rows, hostile_machine, hostile_options, hostile_rows, sparse_vectors, uncovered
 from support.in_process import mirrored
-from support.oracles import OWN_KERNELS, random_machine
-from support.ordering import NEVER, after, order, random_case, random_options, stopped, truths
+from support.oracles import OWN_KERNELS, random_machine, random_rows
+from support.ordering import NEVER, UNKNOWN, after, order, random_case, random_options, stopped, truths, with_points
 from support.profiles import tries
 from support.reducing import INITS, OPTIMIZERS, reduce
 from zoo.traits import TRAITS, specimen
@@ -116,6 +116,16 @@ def geometry(rng, machine, chunk):
         yield evaluation.decide(model.stopped_after(points), chunk)
 
 
+def any_points(rng, machine, chunk):
+    """Dependent or repeated points, and vectors that are not support vectors: a file may name any."""
+    count, more = len(machine.vectors), random_rows(rng, 3, [1, 2, 3, UNKNOWN])
+    points = rng.integers(0, count + 3, int(rng.integers(1, 90))).tolist()
+    slack = float(rng.choice([0, 1e-9, 1e-3])) * float(np.abs(machine.coef).max(initial=1e-300))
+    model = with_points(machine, points, more, rng, slack)
+    for k in sorted({1, len(points), *rng.integers(1, len(points) + 1, 4).tolist()} if machine.pairs else ()):
+        yield after(model, chunk, k)
+
+
 def triangle(rng, machine, chunk):
     yield from stops(machine, order(machine, "triangle", **random_options(rng, machine, "triangle")), chunk)
 
@@ -126,6 +136,7 @@ KINDS = {
     "finite expansion": (expansion, ["linear", "polynomial"]),
     "reduced": (reduced, ["rbf"]),
     "geometry": (geometry, ["rbf", "linear", "polynomial", *OWN_KERNELS]),
+    "any points": (any_points, ["rbf", "linear", "polynomial", *OWN_KERNELS]),
     "triangle": (triangle, ["rbf", "exponential"]),
 }
 #: (kind, family, number of models, least share of finite radii)
@@ -143,7 +154,11 @@ ATTACKS = [
     ("reduced", random_case, 20, 0.5),
     ("geometry", hostile, 60, 0.5),
     ("geometry", random_case, 150, 0.5),
+    ("geometry", canceling, 40, 0.9),
+    ("any points", hostile, 60, 0.5),
+    ("any points", random_case, 100, 0.5),
     ("triangle", hostile, 60, 0.5),
+    ("triangle", canceling, 40, 0.9),
     ("triangle", random_case, 100, 0.5),
 ]
 

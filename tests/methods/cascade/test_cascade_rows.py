@@ -24,8 +24,9 @@ HOW = {"fingerprint": "f" * 32, "budget": 0.05, "confidence": 0.9, "job": 10**6}
 def rings(tmp_path_factory):
     """A model, and rows to calibrate on."""
     path = tmp_path_factory.mktemp("rings") / "rings.model"
-    train_on(path, "rings.train", "-g 2 -c 1")
-    return load_model(str(path)), _native.Chunk.concatenate(list(read_chunks(str(DATA / "rings.test"))))
+    train_on(path, "rings.train", "-g 2 -c 1", 1000)
+    rows = _native.Chunk.concatenate(list(read_chunks(str(DATA / "rings.test"))))
+    return load_model(str(path)), rows.slice(0, 3000)
 
 
 def winners(model, rows):
@@ -54,12 +55,14 @@ def test_classes_of_too_few_rows_are_named_with_the_number_needed(rings):
         calibrate(model, rows.select(few), "rows", each_class=True, **HOW)
 
 
+@pytest.mark.full
 def test_training_rows_are_told_of_and_a_few_copies_are_not(fastsvm, tmp_path):
-    train_on(tmp_path / "model", "rings.train", "-g 2 -c 1")
-    train, test = ((DATA / f"rings.{part}").read_text().splitlines(keepends=True) for part in ("train", "test"))
-    (tmp_path / "copies").write_text("".join(test + train[:: len(train) // 20]))
+    train_on(tmp_path / "model", "rings.train", "-g 2 -c 1", 1000)
+    train, test = ((DATA / f"rings.{part}").read_text().splitlines(keepends=True)[:1000] for part in ("train", "test"))
+    (tmp_path / "training").write_text("".join(train))
+    (tmp_path / "copies").write_text("".join(test + train[::20]))
     words = ("--rows", "1000000", "--budget", "5%", "--data")
-    done = fastsvm("cascade", "-q", *words, DATA / "rings.train", "model", "out")
+    done = fastsvm("cascade", "-q", *words, "training", "model", "out")
     assert "these seem to be the model's training rows" in done.err and done.err.count("\n") == 1
     assert fastsvm("cascade", "-q", *words, "copies", "model", "out").err == ""
 
@@ -84,9 +87,10 @@ def test_a_cascade_is_refused_if_it_measures_as_slow_as_the_exact_model(rings, m
         calibrate(model, rows, "rows", **HOW)
 
 
+@pytest.mark.full
 def test_the_clocks_unit_does_not_matter(rings, monkeypatch):
     model, rows = rings
-    rows, how = rows.select(list(range(0, rows.rows, 2))), {**HOW, "job": 10**12}  # reading is a constant
+    rows, how = rows.slice(0, 1500), {**HOW, "job": 10**12}  # reading is a constant
     expected, counted = calibrate(model, rows, "rows", **how).model.to_text(), costs.seconds_of
     for unit in (0.5, 2):
         monkeypatch.setattr(costs, "seconds_of", lambda runs, unit=unit: [unit * each for each in counted(runs)])

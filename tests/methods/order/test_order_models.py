@@ -1,4 +1,5 @@
-"""Every label of an ordered model is svm-predict's."""
+"""Every label of an ordered model is svm-predict's, whatever its kernel; files of ordered models. Other traits are in
+the zoo's parity table, golden files in tests/models."""
 
 from contextlib import suppress
 
@@ -7,29 +8,19 @@ import pytest
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.base import Precision
 from fastsvm_cli.prediction.pipeline import predict
 from support import oracles
-from support.evaluation import parse
+from support.checksums import with_checksum
+from support.evaluation import HAND, error_of, parse
+from support.messages import model_changes
 from support.oracles import OWN_KERNELS, random_machine, random_rows
-from support.ordering import (
-    COMPILERS,
-    HUGE,
-    KERNELS,
-    UNKNOWN,
-    Libsvm,
-    after,
-    assert_covered,
-    decide,
-    exact_model,
-    lines,
-    methods_for,
-    order,
-    random_case,
-    random_options,
-    stopped,
-    truths,
-)
+from support.ordering import COMPILERS, KERNELS, Libsvm, decide, exact_model, order, random_case, random_options
+from support.paths import FASTSVM
+from support.processes import peak_memory
+from support.reducing import lines
+from zoo.traits import specimen
 
 pytestmark = [
     pytest.mark.usefixtures("serial_libsvm"),
@@ -37,111 +28,49 @@ pytestmark = [
 ]
 
 
-class Share:
-    """Counts of outcomes: a test whose cases all end alike tests nothing."""
-
-    def __init__(self):
-        self.models = self.refused = self.rows = self.decided = self.evaluations = self.possible = self.reference = 0
-
-    def check(self, models):
-        assert self.models == models and self.refused <= 0.03 * models, vars(self)
-        # Rows are decided by radii, by exact evaluation and by the reference sum.
-        assert 0.5 * self.rows < self.decided < 0.98 * self.rows and self.reference > 0, vars(self)
-        assert self.evaluations < 1.4 * self.possible, vars(self)
-
-
-def check_labels(rng, machine, rows, method, share, expected):
-    """expected: LIBSVM's lines. Regression values may differ by a tolerance."""
-    share.models += 1
-    try:
-        model = order(machine, method, **random_options(rng, machine, method))
-    except ModelFormatError as failure:
-        assert method == "geometry" and "scale the data" in str(failure)
-        share.refused += 1
-        return
-    tolerance = None
-    if model.header.regression:
-        rows, expected = zip(*((row, line) for row, line in zip(rows, expected) if HUGE not in map(abs, row.values())))
-        size = np.max(oracles.magnitudes(machine, rows), initial=1e-30)
-        tolerance = float(rng.choice([0.0, 1e-12, 1e-3, 0.03, 0.3, 0.3]) * size)
-    ours, run_counts = lines(model, rows, tolerance=tolerance)
-    if tolerance is None:
-        assert ours == expected, (method, machine)
-    else:
-        error = np.abs(np.array(ours, float) - np.array(expected, float))
-        assert np.all(error <= tolerance), (method, machine, error, tolerance)
-    left = decide(model, parse(rows), _native.Decisions(model.pairs), tolerance or 0.0)
-    share.rows += len(rows)
-    share.decided += len(rows) - len(left)
-    share.evaluations += run_counts.kernel_evaluations
-    share.possible += len(rows) * len(machine.vectors)
-    share.reference += run_counts.reference_rows
-
-
 @pytest.mark.full(few=1)
-@pytest.mark.parametrize(
-    "kernel, seed", [*(("rbf", seed) for seed in range(3)), *((kernel, 0) for kernel in KERNELS["geometry"][1:])]
-)
-def test_labels_are_svm_predicts(kernel, seed):
-    shares = {method: Share() for method in methods_for(kernel)}
-    for trial in range(60):
-        rng = np.random.default_rng([1, seed, trial])
+@pytest.mark.parametrize("method, kernel", [(method, kernel) for method in KERNELS for kernel in KERNELS[method]])
+def test_labels_are_svm_predicts(method, kernel):
+    """Rows are decided by radii, by exact evaluation and by the reference sum."""
+    left = summed = seen = taken = 0
+    for trial in range(30):
+        rng = np.random.default_rng([1, trial])
         machine, rows = random_case(rng, kernel)
-        theirs = Libsvm(machine).lines(rows)
-        for method, share in shares.items():
-            check_labels(rng, machine, rows, method, share, theirs)
-    for share in shares.values():
-        share.check(60)
-
-
-@pytest.mark.full(few=1)
-def test_intervals_of_every_build_of_the_hot_loops_are_sound(instruction_set):
-    """Labels of every build are in the zoo's parity table."""
-    for trial, kernel in enumerate(KERNELS["geometry"] * 4):
-        rng = np.random.default_rng([50, trial])
-        machine, rows = random_case(rng, kernel)
-        for method in methods_for(kernel):
-            with suppress(ModelFormatError):
-                model, chunk = order(machine, method), parse(rows)
-                assert_covered(trial, *stopped(model, chunk)[:2], *truths(machine, rows))
-                if method == "geometry" and model.points:
-                    assert_covered(trial, *after(model, chunk, 33), *truths(machine, rows))
+        with suppress(ModelFormatError):  # scale the data
+            model = order(machine, method, **random_options(rng, machine, method))
+            taken += 1
+            if machine.classification:
+                found, run_counts = lines(model, rows)
+                assert found == Libsvm(machine).lines(rows), trial
+                left += len(decide(model, parse(rows), _native.Decisions(model.pairs)))
+                summed, seen = summed + run_counts.reference_rows, seen + len(rows)
+            np.testing.assert_array_equal(Libsvm(machine).values(rows), oracles.libsvm_values(machine, rows))
+    assert taken > 27 and 0.02 * seen < left < 0.5 * seen and summed > 0
 
 
 @pytest.mark.parametrize("method, classes", [("geometry", 4), ("triangle", 2)])
 def test_lines_and_counts_depend_neither_on_threads_nor_on_chunks(best_instruction_set, method, classes):
     rng = np.random.default_rng(52)
-    vectors = random_rows(rng, 200, list(range(1, 8)), density=0.7)
+    vectors = random_rows(rng, 200, range(1, 8), density=0.7)
     machine = random_machine(rng, "c_svc", "rbf", vectors, nr_class=classes, gamma=0.5)
-    rows = random_rows(rng, 700, list(range(1, 9)), density=0.7)
-    chunk = parse(rows)
-    texts, counts = {"\n".join(Libsvm(machine).lines(rows)) + "\n"}, set()
-    for threads in (1, 3):
+    chunk, model, found = parse(random_rows(rng, 700, range(1, 9), density=0.7)), order(machine, method), set()
+    for threads, size in ((1, 700), (1, 311), (3, 700), (3, 7)):
         _native.set_threads(threads)
-        for size in (700, 311, 7):
-            model, written = order(machine, method), []
-            chunks = [chunk.select(list(range(at, min(at + size, 700)))) for at in range(0, 700, size)]
-            counts.add(predict(model, chunks, written.append, path="rows").kernel_evaluations)
-            texts.add(b"".join(written).decode())
-    assert len(texts) == 1 and len(counts) == 1
+        written, chunks = [], [chunk.slice(at, min(at + size, 700)) for at in range(0, 700, size)]
+        evaluations = predict(model, chunks, written.append, path="rows").kernel_evaluations
+        found.add((b"".join(written), evaluations))
+    assert len(found) == 1
 
 
-@pytest.mark.parametrize("svm_type, classes", [("c_svc", 2), ("c_svc", 4), ("one_class", 2), ("nu_svr", 2)])
-def test_probabilities_and_values_are_the_exact_models_to_the_byte(svm_type, classes):
-    rng = np.random.default_rng(8)
-    for trial in range(10):
-        n = 2 * int(rng.integers(1, 45))
-        machine = random_machine(
-            rng, svm_type, "rbf", random_rows(rng, n, [1, 2, 3]), nr_class=classes, gamma=0.4, probability=True
-        )
-        if trial % 2:  # opposed duplicates
-            machine.coef[1::2], machine.vectors[1::2] = -machine.coef[::2], machine.vectors[::2]
-        exact, rows = exact_model(machine), [*random_rows(rng, 15, [1, 2, 3, UNKNOWN]), {}, dict(machine.vectors[0])]
-        for method in COMPILERS:
-            model = order(machine, method)
-            for options in ({"probability": True}, {"values": True}, {"probability": True, "values": True}):
-                assert lines(model, rows, **options)[0] == lines(exact, rows, **options)[0]
-            assert svm_type != "nu_svr" or lines(model, rows)[0] == lines(exact, rows)[0]
+@pytest.mark.parametrize("method", COMPILERS)
+@pytest.mark.parametrize("trait", ["duplicates", "two_classes", "four_classes", "one_class", "nu_svr", "ties_at_rho"])
+def test_probabilities_and_values_are_the_exact_models_to_the_byte(method, trait):
+    found = specimen(trait)
+    if found.machine.probA is None and found.machine.classification:
+        found.machine.probA, found.machine.probB = [-1.3], [0.1]
+    exact, model = exact_model(found.machine), order(found.machine, method)
+    for options in ({"probability": True}, {"values": True}, {"probability": True, "values": True}):
+        assert lines(model, found.rows, **options)[0] == lines(exact, found.rows, **options)[0]
 
 
 @pytest.mark.parametrize("method", COMPILERS)
@@ -174,22 +103,16 @@ def test_for_labels_the_exact_model_computes_no_more_than_labels_of_open_rows(me
     np.testing.assert_allclose(np.asarray(precise.value)[left], theirs.values(rows)[left], rtol=1e-12, atol=1e-12)
 
 
-# ---- LIBSVM's order of operations
+# ---- kernels of kernel files
 
 
-@pytest.mark.full(few=2)
-@pytest.mark.parametrize("kernel", KERNELS["geometry"])
-def test_the_oracle_and_the_reference_sum_are_libsvms_bit_for_bit(kernel):
-    """Of kernels that LIBSVM does not know: those of a kernel file."""
-    for trial in range(30):
-        rng = np.random.default_rng([9, trial])
-        machine, rows = random_case(rng, kernel)
-        theirs, out = Libsvm(machine).values(rows), _native.Decisions(len(machine.pairs))
-        with np.errstate(all="ignore"):
-            np.testing.assert_array_equal(oracles.libsvm_values(machine, rows), theirs)
-        if kernel in OWN_KERNELS:
-            exact_model(machine).reference_values(parse(rows), out)
-            np.testing.assert_array_equal(np.array(out.value), theirs)
+@pytest.mark.parametrize("kernel", OWN_KERNELS)
+def test_the_reference_sum_is_that_of_the_kernel_file_bit_for_bit(kernel):
+    for trial in range(10):
+        machine, rows = random_case(np.random.default_rng([9, trial]), kernel)
+        out = _native.Decisions(len(machine.pairs))
+        exact_model(machine).reference_values(parse(rows), out)
+        np.testing.assert_array_equal(np.array(out.value), Libsvm(machine).values(rows))
 
 
 @pytest.mark.parametrize("degree, size, coef0", [(20, 1e5, 1.0), (50, 100.0, 1.0), (50, 1e-3, 1e-4), (3, 1e60, 1.0)])
@@ -206,9 +129,49 @@ def test_a_normalized_polynomial_whose_squares_leave_a_doubles_range_has_the_lab
         machine.rho = [float(theirs.max() + oracles.decision_values(machine, vectors).max()) / 2]
     else:
         machine.coef[0] *= -0.01  # infinite terms of both signs
-    try:
-        model = order(machine, "geometry")
-    except ModelFormatError:
-        return
-    expected = ["1" if value > 0 else "-1" for value in oracles.libsvm_values(machine, vectors)[:, 0]]
-    assert lines(model, vectors)[0] == expected
+    with suppress(ModelFormatError):
+        expected = ["1" if value > 0 else "-1" for value in oracles.libsvm_values(machine, vectors)[:, 0]]
+        assert lines(order(machine, "geometry"), vectors)[0] == expected
+
+
+# ---- files
+
+OPTIONS = {"geometry": {"folded": [{1: 0.5}, {2: 0.25, 4: -1.0}]}, "triangle": {"lists": 2}}
+ERRORS = model_changes("order")
+
+
+def text_of(name):
+    """A hand-made model in this order, or one with a kernel that LIBSVM does not know."""
+    method, _, own = name.partition("-")
+    model, options = parse_model(HAND.encode(), "m"), OPTIONS[method]
+    if own:
+        vectors = [{1: 1.0}, {2: 1.0}, {1: -1.0, 3: 0.5}]
+        model = exact_model(random_machine(np.random.default_rng(1), "c_svc", "exponential", vectors, gamma=0.5))
+        options = {}
+    return COMPILERS[method](model, fingerprint="0123456789abcdef", **options).to_text()
+
+
+def test_numbers_may_be_broken_into_other_lines():
+    text = text_of("geometry")
+    broken = text.replace(b"points\n4 5 ", b"points\n4\n5 ")
+    assert broken != text and parse_model(with_checksum(broken), "m").to_text() == text
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_a_corrupted_file_is_refused_in_one_clear_line(case):
+    """With a valid checksum, so that the error itself is reported."""
+    message, name, (old, new) = ERRORS[case]
+    text = text_of(name)
+    assert parse_model(text, "m").to_text() == text and old in text
+    found = error_of(with_checksum(text.replace(old, new, 1)))
+    assert found == message if message.startswith("m:") else message in found
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("method", COMPILERS)
+def test_many_features_of_which_few_are_not_zero_take_no_dense_memory(tmp_path, method):
+    """800 support vectors of 200 entries each in separate columns: 2 MB sparse, 1 GB dense. Of the trial, too."""
+    rng = np.random.default_rng(3)
+    rows = [{200 * r + i: float(v) for i, v in enumerate(np.round(rng.random(200), 2), 1)} for r in range(800)]
+    (tmp_path / "m").write_bytes(random_machine(rng, "one_class", "rbf", rows, gamma=0.01).text())
+    assert peak_memory(FASTSVM, "order", "-q", "--method", method, "m", "o", cwd=tmp_path) < 250 << 20
