@@ -48,14 +48,15 @@ def pytest_collection_modifyitems(config, items):
         items[:] = [item for item in items if item not in left_out]
 
 
-#: Environment variables that Dask sets in a process that has started workers.
-DASKS = {"MKL_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "PYTHONHASHSEED"} - set(os.environ)
+#: Environment variables that Dask sets in a process that has started workers, and `bench` in its own.
+SET_BY_TESTS = {"MKL_NUM_THREADS", "OMP_NUM_THREADS", "OMP_WAIT_POLICY", "OPENBLAS_NUM_THREADS", "PYTHONHASHSEED"}
+SET_BY_TESTS -= set(os.environ)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup():
-    """With Dask's variables, forked.py could not fork commands."""
-    for name in DASKS:
+    """With these variables, forked.py could not fork commands."""
+    for name in SET_BY_TESTS:
         os.environ.pop(name, None)
 
 

@@ -1,6 +1,5 @@
 """fastsvm_cli.predict_file: the bytes of `fastsvm predict`, and its errors."""
 
-import _thread
 import json
 import os
 import signal
@@ -148,11 +147,17 @@ except KeyboardInterrupt:
     assert wait_until(lambda: sorted(os.listdir(tmp_path)) == ["fifo", "out"])
 
 
-def test_what_is_raised_between_blocks_ends_a_prediction_of_arrays(folder, monkeypatch, heard_signals):
+def test_what_is_raised_between_blocks_ends_a_prediction_of_arrays(folder, monkeypatch):
     """As Ctrl-C is. The object answers the next call."""
     fast, X = fastsvm_cli.load(folder / "rings.model", n_threads=2), np.random.default_rng(0).random((100_000, 8))
     blocks, chunk = count(), fast._chunk
-    monkeypatch.setattr(fast, "_chunk", lambda *of: (next(blocks) == 2 and _thread.interrupt_main()) or chunk(*of))
+
+    def interrupted(*of):
+        if next(blocks) == 2:
+            raise KeyboardInterrupt
+        return chunk(*of)
+
+    monkeypatch.setattr(fast, "_chunk", interrupted)
     with pytest.raises(KeyboardInterrupt):
         fast.predict(X)
     monkeypatch.undo()
