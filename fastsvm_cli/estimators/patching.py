@@ -4,7 +4,7 @@ It replaces the six functions of sklearn.svm._base that call its LIBSVM, and the
 of the time of one row. Two functions of CalibratedClassifierCV, whose labels may depend on a value's last digits, turn
 it off.
 
-Labels decided without svm-predict's own sum hold for a sum in any order (B5, B26 and B38 of PROOFS.md); scikit-learn's
+Labels decided without svm-predict's own sum hold for a sum in any order (B5 and B26 of PROOFS.md); scikit-learn's
 function answers the other rows.
 """
 

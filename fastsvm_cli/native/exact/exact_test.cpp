@@ -1,5 +1,5 @@
 // Exact models against the reference sum: labels of every level, and values within their radii, on models built to
-// break the proofs (B5, B25, B26, B37, B38 of PROOFS.md).
+// break the proofs (B5, B25, B26, B37 of PROOFS.md).
 #include "exact/exact.h"
 
 #include <doctest/doctest.h>

@@ -331,7 +331,6 @@ extern const PolynomialLoops<float> single_polynomials;
 extern const PolynomialLoops<double> double_polynomials;
 extern const TileLoops tiles;
 extern const ProductLoops products_table;
-extern const VoteLoops votes_table;
 extern const GridLoops grid;
 #ifndef __AVX2__
 extern const TextLoops text;
@@ -363,7 +362,6 @@ const Loops table = {
     certain_sums,
     &tiles,
     &products_table,
-    &votes_table,
 #ifdef __AVX2__
     &avx2::text,
 #else

@@ -3,7 +3,6 @@
 #include <cstdint>
 
 #include "simd/grid_loops.h"
-#include "simd/pair_votes.h"
 #include "simd/polynomials.h"
 #include "simd/products.h"
 #include "simd/reference_lanes.h"
@@ -91,7 +90,6 @@ struct Loops {
                                  const double* sums);
     const TileLoops* tiles;
     const ProductLoops* products;
-    const VoteLoops* votes;
     const TextLoops* text;
 };
 

@@ -13,6 +13,8 @@ namespace {
 constexpr std::int64_t run = lanes;  // vectors that the sums take at a time
 // Kernel values per thread, unless one row has more: 2 MB.
 constexpr std::int64_t values_max = 1 << 19;
+// Exponent of the largest coefficient: products with kernel values are then never denormal, which is slow.
+constexpr int coefficient_exponent = 60;
 
 }  // namespace
 
@@ -38,7 +40,6 @@ struct LabelSums::Scratch {
     std::vector<std::int64_t> coef_at, value_at, count;  // (classes): of runs of vectors
     std::vector<Votes> votes;                            // (rows)
     std::vector<std::int64_t> left;
-    AllPairs::Scratch pairs;
 };
 
 // Sizes of row r, one per class, product_rows apart.
@@ -64,11 +65,6 @@ LabelSums::LabelSums(const SvmModel& model, const Rounding& rounding) : model_(m
     double most = 0;
     for (std::int64_t i = 0; i < sv.leading.size(); ++i) most = std::max(most, std::fabs(sv.leading[i]));
     scale_ = std::ldexp(1.0, std::ilogb(most) - coefficient_exponent);
-    all_pairs_ = AllPairs::of(model, rounding, scale_);
-    if (all_pairs_) {
-        padded_ = static_cast<std::int64_t>(order().size());
-        return;
-    }
     const int columns = sv.leading_count;
     const auto fill_up = [this](std::int64_t to) {
         order_.resize(static_cast<std::size_t>(whole(static_cast<std::int64_t>(order_.size()), to)), -1);
@@ -133,8 +129,6 @@ void LabelSums::decide_labels(const KernelTiles& tiles, const Rows& rows, std::v
         const std::int64_t now = std::min(most, n - at);
         if (pair)
             decide_pair(tiles, rows, which, now, likely, scratch, left, winner);
-        else if (all_pairs_)
-            decide_pairs(tiles, rows, which, now, scratch, left, winner);
         else
             decide_classes(tiles, rows, which, now, scratch, left, winner);
     }
@@ -235,15 +229,6 @@ void LabelSums::win_all(std::int64_t c, int rows, const std::int64_t* row, const
         }
     }
     for (int r = 0; r < rows; ++r) won[r] = least[r] > 0;
-}
-
-void LabelSums::decide_pairs(const KernelTiles& tiles, const Rows& rows, const std::int64_t* which, std::int64_t n,
-                             Scratch& scratch, std::vector<std::int64_t>& undecided, std::int32_t* winner) const {
-    tiles.take(rows, which, n, *scratch.block);
-    scratch.values.resize(static_cast<std::size_t>(n * padded_));
-    tiles.values(*scratch.block, 0, padded_, scratch.values.data(), padded_);
-    all_pairs_->decide_labels(tiles, *scratch.block, rows, which, n, scratch.values.data(), scratch.pairs, undecided,
-                              winner);
 }
 
 void LabelSums::decide_classes(const KernelTiles& tiles, const Rows& rows, const std::int64_t* which, std::int64_t n,

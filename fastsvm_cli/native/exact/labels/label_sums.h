@@ -1,10 +1,8 @@
 // LabelSums: labels from sums of single-precision kernel values, where error bounds decide them.
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <vector>
 
-#include "exact/labels/all_pairs.h"
 #include "exact/labels/kernel_tiles.h"
 #include "exact/reference/rounding.h"
 #include "exact/reference/svm_model.h"
@@ -15,7 +13,7 @@
 namespace fastsvm {
 
 // Sums with error bounds (B25 and B26 in PROOFS.md). One pair: positive and negative coefficients are summed apart.
-// Several classes: only pairs that can change the winner are summed. Many classes of few vectors: all_pairs.h.
+// Several classes: only pairs that can change the winner are summed.
 class LabelSums {
 public:
     // rounding: of the same model; must outlive this.
@@ -24,7 +22,7 @@ public:
     // Whether the model has labels, its kernel is of distances, and its coefficients fit. The constructor requires it.
     static bool holds(const SvmModel& model);
     // The order of vectors that the tiles must have; -1 for padding.
-    const std::vector<std::int64_t>& order() const { return all_pairs_ ? all_pairs_->order() : order_; }
+    const std::vector<std::int64_t>& order() const { return order_; }
 
     // Sets winner[row], as in Decisions, of those rows of `undecided` that it decides, and removes them from it.
     // likely: one pair decides by the sign of its value, whatever the error bound, if there is one.
@@ -37,8 +35,6 @@ private:
                      Scratch& scratch, std::vector<std::int64_t>& undecided, std::int32_t* winner) const;
     void decide_classes(const KernelTiles& tiles, const Rows& rows, const std::int64_t* which, std::int64_t n,
                         Scratch& scratch, std::vector<std::int64_t>& undecided, std::int32_t* winner) const;
-    void decide_pairs(const KernelTiles& tiles, const Rows& rows, const std::int64_t* which, std::int64_t n,
-                      Scratch& scratch, std::vector<std::int64_t>& undecided, std::int32_t* winner) const;
     struct ClassRow;
     const double* sizes_of(std::int64_t r, const Scratch& scratch) const;
     void sums_of_class(std::int64_t c, int rows, const float* const* values, Scratch& scratch) const;
@@ -53,7 +49,6 @@ private:
 
     const SvmModel& model_;
     const Rounding& rounding_;
-    std::unique_ptr<const AllPairs> all_pairs_;  // if null, the members below are in use
     std::vector<std::int64_t> order_;
     std::int64_t padded_ = 0;
     double scale_ = 1, inexact_ = 0;  // scale_: power of two that divides coefficients; inexact_: their relative error
