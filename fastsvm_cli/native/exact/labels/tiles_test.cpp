@@ -13,6 +13,7 @@
 #include "exact/labels/grid_tiles.h"
 #include "exact/labels/single_tiles.h"
 #include "exact/reference/models_test.h"
+#include "exact/reference/units.h"
 #include "exact/values/panels.h"
 
 using namespace fastsvm;
