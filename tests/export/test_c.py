@@ -33,6 +33,14 @@ def test_every_compiler_and_optimization_takes_it_without_a_warning(compiler, fl
         assert done.returncode == 0 and not done.stderr and len(done.stdout.splitlines()) == 4
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "sigmoid"])
+def test_single_precision_is_enough_for_a_constant(kernel):
+    """It is not refused, as what single precision cannot hold is."""
+    for n in (0, 1):
+        model = made_up(1, svm_type="epsilon_svr", kernel=kernel, n=n)
+        assert Program(describe(model, "m"), single=True, prefix="m").single
+
+
 def test_memory_is_what_is_told():
     """Nothing is allocated, and no array on the stack is as long as the vectors."""
     model = made_up(3, classes=3, n=97, d=30, full=0.1, probability=True)

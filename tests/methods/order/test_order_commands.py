@@ -59,7 +59,7 @@ def words(text):
 
 
 @both
-@pytest.mark.parametrize("seconds, times, warned", [(8.0, "0.75", True), (2.0, "3", False)])
+@pytest.mark.parametrize("seconds, times, warned", [(8.0, "0.75", True), (6.0, "1", False), (2.0, "3", False)])
 def test_the_trial_warns_where_there_is_no_gain(tmp_path, monkeypatch, seconds, times, warned, method):
     """The clock advances by a given time per evaluation: 6 seconds of the exact model's. By the page, triangle never
     gains, and geometry gains at small gamma: the warning must not recommend triangle."""
