@@ -97,9 +97,7 @@ def test_tables_fit_any_width(benches, screen):
     alone.cases[0].failed, text = WHY, ""
     for bench, width, ascii_only, everything in (
         (classes, 45, False, True),
-        (classes, 60, True, True),
         (classes, 80, False, False),
-        (regression, 60, False, True),
         (regression, 140, True, True),
         (alone, 80, False, False),
     ):

@@ -1,6 +1,5 @@
 """The choice of a model, with made-up methods, answers and costs: no clock of the machine is read."""
 
-import json
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,7 +12,7 @@ from fastsvm_cli.console.compiler_options import read_source
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.compilation import CompiledModel
 from fastsvm_cli.methods.method import Attempt
-from support.benching import Clock, printed, rounded
+from support.benching import Clock, compact, printed, rounded
 from support.paths import GOLDEN, TESTS
 
 COUNT, EXACT = 4000, 10e-6  # rows; seconds a row of the exact model
@@ -183,4 +182,4 @@ def test_a_document_has_the_numbers_of_the_screen(run, screen):
     done = run([("fast", Made(1e-6, 10)), ("wrong", Made(1e-7, 400)), ("slow", Made(8e-6, 1))])
     machine = {"fastsvm": "1", "processor": "a processor", "kernels": "avx2"}
     found = choice_report.document(done.choice, machine, "t", "m", 7, ["a command"])
-    screen("choice-json", json.dumps(rounded(found), indent=1) + "\n")
+    screen("choice-json", compact(rounded(found)))

@@ -19,7 +19,7 @@ from fastsvm_cli.benchmarks import child_processes, environment, timing
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
 from fastsvm_cli.commands.bench import command
 from fastsvm_cli.comparisons.sampled import rms_interval_95
-from support.benching import MACHINE, ROWS, STATISTICS, Clock, by_name, ratio_and_error, rounded
+from support.benching import MACHINE, ROWS, STATISTICS, Clock, by_name, compact, ratio_and_error, rounded
 from support.paths import FASTSVM, GOLDEN, SCRIPTS, TESTS
 from support.processes import outcome
 
@@ -192,7 +192,7 @@ def test_tables_and_json_have_the_statistics_of_the_runs(tmp_path, monkeypatch, 
         printed[option] = done.stdout
     screen("bench", "".join(line.rstrip() + "\n" for line in printed["--all"].splitlines()))
     document = rounded(json.loads(printed["--json"]))
-    screen("bench-json", json.dumps(document, indent=1) + "\n")
+    screen("bench-json", compact(document))
     # Case n differs in n labels; runs are the time spent, after the warm-up.
     records = by_name(document)
     assert [records[name]["labels_that_differ"] for name in MODELS if name != "m"] == [4, 6, 7]

@@ -1,7 +1,9 @@
 """Helpers for tests of bench."""
 
 import io
+import json
 import os
+import re
 import signal
 import subprocess
 
@@ -84,6 +86,11 @@ def rounded(found):
     if isinstance(found, list):
         return [rounded(each) for each in found]
     return float(f"{found:.9g}") if isinstance(found, float) else found
+
+
+def compact(document):
+    """JSON whose inner lists and objects are a line each."""
+    return re.sub(r"\n( {4,}| {3}(?=[]}]))", " ", json.dumps(document, indent=1)) + "\n"
 
 
 def printed(shown, width, **how):
