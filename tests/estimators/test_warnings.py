@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas
 import pytest
 from sklearn.svm import SVC, SVR
 
@@ -99,3 +100,11 @@ def test_auto_measures_instead(svc, budget):
     X, _ = rows()
     options = dict(X=X, budget=budget, time_limit=2.0, on_progress=False)
     assert not _output_of(lambda: fastsvm_cli.compile(svc, "auto", **options))
+
+
+def test_an_array_without_the_names_of_a_frame_is_warned_of_as_in_scikit_learn():
+    frame = pandas.DataFrame(np.random.default_rng(1).random((20, 2)), columns=["a", "b"])
+    fast = CompiledSVC().fit(frame, np.arange(20) % 2)
+    for ask in (fast.predict, fast.decision_function):
+        with pytest.warns(UserWarning, match="X does not have valid feature names"):
+            ask(frame.to_numpy())
