@@ -7,8 +7,9 @@
 All mutants are in one copy of the package (build/mutate): each is a condition on the environment variable
 FASTSVM_MUTANT. Every folder has a share of them. Those that do not compile are dropped. One run of the tests notes
 which mutants each test reaches; then, for each mutant, the tests that reach it run, quickest first, up to the first
-that fails. A crash or a hang counts as a failure. Needs `pip install tree-sitter tree-sitter-cpp`, in the environment
-that has the test extras.
+that fails. A crash or a hang counts as a failure. As root, a mutant can replace a device such as /dev/null: run it in
+a container, or --under a command that protects them. Needs `pip install tree-sitter tree-sitter-cpp`, in the
+environment that has the test extras.
 """
 
 import argparse
